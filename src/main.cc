@@ -7,7 +7,7 @@
 namespace lauka {
 namespace {
 
-/// True if a command may run. An option without a command only asks something, or is refused.
+/// A single option asks something or is refused; no command runs.
 bool may_run_something(int argc, const char* const* argv) {
   return argc != 2 || *argv[1] != '-';
 }

@@ -37,8 +37,8 @@ report::Style choose_style(const OutputOptions& options) {
           options.presentation.marks == MarksChoice::Text};
 }
 
-/// True if the lack of counters must be reported: if the user requested counts, and otherwise once
-/// on a terminal, which this call records.
+/// Without --verbose or a request for counts, true only once per user, on a terminal. This call
+/// records that.
 bool must_show_lack_of_counters(const Options& options) {
   return !options.counting.events.empty() || options.counting.engine != EngineChoice::Auto ||
          options.output.verbosity == Verbosity::Verbose ||
@@ -46,8 +46,6 @@ bool must_show_lack_of_counters(const Options& options) {
           os::is_first_time("no-counters"));
 }
 
-/// Shows the tables, after notes and before warnings on standard error. Returns an error if writing
-/// fails.
 Result<void> show_tables(const Options& options, const Report& report) {
   const bool quiet = options.output.verbosity == Verbosity::Quiet;
   const report::Style style = choose_style(options.output);
@@ -70,7 +68,6 @@ Result<void> show_tables(const Options& options, const Report& report) {
   return shown ? closed : shown;
 }
 
-/// Shows and exports the results. Returns `status`, or the status of a failure.
 int put_out(Call& call, const Report& report, int status, bool keeps_status, bool& is_exported) {
   const auto say_why = [&](const Error& error) {
     const int failed = refuse(error, ExitStatus::Failed);
@@ -88,8 +85,8 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
   return status;
 }
 
-/// Returns the findings of a saved session if they still hold: it is a single session, compared
-/// with the same reference, with the same confidence.
+/// Judges new conditions. A saved session's own findings hold only with the same runs, reference
+/// and confidence.
 gate::Findings findings_of_saved(const Benchmark& benchmark, const Recording& joined) {
   if (!benchmark.options.gates.conditions.empty())
     return judge(joined, benchmark.plan.gates, benchmark.plan.gates_of_job);
@@ -101,9 +98,7 @@ gate::Findings findings_of_saved(const Benchmark& benchmark, const Recording& jo
                  : gate::Findings{};
 }
 
-/// Returns the circumstances of a session that has just ended.
 Circumstances make_circumstances(const Call& call) {
-  // Describing the machine reads some files; its class needs many.
   const bool is_needed = needs_machine(call);
   const bool is_described = describes_session(call.options.output);
   Machine machine = is_described ? os::this_machine_whole()
@@ -121,7 +116,6 @@ Circumstances make_circumstances(const Call& call) {
           call.throttling};
 }
 
-/// Returns the mean wall time in seconds of a command's timed runs, and their number.
 std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::size_t wall_time,
                                               std::size_t command) {
   double sum = 0.0;
@@ -135,8 +129,8 @@ std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::siz
   return {runs > 0 ? sum / static_cast<double>(runs) : 0.0, runs};
 }
 
-/// Measures how much of runs under 1 ms is the start of their processes. This takes about 10 ms, so
-/// sessions that took less than ten times as long do without.
+/// Measures how much of runs under 1 ms is the start of their processes. Takes about 10 ms, which
+/// is too much if the first command took less than 100 ms in all.
 std::optional<double> measure_start_of_process(const Call& call, const Recording& session) {
   constexpr double long_enough = 0.1;  // seconds
   const Benchmark& benchmark = call.benchmarks.front();
@@ -157,14 +151,11 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
                   : std::nullopt;
 }
 
-/// Returns the metrics that a benchmark's runs reported without an announcement.
 Discovered discovered_in(Benchmark& benchmark) {
   return {std::move(benchmark.measured.discovered),
           benchmark.options.counting.metrics != MetricSelection::Listed};
 }
 
-/// Makes the report: settles gates, analyses, and computes geometric means. Moves the runs out of
-/// `call`.
 Report make_report(Call& call) {
   const Circumstances now = call.is_saved() ? Circumstances{} : make_circumstances(call);
   const Timers timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
@@ -197,8 +188,6 @@ Report make_report(Call& call) {
   return make_report(std::move(all), call.risk);
 }
 
-/// Returns the exit status: of the first signal that ended a benchmark; else of a failure (such as
-/// a gated command that failed in every run); else of the gates.
 int status_of(const Call& call, const Report& report) {
   int status = exit_status_of(report.verdicts(), call.options.gates.fail_if_inconclusive);
   if (has_failed_throughout(report)) status = static_cast<int>(ExitStatus::Failed);
@@ -210,7 +199,6 @@ int status_of(const Call& call, const Report& report) {
   return status;
 }
 
-/// Reports why benchmarks ended early. An interruption ends all of them, so it is reported once.
 void say_endings(const Call& call, const Report& report) {
   const bool has_run = std::ranges::any_of(
       report.benchmarks, [](const Results& results) { return results.session.runs->size() > 0; });
@@ -232,7 +220,6 @@ void say_endings(const Call& call, const Report& report) {
   }
 }
 
-/// True if something is piped into lauka that no command reads.
 bool ignores_input(const Call& call) {
   const bool has_own = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     return !benchmark.options.commands.inputs.empty();
@@ -240,7 +227,6 @@ bool ignores_input(const Call& call) {
   return !call.is_saved() && !has_own && os::has_waiting_input();
 }
 
-/// Tells the user how to continue an interrupted suite.
 void say_how_to_resume(const Call& call) {
   const bool is_interrupted = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     const auto& end = benchmark.measured.session.cut_short;

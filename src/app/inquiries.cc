@@ -22,8 +22,6 @@ int status_of(const Result<void>& said) {
   return said ? static_cast<int>(ExitStatus::Done) : refuse(said.error(), ExitStatus::Failed);
 }
 
-/// Chooses the engine of the only benchmark, without claiming anything from the system. Returns an
-/// exit status on failure.
 std::optional<int> find_engine(Call& call) {
   Benchmark& benchmark = call.benchmarks.front();
   if (const auto status = ended(decide_cores(benchmark))) return status;
@@ -39,7 +37,6 @@ int list_events(Call& call) {
                                    os::terminal_width(Stream::Output, 0)));
 }
 
-/// Lists metrics, after trying to select the events of each. Counts nothing.
 int list_metrics(Call& call) {
   if (const auto status = find_engine(call)) return *status;
   Benchmark& benchmark = call.benchmarks.front();
@@ -73,7 +70,6 @@ int explain_events(Call& call) {
   return show(inquire::explain_events(*explanation));
 }
 
-/// Prints a line for each thread and interval, until the reader closes the pipe.
 int stream_threads(Call& call) {
   const Inquiry& wanted = *call.options.inquiry;
   const auto stream = cores::stream_threads(wanted.processes, call.benchmarks.front().cores.kinds,
@@ -111,8 +107,6 @@ int show_threads(Call& call) {
                                                                      : status;
 }
 
-/// Checks this machine; shows and exports the findings. Takes the counters as if to count, and
-/// releases them.
 int check_machine(Call& call) {
   if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return *status;
   if (const auto status = ended(find_user(call))) return *status;
@@ -129,8 +123,7 @@ int check_machine(Call& call) {
   }
   engine::OnMacos macos;
   macos.launcher = call.launcher.get();
-  // Before the other checks, because engines reset what a killed run left behind. If lauka is root,
-  // it tries them as root, because it would count as root.
+  // Before the other checks, because engines reset what a killed run left behind.
   const auto engines = engine::try_engines(options.counting.user_only, os::linux_calls(), macos);
   MachineFacts facts = os::machine_facts();
   const auto files = os::open_setting_files();

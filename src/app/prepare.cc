@@ -43,8 +43,6 @@ Result<void> open_database(const Call& call, Benchmark& benchmark) {
   return {};
 }
 
-/// Opens control groups for runs. Returns a note if they are unavailable and were not requested by
-/// name; else an empty text.
 Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
   const TreePeakRequest asked = asks_for_tree_peak(benchmark.options);
   if (asked == TreePeakRequest::No) return std::string();
@@ -85,7 +83,6 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   return {};
 }
 
-/// Reads the sessions in a file: a single session, or a suite's benchmarks.
 Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std::string_view what) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
   const auto text = read_text(call, file, what, most_bytes);
@@ -96,7 +93,6 @@ Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std:
   return read;
 }
 
-/// Adds a session from a file to its benchmark.
 void enter_saved(ReadSession session, Call& call) {
   const std::string& name = session.benchmark;
   auto benchmark = std::ranges::find(call.benchmarks, name, &Benchmark::name);
@@ -112,7 +108,7 @@ void enter_saved(ReadSession session, Call& call) {
 }
 
 Result<void> read_saved(Call& call) {
-  os::watch_for_interrupts();  // a file may be a named pipe
+  os::watch_for_interrupts();
   for (const std::string& file : call.options.from) {
     auto read = read_saved_file(call, file, "--from");
     if (!read) return read.error();
@@ -150,8 +146,6 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   return {};
 }
 
-/// Takes the benchmark's references from `file`: from the benchmark with the same name if it is of
-/// a suite, else from its only session.
 Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& benchmark) {
   const auto found = std::ranges::find_if(read.benchmarks, [&](const ReadSession& there) {
     return there.benchmark.empty() || there.benchmark == benchmark.name;
@@ -169,7 +163,7 @@ Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& 
   return use_baseline(benchmark.plan, file, std::move(session));
 }
 
-/// Adds a note about benchmarks of a suite's baseline that the suite no longer has. A selection of
+/// Notes the benchmarks of a suite's baseline that the suite no longer has. A selection of
 /// benchmarks lacks others on purpose.
 void note_gone(const std::string& file, const ReadFile& read, Call& call) {
   if (!call.is_suite() || call.options.suite.only || call.options.suite.shard) return;
@@ -186,7 +180,7 @@ void note_gone(const std::string& file, const ReadFile& read, Call& call) {
                                         cited(file), listed(gone))});
 }
 
-/// Adds the baselines. Reads each file once, because it may be a pipe.
+/// Reads each file once, because it may be a pipe.
 Result<void> add_baselines(Call& call) {
   std::map<std::string, ReadFile> files;
   for (Benchmark& benchmark : call.benchmarks) {
@@ -204,15 +198,12 @@ Result<void> add_baselines(Call& call) {
   return {};
 }
 
-/// Makes the gates of all benchmarks share one rate of false fails.
 void share_gates(Call& call) {
   std::size_t decisions = 0;
   for (const Benchmark& benchmark : call.benchmarks) decisions += count_decisions(benchmark.plan);
   for (Benchmark& benchmark : call.benchmarks) benchmark.plan.gates_of_job = decisions;
 }
 
-/// Refuses a file of --expect-output, --input or --output that cannot be opened, and a folder that
-/// the command cannot enter.
 Result<void> check_files(const Command& command) {
   if (command.expected && command.expected->kind == ExpectedOutput::Kind::File) {
     const std::string& path = command.expected->text;
@@ -226,7 +217,6 @@ Result<void> check_files(const Command& command) {
   return os::check_output(command.output.path);
 }
 
-/// Checks the files of all commands, except files and folders of layouts if a build may make them.
 Result<void> check_files(const Plan& plan) {
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
@@ -240,8 +230,8 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
-/// Opens the exports with the rights of the user who runs the commands, so that the files belong to
-/// that user, and no link leads root to where the user could not write.
+/// Uses the rights of the user who runs the commands, so that no link leads root to where the user
+/// could not write.
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
@@ -271,8 +261,8 @@ Result<void> open_exports(Call& call) {
   return {};
 }
 
-/// Returns the folder in which git may find a repository, without starting git; "" if the user
-/// names a repository; nullopt if missing.
+/// Returns the folder in which git would find a repository; "" if GIT_DIR names one; nullopt if
+/// missing.
 std::optional<std::string> find_repository() {
   if (os::variable("GIT_DIR")) return "";
   std::error_code error;
@@ -289,8 +279,7 @@ std::optional<std::string> find_repository() {
   return folder.string();
 }
 
-/// Starts git on a question about the folder, without side effects: git writes no index and starts
-/// no monitor.
+/// Starts git without side effects: git writes no index and starts no monitor.
 std::unique_ptr<os::ProgramAside> ask_git(const Call& call, const std::vector<std::string>& words) {
   constexpr auto most = std::chrono::seconds(5);
   os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false"}};
@@ -301,8 +290,7 @@ std::unique_ptr<os::ProgramAside> ask_git(const Call& call, const std::vector<st
   return aside;
 }
 
-/// Asks git for commit and branch. This is quick, and is done before the runs, because they may
-/// change both.
+/// Done before the runs, because they may change commit and branch.
 void ask_for_head(Call& call) {
   call.labels = with_given(call.options.output.labels, {});
   if (!call.options.output.asks_git || !describes_session(call.options.output)) return;
@@ -337,7 +325,6 @@ Result<void> start_launcher(Call& call) {
 Result<void> decide_cores(Benchmark& benchmark) {
   const Options& options = benchmark.options;
   cores::CoreRequest wanted;
-  // A question that runs nothing does not need these, so it accepts any.
   if (!options.inquiry || options.inquiry->kind == InquiryKind::Threads)
     wanted = {options.counting.core_kinds, options.counting.cores, options.counting.min_p_share,
               options.counting.runs == CountingChoice::Apart};

@@ -23,17 +23,16 @@ namespace lauka {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{4} << 20U;  // largest file of a suite
+constexpr std::size_t kMaxBytes = std::size_t{4} << 20U;
 
-/// Returns a seed for a benchmark, so that benchmarks have different orders.
+/// Benchmarks get different seeds, so that their orders differ.
 std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
   Sha256 hash;
   hash.add(benchmark);
   return session ^ parse_hex(hash.digest().substr(0, 12)).value_or(0);
 }
 
-/// Opens the files of LAUKA_METRICS, to which all benchmarks write. Null if they cannot be made and
-/// no metric was announced.
+/// Returns null if the files cannot be made and no metric was announced.
 Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
   auto files = os::open_metric_files(call.user);
   const bool is_needed = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
@@ -43,7 +42,6 @@ Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
   return std::unique_ptr<os::MetricFiles>();
 }
 
-/// Prints hints about probable mistakes on standard error.
 void say_hints(const Call& call) {
   std::vector<std::string> hints;
   for (const Benchmark& benchmark : call.benchmarks)
@@ -52,7 +50,6 @@ void say_hints(const Call& call) {
   say_notes(call.options.output, hints);
 }
 
-/// Reports at once what the user must know before the runs, without disturbing the progress line.
 class Announcer final : public Observer {
  public:
   Announcer(const OutputOptions& options, std::unique_ptr<Observer> drawing)
@@ -78,7 +75,6 @@ bool has_layouts(const Call& call) {
   });
 }
 
-/// Returns the progress line, or an observer that ignores everything.
 std::unique_ptr<Observer> choose_drawing(const Call& call) {
   const Options& options = call.options;
   // Commands that write to the same terminal would leave pieces of the progress line there.
@@ -100,8 +96,7 @@ std::unique_ptr<Observer> choose_drawing(const Call& call) {
 
 constexpr std::size_t kMaxOfLog = std::size_t{1} << 30U;
 
-/// Returns the path of the log for a session's rounds; nullopt if no JSON is exported to a regular
-/// file.
+/// Returns the path of the log of rounds; nullopt if no JSON is exported to a regular file.
 std::optional<std::string> log_path(const OutputOptions& options) {
   for (const ExportTarget& target : options.exports)
     if (target.kind == ExportKind::Json && !os::is_standard_output(target.file) &&
@@ -111,8 +106,8 @@ std::optional<std::string> log_path(const OutputOptions& options) {
   return std::nullopt;
 }
 
-/// Reads the first line of a log; nullopt if a session that was killed, or had no disk space, did
-/// not write it.
+/// Reads the first line; nullopt if it is incomplete, because a session was killed or had no disk
+/// space.
 Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::string& file,
                                             Seals& seals) {
   const std::size_t end = text.find('\n');
@@ -127,7 +122,6 @@ Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::
 
 using MadeOf = std::vector<std::pair<std::string, std::string>>;
 
-/// Adds the typed options that affect rounds, with their values.
 void add_typed(const Call& call, MadeOf& all) {
   for (const TypedOption& typed : call.options.typed) {
     const cli::OptionInfo* option = cli::option_of_key(typed.key);
@@ -145,7 +139,7 @@ void add_typed(const Call& call, MadeOf& all) {
   }
 }
 
-/// Adds the programs as they are now; programs that a setup makes do not exist yet.
+/// Leaves out programs that a setup makes, because they do not exist yet.
 void add_programs(const std::vector<BenchmarkRun>& runs, const RunContext& context, MadeOf& all) {
   for (const BenchmarkRun& run : runs) {
     std::vector<Fingerprint> programs;
@@ -158,8 +152,6 @@ void add_programs(const std::vector<BenchmarkRun>& runs, const RunContext& conte
   }
 }
 
-/// Returns everything on which a suite's rounds depend: the file, options except those for display
-/// and exports, the machine's abilities, and the programs.
 MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
                        const RunContext& context) {
   MadeOf all = {{"lauka", std::string(cli::version())}};
@@ -188,7 +180,6 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
   return all;
 }
 
-/// Returns what differs from `then`; nullopt if nothing does.
 std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
   const auto find = [](const MadeOf& all, const std::string& name) {
     return std::ranges::find(all, name, &MadeOf::value_type::first);
@@ -208,8 +199,6 @@ std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
   return std::nullopt;
 }
 
-/// Reads the lines after the head. Returns the number of bytes in complete lines; the last line may
-/// be incomplete.
 Result<std::size_t> read_rounds(const std::string& text, const std::string& file, Call& call) {
   RoundLog& log = *call.log;
   std::size_t number = 1;
@@ -233,7 +222,6 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
   return end;
 }
 
-/// Continues a log. Returns the number of bytes to keep; 0 if it is empty.
 Result<std::size_t> take_up(const std::string& text, const MadeOf& all, Call& call) {
   const std::string& file = call.log->file;
   auto found = head_of_log(text, file, call.log->seals);
@@ -272,7 +260,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   return {};
 }
 
-/// Takes the seed from the log for --resume, because it decides the order of rounds.
+/// The seed decides the order of rounds, so --resume takes it from the log.
 Result<void> take_seed(Call& call) {
   if (!call.options.suite.resumes) return {};
   const auto file = log_path(call.options.output);
@@ -290,7 +278,6 @@ Result<void> take_seed(Call& call) {
   return {};
 }
 
-/// Opens the log of a suite. Makes `runs` take their finished rounds from it and add new rounds.
 Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs, const RunContext& context) {
   const auto file = call.is_suite() ? log_path(call.options.output) : std::nullopt;
   if (!file) return {};
@@ -299,7 +286,7 @@ Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs, const RunC
   if (!owner.error().empty()) return Error{owner.error(), ""};
   auto lines = os::AppendLog::open(*file, kMaxOfLog);
   if (!lines && call.options.suite.resumes) return lines.error();
-  if (!lines) {  // not read yet
+  if (!lines) {
     say_notes(call.options.output,
               {"the finished rounds are not kept for --resume: " + lines.error().line()});
     return {};

@@ -19,7 +19,6 @@ namespace lauka {
 
 namespace {
 
-/// Opens the machine's settings, once; null if this is not Linux.
 os::SettingFiles* open_settings(Call& call) {
   if (!call.settings) call.settings = os::open_setting_files();
   return call.settings.get();
@@ -42,7 +41,6 @@ std::vector<std::string> restored_lines(const tune::RestoreResult& restored) {
   return lines;
 }
 
-/// Prints what --tune does without root, and what sudo would add.
 void say_without_root(Call& call) {
   std::vector<std::string> more;
   for (const tune::FoundSetting& setting :

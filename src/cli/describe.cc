@@ -20,7 +20,6 @@ bool is_choice(std::string_view word) {
   });
 }
 
-/// Returns the listing for a value as --help shows it; nullopt if no program lists its words.
 std::optional<Listing> listing_of(std::string_view name) {
   if (name == "[+]EVENT,...")
     return Listing{"events",
@@ -48,8 +47,6 @@ ValueWord find_value_word(std::string_view name) {
   return word;
 }
 
-// --help
-
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kTextColumn = 29;
 
@@ -63,14 +60,12 @@ OptionDescription described(const OptionInfo& option) {
           .words = value_words(option.value)};
 }
 
-/// Returns the option with its letter: "  -r, --runs N", "      --seed N", "  -S".
 std::string usage_with_letter(const OptionDescription& option) {
   const std::string usage = write_usage(option.spelling(), option.value, option.value_is_optional);
   if (option.name.empty()) return "  " + usage;
   return option.letter.empty() ? "      " + usage : fmt::format("  -{}, {}", option.letter, usage);
 }
 
-/// Wraps `text` into lines that leave the last column empty.
 std::string paragraph(std::string_view text) {
   return fmt::format("{}\n", fmt::join(wrapped(text, kWidth - 1), "\n"));
 }
@@ -87,10 +82,7 @@ void append_option(std::string& out, const OptionDescription& option) {
   }
 }
 
-// The manual page
-
-/// Escapes a line for roff, which interprets a dot or quote at its beginning, and these characters
-/// anywhere.
+/// Escapes a line for roff. A dot or quote at its beginning would make it a request.
 std::string for_roff(std::string_view text) {
   static constexpr std::string_view kCharacters = "\\-'\"^~`";
   static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",
@@ -103,7 +95,6 @@ std::string for_roff(std::string_view text) {
   return out;
 }
 
-/// Wraps text for roff, which fills lines itself; short lines leave room for escapes.
 std::string roff_lines(std::string_view text) {
   std::string out;
   for (const std::string_view line : wrapped(text, 60)) out += for_roff(line) + "\n";
@@ -137,7 +128,6 @@ std::string man_options(const CommandDescription& command) {
   return out;
 }
 
-/// Returns "lauka [options] [--] COMMAND [COMMAND ...]" in roff, with placeholders in italics.
 std::string man_synopsis(const ProgramDescription& program, const CommandDescription& command) {
   std::string out = bold(program.name);
   if (!command.name.empty()) out += " " + bold(command.name);
@@ -168,9 +158,6 @@ std::string man_meanings(std::string_view title, const std::vector<Meaning>& mea
   return out;
 }
 
-// Completions
-
-/// Puts a backslash before each character that is one of `special`.
 std::string backslashed(std::string_view text, std::string_view special) {
   std::string out;
   for (const char c : text) {
@@ -194,7 +181,6 @@ void for_each_option(const CommandDescription& command, const Take& visit) {
     for (const OptionDescription& option : group.options) visit(option);
 }
 
-/// Returns the spellings of all options of a command: "-r --runs -m --min-runs".
 std::string join_spellings(const CommandDescription& command) {
   std::string all;
   for_each_option(command, [&](const OptionDescription& option) {
@@ -203,16 +189,13 @@ std::string join_spellings(const CommandDescription& command) {
   return all;
 }
 
-// bash
-
-/// Returns the beginning of the names of a program's shell functions: "_lauka_history".
 std::string function_prefix(const ProgramDescription& program) {
   std::string name = "_" + program.name;
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
-/// Replaces "_@" by the prefix of the program's functions.
+/// Replaces "_@" by the prefix of the program's shell functions.
 std::string named(const ProgramDescription& program, std::string_view text) {
   const std::string prefix = function_prefix(program);
   std::string out;
@@ -224,8 +207,6 @@ std::string named(const ProgramDescription& program, std::string_view text) {
   return out;
 }
 
-/// Returns the bash command that completes the word with index `place` of a value; ":" if there is
-/// none.
 std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) {
   if (place >= words.size()) return ":";
   const ValueWord& word = words[place];
@@ -242,13 +223,12 @@ std::string bash_cases(const ProgramDescription& program) {
   std::string cases;
   const auto add = [&](const OptionDescription& option) {
     for (std::size_t i = 0; i < option.words.size(); ++i) {
-      // An optional value must follow a =. Other words of a value are identified by their distance
+      // An optional value follows a "=". Any other word of a value is identified by its distance
       // from the option.
       const std::string place = option.value_is_optional ? "=" : fmt::format("{}", i + 1);
       for (const std::string& name : option.spellings()) {
         const std::string line =
             fmt::format("    {}:{}) {}; return 0 ;;\n", name, place, bash_action(option.words, i));
-        // Commands share some options.
         if (cases.find(line) == std::string::npos) cases += line;
       }
     }
@@ -316,7 +296,6 @@ _@() {
   done
 )sh";
 
-/// Returns the shell functions of all listings; `write` writes one.
 template <typename Write>
 std::string listing_functions(const ProgramDescription& program, const Write& write) {
   std::string functions;
@@ -326,7 +305,6 @@ std::string listing_functions(const ProgramDescription& program, const Write& wr
       const std::string function =
           write(word.listing->name,
                 shell_quoted(word.listing->script) + (word.listing->takes_several ? " ," : ""));
-      // Options and commands share some listings.
       if (functions.find(function) == std::string::npos) functions += function;
     }
   };
@@ -337,7 +315,6 @@ std::string listing_functions(const ProgramDescription& program, const Write& wr
   return functions;
 }
 
-/// Returns the bash code that completes words that are not values.
 std::string bash_words(const ProgramDescription& program) {
   if (program.commands.front().name.empty())
     return "  if [[ $cur == -* ]]; then\n    _@_words \"$_@_options\"\n  else\n    _@_commands\n"
@@ -373,9 +350,7 @@ std::string bash(const ProgramDescription& program) {
          program.name + "\n";
 }
 
-// zsh
-
-/// Returns a value for _arguments: ":N:", ":FILE:_files", ":auto|never:(auto never)".
+/// Returns a value for zsh's _arguments: ":N:", ":FILE:_files", ":auto|never:(auto never)".
 std::string zsh_value(const ValueWord& word) {
   const std::string choices = list_choices(word);
   std::string action = " ";
@@ -409,7 +384,6 @@ std::string zsh_spec(const OptionDescription& option, const std::string& spellin
   return spec;
 }
 
-/// Returns the arguments for _arguments.
 std::string zsh_specs(const CommandDescription& command, std::string_view before,
                       std::string_view after) {
   std::string specs;
@@ -467,9 +441,6 @@ std::string zsh(const ProgramDescription& program) {
                  cases));
 }
 
-// fish
-
-/// Returns the argument of fish's -a that offers the words of a value.
 std::string fish_words(const ValueWord& word) {
   std::string value;
   if (!word.choices.empty()) value += " -a " + shell_quoted(list_choices(word));
@@ -526,7 +497,7 @@ std::string fish(const ProgramDescription& program) {
   std::string out = fmt::format("# fish completion for {}, {}\n\n{}{}\n", program.name,
                                 write_note(program), kFishListed, listings);
   if (program.commands.front().name.empty())
-    // A word that begins with a dash is an option, even where its value is optional (--tune=).
+    // A word that begins with a dash, such as --tune=, is an option, not a command.
     return named(program, out + complete +
                               " -f -n 'not string match -q -- \"-*\" (commandline -ct)'"
                               " -a '(__fish_complete_command)'\n" +
@@ -549,11 +520,10 @@ std::string fish(const ProgramDescription& program) {
   return named(program, out);
 }
 
-/// A topic of --help.
 struct Topic {
   std::string_view name;
   bool (*has)(const OptionInfo& option);
-  std::string_view more;  ///< paragraph below the options
+  std::string_view more;
 };
 
 bool is_of_suite(const OptionInfo& option) {

@@ -43,7 +43,6 @@ Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
   return keep(percentage(given, kMinGateLimit, kMaxGateLimit), draft.slower_percent);
 }
 
-/// Adds a label. Its key must be a word, as file formats and databases require.
 Result<void> add_label(Draft& draft, const Given& given) {
   const std::size_t equals = given.value.find('=');
   const std::string key = given.value.substr(0, equals);
@@ -65,8 +64,7 @@ Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given) {
   return {};
 }
 
-/// Sets --precision. Splits the value at the last colon, because an event's own name may contain
-/// colons.
+/// Splits the value at the last colon, because an event's name may contain colons.
 Result<void> set_precision(Draft& draft, const Given& given) {
   const std::size_t colon = given.value.rfind(':');
   const bool names_metric = colon != std::string::npos && colon > 0;
@@ -86,7 +84,6 @@ Result<void> set_tune(Draft& draft, const Given& given) {
 }
 
 Result<void> set_engine(Draft& draft, const Given& given) {
-  // Both orders of the tools mean the same.
   const bool is_reversed = given.value == "dhat,cachegrind";
   const Result<std::size_t> position =
       choice(is_reversed ? Given{given.option, "cachegrind,dhat"} : given);
@@ -131,14 +128,12 @@ Result<void> set_threads(Draft& draft, const Given& given) {
   return {};
 }
 
-/// Sets --suite. Refuses a second suite.
 Result<void> set_suite(Draft& draft, const Given& given) {
   if (draft.options.suite.file)
     return refused(given, {"is a second suite", "measure one at a time"});
   return keep(text(given), draft.options.suite.file);
 }
 
-/// Adds an export, which replaces an earlier export of the same kind.
 Result<void> add_export(Draft& draft, const Given& given) {
   const ExportRow& row = *std::ranges::find(kExports, given.option.name, &ExportRow::option);
   auto& exports = draft.options.output.exports;
@@ -165,7 +160,6 @@ Result<void> set_style(Draft& draft, const Given& given) {
   return {};
 }
 
-/// Sets the question, with its text if it has one.
 template <InquiryKind kind>
 Result<void> ask(Draft& draft, const Given& given) {
   draft.options.inquiry = {.kind = kind, .text = given.value};
@@ -200,21 +194,17 @@ Presentation& owner(Draft& draft, const Presentation* /*type*/) {
   return draft.options.output.presentation;
 }
 
-/// Returns a member of the part of the draft that contains it.
 template <typename T, typename Owner>
 T& target(Draft& draft, T Owner::*member) {
   return owner(draft, static_cast<const Owner*>(nullptr)).*member;
 }
 
-/// Sets the value that an option without a value stands for.
 template <auto member, auto value>
 Result<void> set(Draft& draft, const Given& /*given*/) {
   target(draft, member) = value;
   return {};
 }
 
-/// Sets the element of `values` at the index of the typed word among the choices in the option's
-/// row.
 template <auto member, auto... values>
 Result<void> set_choice(Draft& draft, const Given& given) {
   return keep(choice(given, std::array{values...}), target(draft, member));
@@ -225,13 +215,11 @@ Result<void> set_number(Draft& draft, const Given& given) {
   return keep(whole_number(given, min, max), target(draft, member));
 }
 
-/// Stores the value, converted by `read`.
 template <auto read, auto member>
 Result<void> put(Draft& draft, const Given& given) {
   return keep(read(given), target(draft, member));
 }
 
-/// Appends the value, converted by `read`.
 template <auto read, auto member>
 Result<void> push(Draft& draft, const Given& given) {
   return add(read(given), target(draft, member));
@@ -345,7 +333,6 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      put<ignored_failures, &RunOptions::ignore_failure>, brief("go on when a run fails")},
 });
 
-// The options of hooks come after these.
 constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"env", '\0', Takes::Value, "'A=1 B=2'",
      "set environment variables for the command and its hooks",
@@ -566,7 +553,6 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      set<&GateOptions::controls_fdr, true>, kOfAllGates},
 });
 
-// The options of exports come before these.
 constexpr auto kOutput = std::to_array<OptionInfo>({
     {"label", '\0', Takes::Value, "KEY=VALUE",
      "keep this with the session, in the JSON and on the page; may be repeated. In a git "
@@ -630,7 +616,6 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
     {"version", 'V', Takes::Nothing, "", "show the version", ask<InquiryKind::Version>, kOfCall},
 });
 
-/// A text that is put together at compile time.
 struct BuiltText {
   std::array<char, 300> bytes{};
   std::size_t size = 0;
@@ -666,7 +651,6 @@ constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size(
                               kAroundCommands.size() + kMeasured.size() + kGate.size() +
                               kExports.size() + kOutput.size();
 
-/// Makes the table at compile time, so that no memory is needed at start.
 constexpr std::array<OptionInfo, kRows> make_table() {
   std::array<OptionInfo, kRows> table{};
   std::size_t size = 0;

@@ -25,20 +25,19 @@ enum class Verbosity : unsigned char { Quiet, Normal, Verbose };
 
 /// A shell that runs each command with -c.
 struct Shell {
-  std::vector<std::string> words;  ///< path and arguments of the shell, without -c
+  std::vector<std::string> words;
 };
 
-/// A variable with its values: as typed (-L), or the ends of a range (-P).
+/// A variable with its values (-L) or its range (-P).
 struct ParameterOption {
   std::string name;
   std::vector<std::string> values{};
-  bool is_scan = false;  ///< true for -P
-  std::string min{};     ///< lower end of a range
-  std::string max{};     ///< upper end of a range
-  std::string step{};    ///< step of a range; empty: not given
+  bool is_scan = false;
+  std::string min{};
+  std::string max{};
+  std::string step{};
 };
 
-/// A question that is answered without running commands.
 enum class InquiryKind : unsigned char {
   Help,
   BriefHelp,
@@ -53,140 +52,121 @@ enum class InquiryKind : unsigned char {
 };
 struct Inquiry {
   InquiryKind kind;
-  std::string text{};                     ///< filter of ListEvents, or topic of Help
-  std::vector<std::int32_t> processes{};  ///< process ids for Threads; several only with `interval`
+  std::string text{};  ///< filter of ListEvents, or topic of Help; may be empty
+  std::vector<std::int32_t> processes{};
   std::optional<std::chrono::nanoseconds>
-      during{};  ///< time that Threads covers; nullopt: since each process started, or with
-                 ///< `interval` until the processes end
+      during{};  ///< time during which Threads measures; nullopt if -d is missing
   std::optional<std::chrono::nanoseconds>
-      interval{};  ///< time between two lines of Threads; nullopt: a single answer
+      interval{};  ///< time between two outputs of Threads; nullopt if --interval is missing
 };
 
-/// One of several disjoint parts of a suite.
+/// Part number `part` (from 1) of the `parts` parts of a suite.
 struct Shard {
-  std::uint32_t part = 1;   ///< number of this part, from 1
-  std::uint32_t parts = 1;  ///< number of parts
+  std::uint32_t part = 1;
+  std::uint32_t parts = 1;
 };
 
-/// An option as typed, which is parsed again together with a suite's file.
 struct TypedOption {
-  std::string key;  ///< name without dashes, or letter with one dash
+  std::string key;  ///< name without dashes; "-S" for an option that has only a letter
   std::vector<std::string> words{};
 };
 
 /// A command that was probably typed as several words without quotes.
 struct UnquotedCommand {
-  std::string line{};  ///< correct command line, quoted: 'sort -r f'
-  std::string tip{};   ///< message: "if '-r' belongs to 'sort', quote the command: 'sort -r f'";
-                       ///< empty after --
-  std::string note{};  ///< message before the first run; empty if the words may be right
+  std::string line{};
+  std::string tip{};  ///< message: "if '-r' belongs to 'sort', quote the command: 'sort -r f'";
+                      ///< empty after --
+  std::string note{};
 };
 
-/// The largest number of --derive options in a session.
 inline constexpr std::size_t kMaxDerived = 1000;
 
-/// The smallest number of builds per command: two or three say too little about other builds.
+/// Smallest number of builds per command. Fewer builds say too little about all possible builds.
 inline constexpr std::uint64_t kMinLayouts = 4;
-/// The largest number of builds per command.
 inline constexpr std::uint64_t kMaxLayouts = 1000;
 
-/// Number and order of runs, and the state of the machine.
 struct RunOptions {
   std::optional<std::uint64_t> runs;
   std::uint64_t min_runs = 10;
-  std::optional<std::uint64_t> max_runs;  ///< not below min_runs; nullopt: no limit
+  std::optional<std::uint64_t> max_runs;
   std::chrono::nanoseconds duration = std::chrono::seconds(5);
   std::uint64_t warmup = 1;
   std::optional<Order> order;
   std::optional<std::uint64_t> seed;
   std::optional<std::chrono::nanoseconds> timeout;
   std::optional<IgnoreFailure> ignore_failure;
-  std::optional<Pattern>
-      until;  ///< a run ends at a line of its output that matches; nullopt: by itself
-  std::optional<std::uint64_t> jobs;     ///< copies that make up one run, 1 to 1000
-  std::optional<std::uint64_t> layouts;  ///< builds of each command, kMinLayouts to kMaxLayouts
-  std::uint64_t build_jobs = 1;          ///< number of builds at the same time
+  std::optional<Pattern> until;       ///< pattern of an output line that ends a run
+  std::optional<std::uint64_t> jobs;  ///< number of copies that make up one run
+  std::optional<std::uint64_t> layouts;
+  std::uint64_t build_jobs = 1;
   bool as_root = false;
   std::optional<TuneRequest> tune;
 };
 
-/// The commands, and the conditions under which they run.
 struct CommandOptions {
-  std::vector<std::string> texts;  ///< commands; the one of --reference comes first
-  std::vector<std::string> names;  ///< at most one per text or, with parameters, per measured
-                                   ///< command; an empty name means the text
-  std::optional<UnquotedCommand>
-      unquoted;  ///< set if quotes around a command were probably forgotten
+  std::vector<std::string> texts;  ///< commands as typed; the command of --reference comes first
+  std::vector<std::string>
+      names;  ///< names of the commands, in order; an empty name stands for the command's text
+  std::optional<UnquotedCommand> unquoted;
   std::optional<Shell> shell;
-  std::vector<ParameterOption> parameters;  ///< parameters in the order typed
+  std::vector<ParameterOption> parameters;
   // Each of the following is given once for all commands, or once per command.
   ByHook<std::vector<std::string>> hooks;
   std::vector<std::string> builds;  ///< command lines that build the programs before the first run
-  std::vector<std::vector<std::string>> environment;  ///< NAME=VALUE
-  std::vector<std::string> inputs;  ///< paths of --input; an empty path is no input
+  std::vector<std::vector<std::string>> environment;
+  std::vector<std::string> inputs;  ///< paths from --input; an empty path is no input
   std::vector<OutputChoice> outputs;
   std::vector<ExpectedOutput> expected;
-  std::vector<std::string> folders;  ///< values of --cwd
+  std::vector<std::string> folders;  ///< paths from --cwd
 };
 
-/// Metrics and events, and how they are counted.
 struct CountingOptions {
   MetricSelection metrics = MetricSelection::Default;
-  std::vector<std::string> metric_list;  ///< names, or NAME:UNIT; only for Listed
-  std::vector<std::string>
-      events;  ///< names given with -e, without duplicates; empty: default events
-  bool with_default_events = false;  ///< true: count default events in addition to `events`
-  std::vector<double>
-      percentiles;      ///< percentiles of wall time, without duplicates, above 0 and below 100
-  bool region = false;  ///< true: measure only the region that the program marks
-  std::vector<OwnMetric> scraped;  ///< metrics of --scrape, with their patterns
-  std::vector<OwnMetric>
-      derived;  ///< metrics of --derive, at most kMaxDerived, with valid formulas
+  std::vector<std::string> metric_list;  ///< NAME or NAME:UNIT; only for MetricSelection::Listed
+  std::vector<std::string> events;
+  bool with_default_events = false;
+  std::vector<double> percentiles;  ///< percentiles of wall time, above 0 and below 100
+  bool region = false;
+  std::vector<OwnMetric> scraped;
+  std::vector<OwnMetric> derived;
   EngineChoice engine = EngineChoice::Auto;
   StrategyChoice strategy = StrategyChoice::Auto;
   CountingChoice runs = CountingChoice::Apart;
   bool user_only = false;
   bool single_pass = false;
   CorePreference cores = CorePreference::Any;
-  std::chrono::nanoseconds period =
-      std::chrono::milliseconds(1);  ///< period of sampling (PET); positive
+  std::chrono::nanoseconds period = std::chrono::milliseconds(1);
   std::optional<std::chrono::nanoseconds>
-      profile;                      ///< period of --profile; positive; nullopt: no profile
-  std::optional<std::string> kpep;  ///< file of a kpep database for questions about another
-                                    ///< machine's events; nullopt: this machine's
-  CoreKinds core_kinds;  ///< kinds of --core-kinds, in order, without duplicate names or CPUs
-  std::optional<double> min_p_share;  ///< a positive fraction; nullopt: no limit
-};
-
-/// A suite's file, and the choice of its benchmarks.
-struct SuiteOptions {
+      profile;  ///< sampling period of --profile; nullopt: no profile
   std::optional<std::string>
-      file;                     ///< file of the suite, which has the commands; nullopt: no suite
-  std::optional<Pattern> only;  ///< pattern that names of benchmarks must match; nullopt: all
-  std::optional<Shard> shard;
-  bool resumes = false;  ///< true: continue a suite that was interrupted
+      kpep;  ///< path of an event database to use instead of this machine's events
+  CoreKinds core_kinds;
+  std::optional<double> min_p_share;  ///< smallest share of CPU time on performance cores, as a
+                                      ///< fraction; nullopt: no limit
 };
 
-/// Baselines, gates and the precision.
+struct SuiteOptions {
+  std::optional<std::string> file;
+  std::optional<Pattern> only;
+  std::optional<Shard> shard;
+  bool resumes = false;
+};
+
 struct GateOptions {
   std::vector<Condition> conditions;
-  std::optional<int> fail_if_inconclusive;  ///< exit status if a gate is inconclusive and none
-                                            ///< fails, 1 to 255; nullopt: 0
-  bool controls_fdr = false;         ///< true: a suite's gates control the false discovery rate
-  std::optional<double> confidence;  ///< a fraction, at least 0.5 and below 1; nullopt: the default
-  std::optional<double> precision;   ///< half width, a positive fraction; not with an exact number
-                                     ///< of runs; nullopt if missing
+  std::optional<int> fail_if_inconclusive;  ///< exit status for inconclusive gates, 1 to 255
+  bool controls_fdr = false;  ///< true: the gates of a suite control the false discovery rate
+  std::optional<double> confidence;  ///< confidence as a fraction, at least 0.5 and below 1
+  std::optional<double> precision;   ///< wanted half width of the interval, as a positive fraction
   std::string precision_metric{};
-  std::optional<std::string> baseline;  ///< file that provides the references; nullopt if missing
-  std::optional<std::string> anchor;    ///< name of the anchor, a command that is neither reference
-                                        ///< nor candidate; nullopt if missing
+  std::optional<std::string> baseline;
+  std::optional<std::string> anchor;
 };
 
-/// Output on the terminal, and exports.
 struct OutputOptions {
-  std::vector<Label> labels;          ///< labels with distinct keys
-  bool asks_git = true;               ///< true: git is asked for labels that were not given
-  std::vector<ExportTarget> exports;  ///< export targets; at most one of each kind
+  std::vector<Label> labels;
+  bool asks_git = true;  ///< true: git may provide missing labels
+  std::vector<ExportTarget> exports;
   Presentation presentation;
   bool histogram = false;
   ColorChoice color = ColorChoice::Auto;
@@ -194,15 +174,13 @@ struct OutputOptions {
   bool progress = true;
 };
 
-/// The command line as typed, with valid syntax and ranges. Nothing is decided yet.
+/// The options of a call, or of one benchmark of a suite.
 struct Options {
   std::optional<Inquiry> inquiry;
-  std::vector<std::string> from;  ///< files of saved sessions, with which nothing is run; empty:
-                                  ///< measure, or answer `inquiry`
-  std::string from_reference;     ///< name of the saved command that becomes the reference; empty:
-                                  ///< keep the session's
-  std::vector<TypedOption>
-      typed;  ///< all options in the order typed; empty for a benchmark of a suite
+  std::vector<std::string> from;  ///< paths of saved sessions from --from
+  std::string from_reference;     ///< with --from: name or text of the command that becomes the
+                                  ///< reference; empty if --reference is missing
+  std::vector<TypedOption> typed;
   RunOptions run;
   CommandOptions commands;
   CountingOptions counting;

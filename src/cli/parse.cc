@@ -25,7 +25,6 @@ namespace {
 
 using WordSpan = std::span<const std::string>;
 
-/// Options of hyperfine, poop, perf stat and time that lauka lacks, with what to type instead.
 constexpr auto kOtherTools = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"--min-time", "use --duration, the time for each command"},
     {"--show-progress", "leave it out: a terminal shows progress, --no-progress turns it off"},
@@ -89,12 +88,11 @@ bool is_short_option(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && word[1] != '-';
 }
 
-/// A word of options: "-iqr10", "--runs=10".
 struct OptionWord {
-  std::vector<const OptionInfo*> options{};  ///< up to the first unknown letter
-  std::optional<std::string_view> value{};   ///< value in the same word, of the last option
-  std::optional<char> unknown{};             ///< first letter that is not an option
-  std::size_t words_after = 0;               ///< number of following words that are values
+  std::vector<const OptionInfo*> options{};
+  std::optional<std::string_view> value{};
+  std::optional<char> unknown{};
+  std::size_t words_after = 0;
 
   bool is_whole() const { return !value && !unknown && words_after == 0; }
 };
@@ -126,14 +124,12 @@ OptionWord read_option_word(std::string_view word) {
   return read;
 }
 
-/// True if lauka would not measure, but run the word after the option as a hook, or answer a
-/// question.
+/// True if the option would run the next word as a hook, or list events instead of measuring.
 bool is_harmful(const OptionInfo* option) {
   return option->name == "list-events" ||
          std::ranges::find(kHookKinds, option->name, &HookRow::name) != std::end(kHookKinds);
 }
 
-/// Finds the first harmful option among the options directly after a command.
 const OptionInfo* harmful_option(WordSpan after) {
   for (const std::string& word : after) {
     if (!is_short_option(word)) break;
@@ -145,7 +141,6 @@ const OptionInfo* harmful_option(WordSpan after) {
   return nullptr;
 }
 
-/// Returns the command in quotes, as typed in a shell: 'gcc -O2', "bash -c 'echo hi'".
 std::string quoted_command(WordSpan words) {
   const std::string text = shell_quoted(words);
   if (text.find('\'') == std::string::npos) return cited(text);
@@ -153,14 +148,13 @@ std::string quoted_command(WordSpan words) {
   return is_plain ? '"' + one_line(text) + '"' : one_line(shell_quoted(text));
 }
 
-/// A command of one bare word with a short option directly after it, as in "lauka sort -r f":
-/// probably a command whose quotes were forgotten.
+/// A command of one bare word before a short option, as in "lauka sort -r f". Its quotes were
+/// probably forgotten.
 struct ForgottenQuotes {
   UnquotedCommand quotes;
-  std::optional<Error> refusal;  ///< set if the option must not be taken as lauka's own
+  std::optional<Error> refusal;
 };
 
-/// Describes the command at the beginning of `words`, which ends at the first long option of lauka.
 ForgottenQuotes forgotten_in(WordSpan words) {
   const auto ends = [](const std::string& word) { return word == "--" || is_option(word); };
   const auto end = std::ranges::find_if(
@@ -190,7 +184,6 @@ ForgottenQuotes forgotten_in(WordSpan words) {
   return found;
 }
 
-/// True if `word` contains a digit and consists of digits, signs, points and the characters `more`.
 bool looks_like_number(std::string_view word, std::string_view more = {}) {
   constexpr std::string_view digits = "0123456789";
   return word.find_first_of(digits) != std::string_view::npos &&
@@ -209,15 +202,12 @@ std::optional<Error> separate_values(WordSpan words, std::size_t at) {
       fmt::format("write {} {} {}", words[at], words[at + 1], fmt::join(values.begin(), end, ","))};
 }
 
-/// Returns what to type instead of another tool's option ("--style", with its dashes) that lauka
-/// lacks; empty if no tool has it.
 std::string_view lauka_word_for(std::string_view option) {
   for (const auto& [theirs, instead] : kOtherTools)
     if (theirs == option) return instead;
   return {};
 }
 
-/// Refuses words that users of other tools may type and that mean something else here.
 std::optional<Error> likely_slip(WordSpan words) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
     if (words[i] == "-S" && is_shell(words[i + 1]))
@@ -230,16 +220,12 @@ std::optional<Error> likely_slip(WordSpan words) {
   return std::nullopt;
 }
 
-/// Describes the command after "--" if its second word looks like an option of that command. Used
-/// only in the message about a word that cannot be run, because nothing else was misread.
 std::optional<ForgottenQuotes> forgotten_after_dashes(WordSpan words) {
   if (words.size() < 2 || !is_single_word(words[0]) || !words[1].starts_with('-'))
     return std::nullopt;
   return ForgottenQuotes{.quotes = {.line = quoted_command(words)}, .refusal = std::nullopt};
 }
 
-/// Finds the first command whose quotes were probably forgotten; nullopt if missing, or no
-/// command is measured.
 std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
   const auto asks = [](const OptionInfo* option) { return option->traits.scope == Scope::Call; };
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
@@ -255,14 +241,13 @@ std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
   return std::nullopt;
 }
 
-// Boost.Program_options goes through the words, reads long options with their values, and separates
-// commands from options. What it cannot do (1.74) is done here before Boost sees a word. Optional
-// values: Boost would take the next command for the value, so it always gets a value, perhaps an
-// empty one. Letters: Boost takes "-iq" for -i with the value "q", "-r=10" for -r with the value
-// "=10", and "-runs" for -r with the value "uns". Several words: Boost lets them begin in the
-// option's own word, and takes "--" for one of them. Abbreviated names are not guessed: --run is
-// unknown. Boost's variables_map is not used, because it refuses repeated options, and forgets the
-// order of --shell, -S and -N.
+// Boost.Program_options splits the words into commands and options with values. Words that
+// Boost 1.74 would misread are read here first. Optional values: Boost would take the next command
+// for the value, so the option always gets a value, perhaps an empty one. Letters: Boost takes
+// "-iq" for -i with the value "q", "-r=10" for -r with the value "=10", and "-runs" for -r with the
+// value "uns". Several words: Boost lets them begin in the option's own word, and takes "--" for
+// one of them. Abbreviated names are not guessed: --run is unknown. Boost's variables_map is not
+// used, because it refuses repeated options, and forgets the order of --shell, -S and -N.
 
 namespace po = boost::program_options;
 
@@ -270,8 +255,6 @@ using Words = std::vector<std::string>;
 
 constexpr std::string_view kSeeHelp = "lauka --help lists the options";
 
-/// True if a word may be the option, because the word begins with its name, or is a group of
-/// letters that contains its letter.
 bool may_be_among(const Words& words, const OptionInfo& option) {
   return std::ranges::any_of(words, [&](std::string_view word) {
     if (word.starts_with("--")) return word.substr(2).starts_with(option.name);
@@ -301,11 +284,10 @@ po::option found(std::string key, const std::string& word) {
   return option;
 }
 
-/// Returns the options in a word of letters ("-iqr10"), or a long option without its value.
 std::vector<po::option> make_options(const std::string& word) {
   const std::string_view long_name = std::string_view(word).substr(1, word.find('=') - 1);
   if (long_name.size() > 1 && find_option(long_name) != nullptr)
-    return {found(word, word)};  // unknown, rather than -r with the value "uns"
+    return {found(word, word)};  // "-runs" is unknown, and not -r with the value "uns"
   const OptionWord read = read_option_word(word);
   std::vector<po::option> options;
   for (const OptionInfo* option : read.options) {
@@ -317,7 +299,7 @@ std::vector<po::option> make_options(const std::string& word) {
   return options;
 }
 
-/// Gives an option the words it takes: fewer at the end or before "--", but at least an empty one,
+/// Gives an option the words it takes: fewer at the end or before "--", but at least an empty word,
 /// because Boost would otherwise look for a value.
 void take_words(po::option& option, Words& words) {
   const OptionInfo* info = option_of_key(option.string_key);
@@ -335,8 +317,9 @@ bool begins_option(const std::string& word) {
 }
 
 /// Reads and removes the first word if Boost would misread it. Consecutive commands become one
-/// option without a name, because Boost would remove each by moving all later words. A single word
-/// is left to Boost, which passes an option's value here to learn if it is an option.
+/// option without a name, because Boost would remove each command by moving all later words. A
+/// single word is left to Boost, which also calls this function to learn whether a value is an
+/// option.
 std::vector<po::option> read_word(Words& words) {
   const std::string word = words.front();
   std::vector<po::option> options;
@@ -351,7 +334,7 @@ std::vector<po::option> read_word(Words& words) {
   }
   if (word.starts_with("--=")) {
     options.push_back(
-        found("--", word));  // otherwise a nameless option, which looks like a command
+        found("--", word));  // "--" is unknown; an option without a name would look like a command
   } else if (word.starts_with("--")) {
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
     if (option == nullptr || (!is_value_optional(*option) && words_taken_by(*option) == 0))
@@ -380,7 +363,7 @@ Result<void> refuse_separate_value(const Words& words) {
 Error unknown_option(const po::option& typed, const Words& words) {
   const std::string& word =
       typed.original_tokens.empty() ? typed.string_key : typed.original_tokens.front();
-  if (typed.string_key == "-=") {  // such as -q=3
+  if (typed.string_key == "-=") {
     return Error{fmt::format("-{} takes no value", word[word.find('=') - 1]),
                  "write " + word.substr(0, word.find('='))};
   }
@@ -398,7 +381,6 @@ Error unknown_option(const po::option& typed, const Words& words) {
   }
   const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
   const std::string_view name = std::string_view(spelled).substr(dashes);
-  // "--export json" probably means --export-json.
   const auto place = std::ranges::find(words, word);
   const std::string with_next = std::ranges::distance(place, words.end()) > 1
                                     ? fmt::format("{}-{}", name, *std::next(place))
@@ -409,7 +391,6 @@ Error unknown_option(const po::option& typed, const Words& words) {
   return Error{what, fmt::format("did you mean --{}? {}", meant, kSeeHelp), spelled, true};
 }
 
-/// Explains what Boost found wrong with an option that it knows.
 Error misused_option(const po::invalid_command_line_syntax& fault) {
   std::string name = fault.get_option_name();
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
@@ -439,7 +420,7 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
   }
 }
 
-/// True if `part` is a question about lauka, after which only a topic of --help matters.
+/// Takes the word after --help as its topic. Returns true if no later option matters.
 bool ends_with(const po::option* part, const po::option* end, std::optional<Inquiry>& inquiry) {
   if (!inquiry) return false;
   const bool has_next = part + 1 != end && (part + 1)->string_key.empty();
@@ -448,7 +429,6 @@ bool ends_with(const po::option* part, const po::option* end, std::optional<Inqu
   return is_about_lauka(inquiry->kind);
 }
 
-/// Applies the options in the order typed; other words are commands.
 Result<Draft> make_draft(const std::vector<po::option>& typed, const Words& words) {
   Draft draft;
   for (const po::option& part : typed) {
@@ -501,7 +481,6 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const D
                fmt::format("write {} COMMAND", option->usage())};
 }
 
-/// Replaces hyperfine's names of options that mean the same here.
 void rename_options(Words& words) {
   constexpr std::string_view theirs = "--min-benchmarking-time";
   for (std::string& word : words) {

@@ -14,8 +14,6 @@
 
 #include <fmt/format.h>
 
-// What depends on several options.
-
 namespace lauka::cli {
 namespace {
 
@@ -27,7 +25,6 @@ bool is_given(const Draft& draft, std::string_view name) {
   return std::ranges::find(draft.given, name, &OptionInfo::name) != draft.given.end();
 }
 
-/// Returns the name of the metric that "slower" is about.
 std::string slower_metric(const CountingOptions& options) {
   return std::string(options.region ? kRegionTime : metric_name_of(Role::WallTime));
 }
@@ -55,7 +52,6 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
   return {};
 }
 
-/// Refuses numbers of runs that are not whole sweeps, in which each layout runs once.
 Result<void> settle_layouts(Draft& draft) {
   RunOptions& run = draft.options.run;
   if (!run.layouts) {
@@ -87,7 +83,7 @@ Result<void> settle_layouts(Draft& draft) {
   return {};
 }
 
-/// Removes duplicate gates, because each gate makes the other gates stricter.
+/// Removes duplicate gates, because each gate makes all gates stricter.
 Result<void> settle_gates(Draft& draft) {
   std::vector<Condition> gates;
   if (draft.slower_percent)
@@ -104,8 +100,6 @@ Result<void> settle_gates(Draft& draft) {
   return {};
 }
 
-/// Assigns names to commands in order. The reference has a separate option for its name, as in
-/// hyperfine, so that other names do not shift when a reference is added.
 Result<void> settle_commands(Draft& draft) {
   const std::span<const std::string> words = draft.options.commands.texts;
   if (words.size() > 1 && words[0] == "time")
@@ -122,6 +116,7 @@ Result<void> settle_commands(Draft& draft) {
     return contradiction("--reference", "--baseline");
   if (draft.reference_name && !draft.reference)
     return Error{"--reference-name without --reference", "name the first command with -n"};
+  // As in hyperfine, -n does not name the reference: names do not shift when a reference is added.
   if (draft.reference) {
     draft.options.commands.texts.insert(draft.options.commands.texts.begin(),
                                         *std::move(draft.reference));
@@ -134,7 +129,6 @@ Result<void> settle_commands(Draft& draft) {
   return {};
 }
 
-/// Takes words as files of --from, and refuses options about runs.
 Result<void> settle_saved(Draft& draft) {
   for (const OptionInfo* option : draft.given) {
     if (option->traits.fits_saved) continue;
@@ -149,7 +143,6 @@ Result<void> settle_saved(Draft& draft) {
   return {};
 }
 
-/// Assigns one step to all scans, or a step to each.
 Result<void> settle_steps(Draft& draft) {
   std::vector<ParameterOption*> scans;
   for (ParameterOption& parameter : draft.options.commands.parameters) {
@@ -166,7 +159,6 @@ Result<void> settle_steps(Draft& draft) {
   return {};
 }
 
-/// Refuses two exports to the same file.
 Result<void> settle_exports(const OutputOptions& options) {
   const auto& exports = options.exports;
   for (std::size_t i = 0; i < exports.size(); ++i) {
@@ -180,7 +172,6 @@ Result<void> settle_exports(const OutputOptions& options) {
   return {};
 }
 
-/// The questions that run no commands, and their options.
 constexpr auto kQuestions = std::to_array<std::pair<InquiryKind, std::string_view>>({
     {InquiryKind::ListEvents, "--list-events"},
     {InquiryKind::ListMetrics, "--list-metrics"},
@@ -190,7 +181,6 @@ constexpr auto kQuestions = std::to_array<std::pair<InquiryKind, std::string_vie
     {InquiryKind::Untune, "--untune"},
 });
 
-/// Refuses exports of --check except JSON.
 Result<void> settle_check(const Options& options) {
   const bool has_others = std::ranges::any_of(
       options.output.exports,
@@ -202,7 +192,6 @@ Result<void> settle_check(const Options& options) {
   return {};
 }
 
-/// Takes --duration as the time that --threads covers.
 Result<void> settle_threads(Draft& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   if (inquiry.processes.size() > 1 && !draft.interval)
@@ -213,7 +202,6 @@ Result<void> settle_threads(Draft& draft) {
   return {};
 }
 
-/// Refuses commands together with a question; one word after -l is the text to look for.
 Result<void> settle_inquiry(Draft& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   const std::vector<std::string> commands = std::exchange(draft.options.commands.texts, {});
@@ -232,8 +220,7 @@ Result<void> settle_inquiry(Draft& draft) {
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
-/// Refuses a gate or option that needs counts or samples of functions if no run will have them.
-/// Passes saved sessions, and suites, whose file may name another engine.
+/// Does not check saved sessions, or suites, whose file may choose another engine.
 Result<void> settle_functions(const Draft& draft) {
   const Options& options = draft.options;
   if (!options.from.empty() || options.suite.file) return {};
@@ -260,7 +247,6 @@ Result<void> settle_functions(const Draft& draft) {
   return {};
 }
 
-/// Settles everything except exports. Used for each benchmark of a suite, but not for the suite.
 Result<void> settle_call(Draft& draft) {
   const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
   if (draft.interval && !watches)

@@ -14,9 +14,9 @@
 
 #include <fmt/format.h>
 
-// toml++ 3 takes some errors in a file ("[[[") for its own: it asserts, or with NDEBUG lets the
-// compiler assume that they do not occur. Such files are refused here first. toml++'s exceptions
-// end in this file. It recurses into nested values; lauka's are not deep.
+// toml++ 3 asserts on some invalid files ("[[["), and with NDEBUG lets the compiler assume that
+// they do not occur. Here, a failed assertion throws BrokenToml. toml++ recurses into nested
+// values, so their depth is limited.
 namespace lauka::cli {
 namespace {
 
@@ -35,7 +35,7 @@ struct BrokenToml {};
 #define TOML_EXCEPTIONS 1
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_MAX_NESTED_VALUES 16
-#if __has_include(<toml++/impl/preprocessor.hpp>)  // 3.4
+#if __has_include(<toml++/impl/preprocessor.hpp>)  // toml++ 3.4
 #include <toml++/impl/preprocessor.hpp>
 #else
 #include <toml++/impl/preprocessor.h>
@@ -60,23 +60,21 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr std::size_t kMaxBenchmarks = 1000;
-constexpr std::size_t kMaxEntries = 200;  // in a table
+constexpr std::size_t kMaxEntries = 200;
 constexpr std::size_t kMaxOfList = 1000;
 constexpr std::string_view kShape = "write [defaults] and [[benchmark]] tables (docs/suites.md)";
 
-/// A line KEY = VALUE of [defaults] or a [[benchmark]].
 struct Entry {
   std::string_view key;
   std::size_t line = 0;
   const toml::node* value = nullptr;
 };
 
-/// An option in one place of a suite, with its repetitions.
 struct Setting {
   const OptionInfo* option = nullptr;
-  std::vector<Words> repetitions{};  ///< words of each repetition; empty: false, which cancels the
-                                     ///< option in a weaker place
-  std::size_t line = 0;              ///< line in the file; 0: typed on the command line
+  std::vector<Words> repetitions{};  ///< words of each repetition; empty if the value is false,
+                                     ///< which cancels the option in a weaker place
+  std::size_t line = 0;              ///< line in the file; 0 if typed
 };
 
 using Place = std::vector<Setting>;
@@ -85,8 +83,8 @@ std::size_t line_number(const toml::node& node) {
   return node.source().begin.line;
 }
 
-/// Returns the entries in the order in which they are written, which is the order of applying
-/// options; the library sorts them by name.
+/// Returns the entries in the order in which they are written and applied. toml++ sorts them by
+/// name.
 std::vector<Entry> entries_of(const toml::table& table) {
   std::vector<Entry> entries;
   for (const auto& [key, node] : table) entries.push_back({key.str(), line_number(node), &node});
@@ -94,7 +92,6 @@ std::vector<Entry> entries_of(const toml::table& table) {
   return entries;
 }
 
-/// Returns the text of a string or number; nullopt for any other value.
 std::optional<std::string> scalar_text(const toml::node& value) {
   if (const auto* text = value.as_string()) return text->get();
   if (const auto* whole = value.as_integer()) return fmt::to_string(whole->get());
@@ -102,7 +99,6 @@ std::optional<std::string> scalar_text(const toml::node& value) {
   return std::nullopt;
 }
 
-/// True for text, a number in digits, true, false, and lists of these, which may contain lists.
 bool is_readable(const toml::node& value, bool is_in_list = false) {
   if (const toml::array* list = value.as_array())
     return list->size() <= kMaxOfList && std::ranges::all_of(*list, [&](const toml::node& element) {
@@ -115,8 +111,6 @@ bool is_readable(const toml::node& value, bool is_in_list = false) {
   return value.is_boolean() || value.is_integer();
 }
 
-/// Returns the end of the string that begins at `at`: after its closing quotes; if they are
-/// missing, at the end of its line or of the text.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const bool has_lines = text.substr(at, 3) == std::string(3, quote);
@@ -133,8 +127,8 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Returns the line of the first key with more dots than toml++ can handle (it makes a table for
-/// each dot and destroys them by recursion); 0 if missing.
+/// Returns the line of the first key with too many dots: toml++ makes a table for each dot and
+/// destroys the tables by recursion. Returns 0 if no key has too many.
 std::size_t line_of_deep_key(std::string_view text) {
   constexpr std::size_t most_dots = 16;
   std::size_t dots = 0;
@@ -157,7 +151,7 @@ std::size_t line_of_deep_key(std::string_view text) {
   return 0;
 }
 
-/// True if the value in that line contains letters and no quotes: duration = 500ms.
+/// True if the value in `line` looks like text without quotes: duration = 500ms.
 bool has_bare_text(std::string_view text, std::size_t line) {
   const auto lines = split(text, '\n');
   if (line == 0 || line > lines.size()) return false;
@@ -171,18 +165,14 @@ bool has_bare_text(std::string_view text, std::size_t line) {
 
 constexpr std::string_view kHowTomlIsWritten = "see https://toml.io for how it is written";
 
-/// Returns the name shared by options that set the same value; a single place of a suite decides
-/// about them.
 std::string_view family_of(const OptionInfo& option) {
   return option.traits.sets.empty() ? option.name : option.traits.sets;
 }
 
-/// True if the option applies to the session, not to a benchmark.
 bool concerns_session(const OptionInfo& option) {
   return option.traits.scope == Scope::Session || option.traits.scope == Scope::TypedSession;
 }
 
-/// Returns the texts of a list of scalars; nullopt if it contains another value.
 std::optional<Words> texts_of(const toml::array& list) {
   Words texts;
   for (const toml::node& element : list) {
@@ -193,7 +183,6 @@ std::optional<Words> texts_of(const toml::array& list) {
   return texts;
 }
 
-/// Reads `count` words for an option; nullopt if there are more or fewer.
 std::optional<Words> to_words(const toml::node& value, std::size_t count) {
   std::optional<Words> words;
   if (const auto* text = value.as_string()) {
@@ -220,7 +209,6 @@ Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const 
   return all;
 }
 
-/// Returns the words for each repetition of an option: one, or one for each item of a list.
 Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml::node& value) {
   if (words_taken_by(option) > 0) return repetitions_of_words(option, value);
   if (const auto* flag = value.as_boolean()) {
@@ -284,7 +272,6 @@ class SuiteReader {
     return std::move(suite_);
   }
 
-  /// Checks the shape of a file before its contents are interpreted.
   Result<void> check(const toml::table& root) const {
     for (const auto& [key, node] : root) {
       const bool is_defaults = key.str() == "defaults" && node.is_table();
@@ -365,7 +352,7 @@ class SuiteReader {
     auto repetitions = read_repetitions(**option, *entry.value);
     if (!repetitions) return at(entry.line, repetitions.error());
     place.push_back({*option, *std::move(repetitions), entry.line});
-    Draft alone;  // to report a wrong value with its line
+    Draft alone;
     if (auto applied = apply(place.back(), alone); !applied) return at(entry.line, applied.error());
     return {};
   }
@@ -388,7 +375,6 @@ class SuiteReader {
     }
   }
 
-  /// Applies the places, the weakest first. `of_session`: only options that all benchmarks share.
   Result<Draft> read_draft(const Place& own, bool of_session) const {
     const std::array<const Place*, 3> places = {&defaults_, &typed_place_, &own};
     Draft draft;
@@ -470,8 +456,8 @@ class SuiteReader {
     return {};
   }
 
-  /// Selects the benchmarks of --only and --shard. Shards are filled in turn, in the order of the
-  /// file, so that they are equally large and a benchmark added at the end moves no other.
+  /// Selects the benchmarks of --only and --shard. Consecutive benchmarks go to different shards,
+  /// so that a benchmark added at the end moves no other benchmark.
   Result<void> choose() {
     benchmark_.clear();
     const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& benchmark) {
@@ -508,9 +494,9 @@ class SuiteReader {
   const Options& typed_;
   Place defaults_;
   Place typed_place_;
-  std::string benchmark_;  // name of the benchmark being read; empty if missing
+  std::string benchmark_;
   Suite suite_;
-  std::set<std::string> names_;  // names of the benchmarks
+  std::set<std::string> names_;
 };
 
 }  // namespace

@@ -20,14 +20,12 @@ std::string write_one_of(const Given& given) {
   return "write " + listed(std::vector<std::string>(choices.begin(), choices.end()), "or");
 }
 
-/// Returns `read`; adds the option and its value to an error.
 template <typename T>
 Result<T> about_option(const Given& given, Result<T> read) {
   if (!read) return refused(given, read.error());
   return read;
 }
 
-/// Reads a metric: its name before the =, its text after it.
 Result<OwnMetric> own_metric(const Given& given, const char* example) {
   const std::size_t sign = given.value.find('=');
   if (sign == std::string::npos || sign + 1 == given.value.size())
@@ -42,8 +40,7 @@ Result<OwnMetric> own_metric(const Given& given, const char* example) {
 constexpr std::string_view kExample = "write, for example, P=0-3,E=4-7";
 constexpr std::size_t kMaxKindName = 16;
 
-/// Splits into "P=0-3,8" and "E=4-7": a comma before NAME= begins another kind, other commas
-/// separate CPUs.
+/// Splits into "P=0-3,8" and "E=4-7": a comma before NAME= begins another kind.
 std::vector<std::string> split_kinds(std::string_view text) {
   std::vector<std::string> parts;
   for (const std::string_view part : split(text, ',')) {
@@ -81,7 +78,6 @@ Result<CoreKind> parse_kind(std::string_view part, const Given& given) {
   return CoreKind{name, *cpus};
 }
 
-/// Returns why `kind` cannot be added to `others`; empty if it can.
 std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
   for (const CoreKind& other : others) {
     if (time_metric_name(other.name) == time_metric_name(kind.name))
@@ -175,7 +171,7 @@ Result<std::string> text(const Given& given) {
 
 Result<IgnoreFailure> ignored_failures(const Given& given) {
   IgnoreFailure ignored;
-  ignored.any = given.value.empty() || given.value == "all-non-zero";  // hyperfine's word
+  ignored.any = given.value.empty() || given.value == "all-non-zero";
   if (ignored.any) return ignored;
   for (const std::string_view part : split(given.value, ',')) {
     const auto status = parse_whole_number(part, 1, 255);

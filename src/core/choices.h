@@ -12,9 +12,6 @@
 
 namespace lauka {
 
-// Choices of the user that several rooms read.
-
-/// A counter engine.
 enum class EngineChoice : unsigned char {
   Auto,
   Kperf,
@@ -25,16 +22,14 @@ enum class EngineChoice : unsigned char {
   None
 };
 
-/// A choice of --engine.
 struct EngineRow {
   EngineChoice choice;
   std::string_view name;
-  std::string_view help{};   ///< text after the name in the option's help; may be empty
-  bool is_an_extra = false;  ///< true for a program of its own, which may not be installed
+  std::string_view help{};
+  bool is_an_extra = false;  ///< true if the engine needs a program that may not be installed
 };
 
-/// The values of --engine in the order of --help, which is also the order of EngineChoice. `choose`
-/// in engine/engine.cc makes the engines.
+/// The values of --engine in the order of EngineChoice.
 inline constexpr auto kEngines = std::to_array<EngineRow>({
     {EngineChoice::Auto, "auto", "takes the best that works here (default)"},
     {EngineChoice::Kperf, "kperf"},
@@ -50,7 +45,7 @@ constexpr const EngineRow& row_of(EngineChoice choice) {
   return kEngines.at(static_cast<std::size_t>(choice));
 }
 
-/// True if the engine gives counts for each function of a program.
+/// True if the engine can count events by function.
 constexpr bool counts_functions(EngineChoice choice) {
   return choice == EngineChoice::Cachegrind || choice == EngineChoice::CachegrindAndDhat;
 }
@@ -61,17 +56,16 @@ constexpr bool is_simulated(EngineChoice choice) {
          choice == EngineChoice::CachegrindAndDhat;
 }
 
-/// A way to count with kperf (docs/kperf.md). Auto takes the best way that counts a known command
-/// completely.
+/// A way to count events with kperf (docs/kperf.md).
 enum class StrategyChoice : unsigned char {
   Auto,
-  AtExit,   ///< samples each thread as it ends
-  Pet,      ///< samples each thread as it ends, and each running thread once per period
-  Machine,  ///< reads the counters of the whole machine before and after a run
+  AtExit,   ///< samples each thread when it ends
+  Pet,      ///< samples running threads once per period
+  Machine,  ///< counts what the whole machine does during a run
 };
 
-/// A format of results. Exports are written in this order, the smallest first: on a full disk most
-/// of them still succeed.
+/// An export's format. Exports are written in the order of this enumeration, the smallest first,
+/// because the disk may be full.
 enum class ExportKind : unsigned char {
   Csv,
   Bmf,
@@ -86,15 +80,13 @@ enum class ExportKind : unsigned char {
   Json
 };
 
-/// A format of results: its option, and the option's texts in --help and -h.
 struct ExportRow {
   ExportKind kind;
-  std::string_view option;  ///< option's name without dashes
+  std::string_view option;
   std::string_view help;
   std::string_view brief{};  ///< text in -h; empty: the option is missing from -h
 };
 
-/// The export formats in the order of --help. `report/exports.h` declares a writer for each.
 inline constexpr auto kExports = std::to_array<ExportRow>({
     {ExportKind::Csv, "export-csv", "write a row per command and metric; - is standard output"},
     {ExportKind::Runs, "export-runs", "write a row per run, likewise"},
@@ -119,25 +111,23 @@ inline constexpr auto kExports = std::to_array<ExportRow>({
 
 struct ExportTarget {
   ExportKind kind = ExportKind::Csv;
-  std::string file;           ///< "-" is standard output
-  std::string_view option{};  ///< option's name as typed, without dashes
+  std::string file;  ///< "-" is standard output
+  std::string_view option{};
 
   bool operator==(const ExportTarget&) const = default;
 };
 
-/// Receives an export's bytes piece by piece, in order. A file remembers its first write error, so
-/// writers need not check for errors.
+/// Receives an output piece by piece, in order.
 using Sink = std::function<void(std::string_view)>;
 
 /// A unit in which tables show values.
 struct DisplayUnit {
-  std::string_view name;    ///< name as typed
-  Unit unit;                ///< unit of the metrics that can be shown in this display unit
-  double size;              ///< size in base units
-  std::string_view suffix;  ///< suffix as shown
+  std::string_view name;
+  Unit unit;
+  double size;  ///< in base units
+  std::string_view suffix;
 };
 
-/// The display units, grouped by the metric's unit, each group from the smallest to the largest.
 inline constexpr auto kDisplayUnits = std::to_array<DisplayUnit>({
     {"ns", Unit::Seconds, 1e-9, "ns"},
     {"us", Unit::Seconds, 1e-6, "µs"},
@@ -158,23 +148,20 @@ inline constexpr auto kDisplayUnits = std::to_array<DisplayUnit>({
     {"G", Unit::Count, 1e9, "G"},
 });
 
-/// Finds the display unit with that name; null if unknown.
+/// Finds a display unit by its name; null if unknown.
 inline const DisplayUnit* find_display_unit(std::string_view name) {
   const auto found = std::ranges::find(kDisplayUnits, name, &DisplayUnit::name);
   return found == kDisplayUnits.end() ? nullptr : &*found;
 }
 
-/// Choices of layout for tables and exports; they do not affect the measurement.
 enum class TableChoice : unsigned char { Auto, Full, Compact };
 enum class SortChoice : unsigned char { Command, Time };
 enum class MarksChoice : unsigned char { Auto, Emoji, Text };
 
-/// The functions that --functions lists: the `most` largest differences, or all that match a
-/// pattern.
+/// The functions that --functions lists.
 struct FunctionRows {
-  std::size_t most = 20;  ///< number of functions, if `pattern` is empty
-  std::string pattern{};  ///< regular expression for names of functions; empty: lists the `most`
-                          ///< largest differences
+  std::size_t most = 20;  ///< largest number of functions if `pattern` is empty
+  std::string pattern{};  ///< regular expression that the functions' names match; may be empty
 
   bool operator==(const FunctionRows&) const = default;
 };
@@ -182,19 +169,15 @@ struct FunctionRows {
 struct Presentation {
   TableChoice table = TableChoice::Auto;
   SortChoice sort = SortChoice::Command;
-  MarksChoice marks =
-      MarksChoice::Auto;  ///< Auto: emoji in UTF-8 terminals, words in Markdown, HTML and the like
-  const DisplayUnit* time_unit =
-      nullptr;  ///< display unit of times for which the user set none; null: fits each value
-  bool every_row =
-      false;  ///< true if the user chose the rows: a compact table then shows all of them
-  bool hides_zeros = false;                 ///< true: tables leave out rows that are 0 in each run
-  std::optional<FunctionRows> functions{};  ///< nullopt: no table of functions
-  std::string title{};                      ///< title of the page
-  std::string description{};                ///< text below the page's title
+  MarksChoice marks = MarksChoice::Auto;
+  const DisplayUnit* time_unit = nullptr;  ///< default unit of times; null: chosen for each value
+  bool every_row = false;
+  bool hides_zeros = false;
+  std::optional<FunctionRows> functions{};
+  std::string title{};
+  std::string description{};
 };
 
-/// Lauka's exit statuses. If signal N ends lauka, the status is 128 + N.
 enum class ExitStatus : int {
   Done = 0,
   Failed = 1,

@@ -10,10 +10,9 @@
 
 namespace lauka {
 
-/// The expected output of a command.
 struct ExpectedOutput {
   enum class Kind : unsigned char {
-    Same,  ///< equals the reference's output
+    Same,
     File,
     Hash,
   };
@@ -22,7 +21,7 @@ struct ExpectedOutput {
       text{};  ///< path of the file, or SHA-256 in 64 lower-case hexadecimal digits; empty for Same
 };
 
-/// Returns the option's value as typed.
+/// Returns the value of --expect-output that means `expected`.
 inline std::string text_of(const ExpectedOutput& expected) {
   if (expected.kind == ExpectedOutput::Kind::Same) return "same";
   return (expected.kind == ExpectedOutput::Kind::Hash ? "sha256:" : "") + expected.text;
@@ -30,7 +29,7 @@ inline std::string text_of(const ExpectedOutput& expected) {
 
 /// Reads the value of --expect-output; nullopt if `text` is empty.
 inline std::optional<ExpectedOutput> parse_expected_output(const std::string& text) {
-  constexpr std::size_t prefix = 7;  // "sha256:"
+  constexpr std::size_t prefix = 7;
   if (text.empty()) return std::nullopt;
   if (text == "same") return ExpectedOutput{};
   if (text.starts_with("sha256:"))
@@ -38,17 +37,16 @@ inline std::optional<ExpectedOutput> parse_expected_output(const std::string& te
   return ExpectedOutput{ExpectedOutput::Kind::File, text};
 }
 
-/// A destination of standard output and error. Capture is for hooks: lauka keeps both streams
-/// together and shows them if the hook fails.
+/// A destination of a command's or hook's output. Capture keeps standard output and error together,
+/// to show their end if a hook fails.
 enum class OutputKind : unsigned char { Null, Pipe, Inherit, File, Capture };
 struct OutputChoice {
   OutputKind kind = OutputKind::Null;
-  std::string path{};  ///< path of a file; empty for other choices
+  std::string path{};
 
   bool operator==(const OutputChoice&) const = default;
 };
 
-/// A variable of -L or -P, with the value that it has in one command.
 struct Parameter {
   std::string name;
   std::string value;
@@ -56,7 +54,6 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
-/// A label of a session: commit=1a2b3c.
 struct Label {
   std::string key;
   std::string value;
@@ -64,18 +61,15 @@ struct Label {
 
 enum class HookKind : unsigned char { Setup, Prepare, Conclude, Cleanup };
 
-/// The time at which a hook runs. AfterRun and AfterCommand hooks undo something, so they are never
-/// stopped early; AfterCommand hooks run even if the session was cut short.
 enum class Moment : unsigned char { BeforeCommand, BeforeRun, AfterRun, AfterCommand };
 
-/// A kind of hook and its option.
 struct HookRow {
   HookKind kind;
   Moment moment;
-  std::string_view name;     ///< option's name, without dashes
-  char letter;               ///< option's letter
-  std::string_view help;     ///< option's text in --help
-  std::string_view brief{};  ///< option's text in -h; empty: the option is missing from -h
+  std::string_view name;
+  char letter;
+  std::string_view help;
+  std::string_view brief{};  ///< text in -h; empty: the option is missing from -h
 
   constexpr bool is_of_a_run() const {
     return moment == Moment::BeforeRun || moment == Moment::AfterRun;
@@ -99,7 +93,6 @@ constexpr const HookRow& row_of(HookKind kind) {
   return kHookKinds.at(static_cast<std::size_t>(kind));
 }
 
-/// A value for each kind of hook.
 template <typename T>
 struct ByHook {
   std::array<T, kHookKinds.size()> all{};
@@ -108,74 +101,66 @@ struct ByHook {
   const T& operator[](HookKind kind) const { return all.at(static_cast<std::size_t>(kind)); }
 };
 
-/// A command's hooks, each a text for sh -c; nullopt: the command has no hook of that kind.
+/// A command's hooks as texts for sh -c; nullopt: no hook of this kind.
 using Hooks = ByHook<std::optional<std::string>>;
 
-/// Identifies a program in different sessions by two SHA-256 hashes in hexadecimal; both are empty
-/// if unknown, as with a shell.
+/// Identifies a program in different sessions. The fields are SHA-256 hashes in hexadecimal; both
+/// are empty if unknown.
 struct Fingerprint {
-  std::string executable{};  ///< hash of the executable file; with --layouts, of all builds
-  std::string call{};        ///< hash of the rest that matters: file name, arguments, environment
-                             ///< variables, folder, input, output, jobs, hooks of each run
+  std::string
+      executable{};    ///< hash of the executable file; with --layouts, of the files of all layouts
+  std::string call{};  ///< hash of the command's arguments and settings
 
   bool is_known() const { return !executable.empty(); }
   bool operator==(const Fingerprint&) const = default;
 };
 
-/// The reason why Linux takes a process's counters away when the process executes a file.
+/// The reason why Linux stops counting a process when it executes a file.
 enum class CounterLoss : unsigned char {
-  SetUser,   ///< the file is setuid to another user
-  SetGroup,  ///< the file is setgid to another group than the process's own
+  SetUser,
+  SetGroup,
   Capabilities,
   Unreadable,
 };
 
-/// A file that makes a command lose its counters.
 struct UncountedFile {
   CounterLoss loss = CounterLoss::SetUser;
   std::string file{};  ///< file that execve runs; for a script, its interpreter
-  bool is_counted_as_root =
-      false;  ///< true if root would keep the counters and the command's user is not root
+  bool is_counted_as_root = false;
 
   bool operator==(const UncountedFile&) const = default;
 };
 
-/// A command: one argument of the command line, with one combination of parameters.
 struct Command {
-  std::string name;  ///< name as shown: --command-name, else `text`; then, if other commands have
-                     ///< that name, what tells them apart
+  std::string name;
   std::string text;  ///< command as typed, after substitution of parameters
-  std::vector<std::string> words;  ///< argv to execute; with a shell: SHELL, "-c", `text`
-  std::vector<Parameter>
-      parameters{};  ///< parameters that the command uses, in the order of -L and -P
-  std::vector<std::string>
-      environment{};    ///< NAME=VALUE entries that the command and its hooks get
-  std::string input{};  ///< file for standard input; empty: no input
+  std::vector<std::string> words;
+  std::vector<Parameter> parameters{};
+  std::vector<std::string> environment{};  ///< NAME=VALUE entries to add to the environment
+  std::string input{};                     ///< file for standard input; empty: /dev/null
   OutputChoice output{};
   std::optional<ExpectedOutput> expected{};
-  std::string folder{};  ///< folder in which the command and its hooks run; empty: lauka's
+  std::string folder{};  ///< working folder of the command and its hooks; empty: lauka's
   Hooks hooks{};
-  std::optional<std::string> build{};  ///< text for sh -c that builds the command's program
-  std::size_t typed = 0;  ///< index of the typed command from which substitution made this one
-  std::string pattern{};  ///< name before substitution: `old {n}`
-  Fingerprint program{};  ///< identity of the program; unknown unless the session needs it
-  std::optional<UncountedFile>
-      uncounted{};  ///< nullopt: keeps its counters, has none to lose, or unknown
+  std::optional<std::string> build{};
+  std::size_t typed = 0;  ///< index of the command as typed, before substitution of parameters
+  std::string pattern{};  ///< name before substitution of parameters: `old {n}`
+  Fingerprint program{};
+  std::optional<UncountedFile> uncounted{};  ///< file because of which the command is not counted;
+                                             ///< nullopt: no such file is known
 };
 
-/// The user who runs the commands, other than lauka's own.
 struct User {
-  std::uint32_t id = 0;                 ///< user id
-  std::uint32_t group = 0;              ///< primary group id
+  std::uint32_t id = 0;
+  std::uint32_t group = 0;
   std::vector<std::uint32_t> groups{};  ///< all group ids, `group` first
   std::string name{};
   std::string home{};
 };
 
-/// The failures that do not end the benchmark.
 struct IgnoreFailure {
-  bool any = false;             ///< true: all failures are ignored, and `statuses` is empty
-  std::vector<int> statuses{};  ///< exit statuses that count as success; 128 + N for signal N
+  bool any = false;             ///< true: -i names no exit statuses
+  std::vector<int> statuses{};  ///< exit statuses as a shell reports them; 128 + N for signal N
 };
 
 }  // namespace lauka

@@ -16,7 +16,7 @@ bool is_hash(std::string_view text) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-/// Suffixes that compilers append after a dot, alone or followed by a dot and a number.
+/// Suffixes that compilers add after a dot; another dot and a number may follow.
 constexpr auto kClones = std::to_array<std::string_view>(
     {"constprop", "isra", "part", "cold", "lto_priv", "llvm", "__uniq", "localalias", "ipa"});
 
@@ -24,7 +24,6 @@ bool is_clone(std::string_view word) {
   return std::ranges::find(kClones, word) != kClones.end();
 }
 
-/// Removes a suffix such as ".cold" or ".part.0". Returns false if missing.
 bool remove_clone(std::string_view& name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return false;
@@ -42,7 +41,6 @@ bool remove_clone(std::string_view& name) {
   return true;
 }
 
-/// Removes a suffix such as " [clone .constprop.0]", which demangled C++ names have.
 bool remove_demangled_clone(std::string_view& name) {
   constexpr std::string_view begin = " [clone .";
   if (!name.ends_with(']')) return false;
@@ -52,7 +50,6 @@ bool remove_demangled_clone(std::string_view& name) {
   return true;
 }
 
-/// Removes a suffix such as "@@GLIBC_2.34" or "@VERS_1".
 bool remove_version(std::string_view& name) {
   const std::size_t at = name.rfind('@');
   if (at == std::string_view::npos || at == 0) return false;
@@ -65,7 +62,6 @@ bool remove_version(std::string_view& name) {
   return true;
 }
 
-/// Removes a suffix such as "::h0123456789abcdef".
 bool remove_rust_hash(std::string_view& name) {
   constexpr std::string_view begin = "::h";
   const std::size_t at = name.rfind(begin);
@@ -75,7 +71,7 @@ bool remove_rust_hash(std::string_view& name) {
   return true;
 }
 
-/// Returns the name without the hash in "_ZN1a1b17h0123456789abcdefE"; nullopt if it has none.
+/// Returns "_ZN1a1bE" for "_ZN1a1b17h0123456789abcdefE"; nullopt for a name without a hash.
 std::optional<std::string> without_mangled_hash(std::string_view name) {
   constexpr std::string_view begin = "17h";
   const std::size_t at = name.rfind(begin);
@@ -86,14 +82,14 @@ std::optional<std::string> without_mangled_hash(std::string_view name) {
   return std::string(name.substr(0, at)) + "E";
 }
 
-/// Names of processor features in the names of glibc's variants.
+/// Processor features in the names of glibc's variants of a function.
 constexpr auto kFeatures = std::to_array<std::string_view>(
     {"sse2",   "sse3",   "ssse3",    "sse4",      "sse41",  "sse42",      "avx",     "avx2",
      "avx512", "evex",   "evex512",  "erms",      "fma",    "fma4",       "sve",     "mops",
      "neon",   "a64fx",  "thunderx", "thunderx2", "falkor", "kunpeng920", "generic", "nosimd",
      "power8", "power9", "power10",  "z13",       "z14",    "emag"});
 
-/// Returns "memcpy" for "__memcpy_avx_unaligned_erms"; nullopt for a name that is not a variant's.
+/// Returns "memcpy" for "__memcpy_avx_unaligned_erms"; nullopt for a name without a feature.
 std::optional<std::string_view> name_of_variant(std::string_view name) {
   if (!name.starts_with("__")) return std::nullopt;
   name.remove_prefix(2);
@@ -106,7 +102,6 @@ std::optional<std::string_view> name_of_variant(std::string_view name) {
   return std::nullopt;
 }
 
-/// Returns the name before the parameters: "a::f" for "a::f(int) const".
 std::string_view without_parameters(std::string_view name) {
   const std::size_t end = name.rfind(')');
   if (end == std::string_view::npos) return name;

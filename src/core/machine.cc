@@ -13,8 +13,7 @@ namespace lauka {
 
 namespace {
 
-/// A limit above the number of CPUs of any machine, so that "0-4294967295" does not fill the
-/// memory.
+/// Above the number of CPUs of any machine, so that "0-4294967295" does not fill the memory.
 constexpr std::uint32_t kMaxCpus = 65'536;
 
 }  // namespace
@@ -105,8 +104,8 @@ std::string class_of(const Machine& machine) {
     hash.add(fmt::format("{}={}\n", name, part));
   hash.add(fmt::format("cpus={}\n", machine.cpus));
   if (!machine.tuning.empty()) hash.add(fmt::format("tuning={}\n", machine.tuning));
-  // Only limits are hashed, so that machines without limits have the class of sessions that do not
-  // record limits.
+  // Only limits are hashed, so that machines without limits keep the class of older sessions, which
+  // do not record limits.
   if (const auto& allowance = machine.allowance) {
     if (has_fewer_cpus(machine)) hash.add(fmt::format("allowed_cpus={}\n", allowance->cpus.size()));
     if (allowance->cpu_quota) hash.add(fmt::format("cpu_quota={:.4g}\n", *allowance->cpu_quota));

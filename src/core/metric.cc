@@ -61,7 +61,6 @@ bool counts_all(const Pass& pass, const Formula& formula) {
 }
 
 RoundKind kind_of(const Metric& metric, const EventSet& events) {
-  // If several kinds of round count the metric, the first kind wins: timed rounds.
   const auto first = std::ranges::find_if(
       events.passes, [&](const Pass& pass) { return counts_all(pass, metric.source); });
   const bool is_counted = first != events.passes.end() && metric.source.first_event();
@@ -162,7 +161,6 @@ void MetricSeries::add_run(const RunRecord& run) {
 
 namespace {
 
-/// Removes the samples of the layouts in `failed`.
 void leave_out(const std::vector<std::uint32_t>& failed, std::vector<double>& samples,
                std::vector<std::uint32_t>& layouts) {
   std::size_t kept = 0;

@@ -20,27 +20,26 @@
 
 namespace lauka {
 
-/// A quantile of another metric's values, shown as a row of its own.
 struct Percentile {
-  std::string of;      ///< name of the metric that is summarized
-  double share = 0.5;  ///< fraction of runs whose values do not exceed this one: 0.99 for p99
+  std::string of;
+  double share = 0.5;  ///< 0.99 for p99
 };
 
 /// Returns "wall_time.p99.9" for 99.9.
 std::string name_of_percentile(double percent);
 
-/// Returns 99.9 for "wall_time.p99.9"; nullopt if `name` is not a percentile's.
+/// Returns 99.9 for "wall_time.p99.9"; nullopt for a name that is not a percentile's.
 std::optional<double> percentile_in(std::string_view name);
 
-/// Returns the fewest runs that can bound the quantile `share` when each side may be wrong with
-/// probability `tail`: with fewer runs, all of them are too often on one side of the quantile
-/// (probability share^n, or (1 - share)^n).
+/// Returns the fewest runs that can bound the quantile `share` on both sides, each with error
+/// probability `tail`. With n runs, all are on one side of the quantile with probability share^n or
+/// (1 - share)^n.
 std::size_t fewest_runs_of(double share, double tail);
 
 enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction, Joules };
 enum class Better : unsigned char { Less, More, Neither };
 
-/// Returns the base unit's symbol, as exports write it.
+/// Returns the unit's symbol in exports.
 constexpr std::string_view unit_symbol(Unit unit) {
   switch (unit) {
     case Unit::Seconds:
@@ -59,34 +58,31 @@ constexpr std::string_view unit_symbol(Unit unit) {
   return "1";
 }
 
-/// Tells when the screen shows a row or a warning. Exports have all of them, except that
-/// --export-github-benchmark has only rows that are always shown.
+/// Visibility of a row or warning on the screen. Verbose: only with --verbose.
 enum class Shown : unsigned char { Always, Verbose };
 
-/// Reads a value from a run's accounts, in base units (seconds, bytes, events); NaN if it was not
-/// measured.
+/// Reads a value from a run's accounts, in base units; NaN if not measured.
 using UsageReader = double (*)(const Usage&);
 
-/// The count of an event, which has an index into EventSet::events.
+/// The count of the event with index `event` in EventSet::events.
 struct CountedEvent {
   std::size_t event = 0;
 };
 
-/// A value that the program itself reported, with an index into RunRecord::reported.
+/// The value with index `place` in RunRecord::reported.
 struct ReportedValue {
   std::size_t place = 0;
 };
 
 enum class Operation : unsigned char { Add, Subtract, Multiply, Divide };
 
-/// The value of an earlier term of the same formula, which is at index `place`.
+/// The value of the term with index `place` in the same formula.
 struct SameValue {
   std::size_t place = 0;
 };
 
-/// A metric's formula in postfix order: an operation combines the two values before it. The formula
-/// has no value if the run lacks a term's value, a divisor is 0, or the result is not
-/// is_measurable. All its events must be counted in the same run.
+/// A metric's formula in postfix order: an operation combines the two values before it. All its
+/// events must be counted in the same run.
 struct Formula {
   using Term = std::variant<UsageReader, CountedEvent, double, Operation, ReportedValue, SameValue>;
   std::vector<Term> terms;
@@ -97,7 +93,7 @@ struct Formula {
   // NOLINTNEXTLINE(google-explicit-constructor): a single term is a formula
   Formula(T term) : terms{Term(term)} {}
 
-  /// Returns this formula `operation` `right`.
+  /// Returns this formula combined with `right`.
   Formula with(Operation operation, const Formula& right) const {
     Formula all = *this;
     all.terms.insert(all.terms.end(), right.terms.begin(), right.terms.end());
@@ -122,37 +118,33 @@ inline Formula operator/(const Formula& a, const Formula& b) {
 
 struct DisplayUnit;
 
-/// A quantity with a name and a unit, measured in every run: a row of the table.
+/// A quantity with a name and a unit: a row of the table.
 struct Metric {
   std::string name;
   Unit unit = Unit::Count;
   Better better = Better::Less;
   Shown shown = Shown::Always;
   Formula source{};
-  RoundKind kind = RoundKind::Timed;  ///< kind of round in which the metric is measured
-  CountedLevels levels =
-      CountedLevels::Unknown;  ///< privilege levels that the event counts; for a
-                               ///< formula, the privilege levels of its first event
+  RoundKind kind = RoundKind::Timed;
+  CountedLevels levels = CountedLevels::Unknown;
   bool of_region =
-      false;           ///< true if events are counted in the program's region only (lauka/region.h)
-  std::string note{};  ///< shown next to the row: "(user)", "(simulated)"; usually empty
-  const DisplayUnit* shown_in =
-      nullptr;  ///< unit in which tables show the metric; null: fits each value
+      false;  ///< true if an event is counted only in the program's region (lauka/region.h)
+  std::string note{};
+  const DisplayUnit* shown_in = nullptr;  ///< unit in tables; null: chosen for each value
   Role role = Role::Other;
   std::optional<std::size_t>
-      event{};  ///< index of the event, if the metric is the count of one event; else nullopt
+      event{};           ///< index of the event, if the metric is the count of one event
   bool is_part = false;  ///< true if the metric is another metric's part on one core kind
-  std::optional<Percentile> percentile{};  ///< set if the metric is a quantile of another metric
+  std::optional<Percentile> percentile{};
 
   std::optional<double> share() const {
     return percentile ? std::optional(percentile->share) : std::nullopt;
   }
-  /// Returns the name of the metric that provides the values: for a percentile, the summarized
-  /// metric.
+  /// Returns the name of the metric that has the values; for a percentile, the name of the
+  /// summarized metric.
   const std::string& measured_as() const { return percentile ? percentile->of : name; }
 };
 
-/// The metric that --region adds.
 inline constexpr std::string_view kRegionTime = "region_time";
 
 struct BuiltInMetric {
@@ -160,20 +152,18 @@ struct BuiltInMetric {
   Unit unit;
   Shown shown;
   UsageReader read;
-  std::string_view meaning;  ///< description for --list-metrics
+  std::string_view meaning;
   Role role = Role::Other;
 };
 
-/// A metric measured with control groups (os/setting_files.h), which is missing from some sessions.
 inline constexpr std::string_view kTreePeakMemory = "tree_peak_memory";
 
-/// Returns the number in `field`, converted to double.
+/// Returns `field` as a double.
 template <std::uint64_t Usage::*field>
 constexpr double value_of(const Usage& usage) {
   return static_cast<double>(usage.*field);
 }
 
-/// The metrics that need no counters, in the order of the table.
 inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
     {"wall_time", Unit::Seconds, Shown::Always,
      [](const Usage& u) { return to_seconds(u.wall_ns); }, "time from start to end",
@@ -209,14 +199,14 @@ inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
      "writes to a disk, in blocks"},
 });
 
-/// Finds the built-in metric of that name; null if missing.
+/// Finds a built-in metric by its name; null if missing.
 constexpr const BuiltInMetric* built_in_metric(std::string_view name) {
   for (const BuiltInMetric& metric : kBuiltInMetrics)
     if (metric.name == name) return &metric;
   return nullptr;
 }
 
-/// True if a metric shows `field`, or if it is the peak_rss floor, which needs no metric.
+/// True if a built-in metric shows `field`, or if `field` is peak_rss_floor_bytes.
 constexpr bool is_shown(std::uint64_t Usage::*field) {
   Usage usage{};
   usage.*field = 1;
@@ -226,14 +216,13 @@ constexpr bool is_shown(std::uint64_t Usage::*field) {
 }
 static_assert(std::ranges::all_of(kUsageFields, is_shown), "kBuiltInMetrics lacks a field");
 
-/// Returns the name of the built-in metric with that role; empty if missing.
+/// Returns the name of the built-in metric with `role`; empty if missing.
 constexpr std::string_view metric_name_of(Role role) {
   for (const BuiltInMetric& metric : kBuiltInMetrics)
     if (metric.role == role) return metric.name;
   return {};
 }
 
-/// The quotient of two events, available if one run counts both.
 struct DerivedMetric {
   std::string_view name;
   Role role;
@@ -255,20 +244,19 @@ std::optional<std::size_t> find_place_if(const std::vector<T>& list, const Is& i
   return static_cast<std::size_t>(found - list.begin());
 }
 
-/// Finds the metric with that role that is not a part; nullopt if it is not measured.
+/// Returns the index of the metric with `role` that is not a part; nullopt if missing.
 inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics, Role role) {
   return find_place_if(
       metrics, [role](const Metric& metric) { return metric.role == role && !metric.is_part; });
 }
 
-/// Finds the metric with that name; nullopt if it is not measured.
+/// Returns the index of the metric called `name`; nullopt if missing.
 inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics,
                                               std::string_view name) {
   return find_place_if(metrics, [name](const Metric& metric) { return metric.name == name; });
 }
 
-/// Returns the index of the metric by which commands are ranked: the first that tables always show;
-/// nullopt if missing.
+/// Returns the index of the first metric that is always shown; nullopt if missing.
 inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metrics) {
   return find_place_if(metrics, [](const Metric& metric) { return metric.shown == Shown::Always; });
 }
@@ -276,8 +264,8 @@ inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metr
 /// True if the pass counts all events in the formula.
 bool counts_all(const Pass& pass, const Formula& formula);
 
-/// Returns the kind of round that measures `metric`: of the first pass that counts all its events;
-/// Timed if it has none, or no pass does.
+/// Returns the kind of the first pass that counts all events of `metric`; Timed without events or
+/// without such a pass.
 RoundKind kind_of(const Metric& metric, const EventSet& events);
 
 /// Computes one metric from runs.
@@ -285,13 +273,11 @@ class MetricReader {
  public:
   MetricReader(const Metric& metric, const EventSet& events);
 
-  /// Returns the metric's value in `run`, in base units. nullopt if the run is of another kind of
-  /// round or was killed at its time limit, the metric's source has no value (Formula), or only an
-  /// upper bound is known.
+  /// Returns the metric's value in `run`, in base units; nullopt if no exact value is known.
   std::optional<double> value(const RunRecord& run) const;
 
-  /// Returns an upper bound in base units if only that is known of the value in `run`; else
-  /// nullopt.
+  /// Returns an upper bound of the metric's value in `run`, in base units, if only a bound is
+  /// known; else nullopt.
   std::optional<double> bound(const RunRecord& run) const;
 
  private:
@@ -301,88 +287,79 @@ class MetricReader {
   static Places find_places(std::size_t event, const EventSet& events);
   static std::optional<double> count(const RunRecord& run, const Places& places);
 
-  /// A term of the formula; for an event, also its index among each pass's counts.
   struct Step {
     Formula::Term term;
     Places places;
   };
 
-  /// Returns the value of a term that is not an operation; nullopt if the run lacks it.
   static std::optional<double> operand(const RunRecord& run, const Step& step);
   std::optional<double> result(const RunRecord& run) const;
 
   RoundKind kind_;
   bool may_be_bound_;
   std::vector<Step> steps_;
-  // Members, to reuse their memory: a session reads each metric of each run several times.
-  mutable std::vector<double> values_{};  // stack of values not yet combined
-  mutable std::vector<double> given_{};   // value of each term, for SameValue
+  // Members, so that their memory is reused for each run.
+  mutable std::vector<double> values_{};
+  mutable std::vector<double> given_{};
 };
 
-/// A gate's condition: the gate fails if a candidate's metric is above the limit (or below it) with
-/// confidence. The limit is either a change from the reference, or a value of the metric.
+/// A gate's limit, either as a change from the reference or as a value of the metric.
 struct Condition {
   std::string metric;
-  double limit_percent =
-      0.0;  ///< limit as a change from the reference, above -100; 0 if the gate has a `bound`
-  bool below = false;             ///< true if the gate fails below its limit; false: above
+  double limit_percent = 0.0;     ///< limit as a change from the reference; 0 with a `bound`
+  bool below = false;             ///< true: the gate fails below the limit
   std::optional<double> bound{};  ///< limit as a value of the metric, in base units; nullopt: the
                                   ///< limit is limit_percent
-  std::string bound_text{};       ///< `bound` as typed: "200ms"; empty if a session file lacks it
+  std::string bound_text{};
   Unit bound_unit = Unit::Seconds;
 
   bool operator==(const Condition&) const = default;
 };
 
-/// The reason why a session with --precision ended.
 enum class PrecisionEnd : unsigned char {
   Reached,
   MaxRuns,
   Duration,
-  ReferenceGone,  ///< the reference had to run again, but setup or cleanup in sequential order
-                  ///< prevents that
+  ReferenceGone,  ///< the reference needed more runs, but setup or cleanup prevented them
   Gates,          ///< the precision was reached, then lost in rounds that gates needed
   Unfinished,
 };
 
-/// The result of --precision.
 struct Precision {
-  double wanted = 0.0;  ///< half width that every interval must reach, as a fraction of the value
+  double wanted = 0.0;  ///< wanted half width of each interval, as a fraction of the value
   std::optional<double> half_width{};  ///< half width of the widest interval, as a fraction;
                                        ///< nullopt if an interval is unbounded or unknown
-  std::size_t runs = 0;                ///< number of values of the command that has the fewest
+  std::size_t runs = 0;
   PrecisionEnd end = PrecisionEnd::Reached;
   std::string metric{metric_name_of(Role::WallTime)};
-  /// --layouts: number of layouts that would reach the precision, if more runs of the present
-  /// layouts would not.
+  /// Number of layouts that would reach the precision, if more runs of the present layouts would
+  /// not.
   std::optional<std::size_t> layouts_to_reach{};
 };
 
 /// The values of one metric of one command, in the order run.
 struct Series {
   std::vector<double> values;
-  std::vector<std::uint32_t> rounds;  ///< round of each value, ascending; empty for a baseline's
+  std::vector<std::uint32_t> rounds;      ///< round of each value, ascending; may be empty
   std::optional<double> largest_bound{};  ///< largest upper bound among runs with unknown values
-  std::size_t bounded = 0;                ///< number of runs for which only an upper bound is known
-  std::vector<std::uint32_t> layouts{};   ///< layout of each value; empty without --layouts
-  /// Layouts in which a run failed, without duplicates; comparisons leave them out.
+  std::size_t bounded = 0;
+  std::vector<std::uint32_t> layouts{};  ///< layout of each value; may be empty
   std::vector<std::uint32_t> failed_layouts{};
 };
 
-/// The division of a session's runs among layouts.
 struct LayoutUse {
-  std::uint32_t count = 1;  ///< number of layouts of each command; 1 without --layouts
-  std::optional<IgnoreFailure> ignored{};  ///< failures that -i ignores; nullopt without -i
+  std::uint32_t count = 1;
+  std::optional<IgnoreFailure> ignored{};
 };
 
-/// The values of one metric, one series per command, filled run by run.
+/// Collects the values of one metric from runs, in one series per command.
 class MetricSeries {
  public:
   MetricSeries(const Metric& metric, const EventSet& events, std::size_t commands,
                LayoutUse layouts = {})
       : reader_(metric, events), layouts_(std::move(layouts)), of_command_(commands) {}
 
-  /// Adds to its command's series the run's value, or its upper bound, and its layout if it failed.
+  /// Adds a run to the series of its command.
   void add_run(const RunRecord& run);
 
   const Series& of_command(std::size_t command) const { return of_command_[command]; }
@@ -394,7 +371,7 @@ class MetricSeries {
   std::vector<Series> of_command_;
 };
 
-/// Adds `layout` to the failed layouts of `series`, unless it is already there.
+/// Adds `layout` to the failed layouts of `series`, without duplicates.
 void add_failed_layout(std::uint32_t layout, Series& series);
 
 /// The samples of two commands that deltas and gates compare.
@@ -402,7 +379,7 @@ struct Comparison {
   std::vector<double> reference;
   std::vector<double> candidate;
   bool paired = true;  ///< true: reference[i] and candidate[i] are of the same round
-  /// Layout of each sample; empty without --layouts.
+  /// Layout of each sample; may be empty.
   std::vector<std::uint32_t> reference_layouts{};
   std::vector<std::uint32_t> candidate_layouts{};
 
@@ -410,9 +387,8 @@ struct Comparison {
   bool has_layouts() const { return !candidate_layouts.empty(); }
 };
 
-/// Returns the samples to compare; if `paired`, only rounds in which both commands have a value.
-/// Empty if a series has upper bounds, which cannot be compared, or if only one has layouts. Leaves
-/// out layouts in which either command failed.
+/// Returns the samples to compare, without layouts in which either command failed. `paired`: only
+/// rounds in which both commands have a value. Empty if nothing can be compared.
 Comparison compare(const Series& reference, const Series& candidate, bool paired);
 
 }  // namespace lauka

@@ -15,7 +15,7 @@
 namespace lauka {
 namespace {
 
-/// The largest number of digits. Numbers of 18 digits, and their differences, fit into 64 bits.
+/// Numbers of 18 digits, and their differences, fit into 64 bits.
 constexpr std::size_t kMaxDigits = 18;
 
 /// The decimal number digits / 10^places.
@@ -39,8 +39,7 @@ std::optional<Decimal> read(std::string_view text) {
   return decimal;
 }
 
-/// Returns the digits of the same number with `places` decimal places; nullopt if there are too
-/// many.
+/// Returns the digits of `decimal` with `places` decimal places; nullopt if there are too many.
 std::optional<std::int64_t> widened(const Decimal& decimal, std::size_t places) {
   constexpr std::int64_t limit = 1'000'000'000'000'000'000;
   std::int64_t digits = decimal.digits;

@@ -11,10 +11,7 @@
 
 namespace lauka {
 
-// Conversion of numbers and times from and to text. The error of a function that reads text is a
-// predicate ("is out of range"); the caller adds the subject ("--runs '0'").
-
-/// Converts nanoseconds to seconds, the base unit.
+/// Converts to seconds.
 constexpr double to_seconds(std::uint64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1e9;
 }
@@ -22,44 +19,41 @@ constexpr double to_seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Reads a whole number from `min` to `max` (both included), written as digits without sign or
-/// blanks.
+/// Reads a whole number from `min` to `max`, written in digits alone. The error is a predicate: "is
+/// out of range".
 Result<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t min,
                                          std::uint64_t max);
 
-/// Returns the length of a number's exponent ("e-3") at index `begin`; 0 if missing.
+/// Returns the length of the exponent ("e-3") at offset `begin`; 0 if missing.
 std::size_t exponent_at(std::string_view text, std::size_t begin);
 
-/// One end of a range.
 struct Limit {
   double value = 0.0;
-  bool included = false;  ///< true if `value` itself is in the range
+  bool included = false;
 };
 
-/// True if `text` is a decimal number: digits, at most one decimal point, and, if `signs` is true,
-/// an optional sign. Refuses what strtod would also accept: exponents, "inf", "nan", hexadecimals.
+/// True if `text` consists of digits and at most one decimal point, after an optional sign if
+/// `signs`.
 bool is_decimal(std::string_view text, bool signs);
 
-/// Reads a decimal number, optionally with a sign, from `low` to `high`.
+/// Reads a decimal number between `low` and `high`. The error is a predicate: "is not a number".
 Result<double> parse_decimal(std::string_view text, Limit low, Limit high);
 
-/// Returns the numbers `from`, `from` + `by`, ... up to `to`. Computes exactly (0.1 and 0.2 make
-/// 0.3) and writes no exponents or trailing zeros. Refuses numbers of more than 18 digits, a step
-/// that is not positive, an end below the beginning, and more than `most` values.
+/// Returns the numbers `from`, `from` + `by`, ... up to `to`, without rounding (0.1 and 0.2 make
+/// 0.3). Refuses invalid ranges and more than `most` values.
 Result<std::vector<std::string>> list_decimals(std::string_view from, std::string_view to,
                                                std::string_view by, std::size_t most);
 
-/// The longest time that users can type: a year, so that multiples of it fit into 64 bits.
+/// A year: multiples of it fit into 64 bits.
 inline constexpr std::chrono::nanoseconds kMaxDuration = std::chrono::hours(8760);
 
-/// Reads a time: a decimal number without sign, and a unit (ns, us, ms, s, m, h; without a unit:
-/// seconds). The time must be positive and at most kMaxDuration.
+/// Reads a time from 1 ns to kMaxDuration: "1.5s", "500ms"; a number without a unit is seconds. The
+/// error is a predicate: "is out of range".
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
-/// Writes a time without rounding, in the largest unit that keeps it short: "2s", "1.5s", "500ms".
+/// Writes a time without rounding, in s, ms, µs or ns: "1.5s", "500ms".
 std::string exact_duration(std::chrono::nanoseconds duration);
 
-/// A point in time, UTC.
 using TimeOfDay = std::chrono::sys_time<std::chrono::milliseconds>;
 
 /// Returns the time as RFC 3339 text: "2026-11-21T17:54:14.123Z".

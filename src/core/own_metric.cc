@@ -26,8 +26,8 @@ std::size_t digits_at(std::string_view text, std::size_t from) {
   return end - from;
 }
 
-/// Returns the offset after the number at the beginning of `text`; 0 if missing. Writes the
-/// number to `plain` without commas, which may separate groups of three digits.
+/// Writes the number at the beginning of `text` to `plain`, without commas. Returns the number's
+/// length in `text`; 0 if missing.
 std::size_t read_number(std::string_view text, std::string& plain) {
   std::size_t end = 0;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) plain += text[end++];
@@ -64,7 +64,7 @@ std::optional<Combine> parse_combine(std::string_view word) {
 }
 
 constexpr const char* kExample = "write, for example, 'mpki=1000*cache-misses/instructions'";
-constexpr std::size_t kMaxExpressionBytes = 10'000;  // the longest expression, in characters
+constexpr std::size_t kMaxExpressionBytes = 10'000;
 
 bool is_of_name(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == ':';
@@ -127,7 +127,7 @@ class ExpressionParser {
       waiting_.emplace_back(std::nullopt);
       return {};
     }
-    if (c == '-') {  // negation: 0 minus the next operand, before * and /
+    if (c == '-') {
       return Error{"has a minus with nothing before it", "write 0 - x"};
     }
     expects_operand_ = false;
@@ -184,7 +184,6 @@ class ExpressionParser {
     return {};
   }
 
-  /// Takes a name; a dash between two of its characters belongs to it.
   Result<void> take_name() {
     std::size_t end = 0;
     while (end < rest_.size() &&
@@ -201,7 +200,6 @@ class ExpressionParser {
   std::vector<std::optional<Operation>> waiting_;  // nullopt: an open parenthesis
 };
 
-/// True if `word` can be a unit: it is "1", or has no blanks, digits or any of , = : ( ).
 bool is_unit_word(std::string_view word) {
   if (word == "1") return true;
   return !word.empty() && word.size() <= kMaxUnitBytes && one_line(word) == word &&

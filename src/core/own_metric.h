@@ -12,32 +12,29 @@
 
 namespace lauka {
 
-/// The unit of a metric that the user defined.
 struct OwnUnit {
-  std::string word{};       ///< unit as typed; may be empty
-  Unit unit = Unit::Ratio;  ///< base unit of a known unit; Ratio if the unit is empty or unknown
+  std::string word{};
+  Unit unit = Unit::Ratio;  ///< Ratio if the unit is empty or unknown
   double size = 1.0;        ///< number of base units in the typed unit
-  const DisplayUnit* shown_in = nullptr;  ///< display unit of the typed unit; null: fits each value
+  const DisplayUnit* shown_in = nullptr;
   bool is_known() const { return word.empty() || unit != Unit::Ratio; }
 };
 
-/// Returns the unit that `word` names: "ms", "MiB", "%", "J", "1". Any other word becomes an
-/// unknown unit, which tables show next to the metric's name.
+/// Returns the unit that `word` names ("ms", "%"); for any other word, a unit that is not known.
 OwnUnit parse_own_unit(std::string_view word);
 
 /// A value that a program reports about its region (lauka/region.h).
 enum class RegionValue : unsigned char { Time, Entries };
 
-/// A metric that the user defined as NAME[:UNIT][:higher|lower]=TEXT.
 struct OwnMetric {
   std::string name{};
   OwnUnit unit{};
   Better better = Better::Less;
-  bool has_direction = false;  ///< true if the user wrote higher or lower
-  std::string text{};          ///< formula of a computed metric; empty: not computed
+  bool has_direction = false;  ///< true if the user or program chose `better`
+  std::string text{};          ///< formula of a computed metric; else empty
   std::optional<Pattern>
       pattern{};  ///< finds the value in the command's output; nullopt: not read from the output
-  std::optional<RegionValue> region{};  ///< nullopt: not a value about the region
+  std::optional<RegionValue> region{};
   Role role = Role::Other;
 
   bool is_scraped() const { return pattern.has_value(); }
@@ -49,37 +46,33 @@ struct OwnMetric {
 /// 100 characters in all.
 bool is_own_name(std::string_view name);
 
-/// Reads NAME[:UNIT][:higher|lower]. The error is a predicate; the caller adds the subject.
+/// Reads NAME[:UNIT][:higher|lower]. The error is a predicate: "has '1x' for a name".
 Result<OwnMetric> parse_own_metric(std::string_view head);
 
 /// Reads "higher" or "lower"; nullopt for any other text.
 std::optional<Better> parse_better(std::string_view word);
 
-/// Reads a value such as 1,234.5 or 1.2e6 and returns it in base units. A unit may follow (12.5ms,
-/// 3 MiB); its kind must be the kind of `unit`. Without a unit the value is in `unit`. Refuses
-/// other text and values that is_measurable refuses. The error is a predicate; the caller adds the
-/// subject.
+/// Reads a value such as 1,234.5 or 12.5ms, and returns it in base units. A value without a unit is
+/// in `unit`; another unit must be of the same kind. The error is a predicate: "is not a number".
 Result<double> parse_own_value(std::string_view text, const OwnUnit& unit);
 
 /// Returns the metric `own` as a row whose values `source` computes.
 Metric make_metric(const OwnMetric& own, Formula source);
 
-/// True if `value` is 0 or its magnitude is from 1e-30 to 1e30: beyond, statistics would overflow.
+/// True if `value` is 0 or its magnitude is from 1e-30 to 1e30. Statistics of other values could
+/// overflow.
 bool is_measurable(double value);
 
-/// The operation that makes one value of several that one run reported.
 enum class Combine : unsigned char { Mean, Sum, Last };
 
 /// A line that a program wrote to LAUKA_METRICS: NAME VALUE [UNIT] [higher|lower] [sum|mean|last].
 struct ReportedLine {
   OwnMetric metric{};
-  std::string_view
-      value{};  ///< value as written, to be read by parse_own_value; points into the line
-  std::optional<Combine>
-      combine{};  ///< nullopt: the mean, unless another line of this metric says how
+  std::string_view value{};  ///< points into the line
+  std::optional<Combine> combine{};
 };
 
-/// Reads one line of LAUKA_METRICS. The error is a predicate; the caller adds the subject.
+/// Reads one line of LAUKA_METRICS. The error is a predicate: "is not NAME VALUE".
 Result<ReportedLine> parse_reported_line(std::string_view line);
 
 /// A term of a formula as typed; a string is the name of a metric or event.
@@ -87,10 +80,9 @@ using ExpressionTerm = std::variant<double, std::string, Operation>;
 /// A formula as typed, in postfix order.
 using Expression = std::vector<ExpressionTerm>;
 
-/// Parses a formula: names, numbers (1000, 1.5e6), + - * / and parentheses. Names may contain
-/// dashes (cache-misses), so a minus sign between names needs a blank before or after it. A name in
-/// double quotes may contain any other characters ("cpu/event=0x3c/"). The error is a predicate;
-/// the caller adds the subject.
+/// Parses a formula of names, numbers, + - * / and parentheses. A minus sign between names needs a
+/// blank, because names may contain dashes (cache-misses). A name with other characters is in
+/// double quotes ("cpu/event=0x3c/"). The error is a predicate: "is too long".
 Result<Expression> parse_expression(std::string_view text);
 
 /// Returns the names in an expression, without duplicates.

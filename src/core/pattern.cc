@@ -12,12 +12,12 @@ namespace lauka {
 namespace {
 
 constexpr std::size_t kMaxPatternBytes = 10'000;
-constexpr std::uint32_t kMaxSteps = 200'000;  // largest number of steps from one starting offset
+constexpr std::uint32_t kMaxSteps = 200'000;  // from one starting offset
 constexpr std::uint32_t kMaxDepth = 10'000;
 constexpr std::uint32_t kMaxHeap = 4096;  // KiB
 constexpr std::size_t kStride = 2048;  // starting offsets per call, between checks whether to go on
 constexpr std::size_t kLongStrides =
-    32;  // number of strides per call of PCRE2, while each offset takes few steps
+    32;  // strides per call of PCRE2, while each offset takes few steps
 
 PCRE2_SPTR as_bytes(std::string_view text) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): characters as PCRE2 has them
@@ -35,7 +35,6 @@ using CompileContext =
 using MatchContext = std::unique_ptr<pcre2_match_context, decltype(&pcre2_match_context_free)>;
 using MatchData = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)>;
 
-/// Returns a context with limits; null if memory is exhausted.
 MatchContext limited_context() {
   MatchContext context(pcre2_match_context_create(nullptr), &pcre2_match_context_free);
   if (!context) return context;
@@ -101,8 +100,8 @@ Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
   const auto* const code = static_cast<const pcre2_code*>(code_.get());
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
   std::optional<std::string> group;
-  // Each call of PCRE2 tries starting offsets up to the end of its text. Calls are long until an
-  // offset needs more than its part of the steps.
+  // Each call of PCRE2 tries several strides of starting offsets, until an offset needs more than
+  // its part of the steps.
   std::size_t strides = kLongStrides;
   for (std::size_t at = piece.from; at <= piece.to;) {
     const std::size_t last = std::min(at + strides * kStride - 1, piece.to);

@@ -9,7 +9,7 @@ namespace {
 using Bytes = std::vector<unsigned char>;
 
 // The first block is small, because a suite has thousands of lists with few runs. Each further
-// block is twice as large as the one before it, up to 64 kB.
+// block is twice as large, up to 64 kB.
 constexpr std::size_t kMinBlockBytes = std::size_t{1} << 10U;
 constexpr std::size_t kMaxDoublings = 6;
 constexpr unsigned char kAbsent = 0xff;  // replaces a length
@@ -17,7 +17,7 @@ constexpr unsigned kKindBits = 3;
 constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
 static_assert(static_cast<std::uint64_t>(RoundKind::Untuned) <= kKindMask);
 
-/// Writes a number: the number of its bytes, then the bytes, the lowest first.
+/// Writes the number of bytes, then the bytes, the lowest first.
 void put(Bytes& to, std::uint64_t number) {
   const std::size_t place = to.size();
   to.push_back(0);
@@ -39,7 +39,6 @@ void put(Bytes& to, const std::vector<std::optional<Number>>& numbers) {
   for (const auto& number : numbers) put(to, number);
 }
 
-/// Decodes what put() wrote.
 class Taker {
  public:
   explicit Taker(const unsigned char* from) : next_(from) {}
@@ -101,7 +100,7 @@ Bytes encode(const RunRecord& run) {
 
 std::optional<int> shell_status(const Outcome& outcome) {
   constexpr int signalled = 128;
-  constexpr int kill = 9;  // SIGKILL, the same on every system
+  constexpr int kill = 9;
   if (std::holds_alternative<NotStarted>(outcome)) return std::nullopt;
   if (const auto* end = std::get_if<Exited>(&outcome)) return end->status;
   if (const auto* end = std::get_if<Signalled>(&outcome)) return signalled + end->signal;

@@ -28,21 +28,19 @@ struct Signalled {
   bool core_dumped = false;
 };
 
-/// The run took longer than --timeout, or could not be killed when --until ended it; lauka killed
-/// it and its descendants, except `survivor`.
+/// The run took longer than allowed, or could not be killed.
 struct TimedOut {
   std::chrono::nanoseconds limit{};
   bool began = true;  ///< false: a named pipe had no process at its other end until the limit
-  int survivor = 0;   ///< id of a descendant that could not be killed; 0 if none
+  int survivor = 0;   ///< id of a process that could not be killed; 0 if none
 };
 
 /// Job control stopped the run; lauka killed it, as it would have waited forever.
 struct Stopped {
-  int signal = 0;    ///< stopping signal; SIGTTIN and SIGTTOU mean that the run wanted the terminal
-  int survivor = 0;  ///< id of a descendant that could not be killed; 0 if none
+  int signal = 0;
+  int survivor = 0;  ///< id of a process that could not be killed; 0 if none
 };
 
-/// The step at which the launcher failed to start a run.
 enum class LaunchStep : unsigned char {
   Execute,
   OpenInput,
@@ -51,7 +49,7 @@ enum class LaunchStep : unsigned char {
   Prepare,
   BecomeUser,
   EnterFolder,
-  Ask,  ///< no answer came from the launcher
+  Ask,
 };
 
 struct NotStarted {
@@ -59,40 +57,38 @@ struct NotStarted {
   int error = 0;  ///< errno; 0 if unknown
 };
 
-/// lauka was asked to end, which ended the run or kept it from starting; such a run is never
-/// counted.
+/// lauka was asked to end, which ended the run or kept it from starting.
 struct Cancelled {};
 
-/// The ending of a run.
 using Outcome = std::variant<Exited, Signalled, TimedOut, Stopped, NotStarted, Cancelled>;
 
-/// True if the run ended by itself with exit status 0.
+/// True if the run exited with status 0.
 inline bool succeeded(const Outcome& outcome) {
   const auto* exited = std::get_if<Exited>(&outcome);
   return exited != nullptr && exited->status == 0;
 }
 
-/// True if the run exited, or if a signal that lauka did not send ended it.
+/// True if the run exited, or ended by a signal.
 inline bool ended_by_itself(const Outcome& outcome) {
   return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome);
 }
 
-/// Returns the exit status as a shell reports it: 128 + N if signal N ended or stopped the run,
-/// even if lauka sent it. nullopt if the run was not started.
+/// Returns the exit status as a shell reports it, 128 + N for signal N; nullopt if the run could
+/// not be started.
 std::optional<int> shell_status(const Outcome& outcome);
 
-/// The ending of a run, as exports write it in one word.
+/// The ending of a run in one word, for exports.
 enum class Ending : unsigned char {
-  Unknown,    ///< the session file does not say
+  Unknown,
   Succeeded,  ///< status 0, or a status that -i names
-  Failed,     ///< another exit status
-  Signalled,  ///< also of a cancelled run
+  Failed,
+  Signalled,
   TimedOut,
   Stopped,
   NotStarted,
 };
 
-/// The words for Ending, in its order.
+/// The words for Ending, in the order of the enumeration.
 inline constexpr auto kEndingWords = std::to_array<std::string_view>(
     {"unknown", "succeeded", "failed", "signalled", "timed_out", "stopped", "not_started"});
 
@@ -100,7 +96,7 @@ constexpr std::string_view ending_word(Ending ending) {
   return kEndingWords.at(static_cast<std::size_t>(ending));
 }
 
-/// Reads the ending that `word` names; Unknown if it names no ending.
+/// Reads the ending that `word` names; Unknown for any other word.
 constexpr Ending parse_ending(std::string_view word) {
   for (std::size_t i = 0; i < kEndingWords.size(); ++i)
     if (kEndingWords.at(i) == word) return static_cast<Ending>(i);
@@ -111,42 +107,38 @@ constexpr bool is_failure(Ending ending) {
   return ending != Ending::Unknown && ending != Ending::Succeeded;
 }
 
-/// Returns how a run ended. `ignored`: failures that -i ignores; nullopt without -i.
+/// Returns how a run ended; a status that `ignored` lists is a success.
 Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
 
-/// True if the run ended by itself, or by a signal, with a status that `ignored` lists.
+/// True if `ignored` lists the run's exit status, or 128 + N for signal N.
 bool is_named(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
 
-/// True if -i may ignore this ending: the run ended by itself, or lauka killed all of it at its
-/// time limit.
+/// True if -i can ignore the outcome.
 inline bool can_be_ignored(const Outcome& outcome) {
   const auto* timed_out = std::get_if<TimedOut>(&outcome);
   return ended_by_itself(outcome) || (timed_out != nullptr && timed_out->survivor == 0);
 }
 
-/// The kernel's accounts of one run, that is of the command and the descendants that it waited for.
+/// The kernel's accounts of a command and the descendants that it waited for.
 struct Usage {
-  std::uint64_t wall_ns = 0;    ///< nanoseconds from just before execve until waitid reported the
-                                ///< end, or --until's line came
-  std::uint64_t user_ns = 0;    ///< CPU time in user space
-  std::uint64_t system_ns = 0;  ///< CPU time in the kernel
+  std::uint64_t wall_ns = 0;  ///< wall time until the end of the run, or until --until's line
+  std::uint64_t user_ns = 0;
+  std::uint64_t system_ns = 0;
   std::uint64_t peak_rss_bytes = 0;  ///< largest resident memory of a single process
   std::uint64_t peak_rss_floor_bytes =
-      0;  ///< peak_rss_bytes up to this value may be the launcher's own
-  std::uint64_t tree_peak_bytes =
-      0;  ///< peak memory of all processes together, including kernel memory; 0: not measured
+      0;                              ///< peak_rss_bytes up to this value may be the launcher's own
+  std::uint64_t tree_peak_bytes = 0;  ///< largest memory of all processes together; 0: not measured
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::uint64_t voluntary_switches = 0;
   std::uint64_t involuntary_switches = 0;
-  std::uint64_t block_reads = 0;   ///< blocks of 512 bytes
-  std::uint64_t block_writes = 0;  ///< blocks of 512 bytes
+  std::uint64_t block_reads = 0;
+  std::uint64_t block_writes = 0;
 
   /// False if peak_rss_bytes may be the launcher's own memory: then it is only an upper bound.
   bool peak_rss_is_known() const { return peak_rss_bytes > peak_rss_floor_bytes; }
 };
 
-/// All fields of Usage, for code that writes and reads runs.
 inline constexpr auto kUsageFields = std::to_array<std::uint64_t Usage::*>(
     {&Usage::wall_ns, &Usage::user_ns, &Usage::system_ns, &Usage::peak_rss_bytes,
      &Usage::peak_rss_floor_bytes, &Usage::tree_peak_bytes, &Usage::minor_faults,
@@ -155,24 +147,21 @@ inline constexpr auto kUsageFields = std::to_array<std::uint64_t Usage::*>(
 static_assert(sizeof(Usage) == kUsageFields.size() * sizeof(std::uint64_t),
               "kUsageFields lacks a field");
 
-/// A kind of round, by its purpose.
 enum class RoundKind : unsigned char {
-  Warmup,     ///< precedes a command's timed and counting rounds, also after --resume; is dropped
-  Timed,      ///< measures times, memory and the kernel's other accounts
-  Counting,   ///< counts events; gives no times, because counting slows the program
-  Simulated,  ///< counts events in a simulator; gives no times
+  Warmup,  ///< precedes other rounds; its results are dropped
+  Timed,
+  Counting,   ///< counts events; its times are not used, because counting slows the program
+  Simulated,  ///< counts events in a simulator; its times are not used
   Settling,   ///< follows counting rounds, which slow the next runs; its results are dropped
-  Untuned,    ///< is like Timed on a machine that is not tuned, for --tune=compare
+  Untuned,    ///< gives times without --tune's settings, for --tune=compare
 };
 
-/// One run's place in the order of runs.
 struct Step {
-  std::uint32_t command = 0;  ///< index of the command
-  std::uint32_t round = 0;    ///< number of the round, from 0 in each kind of round
-  std::uint32_t pass = 0;     ///< index into EventSet::passes; 0 if nothing is counted
+  std::uint32_t command = 0;
+  std::uint32_t round = 0;
+  std::uint32_t pass = 0;  ///< index into EventSet::passes; 0 if nothing is counted
   RoundKind kind = RoundKind::Timed;
-  std::uint32_t layout =
-      0;  ///< number of the layout of the command's program, from 0; 0 without --layouts
+  std::uint32_t layout = 0;  ///< number of the program's layout, from 0
 
   bool is_thrown_away() const { return kind == RoundKind::Warmup || kind == RoundKind::Settling; }
   bool gives_counts_only() const {
@@ -180,36 +169,30 @@ struct Step {
   }
 };
 
-/// One run and its results.
 struct RunRecord {
   Step step;
   Outcome outcome;
   Usage usage;
-  /// Counts of the pass's events, in their order; nullopt: not counted exactly. Empty: none.
+  /// Counts of the pass's events, in the order of Pass::events; nullopt: no exact count. May be
+  /// empty.
   std::vector<std::optional<std::uint64_t>> counts;
 
   /// Fraction of the command's instructions that the engine counted, by comparison with the
   /// kernel's account; nullopt: unknown.
   std::optional<double> coverage{};
-  /// The part of `counts` that the command's own process had, without descendants; empty: unknown,
-  /// or equal to `counts`.
+  /// The part of `counts` that the command's own process had, without descendants; may be empty.
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
-  bool below_overhead = false;  ///< true if a run that gives times took no longer than its shell
-                                ///< alone, so that a time became 0
-  std::uint32_t order =
-      0;  ///< number of the run among all runs of a suite, from 1; 0 outside suites
-  std::uint32_t outlived =
-      0;  ///< number of known processes that still ran after the run; 0 if lauka killed it
-  /// Values that the program reported, in the order of Plan::reported; missing ones at the end are
-  /// left out.
+  bool below_overhead = false;  ///< true if a time became 0 when the shell's time was subtracted
+  std::uint32_t order = 0;      ///< number of the run in a suite, from 1; 0: not numbered
+  std::uint32_t outlived = 0;   ///< number of known processes that ran on after the run
+  /// Values that the program reported, in the order of the reported metrics; missing values at the
+  /// end are left out.
   std::vector<std::optional<double>> reported{};
 };
 
-/// Stores runs in the order added, in few bytes: a session may have a million runs, most of whose
-/// fields are 0 or small. A run without counts takes about 50 bytes.
+/// Stores runs in few bytes, because a session may have a million.
 class RunList {
  public:
-  /// Iterates over all runs and decodes each.
   struct Iterator {
     const RunList& list;
     std::size_t index;
@@ -236,10 +219,9 @@ class RunList {
   Iterator end() const { return {*this, size()}; }
 
  private:
-  /// The place where an encoded run begins.
   struct Place {
-    std::uint32_t block;  ///< index into blocks_
-    std::uint32_t begin;  ///< offset in bytes
+    std::uint32_t block;
+    std::uint32_t begin;
   };
 
   std::vector<std::vector<unsigned char>> blocks_;
@@ -248,31 +230,26 @@ class RunList {
   std::map<std::size_t, Outcome> other_outcomes_;  // by index of the run; exited runs are missing
 };
 
-/// The reason why a run was repeated.
 enum class RedoReason : unsigned char {
-  Other,      ///< the session file does not say
-  Counting,   ///< counts were lost or are doubtful
-  CoreShare,  ///< too little CPU time was spent on the fast cores
-  Throttled,  ///< the processor was throttled
+  Other,
+  Counting,  ///< counts were lost or are doubtful
+  CoreShare,
+  Throttled,
 };
 
-/// A run that was repeated, and is not counted.
 struct RedoneRun {
   RunRecord run;
   RedoReason reason = RedoReason::Other;
-  std::string why;  ///< completes the sentence "The run was repeated because ..."
+  std::string why;
 };
 
-/// A failed run that ended the benchmark.
 struct RunFailed {
   Step step;
   Outcome outcome;
-  std::string error_output_end;  ///< last lines of the run's standard error, or of its output if it
-                                 ///< lacks `awaited`; may be empty
-  std::string awaited{};  ///< text of --until that never appeared in the output; may be empty
+  std::string error_output_end;  ///< last lines of the run's output or standard error; may be empty
+  std::string awaited{};  ///< --until's pattern, if no line of the output matched it; else empty
 };
 
-/// A hook that failed.
 struct HookFailed {
   HookKind kind = HookKind::Setup;
   std::uint32_t command = 0;
@@ -287,10 +264,8 @@ struct Interrupted {
   int signal = 0;
 };
 
-/// The reason why a session ended before its plan was carried out.
 using CutShort = std::variant<RunFailed, Interrupted, Error, HookFailed>;
 
-/// The time that starting the shell takes, without a command.
 struct ShellOverhead {
   std::uint64_t wall_ns = 0;
   std::uint64_t user_ns = 0;
@@ -299,21 +274,19 @@ struct ShellOverhead {
   bool operator==(const ShellOverhead&) const = default;
 };
 
-/// The results of a plan, in the order run. run/steps.cc leaves out warm-up and settling runs and
-/// the run that ended the session, so all of `runs` count.
+/// The results of a session, without warm-up and settling runs.
 struct Session {
   RunList runs;
-  RunList untuned{};             ///< runs of --tune=compare on the untuned machine
-  std::deque<RedoneRun> redone;  ///< runs that were repeated, in the order run
+  RunList untuned{};
+  std::deque<RedoneRun> redone;
   std::optional<CutShort> cut_short;
   std::vector<HookFailed>
       also_failed{};  ///< hooks that failed after the session was already cut short
-  std::vector<ShellOverhead> overheads{};  ///< time of the shell's start, subtracted from the runs
-                                           ///< of each command; empty without a shell
+  std::vector<ShellOverhead> overheads{};  ///< for each command; empty without a shell
   std::vector<Note> notes;
-  std::vector<Fingerprint> programs{};  ///< identity of each command's program; empty if not needed
-  std::vector<std::optional<UncountedFile>> uncounted{};  ///< Command::uncounted of each command
-  std::vector<FunctionTable> functions{};  ///< values by function of each command; empty if unknown
+  std::vector<Fingerprint> programs{};
+  std::vector<std::optional<UncountedFile>> uncounted{};
+  std::vector<FunctionTable> functions{};
 };
 
 /// The preliminary difference of a candidate's wall time from the reference's, as a fraction with a
@@ -323,31 +296,26 @@ struct DifferenceSoFar {
   double change = 0.0;
   double low = 0.0;
   double high = 0.0;
-  /// --layouts: number of layouts that would give an answer, if more runs of the present layouts
-  /// would not.
+  /// Number of layouts that would give an answer, if more runs of the present layouts would not.
   std::optional<std::size_t> layouts_to_answer{};
 };
 
-/// The progress of a session.
 struct Progress {
-  std::string_view command;  ///< name of the current command
+  std::string_view command;
   RoundKind kind = RoundKind::Timed;
-  double done =
-      0.0;  ///< fraction of the session that is done, 0..1; an estimate if a time limit decides
+  double done = 0.0;  ///< fraction of the session, 0..1
   std::chrono::nanoseconds elapsed{};
-  std::optional<std::chrono::nanoseconds> remaining;  ///< nullopt: unknown
-  std::optional<double>
-      mean_wall_seconds;  ///< mean of the command's timed runs so far; nullopt before the first
-  std::optional<DifferenceSoFar> difference{};  ///< difference of the current command, or of the
-                                                ///< first candidate that has one; else nullopt
+  std::optional<std::chrono::nanoseconds> remaining;
+  std::optional<double> mean_wall_seconds;
+  std::optional<DifferenceSoFar> difference{};
 };
 
-/// Receives a session's progress between runs, and a few times a second during long runs.
+/// Receives the progress of a session.
 class Observer : NonCopyable {
  public:
   virtual ~Observer() = default;
 
-  /// True if progress must be reported; if false, the runner never wakes up to report it.
+  /// True if progress() must be called.
   virtual bool wants_progress() const = 0;
   virtual void progress(const Progress& progress) = 0;
   /// Reports that a program is being built: "./new: layout 3 of 8".
@@ -358,7 +326,6 @@ class Observer : NonCopyable {
   virtual void finished() = 0;
 };
 
-/// An observer that ignores everything.
 class NoObserver final : public Observer {
  public:
   bool wants_progress() const override { return false; }

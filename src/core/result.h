@@ -7,7 +7,6 @@
 
 namespace lauka {
 
-/// Base class of types that cannot be copied or moved, such as interfaces and owners of a resource.
 class NonCopyable {
  public:
   NonCopyable(const NonCopyable&) = delete;
@@ -18,11 +17,10 @@ class NonCopyable {
   ~NonCopyable() = default;
 };
 
-/// A refusal or a missing ability, and what the user can do instead. Both texts go on one line,
-/// without a full stop.
+/// An error, and what the user can do instead. Both texts are one line without a full stop.
 struct Error {
   std::string what;
-  std::string remedy;          ///< what to do instead; empty if nothing helps
+  std::string remedy;
   std::string unknown_name{};  ///< name that the user typed and lauka does not know; else empty
   bool has_similar = false;    ///< true if the remedy suggests a similar name
 
@@ -42,45 +40,40 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
-/// The subject of a note, for programs and tests.
 enum class NoteKind : unsigned char {
-  Other,  ///< the session file does not say
-  // how events are counted
-  NoCounters,          ///< there are no hardware counters here
-  EventsLeftOut,       ///< default events, or events that the kernel refused, are not counted
-  OtherEvent,          ///< an event is counted in place of another one
-  SameEvent,           ///< two names mean the same event
-  UserSpaceOnly,       ///< the kernel's part is not counted
-  KernelNotLeftOut,    ///< the kernel's part is counted although the user excluded it
-  WholeRunsOnly,       ///< the engine cannot count in a region
-  OneProcessOnly,      ///< child processes are not counted
-  CallingThreadsOnly,  ///< only threads that enter the region are counted
-  WholeMachine,        ///< other programs' work is counted, too
-  CountersInUse,       ///< other programs hold counters
-  Sampled,             ///< threads are sampled while they run
-  PeriodRaised,        ///< threads are sampled less often than the user wanted
-  OtherStrategy,       ///< a better way to count does not work on this machine
+  Other,
+  NoCounters,
+  EventsLeftOut,
+  OtherEvent,
+  SameEvent,
+  UserSpaceOnly,
+  KernelNotLeftOut,
+  WholeRunsOnly,
+  OneProcessOnly,
+  CallingThreadsOnly,
+  WholeMachine,
+  CountersInUse,
+  Sampled,
+  PeriodRaised,
+  OtherStrategy,
   NoCoreTimes,
   NoTreeMemory,
-  // what the user requested
-  ImprovementFails,  ///< a gate fails when its metric improves
-  JudgedAgain,       ///< the session may have ended early because of another gate
-  MatchedByPlace,    ///< commands of session and baseline are matched by place, not name
-  OtherLevels,       ///< another session counted different privilege levels
-  WasCutShort,       ///< a session that was joined had been cut short
-  // what happened during the runs
+  ImprovementFails,
+  JudgedAgain,
+  MatchedByPlace,
+  OtherLevels,
+  WasCutShort,
   RunsRepeated,
   RunsUncounted,
-  Throttled,  ///< throttling also affected the repeated runs
-  Orphans,    ///< processes went on running after their command
+  Throttled,
+  Orphans,
   InputUnread,
   SimulationInexact,
-  FunctionsLeftOut,  ///< a simulated run had too many functions to keep all
-  SamplesLost,       ///< the kernel lost samples, and lost them again when runs were repeated
-  FewSamples,        ///< samples cover less than the runs' CPU time
+  FunctionsLeftOut,
+  SamplesLost,
+  FewSamples,
 };
 
-/// A remark on a session, shown to users as one line.
 struct Note {
   NoteKind kind = NoteKind::Other;
   std::string text{};

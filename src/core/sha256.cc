@@ -46,7 +46,6 @@ void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
                (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10U);
   }
   auto [a, b, c, d, e, f, g, h] = state;
-  // Each round writes new words in place of d and h; the names rotate instead of the words.
   const auto round = [&words](std::size_t t, auto a0, auto b0, auto c0, auto& d0, auto e0, auto f0,
                               auto g0, auto& h0) {
     const std::uint32_t first = h0 + (rotated(e0, 6) ^ rotated(e0, 11) ^ rotated(e0, 25)) +
@@ -167,7 +166,6 @@ std::string Sha256::digest() const {
   return text;
 }
 
-/// Appends a set bit, and at the end of a block the length in bits.
 void Sha256::pad() {
   constexpr std::size_t length_bytes = 8;
   std::uint64_t bits = bytes_ * 8;

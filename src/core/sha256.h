@@ -27,8 +27,8 @@ class Sha256 {
   void (*compress_)(State& state, std::string_view blocks);
   State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::string rest_;         // bytes not yet hashed, less than a block
-  std::uint64_t bytes_ = 0;  // number of bytes added
+  std::string rest_;  // bytes not yet hashed, less than a block
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace lauka

@@ -30,8 +30,6 @@ constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
 constexpr std::string_view kSafeInShell =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
 
-/// Returns the expansion at the start of `rest`: "$HOME", "$(", "${"; empty if the dollar is an
-/// ordinary character.
 std::string expansion_at(std::string_view rest) {
   if (rest.size() < 2) return "";
   if (rest[1] == '(' || rest[1] == '{') return std::string(rest.substr(0, 2));
@@ -44,8 +42,6 @@ bool is_word_blank(char c) {
   return kWordBlanks.find(c) != std::string_view::npos;
 }
 
-/// Returns the braces at the start of `rest` if a shell expands them to several words: "{a,b}";
-/// else empty.
 std::string alternatives_at(std::string_view rest) {
   const std::string_view braces = rest.substr(0, rest.find('}') + 1);
   const bool has_several =
@@ -54,7 +50,6 @@ std::string alternatives_at(std::string_view rest) {
   return has_several && is_one_word ? std::string(braces) : "";
 }
 
-/// Returns the shell syntax at offset `at`; empty if missing.
 std::string syntax_at(std::string_view text, std::size_t at, bool in_double_quotes) {
   const std::string_view rest = text.substr(at);
   if (rest.front() == '$') return expansion_at(rest);
@@ -72,14 +67,12 @@ std::string syntax_at(std::string_view text, std::size_t at, bool in_double_quot
   return rest.front() == ';' && ends_word && !is_of_find ? ";" : "";
 }
 
-/// True if the backslash at `at` protects the next character; `quote` is the open quote, or '\0'.
 bool escapes(std::string_view text, std::size_t at, char quote) {
   if (text[at] != '\\' || at + 1 == text.size()) return false;
   return quote == '\0' ||
          (quote == '"' && kEscapedInDoubleQuotes.find(text[at + 1]) != std::string_view::npos);
 }
 
-/// True if `c` opens a quote, or closes the open quote.
 bool is_quote(char c, char open) {
   return open == '\0' ? c == '\'' || c == '"' : c == open;
 }
@@ -92,28 +85,27 @@ Error unterminated(char quote) {
 constexpr std::size_t kEndShown = OutputTail::kShown;
 constexpr int kLinesShown = 20;
 
-constexpr std::size_t kMaxCitedBytes = 400;    // longest name in a message
-constexpr std::size_t kMaxLineBytes = 16'384;  // longest message, which may contain many names
+constexpr std::size_t kMaxCitedBytes = 400;
+constexpr std::size_t kMaxLineBytes = 16'384;
 
 unsigned byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-/// A range of code points, both ends included.
 struct Range {
   char32_t first;
   char32_t last;
 };
 
-/// Invisible characters that break lines, change the direction of text or hide in it.
+/// Characters that break lines, change the direction of text or hide in it.
 constexpr auto kSteering = std::to_array<Range>({
-    {0x00, 0x1F},        // C0 controls
-    {0x7F, 0x9F},        // DEL and C1 controls
-    {0x61C, 0x61C},      // Arabic letter mark
-    {0x200E, 0x200F},    // left-to-right and right-to-left mark
-    {0x2028, 0x202E},    // line and paragraph separator, embeddings and overrides
-    {0x2066, 0x206F},    // isolates and deprecated format characters
-    {0xFEFF, 0xFEFF},    // byte order mark
+    {0x00, 0x1F},
+    {0x7F, 0x9F},      // DEL and C1 controls
+    {0x61C, 0x61C},    // Arabic letter mark
+    {0x200E, 0x200F},  // left-to-right and right-to-left mark
+    {0x2028, 0x202E},  // line and paragraph separator, embeddings and overrides
+    {0x2066, 0x206F},  // isolates and deprecated format characters
+    {0xFEFF, 0xFEFF},
     {0xFFF9, 0xFFFB},    // interlinear annotations
     {0xE0000, 0xE007F},  // tags
 });
@@ -135,8 +127,7 @@ bool continues(std::string_view text, std::size_t at) {
   return at < text.size() && (byte_at(text, at) & 0xC0U) == 0x80;
 }
 
-/// Returns the number of insertions, deletions, replacements and swaps of neighbours that turn
-/// `from` into `to` (optimal string alignment).
+/// Counts insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::vector<std::size_t>> d(from.size() + 1, std::vector<std::size_t>(to.size() + 1));
   for (std::size_t i = 0; i <= from.size(); ++i) {
@@ -314,7 +305,7 @@ std::string shell_syntax_in(std::string_view text) {
 Result<std::vector<std::string>> split_words(std::string_view text) {
   std::vector<std::string> words;
   std::optional<std::string> word;  // nullopt: between words; empty: '' begins an empty word
-  char quote = '\0';                // open quote; '\0': none
+  char quote = '\0';
   const auto add = [&](std::string_view more) {
     if (!word) word.emplace();
     word->append(more);

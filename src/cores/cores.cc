@@ -26,11 +26,11 @@ using Cpus = std::vector<std::uint32_t>;
 
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu";
 
-/// The fraction by which capacities of one core kind may differ: favoured cores had 1024, others
-/// 1009.
+/// Largest relative drop of the capacity from one CPU to the next within a core kind. Favoured
+/// cores had 1024, the other cores of their kind 1009.
 constexpr double kSameKind = 0.10;
 
-/// The core PMUs of x86 and the names of their core kinds, the fastest first.
+/// Intel's core PMUs and lauka's names of their core kinds, the fastest first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kIntelPmus = {
     {{"cpu_core", "P"}, {"cpu_atom", "E"}, {"cpu_lowpower", "LP"}}};
 
@@ -49,7 +49,6 @@ std::optional<std::uint64_t> read_of_cpu(const os::LinuxCalls& calls, std::uint3
   return text ? parse_number(trimmed(*text)) : std::nullopt;
 }
 
-/// Returns the largest number in `file` of the CPUs; nullopt if no CPU has it.
 std::optional<std::uint64_t> largest(const os::LinuxCalls& calls, const Cpus& cpus,
                                      std::string_view file) {
   std::optional<std::uint64_t> most;
@@ -58,7 +57,6 @@ std::optional<std::uint64_t> largest(const os::LinuxCalls& calls, const Cpus& cp
   return most;
 }
 
-/// Returns the CPUs of all kinds, ascending.
 Cpus cpus_of(const CoreKinds& kinds) {
   Cpus cpus;
   for (const CoreKind& kind : kinds) cpus.insert(cpus.end(), kind.cpus.begin(), kind.cpus.end());
@@ -66,8 +64,6 @@ Cpus cpus_of(const CoreKinds& kinds) {
   return cpus;
 }
 
-/// Returns an unnamed kind for each PMU of the cores; empty unless there are several and they cover
-/// all CPUs.
 CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
   CoreKinds kinds;
   for (const os::Pmu& pmu : os::Sysfs(calls).core_pmus()) {
@@ -80,7 +76,6 @@ CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
   return kinds;
 }
 
-/// Names and sorts the kinds. Returns false if one is not Intel's.
 bool name_as_intel(CoreKinds& kinds) {
   CoreKinds named;
   for (const auto& [pmu, name] : kIntelPmus)
@@ -91,7 +86,6 @@ bool name_as_intel(CoreKinds& kinds) {
   return true;
 }
 
-/// Names at least two kinds: P the first, E the last, and M, or M1, M2 and so on, between them.
 void name_by_rank(CoreKinds& kinds) {
   for (std::size_t i = 1; i + 1 < kinds.size(); ++i)
     kinds[i].name = kinds.size() == 3 ? std::string("M") : fmt::format("M{}", i);
@@ -99,8 +93,6 @@ void name_by_rank(CoreKinds& kinds) {
   kinds.front().name = "P";
 }
 
-/// Names and sorts the kinds by the speeds in `file`. Returns false if two speeds are equal or
-/// missing.
 bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& calls) {
   std::vector<std::pair<std::uint64_t, CoreKind>> ranked;
   for (const CoreKind& kind : kinds) {
@@ -116,14 +108,13 @@ bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& call
   return true;
 }
 
-/// Returns unnamed kinds: sorts CPUs by capacity, and divides them at drops of more than a tenth.
 CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
   const auto online = online_cpus(calls);
   if (!online) return {};
   std::vector<std::pair<std::uint64_t, std::uint32_t>> by_capacity;
   for (const std::uint32_t cpu : *online) {
     const auto capacity = read_of_cpu(calls, cpu, "cpu_capacity");
-    if (!capacity) return {};  // without the capacity of each CPU nothing is known
+    if (!capacity) return {};
     by_capacity.emplace_back(*capacity, cpu);
   }
   std::sort(by_capacity.rbegin(), by_capacity.rend());
@@ -269,7 +260,7 @@ namespace perf = engine::perf;
 
 constexpr std::uint32_t kMaxRedos = 3;
 
-/// The part by which the sum of clocks may differ from the clock for all CPUs: a millionth. In all
+/// The clocks of single CPUs may exceed the clock of all CPUs by one part in this number. In all
 /// trials both were equal to the nanosecond.
 constexpr std::uint64_t kApartPart = 1'000'000;
 
@@ -278,7 +269,7 @@ os::CounterRequest request_on(int cpu, std::size_t index) {
   const perf::Rings user_only{true, false, true, false};
   os::CounterRequest request = perf::make_request(
       perf::as_leader(perf::make_attributes({clock.type, clock.config}, user_only)),
-      index);  // each clock leads its own group, because a group has a single CPU
+      index);  // each clock leads its own group, because all counters of a group share one CPU
   request.cpu = cpu;
   request.optional = true;
   return request;
@@ -288,7 +279,7 @@ CoreTimes no_times(const Error& reason) {
   return {.missing = reason.prefixed("no time by kind of core")};
 }
 
-// Polling may take at most this part (1 / 100) of the time between polls.
+// The time between two polls is at least this multiple of the duration of the first poll.
 constexpr std::uint64_t kCostPart = 100;
 
 std::uint64_t sum_of(const LevelTimes& times) {
@@ -300,11 +291,8 @@ void add(LevelTimes& sum, const LevelCounts& counts) {
     sum[level] += counts[level].user_time + counts[level].system_time;
 }
 
-/// Adds times by core kind to the counts of a pass.
 class TimedCounting : public engine::ArmedPass {
  public:
-  /// `has_unsplit`: CoreUse::has_unsplit. `uncounted`: commands without counters, and so without
-  /// times.
   TimedCounting(std::unique_ptr<engine::ArmedPass> inner, const CoreDecision& decided,
                 const std::set<std::size_t>& uncounted, bool has_unsplit)
       : inner_(std::move(inner)),
@@ -342,7 +330,6 @@ class TimedCounting : public engine::ArmedPass {
   std::vector<std::string> inner_pmus() const { return inner_->timed_pmus(); }
 
  private:
-  /// Demands to repeat a run that spent less than --min-p-share on the fastest core kind.
   void ask_for_redo(engine::Counted& counted, const std::vector<std::uint64_t>& ns) const {
     const auto all = std::accumulate(ns.begin(), ns.end(), std::uint64_t{0});
     const auto least = decided_.use.min_share;
@@ -361,7 +348,6 @@ class TimedCounting : public engine::ArmedPass {
   std::size_t inner_counters_;
 };
 
-/// On Linux: times from the counters of the core kinds, or else from clocks.
 class ClockedCounting final : public TimedCounting {
  public:
   ClockedCounting(std::unique_ptr<engine::ArmedPass> inner, const CoreDecision& decided,
@@ -371,7 +357,6 @@ class ClockedCounting final : public TimedCounting {
         clocks_(clocks),
         situation_(situation) {
     const std::vector<std::string> pmus = inner_pmus();
-    // Indices of the kinds' PMUs among the inner engine's; empty unless all kinds are among them.
     for (const CoreKind& kind : kinds()) {
       const auto place = std::ranges::find(pmus, kind.pmu);
       if (!kind.pmu.empty() && place != pmus.end())
@@ -384,7 +369,7 @@ class ClockedCounting final : public TimedCounting {
     std::vector<os::CounterRequest> all = TimedCounting::requests();
     if (!places_.empty()) return all;
     const auto own = clocks_.requests(all.size());
-    // With too many clocks and other counters there are no times; finish() reports that.
+    // If there is no room for the clocks, Clocks::times() returns the reason.
     if (all.size() + own.size() <= os::kMaxCounters) all.insert(all.end(), own.begin(), own.end());
     return all;
   }
@@ -396,7 +381,7 @@ class ClockedCounting final : public TimedCounting {
       return clocks_.times(all.subspan(std::min(all.size(), inner_counters())),
                            ended.optional_error, situation_);
     }
-    CoreTimes times;  // empty if the counts are missing, too; they have the reason
+    CoreTimes times;
     if (counted.pmu_ns.size() == places_.size())
       for (const std::size_t place : places_) times.ns.push_back(counted.pmu_ns[place]);
     return times;
@@ -405,10 +390,9 @@ class ClockedCounting final : public TimedCounting {
   const Clocks& clocks_;
   perf::Situation situation_;
   std::vector<std::size_t>
-      places_;  ///< index into Counted::pmu_ns of each core kind; empty if clocks are used
+      places_;  ///< index into Counted::pmu_ns for each core kind; empty if clocks are used
 };
 
-/// On macOS: times from polling the run.
 class PolledCounting final : public TimedCounting {
  public:
   PolledCounting(std::unique_ptr<engine::ArmedPass> inner, const CoreDecision& decided,
@@ -420,7 +404,7 @@ class PolledCounting final : public TimedCounting {
     all.push_back(&poll_);
     return all;
   }
-  std::size_t runs_at_once() const override { return 1; }  // the poll keeps one run only
+  std::size_t runs_at_once() const override { return 1; }
 
  private:
   CoreTimes core_times(const os::Ended& ended, const engine::Counted& /*counted*/) override {
@@ -435,10 +419,8 @@ class PolledCounting final : public TimedCounting {
   RunPoll poll_;
 };
 
-/// Adds times by core kind to the counts of an engine.
 class CoreTimeEngine final : public engine::EngineAround {
  public:
-  /// Either `linux` or `darwin` is null.
   CoreTimeEngine(std::unique_ptr<CounterEngine> inner, CoreDecision decided,
                  const os::LinuxCalls* linux, const os::DarwinCalls* darwin)
       : EngineAround(std::move(inner)),
@@ -482,10 +464,10 @@ class CoreTimeEngine final : public engine::EngineAround {
   CoreDecision decided_;
   const os::LinuxCalls* linux_;
   const os::DarwinCalls* darwin_;
-  std::set<std::size_t> uncounted_;  // commands (indices) that lose their counters at exec
+  std::set<std::size_t> uncounted_;
   Clocks clocks_;
   perf::Situation situation_;
-  std::vector<Pass> passes_{};  // passes of the inner engine's latest selection
+  std::vector<Pass> passes_{};
 };
 
 std::uint64_t remainder(std::uint64_t all, std::uint64_t part) {
@@ -562,7 +544,7 @@ void RunPoll::running(int pid) {
 }
 
 bool RunPoll::read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) const {
-  auto* const place = reinterpret_cast<void**>(&usage);  // the type that the call declares
+  auto* const place = reinterpret_cast<void**>(&usage);
   has_levels = levels_ == 2 && calls_.proc_pid_rusage(pid, os::kRusageV6, place) == 0;
   return has_levels || calls_.proc_pid_rusage(pid, os::kRusageV4, place) == 0;
 }
@@ -570,8 +552,8 @@ bool RunPoll::read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) con
 void RunPoll::look_at(int pid) {
   os::ProcessUsage usage;
   bool has_levels = false;
-  if (!read_usage(pid, usage, has_levels)) return;  // it has ended, or is another user's
-  if (pid == root_ && has_levels) return;           // the zombie will have exact times
+  if (!read_usage(pid, usage, has_levels)) return;
+  if (pid == root_ && has_levels) return;  // the kernel's totals of the ended process are exact
   Process& process = seen_[{pid, usage.started_at}];
   if (has_levels) {
     const std::uint64_t fast = usage.p_user_time + usage.p_system_time;
@@ -582,21 +564,20 @@ void RunPoll::look_at(int pid) {
   }
 }
 
-/// Sums the last values of each thread, ended threads included. At exec, the counts of the old
-/// thread are copied to the new one; therefore, if the sum exceeds the process's, ended threads are
-/// dropped.
+/// Includes ended threads. At exec, the kernel copies the counts of the old thread to the new
+/// thread. If the sum therefore exceeds the time of the process, ended threads are dropped.
 LevelTimes RunPoll::times_of_threads(int pid, Process& process) const {
   const ThreadIds listed = thread_ids(calls_, pid);
   LevelTimes living(levels_);
   for (const std::uint64_t id : listed.ids) {
     CountsOfThread counts = thread_counts(calls_, pid, id, levels_);
-    if (counts.error != 0) continue;  // the thread has just ended
+    if (counts.error != 0) continue;
     add(living, counts.levels);
     process.threads[id] = std::move(counts.levels);
   }
   LevelTimes all(levels_);
   for (const auto& [id, counts] : process.threads) add(all, counts);
-  // Read after the threads, so that it is not below their sum.
+  // Read after the threads, so that the process's time is not below the sum of theirs.
   os::ProcessUsage now;
   bool has_levels = false;
   if (!read_usage(pid, now, has_levels) || sum_of(all) <= now.user_time + now.system_time)

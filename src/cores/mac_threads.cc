@@ -13,7 +13,6 @@ namespace lauka::cores {
 
 namespace {
 
-/// A limit far above the number of threads that a macOS process may have.
 constexpr std::size_t kMaxThreads = 1U << 20U;
 
 constexpr const char* kNoCounts =
@@ -39,21 +38,18 @@ Error no_kinds_of_core() {
   return {"this system does not distinguish kinds of core", "leave out --threads"};
 }
 
-/// Refuses a missing process, another user's process, and a kernel that does not count by core
-/// kind.
 Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::size_t levels) {
   const ThreadIds threads = thread_ids(calls, process);
   int error = threads.error;
   for (const std::uint64_t id : threads.ids) {
     const int result = thread_counts(calls, process, id, levels).error;
     if (result == 0) return {};
-    if (result != ESRCH) error = result;  // ESRCH: the thread has ended meanwhile
+    if (result != ESRCH) error = result;
   }
   if (error != 0) return refusal(error, process);
   return {};
 }
 
-/// Returns a thread's name; may be empty.
 std::string thread_name(const os::DarwinCalls& calls, int process, std::uint64_t thread) {
   os::ThreadInfo info;
   if (calls.proc_pidinfo(process, os::kPidThreadId64Info, thread, &info, sizeof info) <= 0)
@@ -66,7 +62,7 @@ using std::chrono::nanoseconds;
 
 class MacStream final : public ThreadStream {
  public:
-  /// `since_birth`: the first call of read() returns the work of each thread since its start.
+  /// `since_birth`: the first read() returns the work of each thread since its start.
   MacStream(const std::vector<std::int32_t>& processes, std::vector<std::string> levels,
             const os::DarwinCalls& calls, bool since_birth = false)
       : ThreadStream(processes.size(), std::move(levels)),
@@ -81,7 +77,6 @@ class MacStream final : public ThreadStream {
     return {kNoCounts};
   }
 
-  /// True if a thread had counts; false in a virtual machine, where all are 0.
   bool was_counted() const { return was_counted_; }
 
  private:
@@ -103,7 +98,7 @@ class MacStream final : public ThreadStream {
     const ThreadIds threads = thread_ids(calls_, process.process);
     for (const std::uint64_t id : threads.ids) {
       CountsOfThread counts = thread_counts(calls_, process.process, id, kinds().size());
-      if (counts.error != 0) continue;  // the thread has ended meanwhile
+      if (counts.error != 0) continue;
       const auto [known, is_new] = process.threads.try_emplace(id);
       Thread& thread = known->second;
       thread.was_seen = true;
@@ -123,8 +118,7 @@ class MacStream final : public ThreadStream {
     return threads.error == 0;
   }
 
-  /// Adds final samples of threads that have ended. Their last counts are lost, so the work since
-  /// the previous reading is unknown.
+  /// Adds final samples of ended threads. Their work since the previous reading is unknown.
   void end_unseen(WatchedProcess& process, nanoseconds now,
                   std::vector<ThreadSample>& samples) const {
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
@@ -138,7 +132,6 @@ class MacStream final : public ThreadStream {
     }
   }
 
-  /// Counts moves from the time on each core kind, because the kernel does not count moves.
   static std::uint64_t moves_in(Thread& thread, const LevelCounts& now) {
     std::uint32_t kinds = 0;
     for (std::size_t level = 0; level < now.size() && level < 32; ++level) {
@@ -194,7 +187,6 @@ std::vector<std::string> level_names(const os::DarwinCalls& calls) {
 }
 
 ThreadIds thread_ids(const os::DarwinCalls& calls, int process) {
-  // A full buffer may be too small: it is enlarged until a part of it stays empty.
   for (std::size_t room = 64; room <= kMaxThreads; room *= 2) {
     std::vector<std::uint64_t> ids(room);
     const auto size = static_cast<int>(room * sizeof ids[0]);

@@ -19,7 +19,6 @@ namespace {
 
 namespace perf = engine::perf;
 
-/// The events that can be counted for a thread of a running process, and their columns.
 struct ThreadCounting {
   ThreadCounting(CoreKinds core_kinds, const os::LinuxCalls& linux_calls)
       : calls(linux_calls),
@@ -35,7 +34,6 @@ struct ThreadCounting {
     for (const CoreKind& kind : kinds) columns.push_back({kind.name, false, true, kinds_are_pmus});
   }
 
-  /// Finds the counters of cycles and instructions. Returns false if they cannot be counted.
   bool find_counters() {
     const perf::Prober prober(calls, false);
     auto all_cycles = prober.find("cycles");
@@ -60,28 +58,27 @@ struct ThreadCounting {
     return true;
   }
 
-  /// A group of counters on one PMU, led by cycles.
   struct OnPmu {
     os::PerfEventAttr cycles;
     std::optional<os::PerfEventAttr> instructions{};
-    std::ptrdiff_t kind = 0;  ///< index of the PMU's core kind; the number of kinds if it has none
+    std::ptrdiff_t kind =
+        0;  ///< index of the PMU's core kind; the number of kinds if the PMU has none
   };
 
   const os::LinuxCalls& calls;
   CoreKinds kinds;
   perf::Situation situation;
   std::vector<OnPmu> pmus{};
-  bool kinds_are_pmus = false;  ///< true if counters of the PMUs also give times by core kind
+  bool kinds_are_pmus = false;
   std::optional<Clocks> clocks{};
   std::vector<ThreadColumns> columns{};
   std::vector<std::string> notes{};
 };
 
-/// Counters on one thread, from attach() until the destructor.
 class AttachedThread {
  public:
-  /// Attaches counters. Returns an error if the kernel refuses; a thread that has ended gets no
-  /// counters. `counting` must outlive the result.
+  /// Attaches counters to a thread, or none if the thread has ended. `counting` must outlive the
+  /// result.
   static Result<AttachedThread> attach(const ThreadCounting& counting, int thread) {
     AttachedThread it(counting);
     int error = it.open_pmus(thread);
@@ -97,9 +94,9 @@ class AttachedThread {
   }
 
   struct Counted {
-    std::vector<ThreadPart> parts;  ///< for each group of columns, without what /proc gives
-    bool was_shared = false;  ///< true if other programs used the counters at times, so that cycles
-                              ///< and instructions are unknown
+    std::vector<ThreadPart> parts;
+    bool was_shared = false;  ///< true if other programs used the counters at times; the values of
+                              ///< these counters are then left out
   };
 
   Counted read() const {
@@ -110,19 +107,18 @@ class AttachedThread {
   }
 
  private:
-  /// The words of a group: number, enabled, running and the counts; all 0 if reading failed.
+  /// What the kernel returns for a counter group: number of counters, time enabled, time running,
+  /// counts. All 0 if reading failed.
   using Words = std::array<std::uint64_t, 5>;
 
   explicit AttachedThread(const ThreadCounting& counting)
       : counting_(&counting), open_(counting.calls) {}
 
-  /// Opens a counter of this thread that counts at once. Returns 0 or errno.
   int open(os::PerfEventAttr attributes, std::size_t leader, os::CounterPlace place) {
     attributes.flags &= ~(os::kPerfInherit | os::kPerfDisabled | os::kPerfEnableOnExec);
     return open_.open(attributes, leader, place);
   }
 
-  /// Opens the counters on the PMUs. Returns 0 or errno.
   int open_pmus(int thread) {
     for (const auto& on : counting_->pmus) {
       const std::size_t leader = open_.size();
@@ -134,7 +130,6 @@ class AttachedThread {
     return 0;
   }
 
-  /// Opens the clocks by core kind. Returns 0 or errno.
   int open_clocks(int thread) {
     if (!counting_->clocks) return 0;
     for (const os::CounterRequest& request : counting_->clocks->requests(0)) {
@@ -160,7 +155,7 @@ class AttachedThread {
     std::vector<Words> groups;
     std::uint64_t running = 0;
     std::uint64_t enabled =
-        ~std::uint64_t{0};  // the counter that was opened last has the smallest time
+        ~std::uint64_t{0};  // smallest time enabled, of the group that was opened last
     for (const std::size_t leader : leaders_) {
       const Words& words = groups.emplace_back(read_words(leader));
       running += words[2];
@@ -168,13 +163,12 @@ class AttachedThread {
     }
     counted.was_shared =
         !groups.empty() && !perf::held_all_the_time(running, enabled, groups.size() > 1);
-    if (counted.was_shared)
-      return;  // counted for a part of the time; the remainder is never estimated
+    if (counted.was_shared) return;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const Words& words = groups[i];
       if (words[0] == 0) continue;
       const auto& on = counting_->pmus[i];
-      const bool has_column = counting_->kinds_are_pmus;  // column after the column for all kinds
+      const bool has_column = counting_->kinds_are_pmus;
       ThreadPart& part = counted.parts[has_column ? static_cast<std::size_t>(on.kind) + 1 : 0];
       if (has_column) part.cpu_seconds = to_seconds(words[2]);
       part.cycles = part.cycles.value_or(0) + words[3];
@@ -191,7 +185,7 @@ class AttachedThread {
       readings.push_back({words[3], words[1], words[2]});
     }
     CoreTimes times{std::vector<std::uint64_t>(counting_->kinds.size())};
-    // A clock that was never on belongs to a thread that slept all the time.
+    // A clock that was never enabled belongs to a thread that slept all the time.
     if (readings.front().enabled_ns > 0)
       times = counting_->clocks->times(readings, 0, counting_->situation);
     for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
@@ -200,27 +194,27 @@ class AttachedThread {
 
   const ThreadCounting* counting_;
   perf::OpenCounters open_;
-  std::vector<std::size_t> leaders_{};  ///< indices into open_ of the groups' leaders
+  std::vector<std::size_t> leaders_{};
   std::vector<std::optional<std::size_t>>
-      clocks_{};  ///< indices into open_ of the CPUs' clocks; nullopt: the CPU is offline
+      clocks_{};  ///< index into open_ of each clock; nullopt: the CPU is offline
 };
 
-/// The unit of times in /proc: 100 per second on every system with perf, whatever the kernel's own
-/// tick (USER_HZ; Alpha had 1024).
+/// USER_HZ, the unit of times in /proc: 100 per second on every system with perf, whatever the
+/// kernel's own tick (Alpha had 1024).
 constexpr double kTicksPerSecond = 100.0;
 
 struct TimesInProc {
   double user = 0.0;
   double system = 0.0;
-  double exact = 0.0;  ///< seconds of user and system time by the scheduler's clock; 0 if the
-                       ///< kernel does not report it
+  double exact = 0.0;  ///< seconds of CPU time by the scheduler's clock; user + system if the
+                       ///< kernel lacks schedstat
 };
 
 std::string task_path(std::int32_t process, const std::string& thread, std::string_view file) {
   return fmt::format("/proc/{}/task/{}/{}", process, thread, file);
 }
 
-/// Splits the words after the name, which is in brackets and may contain anything.
+/// Splits the words after the name of the program, which may contain brackets and blanks.
 std::vector<std::string_view> words_after_name(std::string_view stat) {
   const std::size_t bracket = stat.rfind(')');
   if (bracket == std::string_view::npos) return {};
@@ -229,7 +223,8 @@ std::vector<std::string_view> words_after_name(std::string_view stat) {
 
 std::optional<TimesInProc> read_times(const os::LinuxCalls& calls, std::int32_t process,
                                       const std::string& thread) {
-  constexpr std::size_t user_field = 11;  // field 14 of proc(5); index 0 here is field 3
+  constexpr std::size_t user_field =
+      11;  // field 14 of proc(5); words_after_name() begins with field 3
   const auto stat = calls.read_file(task_path(process, thread, "stat"));
   if (!stat) return std::nullopt;
   const auto words = words_after_name(*stat);
@@ -260,7 +255,6 @@ std::string read_name(const os::LinuxCalls& calls, std::int32_t process,
   return name ? std::string(trimmed(*name)) : std::string();
 }
 
-/// Returns the effective user id of a process; nullopt if it cannot be read.
 std::optional<std::uint64_t> read_user(const os::LinuxCalls& calls, const std::string& process) {
   const auto status = calls.read_file("/proc/" + process + "/status");
   if (!status) return std::nullopt;
@@ -270,7 +264,6 @@ std::optional<std::uint64_t> read_user(const os::LinuxCalls& calls, const std::s
   return words.size() < 2 ? std::nullopt : parse_number(words[1]);
 }
 
-/// Returns the line of a thread. `parts`: one per group of columns, from counters.
 ThreadLine make_line(const std::string& thread, const std::string& name, const TimesInProc& times,
                      std::vector<ThreadPart> parts) {
   parts.front().user_seconds = times.user;
@@ -289,7 +282,6 @@ Threads since_birth(std::int32_t process, const os::LinuxCalls& calls) {
   return threads;
 }
 
-/// Refuses missing processes and other users' processes.
 Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
   const auto user = read_user(calls, std::to_string(process));
   if (!user) return Error{fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
@@ -330,7 +322,7 @@ Result<Threads> linux_threads(std::int32_t process, std::optional<std::chrono::n
     auto counted = named.second.read();
     if (counted.was_shared) ++shared;
     threads.lines.push_back(make_line(thread, named.first, times, std::move(counted.parts)));
-    if (end == after.end()) {  // the thread has ended: only its counters remain
+    if (end == after.end()) {
       threads.lines.back().parts.front().user_seconds.reset();
       threads.lines.back().parts.front().system_seconds.reset();
     }
@@ -347,7 +339,6 @@ Result<Threads> linux_threads(std::int32_t process, std::optional<std::chrono::n
 
 using std::chrono::nanoseconds;
 
-/// A thread's times by the scheduler's own clock, in nanoseconds.
 struct SchedulerTimes {
   std::uint64_t on_cpu_ns = 0;
   std::uint64_t waiting_ns = 0;
@@ -362,9 +353,8 @@ std::optional<SchedulerTimes> times_in(std::string_view schedstat) {
   return SchedulerTimes{*on_cpu, *waiting};
 }
 
-/// Returns the CPU on which a thread last ran, from /proc/PID/task/TID/stat; nullopt if missing.
 std::optional<std::uint64_t> last_cpu_in(std::string_view stat) {
-  constexpr std::size_t place = 36;  // field 39 of proc(5); index 0 here is field 3
+  constexpr std::size_t place = 36;  // field 39 of proc(5); words_after_name() begins with field 3
   const auto words = words_after_name(stat);
   return words.size() > place ? parse_number(words[place]) : std::nullopt;
 }
@@ -398,8 +388,8 @@ class KeptFile {
     if (descriptor_ >= 0) calls_->close_counter(descriptor_);
   }
 
-  /// Returns at most `bytes` bytes of the file's text, which may be stored in `room`; empty if it
-  /// can no longer be read.
+  /// Returns the beginning of the file's text as a view of `room`; empty if the file cannot be
+  /// read.
   std::string_view read(std::string& room, std::size_t bytes = 256) const {
     room.resize(bytes);
     if (descriptor_ >= 0) {
@@ -436,12 +426,12 @@ class ProcStream final : public ThreadStream {
  private:
   struct Thread {
     std::optional<KeptFile> schedstat{};
-    std::optional<KeptFile> stat{};  ///< nullopt if there is one core kind
+    std::optional<KeptFile> stat{};
     CoreMoveCounter moves{};
     std::string name;
     SchedulerTimes times{};
     std::optional<AttachedThread> counters{};
-    std::vector<ThreadPart> counted{};  ///< counters' parts at the previous reading
+    std::vector<ThreadPart> counted{};
   };
   struct WatchedProcess {
     std::int32_t process;
@@ -449,7 +439,6 @@ class ProcStream final : public ThreadStream {
     std::map<std::string, Thread> threads;
   };
 
-  /// Returns the names of the core kinds; empty if there is only one.
   static std::vector<std::string> names_of(const CoreKinds& kinds) {
     std::vector<std::string> names;
     for (const CoreKind& kind : kinds)
@@ -464,18 +453,18 @@ class ProcStream final : public ThreadStream {
       const auto times = times_in(thread->second.schedstat->read(room_));
       samples.push_back(make_sample(process.process, thread->first, thread->second, now));
       samples.back().moves = count_moves(thread->second, samples.back().by_kind);
-      // If the time is smaller than before, another thread has the same id now.
+      // A smaller time belongs to another thread that has the same id now.
       if (times && times->on_cpu_ns >= thread->second.times.on_cpu_ns) {
         enter_times(samples.back(), *times, thread->second.times);
         thread->second.times = *times;
         ++thread;
       } else {
         samples.back().has_ended = true;
-        samples.back().moves.reset();  // nothing is known about the moves in its last part
+        samples.back().moves.reset();
         thread = process.threads.erase(thread);
       }
     }
-    // If their number is as known, all of these threads existed just now, so none is new.
+    // If the number of threads is as known, no thread is new: all known threads existed just now.
     const long count = calls_.count_folder(process.folder);
     if (count >= 0 && static_cast<std::size_t>(count) == process.threads.size()) return true;
     const std::vector<std::string> ids = calls_.list_folder(process.folder);
@@ -484,7 +473,6 @@ class ProcStream final : public ThreadStream {
     return !ids.empty();
   }
 
-  /// Begins a new thread. All its work so far is new, unless this is the first call.
   void begin(WatchedProcess& process, const std::string& id, nanoseconds now,
              std::vector<ThreadSample>& samples) {
     Thread thread;
@@ -508,8 +496,6 @@ class ProcStream final : public ThreadStream {
     process.threads.emplace(id, std::move(thread));
   }
 
-  /// Counts moves from the core kinds on which counters saw the thread, and the CPU on which it
-  /// last ran.
   std::optional<std::uint64_t> count_moves(Thread& thread, const std::vector<ThreadPart>& by_kind) {
     if (!thread.stat) return std::nullopt;
     bool is_known = false;
@@ -526,7 +512,7 @@ class ProcStream final : public ThreadStream {
     const bool is_seen = kind != kind_of_cpu_.end();
     if (!is_known && !is_seen) return std::nullopt;
     const std::uint64_t moves = thread.moves.see(kinds);
-    return moves + thread.moves.see(is_seen ? 1U << kind->second : 0U);  // its present core kind
+    return moves + thread.moves.see(is_seen ? 1U << kind->second : 0U);
   }
 
   void attach(Thread& thread, int id) {
@@ -544,13 +530,13 @@ class ProcStream final : public ThreadStream {
     ThreadSample sample = begin_sample(process, parse_number(id).value_or(0), thread.name, now);
     if (!thread.counters) return sample;
     std::vector<ThreadPart> counted = thread.counters->read().parts;
-    // With several core kinds, the first part is for all of them.
+    // The first part is for all core kinds.
     sample.all = difference(counted.front(), thread.counted.front());
     for (std::size_t kind = 0; kind < kinds().size() && kind + 1 < counted.size(); ++kind) {
       sample.by_kind[kind] = difference(counted[kind + 1], thread.counted[kind + 1]);
       sample.all.add(sample.by_kind[kind]);
     }
-    sample.all.cpu_seconds.reset();  // replaced by the scheduler's
+    sample.all.cpu_seconds.reset();
     thread.counted = std::move(counted);
     return sample;
   }

@@ -18,17 +18,15 @@
 
 namespace lauka::cores {
 
-/// The work of one thread on the cores of one kind, or on all cores; nullopt: unknown.
+/// The work of threads on the cores of one kind, or on all cores; a value is nullopt if unknown.
 struct ThreadPart {
   std::optional<double> user_seconds{};
   std::optional<double> system_seconds{};
-  std::optional<double>
-      cpu_seconds{};  ///< sum of user and system time, which may be known without the two
+  std::optional<double> cpu_seconds{};  ///< user and system time together
   std::optional<std::uint64_t> cycles{};
   std::optional<std::uint64_t> instructions{};
   std::optional<double> joules{};
 
-  /// Adds the known values of `other`.
   void add(const ThreadPart& other) {
     const auto add_to = [](auto& sum, const auto& value) {
       if (value) sum = sum ? *sum + *value : *value;
@@ -44,35 +42,31 @@ struct ThreadPart {
 
 struct ThreadLine {
   std::uint64_t id = 0;
-  std::string name{};               ///< may be empty
-  double cpu_seconds = 0.0;         ///< CPU time on all cores
-  std::vector<ThreadPart> parts{};  ///< values of each group of columns (Threads::columns)
+  std::string name{};
+  double cpu_seconds = 0.0;         ///< CPU time on all cores; 0 if unknown
+  std::vector<ThreadPart> parts{};  ///< one part for each of Threads::columns
 };
 
-/// A group of columns: the cores of one kind, or all cores.
+/// A group of columns for the cores of one kind, or for all cores.
 struct ThreadColumns {
-  std::string title;        ///< "PERFORMANCE"; may be empty
-  bool has_split = false;   ///< has columns for user and system time
-  bool has_cpu = false;     ///< has a column for the sum of both
-  bool has_counts = false;  ///< has columns for cycles, instructions and IPC
+  std::string title;
+  bool has_split = false;   ///< true: columns for user and for system time
+  bool has_cpu = false;     ///< true: a column for user and system time together
+  bool has_counts = false;  ///< true: columns for cycles, instructions and IPC
 };
 
-/// The threads of a process, by CPU time in descending order.
 struct Threads {
   std::vector<ThreadColumns> columns{};
   std::vector<ThreadLine> lines{};
-  std::vector<std::string> notes{};  ///< what is missing and why, one line each
+  std::vector<std::string> notes{};
 };
 
-/// A function that waits; may return early if the user wants to end.
+/// A function that waits for a time; it may return early.
 using Wait = std::function<void(std::chrono::nanoseconds)>;
 
-/// Reads the work of a process's threads during some time, or (nullopt) since their start. Refuses
-/// a process that does not exist or that lauka may not read or count, and any process if `linux`
-/// and `darwin` are both null, or on a Mac without core kinds. On Linux, user and system time are
-/// from /proc, in hundredths of a second; cycles, instructions and times by core kind are from
-/// counters attached to all existing threads, only if `during` has a value. On macOS, everything is
-/// by core kind, from the kernel's accounting of each thread.
+/// Reads the work of a process's threads for the time `during`, or since the start of each thread
+/// if `during` is nullopt. Returns the threads with the most CPU time first. On Linux, counts and
+/// times by core kind are known only with `during`.
 Result<Threads> sample_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
                                const CoreKinds& kinds, const Wait& wait,
                                const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
@@ -82,19 +76,17 @@ struct ThreadSample {
   std::int32_t process = 0;
   std::uint64_t thread = 0;
   std::string name{};
-  std::chrono::nanoseconds interval{};  ///< time since the previous reading of the thread, or of
-                                        ///< its process if the thread is new
-  bool is_new = false;     ///< true if the thread did not exist at the previous reading; values are
-                           ///< since its start
-  bool has_ended = false;  ///< true if the thread ended since the previous reading; values are what
-                           ///< is known of the time since then
+  std::chrono::nanoseconds
+      interval{};          ///< time since the previous ThreadStream::read(); 0 at the first call
+  bool is_new = false;     ///< true if the previous read() did not see the thread; the values then
+                           ///< include all its known work
+  bool has_ended = false;  ///< true if the thread has ended; the values may then be incomplete
   std::optional<std::uint64_t>
-      moves{};  ///< moves between core kinds that were seen (CoreMoveCounter); nullopt: unknown, or
-                ///< there is one kind
-  std::optional<double> waited_seconds{};  ///< seconds for which the thread was runnable without a
-                                           ///< CPU; nullopt: unknown
+      moves{};  ///< observed moves between core kinds; nullopt if not counted
+  std::optional<double> waited_seconds{};  ///< seconds for which the thread was ready to run but
+                                           ///< had no CPU; nullopt if unknown
   ThreadPart all{};
-  std::vector<ThreadPart> by_kind{};  ///< values of each of ThreadStream::kinds
+  std::vector<ThreadPart> by_kind{};  ///< one part for each of ThreadStream::kinds()
 };
 
 /// Reads the threads of running processes repeatedly.
@@ -104,15 +96,14 @@ class ThreadStream : NonCopyable {
       : are_there_(processes, true), kinds_(std::move(kinds)) {}
   virtual ~ThreadStream() = default;
 
-  /// Returns the core kinds, the fastest first; at most one if kinds are not distinguished.
+  /// Returns the names of the core kinds, the fastest first; may be empty.
   const std::vector<std::string>& kinds() const { return kinds_; }
 
-  /// Returns what is missing and why, one line each.
+  /// Returns remarks for the user, one line each.
   virtual std::vector<std::string> notes() const = 0;
 
-  /// Returns the work of every thread since the previous call, grouped by process; nothing at the
-  /// first call, unless a subclass begins with the work since their start. `now` is the time of any
-  /// clock that does not stop.
+  /// Returns the work of each thread since the previous call. The first call usually returns
+  /// nothing. `now` is the time of any monotonic clock.
   std::vector<ThreadSample> read(std::chrono::nanoseconds now) {
     std::vector<ThreadSample> samples;
     for (std::size_t i = 0; i < are_there_.size(); ++i)
@@ -121,18 +112,18 @@ class ThreadStream : NonCopyable {
     return samples;
   }
 
-  /// True if at least one process existed at the last read(), or if there was none.
+  /// True until read() has found that all processes have ended.
   bool goes_on() const { return std::ranges::find(are_there_, true) != are_there_.end(); }
 
  protected:
-  /// Adds the samples of a process. Returns false if the process no longer exists.
+  /// Adds the samples of the process with the index `process`. Returns false if the process has
+  /// ended.
   virtual bool read_process(std::size_t process, std::chrono::nanoseconds now,
                             std::vector<ThreadSample>& samples) = 0;
 
-  /// Returns the time of the previous read(); nullopt during the first.
+  /// Returns the time of the previous read(); nullopt until the first read() has returned.
   const std::optional<std::chrono::nanoseconds>& read_before() const { return read_before_; }
 
-  /// Returns a sample of a thread, without its work.
   ThreadSample begin_sample(std::int32_t process, std::uint64_t thread, const std::string& name,
                             std::chrono::nanoseconds now) const {
     ThreadSample sample{.process = process,
@@ -149,44 +140,39 @@ class ThreadStream : NonCopyable {
   std::optional<std::chrono::nanoseconds> read_before_{};
 };
 
-/// Watches the threads of processes. Refuses processes that do not exist or that lauka may not
-/// read, and any if the system does not tell the CPU time of each thread. `linux` and `darwin` must
-/// outlive it. On Linux, CPU time and waiting are from the scheduler's own clock; cycles and
-/// instructions are from counters attached to each thread when it is first seen. On macOS
-/// everything, including energy, is from the kernel's accounting.
+/// Opens a stream of the threads of `processes`. `linux` and `darwin` must outlive the stream.
 Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int32_t>& processes,
                                                      const CoreKinds& kinds,
                                                      const os::LinuxCalls* linux,
                                                      const os::DarwinCalls* darwin);
 
-/// Counts a thread's moves between core kinds: the fewest moves that explain where it was seen. A
-/// thread that leaves and returns between two readings seems to have stayed.
+/// Counts a thread's moves between core kinds: the fewest moves that explain where the thread was
+/// seen.
 class CoreMoveCounter {
  public:
-  /// Returns the number of moves. `kinds` has a bit for each core kind on which the thread was
-  /// since the previous call.
+  /// Returns the number of moves since the previous call. `kinds` has a bit for each core kind on
+  /// which the thread has run since then.
   std::uint64_t see(std::uint32_t kinds) {
     if (kinds == 0) return 0;
     const auto count = static_cast<std::uint64_t>(std::popcount(kinds));
     const std::uint32_t began_on = where_ & kinds;
     const bool came_from_another = where_ != 0 && began_on == 0;
-    // true if the thread ended on a kind other than the one where it began
     const bool is_on_another = count > 1 && std::popcount(began_on) == 1;
     where_ = is_on_another ? kinds & ~began_on : kinds;
     return count - 1 + (came_from_another ? 1 : 0);
   }
 
  private:
-  std::uint32_t where_ = 0;  // core kinds where the thread may be now; 0: unknown
+  std::uint32_t where_ = 0;  // bit mask of the core kinds where the thread may be; 0: unknown
 };
 
-// The threads of a process on macOS. Source: XNU bsd/kern/proc_info.c, osfmk/kern/recount.c.
+// Source of the following declarations: XNU bsd/kern/proc_info.c, osfmk/kern/recount.c.
 
-/// Returns the names of the performance levels, the fastest first ("Performance", "Efficiency");
-/// empty if the system does not report them.
+/// Returns the names of macOS's performance levels, the fastest first ("Performance",
+/// "Efficiency"); empty if the system does not report them.
 std::vector<std::string> level_names(const os::DarwinCalls& calls);
 
-/// The unique ids of a process's threads (not the addresses that PROC_PIDLISTTHREADS gives).
+/// The unique ids of a process's threads, not the addresses that PROC_PIDLISTTHREADS gives.
 struct ThreadIds {
   std::vector<std::uint64_t> ids{};
   int error = 0;  ///< errno; 0: no error
@@ -194,19 +180,19 @@ struct ThreadIds {
 /// Lists the threads of a process.
 ThreadIds thread_ids(const os::DarwinCalls& calls, int process);
 
-/// The counts of each performance level.
 using LevelCounts = std::vector<os::ThreadCounts>;
 
-/// The counts of one thread since its start; a running thread's lag by up to a time slice.
+/// The counts of one thread since its start. The counts of a running thread lag by up to a time
+/// slice.
 struct CountsOfThread {
   LevelCounts levels{};
-  int error = 0;  ///< errno; 0: no error; ESRCH: the thread has ended
+  int error = 0;  ///< errno; 0: no error
 };
-/// Reads the counts of a thread at `levels` performance levels.
+/// Reads the counts of a thread on the first `levels` performance levels.
 CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
                              std::size_t levels);
 
-/// Implement sample_threads and stream_threads on macOS.
+/// Implements sample_threads() on macOS.
 Result<Threads> darwin_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
                                const Wait& wait, const os::DarwinCalls& calls);
 Result<std::unique_ptr<ThreadStream>> stream_darwin_threads(

@@ -147,7 +147,7 @@ class SeparateCounting final : public EngineAround {
 
  private:
   std::vector<const AccountedEvent*> free_;
-  bool has_own_pass_ = false;  // true if the pass without counters was added
+  bool has_own_pass_ = false;
 };
 
 class WithoutRegions final : public EngineAround {
@@ -180,11 +180,10 @@ bool is_energy(const std::string& name) {
   return name.starts_with(kPrefix);
 }
 
-/// An event of the power PMU, counted on one CPU of each package.
 struct EnergySource {
   std::string name;
   os::PerfEventAttr attributes;
-  double joules = 0.0;  ///< joules per count
+  double joules = 0.0;
 };
 
 class EnergyCounting final : public ArmedPass {
@@ -225,8 +224,8 @@ class EnergyCounting final : public ArmedPass {
   }
 
  private:
-  /// Returns the energy of a run. Counts do not wrap: the kernel extends the register's 32 bits,
-  /// which wrap within minutes, to 64.
+  /// Counts do not wrap: the kernel extends the register's 32 bits, which wrap within minutes, to
+  /// 64.
   std::optional<std::uint64_t> nanojoules(std::size_t event, const os::Ended& ended) const {
     double joules = 0.0;
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
@@ -307,7 +306,6 @@ class WithEnergy final : public EngineAround {
   }
 
  private:
-  /// Finds an event, and fills sources_ and cpus_.
   Result<void> find(const std::string& name) {
     const auto refused = [&](const std::string& why, const std::string& remedy) {
       return Error{why, remedy}.prefixed(fmt::format("{} cannot be counted", cited(name)));
@@ -353,7 +351,6 @@ class WithEnergy final : public EngineAround {
     return std::string(trimmed(calls_.read_file(std::string(kFolder) + file).value_or("")));
   }
 
-  /// Adds the energy events after the other events, in a pass before the others.
   void add_to(EventSet& set) {
     first_ = set.events.size();
     Pass pass;
@@ -369,9 +366,9 @@ class WithEnergy final : public EngineAround {
 
   const os::LinuxCalls& calls_;
   os::Sysfs sysfs_;
-  std::vector<EnergySource> sources_;  // sources of the latest selection
+  std::vector<EnergySource> sources_;
   std::vector<std::uint32_t> cpus_;
-  std::size_t first_ = 0;  // index of their first event
+  std::size_t first_ = 0;
 };
 
 }  // namespace
@@ -471,9 +468,8 @@ Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kern
   return kperf::load_kpep_for(cpu, paths, "name the folder that has it in KPEP_DB_PATH");
 }
 
-/// Chooses an engine on macOS. If counters cannot be used, as without root, Auto counts the
-/// kernel's totals of each process. If there are no counters, as in a virtual machine, those totals
-/// are only for questions about events.
+/// If counters cannot be used, as without root, Auto counts the kernel's totals of each process. If
+/// there are no counters, as in a virtual machine, the totals are only for questions about events.
 Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
   const kperf::Kernel kernel(*here.calls);
   auto database = load_database(here, kernel);
@@ -502,7 +498,6 @@ Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only, const OnMaco
   return ChosenEngine{kperf::make_totals_engine(why, std::move(known)), why.line()};
 }
 
-/// True if the engine can work on this system.
 bool is_meant(Choice choice, const os::LinuxCalls* linux, const OnMacos& macos) {
   if (choice == Choice::Kperf) return macos.calls != nullptr;
   return choice != Choice::Perf || linux != nullptr;
@@ -547,7 +542,6 @@ Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls*
     case Choice::Kperf:
       return choose_on_macos(choice, user_only, macos);
     case Choice::Perf:
-      // The user named perf, so it is an error, not a note, if the kernel refuses all counters.
       if (const auto able = perf::can_count(*calls); !able)
         return able.error().prefixed("--engine perf");
       return chosen_perf();

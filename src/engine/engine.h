@@ -24,40 +24,35 @@
 
 namespace lauka::engine {
 
-/// A demand to repeat a run instead of counting it.
+/// A demand to repeat a run.
 struct Redo {
   RedoReason reason = RedoReason::Counting;
-  std::string why;  ///< completes "was repeated because": "the trace lost records"; the same words
-                    ///< for the same reason
-  std::uint32_t at_most = 1;  ///< a run that was repeated this often is kept
+  std::string why;            ///< completes "The run was repeated because ..."
+  std::uint32_t at_most = 1;  ///< largest number of repetitions, after which the run is kept
 };
 
-/// The counts of one run, or the reasons why they are missing.
+/// The counts of one run.
 struct Counted {
   /// Counts of the pass's events, in their order; nullopt: missing.
   std::vector<std::optional<std::uint64_t>> counts;
-  std::optional<Error>
-      missing{};  ///< reason why a count is missing; nullopt: unknown, or none is missing
-  std::optional<Error>
-      failure{};  ///< reason why nothing can be counted any more, so that no run follows
-  std::optional<Redo> redo{};        ///< nullopt: the run is kept
-  std::optional<double> coverage{};  ///< RunRecord::coverage
-  std::vector<std::optional<std::uint64_t>>
-      own_process_counts{};    ///< RunRecord::own_process_counts
-  std::optional<Note> note{};  ///< note for users about these counts; nullopt: nothing to explain
-  /// CPU time in nanoseconds on the cores of each of ArmedPass::timed_pmus; empty: unknown.
+  std::optional<Error> missing{};  ///< reason why a count is missing; nullopt if no reason is known
+  /// Reason to end the session, because nothing more can be counted; nullopt: go on.
+  std::optional<Error> failure{};
+  std::optional<Redo> redo{};
+  std::optional<double> coverage{};
+  std::vector<std::optional<std::uint64_t>> own_process_counts{};
+  std::optional<Note> note{};
+  /// Nanoseconds of CPU time on each of ArmedPass::timed_pmus; empty: unknown.
   std::vector<std::uint64_t> pmu_ns{};
-  /// Functions of a simulated or sampled run, with counts for the pass's events, except events that
-  /// are counted in one function only; empty: unknown.
+  /// Counts by function, for the pass's events that are not of a single function; empty: unknown.
   std::vector<FunctionCounts> functions{};
 };
 
 /// An event that the kernel counts for every process, without hardware counters and permissions.
 struct AccountedEvent {
   std::string_view name;
-  std::string_view other_name;  ///< perf's short name; may be empty
+  std::string_view other_name;
   std::string_view meaning;
-  /// Returns the count; nullopt if it is missing.
   std::optional<std::uint64_t> (*read)(const os::Ended&);
 };
 
@@ -66,33 +61,28 @@ class ArmedPass : NonCopyable {
  public:
   virtual ~ArmedPass() = default;
 
-  /// Returns the counters that the launcher opens for each run; empty if it opens none.
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
 
-  /// Returns the objects that follow each run of this pass.
   virtual std::vector<os::RunWatch*> watches() { return {}; }
 
-  /// Returns the receiver of samples, if the pass has a sampling counter; else null.
   virtual os::SampleListener* samples() { return nullptr; }
 
-  /// Returns the command line to launch for the command line `words`: a simulator's, or `words`
-  /// itself.
+  /// Returns the command line to launch in place of `words`: a simulator's, or `words`.
   virtual std::vector<std::string> launched_as(const std::vector<std::string>& words) const {
     return words;
   }
 
-  /// True if os::Launch::counts_calling_threads is needed.
+  /// Returns os::Launch::counts_calling_threads for the runs of this pass.
   virtual bool counts_calling_threads() const { return false; }
 
-  /// Returns the PMUs of the core kinds whose times each run gives (Counted::pmu_ns).
+  /// Returns the PMUs whose CPU times Counted::pmu_ns gives, in its order.
   virtual std::vector<std::string> timed_pmus() const { return {}; }
 
   /// Returns how many runs may be launched before finish() is called for them.
   virtual std::size_t runs_at_once() const = 0;
 
-  /// Returns the counts of a run that has ended. A count that is not complete is missing, unless a
-  /// note says what it lacks. `command` is the command's index, because a run is compared with
-  /// other runs of its command.
+  /// Returns the counts of a run that has ended. `command`: index of its command, because the runs
+  /// of a command are compared with each other.
   virtual Counted finish(const os::Ended& ended, std::size_t command) = 0;
 };
 
@@ -103,48 +93,40 @@ class CounterEngine : NonCopyable {
 
   virtual std::string_view name() const = 0;
 
-  /// Returns the events that can be counted here (perf has tried its own), or of which the engine
-  /// knows, to answer questions.
+  /// Returns the events of which the engine knows, for --list-events.
   virtual Catalog catalog() const = 0;
 
-  /// Resolves the wanted events and divides them into the fewest passes. Leaves out missing default
-  /// events, with one note for all of them, and events that a Mac's kernel forbids, with a note for
-  /// each. Refuses other wanted events that do not exist here, and more events than fit into one
-  /// pass if --single-pass is set.
+  /// Selects the wanted events, in place of the last selection, and divides them into passes. Adds
+  /// notes about events that are left out.
   virtual Result<EventSet> select(const EventRequest& wanted) = 0;
 
-  /// Returns the kernel's account for an event of the last selection, given by index; null if it
-  /// is counted otherwise.
+  /// Returns how the kernel accounts for an event of the last selection, given by index; null if
+  /// the event is counted otherwise.
   virtual const AccountedEvent* accounted(std::size_t /*event*/) const { return nullptr; }
 
-  /// Selects the wanted events and explains on which counters and in which passes they would be
-  /// counted. An engine that cannot choose counters explains the passes only.
+  /// Selects the wanted events and explains the passes and, if known, the counters.
   virtual Result<Explanation> explain(const EventRequest& wanted);
 
   /// Prepares a pass of the last selection. Called once per pass, before its first run.
   virtual Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) = 0;
 
-  /// Checks, before a command's first run, if the system takes the counters away when `program`
-  /// starts; nullopt if it does not, if that is unknown, or if there are no counters. If it
-  /// does, the command's runs have counts of accounted events only, and Counted::missing stays
-  /// empty.
+  /// Returns the file because of which the kernel takes the counters away when `program` starts;
+  /// nullopt if no such file is known. If there is one, later runs of `command` count only
+  /// accounted events.
   virtual std::optional<UncountedFile> find_uncounted(std::size_t /*command*/,
                                                       const os::ProgramSpec& /*program*/) {
     return std::nullopt;
   }
 
-  /// True if the engine can count in a region alone (EventRequest::counted_in).
   virtual bool counts_regions() const { return false; }
 
-  /// Returns an error if counters of the cores cannot be used that selected events may need, mostly
-  /// because other programs hold them; nullopt if they can, or if that is unknown. Called at the
-  /// start of each block of counting runs, and after the last run.
+  /// Returns an error if counters of the cores cannot be used, usually because other programs hold
+  /// them; nullopt if no such counters are known.
   virtual std::optional<Error> held_by_others() { return std::nullopt; }
 
   /// Switches off what would slow runs, until the next run of a pass that counts.
   virtual void pause() {}
 
-  /// Returns notes for users about the counts so far.
   virtual std::vector<Note> notes() const { return {}; }
 };
 
@@ -175,23 +157,19 @@ class EngineAround : public CounterEngine {
  protected:
   CounterEngine& other() const { return *inner_; }
 
-  /// Replaces the wrapped engine. The destructor of the old engine releases everything that it took
-  /// from the system.
   void replace(std::unique_ptr<CounterEngine> inner) { inner_ = std::move(inner); }
 
  private:
   std::unique_ptr<CounterEngine> inner_;
 };
 
-/// The note next to accounted events: unlike counters, they include execve's work, which is a page
-/// fault per page of arguments and environment, and a switch if execve changes the CPU.
+/// The note next to accounted events: unlike counters, the kernel's accounts include the work of
+/// execve.
 inline constexpr const char* kWithExec = "(with exec)";
 
-/// Marks an event as counted in the program's region, also in the note next to its row.
 void mark_of_region(Event& event);
 
-/// Returns the selection of a session without hardware counters, with a note if --check shows a
-/// remedy.
+/// Returns an event set without events, with the reason `why`. Adds a note if `why` has a remedy.
 EventSet nothing_to_count(const Error& why);
 
 std::span<const AccountedEvent> accounted_events();
@@ -199,65 +177,56 @@ std::span<const AccountedEvent> accounted_events();
 /// Finds an accounted event by either of its names, ignoring case; null if missing.
 const AccountedEvent* find_accounted(std::string_view name);
 
-/// Adds an event to the first pass of `set`, which must exist, under the user's `name` for it in
-/// lower case, and to `taken`. Returns null and adds nothing if `taken` already has it.
+/// Adds `event` to `taken` and, with `name` in lower case, to the first pass of `set`, which must
+/// exist. Returns null and adds nothing if `taken` already has the event.
 Event* add_accounted(const AccountedEvent& event, std::string_view name,
                      std::vector<const AccountedEvent*>& taken, EventSet& set);
 
-/// Returns the entry of an accounted event in --list-events.
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
-/// Makes an ArmedPass for accounted events. Calls `also` after each run that started, with its
-/// counts. `counts_calling_threads`: the result of ArmedPass::counts_calling_threads().
+/// Makes an ArmedPass for accounted events. Calls `also` with the counts of each run that started.
+/// `counts_calling_threads`: result of ArmedPass::counts_calling_threads().
 std::unique_ptr<ArmedPass> count_free(std::vector<const AccountedEvent*> events,
                                       std::function<void(const os::Ended&, Counted&)> also = {},
                                       bool counts_calling_threads = false);
 
-/// Makes an engine that counts accounted events on request. `why`: reason why no other engine
-/// works; nullopt: the user chose this engine.
+/// Makes an engine that counts accounted events only. `why`: error for other events; nullopt: the
+/// user chose this engine.
 std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why);
 
-/// Adds the events of Linux's power PMU (RAPL), such as energy-pkg, to an engine. They cover whole
-/// processor packages and all programs on them, and are counted in separate runs. Returns `engine`
-/// if `calls` is null.
+/// Adds the events of Linux's power PMU (RAPL), such as energy-pkg, to an engine. They cover all
+/// programs on the machine, and have a pass of their own. Returns `engine` if `calls` is null.
 std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine,
                                            const os::LinuxCalls* calls);
 
-/// Indices of events, ascending.
 using EventIndices = std::vector<std::size_t>;
 
-/// True if these events fit on the counters at the same time. Called with at least two events.
+/// A test whether the events fit on the counters at the same time. Called with at least two events.
 using Fits = std::function<Result<bool>(const EventIndices&)>;
 
-/// Divides the events 0..count-1 into the fewest sets that fit. Two events of a pair in `together`
-/// share a set if that needs no additional set; earlier pairs come first. Returns the error of
-/// `fits`, if it has one.
-///
-/// The number is proven to be the smallest in two cases: if each event needs one of certain
-/// counters (a transversal matroid, whose partition by augmenting paths is optimal: Edmonds,
-/// "Minimum partition of a matroid into independent subsets", 1965), and for up to ten events,
-/// where all divisions are tried. In other cases there may be a smaller number of sets.
+/// Divides the events 0..count-1 into sets that fit: the fewest sets for up to ten events, or if
+/// each event needs one of certain counters. Joins the two events of each pair in `together`,
+/// earlier pairs first, if that needs no additional set.
 Result<std::vector<EventIndices>> partition(
     std::size_t count, const Fits& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together);
 
-/// Finds a minimal set of events that do not fit: without any one of them, the others do. Empty if
-/// all events 0..count-1 fit. Returns the error of `fits`, if it has one.
+/// Finds a minimal set of events that do not fit: without any one of them, the others fit. Empty if
+/// all events 0..count-1 fit.
 Result<EventIndices> competing(std::size_t count, const Fits& fits);
 
 using Choice = EngineChoice;
 
-/// The engine of a session. `note` says what is missing if Auto found no hardware counters; else
+/// The engine of a session. `note` explains to users why Auto found no hardware counters; else
 /// nullopt.
 struct ChosenEngine {
   std::unique_ptr<CounterEngine> engine;
   std::optional<std::string> note;
 };
 
-/// The means and options for engines on macOS.
 struct OnMacos {
-  const os::DarwinCalls* calls = os::darwin_calls();  ///< null: this is not macOS
-  /// Launcher for trying a strategy; null: nothing will be counted, only questions are answered.
+  const os::DarwinCalls* calls = os::darwin_calls();
+  /// Launcher for trying a strategy; null: only questions are answered, and nothing is counted.
   os::Launcher* launcher = nullptr;
   StrategyChoice strategy = StrategyChoice::Auto;
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);
@@ -266,17 +235,14 @@ struct OnMacos {
   bool takes_turns = false;
 };
 
-/// Makes the engine. Auto takes the best engine that works here, and notes what is missing. An
-/// engine that was named but does not work is an error with its remedy. `calls`: null if this is
-/// not Linux. `kinds`: the machine's core kinds. `user`: who runs the commands (nullopt: lauka's
-/// own user).
+/// Makes an engine. Auto always succeeds; any other choice is an error if it cannot work here.
+/// `calls`: null if this is not Linux. `user`: user who runs the commands; nullopt: lauka's own.
 Result<ChosenEngine> choose(Choice choice, bool user_only,
                             const os::LinuxCalls* calls = os::linux_calls(),
                             const CoreKinds& kinds = {},
                             const std::optional<User>& user = std::nullopt,
                             const OnMacos& macos = OnMacos{});
 
-/// Tries each engine for this system, for --check.
 std::vector<EngineFacts> try_engines(bool user_only,
                                      const os::LinuxCalls* calls = os::linux_calls(),
                                      const OnMacos& macos = OnMacos{});
@@ -286,11 +252,11 @@ std::vector<EngineFacts> try_engines(bool user_only,
 std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> engine);
 
 /// Counts cycles and instructions in a region (lauka/region.h) without root, because macOS shows
-/// each thread its own counts. `engine` counts whole runs.
+/// each thread its own counts. `engine` counts whole runs, if they are wanted.
 std::unique_ptr<CounterEngine> count_calling_threads(std::unique_ptr<CounterEngine> engine);
 
-/// Replaces `engine`, which counts whole runs only, if a region must be counted: counts nothing,
-/// and refuses events that the user named.
+/// Replaces `engine`, which cannot count in a region, by an engine that counts nothing and refuses
+/// events requested by name.
 std::unique_ptr<CounterEngine> without_regions(std::unique_ptr<CounterEngine> engine);
 
 }  // namespace lauka::engine

@@ -17,7 +17,7 @@ using Bins = std::vector<Bin>;
 // kernel about.
 constexpr std::size_t kMaxUnitsTried = 10;
 
-/// Asks each question once. After the first error, which is kept, nothing fits.
+/// Asks each question once. After the first error, nothing fits.
 class Oracle {
  public:
   explicit Oracle(const Fits& fits) : fits_(fits) {}
@@ -49,7 +49,9 @@ class Division {
  public:
   Division(const std::vector<Unit>& units, Oracle& oracle) : units_(units), oracle_(oracle) {}
 
-  /// Returns the fewest bins.
+  /// Returns the fewest bins if each event needs one of certain counters (a transversal matroid,
+  /// whose partition by augmenting paths is optimal: Edmonds, "Minimum partition of a matroid into
+  /// independent subsets", 1965), or if all divisions are tried.
   Bins divide() {
     Bins bins;
     for (std::size_t unit = 0; unit < units_.size(); ++unit)
@@ -87,8 +89,6 @@ class Division {
     std::size_t bin;
   };
 
-  /// Places `unit` in an existing bin, by the shortest chain of displacements that makes room.
-  /// Returns false if missing.
   bool make_room(Bins& bins, std::size_t unit) {
     std::deque<std::size_t> waiting{unit};
     std::map<std::size_t, Move> reached{{unit, {unit, unit, bins.size()}}};
@@ -109,7 +109,7 @@ class Division {
   }
 
   /// Carries out the chain that ends with `last` in `bin`. Returns false and changes nothing if its
-  /// steps conflict, which is possible if counters exclude each other.
+  /// steps conflict, as is possible if counters exclude each other.
   bool apply(Bins& bins, const std::map<std::size_t, Move>& reached, std::size_t last,
              std::size_t bin) {
     Bins changed = bins;
@@ -122,8 +122,6 @@ class Division {
     return true;
   }
 
-  /// Places `unit` and all later units in every possible way until all fit, at most kMaxUnitsTried
-  /// levels deep.
   bool place_all(Bins& bins, std::size_t unit) {
     if (unit == units_.size()) return true;
     for (Bin& bin : bins) {
@@ -131,7 +129,7 @@ class Division {
       bin.push_back(unit);
       if (fits(bin) && place_all(bins, unit + 1)) return true;
       bin.pop_back();
-      if (was_empty) break;  // all other bins are empty, too
+      if (was_empty) break;
     }
     return false;
   }
@@ -153,7 +151,6 @@ std::vector<EventIndices> list_events(const Bins& bins, const std::vector<Unit>&
   return sets;
 }
 
-/// Joins the units that contain `first` and `second`; nullopt if both are in the same unit.
 std::optional<std::vector<Unit>> joined(std::vector<Unit> units, std::size_t first,
                                         std::size_t second) {
   const auto holder = [&units](std::size_t event) {
@@ -175,8 +172,7 @@ Result<EventIndices> competing(std::size_t count, const Fits& fits) {
   EventIndices group(count);
   std::iota(group.begin(), group.end(), std::size_t{0});
   const bool all_fit = oracle.fits(group);
-  // Removes events that the conflict does not need, the last first, so that the first events are
-  // named.
+  // Removes the last events first, so that the first events are named.
   for (std::size_t event = count; !all_fit && event-- > 0;) {
     EventIndices without = group;
     std::erase(without, event);

@@ -21,26 +21,23 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// The part of lauka's JSON about each command: its description, metrics and runs. Files may come
-// from anywhere, so each step checks that values exist and have the right type.
-
 namespace lauka {
 
 namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::size_t kMaxShownBytes = 60;  // bytes of a value in a message
+constexpr std::size_t kMaxShownBytes = 60;
 constexpr std::size_t kMaxCommands = 10'000;
 constexpr std::size_t kMaxMetrics = 10'000;
-constexpr std::size_t kMaxOfName = std::size_t{1} << 20U;  // longest name in bytes
+constexpr std::size_t kMaxOfName = std::size_t{1} << 20U;
 
 Error foreign(std::string_view detail) {
   return Error{fmt::format("is neither lauka's nor hyperfine's JSON ({})", detail),
                "make one with lauka --export-json FILE"};
 }
 
-/// Returns a measured value: NaN if it is null; nullopt if the JSON is not a valid value.
+/// Returns NaN for null; nullopt for other JSON that is not a measurable number.
 std::optional<double> measured(const JsonIn& value) {
   if (value.is_null()) return kNoValue;
   if (!value.is_number()) return std::nullopt;
@@ -48,7 +45,7 @@ std::optional<double> measured(const JsonIn& value) {
   return is_measurable(number) ? std::optional(number) : std::nullopt;
 }
 
-/// True for the note that metrics of a region have in files older than the key "region".
+/// True for the note that marks a region's metric in a file without the key "region".
 bool is_old_note_of_region(std::string_view note) {
   return note.starts_with("(region)");
 }
@@ -57,7 +54,6 @@ bool is_user_metric(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && built_in_metric(metric.name) == nullptr;
 }
 
-/// Reads the value of a metric called `name`. `may_be_negative`: true for formulas of the user.
 Result<double> read_value(const JsonIn& value, const std::string& name, bool may_be_negative) {
   const auto number = measured(value);
   if (number && (!(*number < 0.0) || may_be_negative)) return *number;
@@ -79,7 +75,6 @@ Result<std::vector<double>> read_values(const JsonIn& list, const std::string& n
   return values;
 }
 
-/// Refuses a metric of `command` for which the file has another unit; accepts an empty unit.
 Result<void> check_unit(const Metric& metric, const std::string& there,
                         const std::string& command) {
   if (there.empty() || there == unit_symbol(metric.unit)) return {};
@@ -88,14 +83,11 @@ Result<void> check_unit(const Metric& metric, const std::string& there,
                "export it again"};
 }
 
-/// Returns the ending according to the exit status alone, which is all that hyperfine and an older
-/// lauka wrote.
 Ending ending_of_status(const std::optional<int>& status) {
   if (!status) return Ending::Unknown;
   return *status == 0 ? Ending::Succeeded : Ending::Failed;
 }
 
-/// Returns the wall times from either form of hyperfine's JSON. Refuses a result without them.
 Result<std::vector<double>> read_wall_times(const JsonIn& result, const std::string& name) {
   if (const JsonIn* times = list_in(result, "times")) return read_values(*times, name);
   std::vector<double> values;
@@ -151,9 +143,8 @@ class SessionReader {
  private:
   using Bounds = StoredRuns::Bounds;
 
-  /// A run as the file has it.
   struct Run {
-    std::size_t number = 0;  ///< position of the run in the session
+    std::size_t number = 0;
     RunRow row{};
   };
 
@@ -169,7 +160,7 @@ class SessionReader {
                  "export it again"};
   }
 
-  /// Reads the session's metrics; for an older session, its commands' metrics.
+  /// Reads the session's metrics, and the metrics that older files have only in their commands.
   Result<void> read_metrics(const JsonIn& results) {
     if (session_ == nullptr) {
       add_foreign_metrics(results);
@@ -189,12 +180,11 @@ class SessionReader {
                  "make it with fewer metrics"};
   }
 
-  /// Adds the metrics that hyperfine has for any command, in the order of kNamesakes.
   void add_foreign_metrics(const JsonIn& results) {
     std::set<Role> roles = {Role::WallTime};
     for (const JsonIn& result : results) {
       const auto times =
-          read_wall_times(result, "");  // an error is reported when the command is added
+          read_wall_times(result, "");  // add_command_of_hyperfine() reports the error
       if (!times) continue;
       for (const ForeignMetric& metric : read_foreign(result, times->size()).metrics)
         roles.insert(metric.role);
@@ -208,8 +198,6 @@ class SessionReader {
     }
   }
 
-  /// Returns the unit that `word` names; nullopt if unknown. A built-in metric always has its own
-  /// unit.
   static std::optional<Unit> read_unit(std::string_view metric, std::string_view word) {
     if (const BuiltInMetric* built_in = built_in_metric(metric)) return built_in->unit;
     if (word.empty()) return Unit::Count;
@@ -260,12 +248,10 @@ class SessionReader {
     return recording().commands.size() - 1;
   }
 
-  /// Returns a layout, counted from 0, given its number, counted from 1.
   static std::uint32_t layout_in(std::uint64_t number) {
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number, 1, kMaxLayouts) - 1);
   }
 
-  /// Reads a run, kept or redone, from `there`. `number` is used if the run has no number.
   Run read_run(const JsonIn& there, std::size_t command, std::size_t number) {
     Run run;
     run.row.command = command;
@@ -278,7 +264,6 @@ class SessionReader {
     return run;
   }
 
-  /// Reads `exit_code`, and `outcome` if that says more; unknown if the file lacks both.
   static void read_ending(const JsonIn& there, RunRow& row) {
     if (const auto status = count_in(there, "exit_code"))
       row.status = static_cast<int>(*status & 0xffU);
@@ -363,8 +348,6 @@ class SessionReader {
     });
   }
 
-  /// Adds runs of which only values are known, up to `count`. `statuses`: of each run, or empty.
-  /// `layouts`: of each run; null if unknown.
   void add_empty_runs(std::size_t command, std::size_t count,
                       const std::vector<std::optional<int>>& statuses, CommandRuns& runs,
                       const JsonIn* layouts = nullptr) const {
@@ -381,7 +364,6 @@ class SessionReader {
     }
   }
 
-  /// Sets the runs' values. If the file lacks runs, adds as many as there are samples.
   Result<void> add_samples(const JsonIn& metrics, std::size_t command, CommandRuns& runs) {
     const std::string& name = recording().commands[command].name;
     const bool has_runs = runs.size() > 0;
@@ -404,7 +386,6 @@ class SessionReader {
     return {};
   }
 
-  /// Adds a mean without values, and an upper bound, if the file has them.
   void add_mean_and_bound(const JsonIn& there, std::size_t command, std::size_t metric,
                           const std::vector<double>& values) {
     const auto mean = number_in(there, "mean");
@@ -517,14 +498,12 @@ class SessionReader {
   JsonIn document_;
   const JsonIn* session_ = nullptr;
   ReadSession read_{};
-  std::vector<CommandRuns> runs_{};  // for each command
+  std::vector<CommandRuns> runs_{};
   std::vector<CommandRuns> redone_{};
-  std::size_t earlier_runs_ = 0;  // number of runs of which the file has only values
+  std::size_t earlier_runs_ = 0;  // number of runs of the commands read so far
   Bounds at_most_{};
 };
 
-/// Returns the log ratio by which lauka-history compares sessions, so that it need not read
-/// samples.
 Json log_ratio_json(const Results& results, std::size_t metric, std::size_t command,
                     std::optional<std::size_t> to) {
   if (!to || *to == command) return nullptr;
@@ -533,8 +512,6 @@ Json log_ratio_json(const Results& results, std::size_t metric, std::size_t comm
   return {{"value", ratio->value}, {"error", json_number(ratio->error)}};
 }
 
-/// Writes the ratios to the reference and the anchor, if there are any, and the typical run's
-/// deviation.
 void put_for_history(JsonWriter& json, const Results& results, std::size_t command,
                      const MetricResult& row, std::span<const std::optional<double>> samples) {
   const Reference& reference = results.session.reference;
@@ -552,7 +529,6 @@ void put_for_history(JsonWriter& json, const Results& results, std::size_t comma
     json.put("log_ratio_to_anchor", log_ratio_json(results, row.metric, command, reference.anchor));
 }
 
-/// Returns an estimate as JSON, in the metric's unit, with its scatter in percent.
 Json estimate_json(const stats::LayoutEstimate& estimate) {
   Json each = Json::array();
   for (const stats::LayoutMean& mean : estimate.each)
@@ -579,7 +555,6 @@ Json layouts_json(const MetricResult& row) {
           {"misleads_alone", report::is_misled_by_one_layout(row)}};
 }
 
-/// Writes a metric's results, and its samples: one for each kept run, null if not measured.
 void put_metric(JsonWriter& json, const Results& results, std::size_t command,
                 const MetricResult& row) {
   const Unit unit = results.session.metrics[row.metric].unit;
@@ -625,10 +600,9 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.close();
 }
 
-/// Writes a kept run's position in the session. Other facts about a run would be further keys here.
 void put_run(JsonWriter& json, const Results& results, std::size_t index, bool has_time) {
   const RunRow run = results.session.runs->row(index);
-  const bool is_flat = run.own_process_counts.empty();  // true: on one line
+  const bool is_flat = run.own_process_counts.empty();
   std::string line;
   const auto put = [&](std::string_view key, std::string_view text) {
     if (is_flat)
@@ -695,7 +669,6 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
   json.close();
 }
 
-/// Returns the overhead in seconds, like the times from which it was subtracted.
 Json overhead_json(const Results& results, std::size_t command) {
   if (command >= results.session.overheads.size()) return nullptr;
   const ShellOverhead& overhead = results.session.overheads[command];

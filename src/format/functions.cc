@@ -13,7 +13,6 @@ constexpr std::string_view kRows = "rows";
 constexpr std::string_view kName = "name";
 constexpr std::size_t kMaxRounds = 100'000;
 
-/// Appends a round's values; whole counts without a fraction.
 void add_values(const RoundValues& values, std::string& to) {
   const auto add = [&](double value) { add_sample(value, Unit::Count, to); };
   if (values.size() == 1) return add(values.front());

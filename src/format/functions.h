@@ -8,11 +8,11 @@
 
 namespace lauka {
 
-/// Writes a command's functions under `key`, an object per line; nothing if they are unknown.
+/// Writes a command's functions under `key`; nothing if `table` has no metrics.
 void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& table);
 
-/// Reads what put_functions wrote under `key` of `object`; an empty table if it is missing. The
-/// error is a predicate; the caller adds the subject.
+/// Reads the table that put_functions wrote under `key`; an empty table if there is no such object.
+/// The text of an error lacks its subject, which callers add.
 Result<FunctionTable> read_functions(const JsonIn& object, std::string_view key);
 
 }  // namespace lauka

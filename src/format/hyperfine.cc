@@ -9,8 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
-// What hyperfine's JSON has for a command besides wall times. 1.x has lists with an item for each
-// run, and the means of user and system time; schema 2 has an object for each run.
+// hyperfine 1.x has lists with an item for each run, and the means of user and system time; schema
+// 2 has an object for each run.
 
 namespace lauka {
 
@@ -35,10 +35,10 @@ void add_if_known(ForeignMetric metric, std::vector<ForeignMetric>& all) {
   if (has_values || metric.mean) all.push_back(std::move(metric));
 }
 
-/// Reads the measurements of schema 2. Returns false and reads nothing unless there is one for each
-/// run.
+/// Reads the measurements of schema 2. If their number is not `runs`, reads nothing and returns
+/// false.
 bool read_measured(const JsonIn& result, std::size_t runs, ForeignResult& to) {
-  std::array<std::vector<double>, kNamesakes.size()> values;  // empty while no value is known
+  std::array<std::vector<double>, kNamesakes.size()> values;
   std::vector<std::optional<int>> statuses;
   for_each_run(result, "measurements", [&](const JsonIn& of_run) {
     const std::size_t run = statuses.size();
@@ -59,7 +59,6 @@ bool read_measured(const JsonIn& result, std::size_t runs, ForeignResult& to) {
   return true;
 }
 
-/// Adds the metrics of 1.x: means of CPU time, and a list of peak memory.
 void add_listed(const JsonIn& result, std::size_t runs, std::vector<ForeignMetric>& all) {
   const auto user = number_in(result, "user");
   const auto system = number_in(result, "system");
@@ -113,10 +112,9 @@ ForeignResult read_foreign(const JsonIn& result, std::size_t runs) {
 }
 
 void relate_commands(std::vector<Command>& commands) {
-  // The second command with the same values comes from the second typed command.
+  // Of the commands with equal values, the second comes from the second typed command.
   std::map<std::vector<std::pair<std::string, std::string>>, std::size_t> times;
-  std::map<std::size_t, std::pair<std::string, bool>>
-      patterns;  // pattern, and true if all commands agree on it
+  std::map<std::size_t, std::pair<std::string, bool>> patterns;
   std::map<std::string, std::size_t> namesakes;
   for (Command& command : commands) {
     ++namesakes[command.name];

@@ -19,9 +19,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// hyperfine 1.x has lists of times next to their statistics; its schema 2 has an object for each
-// run and one for each metric's statistics. Both need the wall time, so a run without one (killed
-// at --timeout, under --ignore-failure) is in neither; "lauka" has it.
+// hyperfine 1.x has lists of times and their statistics; its schema 2 has an object for each run
+// and for each metric's statistics. Both need the wall time, so a run without one is only under
+// "lauka".
 
 namespace lauka {
 
@@ -29,7 +29,6 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-/// Returns the value of a row with its interval if known; null if the row has no value.
 Json bmf_measure(const MetricResult& row, double confidence) {
   if (row.quantile)
     return {{"value", row.quantile->value},
@@ -88,7 +87,6 @@ void write_lines(const Results& results, const Sink& sink) {
   }
 }
 
-/// Indices of the metrics in the order of kNamesakes; nullopt if not measured.
 using Places = std::array<std::optional<std::size_t>, kNamesakes.size()>;
 
 std::optional<double> read_value(const Results& results, std::size_t run,
@@ -153,8 +151,7 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
   json.close();
 }
 
-/// Returns the summaries of the metrics that every run has, as schema 2 requires, so that all are
-/// of the same runs.
+/// Returns the summaries of the metrics that every run has, as schema 2 requires.
 Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
   Json all = Json::object();
   for (const Namesake& name : kNamesakes) {
@@ -187,8 +184,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
     json.put("is_reference", true);
   put_statistics(json, results, of_command);
   put_list(json, "times", results, runs, Role::WallTime);
-  // A list with gaps would not match the list of times, so it is left out, as by hyperfine if the
-  // system does not report memory.
+  // A list with gaps would not match the list of times.
   const auto peak_rss = find_metric(results.session.metrics, Role::PeakRss);
   const bool is_known = std::ranges::all_of(
       runs, [&](std::size_t run) { return read_value(results, run, peak_rss).has_value(); });
@@ -205,7 +201,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   json.close();
   Json parameters;
   for (const Parameter& parameter : typed.parameters)
-    parameters[parameter.name]["value"] = parameter.value;  // for 2.0; 1.x has no "value"
+    parameters[parameter.name]["value"] = parameter.value;  // for hyperfine 2.0; 1.x has no "value"
   if (!parameters.is_null()) json.put("parameters", parameters);
   json.put("summary", summary_json(results, of_command, runs.size()));
 }

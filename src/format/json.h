@@ -13,26 +13,21 @@
 
 namespace lauka {
 
-/// Writes --export-json: a document for readers of hyperfine 1.x and of its schema 2. What only
-/// lauka knows is under the keys "lauka" of the document and of each result; docs/schema.json
-/// describes it. Values are in base units; numbers read back as the same double. An undefined value
-/// is null, or missing in hyperfine's part. For a suite, "results" has the commands of all
-/// benchmarks, and "lauka.benchmarks" has for each benchmark what "lauka" has for a plain call,
-/// with indices within the benchmark.
+/// Writes --export-json. Programs that read the JSON of hyperfine 1.x or its schema 2 can read it.
+/// Values that hyperfine does not have are under the keys "lauka"; docs/schema.json describes them.
 void write_json(const Report& report, const Sink& sink);
 
-/// Writes --export-bmf (Bencher's JSON): the mean or percentile of every metric, with its interval
-/// if known, and the number of failed runs.
+/// Writes --export-bmf (Bencher's JSON): for each command the mean or percentile of each metric,
+/// with its interval if known, and the number of failed runs if there are any.
 void write_bmf(const Report& report, const Sink& sink);
 
-/// Writes --export-jsonl: an object per run and line, with the values of --export-runs.
+/// Writes --export-jsonl: one line with a JSON object for each kept run.
 void write_runs_jsonl(const Report& report, const Sink& sink);
 
-/// Writes --export-github-benchmark (customSmallerIsBetter of github-action-benchmark): the metrics
-/// shown that are better if smaller.
+/// Writes --export-github-benchmark (customSmallerIsBetter of github-action-benchmark). Contains
+/// only metrics that are shown without --verbose and for which smaller is better.
 void write_github_benchmark(const Report& report, const Sink& sink);
 
-/// Returns the function that writes an export.
 constexpr report::Exporter exporter_of(ExportKind kind) {
   switch (kind) {
     case ExportKind::Csv:
@@ -61,11 +56,11 @@ constexpr report::Exporter exporter_of(ExportKind kind) {
   return &write_json;
 }
 
-/// The "format" of lauka's JSON. It is raised when a key is removed or changes its meaning. Format
-/// 1 differed only in parts that are never read.
+/// The value of "lauka.format" in new files. It is raised when a key is removed or changes its
+/// meaning. Files of format 1 can be read, too.
 inline constexpr int kNewestFormat = 2;
 
-/// A session from a file, or one benchmark of a suite's file.
+/// A session read from a file, or one benchmark of a suite's file.
 struct ReadSession {
   std::string benchmark{};  ///< name of the benchmark; empty if the file is not of a suite
   Recording recording;
@@ -74,15 +69,13 @@ struct ReadSession {
 
 /// The contents of a file: the benchmarks of a suite, or a single session.
 struct ReadFile {
-  std::vector<ReadSession> benchmarks;  ///< sessions; at least one
-  gate::Risk risk = gate::Risk::Any;    ///< error rate that the gates share
+  std::vector<ReadSession> benchmarks;  ///< at least one
+  gate::Risk risk = gate::Risk::Any;    ///< error rate that the gates of a suite limit
 };
 
-/// Reads the sessions in `text`: everything that lauka's --export-json wrote; from files of an
-/// older lauka and of hyperfine (1.x or schema 2, wall time only), the part that they have. A
-/// benchmark of a suite is read like a session of its own: its results, and its values under
-/// "lauka", or the suite's values if it has none. Refuses text in another format, without a command
-/// or sample, or with an impossible value. The error is a predicate; the caller adds the subject.
+/// Reads the sessions in `text`, which is lauka's or hyperfine's JSON. Parts that hyperfine or an
+/// older lauka did not write keep their defaults. The text of an error lacks its subject, which
+/// callers add.
 Result<ReadFile> read_sessions(std::string_view text);
 
 }  // namespace lauka

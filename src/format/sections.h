@@ -19,14 +19,14 @@
 #include <string_view>
 #include <vector>
 
-// Words and sections of lauka's JSON, for writing and reading. When read, parts that are missing or
-// have the wrong type keep their defaults. Internal to format/ and history/.
+// Words and sections of lauka's JSON, for format/ and history/ only.
 
 namespace lauka {
 
-/// The value that stands for a missing one in a list of measured values.
+/// A missing value in a list of measured values.
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
+/// A value and its name in JSON. An empty name stands for null.
 template <typename Value>
 struct Word {
   Value value;
@@ -75,13 +75,13 @@ inline constexpr auto kRiskWords = std::to_array<Word<gate::Risk>>({
     {gate::Risk::Share, "false-discovery"},
 });
 inline constexpr auto kDecidedByWords = std::to_array<Word<gate::DecidedBy>>({
-    {gate::DecidedBy::Nothing, ""},  // null
+    {gate::DecidedBy::Nothing, ""},
     {gate::DecidedBy::Ranks, "ranks"},
     {gate::DecidedBy::Mean, "mean"},
     {gate::DecidedBy::Both, "both"},
 });
 inline constexpr auto kObstacleWords = std::to_array<Word<gate::Obstacle>>({
-    {gate::Obstacle::None, ""},  // null
+    {gate::Obstacle::None, ""},
     {gate::Obstacle::FailureRates, "failure_rates"},
     {gate::Obstacle::FewLayouts, "few_layouts"},
     {gate::Obstacle::NoSamples, "no_samples"},
@@ -101,20 +101,20 @@ inline constexpr auto kPrecisionEndWords = std::to_array<Word<PrecisionEnd>>({
     {PrecisionEnd::Unfinished, "cut_short"},
 });
 inline constexpr auto kLevelsWords = std::to_array<Word<CountedLevels>>({
-    {CountedLevels::Unknown, ""},  // null
+    {CountedLevels::Unknown, ""},
     {CountedLevels::UserAndKernel, "user_and_kernel"},
     {CountedLevels::UserOnly, "user"},
     {CountedLevels::KernelOnly, "kernel"},
     {CountedLevels::Neither, "neither"},
 });
 inline constexpr auto kRedoWords = std::to_array<Word<RedoReason>>({
-    {RedoReason::Other, ""},  // null
+    {RedoReason::Other, ""},
     {RedoReason::Counting, "counting"},
     {RedoReason::CoreShare, "core_share"},
     {RedoReason::Throttled, "throttled"},
 });
 inline constexpr auto kNoteWords = std::to_array<Word<NoteKind>>({
-    {NoteKind::Other, ""},  // null
+    {NoteKind::Other, ""},
     {NoteKind::NoCounters, "no_counters"},
     {NoteKind::EventsLeftOut, "events_left_out"},
     {NoteKind::OtherEvent, "other_event"},
@@ -147,7 +147,7 @@ inline constexpr auto kNoteWords = std::to_array<Word<NoteKind>>({
     {NoteKind::FewSamples, "few_samples"},
 });
 inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
-    {Role::Other, ""},  // null
+    {Role::Other, ""},
     {Role::WallTime, metric_name_of(Role::WallTime)},
     {Role::CpuTime, metric_name_of(Role::CpuTime)},
     {Role::UserTime, metric_name_of(Role::UserTime)},
@@ -173,8 +173,7 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
 struct Namesake {
   Role ours;
   std::string_view theirs;
-  std::string_view
-      unit;  ///< unit in schema 2; empty: a count, which has no unit next to single values
+  std::string_view unit;  ///< unit of a run's value in schema 2; empty: without unit, as counts are
 };
 
 inline constexpr auto kNamesakes = std::to_array<Namesake>({
@@ -217,66 +216,64 @@ constexpr auto value_in(const Words& words, std::string_view word) {
   return words.front().value;
 }
 
-/// A metric in hyperfine's JSON: the value of each run, NaN if missing; or only the mean, such as
-/// for user and system time in 1.x.
+/// A metric in hyperfine's JSON. `values` has an element for each run, NaN if missing; `values` is
+/// empty if only the mean is known.
 struct ForeignMetric {
   Role role = Role::Other;
   std::vector<double> values{};
   std::optional<double> mean{};
 };
 
-/// A command in hyperfine's JSON (1.x or schema 2), without its wall times.
+/// A command's result in hyperfine's JSON (1.x or schema 2), without its wall times.
 struct ForeignResult {
   std::vector<ForeignMetric> metrics{};
-  std::vector<std::optional<int>>
-      statuses{};  ///< status of each run, nullopt if unknown; empty: none is known
+  std::vector<std::optional<int>> statuses{};  ///< exit status of each run, nullopt if unknown;
+                                               ///< empty if the file has no statuses
   std::vector<Parameter> parameters{};
 };
 
-/// Reads metrics, exit statuses and parameters of a hyperfine result with `runs` wall times. A
-/// value of the wrong type, or an impossible one, counts as missing.
+/// Reads a hyperfine result with `runs` wall times. Values of the wrong type count as missing.
 ForeignResult read_foreign(const JsonIn& result, std::size_t runs);
 
-/// Finds out which commands come from the same typed command with parameters, and distinguishes
-/// commands with the same name.
+/// Sets Command::typed and Command::pattern of hyperfine's commands, which only have names and
+/// parameters. Adds the parameters to names that are not unique.
 void relate_commands(std::vector<Command>& commands);
 
 Machine read_machine(const JsonIn& there);
 
-/// Reads circumstances, except the start time, which is in another section.
+/// Reads circumstances, except the start time.
 Circumstances read_circumstances(const JsonIn& there);
 
-/// Reads "2000-02-29T00:00:00Z", optionally with an offset or a fraction of a second; returns the
+/// Reads "2000-02-29T00:00:00Z", optionally with an offset or a fraction of a second. Returns the
 /// start of 1970 for other text.
 TimeOfDay read_time(const std::string& text);
 
-/// Reads a session from a parsed document, or from one benchmark of a suite converted to that form.
+/// Reads a document that has a single session. Each benchmark of a suite must be made into such a
+/// document first.
 Result<ReadSession> read_session_document(JsonIn document);
 
-/// Reads the setting of a session from its object.
 Setting read_setting(const JsonIn& there);
 
-/// Returns the sessions from which a session was joined; empty if they do not have exactly
-/// `commands` commands.
+/// Reads the sessions from which a session with `commands` commands was joined. Returns an empty
+/// list if their commands do not add up to `commands`.
 std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands);
 
-/// Reads the findings made while `session` ran. The commands and metrics of `session` must have
-/// been read.
+/// Reads gate verdicts, intervals and precision. Needs the commands and metrics of `session`.
 gate::Findings read_findings(const JsonIn& there, const Recording& session);
 
 /// Returns a delta as JSON, in percent.
 Json to_json(const stats::Delta& delta);
 
-/// Returns an exit status as JSON; null if unknown.
 std::string status_json(const std::optional<int>& status);
 
-/// Writes the value of "lauka" in the result of `command`.
+/// Writes the members of the object "lauka" in the result of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
-/// Writes the identity of a session, such as id, version, end time, labels and machine. A suite has
-/// it once.
+/// Writes the members of "lauka" that a suite has only once, such as version, session id and
+/// machine.
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
-/// Writes what was measured; written for each benchmark of a suite.
+/// Writes the members of "lauka" that each benchmark of a suite has, such as order, metrics and
+/// gates.
 void put_lauka_measured(JsonWriter& json, const Results& results);
 
 }  // namespace lauka

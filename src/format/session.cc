@@ -14,9 +14,6 @@
 
 #include <nlohmann/json.hpp>
 
-// The part of lauka's JSON about the session: its place and time, setting and findings. Changes are
-// in percent, as in the CSV; everything else is in base units.
-
 namespace lauka {
 
 namespace {
@@ -99,8 +96,8 @@ std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& 
   return verdict;
 }
 
-/// Returns the numbers in `text`, which must match the pattern `like`, where each 0 stands for a
-/// digit; nullopt if it does not match.
+/// Returns the numbers in `text`. Each 0 in `like` stands for a digit; other characters must be
+/// equal. Returns nullopt if `text` does not match.
 template <std::size_t Count>
 std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::string_view text) {
   if (text.size() != like.size()) return std::nullopt;
@@ -117,8 +114,8 @@ std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::s
   return numbers;
 }
 
-/// Returns the fraction of a percentage, such that 100 times the fraction is exactly the
-/// percentage.
+/// Returns a fraction such that 100 times the fraction is exactly the percentage under `key`, if
+/// there is such a fraction.
 std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
   const auto percent = number_in(object, key);
   if (!percent) return std::nullopt;
@@ -145,8 +142,8 @@ Json list_of(const All& all, JsonOfOne json_of_one) {
   return list;
 }
 
-/// Returns the numbers of `delta` with all digits, which percentages lose. They cannot be computed
-/// again from the samples, because runs go on after a gate has decided.
+/// Returns changes as fractions with all digits, which percentages would lose. They cannot be
+/// computed from the samples again, because runs go on after a gate has decided.
 Json fractions_json(const stats::Delta& delta) {
   Json fractions = Json::array();
   for (const stats::Change* change : {static_cast<const stats::Change*>(&delta), &delta.mean}) {
@@ -337,7 +334,6 @@ void put_description(JsonWriter& json, const Metric& metric) {
   json.close();
 }
 
-/// Writes the baseline with its values, so that deltas can be computed again.
 void put_baseline(JsonWriter& json, const Results& results) {
   if (!results.session.reference.baseline) {
     json.put("baseline", nullptr);

@@ -38,8 +38,8 @@ void CommandRuns::add(std::size_t number, RunRow row, std::string_view why) {
   shape_of_.put(run, find_shape({std::move(row), std::string(why)}));
 }
 
-/// Returns the index of a shape, which is added if it is new. Searches only the latest shapes, so
-/// that a file in which all runs differ takes no longer.
+/// Returns the index of a shape; adds a new shape. Looks at the latest shapes only, because a file
+/// in which all runs differ would take quadratic time.
 std::uint32_t CommandRuns::find_shape(Shape shape) {
   constexpr std::size_t most_looked_at = 16;
   const std::size_t first = shapes_.size() - std::min(shapes_.size(), most_looked_at);
@@ -95,7 +95,6 @@ StoredRuns::StoredRuns(std::vector<CommandRuns> runs, const std::vector<Metric>&
   }
 }
 
-/// True if the order run is one command after the other.
 bool StoredRuns::is_in_order() const {
   std::uint32_t latest = 0;
   for (const CommandRuns& of_command : runs_)

@@ -15,7 +15,7 @@
 
 namespace lauka {
 
-/// A value for each run. Runs at the end that have the value `otherwise` need no memory.
+/// One value per run. Values at the end that equal `otherwise` are not stored.
 template <typename Value>
 class Column {
  public:
@@ -33,18 +33,19 @@ class Column {
   std::vector<Value> values_{};
 };
 
-/// The runs of one command, read from a file. There may be ten million, so facts that most runs
-/// share are stored once.
+/// The runs of one command, read from a file. Facts that most runs share are stored once, because
+/// there may be ten million runs.
 class CommandRuns {
  public:
   std::size_t size() const { return numbers_.size(); }
   void reserve(std::size_t runs);
 
-  /// Adds a run without values. `number`: position of the run in the session. `why`: RunRow::why.
+  /// Adds a run without values of metrics. `number`: position of the run in the session. `why`:
+  /// text for RunRow::why.
   void add(std::size_t number, RunRow row, std::string_view why = {});
 
-  /// Sets the values of a metric for all runs; NaN if missing. `is_wall_time`: they are also the
-  /// rows' wall times.
+  /// Sets a metric's value in each run; NaN: missing. `is_wall_time`: rows get the values as
+  /// RunRow::wall_seconds.
   void set_values(std::size_t metric, std::vector<double> values, bool is_wall_time);
 
   void set_value(std::size_t run, std::size_t metric, double value);
@@ -52,13 +53,13 @@ class CommandRuns {
   std::uint32_t number(std::size_t run) const { return numbers_[run]; }
   std::uint32_t round(std::size_t run) const { return rounds_[run]; }
 
-  /// Returns a row, with texts that point into this object.
+  /// Returns a row, whose text `why` points into this object.
   RunRow row(std::size_t run) const;
 
   std::optional<double> value(std::size_t run, std::size_t metric) const;
 
  private:
-  /// The facts of a run that other runs share.
+  /// The fields of a row that are equal in many runs.
   struct Shape {
     RunRow row{};
     std::string why{};
@@ -77,16 +78,15 @@ class CommandRuns {
   Column<double> coverages_{-1.0};  // negative: unknown
   Column<double> wall_seconds_{0.0};
   std::optional<std::size_t> wall_time_{};
-  std::map<std::size_t, std::vector<double>> values_{};  // by metric
+  std::map<std::size_t, std::vector<double>> values_{};
 };
 
-/// All runs of a session, in the order run.
+/// The runs of a session, in the order run.
 class StoredRuns : public RunTable {
  public:
-  /// Upper bounds of unknown values, by command and metric.
+  /// Upper bounds of values that are unknown, by command and metric.
   using Bounds = std::map<std::pair<std::size_t, std::size_t>, double>;
 
-  /// `runs` has an element for each command.
   StoredRuns(std::vector<CommandRuns> runs, const std::vector<Metric>& metrics, Bounds at_most);
 
   std::size_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
@@ -97,7 +97,6 @@ class StoredRuns : public RunTable {
   std::span<const std::uint32_t> of_command(std::size_t command) const override;
 
  private:
-  /// A command and the index of a run among its runs.
   struct Place {
     std::uint32_t command = 0;
     std::uint32_t index = 0;
@@ -109,13 +108,13 @@ class StoredRuns : public RunTable {
   Place place_of(std::size_t run) const;
 
   std::vector<CommandRuns> runs_;
-  std::vector<std::size_t> ends_{};  // for each command, the end of its runs in by_command_
+  std::vector<std::size_t> ends_{};
   std::vector<std::uint32_t> by_command_{};
-  std::vector<Place> places_{};  // for each run of the session, in order; empty if the commands ran
-                                 // one after the other
+  std::vector<Place>
+      places_{};  // for each run of the session; empty if the commands ran one after the other
   Bounds at_most_;
   std::vector<RoundKind> kinds_{};
-  std::vector<std::size_t> source_{};  // for each metric, the metric whose values it shows
+  std::vector<std::size_t> source_{};
 };
 
 }  // namespace lauka

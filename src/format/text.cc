@@ -15,41 +15,39 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// Limits that no session reaches: a file beyond them is broken or an attack.
+// No session reaches these limits: a larger file is broken or an attack.
 constexpr int kMaxDepth = 16;
 constexpr std::size_t kMaxValues = 50'000'000;
 
-constexpr std::size_t kUsualSamples = 10;  // number of samples that a command usually has
+constexpr std::size_t kUsualSamples = 10;
 constexpr std::size_t kManySamples = 4096;
 
-constexpr std::size_t kMaxBytes = std::size_t{2}
-                                  << 30U;  // memory that a document may take, in bytes
+constexpr std::size_t kMaxBytes = std::size_t{2} << 30U;
 
-// The memory of a value in bytes, including malloc's: in a list, which grows by an eighth; as a
-// member of a map; and as a text.
+// Bytes of a value, including malloc's: an element of a list, which grows by an eighth; a member of
+// a map; a text.
 constexpr std::size_t kBytesOfItem = 18;
 constexpr std::size_t kBytesOfMember = 112;
 constexpr std::size_t kBytesOfText = 48;
 
-// Packed lists. A list of runs has an object for each run, all with the same keys, which would take
-// a hundred bytes per value. A packed list begins with a mark that no JSON contains, and a list of
-// templates: objects with null in place of numbers. A run is the index of its template and its
-// numbers.
+// A list of runs has an object for each run, usually with the same keys and texts. Stored as such,
+// each value would take a hundred bytes. A packed list begins with a mark that JSON cannot contain,
+// followed by a list of templates: objects with null in place of numbers and booleans. Each packed
+// run is the index of its template, followed by its numbers and booleans.
 
 constexpr std::size_t kMaxTemplates = 16;
-constexpr std::size_t kMaxOfTemplateText = 32;  // bytes: a word, or a unit
+constexpr std::size_t kMaxOfTemplateText = 32;
 
 bool is_packed(const JsonIn& list) {
   return list.is_array() && !list.empty() && list.front().is_binary();
 }
 
-/// True for a value that the template itself contains.
 bool is_of_template(const JsonIn& value) {
   return value.is_string() || value.is_object();
 }
 
-/// Appends the numbers of `object` to `row`. Returns false if `object` does not match the template.
-/// Recurses as deep as documents may be.
+/// Appends to `row` what `object` has in place of the template's nulls. Returns false if `object`
+/// does not match the template.
 bool fits(const JsonIn& of_template, const JsonIn& object, JsonIn::array_t& row) {
   if (of_template.size() != object.size()) return false;
   auto there = object.begin();
@@ -64,7 +62,6 @@ bool fits(const JsonIn& of_template, const JsonIn& object, JsonIn::array_t& row)
   return true;
 }
 
-/// Returns the template of `object`; nullopt if it is not like a run.
 std::optional<JsonIn> template_of(const JsonIn& object) {
   JsonIn made = JsonIn::object();
   for (auto member = object.begin(); member != object.end(); ++member) {
@@ -78,7 +75,7 @@ std::optional<JsonIn> template_of(const JsonIn& object) {
   return made;
 }
 
-/// Puts the numbers of a row into a copy of its template, in the order of fits().
+/// Replaces each null in `object`, a copy of a template, by the next value of a packed run.
 void fill(JsonIn& object, const JsonIn& row, std::size_t& next) {
   for (JsonIn& member : object) {
     if (member.is_object()) fill(member, row, next);
@@ -86,7 +83,6 @@ void fill(JsonIn& object, const JsonIn& row, std::size_t& next) {
   }
 }
 
-/// Packs the last item of a list of runs. Returns false if the item is left unchanged.
 bool pack_last(JsonIn::array_t& list) {
   JsonIn object = std::move(list.back());
   list.pop_back();
@@ -132,7 +128,7 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     if (unwanted_depth_ == 0) bytes_ += kBytesOfText + value.size();
     return add(value);
   }
-  bool binary(JsonIn::binary_t& /*value*/) override { return false; }  // JSON has no binary values
+  bool binary(JsonIn::binary_t& /*value*/) override { return false; }
   bool start_object(std::size_t /*size*/) override { return begin(JsonIn::value_t::object); }
   bool start_array(std::size_t /*size*/) override { return begin(JsonIn::value_t::array); }
   bool end_object() override { return end(); }
@@ -157,11 +153,10 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   }
 
  private:
-  /// An array or object whose end has not come yet.
   struct Open {
     JsonIn* value = nullptr;
-    bool packs = false;     // its items are runs to be packed
-    std::size_t bytes = 0;  // memory of the document before it, in bytes
+    bool packs = false;
+    std::size_t bytes = 0;
   };
 
   template <typename Value>
@@ -200,7 +195,8 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     return true;
   }
 
-  /// Packs a run that is complete. A list in place of a run would look like a packed run.
+  /// Packs a complete run. A list in place of a run would look like a packed run, so it becomes
+  /// null.
   void pack(const Open& run) {
     auto& list = within_.back().value->get_ref<JsonIn::array_t&>();
     if (list.back().is_array()) list.back() = nullptr;
@@ -208,12 +204,10 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
       bytes_ = run.bytes + kBytesOfText + kBytesOfItem * list.back().size();
   }
 
-  /// Ends an unwanted value: the next members may be wanted.
   void value_is_over() {
     if (unwanted_depth_ == depth_) unwanted_depth_ = 0;
   }
 
-  /// Returns the place for the next value.
   JsonIn* next() {
     if (within_.empty()) return &document_;
     if (within_.back().value->is_object()) return value_;
@@ -229,21 +223,21 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   JsonIn& document_;
   const WantedKey& wanted_;
   bool packs_runs_;
-  bool is_list_of_runs_ = false;  // true if the latest key may have a list of runs
+  bool is_list_of_runs_ = false;
   std::vector<Open> within_{};
-  JsonIn* value_ = nullptr;  // value of the latest key
+  JsonIn* value_ = nullptr;
   std::string top_{};
   int depth_ = 0;
-  int unwanted_depth_ = 0;  // depth of the object whose key is unwanted; 0: none
+  int unwanted_depth_ = 0;  // depth of the object whose key is unwanted; 0: all is wanted
   std::size_t values_ = 0;
-  std::size_t bytes_ = 0;  // approximate memory of the document
+  std::size_t bytes_ = 0;
 };
 
 std::string dumped_whole(const Json& json, int indent) {
   constexpr auto replace = Json::error_handler_t::replace;
   std::string text = json.dump(indent, ' ', false, replace);
   if (!json.is_string() && !json.is_structured()) return text;
-  // Only the line breaks between members are in the text.
+  // one_line() makes each line break a byte longer. All line breaks here are between members.
   const auto breaks = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   const bool steers = one_line(text).size() != text.size() + breaks;
   return steers ? json.dump(indent, ' ', true, replace) : text;
@@ -258,7 +252,6 @@ void add_string(std::string_view text, std::string& to) {
     to += dumped_whole(text, -1);
 }
 
-/// Returns JSON on one line: {"value": 1, "unit": "second"}.
 std::string on_one_line(const Json& json) {
   std::string text;
   for (const auto& [key, value] : json.items()) {
@@ -269,7 +262,6 @@ std::string on_one_line(const Json& json) {
   return json.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-// Prints JSON. Recurses as deep as the document, which is lauka's own.
 void print(const Json& json, std::size_t depth, std::string& text) {
   if (!json.is_structured()) {
     text += dumped(json);
@@ -277,7 +269,7 @@ void print(const Json& json, std::size_t depth, std::string& text) {
   }
   const bool is_flat = std::none_of(json.begin(), json.end(),
                                     [](const Json& member) { return member.is_structured(); });
-  // An object with many keys is for people: each key gets a line.
+  // An object with many keys is for people to read, so each key gets a line.
   constexpr std::size_t most_keys_of_a_line = 8;
   if (is_flat && (json.is_array() || json.size() <= most_keys_of_a_line)) {
     text += on_one_line(json);
@@ -300,8 +292,7 @@ void print(const Json& json, std::size_t depth, std::string& text) {
 Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted, bool packs_runs) {
   JsonIn document;
   Builder builder(document, wanted, packs_runs);
-  if (JsonIn::sax_parse(text, &builder))
-    return {std::move(document)};  // a copy would not fit into memory
+  if (JsonIn::sax_parse(text, &builder)) return {std::move(document)};
   if (builder.is_too_deep())
     return Error{fmt::format("is nested more than {} deep", kMaxDepth), "export it again"};
   if (builder.is_too_much())
@@ -398,7 +389,7 @@ std::string json_string(std::string_view text) {
 }
 
 std::string json_real(double value) {
-  // From here on the library writes an exponent, but fmt does not yet.
+  // From 1e15 on the library writes an exponent, but fmt does not.
   constexpr double large = 1e15;
   if (!(std::fabs(value) < large)) return dumped_whole(value, -1);
   std::string text = report::full_precision(value);
@@ -407,7 +398,7 @@ std::string json_real(double value) {
 }
 
 std::string dumped(const Json& json, int indent) {
-  // The library makes a writer with half a KB of blanks for each value.
+  // The library's writer takes half a KB of blanks for each value.
   if (json.is_string()) return json_string(json.get_ref<const std::string&>());
   if (json.is_number_float()) return json_real(json.get<double>());
   if (json.is_number_unsigned()) return fmt::to_string(json.get<std::uint64_t>());
@@ -422,7 +413,7 @@ void add_sample(std::optional<double> value, Unit unit, std::string& to) {
     to += "null"sv;
     return;
   }
-  constexpr double largest_exact = 9007199254740992.0;  // 2^53
+  constexpr double largest_exact = 9007199254740992.0;
   const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
   const bool counts = unit == Unit::Bytes || unit == Unit::Count;
   // Most samples are whole numbers, and integers are written much faster.

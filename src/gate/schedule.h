@@ -8,8 +8,7 @@
 
 namespace lauka::gate {
 
-/// The number of planned looks of a gate. They begin at the round at which counting would stop
-/// without a gate.
+/// The largest number of planned looks of a gate.
 inline constexpr std::size_t kLooks = 5;
 
 /// The shares of a look's error that its two tests get: ranks are robust to spikes; the mean reacts
@@ -18,9 +17,7 @@ inline constexpr double kShareOfRanks = 0.8;
 inline constexpr double kShareOfMean = 0.2;
 
 /// Returns the numbers of rounds after which planned looks are taken, ascending: `first` (at least
-/// 1) times 1, sqrt 2, 2, 2 sqrt 2 and 4, rounded up. `first` is the round at which counting would
-/// stop without a gate. If the rounds end early, the last look is taken then. If `first` is 1,
-/// two looks coincide.
+/// 1) times 1, sqrt 2, 2, 2 sqrt 2 and 4, rounded up.
 std::array<std::size_t, kLooks> look_rounds(std::size_t first);
 
 /// Returns Pocock's constant boundary for kLooks looks: the normal deviate which, used at every
@@ -32,8 +29,7 @@ double z_look(double error);
 /// Returns the error allowed at each of kLooks looks so that together they have `error`.
 double p_look(double error);
 
-/// Returns the error that an early look spends: the smallest share with which ten rounds can decide
-/// at 95% confidence.
+/// Returns the error that an early look spends; with it, ten rounds can decide at 95% confidence.
 double p_early(double error);
 
 /// Returns the error allowed at each planned look after `early_looks` (0..20) early looks, so that
@@ -41,31 +37,30 @@ double p_early(double error);
 /// 0.993 to 1.0016 of `error`. Without early looks it equals p_look.
 double p_late(double error, std::size_t early_looks);
 
-/// True if `rounds` are enough for a rank test to reach its share of `level`: with fewer, no test
-/// that uses only the symmetry of rounds can.
+/// True if a rank test of `rounds` paired rounds can reach its share of `level`.
 bool ranks_can_speak(std::size_t rounds, double level);
 
-/// Returns the fewest rounds for an early pass: with `confidence` they include at least one slow
-/// run, if one run in 20 is slow. At 95% that is 57, at which there is an early look (59 would
-/// delay it to 80).
+/// Returns the fewest rounds for an early pass: if one run in 20 is slow, they include a slow run
+/// with about `confidence`. At 95% that is 57, at which there is an early look (59 would delay it
+/// to 80).
 std::size_t fewest_rounds_of_early_pass(double confidence);
 
-/// Returns the smallest share of slow runs that `rounds` (at least 1) show at least once with
-/// `confidence`; slow runs that are rarer may be missed.
+/// Returns the smallest share of slow runs with which `rounds` (at least 1) include a slow run,
+/// with `confidence`.
 double rarest_shown(std::size_t rounds, double confidence);
 
 /// The errors that one look may spend.
 struct Levels {
-  std::optional<double> fail{};  ///< error of the answer `fail`; nullopt: this look cannot fail
-  std::optional<double> pass{};  ///< error of the answer `pass`; nullopt: this look cannot pass
-  stats::IntervalTails tails{};  ///< tails of the intervals that are shown with the answer
-  std::optional<double> mean_of_pass{};  ///< largest p value of the mean's test with which a look
-                                         ///< may pass, as early looks have; nullopt: no such limit
+  std::optional<double> fail{};  ///< error of the answer Fail; nullopt: the look cannot fail
+  std::optional<double> pass{};  ///< error of the answer Pass; nullopt: the look cannot pass
+  stats::IntervalTails tails{};
+  /// Largest p value of the mean's test with which the look may pass; nullopt: no such limit.
+  std::optional<double> mean_of_pass{};
 };
 
-/// Returns the levels of a gate that looks once, at the end of a fixed number of rounds.
-/// `confidence` is a fraction. `gates` (at least 1) is the number of gate decisions in the whole
-/// job: they share the rate of false fails, but not the rate of false passes.
+/// Returns the levels of a gate that looks once, at the end of a fixed number of rounds. `gates`
+/// (at least 1): number of gate decisions in the job, which share the rate of false fails, but not
+/// of false passes.
 Levels levels_of_one_look(double confidence, std::size_t gates);
 
 /// The looks of a gate. Once: at the end. Planned: from the round at which counting would stop
@@ -73,48 +68,44 @@ Levels levels_of_one_look(double confidence, std::size_t gates);
 enum class WatchSchedule : unsigned char { Once, Planned, Early };
 
 /// Decides when gates look at the samples of one kind of round, and how much of the error rate (1 -
-/// confidence) each look spends. Early looks begin at ten rounds (at --min-runs, if larger), end
-/// where counting would stop without gates, and spend little each. Planned looks share the
-/// remainder.
+/// confidence) each look spends.
 class Schedule {
  public:
-  /// `confidence` is a fraction; `gates` is the number of decisions in the job; `min_rounds` is the
-  /// fewest rounds of the session.
+  /// `confidence`: a fraction; `gates`: number of decisions in the job; early looks begin after
+  /// `min_rounds` rounds, but not before ten.
   Schedule(double confidence, std::size_t gates, std::size_t min_rounds, WatchSchedule looks);
 
-  /// Returns the number of rounds at the next early look; nullopt if no early look is left, as
-  /// after a planned one.
+  /// Returns the number of rounds at the next early look; nullopt if no early look is left.
   std::optional<std::size_t> next_early() const;
 
-  /// Takes the early look that is due after `rounds` rounds; nullopt if no look is due, or if the
-  /// look allows no answer.
+  /// Takes the early look that is due after `rounds` rounds. Returns nullopt if no look is due, or
+  /// if the look allows no answer.
   std::optional<Levels> look_early(std::size_t rounds);
 
-  /// Takes the next planned look after `rounds` rounds, and ends the early looks. If the first
-  /// planned look is also the `last` and no early look was taken, it may spend the whole error.
+  /// Takes the next planned look after `rounds` rounds, and ends the early looks. If it is also the
+  /// `last` look and no look was taken before, it may spend the whole error.
   Levels look_as_planned(std::size_t rounds, bool last);
 
-  /// Returns the levels of a planned look, given the looks taken so far.
   Levels late() const;
 
   /// Returns the smallest total error, over all looks including early ones, at which a look with p
-  /// value `p` would fail. Valid wherever the rounds end. `early`: the look is an early one.
+  /// value `p` would fail. `early`: the look is an early one.
   double over_all_looks(double p, bool early) const;
 
-  /// Returns the number of planned looks taken so far.
   std::size_t planned_looks() const { return planned_; }
 
-  /// Returns the number of rounds at the next planned look; the first must have been taken.
+  /// Returns the number of rounds at the next planned look; the first planned look must have been
+  /// taken.
   std::size_t next_planned() const;
 
-  /// Returns the number of all looks taken so far, without early ones that allowed no answer.
+  /// Returns the number of looks taken so far, without early looks that allowed no answer.
   std::size_t looks_taken() const { return early_looks_ + planned_; }
 
   /// Returns the tails of an interval if the rounds ended now because of their values.
   stats::IntervalTails tails() const;
 
-  /// Returns the fewest rounds after which the first planned look decides about a constant metric,
-  /// in either direction: n equal differences have probability 4^-n (see judge).
+  /// Returns the fewest rounds after which the first planned look decides about a constant metric:
+  /// n equal differences have probability 4^-n (stats::tails_without_noise).
   std::size_t rounds_of_constants() const;
 
  private:
@@ -125,8 +116,8 @@ class Schedule {
   std::size_t first_early_;
   bool looks_early_;
   bool is_only_look_;
-  std::size_t early_ = 0;        // index of the next place in the list of early looks
-  std::size_t early_looks_ = 0;  // early looks taken for at least one answer
+  std::size_t early_ = 0;
+  std::size_t early_looks_ = 0;
   std::size_t for_fail_ = 0;
   std::size_t for_pass_ = 0;
   std::size_t for_interval_ = 0;

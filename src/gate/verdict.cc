@@ -13,15 +13,16 @@ namespace {
 
 constexpr std::size_t kMinForMannWhitney = 5;
 
-/// The results of the two tests of one look, and the distance of the rank sum from its middle.
+/// The results of the two tests of one look. `ranks_above`: distance of the rank sum from its
+/// middle.
 struct Tests {
   stats::MeanTest mean{};
   stats::Tails ranks{};
   double ranks_above = 0.0;
 };
 
-/// Computes both tests. If neighbouring rounds resemble each other, their p values are made larger,
-/// as if the boundary were farther by the factor by which intervals are wider.
+/// If neighbouring rounds resemble each other, p values are made larger, as if the boundary were
+/// farther by the factor by which intervals are wider.
 Tests look_at(const Evidence& evidence, double ratio) {
   if (evidence.has_layouts())
     return {stats::test_over_layouts(evidence.of_reference(), evidence.of_candidate(),
@@ -46,7 +47,6 @@ Tests look_at(const Evidence& evidence, double ratio) {
           widened(ranks.tails), ranks.positive_sum - kept * (kept + 1.0) / 4.0};
 }
 
-/// Swaps tails if necessary, so that the upper tail is on the side on which the gate fails.
 Tests towards_fail(Tests tests, FailsWhen fails_when) {
   auto& [mean, ranks, ranks_above] = tests;
   if (fails_when == FailsWhen::Above) return tests;
@@ -60,15 +60,13 @@ Tests towards_fail(Tests tests, FailsWhen fails_when) {
   return tests;
 }
 
-/// True if a rank test of so many rounds can reach its share of `level`. Layouts are too few for
-/// ranks.
+/// Layouts are too few for ranks.
 bool ranks_speak(const Evidence& evidence, double level) {
   if (evidence.has_layouts()) return false;
   const std::size_t fewer = std::min(evidence.reference.size(), evidence.candidate.size());
   return evidence.paired ? ranks_can_speak(fewer, level) : fewer >= kMinForMannWhitney;
 }
 
-/// Returns the smallest level at which the tests decide.
 double combined(double ranks, double mean, bool ranks_speak) {
   return ranks_speak ? std::min({1.0, ranks / kShareOfRanks, mean / kShareOfMean}) : mean;
 }
@@ -92,7 +90,6 @@ DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
                     tests.mean.tails.below <= (ranks_speak ? kShareOfMean * level : level));
 }
 
-/// Judges a quantile by the interval of its change alone.
 void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when,
                     const Levels& levels, Judgement& result) {
   const bool above = fails_when == FailsWhen::Above;
@@ -110,8 +107,8 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
   if (result.p_fail < result.p_pass) result.level = levels.fail.value_or(0.0);
 }
 
-/// Returns the position between `limit`, where `holds` is true, and `estimate` up to which it stays
-/// true, to a millionth of the distance.
+/// Finds the position nearest to `estimate` at which `holds` is true, to a millionth of the
+/// distance; `holds` is true at `limit`.
 template <typename Holds>
 std::optional<double> farthest(double limit, std::optional<double> estimate, Holds holds) {
   if (!estimate) return std::nullopt;
@@ -123,7 +120,7 @@ std::optional<double> farthest(double limit, std::optional<double> estimate, Hol
     const double middle = (held + not_held) / 2.0;
     (holds(middle) ? held : not_held) = middle;
   }
-  return not_held == *estimate ? *estimate : held;  // values that repeat exactly
+  return not_held == *estimate ? *estimate : held;
 }
 
 constexpr double kMaxTimesWorthTelling = 50.0;
@@ -132,8 +129,6 @@ FailsWhen fails_when(const Condition& condition) {
   return condition.below ? FailsWhen::Below : FailsWhen::Above;
 }
 
-/// Returns the number of layouts that would decide (kMaxLayouts + 1: more than allowed). nullopt if
-/// more rounds of the present layouts would decide, or if this is unknown, as before four sweeps.
 std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const Evidence& evidence,
                                              double limit, const Levels& levels) {
   const bool towards_fail = judgement.p_fail < judgement.p_pass;
@@ -144,8 +139,7 @@ std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const E
   return estimate->layouts_instead_of_runs(std::abs(estimate->value - std::log1p(limit)), *level);
 }
 
-/// Returns the factor by which the number of rounds must grow to bring the smaller p value to its
-/// level, if the samples so far are typical: a deviate grows with the square root of the rounds.
+/// A deviate grows with the square root of the rounds, if the samples so far are typical.
 std::optional<double> times_to_decide(const Judgement& judgement, const Levels& levels) {
   const bool towards_fail = judgement.p_fail < judgement.p_pass;
   const double probability = std::min(judgement.p_fail, judgement.p_pass);
@@ -191,7 +185,6 @@ Verdict make_verdict(const Judgement& judgement, const Question& question, const
   return verdict;
 }
 
-/// Returns the indices of `p`, the smallest value first.
 std::vector<std::size_t> ascending(std::span<const double> p) {
   std::vector<std::size_t> places(p.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
@@ -207,6 +200,10 @@ std::vector<bool> first_places(const std::vector<std::size_t>& places, std::size
 
 }  // namespace
 
+// For a quantile, its interval decides alone; over layouts, the test of their means. Otherwise the
+// mean's test fails a gate only if the mean is beyond the limit, and a gate passes only if neither
+// mean nor ranks are beyond the limit. With too few rounds for ranks, the mean's test gets the
+// whole error.
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
                 bool last) {
   Judgement result;
@@ -323,7 +320,7 @@ void hold_back(Verdict& verdict, Obstacle obstacle) {
   verdict.decided_by = DecidedBy::Nothing;
   verdict.bounds = {};
   verdict.times_as_many.reset();
-  verdict.p_of_fail = 1.0;  // not a discovery for settle_job
+  verdict.p_of_fail = 1.0;
 }
 
 std::vector<bool> holm(std::span<const double> p, double error) {

@@ -26,7 +26,6 @@ namespace po = boost::program_options;
 
 constexpr std::size_t kMaxSessions = 1'000'000;
 
-// Groups of options that several commands have.
 constexpr unsigned kGroupNone = 0;
 constexpr unsigned kGroupSeries = 1U << 0U;  // --metric, --role, --machine, --branch, --against
 constexpr unsigned kGroupLast = 1U << 1U;
@@ -35,12 +34,12 @@ constexpr unsigned kGroupCommit = 1U << 2U;
 struct CommandInfo {
   std::string_view name;
   Action action;
-  std::string_view words;  ///< arguments in the usage line
+  std::string_view words;
   std::size_t fewest;
   std::size_t most;
   unsigned groups;
   std::string_view purpose;
-  std::size_t last;  ///< default of --last
+  std::size_t last;
 };
 
 constexpr std::size_t kAny = 1'000'000;
@@ -146,9 +145,8 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
   return options;
 }
 
-/// Returns a listing of the first column that `list` shows for the database that was typed.
 cli::Listing listing_of(std::string_view name, std::string_view option) {
-  // bash splits --db=NAME at the = sign.
+  // bash splits --db=NAME at the "=".
   constexpr std::string_view script =
       "while [ $# -gt 0 ]; do case $1 in --db=*) db=${1#*=} ;; "
       "--db) [ \"$2\" = \"=\" ] && shift; db=$2 ;; esac; shift; done; "
@@ -340,7 +338,6 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
   return std::move(typed.request);
 }
 
-/// Moves --db after the command if it comes before.
 std::vector<std::string> with_command_first(std::span<const std::string> typed) {
   std::vector<std::string> words(typed.begin(), typed.end());
   const std::string first = words.empty() ? "" : words.front();
@@ -372,7 +369,7 @@ Result<Request> parse(std::span<const std::string> typed) {
   }
   if (first == "--version" || first == "-V")
     return Request{.answer = fmt::format("lauka-history {}\n", cli::version())};
-  // Used by the build.
+  // used by the build
   if (first == "--man-page") return Request{.answer = cli::man_page(description())};
   if (first == "--completions" && arguments.size() == 2)
     if (std::string text = cli::completion(description(), arguments[1]); !text.empty())

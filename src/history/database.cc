@@ -29,9 +29,9 @@
 // begins and ends with a parameter that has no effect, and everything else that SOCI would
 // interpret is percent-encoded. In the tables, repeated texts (names, commits, values of labels)
 // are ids, and lauka_name has each text once. An id is a hash of its text: writers need not query
-// it, and two writers of the same text do not wait for each other. 0 is the empty text. A row of
-// lauka_point is a command of a session with all its metrics: a row per metric would mean five
-// times as many rows, and neither database takes a hundred thousand of these per second.
+// the id, and two writers of the same text do not wait for each other. 0 is the empty text. A row
+// of lauka_point is a command of a session with all its metrics: a row per metric would mean five
+// times as many rows, and neither database takes a hundred thousand rows per second.
 
 namespace lauka::history {
 
@@ -64,7 +64,6 @@ std::string percent_encoded(std::string_view text, std::string_view what) {
   return coded;
 }
 
-/// Returns the host in host:port or [host]:port; nullopt if `text` has another form.
 std::optional<std::string_view> host_in(std::string_view text) {
   std::size_t end = text.find(':');
   if (text.substr(0, 1) == "[") {
@@ -79,7 +78,6 @@ std::optional<std::string_view> host_in(std::string_view text) {
   return text.substr(0, end);
 }
 
-/// Returns the hosts in a list without their ports; nullopt if one is invalid.
 std::optional<std::string> hosts_in(std::string_view text) {
   std::string hosts;
   for (const std::string_view address : split(text, ',')) {
@@ -111,7 +109,6 @@ bool add_query(Address& address, std::string_view query) {
   return true;
 }
 
-/// Reads the part of an address after postgresql://, like libpq.
 bool add_parts(Address& address, std::string_view text) {
   std::string_view rest = text;
   if (const std::size_t end = rest.find_first_of("@/");
@@ -124,7 +121,8 @@ bool add_parts(Address& address, std::string_view text) {
     rest.remove_prefix(end + 1);
   }
   const std::string_view place = rest.substr(0, rest.find('?'));
-  // A password with another '@' or a '/': its end would be taken for host or database.
+  // Refuses a password with another '@' or a '/': the end of the password would be taken for host
+  // or database.
   if (place.find('@') != std::string_view::npos) return false;
   const auto hosts = hosts_in(place.substr(0, place.find('/')));
   const std::string_view database = place.substr(std::min(place.find('/'), place.size()));
@@ -150,18 +148,15 @@ bool is_postgresql(const std::string& scheme) {
 
 constexpr std::string_view kBusyTimeout = "PRAGMA busy_timeout=60000";  // ms
 constexpr int kTriesForLog = 100;
-constexpr std::string_view kNoConnection =
-    "Cannot establish connection to the database.";  // SOCI's message
-constexpr std::int64_t kSchemaLock = 0x6c61756b61;   // "lauka"
+constexpr std::string_view kNoConnection = "Cannot establish connection to the database.";
+constexpr std::int64_t kSchemaLock = 0x6c61756b61;
 
-/// Removes the name of SOCI's function from the beginning of a message.
 std::string_view without_function(std::string_view message) {
   const std::size_t end = message.find(": ");
   const bool has_name = end != std::string_view::npos && message.substr(0, end).find("::") < end;
   return has_name ? message.substr(end + 2) : message;
 }
 
-/// Returns the database's message in one line; a server's message has several lines, with hints.
 Error failed(const std::exception& error, std::string_view what = "query failed") {
   std::string text = error.what();
   const auto* of_soci = dynamic_cast<const soci::soci_error*>(&error);
@@ -176,7 +171,7 @@ Error failed(const std::exception& error, std::string_view what = "query failed"
                is_readonly ? "its file and folder have to be writable, for readers too" : ""};
 }
 
-// SOCI's SQLite backend takes a path literally unless it contains a '='.
+// SOCI's SQLite backend takes a path literally unless the path contains a '='.
 Result<std::string> connection_text(const std::string& path) {
   if (path.empty()) return Error{"has no name", "write --db FILE"};
   const bool is_plain = path.find('=') == std::string::npos;
@@ -212,13 +207,11 @@ constexpr auto kSecond = std::to_array<std::string_view>({
     "began BIGINT NOT NULL, note BIGINT NOT NULL, PRIMARY KEY (variant, metric, began))",
 });
 
-// Adds names of commands that were measured with an anchor.
 constexpr auto kThird = std::to_array<std::string_view>({
     "ALTER TABLE lauka_point ADD COLUMN name BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE lauka_point ADD COLUMN anchor BIGINT NOT NULL DEFAULT 0",
 });
 
-// Changes times from seconds to milliseconds, and adds the order of adding, for equal times.
 constexpr auto kFourth = std::to_array<std::string_view>({
     "ALTER TABLE lauka_session ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE lauka_point ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
@@ -247,7 +240,6 @@ Result<void> check_version(std::size_t version) {
                "take the lauka-history that wrote it"};
 }
 
-/// Upgrades the tables in a transaction for which others wait.
 Result<void> migrate(Database& database) {
   if (auto locked = database.lock_schema(); !locked) return locked;
   if (auto made =
@@ -266,7 +258,6 @@ Result<void> migrate(Database& database) {
                                     : "UPDATE lauka_history SET version = " + newest);
 }
 
-/// True if `where` is meant as an address, valid or not, and not as a file.
 bool is_address(const std::string& where) {
   if (where.find(':') == std::string::npos) return false;
   return is_postgresql(scheme_of(where)) || where.find("://") != std::string::npos;
@@ -310,12 +301,11 @@ struct Database::Connection {
   boost::dll::shared_library backend{};  // must outlive the session
   soci::session session{};
 
-  /// Connects to a server. The error is a predicate without secrets.
   Result<void> open_server(const Address& address);
   void open_file(const std::string& words, Access access);
 };
 
-// Loads SOCI's PostgreSQL backend, libpq and its twenty libraries for such addresses only.
+// Loads SOCI's PostgreSQL backend at run time, because it needs libpq and its twenty libraries.
 Result<void> Database::Connection::open_server(const Address& address) {
   std::error_code none;
   backend.load(LAUKA_SOCI_POSTGRESQL, none, boost::dll::load_mode::search_system_folders);
@@ -326,8 +316,8 @@ Result<void> Database::Connection::open_server(const Address& address) {
   is_server = true;
   try {
     session.open(*backend.get<const soci::backend_factory*()>("factory_postgresql")(), address.url);
-    // Replaces libpq's function, which would print the server's warnings on standard error. (SOCI
-    // does not export the type, so a checked cast is impossible.)
+    // Replaces libpq's function, which would print the server's warnings on standard error. SOCI
+    // does not export the type, so a checked cast is impossible.
     auto* of_session = static_cast<soci::postgresql_session_backend*>(session.get_backend());
     backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor")(
         of_session->conn_, [](void* /*unused*/, const char* /*text*/) {}, nullptr);
@@ -436,7 +426,7 @@ Result<void> Database::in_transaction(const std::function<Result<void>()>& work)
   if (auto begun = run(connection_->is_server ? "BEGIN" : "BEGIN IMMEDIATE"); !begun) return begun;
   auto done = work();
   if (done) done = run("COMMIT");
-  // A lost connection rolls back by itself.
+  // A lost connection rolls back without this statement.
   if (!done) static_cast<void>(run("ROLLBACK").has_value());
   return done;
 }
@@ -475,8 +465,8 @@ Result<Database> open_history(const std::string& where, Access access) {
                      ? Error{"holds no history", "lauka-history add FILE... makes one"}
                      : version.error());
   }
-  // Refuses a newer database before anything is written. Migrates an older one even for readers,
-  // because they expect the newest tables.
+  // Checks the version before anything is written. Migrates even for readers, because they expect
+  // the newest tables.
   if (version)
     if (auto known = check_version(*version); !known) return named(known.error());
   if (auto done = database->in_transaction([&] { return migrate(*database); }); !done)

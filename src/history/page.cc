@@ -23,9 +23,9 @@ namespace {
 
 using report::html_text;
 
-constexpr std::size_t kChart = 150;   // height of a chart in pixels
-constexpr std::size_t kSmall = 44;    // height of a chart in the index
-constexpr std::size_t kMaxRows = 25;  // largest number of rows in a table
+constexpr std::size_t kChart = 150;  // pixels
+constexpr std::size_t kSmall = 44;   // pixels
+constexpr std::size_t kMaxRows = 25;
 constexpr std::string_view kStyle = R"css(
 .index { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .6rem; margin-top: 1rem; }
 .index a { color: inherit; text-decoration: none; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
@@ -45,8 +45,8 @@ a { color: var(--c0); }
 @media print { .filter { display: none; } }
 )css";
 
-// Connects the points of each series: a second path in the file would add a tenth to it. Shows the
-// changes, cards and sections whose name contains all words of the filter.
+// The script connects the points of each series, because a second path in the file would add a
+// tenth to its size.
 constexpr std::string_view kScript = R"js(
 for (const spots of document.querySelectorAll(".spots")) {
   const trend = spots.cloneNode();
@@ -70,7 +70,6 @@ for (const spots of document.querySelectorAll(".spots")) {
 })();
 )js";
 
-/// The scale of a drawing: values in the metric's unit, or changes as fractions.
 struct Scale {
   const SteppedSeries& stepped;
   Metric metric{};
@@ -78,13 +77,11 @@ struct Scale {
 
   bool is_change() const { return stepped.trend.against != Against::Nothing; }
 
-  /// Converts a value of the trend for display.
   double shown(double value) const {
     if (is_change()) return std::expm1(value);
     return stepped.trend.is_logarithm ? std::exp(value) : value;
   }
 
-  /// Returns the distance of a value from the top of a drawing that is `height` units high.
   std::size_t down(double value, std::size_t height) const {
     return static_cast<std::size_t>(
         std::lround(static_cast<double>(height) * (1.0 - axis.percent(shown(value)) / 100.0)));
@@ -104,7 +101,6 @@ Scale make_scale(const SteppedSeries& stepped) {
   return scale;
 }
 
-/// Returns the position of a commit: each is two units wide, with its point in the middle.
 constexpr std::size_t commit_place(std::size_t commit) {
   return 2 * commit + 1;
 }
@@ -113,7 +109,6 @@ std::size_t width_of(const Trend& trend) {
   return 2 * trend.commits.size();
 }
 
-/// Draws the mean between consecutive steps as a line, in a drawing of `width` by `height` units.
 std::string draw_levels(const Scale& scale, std::size_t width, std::size_t height) {
   const auto& commits = scale.stepped.trend.commits;
   const auto over = [&](std::size_t i) { return i * width / commits.size(); };
@@ -162,7 +157,7 @@ std::string large_chart(const Scale& scale) {
   using report::kAcross;
   const Trend& trend = scale.stepped.trend;
   const std::size_t width = width_of(trend);
-  std::map<std::string_view, std::string> lines;  // by CSS class
+  std::map<std::string_view, std::string> lines;
   for (const KnownStep& known : scale.stepped.steps)
     lines[known.state == StepState::Alarm ? "at" : "at known"] +=
         fmt::format("M{} 0v{}", commit_place(known.step.at), kAcross);
@@ -189,7 +184,6 @@ std::string large_chart(const Scale& scale) {
          report::svg_axis(commit_labels(trend)) + "</div>\n";
 }
 
-/// The presentation of a step in the list of changes: its rank, colour and word.
 struct StepLook {
   int rank;
   report::Ink ink;
@@ -203,8 +197,6 @@ StepLook choose_look(const KnownStep& known, Better better) {
   return {1, report::Ink::Green, "improvement"};
 }
 
-/// Returns the newest commit (by first measurement) that several classes of machines measured;
-/// empty if missing.
 std::string newest_of_several(const std::vector<MetricHistory>& series) {
   struct Commit {
     std::pair<std::int64_t, std::int64_t> began{std::numeric_limits<std::int64_t>::max(), 0};
@@ -225,7 +217,6 @@ std::string newest_of_several(const std::vector<MetricHistory>& series) {
   return newest.second;
 }
 
-/// Writes commits as links to `url`, in which the commit replaces {}.
 struct Commits {
   const std::string& url;
 
@@ -233,7 +224,7 @@ struct Commits {
     std::string shown = html_text(short_commit(commit));
     const std::size_t place = url.find("{}");
     if (commit.empty() || place == std::string::npos) return shown;
-    // A commit is text from outside, so it is percent-encoded in the address.
+    // A commit may be any text, so it is percent-encoded in the address.
     std::string word;
     for (const char c : commit.substr(0, commit.find("+dirty"))) {
       const bool is_plain = is_letter(c) || is_digit(c) || c == '.' || c == '-';
@@ -243,7 +234,6 @@ struct Commits {
                        shown);
   }
 
-  /// Returns a link to the commit; if it is unknown, the time of measurement.
   std::string link_or_time(const Observation& observation) const {
     return observation.commit.empty() ? html_text(minute_text(observation.began))
                                       : link(observation.commit);
@@ -284,26 +274,23 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
                      std::min(count, kMaxRows), report::table_html(table));
 }
 
-/// The order of changes: regressions, improvements, other steps; in each group the largest first.
+/// The order of changes: regressions, improvements, other changes; in each group the largest first.
 using Rank = std::pair<int, double>;
 
-/// A row of the list of changes.
 struct Change {
   Rank rank{};
   report::TableRow cells{};
 };
 
-/// A series that has commits.
 struct Entry {
   const SteppedSeries* stepped;
   std::string id;
   std::string title;  // HTML
   std::string value;
-  std::string change{};  // largest change that is not acknowledged
+  std::string change{};
   Rank rank{3, 0.0};
 };
 
-/// Returns the entry of a series, and adds the series' changes to `changes`.
 Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits& commits,
                  std::vector<Change>& changes) {
   Entry entry{&stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),
@@ -359,7 +346,7 @@ std::string machines_section(const std::vector<Entry>& entries, const Commits& c
   for (const Entry& entry : entries) {
     MetricHistory kept = entry.stepped->series;
     std::erase_if(kept.points, [](const SeriesPoint& point) {
-      const auto& ratio = point.values.to_reference;  // like fleet_effects
+      const auto& ratio = point.values.to_reference;
       return point.commit.empty() || !ratio || !(ratio->error > 0.0);
     });
     if (!kept.points.empty()) by_title[title_of(kept)].push_back(std::move(kept));

@@ -22,8 +22,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// Takes summaries and ratios from the file. Computes them from samples if the file is older than
-// 1.0 and lacks them.
+// Takes summaries and ratios from the file. Computes them from samples if the file is older
+// than 1.0 and lacks them.
 
 namespace lauka::history {
 
@@ -43,13 +43,13 @@ struct Place {
   std::string benchmark{};
   std::string role{};
   std::string name{};
-  std::vector<std::uint64_t> rounds{};  ///< round of each run; empty if the file lacks them
-  bool has_layouts = false;             ///< true if the session has several builds of each command
+  std::vector<std::uint64_t> rounds{};
+  bool has_layouts = false;
 };
 
 struct Samples {
   std::vector<std::uint64_t> rounds{};
-  std::vector<double> values{};  ///< positive
+  std::vector<double> values{};
 };
 
 bool is_uuid(std::string_view text) {
@@ -62,7 +62,7 @@ bool is_uuid(std::string_view text) {
   return true;
 }
 
-/// Compares samples like lauka since 1.0, because older files have no ratios.
+/// Compares samples as lauka does since 1.0, because older files have no ratios.
 std::optional<LogRatio> ratio_of_samples(const Samples& of, const Samples& to, bool interleaved) {
   std::vector<double> ours;
   std::vector<double> theirs;
@@ -81,8 +81,8 @@ bool is_among(const Keys& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// True if a part of the file is needed. Most of a file is runs, of which only round and layout
-/// are.
+/// True if a part of the file is needed. Most of a file is runs, of which only round and layout are
+/// needed.
 bool is_wanted(std::string_view top, int depth, std::string_view key) {
   constexpr int of_result = 3;         // results[]
   constexpr int of_lauka = 4;          // results[].lauka
@@ -165,8 +165,8 @@ class RecordReader {
       place.benchmark = text_in(*place.ours, "benchmark");
       place.role = text_in(*place.ours, "role");
       if (place.benchmark.empty()) place.benchmark = place.name;
-      // Values over layouts (--layouts) differ from a single build's, so they form a series of
-      // their own.
+      // Values over layouts (--layouts) differ from values of a single build, so they form a series
+      // of their own.
       const Json& runs = items_in(*place.ours, "runs");
       place.has_layouts = !runs.empty() && count_in(runs.front(), "layout").has_value();
       for (const Json& run : runs)
@@ -185,8 +185,6 @@ class RecordReader {
     return {};
   }
 
-  /// Returns the index of the command with `role` in the benchmark of `place`; nullopt if missing,
-  /// or if it is `place` itself.
   std::optional<std::size_t> beside(std::size_t place, std::string_view role) const {
     const Place& of = places_[place];
     if (of.role.empty()) {
@@ -228,7 +226,6 @@ class RecordReader {
     return endings;
   }
 
-  /// Reads the summary of a metric; nullopt if it has no value in this session.
   Result<std::optional<MetricRecord>> read_summary(const std::string& name, const Json& there,
                                                    std::size_t place) const {
     MetricRecord metric{.name = name};
@@ -260,8 +257,6 @@ class RecordReader {
     return std::optional(std::move(metric));
   }
 
-  /// Takes the estimate over layouts, in which each layout is one independent value, unlike its
-  /// runs.
   static bool take_layouts(MetricRecord& metric, const Json& there) {
     const Json* layouts = object_in(there, "layouts");
     const Json* mean = layouts != nullptr ? object_in(*layouts, "mean") : nullptr;
@@ -301,7 +296,8 @@ class RecordReader {
     return LogRatio{*value, number_in(*known, "error")};
   }
 
-  /// Returns the samples of a metric; empty if one is not positive, because it has no ratio.
+  /// Returns the samples of a metric; empty if a sample is not positive, because its ratio does not
+  /// exist.
   Samples samples(std::size_t place, const std::string& metric) const {
     const Place& of = places_[place];
     const Json* there = object_in(*of.metrics, metric);
@@ -333,7 +329,7 @@ class RecordReader {
 };
 
 constexpr char kBetweenMetrics = ';';
-constexpr std::string_view kFailures = ";f";  // precedes the failures
+constexpr std::string_view kFailures = ";f";
 constexpr char kBetweenNumbers = ' ';
 constexpr std::string_view kNothing = "-";
 
@@ -462,7 +458,7 @@ Machine decode_machine(std::string_view parts) {
 }
 
 std::string variant_key(const BenchmarkRecord& result, std::string_view machine_class) {
-  // Adds the length of each part, so that parts cannot be confused.
+  // The length of each part keeps parts from being confused.
   std::string key;
   for (const std::string_view part :
        {std::string_view(result.benchmark), std::string_view(result.role),

@@ -17,53 +17,48 @@
 
 namespace lauka::history {
 
-/// The half width of a 95% interval of a normal distribution, in standard errors.
+/// The 97.5% quantile of the standard normal distribution.
 inline constexpr double kNormal95 = 1.959963984540054;
 
 using stats::LogRatio;
 
-/// The values of one metric of one command in a session: summaries, no runs.
 struct MetricRecord {
   std::string name{};
   Unit unit = Unit::Count;
   Better better = Better::Less;
-  double mean = 0.0;  ///< mean of the runs, or over layouts; for a percentile, its estimate
+  double mean = 0.0;  ///< mean of runs or layouts; for a percentile, the percentile's value
   std::optional<double> stddev{};
-  std::uint64_t runs = 0;  ///< number of values in the mean: runs, or layouts (--layouts)
-  std::optional<LogRatio> to_reference{};  ///< ratio to the reference of the same session, within
-                                           ///< rounds if possible; nullopt if missing
-  std::optional<LogRatio>
-      to_anchor{};                 ///< ratio to the anchor of the same session; nullopt if missing
-  std::optional<double> median{};  ///< nullopt: unknown, as for percentiles, values over layouts,
-                                   ///< and in records by an old lauka-history
-  std::optional<double> mad{};     ///< median absolute deviation from the median
+  std::uint64_t runs = 0;  ///< number of runs or layouts that `mean` summarizes
+  std::optional<LogRatio> to_reference{};
+  std::optional<LogRatio> to_anchor{};
+  std::optional<double> median{};
+  std::optional<double> mad{};  ///< median absolute deviation from `median`
 };
 
-/// The results of one command in a session.
 struct BenchmarkRecord {
-  std::string benchmark{};  ///< name of the benchmark in a suite, else the command's; ends in "
+  std::string benchmark{};  ///< name of the benchmark in a suite, else of the command; ends in "
                             ///< (layouts)" with --layouts
-  std::string role{};       ///< role in a suite: "reference", "candidate" or "anchor"; else empty
+  std::string role{};       ///< role in a suite, such as "candidate"; may be empty
   std::string command{};    ///< name of the command, if several commands of the benchmark have its
                             ///< role; else empty
   std::string name{};       ///< name of the command, if it was measured with an anchor; else empty
-  std::string anchor{};     ///< name of the anchor; empty if missing
-  Endings endings{};        ///< endings of the command's runs
+  std::string anchor{};
+  Endings endings{};
   std::vector<MetricRecord> metrics{};
 };
 
 /// The part of a session that a history stores.
 struct SessionRecord {
-  std::string id{};  ///< UUID in lower case
+  std::string id{};
   TimeOfDay began{};
   TimeOfDay ended{};
   Machine machine{};
   std::vector<Label> labels{};
-  std::string version{};  ///< version of lauka
-  bool complete = true;   ///< false: the session was cut short
+  std::string version{};
+  bool complete = true;
   std::vector<BenchmarkRecord> results{};
 
-  /// Returns the value of a label; empty if the session lacks it.
+  /// Returns the value of a label; empty if the session lacks the label.
   std::string label(std::string_view key) const {
     for (const Label& label : labels)
       if (label.key == key) return label.value;
@@ -71,38 +66,35 @@ struct SessionRecord {
   }
 };
 
-/// Reads the part of a session that a history stores; `text` is the output of lauka's
-/// --export-json. Refuses text in another format, impossible values, and sessions without a start
-/// or an id, such as hyperfine's or joined ones. The error is a predicate; the caller adds the
-/// subject.
+/// Reads the output of lauka's --export-json. Refuses sessions that cannot be stored, such as
+/// hyperfine's. The error is a predicate; the caller adds the subject.
 Result<SessionRecord> read_record(std::string_view text);
 
-/// Returns the id of `text` in every database: 63 bits of its SHA-256; 0 if `text` is empty.
+/// Returns the id of a text: 63 bits of its SHA-256; 0 for an empty text.
 std::int64_t text_id(std::string_view text);
 
-/// Encodes names, units and directions of a command's metrics. The text is the same in all sessions
-/// of a benchmark, so that it is stored once.
+/// Encodes the names, units and directions of metrics as JSON.
 std::string encode_layout(const std::vector<MetricRecord>& metrics);
-/// Encodes the values of metrics, in the order of encode_layout, and then the endings. Uses digits,
-/// letters, points, signs and blanks only. Each number reads back as the same double.
+/// Encodes the values of metrics, and then the endings of runs. Each finite number reads back
+/// exactly.
 std::string encode_values(const std::vector<MetricRecord>& metrics, const Endings& endings);
 
 /// Decodes the text of encode_layout into metrics without values; empty if the text is invalid.
 std::vector<MetricRecord> decode_layout(std::string_view layout);
 
-/// Decodes the values of metric number `place` (from 0) from `numbers`, the text of encode_values.
-/// Returns false if they are missing or invalid.
+/// Decodes the values of the metric with index `place` from the text of encode_values. Returns
+/// false if the values are missing or invalid.
 bool decode_values(MetricRecord& metric, std::size_t place, std::string_view numbers);
 
 /// Decodes the endings from the text of encode_values; empty if no run failed.
 Endings decode_endings(std::string_view numbers);
 
-/// Encodes the properties of a machine's class as JSON.
+/// Encodes a machine as JSON, without fields that differ within its class.
 std::string encode_machine(const Machine& machine);
-/// Decodes the text of encode_machine; an empty machine if it is invalid.
+/// Decodes the text of encode_machine; an empty machine if the text is invalid.
 Machine decode_machine(std::string_view json);
 
-/// Returns an identifier of a command on a class of machines: all its sessions have the same.
+/// Returns an identifier of a command on a class of machines.
 std::string variant_key(const BenchmarkRecord& result, std::string_view machine_class);
 
 }  // namespace lauka::history

@@ -32,21 +32,20 @@ namespace lauka::history {
 
 namespace {
 
-constexpr std::size_t kMaxIds = 2000;  // ids in one statement
+constexpr std::size_t kMaxIds = 2000;
 
 std::int64_t id_in(const std::string& text) {
   return std::strtoll(text.c_str(), nullptr, 10);
 }
 
-/// Returns SQL for the text whose id is in `column`. For few rows only: points are many, so Loader
-/// queries each of their names once.
+/// Returns SQL for the text whose id is in `column`. For few rows only: Loader::learn queries the
+/// many names of points.
 std::string name_in(std::string_view column) {
   return fmt::format("(SELECT text FROM lauka_name WHERE id = {})", column);
 }
 
 constexpr std::string_view kClassOfMachine = "(SELECT class FROM lauka_machine WHERE id = machine)";
 
-/// Returns the indices of the wanted metrics; by default the wall time, else the first metric.
 std::vector<std::size_t> wanted_metrics(const std::vector<MetricRecord>& layout,
                                         const std::vector<std::string>& names) {
   std::vector<std::size_t> places;
@@ -61,7 +60,6 @@ std::vector<std::size_t> wanted_metrics(const std::vector<MetricRecord>& layout,
   return places;
 }
 
-/// Returns the default role: the history of a suite is about the candidate.
 std::string usual_role(const std::vector<Variant>& variants) {
   for (const std::string_view role : {"candidate", "", "reference", "anchor"})
     for (const Variant& variant : variants)
@@ -76,7 +74,6 @@ bool has_one_anchor(const MetricHistory& series) {
   return anchors.size() < 2;
 }
 
-/// Returns the ratio of `metric` to the anchor, from the columns of a row; nullopt if it has none.
 std::optional<LogRatio> to_anchor(std::string_view metric, std::string_view layout,
                                   std::string_view numbers) {
   auto metrics = decode_layout(layout);
@@ -106,17 +103,14 @@ void relate_to_newest_anchor(MetricHistory& series, const AnchorLinks& chain) {
   }
 }
 
-constexpr std::size_t kMaxTexts = 500;                            // texts bound in one statement
-constexpr std::size_t kMaxOfStatement = std::size_t{256} * 1024;  // size of a statement in bytes
+constexpr std::size_t kMaxTexts = 500;
+constexpr std::size_t kMaxOfStatement = std::size_t{256} * 1024;  // bytes
 
-/// Builds statements "INSERT INTO table (columns) VALUES row, row ..." from rows added one by one.
 class Rows {
  public:
   Rows(Database& database, std::string_view into)
       : database_(database), head_(fmt::format("INSERT INTO {} VALUES ", into)) {}
 
-  /// Adds a row in which `text`, if not null, replaces :t. Does nothing after a statement has
-  /// failed.
   void add(std::string row, const std::string* text = nullptr) {
     if (text != nullptr) {
       row.replace(row.find(":t"), 2, fmt::format(":t{}", texts_.size()));
@@ -150,15 +144,12 @@ std::int64_t to_milliseconds(TimeOfDay time) {
   return time.time_since_epoch().count();
 }
 
-/// Returns the id of the commit that is `commit` or begins with it; an error if missing, or
-/// more than one.
 Result<std::int64_t> find_commit(Database& database, const std::string& commit) {
   const std::int64_t id = text_id(commit);
   const auto exact = database.ask(
       fmt::format("SELECT commit_name FROM lauka_session WHERE commit_name = {} LIMIT 1", id), 1);
   if (!exact) return exact.error();
   if (!exact->empty()) return id;
-  // Users need not type all forty digits.
   constexpr std::size_t fewest = 4;
   std::vector<std::int64_t> found;
   if (commit.size() >= fewest) {
@@ -188,7 +179,6 @@ Result<std::string> condition_of_points(Database& database, const Variant& varia
   return condition + fmt::format(" AND commit_name = {}", *number);
 }
 
-/// Reads a date, or a date with time: "2026-11-22", "2026-11-22T18:00:00Z"; UTC.
 Result<TimeOfDay> parse_date(const std::string& text) {
   const bool is_date = std::ranges::count(text, '-') == 2;
   const std::string whole = text.find('T') == std::string::npos ? text + "T00:00:00Z" : text;
@@ -233,11 +223,11 @@ Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
   return {};
 }
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;  // largest file in bytes
-constexpr std::size_t kMaxOfBatch = 200;                  // sessions in a transaction
-constexpr std::size_t kMaxPoints = 4'000;                 // commands in a transaction
-constexpr unsigned kMaxReaders = 4;                       // threads
-constexpr std::size_t kFilesAhead = 16;                   // files read ahead per thread
+constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;  // bytes
+constexpr std::size_t kMaxOfBatch = 200;
+constexpr std::size_t kMaxPoints = 4'000;
+constexpr unsigned kMaxReaders = 4;
+constexpr std::size_t kFilesAhead = 16;
 
 std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files) {
   std::vector<Result<SessionRecord>> records;
@@ -260,11 +250,11 @@ struct Batch {
   std::int64_t added_before = 0;
   std::map<std::int64_t, std::string> names{};
   std::map<std::int64_t, std::pair<std::string, std::int64_t>>
-      machines{};  // machine classes: class and encoded machine, by id
-  std::map<std::int64_t, std::string> variants{};  // rows of variants, by id
+      machines{};  // machine classes with encoded machines, by id
+  std::map<std::int64_t, std::string> variants{};
   std::map<std::int64_t, std::size_t>
-      sessions{};  // index into `records`, by id; sessions that the database has are removed
-  std::vector<std::int64_t> ids{};  // id of each record
+      sessions{};  // index into `records`, by id; without sessions that the database has
+  std::vector<std::int64_t> ids{};
   std::vector<PointRow> points{};
 
   std::int64_t name(const std::string& text) {
@@ -288,7 +278,7 @@ struct Batch {
     return added_before + 1 + static_cast<std::int64_t>(place);
   }
 
-  // Most commands have the same metrics as the previous one.
+  // Most commands have the same metrics as the previous command.
   const std::vector<MetricRecord>* last = nullptr;
   std::int64_t last_layout = 0;
 };
@@ -296,7 +286,7 @@ struct Batch {
 void gather(Batch& batch, std::size_t place) {
   const SessionRecord& session = batch.records[place];
   batch.ids.push_back(text_id(session.id));
-  if (!batch.sessions.emplace(batch.ids.back(), place).second) return;  // twice in this batch
+  if (!batch.sessions.emplace(batch.ids.back(), place).second) return;
   const std::string machine_class = class_of(session.machine);
   const std::int64_t machine = text_id(machine_class);
   batch.machines.emplace(machine,
@@ -342,7 +332,6 @@ Result<void> add_sessions(Database& database, Batch& batch) {
   return done;
 }
 
-/// Adds rows that sessions share, except those that the database has (`known`).
 Result<void> add_shared(Database& database, const Batch& batch,
                         const std::set<std::int64_t>& known) {
   Rows names(database, "lauka_name (id, text)");
@@ -464,7 +453,6 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
 
 namespace {
 
-/// Returns the error that none of the `variants` is of the wanted class of machines.
 Error no_machine(const std::vector<Row>& variants, const Wanted& wanted) {
   std::set<std::string> classes;
   for (const Row& variant : variants) classes.insert(variant[4]);
@@ -555,7 +543,7 @@ Result<std::vector<MetricHistory>> Loader::series(const Variant& variant, const 
   if (auto learnt = learn(names); !learnt) return learnt.error();
 
   std::vector<MetricHistory> all;
-  std::map<std::pair<std::string, Unit>, std::size_t> places;  // index into `all`, by name and unit
+  std::map<std::pair<std::string, Unit>, std::size_t> places;
   std::ranges::reverse(*rows);
   for (const Row& row : *rows) {
     const auto [known, is_new_layout] = layouts_.try_emplace(id_in(row[6]));
@@ -586,7 +574,7 @@ Result<std::vector<MetricHistory>> Loader::series(const Variant& variant, const 
 
 Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
   if (std::ranges::all_of(all, has_one_anchor)) return {};
-  // Links: sessions that measured an anchor of this benchmark against another anchor.
+  // Sessions that measured two anchors of this benchmark link these anchors.
   const Variant& variant = all.front().variant;
   const auto rows = database_.ask(
       fmt::format(
@@ -691,7 +679,7 @@ Result<SessionRecord> record_in(const std::string& file) {
   return text ? read_record(*text) : Result<SessionRecord>(text.error());
 }
 
-// Reading a file takes longer than storing it: a few files per processor are read ahead.
+// Reads files ahead in threads, because reading a file takes longer than storing its session.
 Result<AddResult> Adder::add(std::span<const std::string> files) {
   const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders) + 1;
   std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;
@@ -700,7 +688,7 @@ Result<AddResult> Adder::add(std::span<const std::string> files) {
       const auto some = files.subspan(begun, std::min(kFilesAhead, files.size() - begun));
       try {
         reading.push_back(std::async(std::launch::async, records_in, some));
-      } catch (const std::system_error&) {  // no thread can be started: reads the file when needed
+      } catch (const std::system_error&) {
         reading.push_back(std::async(std::launch::deferred, records_in, some));
       }
     }

@@ -16,7 +16,7 @@
 
 namespace lauka::history {
 
-/// A command that was measured repeatedly on one class of machines.
+/// A command that was measured on one class of machines.
 struct Variant {
   std::int64_t id = 0;
   std::string benchmark{};
@@ -26,57 +26,53 @@ struct Variant {
   Machine machine{};
 };
 
-/// One metric of a variant in one session.
 struct SeriesPoint {
-  std::int64_t began = 0;  ///< milliseconds since 1970
-  std::int64_t added =
-      0;  ///< position of the session in the order in which sessions were added; 0: unknown
-  std::int64_t session = 0;  ///< id in the database's table lauka_session
-  std::string uuid{};        ///< UUID of the session; empty unless Wanted::uuids is set
+  std::int64_t began = 0;    ///< start of the session in milliseconds since 1970
+  std::int64_t added = 0;    ///< number of the session in the order of adding; 0 if unknown
+  std::int64_t session = 0;  ///< id in the table lauka_session; 0 without a database
+  std::string uuid{};
   std::string
-      commit{};  ///< hash of the commit, with "+dirty" for uncommitted changes; empty: unknown
+      commit{};  ///< hash of the commit, with "+dirty" for uncommitted changes; empty if unknown
   std::string branch{};
-  std::string
-      anchor{};  ///< name of the anchor that `values.to_anchor` refers to; empty: none or unknown
+  std::string anchor{};  ///< name of the anchor of `values.to_anchor`; may be empty
   MetricRecord values{};
-  Endings endings{};  ///< endings of the session's runs; empty if no run failed
-  double link_error =
-      0.0;  ///< standard error of the links by which `values.to_anchor` became a ratio to
-            ///< the newest anchor; shared by all points with the same links
+  Endings endings{};
+  double link_error = 0.0;  ///< standard error that `values.to_anchor` got by conversion to the
+                            ///< newest anchor; 0 if not converted
 };
 
-/// The history of one metric of a variant, from commit to commit.
 struct MetricHistory {
   Variant variant{};
-  MetricRecord metric{};              ///< latest name, unit and direction of the metric
-  std::vector<SeriesPoint> points{};  ///< points in the order measured
-  std::size_t unchained = 0;  ///< number of points left out of ratios, because no link leads from
-                              ///< their anchor to the newest
+  MetricRecord metric{};  ///< name, unit and latest direction; the values are unused
+  std::vector<SeriesPoint> points{};
+  std::size_t unchained = 0;  ///< number of points that lost their ratio, because no session links
+                              ///< their anchor to the newest anchor
 };
 
-/// A selection from a history; empty members select everything, but empty `metrics` and `role` the
-/// usual one.
+/// A selection from a history. An empty member does not restrict the selection, except `metrics`
+/// and `role`.
 struct Wanted {
   std::string benchmark{};
-  std::vector<std::string>
-      metrics{};          ///< metrics' names; empty: the usual one; "all": every metric
-  std::string role{};     ///< empty: the usual one; "all": every role
+  std::vector<std::string> metrics{};  ///< names of metrics; empty: wall_time, or else the first
+                                       ///< metric; "all": every metric
+  std::string
+      role{};  ///< role in a suite; empty: candidate, or else another role; "all": every role
   std::string machine{};  ///< hash of a class of machines, or its beginning
   std::string branch{};
-  std::string commit{};      ///< selects variants that were measured at this commit
-  bool only_commit = false;  ///< true: selects only points of that commit
-  bool uuids = false;        ///< true: fills SeriesPoint::uuid
-  std::size_t last = 1000;   ///< largest number of sessions in a series, the newest ones
+  std::string commit{};      ///< commit at which a variant must have been measured
+  bool only_commit = false;  ///< true: only points of `commit`
+  bool uuids = false;
+  std::size_t last = 1000;  ///< largest number of sessions in a series; the newest are kept
 };
 
-/// Returns the wanted series of a single session, each with one point.
+/// Returns the series of one session, each with one point. Uses only `metrics` and `role` of
+/// `wanted`.
 std::vector<MetricHistory> make_histories(const SessionRecord& session, const Wanted& wanted);
 
-/// Returns the commit of a session, with "+dirty" if there were uncommitted changes; empty:
+/// Returns the commit of a session, with "+dirty" if there were uncommitted changes; empty if
 /// unknown.
 std::string commit_of(const SessionRecord& session);
 
-/// A session in the list of `lauka-history list`.
 struct SessionLine {
   std::int64_t began = 0;
   std::string uuid{};
@@ -88,30 +84,27 @@ struct SessionLine {
   bool complete = true;
 };
 
-/// Reads a history from a database, and caches the names in it.
 class Loader {
  public:
   explicit Loader(Database& database) : database_(database) {}
 
-  /// Returns the latest `last` sessions, the newest first. `commit`: only sessions of this commit;
-  /// empty: all.
+  /// Returns the latest `last` sessions, the newest first. An empty `commit` means all commits.
   Result<std::vector<SessionLine>> sessions(std::size_t last, const std::string& commit);
 
-  /// Returns the wanted variants, ordered by benchmark, role, command and class of machines. It is
-  /// an error if nothing matches.
+  /// Returns the wanted variants, ordered by benchmark, role, command and class of machines.
+  /// Returns an error if there are none.
   Result<std::vector<Variant>> variants(const Wanted& wanted);
 
-  /// Returns a variant's series, one for each wanted metric and its unit. Converts ratios to older
-  /// anchors into ratios to the newest anchor if sessions link the two, and else leaves them out.
+  /// Returns a series for each wanted metric of a variant. Converts ratios to older anchors into
+  /// ratios to the newest anchor; removes a ratio that cannot be converted.
   Result<std::vector<MetricHistory>> series(const Variant& variant, const Wanted& wanted);
 
-  /// Returns the notes of acknowledged steps, by the start (milliseconds since 1970) of the first
-  /// session after the step.
+  /// Returns the notes of acknowledged steps. The key is the start of the first session after the
+  /// step, in milliseconds since 1970.
   Result<std::map<std::int64_t, std::string>> acknowledged(std::int64_t variant,
                                                            const std::string& metric);
 
  private:
-  /// Returns the error for a benchmark without wanted variants; `roles` are the roles that exist.
   Error no_variant(const Wanted& wanted, const std::set<std::string>& roles);
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;
@@ -122,39 +115,36 @@ class Loader {
   std::map<std::int64_t, std::vector<MetricRecord>> layouts_{};
 };
 
-/// Adds sessions to a database in batches; each session completely, or not at all.
 class Store {
  public:
   explicit Store(Database& database) : database_(database) {}
 
-  /// Adds, in one transaction, the sessions that the database lacks. Returns their number. On an
-  /// error, none is added.
+  /// Adds the sessions that the database lacks, in one transaction. Returns the number of added
+  /// sessions.
   Result<std::size_t> add(std::span<const SessionRecord> sessions);
 
  private:
   Database& database_;
-  std::set<std::int64_t> known_{};  ///< ids that are in the database
+  std::set<std::int64_t> known_{};
 };
 
 /// Reads the session in `file`. The error is a predicate; the caller adds the subject.
 Result<SessionRecord> record_in(const std::string& file);
 
-/// The result of adding files.
 struct AddResult {
   std::size_t sessions = 0;
-  std::size_t there = 0;  ///< number of sessions that the database already had, or an earlier file
-  std::size_t bad = 0;    ///< number of files that could not be read
+  std::size_t there = 0;  ///< number of sessions that were in the database, or in an earlier file
+  std::size_t bad = 0;
 };
 
-/// Adds files in batches.
 class Adder {
  public:
-  /// `report_bad` is called for each file that cannot be read; the other files are added.
+  /// Calls `report_bad` for each refused file.
   Adder(Database& database, std::function<void(const Error&)> report_bad)
       : store_(database), report_bad_(std::move(report_bad)) {}
 
-  /// Adds `files`. The error, about the database, is a predicate; the caller adds the subject.
-  /// Files that were added before the error stay.
+  /// Adds the sessions in `files`. The error is a predicate about the database; the caller adds the
+  /// subject. Sessions that were added before the error stay.
   Result<AddResult> add(std::span<const std::string> files);
 
  private:
@@ -164,25 +154,26 @@ class Adder {
   Store store_;
   std::function<void(const Error&)> report_bad_;
   std::vector<SessionRecord> batch_{};
-  std::size_t points_ = 0;  // number of points in the batch
+  std::size_t points_ = 0;
   std::size_t files_ = 0;
   AddResult added_{};
 };
 
-/// The sessions that `lauka-history forget` deletes; exactly one member is set.
+/// The sessions to delete. Exactly one member is set. `session` may be the beginning of a UUID, and
+/// `commit` the beginning of a hash.
 struct ForgetRequest {
-  std::string session{};  ///< UUID, or its beginning
-  std::string commit{};   ///< hash of a commit, or its beginning
+  std::string session{};
+  std::string commit{};
   std::string
-      before{};  ///< date or time, UTC, such as "2026-11-22": deletes sessions that began earlier
+      before{};  ///< date or time in UTC, such as "2026-11-22"; earlier sessions are deleted
 };
 
-/// Deletes sessions and returns their number. It is an error if none matches, or if several begin
-/// with ForgetRequest::session.
+/// Deletes sessions and returns their number. Returns an error if no session matches, or if several
+/// sessions match ForgetRequest::session.
 Result<std::size_t> forget(Database& database, const ForgetRequest& what);
 
-/// Stores a note about a step, in place of an earlier note; the step is then no longer an alarm.
-/// `began`: start of the first session after the step, in milliseconds since 1970.
+/// Stores a note about a step, in place of an earlier note. `began` is the start of the first
+/// session after the step, in milliseconds since 1970.
 Result<void> acknowledge(Database& database, std::int64_t variant, const std::string& metric,
                          std::int64_t began, const std::string& note);
 

@@ -26,8 +26,8 @@ namespace lauka::history {
 
 namespace {
 
-constexpr std::size_t kDrawing = 25;   // width in cells
-constexpr std::size_t kShownOfId = 8;  // digits; `forget` takes the beginning of an id
+constexpr std::size_t kDrawing = 25;   // cells
+constexpr std::size_t kShownOfId = 8;  // enough digits for `lauka-history forget`
 
 stats::Change make_change(double value, double low, double high) {
   return {.change = std::expm1(value),
@@ -44,7 +44,7 @@ stats::Change make_change(const stats::CombinedEffect& all) {
 }
 
 constexpr std::size_t kMinMachines =
-    4;  // with fewer, the differences between machines are hardly known
+    4;  // with fewer machines, the differences between them are hardly known
 
 std::string differences_in_words(const FleetEffect& effect) {
   const stats::CombinedEffect& combined = effect.combined;
@@ -73,7 +73,6 @@ std::optional<double> reach_between(const Observation& from, const Observation& 
   return half_width_95(error, degrees_of_sum(*from.error, from.degrees, *to.error, to.degrees));
 }
 
-/// Returns the colour of a change: worse or better with confidence, or neither.
 report::Ink choose_ink(const SteppedSeries& stepped, std::size_t commit) {
   const Observation& from = stepped.trend.commits[commit - 1];
   const Observation& to = stepped.trend.commits[commit];
@@ -92,7 +91,6 @@ std::string time_of_day(std::int64_t milliseconds) {
   return rfc3339(TimeOfDay(std::chrono::milliseconds(milliseconds)));
 }
 
-/// Returns the name of a column: "parse.wall_time", with role, command and machine.
 std::string column_of(const MetricHistory& series) {
   std::string name = series.variant.benchmark;
   for (const std::string& part : {series.variant.role, series.variant.command})
@@ -243,7 +241,6 @@ TableWriter otava_writer(const Sink& sink) {
   return {add, end};
 }
 
-/// Small drawings of intervals below each other, with one scale.
 struct Drawing {
   bool ascii;
   report::Extent scale{};
@@ -267,7 +264,6 @@ struct Drawing {
   }
 };
 
-/// Returns a table without rows, which in a narrow terminal leaves out the middle of long cells.
 report::Table make_table(std::initializer_list<std::string_view> headings) {
   report::Table table;
   for (const std::string_view heading : headings)
@@ -277,8 +273,6 @@ report::Table make_table(std::initializer_list<std::string_view> headings) {
   return table;
 }
 
-/// Returns a table without rows whose last column is a drawing, which is dropped first in a narrow
-/// terminal.
 report::Table table_with_drawing(std::initializer_list<std::string_view> headings) {
   report::Table table = make_table(headings);
   table.columns.push_back({.dropped_at = report::Less::Drawing, .cut = report::Cut::Middle});
@@ -286,7 +280,6 @@ report::Table table_with_drawing(std::initializer_list<std::string_view> heading
   return table;
 }
 
-/// Returns a machine in a few words: "AMD EPYC 7B13, 8 CPUs, Linux 6.1.0".
 std::string machine_text(const Machine& machine) {
   std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
   if (has_fewer_cpus(machine))

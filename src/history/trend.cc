@@ -21,8 +21,8 @@ namespace {
 constexpr double kErrorOfMedian = 1.2533;
 constexpr double kDeviationOfMad = 1.4826;
 
-/// Returns a session's value: the median, which a slow run does not move, if all sessions have one;
-/// else the mean.
+/// Returns a session's value: the median, which a slow run does not move, if all sessions have a
+/// median; else the mean.
 double value_of(const MetricRecord& values, bool has_medians) {
   return has_medians ? *values.median : values.mean;
 }
@@ -62,8 +62,8 @@ bool is_made_up_for(const std::vector<stats::LevelStep>& steps, std::size_t at, 
   return false;
 }
 
-/// Raises variances to the typical one. A session of few runs may underestimate its error and then
-/// look like a step.
+/// Raises small variances to the median variance. A session of few runs may underestimate its error
+/// and then look like a step.
 void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
   std::vector<double> variances;
   variances.reserve(points.size());
@@ -73,8 +73,8 @@ void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
   for (stats::SeriesPoint& point : points) point.variance = std::max(point.variance, typical);
 }
 
-/// Returns the error of a step's height if an anchor was replaced within its range: the link's
-/// error. All points on one side share it, so that more points do not reduce it.
+/// Returns the error of a step's height that comes from conversion to another anchor. All points on
+/// one side of the step share this error, so more points do not reduce it.
 double link_error_at(const std::vector<Observation>& commits, const stats::LevelStep& step) {
   double error = 0.0;
   for (std::size_t i = std::max<std::size_t>(step.earliest, 1); i <= step.latest; ++i) {
@@ -85,8 +85,8 @@ double link_error_at(const std::vector<Observation>& commits, const stats::Level
   return error;
 }
 
-/// Removes the part of each change that is due to the link's error or rounding, and widens the
-/// remainder's interval by that error.
+/// Removes steps that rounding or conversion to another anchor explains, and widens the intervals
+/// of the other steps.
 void allow_for_links(const Trend& trend, std::vector<stats::LevelStep>& steps) {
   std::vector<stats::LevelStep> kept;
   for (stats::LevelStep step : steps) {
@@ -100,7 +100,6 @@ void allow_for_links(const Trend& trend, std::vector<stats::LevelStep>& steps) {
   steps = std::move(kept);
 }
 
-/// True if a step at commit `at` is due neither to rounding nor to another anchor.
 bool may_be_step(const Trend& trend, std::size_t at) {
   const Observation& before = trend.commits[at - 1];
   const Observation& last = trend.commits.back();
@@ -109,7 +108,6 @@ bool may_be_step(const Trend& trend, std::size_t at) {
          std::abs(last.value - before.value) > kRounding * level;
 }
 
-/// Returns the mean, weighted by inverse variances if all errors are known and positive.
 LogRatio weighted_mean(std::span<const LogRatio> ratios) {
   const bool has_weights =
       std::ranges::all_of(ratios, [](const LogRatio& ratio) { return ratio.error > 0.0; });
@@ -129,14 +127,13 @@ LogRatio weighted_mean(std::span<const LogRatio> ratios) {
   return mean;
 }
 
-/// A session's contribution to a value.
 struct SessionPart {
   LogRatio ratio{};
   std::uint64_t runs = 0;
 };
 
-/// Raises each error to at least the typical one for its number of runs. Returns the additional
-/// variance between sessions, estimated from neighbours in `parts`.
+/// Raises each error to at least the typical error for its number of runs. Returns the variance
+/// between sessions beyond their errors.
 double raise_small_errors(std::span<SessionPart> parts) {
   std::vector<double> of_one_run;
   for (const SessionPart& part : parts)
@@ -159,8 +156,6 @@ struct MergedSessions {
   double degrees = 1.0;
 };
 
-/// Merges sessions that vary by `between` (a variance) in addition to their errors. A single
-/// session is returned unchanged.
 MergedSessions merge_sessions(std::span<const SessionPart> parts, double between) {
   std::vector<LogRatio> ratios;
   double degrees = 0.0;
@@ -174,7 +169,6 @@ MergedSessions merge_sessions(std::span<const SessionPart> parts, double between
   return {weighted_mean(ratios), std::max(1.0, degrees)};
 }
 
-/// Adds a class of machines if one of its sessions has a standard error above 0.
 void add_machine(FleetEffect& effect, const MetricHistory& series) {
   effect.better = series.metric.better;
   std::vector<SessionPart> ratios;
@@ -202,7 +196,7 @@ double degrees_of_sum(double error, double degrees, double other, double other_d
   const double a = error * error;
   const double b = other * other;
   if (a + b <= 0.0) return std::max(1.0, std::min(degrees, other_degrees));
-  // As shares of their sum, because the squares of small variances are 0.
+  // Uses shares of the sum, because the squares of small variances are 0.
   const double of_one = a / (a + b);
   const double of_other = b / (a + b);
   return 1.0 / (of_one * of_one / std::max(1.0, degrees) +
@@ -234,7 +228,7 @@ Trend make_trend(const MetricHistory& series, Against against) {
                        });
   std::map<std::string, std::size_t> places;
   std::vector<SessionPart> all;
-  std::vector<std::size_t> place_of;  // for each, the index in `commits`
+  std::vector<std::size_t> place_of;
   for (const SeriesPoint& point : series.points) {
     const auto part = make_part(point.values, trend.against, trend.is_logarithm, has_medians);
     if (!part) continue;
@@ -262,7 +256,6 @@ Trend make_trend(const MetricHistory& series, Against against) {
 
 void AnchorLinks::add(const std::string& of, const std::string& to, const LogRatio& ratio) {
   if (of == to || !ratio.error) return;  // a link from a single round has no known error
-  // Either anchor may have been the session's.
   if (of < to)
     links_[{of, to}].push_back(ratio);
   else
@@ -279,7 +272,7 @@ std::map<std::string, LogRatio> AnchorLinks::to(const std::string& newest) const
       if (ends.first != at && ends.second != at) continue;
       const std::string& other = ends.first == at ? ends.second : ends.first;
       const LogRatio link = weighted_mean(ratios);
-      LogRatio sum = found.at(at);  // sum of consecutive ratios with independent errors
+      LogRatio sum = found.at(at);
       sum.value += other == ends.second ? -link.value : link.value;
       sum.error = std::hypot(sum.error.value_or(0.0), link.error.value_or(0.0));
       if (found.emplace(other, sum).second) next.push_back(other);
@@ -290,7 +283,7 @@ std::map<std::string, LogRatio> AnchorLinks::to(const std::string& newest) const
 }
 
 std::string step_id(const MetricHistory& series, std::int64_t began) {
-  constexpr unsigned unused = 31;  // of 63 bits
+  constexpr unsigned unused = 31;
   // Sessions without milliseconds keep the id of earlier versions.
   constexpr std::int64_t second = 1000;
   const std::string key =

@@ -15,7 +15,7 @@ namespace lauka::inquire {
 
 namespace {
 
-constexpr double kQuietLoad = 0.5;    // load average of a machine at rest, at most
+constexpr double kQuietLoad = 0.5;    // largest load average of a machine at rest
 constexpr double kMuchStolen = 0.01;  // fraction of CPU time
 constexpr std::chrono::microseconds kCoarseStep{1};
 
@@ -23,7 +23,6 @@ std::string comma_separated(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// Returns how to switch something off: by --tune for a session if possible, else `otherwise`.
 std::string remedy_by_tune(const MachineFacts& facts, const std::string& name,
                            const std::string& otherwise) {
   const auto has = [&](const std::string& text) {
@@ -51,7 +50,6 @@ CheckLine engine_line(const EngineFacts& engine) {
           ""};
 }
 
-/// Returns how many of a PMU's counters work, and which process holds the others.
 CheckLine counters_line(const CounterFacts& counters, bool several) {
   CheckLine line{several ? "counters " + counters.pmu : "counters", Severity::Ok,
                  fmt::format("{} of {} count", counters.alive, counters.listed), ""};
@@ -88,7 +86,6 @@ CheckLine cores_line(const MachineFacts& facts) {
       "lauka --cores p ... keeps the commands on the fast ones"};
 }
 
-/// Adds the limits on what lauka and its commands may use of the machine, if there are any.
 void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
   const Allowance& allowance = *machine.allowance;
   if (has_fewer_cpus(machine))
@@ -127,8 +124,7 @@ CheckLine clock_line(const MachineFacts& facts) {
               : ""};
 }
 
-/// True if the driver chooses the clock frequency itself; it then calls its normal mode
-/// "powersave".
+/// True for drivers that choose the clock themselves, and call their normal mode "powersave".
 bool chooses_itself(const std::string& driver) {
   return driver == "intel_pstate" || driver == "amd-pstate-epp" || driver == "amd_pstate_epp";
 }
@@ -173,7 +169,6 @@ CheckLine smt_line(const MachineFacts& facts) {
           remedy_by_tune(facts, "smt", facts.smt->turn_off)};
 }
 
-/// Returns a line about the settings that --tune would change.
 CheckLine tune_line(const MachineFacts& facts) {
   std::vector<std::string> names;
   for (const std::string& name : facts.tunable)

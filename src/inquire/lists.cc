@@ -15,18 +15,11 @@ namespace lauka::inquire {
 
 namespace {
 
-// Names are ASCII (from the kernel's tables and sysfs), so each byte is a cell.
-
-/// The smallest width of descriptions in cells.
 constexpr std::size_t kMinDescriptionWidth = 24;
-/// The largest width of the column of names in cells; longer names, of PMUs with long names, do not
-/// widen it.
 constexpr std::size_t kMaxNameWidth = 32;
 
-/// Three cells, and a description that is wrapped.
 using Row = std::array<std::string, 4>;
 
-/// Returns the widths of the first three columns; longer names do not widen them.
 std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
   std::array<std::size_t, 3> widths{};
   for (const Row& row : rows)
@@ -35,8 +28,6 @@ std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
   return widths;
 }
 
-/// Prints `rows` in columns, the heading first. `columns`: the terminal's width; 0: nothing is
-/// wrapped. `below`: descriptions go below the other cells, for narrow terminals.
 std::string printed(const std::vector<Row>& rows, std::size_t columns, bool below) {
   const std::array<std::size_t, 3> widths = column_widths(rows);
   const std::size_t before = widths[0] + widths[1] + widths[2] + 6;
@@ -52,7 +43,6 @@ std::string printed(const std::vector<Row>& rows, std::size_t columns, bool belo
     std::string front = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
                                     widths[1], row[2], widths[2]);
     const std::string& description = row[3];
-    // A longer name gets the rest of its line for itself, unless lines may have any length.
     const bool is_too_long = columns != 0 && (!beside || front.size() != indent);
     if (is_too_long || description.empty()) {
       add_line(front);
@@ -71,12 +61,11 @@ bool contains(std::string_view text, std::string_view part) {
   return lower_case(text).find(lower_case(part)) != std::string::npos;
 }
 
-/// A metric that every machine has, or that events or an option add.
 struct KnownMetric {
   std::string_view name;
   std::string_view unit;
   std::string_view meaning;
-  std::string_view needs{};  ///< events separated by commas, or an option; empty: nothing is needed
+  std::string_view needs{};  ///< events separated by commas, or an option; empty: nothing
 };
 
 constexpr auto kMade = std::to_array<KnownMetric>({
@@ -154,7 +143,6 @@ std::string explain_events(Explanation explanation) {
   std::size_t event_width = 0;
   for (auto& pass : explanation.passes) {
     for (ExplainedCounter& row : pass) {
-      // Events come from the user, a kpep database or a table of the kernel, with any text.
       row = {one_line(row.counter), one_line(row.event), one_line(row.explanation)};
       counter_width = std::max(counter_width, row.counter.size());
       event_width = std::max(event_width, row.event.size());
@@ -226,7 +214,6 @@ std::string count(std::optional<std::uint64_t> value) {
   return value ? fmt::format("{}", *value) : "-";
 }
 
-/// Prints instructions per cycle; 0.0 without cycles, because the thread did nothing.
 std::string ratio(const ThreadPart& part) {
   if (!part.cycles || !part.instructions) return "-";
   const double ipc = *part.cycles == 0 ? 0.0
@@ -235,7 +222,6 @@ std::string ratio(const ThreadPart& part) {
   return fmt::format("{:.1f}", ipc);
 }
 
-/// Prints the cells of a group of columns; their headings if `part` is null.
 std::string write_cells(const ThreadColumns& columns, const ThreadPart* part) {
   std::string text;
   const auto add = [&](std::string_view heading, int width, const std::string& value) {
@@ -262,13 +248,12 @@ std::string first_cell(std::string_view text) {
 using cores::ThreadSample;
 using std::chrono::nanoseconds;
 
-/// Appends members to an object. There may be hundreds of lines per second, so only shown members
-/// are formatted.
+/// Appends members to a JSON object without building it, because there may be hundreds of lines per
+/// second.
 class Members {
  public:
   explicit Members(std::string& text) : text_(text) {}
 
-  /// Begins a member whose value the caller appends.
   std::string& add(std::string_view name) {
     text_.append(is_first_ ? "\"" : ",\"").append(name).append("\":");
     is_first_ = false;
@@ -308,7 +293,6 @@ void add_part(const ThreadPart& part, nanoseconds interval, Members& members) {
   members.add("power", quotient(part.joules, to_seconds(interval)));
 }
 
-/// Returns the fastest core kind's share of the time on all kinds; nullopt if unknown.
 std::optional<double> share_of_fastest(const ThreadSample& sample) {
   double all = 0.0;
   for (const ThreadPart& part : sample.by_kind) all += part.cpu_seconds.value_or(0.0);

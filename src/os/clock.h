@@ -10,31 +10,28 @@
 
 namespace lauka::os {
 
-/// A clock that only moves forward, for measuring time budgets.
+/// A clock that never goes back, for time budgets.
 class Clock : NonCopyable {
  public:
   virtual ~Clock() = default;
 
-  /// Returns the time since an arbitrary start.
+  /// Returns the time since an arbitrary but fixed start.
   virtual std::chrono::nanoseconds now() const = 0;
 };
 
-/// Returns the resolution of `clock`: the smallest of several observed steps, or the time that a
-/// reading takes if that is longer. Zero if no step was seen.
+/// Returns the smallest of several steps of `clock` between successive readings; zero if the clock
+/// does not advance.
 std::chrono::nanoseconds observed_step(const Clock& clock);
 
-/// The system's clock CLOCK_MONOTONIC.
 class MonotonicClock final : public Clock {
  public:
   std::chrono::nanoseconds now() const override;
 
-  /// Returns the smallest difference of two readings: as the system reports it, or as observed if
-  /// larger.
+  /// Returns the resolution that the system reports, or observed_step() if that is larger.
   std::chrono::nanoseconds resolution() const;
 };
 
-/// Returns MonotonicClock's time in nanoseconds by a single system call, which signal handlers and
-/// vfork children may make.
+/// Returns the time of CLOCK_MONOTONIC. Signal handlers and vfork children may call this.
 inline std::int64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -44,14 +41,12 @@ inline std::int64_t now_ns() {
 /// Sleeps for `time`, or until a signal asks lauka to end.
 void sleep_for(std::chrono::nanoseconds time);
 
-/// Returns the time between the ticks by which the kernel divides CPU time into user and system
-/// time; nullopt if unknown, or if there are no such ticks (macOS).
+/// Returns the period of the kernel's timer tick; nullopt if unknown, and on macOS.
 std::optional<std::chrono::nanoseconds> scheduler_tick();
 
-/// Returns the difference between the time since 1970 (UTC) and MonotonicClock.
+/// Returns the time since 1970 (UTC) minus the time of MonotonicClock.
 std::chrono::nanoseconds time_of_day_ahead();
 
-/// Returns the current time, UTC.
 TimeOfDay time_of_day();
 
 }  // namespace lauka::os

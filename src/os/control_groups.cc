@@ -10,10 +10,10 @@
 #include <system_error>
 #include <utility>
 
-// Control groups: a group for each run, and the limits that lauka's own group sets. A group for
-// runs can only be made below a group that passes the memory controller on to its children. lauka's
-// own group cannot do that, because a group with processes cannot unless it is the root; so the
-// groups are made next to it.
+// Control groups: a group for each run, and the limits of lauka's own group. Groups for runs need a
+// parent that passes the memory controller on to its children. lauka's own group usually cannot be
+// this parent: only the root group may have processes and pass a controller on. So the groups are
+// made further up.
 
 namespace lauka::os {
 namespace {
@@ -30,17 +30,13 @@ std::string read_text(SettingFiles& files, const std::string& path) {
   return files.read(path).value_or("");
 }
 
-/// A mounted hierarchy of groups.
 struct Mount {
-  std::string root;  ///< top group of the hierarchy that is visible
+  std::string root;
   std::string folder;
 };
 
-// In the following functions an empty `controller` stands for version 2, which has one hierarchy
-// for all controllers.
-
-/// Returns the path of a process's group from /proc/PID/cgroup: "0::/x", or "4:cpu,cpuacct:/x" in
-/// version 1.
+/// Returns the path of a process's group from the text of /proc/PID/cgroup. Version 2 (empty
+/// `controller`) has "0::/x"; version 1 has "4:cpu,cpuacct:/x".
 std::optional<std::string> group_in(std::string_view cgroup, std::string_view controller) {
   for (const std::string_view line : split(cgroup, '\n')) {
     const std::size_t first = line.find(':');
@@ -55,8 +51,8 @@ std::optional<std::string> group_in(std::string_view cgroup, std::string_view co
   return std::nullopt;
 }
 
-/// Finds the mount of a hierarchy in /proc/PID/mountinfo: "30 23 0:26 / /sys/fs/cgroup rw,nosuid -
-/// cgroup2 cgroup2 rw".
+/// Finds the mount of a hierarchy in the text of /proc/PID/mountinfo, such as "30 23 0:26 /
+/// /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw". An empty `controller` means version 2.
 std::optional<Mount> mount_in(std::string_view mountinfo, std::string_view controller) {
   for (const std::string_view line : split(mountinfo, '\n')) {
     const std::size_t end = line.find(controller.empty() ? " - cgroup2 " : " - cgroup ");
@@ -71,8 +67,6 @@ std::optional<Mount> mount_in(std::string_view mountinfo, std::string_view contr
   return std::nullopt;
 }
 
-/// Returns the path of `group` below the mount's root, without a slash at its end; nullopt if the
-/// group is not visible in the mount.
 std::optional<std::string> path_below(const Mount& mount, const std::string& group) {
   const bool is_below =
       mount.root == "/" || group == mount.root || group.starts_with(mount.root + "/");
@@ -132,11 +126,10 @@ class Groups final : public MemoryGroups {
     const std::string group = std::exchange(current_, "");
     const auto peak = read_peak(files_, group);
     if (!remove(group)) left_.push_back(group);
-    // A group is charged only while it has a process; it reads as 0 otherwise.
+    // The peak is 0 if no process was in the group.
     return peak && *peak > 0 ? peak : std::nullopt;
   }
 
-  /// Removes groups of killed laukas. The system refuses to remove groups with processes.
   void remove_stale() const {
     for (const std::string& name : files_.list(folder_)) {
       if (!name.starts_with(kGroupPrefix)) continue;
@@ -154,7 +147,7 @@ class Groups final : public MemoryGroups {
   }
 
   SettingFiles& files_;
-  std::string folder_;  // folder in which groups are made
+  std::string folder_;
   std::string own_;
   std::string current_;
   std::vector<std::string> left_;
@@ -165,7 +158,6 @@ Error missing(const Error& error) {
   return error.prefixed("tree_peak_memory cannot be measured");
 }
 
-/// Returns why groups in `folder` do not work; nullopt if they work.
 std::optional<Error> why_not_in(SettingFiles& files, const std::string& folder, Groups& groups) {
   if (!hands_memory_on(files, folder))
     return Error{"no control group above lauka's hands the memory controller on", kScope};
@@ -215,10 +207,9 @@ Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
 
 namespace {
 
-/// The groups that limit this process through one controller, and the names of their files.
 struct Limiting {
   bool is_version_2 = false;
-  std::vector<std::string> folders{};  ///< folders of lauka's own group and then of its ancestors
+  std::vector<std::string> folders{};
 };
 
 Limiting find_limiting(const LinuxCalls& calls, std::string_view controller) {
@@ -240,12 +231,11 @@ Limiting find_limiting(const LinuxCalls& calls, std::string_view controller) {
   return limiting;
 }
 
-/// Returns the number in a file; nullopt for "max", "-1", other text, or a missing file.
+/// Returns the number in a file; nullopt if its text is not a number ("max", "-1").
 std::optional<std::uint64_t> read_number(const LinuxCalls& calls, const std::string& path) {
   return whole_number_in(calls.read_file(path).value_or(""));
 }
 
-/// Returns the CPU time per second that a group may use, in CPUs; nullopt: no limit.
 std::optional<double> read_quota(const LinuxCalls& calls, bool is_version_2,
                                  const std::string& folder) {
   std::optional<std::uint64_t> quota;
@@ -264,16 +254,14 @@ std::optional<double> read_quota(const LinuxCalls& calls, bool is_version_2,
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-/// Returns a value in a group's cpu.stat, whose lines look like "nr_throttled 7"; 0 if missing.
 std::uint64_t value_in(const std::string& stat, std::string_view name) {
   return whole_number_in(find_value(stat, name, ' ').value_or("")).value_or(0);
 }
 
-/// Returns this machine's memory in bytes; nullopt if unknown.
 std::optional<std::uint64_t> read_memory(const LinuxCalls& calls) {
   const std::string text =
       find_value(calls.read_file("/proc/meminfo").value_or(""), "MemTotal", ':').value_or("");
-  const auto words = blank_separated(text);  // "8148600 kB"
+  const auto words = blank_separated(text);
   constexpr std::uint64_t kibibyte = 1024;
   const auto number = words.empty() ? std::nullopt : whole_number_in(words.front());
   return number ? std::optional(*number * kibibyte) : std::nullopt;

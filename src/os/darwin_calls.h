@@ -14,37 +14,35 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-// Layouts and numbers of macOS for 64-bit processors, so that code for them is compiled and tested
-// on every system. darwin_calls.cc asserts those that the SDK also has.
+// Layouts and constants of 64-bit macOS, so that code for macOS compiles on every system.
+// darwin_calls.cc compares them with the SDK's, if the SDK has them.
 
 namespace lauka::os {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// The fourth layout of proc_pid_rusage's result. Source: XNU bsd/sys/resource.h.
+/// Layouts of proc_pid_rusage's result. Source: XNU bsd/sys/resource.h.
 inline constexpr int kRusageV4 = 4;
 
-/// The sixth layout of proc_pid_rusage's result, with work on performance cores and energy.
 inline constexpr int kRusageV6 = 6;
 
-/// The result of proc_pid_rusage: rusage_info_v6, which begins with rusage_info_v4. Times are in
-/// mach units.
+/// The kernel's rusage_info_v6, which begins with rusage_info_v4. Times are in mach units.
 struct ProcessUsage {
   std::array<std::uint8_t, 16> uuid{};
   std::uint64_t user_time = 0;
   std::uint64_t system_time = 0;
   std::array<std::uint64_t, 6> not_read_1{};
-  std::uint64_t started_at = 0;  ///< mach_absolute_time of the start
-  std::uint64_t ended_at = 0;    ///< mach_absolute_time of the end
+  std::uint64_t started_at = 0;
+  std::uint64_t ended_at = 0;
   std::uint64_t child_user_time = 0;
   std::uint64_t child_system_time = 0;
   std::array<std::uint64_t, 17> not_read_2{};
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
-  std::array<std::uint64_t, 4> not_read_3{};  ///< the last field of kRusageV4
+  std::array<std::uint64_t, 4> not_read_3{};
   std::uint64_t flags = 0;
-  std::uint64_t p_user_time = 0;    ///< user time on performance cores
-  std::uint64_t p_system_time = 0;  ///< system time on performance cores
+  std::uint64_t p_user_time = 0;
+  std::uint64_t p_system_time = 0;
   std::array<std::uint64_t, 2> not_read_4{};
   std::uint64_t energy_nj = 0;
   std::array<std::uint64_t, 15> not_read_5{};
@@ -61,15 +59,14 @@ inline constexpr int kPidThreadId64Info = 15;
 inline constexpr int kPidListThreadIds = 28;
 inline constexpr int kPidThreadCounts = 34;
 
-/// The result of kPidThreadId64Info: one thread, found by its unique id.
 struct ThreadInfo {
   std::array<std::byte, 48> not_read{};
   std::array<char, 64> name{};
 };
 static_assert(sizeof(ThreadInfo) == 112);
 
-/// The beginning of kPidThreadCounts' result. As many ThreadCounts follow as `kinds` says: one per
-/// core kind, the fastest first.
+/// The beginning of kPidThreadCounts' result. As many ThreadCounts follow as `kinds` says, the
+/// fastest core kind first.
 struct ThreadCountsHeader {
   std::uint16_t kinds = 0;
   std::uint16_t reserved_0 = 0;
@@ -87,8 +84,8 @@ struct ThreadCounts {
 };
 static_assert(sizeof(ThreadCounts) == 40);
 
-/// Converts mach units: nanoseconds are mach units times `numerator` / `denominator` (125/3 on
-/// Apple's processors).
+/// The length of a mach unit: `numerator` / `denominator` nanoseconds (125/3 on Apple's
+/// processors).
 struct Timebase {
   std::uint32_t numerator = 1;
   std::uint32_t denominator = 1;
@@ -125,7 +122,6 @@ inline constexpr std::uint16_t kSpawnSetSignalMask = 0x8;
 inline constexpr std::uint16_t kSpawnSuspended = 0x80;
 inline constexpr std::uint16_t kSpawnCloseOnExec = 0x4000;
 
-/// NGROUPS_MAX: more groups are refused with EINVAL. The first group is the effective one.
 inline constexpr int kMaxGroups = 16;
 
 /// A value of SpawnRequest::qos_clamp that runs the whole process on efficiency cores. Source: XNU
@@ -136,21 +132,19 @@ inline constexpr int kClampBackground = 2;
 /// Source: XNU bsd/sys/sysctl.h.
 inline constexpr int kCtlKern = 1;
 inline constexpr int kKernKdebug = 24;
-inline constexpr int kKdSetFlags = 1;  ///< value: flags to add; called before kKdEnable
-inline constexpr int kKdEnable = 3;    ///< value: 1 on, 0 off
-inline constexpr int kKdSetBuf = 4;    ///< value: number of records; called before kKdSetup
-inline constexpr int kKdGetBuf = 5;    ///< result: KdebugInfo; allowed without owning the trace
-inline constexpr int kKdSetup = 6;     ///< allocates the trace's buffers
-inline constexpr int kKdRemove = 7;   ///< disables the trace, frees its buffers, gives up ownership
-inline constexpr int kKdSetReg = 8;   ///< reads a KdebugFilter, passed as the old value
+inline constexpr int kKdSetFlags = 1;
+inline constexpr int kKdEnable = 3;
+inline constexpr int kKdSetBuf = 4;
+inline constexpr int kKdGetBuf = 5;  ///< result: KdebugInfo; allowed without owning the trace
+inline constexpr int kKdSetup = 6;
+inline constexpr int kKdRemove = 7;   ///< frees the trace's buffers and gives up the trace
+inline constexpr int kKdSetReg = 8;   ///< takes a KdebugFilter, passed as the old value
 inline constexpr int kKdReadTr = 10;  ///< length: bytes when called, records on return
 inline constexpr int kKdSetTypefilter = 22;
 inline constexpr int kKdBufWait = 23;  ///< length: milliseconds when called, 1 or 0 on return
 
-/// dlopen's mode that looks symbols up when they are first used.
 inline constexpr int kLoadLazily = 1;
 
-/// The user and groups that a command runs with, under sudo.
 struct SpawnIdentity {
   uid_t user = 0;
   gid_t group = 0;
@@ -163,22 +157,21 @@ struct SpawnRequest {
   const char* path = nullptr;
   char* const* argv = nullptr;
   char* const* environment = nullptr;
-  const char* folder = nullptr;  ///< working folder; null: lauka's own
-  int input = -1;  ///< descriptors that become standard input, output and error; -1: lauka's own
+  const char* folder = nullptr;
+  int input = -1;  ///< descriptor for standard input; -1: lauka's own
   int output = -1;
   int error = -1;
-  const int* inherited = nullptr;  ///< more descriptors that stay open under kSpawnCloseOnExec
+  const int* inherited = nullptr;
   std::size_t inherited_count = 0;
-  std::uint16_t flags = 0;  ///< kSpawn... bits; kSpawnSetProcessGroup makes a new group
-  const sigset_t* default_signals = nullptr;  ///< signals that kSpawnSetDefaultSignals resets
-  const sigset_t* signal_mask = nullptr;      ///< signals that kSpawnSetSignalMask blocks
-  int qos_clamp = 0;                          ///< 0 none, 1 utility, 2 background, 3 maintenance
-  const SpawnIdentity* identity = nullptr;    ///< null: lauka's own
+  std::uint16_t flags = 0;
+  const sigset_t* default_signals = nullptr;
+  const sigset_t* signal_mask = nullptr;
+  int qos_clamp = 0;  ///< 0 none, 1 utility, 2 background, 3 maintenance
+  const SpawnIdentity* identity = nullptr;
 };
 
-/// The calls of macOS that lauka uses, with the system's names and conventions (mostly -1 with
-/// errno), so that the real table is little more than a list of functions. Each function stands
-/// for one system call and decides nothing.
+/// The calls of macOS that lauka uses, with the system's names and conventions. Each function makes
+/// one call and decides nothing.
 struct DarwinCalls {
   int (*sysctl)(int* name, unsigned name_length, void* old_value, std::size_t* old_length,
                 void* new_value, std::size_t new_length);
@@ -203,32 +196,27 @@ struct DarwinCalls {
   int (*proc_pidinfo)(int pid, int flavour, std::uint64_t argument, void* buffer, int bytes);
   /// Returns the number of process ids written; 0 or less if there are none, or on error.
   int (*proc_listchildpids)(pid_t parent, void* buffer, int bytes);
-  /// Returns the length of the name in bytes; 0 with errno on error.
   int (*proc_name)(int pid, void* buffer, std::uint32_t bytes);
 
   int (*mach_timebase_info)(Timebase* timebase);
   std::uint64_t (*mach_absolute_time)();
 
-  /// Returns null if the library is missing. Private frameworks are not files, so only dlopen can
-  /// tell whether they exist.
   void* (*dlopen)(const char* path, int mode);
   void* (*dlsym)(void* library, const char* name);
 };
 
-/// The calls of this system; null if it is not macOS.
+/// Returns the calls of macOS; null on other systems.
 const DarwinCalls* darwin_calls();
 
-/// Returns the text of a system variable; nullopt if it cannot be read or has over 255 bytes.
+/// Returns the text of a system variable; nullopt if it cannot be read.
 std::optional<std::string> sysctl_text(const DarwinCalls& calls, const std::string& name);
 
-/// Returns the number in a system variable of 4 or 8 bytes; nullopt if it cannot be read or has
-/// another size.
+/// Returns the number in a system variable; nullopt if it cannot be read or has neither 4 nor 8
+/// bytes.
 std::optional<std::int64_t> sysctl_number(const DarwinCalls& calls, const std::string& name);
 
-/// Returns the processes that are children of `parent` now; empty, too, if it no longer exists.
 std::vector<pid_t> find_children(const DarwinCalls& calls, pid_t parent);
 
-/// Returns the nanoseconds of `ticks` mach units, without overflow in between.
 constexpr std::uint64_t ns_of_mach(std::uint64_t ticks, Timebase timebase) {
   const std::uint64_t whole = ticks / timebase.denominator;
   const std::uint64_t rest = ticks % timebase.denominator;

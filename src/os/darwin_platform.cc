@@ -34,7 +34,6 @@ std::unique_ptr<SettingFiles> open_setting_files(const std::string& /*root*/) {
 
 namespace {
 
-/// Returns the folder for this user's temporary files.
 std::string temporary_folder() {
   std::array<char, 1024> folder{};
   const std::size_t bytes = confstr(_CS_DARWIN_USER_TEMP_DIR, folder.data(), folder.size());
@@ -51,7 +50,7 @@ int open_anonymous_file() {
 }
 
 int open_shared_memory(off_t size) {
-  // Shared memory gets its size only once, unlike a file: lauka's mapping stays valid.
+  // The size of shared memory can be set only once, so lauka's mapping stays valid.
   constexpr int attempts = 100;
   for (int i = 0; i < attempts; ++i) {
     const std::string name = "/lauka." + std::to_string(arc4random());
@@ -81,7 +80,7 @@ int join_groups(const User& user) {
   // Unlike setgroups, initgroups lets the system look up further memberships by the user's id.
   if (initgroups(user.name.c_str(), static_cast<int>(user.group)) == 0) return 0;
   const std::size_t count = std::min<std::size_t>(user.groups.size(), kMaxGroups);
-  return setgroups(static_cast<int>(count), user.groups.data());  // for a user without an account
+  return setgroups(static_cast<int>(count), user.groups.data());
 }
 
 void when_parent_dies(int /*signal_number*/) {}
@@ -116,8 +115,7 @@ std::vector<std::uint32_t> find_groups(const std::string& name) {
   return {groups.begin(), groups.begin() + count};
 }
 
-// XNU reads its clock whenever a thread switches between user space and kernel, so CPU time is not
-// divided by ticks.
+// XNU reads its clock at each switch between user space and kernel, so CPU time has no tick.
 std::optional<std::chrono::nanoseconds> scheduler_tick() {
   return std::nullopt;
 }

@@ -14,13 +14,11 @@ namespace lauka::os {
 
 namespace {
 
-/// Demangles Rust's v0 scheme (RFC 2603) recursively. Sets `failed_` if the symbol is not well
-/// formed.
+/// Demangles symbols of Rust's v0 scheme (RFC 2603).
 class RustName {
  public:
   explicit RustName(std::string_view text) : text_(text) {}
 
-  /// Returns the name; nullopt if the symbol is not of this scheme.
   std::optional<std::string> read() {
     path(true);
     return failed_ || out_.empty() ? std::nullopt : std::optional(std::move(out_));
@@ -31,7 +29,6 @@ class RustName {
   static constexpr std::size_t kMaxBytes = 4096;
   static constexpr std::size_t kMaxDepth = 64;
 
-  /// Ends demangling, also of a name that is too long or too deep.
   void fail() {
     failed_ = true;
     at_ = text_.size();
@@ -88,7 +85,7 @@ class RustName {
       return {};
     }
     std::size_t length = 0;
-    const bool is_zero = take('0');  // the digits after it are another number
+    const bool is_zero = take('0');
     while (!is_zero && is_digit(peek()) && length < text_.size())
       length = length * 10 + static_cast<std::size_t>(next() - '0');
     take('_');
@@ -100,7 +97,6 @@ class RustName {
     return text_.substr(at_ - length, length);
   }
 
-  /// Reads from an earlier position of the symbol with `read`.
   template <typename Read>
   void refer_back(Read read) {
     const std::size_t here = at_ - 1;
@@ -111,7 +107,6 @@ class RustName {
     if (!failed_) at_ = after;
   }
 
-  /// Skips the path of an impl block, which is shown by its type instead.
   void skip_impl_path() {
     disambiguator();
     const bool was_silent = std::exchange(is_silent_, true);
@@ -119,8 +114,6 @@ class RustName {
     is_silent_ = was_silent;
   }
 
-  /// Reads a path. Returns true if its list of arguments was left open, which `keeps_open`
-  /// requests.
   bool path(bool in_value, bool keeps_open = false) {
     bool is_open = false;
     if (++depth_ > kMaxDepth) fail();
@@ -183,7 +176,6 @@ class RustName {
     put("}");
   }
 
-  /// Reads items up to the letter E, with separators between them. Returns the number of items.
   template <typename Read>
   std::size_t list(Read read) {
     std::size_t count = 0;
@@ -340,7 +332,7 @@ class RustName {
   std::string_view text_;
   std::size_t at_ = 0;
   std::size_t depth_ = 0;
-  std::uint64_t binders_ = 0;  // number of lifetimes bound here
+  std::uint64_t binders_ = 0;
   bool is_silent_ = false;
   bool failed_ = false;
   std::string out_;
@@ -353,7 +345,7 @@ std::optional<std::string> by_library(const std::string& symbol) {
   return status == 0 && name ? std::optional<std::string>(name.get()) : std::nullopt;
 }
 
-/// Returns the mangled part of a symbol of Rust's old scheme, up to its hash:
+/// Returns the mangled part of a symbol of Rust's old scheme up to its hash, such as
 /// "_ZN1a1b17h0123456789abcdefE"; empty if the symbol is of another scheme.
 std::string_view old_rust_part(std::string_view symbol) {
   constexpr std::size_t digits = 16;
@@ -366,8 +358,6 @@ std::string_view old_rust_part(std::string_view symbol) {
                                           : std::string_view();
 }
 
-/// Removes an escape from the beginning of `name` and appends the character that it stands for to
-/// `text`. Returns false if `name` does not begin with an escape.
 bool take_escape(std::string_view& name, std::string& text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> escapes = {{{"$LT$", "<"},
                                                                                      {"$GT$", ">"},

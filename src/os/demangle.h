@@ -5,8 +5,8 @@
 
 namespace lauka::os {
 
-/// Returns a function's name as its programmer wrote it, for C++ (Itanium ABI) and Rust (old and v0
-/// schemes, without hashes). Returns a symbol that it cannot read as it is.
+/// Demangles a symbol of C++ (Itanium ABI) or Rust (both schemes, without the hash). Returns any
+/// other symbol unchanged.
 std::string demangled(std::string_view symbol);
 
 }  // namespace lauka::os

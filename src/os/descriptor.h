@@ -13,7 +13,6 @@
 
 namespace lauka::os {
 
-/// Owns a file descriptor and closes it. Internal to os/.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -31,7 +30,6 @@ class Descriptor {
   ~Descriptor() { close_it(); }
 
   int get() const { return fd_; }
-  /// Returns the descriptor and gives up its ownership without closing it.
   int release() { return std::exchange(fd_, -1); }
   explicit operator bool() const { return fd_ >= 0; }
 
@@ -52,8 +50,8 @@ bool write_all(int fd, std::string_view bytes, WriteCall call = &::write);
 /// number of bytes.
 std::size_t read_at(int fd, std::uint64_t from, std::span<char> into);
 
-/// Reads a regular file of at most `most` bytes: whole, or up to the place where reading fails.
-/// nullopt if the file is larger, not regular or not open.
+/// Returns the contents of a regular file, up to the place where reading fails. nullopt if `fd` is
+/// not a regular file of at most `most` bytes.
 std::optional<std::string> read_whole(int fd, std::size_t most);
 
 /// Reads from the current position, at most `most` bytes; nullopt with errno on failure.
@@ -62,10 +60,10 @@ std::optional<std::string> read_rest(int fd, std::size_t most);
 /// Copies the whole file `from` to `to`. Returns false with errno if reading or writing fails.
 bool copy_all(int from, int to, WriteCall call = &::write);
 
-/// Returns the names in a folder, sorted, without "." and ".."; empty, too, if they cannot be read.
+/// Returns the names in a folder, sorted, without "." and ".."; empty if they cannot be read.
 std::vector<std::string> names_in(Descriptor folder);
 
-/// Returns pointers to `words` and a final null, for execve. Valid as long as `words` is unchanged.
+/// Returns pointers to `words` and a final null, for execve. Valid until `words` changes.
 std::vector<char*> pointers_to(std::vector<std::string>& words);
 
 }  // namespace lauka::os

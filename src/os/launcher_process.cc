@@ -26,8 +26,8 @@ namespace lauka::os {
 
 namespace {
 
-/// While an object exists, this process has the user's rights. Root must open a user's file as that
-/// user, because a link could lead to files that only root may use.
+/// Gives this process the user's rights while the object exists. Root must open a user's file as
+/// that user, because a link could lead to files that only root may use.
 class Rights : NonCopyable {
  public:
   explicit Rights(const SharedUser* user) : changed_(user != nullptr) {
@@ -52,15 +52,11 @@ class Rights : NonCopyable {
   int error_ = 0;
 };
 
-/// True if the current run must be killed, because lauka has requested it or has ended.
 bool is_run_unwanted(const LauncherSetup& setup) {
   if (getppid() != setup.parent) setup.state->cancel = true;
   return setup.state->cancel;
 }
 
-/// Opens the files of `program` with its user's rights. `own` gets the destination of its output,
-/// which is used at once, or after the run if output is kept. Returns why the run cannot start;
-/// nullopt if all files are open.
 std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSetup& setup,
                                   OwnFiles& own, StandardFiles& files) {
   files = program.is_kept ? setup.files->kept() : setup.files->for_sink(program.sink);
@@ -78,49 +74,43 @@ std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSe
 
 constexpr timeval kHousekeepingTime{0, 100'000};
 constexpr std::int64_t kTimerKeptNs = 10'000'000;
-constexpr std::int64_t kMaxDyingNs = 2'000'000'000;  // longest wait for a process that was killed
+constexpr std::int64_t kMaxDyingNs = 2'000'000'000;
 
 std::uint64_t rss_bytes(long ru_maxrss) {
   return static_cast<std::uint64_t>(ru_maxrss) * 1024;
 }
 
-/// Kills a run's group. Returns 0; or errno if not even the leader may be killed, because it has
-/// become another user.
 int kill_run(pid_t leader) {
   kill(-leader, SIGKILL);
   return kill(leader, SIGKILL) == 0 ? 0 : errno;  // the leader may have left its group
 }
 
-/// The inputs of the vfork child, and its report. It is in the launcher's stack frame, which both
-/// processes share until execve.
 struct ChildPlan {
   const SharedProgram* program;
   const StartedWith* started_with;
   const sigset_t* all_signals;
   StandardFiles files{};
-  int control_group = -1;               // file with which the child joins a control group; -1: none
-  pid_t group = 0;                      // process group to join; 0: a new one
-  const rlimit* descriptors = nullptr;  // limit to restore; null: unchanged
-  bool uses_own_cpus = true;            // false: ignores the program's own CPUs
+  int control_group = -1;
+  pid_t group = 0;  // process group to join; 0: a new group
+  const rlimit* descriptors = nullptr;
+  bool uses_own_cpus = true;
   volatile std::int64_t exec_ns = 0;
   volatile int error_number = 0;
   volatile LaunchStep failed_step = LaunchStep::Execute;
 };
 
-/// Gives the calling process, a vfork child, the user's ids for good; first the groups, while it
-/// still may.
 bool become(const SharedUser& user) {
-  // System calls, because the C library would change every thread that it finds in the shared
-  // memory.
+  // System calls, because the functions of the C library would change every thread that they find
+  // in the shared memory.
   return syscall(SYS_setgroups, user.group_count, user.groups) == 0 &&
          syscall(SYS_setresgid, user.group, user.group, user.group) == 0 &&
          syscall(SYS_setresuid, user.id, user.id, user.id) == 0;
 }
 
-/// Starts the program. Returns -1 with errno on failure; if the child could not execute the
-/// program, `plan` has the reason. Only system calls between vfork and execve, because the child
-/// runs in this process's memory. The child never returns from this function, which is not inlined,
-/// so that it cannot damage the caller's frame.
+/// Starts the program. Returns -1 with errno if vfork fails. If the child cannot execute the
+/// program, `plan` gets the reason. The child runs in this process's memory, so it makes only
+/// system calls until execve. The child never returns from this function. The function is not
+/// inlined, so that the child cannot damage the caller's frame.
 [[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
   // fork would take 2.5 times as long as a tiny program's whole life. The calls that the analyzer
   // forbids after vfork are system calls that prepare the process.
@@ -128,14 +118,13 @@ bool become(const SharedUser& user) {
   const pid_t pid = vfork();
   if (pid != 0) return pid;
   setpgid(0, plan.group);
-  // With lauka's own rights. If this fails, the group stays empty, which its peak memory shows.
+  // With lauka's own rights. If this fails, the group stays empty, and its peak memory shows that.
   if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
   if (plan.program->user != nullptr && !become(*plan.program->user)) {
     plan.failed_step = LaunchStep::BecomeUser;
     plan.error_number = errno;
     _exit(127);
   }
-  // With the user's rights, because the user may not have access.
   if (plan.program->folder != nullptr && chdir(plan.program->folder) != 0) {
     plan.failed_step = LaunchStep::EnterFolder;
     plan.error_number = errno;
@@ -149,7 +138,7 @@ bool become(const SharedUser& user) {
   if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
   if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
   if (plan.started_with->ignored_child) signal(SIGCHLD, SIG_IGN);
-  // Discards a signal that killall sent to this process as a part of lauka, not to the command. A
+  // Discards signals that killall sent to this process as a part of lauka, not to the command. A
   // child that stopped before execve would block the launcher for ever.
   constexpr timespec at_once{};
   while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
@@ -170,12 +159,11 @@ bool become(const SharedUser& user) {
   _exit(127);
 }
 
-/// Starts the program of `plan`. Retries if its file is just being written.
 pid_t start_patiently(ChildPlan& plan) {
   constexpr int busy_file_retries = 20;
   pid_t pid = start_child(plan);
   for (int i = 0; pid > 0 && plan.error_number == ETXTBSY && i < busy_file_retries; ++i) {
-    waitpid(pid, nullptr, 0);  // the file is being written: wait for the writer
+    waitpid(pid, nullptr, 0);
     const timespec pause{0, 10'000'000};
     nanosleep(&pause, nullptr);
     plan.error_number = 0;
@@ -184,7 +172,6 @@ pid_t start_patiently(ChildPlan& plan) {
   return pid;
 }
 
-/// Passes the region's page and its open counters to a program with a region. Returns 0 or errno.
 int share_region(const SharedLaunch& launch, RegionPage& page) {
   if (launch.program->environment.of_region == nullptr) return 0;
   if (!page.hand_down()) return errno;
@@ -199,8 +186,8 @@ int share_region(const SharedLaunch& launch, RegionPage& page) {
   return 0;
 }
 
-/// Starts the copies of a program (--jobs) and awaits them, in a process made for that. That
-/// process comes from fork, so its memory is its own; after a fork it must not allocate.
+/// Runs the copies of a program (--jobs) in a process that fork has made for them. After fork, this
+/// process must not allocate memory.
 class Jobs {
  public:
   Jobs(const ChildPlan& plan, SharedJobs& shared) : plan_(plan), shared_(shared) {
@@ -248,7 +235,6 @@ class Jobs {
     return false;
   }
 
-  /// Writes the copy's number into its environment, which is read when the copy starts.
   void write_number(std::uint32_t job) const {
     char* digits = plan_.program->environment.job_digits;
     if (digits == nullptr) return;
@@ -263,7 +249,6 @@ class Jobs {
     return open(path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   }
 
-  /// Notes the end of a copy. Returns false if it failed and the other copies must not go on.
   bool note(int status) {
     const Outcome outcome = to_outcome(status);
     if (succeeded(outcome)) return true;
@@ -275,7 +260,6 @@ class Jobs {
     return true;
   }
 
-  /// Reports a failure and kills the group, which includes this process.
   void fail(const Outcome& outcome) {
     shared_.outcome = outcome;
     shared_.has_failed = true;
@@ -286,14 +270,11 @@ class Jobs {
   SharedJobs& shared_;
 };
 
-/// Makes a process that starts SharedProgram::jobs copies of the program in its own process group,
-/// waits for all of them and ends; `jobs` gets the results. If a copy fails, kills the whole group.
-/// Returns -1 with errno on failure.
 pid_t start_jobs(const ChildPlan& plan, SharedJobs& jobs) {
   jobs = SharedJobs{};
   const pid_t pid = fork();
   if (pid != 0) {
-    if (pid > 0) setpgid(pid, pid);  // before it can be asked to end
+    if (pid > 0) setpgid(pid, pid);
     return pid;
   }
   setpgid(0, 0);
@@ -321,7 +302,6 @@ class LauncherProcess {
     note_floor();
   }
 
-  /// lauka has died: kills processes that left the group of a killed run.
   void kill_what_was_cancelled() const {
     if (state_.ended_count == 0) return;
     const SharedEnded& last = state_.ended[state_.ended_count - 1];
@@ -381,8 +361,7 @@ class LauncherProcess {
     own = OwnFiles{};
     if (plan.control_group >= 0) close(plan.control_group);
     pid_t left = 0;
-    while ((left = waitpid(-1, nullptr, WNOHANG)) > 0)
-      ++ended.orphans;  // inherited by this process, a subreaper
+    while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.orphans;
     const bool had_children = std::exchange(has_children_, left == 0);
     if (has_children_) ended.outlived = count_outlived(had_children);
     ended.whole_ns = now_ns() - ended.began_ns;
@@ -404,7 +383,6 @@ class LauncherProcess {
     if (plan.error_number != 0) ended.outcome = NotStarted{plan.failed_step, plan.error_number};
   }
 
-  /// Copies the result of the copies to `ended`, unless there was another reason to kill them.
   void note_jobs(SharedEnded& ended) const {
     const SharedJobs& jobs = state_.jobs;
     if (!ended_by_itself(ended.outcome) || (!jobs.has_failed && !jobs.are_all_over)) return;
@@ -423,9 +401,8 @@ class LauncherProcess {
     used_readings_ += set->count;
   }
 
-  /// Waits for the end of a run, and records the time before the child is reaped. Kills the child
-  /// if it takes too long, is stopped or is no longer wanted. All signals are blocked, so that none
-  /// is missed between two waits.
+  /// Waits for the end of a run, and kills the run if it must not go on. All signals are blocked,
+  /// so that no signal is missed between two waits.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
     std::int64_t end_ns = plan.exec_ns;
@@ -452,7 +429,7 @@ class LauncherProcess {
       }
       const bool has_ended = found > 0 && !WIFSTOPPED(status);
       if (!is_killed && end_ns > deadline_ns) {
-        // A run that was asked to end has no time limit: its end is lauka's signal.
+        // A run that was asked to end did not reach a time limit: it ends by lauka's signal.
         ended.outcome =
             is_asked ? Outcome(Signalled{SIGKILL}) : TimedOut{std::chrono::nanoseconds(timeout_ns)};
       }
@@ -475,14 +452,14 @@ class LauncherProcess {
     }
   }
 
-  /// Counts the children that the latest run left behind. If an earlier run or a hook also left
-  /// some (`had_children`), only those in the run's group are certainly its own.
+  /// Counts the children that the latest run left behind. If there were children before
+  /// (`had_children`), counts only children in the run's process group.
   std::size_t count_outlived(bool had_children) const {
     std::array<char, 4096> text{};
     const int file = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
     const ssize_t size = file < 0 ? 0 : read(file, text.data(), text.size() - 1);
     if (file >= 0) close(file);
-    if (size <= 0) return had_children ? 0 : 1;  // the kernel lacks that file
+    if (size <= 0) return had_children ? 0 : 1;
     std::size_t count = 0;
     pid_t child = 0;
     for (const char c : std::string_view(text.data(), static_cast<std::size_t>(size))) {
@@ -498,11 +475,9 @@ class LauncherProcess {
 
   static void ask_to_end(pid_t leader) {
     kill(-leader, SIGTERM);
-    kill(leader, SIGTERM);  // the leader may have left its group
+    kill(leader, SIGTERM);
   }
 
-  /// Waits for the other processes of a run's group after its leader was asked to end. Kills those
-  /// that are left at `deadline_ns`.
   void await_group(pid_t leader, std::int64_t deadline_ns) const {
     constexpr std::int64_t pause_ns = 2'000'000;
     for (std::int64_t at_ns = now_ns();; at_ns = now_ns()) {
@@ -525,16 +500,14 @@ class LauncherProcess {
     renew_timer_ns_ = at_ns + kTimerKeptNs;
   }
 
-  /// Waits until `then_ns`, the end or stop of a child, a signal from lauka or its death, or
-  /// SIGALRM. Returns the signal.
   int wait_until(std::int64_t then_ns, std::int64_t at_ns) const {
     const timespec left =
         to_timespec(std::chrono::nanoseconds(std::max<std::int64_t>(then_ns - at_ns, 0)));
     return sigtimedwait(&awaited_, nullptr, then_ns == kNever ? nullptr : &left);
   }
 
-  /// Sets the floor of peak memory: the launcher's own peak and a tenth, because the kernel sums a
-  /// process's pages per CPU and may be that far off.
+  /// The floor of peak memory is the launcher's own peak plus a tenth. The kernel sums a process's
+  /// pages per CPU and may be off by that tenth.
   void note_floor() {
     rusage own{};
     getrusage(RUSAGE_SELF, &own);
@@ -547,14 +520,13 @@ class LauncherProcess {
   SharedState& state_;
   std::size_t used_readings_ = 0;
   std::int64_t renew_timer_ns_ = 0;
-  pid_t leader_ = 0;           // leader of the latest run's group
-  bool has_children_ = false;  // true if a run or a hook left children to this process
+  pid_t leader_ = 0;
+  bool has_children_ = false;
   LauncherCounters counters_;
   sigset_t all_signals_{};
   sigset_t awaited_{};
 };
 
-/// Ends the launcher. If lauka was killed, does the last steps that it would have done.
 [[noreturn]] void leave(const LauncherSetup& setup) {
   if (setup.after_lauka != nullptr) setup.after_lauka(setup.parent);
   _exit(0);
@@ -563,14 +535,14 @@ class LauncherProcess {
 }  // namespace
 
 void serve_as_launcher(const LauncherSetup& setup) {
-  // Signals to lauka's group (by a terminal, timeout(1) or kill) are for lauka only. They must not
-  // reach this process, which ends the run if lauka is killed, or a child that does not have its
-  // own group yet. SIGSTOP and SIGKILL cannot be blocked.
+  // Signals to lauka's group (from a terminal, timeout(1) or kill) are for lauka only. They must
+  // not reach this process, which ends the run if lauka is killed. They must not reach a child that
+  // has no group of its own yet. SIGSTOP and SIGKILL cannot be blocked.
   setpgid(0, 0);
-  signal(SIGCHLD, SIG_DFL);  // if it were ignored, the kernel would discard status and usage
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of runs become children of this process, not of init
+  signal(SIGCHLD, SIG_DFL);  // if SIGCHLD were ignored, the kernel would discard status and usage
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   when_parent_dies(kPokeSignal);
-  if (getppid() != setup.parent) _exit(0);  // lauka died before its death could be noticed
+  if (getppid() != setup.parent) _exit(0);
 
   LauncherProcess launcher(setup);
   for (;;) {
@@ -605,7 +577,8 @@ int LauncherCounters::open(SharedCounters* set) {
   return 0;
 }
 
-/// Opens a counter. Returns 0 or errno. The counter of an offline CPU is not opened, and reads 0.
+/// Opens one counter. Returns 0 or errno. A run's counter for an offline CPU stays closed and reads
+/// 0.
 int LauncherCounters::open_request(SharedCounters& set, std::size_t index) {
   const CounterRequest& request = set.requests[index];
   const auto attributes = std::bit_cast<PerfEventAttr>(request.attributes);
@@ -639,7 +612,7 @@ int LauncherCounters::open_one(const PerfEventAttr& attributes, const CounterPla
 int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
   for (std::size_t i = 0; i < set.count; ++i) {
     if (set.requests[i].leader != i) continue;
-    readings[i] = Reading{};  // the slot held another run's reading
+    readings[i] = Reading{};
     if (set.descriptors[i] < 0) continue;
     // Words: number, enabled, running, then the values in the order in which the group was opened.
     std::array<std::uint64_t, 3 + kMaxCounters> group{};

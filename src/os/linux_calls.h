@@ -10,9 +10,8 @@
 
 namespace lauka::os {
 
-/// The kernel's perf_event_attr, so that code for it is compiled on every system. Source:
-/// include/uapi/linux/perf_event.h of Linux 6.3 (PERF_ATTR_SIZE_VER8). linux_platform.cc asserts
-/// that the system's header agrees.
+/// The kernel's perf_event_attr. Source: include/uapi/linux/perf_event.h of Linux 6.3
+/// (PERF_ATTR_SIZE_VER8). linux_platform.cc compares it with the system's header.
 struct PerfEventAttr {
   std::uint32_t type = 0;
   std::uint32_t size = 0;
@@ -21,8 +20,7 @@ struct PerfEventAttr {
   std::uint64_t sample_type = 0;
   std::uint64_t read_format = 0;
   std::uint64_t flags = 0;
-  std::uint32_t wakeup_bytes =
-      0;  ///< number of bytes in the ring that wakes a reader, with kPerfWatermark
+  std::uint32_t wakeup_bytes = 0;
   std::uint32_t not_used_either = 0;
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
@@ -48,22 +46,18 @@ inline constexpr std::uint64_t kPerfInherit = std::uint64_t{1} << 1;
 inline constexpr std::uint64_t kPerfExcludeUser = std::uint64_t{1} << 4;
 inline constexpr std::uint64_t kPerfExcludeKernel = std::uint64_t{1} << 5;
 inline constexpr std::uint64_t kPerfExcludeHypervisor = std::uint64_t{1} << 6;
-inline constexpr std::uint64_t kPerfMmap = std::uint64_t{1} << 8;  ///< record mappings of code
-inline constexpr std::uint64_t kPerfComm = std::uint64_t{1}
-                                           << 9;  ///< record process names and calls of exec
+inline constexpr std::uint64_t kPerfMmap = std::uint64_t{1} << 8;
+inline constexpr std::uint64_t kPerfComm = std::uint64_t{1} << 9;
 inline constexpr std::uint64_t kPerfEnableOnExec = std::uint64_t{1} << 12;
-inline constexpr std::uint64_t kPerfTask = std::uint64_t{1}
-                                           << 13;  ///< record forks and ends of processes
+inline constexpr std::uint64_t kPerfTask = std::uint64_t{1} << 13;
 inline constexpr std::uint64_t kPerfWatermark = std::uint64_t{1} << 14;
 inline constexpr std::uint64_t kPerfSampleIdAll = std::uint64_t{1} << 18;
-inline constexpr std::uint64_t kPerfMmap2 = std::uint64_t{1}
-                                            << 23;  ///< records of kPerfMmap have inodes
+inline constexpr std::uint64_t kPerfMmap2 = std::uint64_t{1} << 23;
 inline constexpr std::uint64_t kPerfCommExec = std::uint64_t{1} << 24;
-inline constexpr std::uint64_t kPerfBuildId = std::uint64_t{1}
-                                              << 34;  ///< records of kPerfMmap2 have build-ids
+inline constexpr std::uint64_t kPerfBuildId = std::uint64_t{1} << 34;
 
 /// Bits of PerfEventAttr::sample_type. A sample has the selected fields in the order of these
-/// constants; other records end with process, thread and time.
+/// constants.
 inline constexpr std::uint64_t kPerfSampleIp = std::uint64_t{1} << 0;
 inline constexpr std::uint64_t kPerfSampleTid = std::uint64_t{1} << 1;
 inline constexpr std::uint64_t kPerfSampleTime = std::uint64_t{1} << 2;
@@ -75,44 +69,41 @@ inline constexpr std::uint32_t kPerfTypeSoftware = 1;  ///< config 0: the CPU cl
 inline constexpr std::uint32_t kPerfTypeCache = 3;
 inline constexpr std::uint32_t kPerfTypeRaw = 4;
 
-/// Bits of PerfEventAttr::read_format. Reading a group's leader gives {number, enabled, running,
-/// values...}, with the values in the order in which the group's counters were opened.
+/// Bits of PerfEventAttr::read_format. With all of them, reading a group's leader gives {number of
+/// counters, time enabled, time running, values...}, with the values in the order of opening.
 inline constexpr std::uint64_t kPerfReadEnabled = 1;
 inline constexpr std::uint64_t kPerfReadRunning = 2;
 inline constexpr std::uint64_t kPerfReadGroup = 8;
 
-/// The thread and CPU that a counter counts.
 struct CounterPlace {
-  int thread = 0;  ///< thread id; 0: the calling thread; -1: every thread on `cpu`
-  int cpu = -1;    ///< number of the CPU; -1: every CPU
+  int thread = 0;  ///< 0: the calling thread; -1: every thread on `cpu`
+  int cpu = -1;
 };
 
-/// The facts about a program's file that decide if a process keeps its counters when it executes
-/// the file.
+/// The facts about a file that decide whether a process keeps its counters when it executes the
+/// file.
 struct ProgramFile {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
-  std::uint32_t mode = 0;      ///< st_mode of stat(2)
-  bool is_on_nosuid = false;   ///< true if the mount ignores setuid, setgid and capabilities
-  std::string capabilities{};  ///< value of the attribute security.capability; empty if missing
-  std::optional<std::string>
-      head{};  ///< first bytes of the file, at most kMaxHeadBytes; nullopt: unreadable
+  std::uint32_t mode = 0;
+  bool is_on_nosuid = false;          ///< true if the mount ignores setuid, setgid and capabilities
+  std::string capabilities{};         ///< attribute security.capability; may be empty
+  std::optional<std::string> head{};  ///< nullopt: unreadable
 };
 
-/// The number of bytes of a script in which Linux looks for its interpreter.
+/// The number of bytes at the beginning of a script in which Linux looks for its interpreter.
 inline constexpr std::size_t kMaxHeadBytes = 256;
 
-/// The calls of Linux for counters and for facts about the machine and its processes. Each function
-/// makes one system call, reads one file or describes one file, and decides nothing.
+/// The calls of Linux for counters and for facts about the machine. Each function makes one system
+/// call, or reads or describes one file, and decides nothing. A function that returns an int
+/// returns minus errno on failure.
 struct LinuxCalls {
   /// Calls perf_event_open, with close on exec. `group` is the leader's descriptor, or -1. Returns
-  /// the descriptor, or minus errno.
+  /// the descriptor.
   int (*open_counter)(const PerfEventAttr& attributes, const CounterPlace& place, int group);
 
-  /// Starts a group that was opened disabled. Returns 0, or minus errno.
   int (*enable_group)(int leader);
 
-  /// Stops a group. Returns 0, or minus errno.
   int (*disable_group)(int leader);
 
   /// Reads at most `capacity` words. Returns their number, or minus errno.
@@ -123,38 +114,35 @@ struct LinuxCalls {
   /// Returns the CPUs that lauka and its children may run on, ascending; empty if unknown.
   std::vector<std::uint32_t> (*allowed_cpus)();
 
-  /// Binds the calling thread to `cpus`. Returns 0, or minus errno.
   int (*run_on)(const std::vector<std::uint32_t>& cpus);
 
   /// Returns the first 64 KB of a file; nullopt if it cannot be read.
   std::optional<std::string> (*read_file)(const std::string& path);
 
-  /// Returns the names in a folder, sorted, without "." and ".."; empty, too, if they cannot be
-  /// read.
+  /// Returns the names in a folder, sorted, without "." and ".."; empty if they cannot be read.
   std::vector<std::string> (*list_folder)(const std::string& path);
 
-  /// Returns the number of folders in a folder of /proc, from its link count; -1 if the folder does
-  /// not exist.
+  /// Returns the number of folders in a folder of /proc; -1 if that folder does not exist.
   long (*count_folder)(const std::string& path);
 
-  /// Opens a file that read_again() reads often; exec and close_counter() close it. Returns the
-  /// descriptor, or minus errno.
+  /// Opens a file for read_again(). The caller closes it by close_counter(). Returns the
+  /// descriptor.
   int (*open_file)(const std::string& path);
 
-  /// Reads the current first bytes of an open file. Returns their number, or minus errno.
+  /// Reads the first bytes of an open file as they are now. Returns their number, or minus errno.
   long (*read_again)(int descriptor, char* bytes, std::size_t capacity);
 
-  /// Describes a program's file with the rights of this process; nullopt if `path` leads to no
-  /// regular file.
+  /// Describes a program's file, with the rights of this process; nullopt if `path` does not lead
+  /// to a regular file.
   std::optional<ProgramFile> (*describe_program)(const std::string& path);
 
-  /// Maps a counter's ring: a page with its state, then a power of two of pages for records,
-  /// `bytes` in all. Returns null with errno on failure.
+  /// Maps a counter's ring of `bytes` bytes: a page with its state, then a power of two of pages
+  /// for records. Returns null with errno on failure.
   void* (*map_ring)(int descriptor, std::size_t bytes) = nullptr;
   void (*unmap_ring)(void* ring, std::size_t bytes) = nullptr;
 };
 
-/// The calls of this system; null if it is not Linux.
+/// Returns the calls of this system; null if it is not Linux.
 const LinuxCalls* linux_calls();
 
 }  // namespace lauka::os

@@ -40,8 +40,8 @@
 namespace lauka::os {
 namespace {
 
-// The system's header may be older than config3 or newer than PerfEventAttr; their common part must
-// agree.
+// The common part of perf_event_attr and PerfEventAttr must agree. The system's header may be older
+// than config3 or newer than PerfEventAttr.
 static_assert(offsetof(perf_event_attr, type) == offsetof(PerfEventAttr, type));
 static_assert(offsetof(perf_event_attr, size) == offsetof(PerfEventAttr, size));
 static_assert(offsetof(perf_event_attr, config) == offsetof(PerfEventAttr, config));
@@ -98,7 +98,7 @@ void unmap_ring(void* ring, std::size_t bytes) {
   munmap(ring, bytes);
 }
 
-constexpr std::size_t kMaxReadBytes = 65536;  // largest part of a file that is read, in bytes
+constexpr std::size_t kMaxReadBytes = 65536;
 constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
 
 std::vector<std::uint32_t> allowed_cpus() {
@@ -135,7 +135,6 @@ std::vector<std::string> list_folder(const std::string& path) {
   return names_in(Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
 }
 
-/// Returns the number of folders in a folder: its links without its own two.
 long count_folder(const std::string& path) {
   struct stat about {};
   return stat(path.c_str(), &about) != 0 ? -1 : static_cast<long>(about.st_nlink) - 2;
@@ -196,7 +195,7 @@ class FilesBelow final : public SettingFiles {
   }
 
   Result<std::optional<std::string>> read_journal(const std::string& path) override {
-    constexpr std::size_t most = 64 << 20;  // limit in bytes; lauka never makes so many changes
+    constexpr std::size_t most = 64 << 20;
     const auto refused = [&](const std::string& why) {
       return Error{"cannot read " + path + ": " + why,
                    "restore by hand what was tuned, then remove it"};
@@ -294,8 +293,6 @@ class FilesBelow final : public SettingFiles {
   }
 
  private:
-  /// Opens the folder that contains `path`, one component after the other, without links. Sets
-  /// `name` to the last component.
   Descriptor open_parent(const std::string& path, std::string& name) const {
     Descriptor folder(fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
     std::size_t begin = 1;
@@ -356,8 +353,7 @@ int join_groups(const User& user) {
 }
 
 int open_unnamed(const char* folder) {
-  if (access("/proc/self/fd", X_OK) != 0)
-    return -1;  // without /proc, the file could not get a name
+  if (access("/proc/self/fd", X_OK) != 0) return -1;
   return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
@@ -381,8 +377,6 @@ void when_parent_dies(int signal_number) {
 
 namespace {
 
-/// Returns the output of a program that runs without lauka's variables; empty if it fails or cannot
-/// run.
 std::string run_for_output(std::initializer_list<std::string> words) {
   ProgramSpec spec{.words = {"/usr/bin/env", "-i", "PATH=/usr/bin:/bin"}};
   spec.words.insert(spec.words.end(), words);
@@ -392,7 +386,6 @@ std::string run_for_output(std::initializer_list<std::string> words) {
   return succeeded(answer.outcome) ? std::move(answer.output) : std::string();
 }
 
-/// Returns the account in a line of /etc/passwd if it has the id `user`; else nullopt.
 std::optional<Account> account_in(const std::string& line, std::uint32_t user) {
   const auto fields = split(line, ':');
   if (fields.size() < 6 || fields[2] != std::to_string(user)) return std::nullopt;
@@ -413,8 +406,8 @@ std::int64_t ns_since_boot() {
   return std::int64_t{t.tv_sec} * kNsASecond + t.tv_nsec;
 }
 
-/// Converts start times, which the kernel counts in clock ticks since boot (suspended time
-/// included), rounded down.
+/// Converts start times of processes. The kernel counts them in clock ticks since boot, including
+/// suspended time, and rounds down.
 struct Ticks {
   std::int64_t length_ns = kNsASecond / sysconf(_SC_CLK_TCK);
   std::int64_t boot_minus_monotonic_ns = ns_since_boot() - now_ns();
@@ -425,7 +418,7 @@ struct Ticks {
 };
 
 /// Reads fields 3, 4 and 22 of /proc/PID/stat. Starts at the last bracket, because the name before
-/// it may contain anything. Returns false if it fails.
+/// it may contain anything.
 bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
   const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
   const std::size_t bracket = line.rfind(')');
@@ -462,7 +455,7 @@ std::vector<std::uint32_t> find_groups(const std::string& name) {
     if (const auto id = id_in(word)) groups.push_back(*id);
   }
   if (!groups.empty()) return groups;
-  std::ifstream file("/etc/group");  // lines: name:password:id:member,member
+  std::ifstream file("/etc/group");
   for (std::string line; std::getline(file, line);) {
     const auto fields = split(line, ':');
     if (fields.size() < 4) continue;
@@ -502,8 +495,8 @@ ProcessTable all_processes() {
 }
 
 bool descends_from(const ProcessTable& all, pid_t pid, pid_t root) {
-  // The search is limited to the table's size. A table that was read while processes start and end
-  // may show a reused id as its own ancestor.
+  // The table was read while processes started and ended. A reused id may therefore be its own
+  // ancestor, and the search needs a limit.
   auto found = all.find(pid);
   for (std::size_t i = 0; i < all.size() && found != all.end(); ++i) {
     if (found->second.parent == root) return true;
@@ -521,7 +514,6 @@ pid_t kill_descendants(pid_t root, std::int64_t since_ns) {
     for (const auto& [pid, facts] : all) {
       if (facts.is_zombie || facts.started_ns < since_ns || !descends_from(all, pid, root))
         continue;
-      // Waits only for processes that lauka may kill.
       is_dying |= kill(pid, SIGKILL) == 0;
       survivor = pid;
     }

@@ -35,7 +35,6 @@ std::string build_id_of(Dwfl_Module* module) {
   return size > 0 ? std::string(bytes, bytes + size) : std::string();
 }
 
-/// Returns the path of a debug file, such as /usr/lib/debug/.build-id/12/3456.debug.
 std::string debug_file_of(const std::string& build_id) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string path = std::string(kDebugFolder) + "/.build-id/";
@@ -48,8 +47,8 @@ std::string debug_file_of(const std::string& build_id) {
   return path + ".debug";
 }
 
-/// Returns the checksum that .gnu_debuglink has of a file: CRC-32 as in ISO 3309; nullopt if the
-/// file cannot be read.
+/// Returns a file's CRC-32 (ISO 3309), as .gnu_debuglink stores it; nullopt if the file cannot be
+/// read.
 std::optional<std::uint32_t> checksum_of(int file) {
   constexpr std::uint32_t polynomial = 0xedb88320U;
   constexpr unsigned bits = 8;
@@ -80,8 +79,8 @@ Descriptor open_regular(const std::string& path) {
                                                                           : Descriptor();
 }
 
-/// Opens the debug symbols that a file's .gnu_debuglink names, if their checksum agrees: next to
-/// the file, in .debug there, or below the folder of all. `root`: where the process sees "/".
+/// Opens the debug file that .gnu_debuglink names, if its checksum agrees. `root`: the folder that
+/// the process sees as "/".
 Descriptor open_linked(const std::string& root, const std::string& program, const std::string& link,
                        std::uint32_t checksum, std::string& path) {
   const std::string folder = program.substr(0, program.rfind('/'));
@@ -95,9 +94,8 @@ Descriptor open_linked(const std::string& root, const std::string& program, cons
   return {};
 }
 
-/// Callback of libdwfl that finds a debug file. libdwfl's own callback would load a library that
-/// downloads files. `name`: path that the process sees; `file`: path that lauka opened, which ends
-/// with `name`.
+/// Finds a debug file for libdwfl, whose own callback would load a library that downloads files.
+/// `name`: path that the process sees. `file`: path that lauka opened, which ends with `name`.
 int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* name, Dwarf_Addr /*base*/,
                     const char* file, const char* link, GElf_Word checksum, char** found) {
   const std::string build_id = build_id_of(module);
@@ -128,7 +126,6 @@ class ElfSymbols final : public CodeSymbols {
   ElfSymbols() : session_(dwfl_begin(&kCallbacks)) {}
   ~ElfSymbols() override { dwfl_end(session_); }
 
-  /// Reads a file; `name` is its path as the process sees it. Returns false if it has no code.
   bool read(const std::string& name, const std::string& path, Descriptor file) {
     if (session_ == nullptr) return false;
     module_ = dwfl_report_offline(session_, name.c_str(), path.c_str(), file.get());
@@ -191,8 +188,8 @@ OpenedCode symbols_of(const std::string& name, const std::string& path, Descript
   return {std::move(symbols), ""};
 }
 
-/// Opens the regular file that was mapped. If the build-id agrees, the inode may differ, because
-/// overlay file systems report other inodes.
+/// Opens a file that was mapped. With a build-id, the inode may differ, because overlay file
+/// systems report other inodes.
 OpenedCode open_mapped(const std::string& path, const CodeIdentity& identity) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file)

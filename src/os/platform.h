@@ -15,8 +15,8 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-// The differences between Linux and macOS (linux_platform.cc, darwin_platform.cc), and functions
-// that only Linux's launcher process needs. Internal to os/.
+// Functions that differ between Linux and macOS (linux_platform.cc, darwin_platform.cc). Internal
+// to os/.
 
 // NOLINTNEXTLINE: POSIX wants this global declared by its users
 extern char** environ;
@@ -27,39 +27,33 @@ namespace lauka::os {
 int open_anonymous_file();
 
 /// Opens an unnamed file of at least `size` zero bytes, as memory that a program shares with lauka.
-/// The size cannot be changed afterwards. Returns -1 with errno on failure.
+/// Its size is fixed. Returns -1 with errno on failure.
 int open_shared_memory(off_t size);
 
-/// Frees the disk space of all but the last `keep` bytes of `fd`, which has `size` bytes, as far as
-/// the system can. The file's size stays the same.
+/// Frees the disk space of all but the last `keep` bytes of `fd`, as far as the system can. The
+/// file's size stays `size`.
 void drop_front(int fd, off_t size, off_t keep);
 
 /// Gives the calling process the groups of `user` (macOS: as many as the system allows). Returns 0,
 /// or -1 with errno.
 int join_groups(const User& user);
 
-/// Implement the functions of FileCalls that differ between systems.
 int open_unnamed(const char* folder);
 int name_unnamed(int fd, const char* path);
 bool is_mount_point(const char* path);
 
 /// Makes the kernel send `signal_number` to the calling process when its parent dies, until the
-/// process changes its user. A single system call, for a vfork child. Does nothing on macOS, which
-/// has no such call.
+/// process changes its user. A vfork child may call this. Does nothing on macOS.
 void when_parent_dies(int signal_number);
 
-/// Returns `time` for nanosleep(2) and similar calls.
 inline timespec to_timespec(std::chrono::nanoseconds time) {
   constexpr std::int64_t ns_per_second = 1'000'000'000;
   return {static_cast<time_t>(time.count() / ns_per_second),
           static_cast<long>(time.count() % ns_per_second)};
 }
 
-// ---- Linux alone
-
-/// Kills the descendants of `root` (not `root` itself) that started at or after `since_ns`
-/// (CLOCK_MONOTONIC), even if they left its process group. Ends when all that lauka may kill are
-/// gone, or after two seconds. Returns the id of a process that is left; 0 if none.
+/// Linux: kills the descendants of `root` that started at or after `since_ns` (CLOCK_MONOTONIC).
+/// Gives up after two seconds. Returns the id of a process that is left; 0 if none.
 pid_t kill_descendants(pid_t root, std::int64_t since_ns);
 
 inline std::uint64_t to_ns(const timeval& t) {
@@ -67,7 +61,6 @@ inline std::uint64_t to_ns(const timeval& t) {
          static_cast<std::uint64_t>(t.tv_usec) * 1'000;
 }
 
-/// Converts the `status` that waitpid(2) gives for a process that has ended.
 inline Outcome to_outcome(int status) {
   if (WIFSIGNALED(status)) return Signalled{WTERMSIG(status), WCOREDUMP(status) != 0};
   return Exited{WEXITSTATUS(status)};

@@ -16,7 +16,7 @@ namespace lauka::os {
 namespace {
 
 /// Separates the target's name and a number in the names of temporary files. A temporary file is
-/// locked while it is written; an unlocked one was left by a killed lauka.
+/// locked while it is written; a killed lauka leaves an unlocked file.
 constexpr const char* kTemporary = ".lauka-";
 constexpr const char* kKept = ".kept-";
 constexpr std::string_view kStandardOutput = "-";
@@ -26,8 +26,8 @@ std::string parent_folder(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 
-/// Returns the permissions of the file that is replaced, or of a new file. Never set-user-id, which
-/// was granted to the old contents.
+/// Returns the permissions of the file that is replaced, or of a new file. Never returns
+/// set-user-id, which was granted to the old contents.
 mode_t mode_for(const std::string& target) {
   struct stat there {};
   if (stat(target.c_str(), &there) == 0) return there.st_mode & 0777;
@@ -36,7 +36,6 @@ mode_t mode_for(const std::string& target) {
   return 0666 & ~mask;
 }
 
-/// Returns why no other file can take the place of `path`; empty if one can.
 std::string why_not_replaceable(const std::string& path, const struct stat& file,
                                 const FileCalls& calls) {
   if (calls.is_mount_point(path.c_str())) return "it is a mount point";
@@ -51,7 +50,6 @@ std::string why_not_replaceable(const std::string& path, const struct stat& file
              : "its folder cannot be written";
 }
 
-/// Removes temporary files of `target` that no process writes.
 void remove_left(const std::string& target) {
   const std::string folder = parent_folder(target);
   const std::string begin = target.substr(target.rfind('/') + 1) + kTemporary;
@@ -67,7 +65,6 @@ void remove_left(const std::string& target) {
   }
 }
 
-/// Returns `path` with a number for which `take` succeeds; empty with errno if there is none.
 template <typename Take>
 std::string free_name(const std::string& path, const Take& take) {
   constexpr int most = 100;
@@ -85,8 +82,7 @@ bool is_at(const std::string& path, const struct stat& file) {
          there.st_ino == file.st_ino;
 }
 
-/// Opens `path` itself for writing. A pipe without a reader is an error, so that opening does not
-/// wait.
+/// Opens `path` itself for writing. O_NONBLOCK makes a named pipe without a reader an error.
 int open_place(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd >= 0) fcntl(fd, F_SETFL, 0);
@@ -142,8 +138,8 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
   return file;
 }
 
-/// Writes to the open file at its position, and never truncates it. Returns 0 or errno. Descriptors
-/// that were not inherited are lauka's own, and are refused.
+/// Takes a duplicate of an inherited descriptor. Returns 0 or errno. Refuses other descriptors,
+/// which are lauka's own.
 int ExportFile::adopt_duplicate_of(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFD);
   const int mode = fcntl(descriptor, F_GETFL);
@@ -171,8 +167,8 @@ void ExportFile::open_temporary() {
 }
 
 void ExportFile::write(std::string_view bytes) {
-  // Small pieces are joined up to this size only, because new pages cost a short session more than
-  // a few more writes.
+  // Joins small pieces up to this size only, because new pages cost a short session more than a few
+  // more writes.
   constexpr std::size_t piece = 16384;
   if (waiting_.size() + bytes.size() > piece) flush();
   waiting_.reserve(piece);
@@ -180,7 +176,6 @@ void ExportFile::write(std::string_view bytes) {
 }
 
 void ExportFile::flush() {
-  // The old contents are removed only when new contents replace them.
   if (!is_temporary_ && !note_.empty() && error_ == 0 && lseek(file_.get(), 0, SEEK_CUR) == 0 &&
       ftruncate(file_.get(), 0) != 0)
     error_ = errno;
@@ -204,8 +199,8 @@ Result<void> ExportFile::commit() {
   return keep(errno);
 }
 
-/// Finds errors that a full disk may show only at close. Returns 0 or errno. Closes a duplicate, so
-/// that this descriptor can still name the file; without spare descriptors it uses fsync, which is
+/// Finds errors that a full disk may show only at close. Returns 0 or errno. Closes a duplicate,
+/// because file_ may still have to name the file. Without spare descriptors it uses fsync, which is
 /// slower.
 int ExportFile::error_at_close() const {
   for (;;) {
@@ -221,7 +216,6 @@ Error ExportFile::failure(int error) const {
   return system_error("cannot write standard output", error, "name a file instead of -");
 }
 
-/// Writes the temporary file over the target. Returns false with errno if that fails.
 bool ExportFile::replace_bytes() {
   return ftruncate(place_.get(), 0) == 0 && copy_all(file_.get(), place_.get(), calls_.write);
 }
@@ -238,8 +232,8 @@ bool ExportFile::take_place() {
   return calls_.rename(temporary_.c_str(), target_.c_str()) == 0;
 }
 
-/// Gives the complete file a name that no later lauka removes. Returns an error that names the
-/// file.
+/// Saves the complete file under a name that no later lauka removes. Always returns an error; it
+/// names the saved file if saving succeeded.
 Result<void> ExportFile::keep(int error) {
   const std::string kept = free_name(target_ + kKept, [&](const std::string& name) {
     return temporary_.empty() ? calls_.name(file_.get(), name.c_str()) == 0

@@ -43,7 +43,6 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
 }
 
-/// Returns why the file at `path` cannot be executed, in a shell's words; empty if it can.
 std::string why_not_runnable(const std::string& path) {
   if (may(path, F_OK) != 0) return std::generic_category().message(errno);
   if (is_directory(path)) return "Is a directory";
@@ -51,7 +50,6 @@ std::string why_not_runnable(const std::string& path) {
   return "";
 }
 
-/// Returns the remedy for missing permission to execute; empty for other reasons.
 std::string remedy_of_right(const std::string& path) {
   struct stat there {};
   if (stat(path.c_str(), &there) != 0)
@@ -61,7 +59,6 @@ std::string remedy_of_right(const std::string& path) {
                                       : "let this user run it (chmod o+x)";
 }
 
-/// Returns the interpreter named in the first bytes of a script; empty if the file is not a script.
 std::string interpreter_in(std::string_view head) {
   if (!head.starts_with("#!")) return "";
   head.remove_prefix(2);
@@ -70,8 +67,8 @@ std::string interpreter_in(std::string_view head) {
   return std::string(head.substr(0, head.find_first_of(" \t\r")));
 }
 
-/// Returns a script's interpreter if that is missing; else empty. execve reports "no such file" in
-/// this case, too.
+/// Returns a script's interpreter if that file is missing; else empty. execve reports "no such
+/// file" as if the script were missing.
 std::string missing_interpreter(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, kMaxHeadBytes> head{};
@@ -81,7 +78,6 @@ std::string missing_interpreter(const std::string& path) {
   return !interpreter.empty() && may(interpreter, F_OK) != 0 ? interpreter : "";
 }
 
-/// Returns `path` as seen by a process in `folder`.
 std::string seen_from(const std::string& folder, const std::string& path) {
   return folder.empty() || path.starts_with('/') ? path : folder + "/" + path;
 }
@@ -99,7 +95,7 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
 }
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
-constexpr std::size_t kDigits = 10;  // number of digits to which numbers in names are padded
+constexpr std::size_t kDigits = 10;
 
 std::string file_name(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -132,19 +128,18 @@ class FilesInFolder final : public MetricFiles {
 
  private:
   PrivateFolder folder_;
-  std::uint64_t first_ = 0;  // number of the first run in the batch
+  std::uint64_t first_ = 0;
 };
 
 constexpr std::string_view kFolderPrefix = "lauka-private-";
 constexpr int kMaxTries = 10;
 
-constexpr int kMaxFolderDepth = 64;  // levels to remove, with an open descriptor for each
+constexpr int kMaxFolderDepth = 64;
 
 Descriptor open_folder(int parent, const char* name) {
   return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// Empties a folder. Removes links without following them.
 void empty_folder(int folder, int deepest = kMaxFolderDepth) {
   for (const std::string& name : names_in(open_folder(folder, "."))) {
     if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
@@ -155,8 +150,6 @@ void empty_folder(int folder, int deepest = kMaxFolderDepth) {
   }
 }
 
-/// Opens and locks a folder; empty if another process holds the lock. The lock ends with the
-/// process that holds it.
 Descriptor locked(int parent, const std::string& name) {
   Descriptor folder = open_folder(parent, name.c_str());
   struct stat there {};
@@ -166,15 +159,14 @@ Descriptor locked(int parent, const std::string& name) {
   return is_ours ? std::move(folder) : Descriptor();
 }
 
-/// True if others may rename lauka's folders: another user's folder may then have a name of
-/// lauka's.
+/// True if other users may rename entries of `folder`, so that another user's folder may have a
+/// name like lauka's folders. Also true on failure.
 bool lets_others_rename(int folder) {
   struct stat there {};
   return fstat(folder, &there) != 0 ||
          ((there.st_mode & S_IWOTH) != 0 && (there.st_mode & S_ISVTX) == 0);
 }
 
-/// Removes the folders of killed processes.
 void remove_leftovers(const std::string& below) {
   const Descriptor parent(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent || lets_others_rename(parent.get())) return;
@@ -187,18 +179,17 @@ void remove_leftovers(const std::string& below) {
   }
 }
 
-/// Returns places for folders: the user's choice; else memory if possible, because a disk's journal
-/// takes milliseconds to create and remove a folder while runs go on.
+/// Returns the folders in which to make a temporary folder: TMPDIR if set; else memory first,
+/// because a disk's journal takes milliseconds to create and remove a folder while runs go on.
 std::vector<std::string> places() {
   std::string chosen = variable("TMPDIR").value_or("");
   if (!chosen.empty()) return {std::move(chosen)};
   return {"/dev/shm", "/tmp"};
 }
 
-/// Creates a new folder in `below`; nullopt with errno on failure.
 std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesystem::path& below) {
-  // Retries, because between the two calls another process may remove the folder as a leftover, or
-  // put another in its place. A new folder is empty.
+  // Retries, because between mkdtemp and locked() another process may remove the folder as a
+  // leftover, or put another folder in its place. A new folder is empty.
   for (int i = 0; i < kMaxTries; ++i) {
     std::string path = (below / (std::string(kFolderPrefix) + "XXXXXX")).string();
     if (mkdtemp(path.data()) == nullptr) break;
@@ -211,9 +202,10 @@ std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesyst
   return std::nullopt;
 }
 
-/// Opens a log that no other user can have put there; an empty Descriptor if it does not exist.
+/// Opens a log. Refuses a file that another user may have put there. An empty Descriptor means that
+/// the log does not exist.
 Result<Descriptor> open_own_log(const std::string& path, int flags) {
-  constexpr mode_t written_by_owner = 0644;  // minus the umask
+  constexpr mode_t written_by_owner = 0644;
   Descriptor file(
       ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, written_by_owner));
   if (!file && errno == ENOENT && (flags & O_CREAT) == 0) return file;
@@ -323,7 +315,7 @@ std::vector<std::string> names_in(Descriptor folder) {
   std::vector<std::string> names;
   DIR* const entries = folder ? fdopendir(folder.get()) : nullptr;
   if (entries == nullptr) return names;
-  static_cast<void>(folder.release());              // closedir closes it
+  static_cast<void>(folder.release());
   while (const dirent* entry = readdir(entries)) {  // NOLINT(concurrency-mt-unsafe): own stream
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
@@ -363,19 +355,18 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
                "name a program in PATH, or use -S for the shell's own commands"};
 }
 
-// Linux takes counters away from a process that gains rights beyond its user's, or whose memory its
-// user may not read (begin_new_exec in fs/exec.c), because counters would reveal something about it
-// to the user.
+// Linux takes counters away from a process that gains rights beyond its user's rights, or whose
+// memory its user may not read (begin_new_exec in fs/exec.c): counters would reveal something about
+// the process to the user.
 
 namespace {
 
-constexpr int kMaxInterpreters = 5;  // the kernel follows as many for one script
+constexpr int kMaxInterpreters = 5;  // the kernel's limit for one script
 
-/// The rights of a process before it executes a program.
 struct Credentials {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
-  std::uint64_t permitted = 0;  ///< bit mask of capabilities, like the next two members
+  std::uint64_t permitted = 0;
   std::uint64_t inheritable = 0;
   std::uint64_t bounding = 0;
   bool gains_nothing = false;  ///< true if no_new_privs is set, so that files grant no rights
@@ -385,7 +376,6 @@ std::uint64_t capabilities_in(const std::string& status, std::string_view name) 
   return parse_hex(find_value(status, name, ':').value_or("")).value_or(0);
 }
 
-/// Returns the effective id in a line of /proc/PID/status, which is its second number.
 std::uint32_t effective_id_in(const std::string& status, std::string_view name) {
   const std::string ids = find_value(status, name, ':').value_or("");
   const auto words = blank_separated(ids);
@@ -394,7 +384,6 @@ std::uint32_t effective_id_in(const std::string& status, std::string_view name) 
   return id ? static_cast<std::uint32_t>(*id) : 0;
 }
 
-/// Returns the rights of `spec`'s process. A process of another user starts without capabilities.
 Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
   const std::string status = calls.read_file("/proc/self/status").value_or("");
   Credentials rights{
@@ -409,9 +398,9 @@ Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
   return rights;
 }
 
-/// True if the attribute grants capabilities. It is the kernel's struct vfs_cap_data: a revision,
-/// then permitted and inheritable capabilities, the lower 32 bits of both first. Only processes to
-/// which revision 3 grants nothing can see it.
+/// True if a file's attribute grants capabilities that the process lacks. The attribute is the
+/// kernel's struct vfs_cap_data: a revision, then permitted and inheritable capabilities, the lower
+/// 32 bits of both first. Revision 3 is visible only to processes to which it grants nothing.
 bool gives_capabilities(const std::string& attribute, const Credentials& rights) {
   const auto word = [&](std::size_t index) {
     std::uint32_t value = 0;
@@ -447,7 +436,7 @@ bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
 }  // namespace
 
 std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls) {
-  // If users may dump such processes, the kernel leaves them their counters.
+  // With suid_dumpable 1, the kernel leaves counters to processes that gain rights.
   if (calls.read_file("/proc/sys/fs/suid_dumpable").value_or("").starts_with('1'))
     return std::nullopt;
   const auto found = find_program(spec);
@@ -474,8 +463,6 @@ std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const Linux
 
 namespace {
 
-/// Returns the number of this process's descriptor that `name` in `folder` stands for; nullopt if
-/// none.
 std::optional<int> descriptor_in(const std::filesystem::path& folder, const std::string& name) {
   constexpr long long most = 1 << 20;
   const auto own = std::filesystem::path("/proc") / std::to_string(getpid());
@@ -486,7 +473,6 @@ std::optional<int> descriptor_in(const std::filesystem::path& folder, const std:
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
-/// True if another user made the link in a folder where anyone may, such as /tmp.
 bool is_foreign_link(const struct stat& link, const std::filesystem::path& folder) {
   struct stat of_folder {};
   const bool open_to_all = stat(folder.c_str(), &of_folder) == 0 &&
@@ -498,11 +484,11 @@ bool is_foreign_link(const struct stat& link, const std::filesystem::path& folde
 
 ResolvedPath resolve(const std::string& path) {
   namespace fs = std::filesystem;
-  constexpr int most_links = 40;  // the kernel's limit
+  constexpr int most_links = 40;
   std::error_code error;
   ResolvedPath resolved{path};
   fs::path done;
-  std::vector<fs::path> left;  // path components that remain; the next one is last
+  std::vector<fs::path> left;
   const auto go_by = [&](const fs::path& parts) {
     const std::vector<fs::path> all(parts.begin(), parts.end());
     left.insert(left.end(), all.rbegin(), all.rend());
@@ -633,7 +619,6 @@ bool is_first_time(const char* mark) {
 Result<TextFile> TextFile::open(const std::string& path, const std::optional<User>& user) {
   const ActAs reader(user);
   if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
-  // Does not wait for the other end of a named pipe.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
@@ -721,8 +706,8 @@ void AppendLog::append(std::string_view line) {
   flush();
 }
 
-/// Removes the part of a line that was written before the disk was full, so that no line follows
-/// half a line.
+/// On failure, removes the part of a line that was written before the disk was full, so that no
+/// line follows half a line.
 bool AppendLog::flush() {
   if (waiting_.empty()) return true;
   struct stat about {};

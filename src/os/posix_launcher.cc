@@ -32,8 +32,9 @@
 
 namespace lauka::os {
 
-// lauka's side of the launcher. It writes requests into shared memory, wakes the launcher and waits
-// for it; meanwhile it reads the pipes of --output pipe and passes on the user's wish to end.
+// lauka's side of the launcher. It writes requests into shared memory, wakes the launcher and
+// waits. Meanwhile it reads the pipes of --output pipe, and tells the launcher if the user wants to
+// end.
 
 namespace {
 
@@ -45,8 +46,8 @@ Error too_large() {
   return Error{"the arguments of the commands take more than 64 MB", "compare fewer at once"};
 }
 
-/// Allocates shared memory, never freed, at the same addresses as in the launcher. The standard
-/// library throws std::bad_alloc when it is full.
+/// Allocates shared memory, which has the same addresses in the launcher and is never freed. Throws
+/// std::bad_alloc when it is full.
 class Arena {
  public:
   Arena(std::byte* begin, std::size_t bytes)
@@ -69,7 +70,6 @@ class Arena {
   std::pmr::monotonic_buffer_resource memory_;
 };
 
-/// True if two programs get the same environment, except for the values that each launch sets.
 bool has_same_environment(const ProgramSpec& a, const ProgramSpec& b) {
   const bool has_same_user = a.user && b.user
                                  ? a.user->name == b.user->name && a.user->home == b.user->home
@@ -79,7 +79,6 @@ bool has_same_environment(const ProgramSpec& a, const ProgramSpec& b) {
          (a.jobs > 1) == (b.jobs > 1);
 }
 
-/// The programs of a session in shared memory, where the launcher reads them.
 class SharedPrograms {
  public:
   explicit SharedPrograms(Arena& arena) : arena_(arena) {}
@@ -97,8 +96,8 @@ class SharedPrograms {
 
   const SharedProgram* at(ProgramId id) const { return programs_.at(id).shared; }
 
-  /// Returns the variable for the launch with index `place` in a batch; null if its program has
-  /// none.
+  /// Writes the variable of a launch into shared memory. `place`: index of the launch in its batch.
+  /// Returns null if the program has no variable for launches.
   char* find_variable(const Launch& launch, std::size_t place) {
     const std::string& name = programs_.at(launch.program).launch_variable;
     if (name.empty()) return nullptr;
@@ -118,7 +117,6 @@ class SharedPrograms {
     SharedProgram* shared;
     std::string launch_variable;
   };
-  /// Memory for a variable, reused by the same index of the next batch.
   struct Slot {
     char* bytes = nullptr;
     std::size_t size = 0;
@@ -144,9 +142,9 @@ class SharedPrograms {
     return program;
   }
 
-  /// Returns the environment of a program. If nothing changes, the program gets lauka's own,
-  /// because its size shifts the stack and thereby times. Otherwise the program added before often
-  /// has the same environment, which both then share.
+  /// Returns the environment of a program; empty for lauka's own environment. A program without
+  /// changes gets lauka's own, because another size would shift the stack and thereby times.
+  /// Successive programs with equal environments share one copy.
   SharedEnvironment environment_of(const ProgramSpec& spec) {
     if (is_own_environment(spec)) return {};
     if (!latest_spec_ || !has_same_environment(*latest_spec_, spec)) {
@@ -156,7 +154,6 @@ class SharedPrograms {
     return latest_environment_;
   }
 
-  /// Makes a program's environment. Unchanged variables stay where the launcher has them.
   SharedEnvironment make_environment(const ProgramSpec& spec) {
     const std::vector<std::string> all = program_environment(spec, "");
     SharedEnvironment environment{arena_.make<char*>(all.size() + 1)};
@@ -198,12 +195,10 @@ class SharedPrograms {
   Arena& arena_;
   std::vector<Entry> programs_;
   std::array<Slot, Launcher::kMaxBatch> slots_{};
-  std::optional<ProgramSpec>
-      latest_spec_{};  // the latest program with an environment other than lauka's
-  SharedEnvironment latest_environment_{};  // environment of `latest_spec_`
+  std::optional<ProgramSpec> latest_spec_{};
+  SharedEnvironment latest_environment_{};
 };
 
-/// The objects that are made before the fork.
 struct Channels {
   Descriptor socket;
   Descriptor launcher_socket;
@@ -336,8 +331,6 @@ class PosixLauncher final : public Launcher {
     into.at(length) = '\0';
   }
 
-  /// Begins to listen to a run, and opens `named`, the destination of its output. Returns why the
-  /// run cannot start; nullopt if it can.
   std::optional<Outcome> open_listened(const Launch& launch, OwnFiles& named) {
     const auto program = listened_.find(launch.program);
     if (program == listened_.end()) {
@@ -352,17 +345,17 @@ class PosixLauncher final : public Launcher {
     return std::nullopt;
   }
 
-  /// Opens the rings of a sampled run in the launcher, from which the run inherits the counters.
-  /// lauka reads the rings, because the launcher would grow, which would raise peak_rss. Returns 0
-  /// or errno.
+  /// Opens the rings of a sampled run. The counters are opened on the launcher, from which the run
+  /// inherits them. lauka reads the rings, because the launcher would grow, which would raise
+  /// peak_rss. Returns 0 or errno.
   int open_rings(const Launch& launch, SampleRings& rings) {
     if (launch.samples == nullptr) return 0;
     const CounterRequest& request = *counter_sets_.at(launch.counters)->requests;
     return rings.open(std::bit_cast<PerfEventAttr>(request.attributes), pid_, ++sampled_runs_);
   }
 
-  /// Wakes the launcher and waits for its answer. Returns 0; or errno if the launcher has ended or
-  /// cannot be reached.
+  /// Wakes the launcher and waits for its answer. Returns 0, or errno if the launcher does not
+  /// answer.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may be heard
   int converse(bool heeds_interrupts, const Tick& tick, SampleRings& rings,
                SampleListener* samples) {
@@ -400,7 +393,6 @@ class PosixLauncher final : public Launcher {
     }
   }
 
-  /// Reads the run's output, and ends the run if its listener is satisfied.
   void receive() {
     channels_.files.drain_some();
     if (!channels_.files.enough_ns() || state_->enough) return;
@@ -421,8 +413,8 @@ class PosixLauncher final : public Launcher {
     return status;
   }
 
-  /// Returns the error that the launcher has ended, after which lauka cannot run anything. The
-  /// run's own process ended with the launcher; its children have become lauka's.
+  /// Cleans up after the launcher's end, after which lauka cannot run anything. Kills the children
+  /// of the run, which have become lauka's children. Returns the error.
   Error end_of_launcher(int trouble, std::int64_t began_ns) {
     cancel();
     channels_.socket = Descriptor();
@@ -443,7 +435,6 @@ class PosixLauncher final : public Launcher {
     if (auto* stopped = std::get_if<Stopped>(&outcome)) stopped->survivor = survivor;
   }
 
-  /// True if the launcher killed the run and its group.
   static bool was_killed(const Outcome& outcome) {
     return !ended_by_itself(outcome) && !std::holds_alternative<NotStarted>(outcome);
   }
@@ -455,7 +446,7 @@ class PosixLauncher final : public Launcher {
       const SharedEnded& shared = state_->ended[i];
       const SharedProgram& program = *state_->launches[i].program;
       last_sink_ = program.is_kept ? OutputKind::Null : program.sink;
-      // Processes that left the group may still exist; they must not use the CPU during the next
+      // Processes that left the group may still exist. They must not use the CPU during the next
       // run.
       const bool ended_by_listener = channels_.files.enough_ns() && ended_by_itself(shared.outcome);
       const bool killed = ended_by_listener || was_killed(shared.outcome);
@@ -482,8 +473,8 @@ class PosixLauncher final : public Launcher {
     return all;
   }
 
-  /// Makes the run a success, however its program reacted when it was asked to end, unless it
-  /// cannot be killed.
+  /// Sets the outcome of a run that its listener ended: success, or a timeout if a process
+  /// survived.
   void end_early(const SharedEnded& shared, Ended& ended) const {
     ended.ended_by_listener = true;
     ended.outcome = Exited{0};
@@ -499,14 +490,13 @@ class PosixLauncher final : public Launcher {
   SharedPrograms programs_;
   Channels channels_;
   std::vector<SharedCounters*> counter_sets_;
-  std::map<ProgramId, ProgramSpec> listened_;  // programs with a listener
+  std::map<ProgramId, ProgramSpec> listened_;
   const LinuxCalls* sampled_by_;
   std::uint32_t sampled_runs_ = 0;
   OutputKind last_sink_ = OutputKind::Null;
-  std::optional<Error> why_gone_;  // reason why the launcher has ended
+  std::optional<Error> why_gone_;
 };
 
-/// `counters` is null if this system has no counters that a launcher can open.
 Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* counters,
                                                          AfterLauka after_lauka) {
   fill_standard_descriptors();
@@ -533,7 +523,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   sigprocmask(SIG_SETMASK, &all, &setup.started_with.mask);
   const pid_t pid = fork();
   if (pid == 0) {
-    close(channels.socket.get());  // otherwise the launcher would never see lauka's end
+    close(channels.socket.get());
     serve_as_launcher(setup);
   }
   const int fork_error = errno;

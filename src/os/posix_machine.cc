@@ -25,8 +25,6 @@ namespace lauka::os {
 
 namespace {
 
-/// Describes this machine. `facts` has the facts of its class, or none. It may already contain
-/// parts of the machine that are found in the same places.
 Machine describe(const MachineFacts& facts) {
   Machine machine = facts.machine;
   utsname names{};
@@ -106,8 +104,7 @@ MachineFacts machine_facts() {
 namespace {
 
 constexpr int kSteps = 16;
-/// The number of readings after which the clock is considered stopped. A step of 10 ms is found
-/// even if a reading takes 10 ns.
+/// Limit of readings in observed_step(). It is enough for a step of 10 ms if a reading takes 10 ns.
 constexpr int kMaxReadings = 2'000'000;
 
 }  // namespace
@@ -152,8 +149,6 @@ TimeOfDay time_of_day() {
   return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
-// Facts from Linux and macOS. Compiled on every system, because it uses files and calls only.
-
 namespace {
 
 constexpr const char* kCpuFolder = "/sys/devices/system/cpu";
@@ -162,8 +157,6 @@ std::string cpu_file(std::string_view name) {
   return fmt::format("{}/{}", kCpuFolder, name);
 }
 
-/// Returns the first line of a file without blanks at its end; nullopt if the file is missing or
-/// empty.
 std::optional<std::string> line_in(const LinuxCalls& calls, const std::string& path) {
   auto text = calls.read_file(path);
   if (!text) return std::nullopt;
@@ -247,7 +240,6 @@ void probe_power(const LinuxCalls& calls, MachineFacts& facts) {
     facts.power_saving = profile;
 }
 
-/// Returns the fraction of CPU time since boot that the hypervisor gave to others.
 std::optional<double> parse_stolen(const std::string& stat) {
   const auto words = blank_separated(std::string_view(stat).substr(0, stat.find('\n')));
   if (words.size() < 9 || words.front() != "cpu") return std::nullopt;
@@ -257,7 +249,6 @@ std::optional<double> parse_stolen(const std::string& stat) {
   return to_number(words[8]) / sum;
 }
 
-/// Returns the hypervisor's name, or the machine's vendor if that is a hypervisor; else nullopt.
 std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
   if (auto type = line_in(calls, "/sys/hypervisor/type")) return type;
   const std::string dmi = "/sys/class/dmi/id/";
@@ -334,7 +325,7 @@ MachineFacts linux_facts(const LinuxCalls& calls) {
 
 namespace {
 
-/// Returns the load average from struct loadavg: three fixed-point numbers and their scale, a long.
+/// Returns the load average from struct loadavg: three fixed-point numbers and their scale.
 std::optional<double> load_of(const DarwinCalls& calls) {
   struct Load {
     std::array<std::uint32_t, 3> fixed{};
@@ -361,8 +352,8 @@ std::vector<NamedCpus> list_kinds(const DarwinCalls& calls) {
   return kinds;
 }
 
-/// Returns true on battery. IOKit reports the battery's remaining seconds: -2 on external power, -1
-/// while it estimates.
+/// True on battery; nullopt if unknown. IOKit reports the battery's remaining seconds: -2 on
+/// external power, -1 while it estimates.
 std::optional<bool> on_battery(const DarwinCalls& calls) {
   static constexpr double kExternalPower = -2.0;
   void* library =
@@ -377,8 +368,8 @@ std::optional<bool> on_battery(const DarwinCalls& calls) {
   return estimate() != kExternalPower;
 }
 
-/// Returns the process that holds tracing; 0 if none. Ignores a holder that has ended, whose id the
-/// kernel keeps, and one in the background, which gives way.
+/// Returns the id of the process that holds tracing; 0 if there is none. Ignores a holder that has
+/// ended, whose id the kernel keeps, and a holder in the background, which gives way.
 std::int64_t owner_of_tracing(const DarwinCalls& calls) {
   constexpr std::int64_t foreground = 1;
   if (sysctl_number(calls, "ktrace.state").value_or(0) != foreground) return 0;
@@ -417,8 +408,6 @@ std::optional<std::int64_t> sysctl_number(const DarwinCalls& calls, const std::s
 }
 
 std::vector<pid_t> find_children(const DarwinCalls& calls, pid_t parent) {
-  // An answer that fills the buffer may be truncated, so the buffer is enlarged and the call
-  // repeated.
   for (std::size_t room = 64;; room *= 2) {
     std::vector<pid_t> children(room);
     const int count = calls.proc_listchildpids(parent, children.data(),

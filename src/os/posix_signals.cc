@@ -24,19 +24,19 @@ bool is_ignored(int signal_number) {
 
 namespace {
 
-// The only flag that handlers set: the first signal that asked lauka to end.
+// The first signal that asked lauka to end; 0: none.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t interrupted_by = 0;
 
-// The function of on_sudden_end().
+// The function that on_sudden_end() was given.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<void (*)()> give_back_before_end = nullptr;
 
-// Time of the first signal, in ns of CLOCK_MONOTONIC.
+// Time of the first signal that asked lauka to end, in ns of CLOCK_MONOTONIC.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<std::int64_t> interrupted_at = 0;
 
-// Is suspension delayed, and was it requested meanwhile?
+// While suspension_is_held is 1, SIGTSTP only sets suspension_is_due to 1.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t suspension_is_held = 0;
 volatile std::sig_atomic_t suspension_is_due = 0;
@@ -87,14 +87,13 @@ void note_interrupt(int signal_number) {
     void (*const give_back)() = give_back_before_end;
     if (give_back != nullptr) give_back();
     std::signal(signal_number, SIG_DFL);
-    std::raise(signal_number);  // arrives when this handler returns
+    std::raise(signal_number);
     return;
   }
   interrupted_at = now_ns();
   interrupted_by = signal_number;
 }
 
-/// Suspends lauka as the signal does by default. Returns when lauka continues.
 void suspend_now() {
   sigset_t suspension;
   sigset_t saved;
@@ -121,7 +120,6 @@ void note_suspension(int /*signal_number*/) {
   errno = saved;
 }
 
-/// Discards a pending suspension, as the kernel does.
 void note_resumption(int /*signal_number*/) {
   suspension_is_due = 0;
 }
@@ -199,8 +197,7 @@ bool HoldSignals::must_report_suspension() const {
 
 void HoldSignals::report_suspension() {
   has_reported_ = true;
-  const std::string_view over =
-      is_terminal(Stream::Error) ? "\r\x1b[K" : "";  // erases the progress line
+  const std::string_view over = is_terminal(Stream::Error) ? "\r\x1b[K" : "";
   static_cast<void>(say(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
 }
 

@@ -29,8 +29,8 @@ namespace lauka::os {
 
 namespace {
 
-/// Calls setgroups with as many groups as the system allows; their number is a size_t on Linux, an
-/// int on macOS.
+/// Sets at most as many groups as the system allows. The count of setgroups is a size_t on Linux,
+/// an int on macOS.
 template <typename Count>
 int set_all(int (*set)(Count, const gid_t*), const std::vector<gid_t>& groups) {
   const auto most = static_cast<std::size_t>(std::max(sysconf(_SC_NGROUPS_MAX), 0L));
@@ -132,7 +132,6 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds kAfterInterrupt = std::chrono::seconds(1);
 constexpr nanoseconds kMaxDyingTime = std::chrono::seconds(2);
 
-/// Turns the forked child into the program. Makes system calls only.
 [[noreturn]] void become_program(const char* path, char* const* argv, char* const* environment,
                                  const ProgramSpec& spec, int null, int output, pid_t parent) {
   const std::optional<User>& user = spec.user;
@@ -152,8 +151,8 @@ std::string_view name_of(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-/// Adds `variable` at the end, and removes others with the same name, because some programs use the
-/// first and some the last.
+/// Adds `variable` at the end, and removes other variables with its name: some programs use the
+/// first, some the last.
 void set(std::vector<std::string>& environment, const std::string& variable) {
   std::erase_if(environment,
                 [&](const std::string& other) { return name_of(other) == name_of(variable); });
@@ -162,10 +161,9 @@ void set(std::vector<std::string>& environment, const std::string& variable) {
 
 }  // namespace
 
-/// Limits waiting for the program: until a deadline, which comes soon after an interruption.
+/// A deadline. If lauka is interrupted, the deadline comes at most one second later.
 class ProgramAside::Patience {
  public:
-  /// `group` is asked to end when lauka is.
   explicit Patience(nanoseconds deadline, pid_t group = 0) : deadline_(deadline), group_(group) {}
 
   nanoseconds left() {
@@ -204,17 +202,14 @@ void ProgramAside::begin(const ProgramSpec& spec, nanoseconds timeout) {
   if (pid == 0)
     become_program(path->c_str(), argv.data(), given, spec, null.get(), written.get(), parent);
   if (pid < 0) return;
-  setpgid(pid, pid);  // whichever process comes first sets the group
+  setpgid(pid, pid);
   pid_ = pid;
   deadline_ = MonotonicClock().now() + timeout;
 }
 
-/// Reads until the program closes its output, or has ended and left the output to another process.
-/// Returns false if the time is over.
 bool ProgramAside::reads(Patience& patience, std::size_t most_bytes, Part part,
                          std::string& output) const {
-  constexpr nanoseconds until_signal =
-      std::chrono::milliseconds(20);  // longest time until a signal is noticed
+  constexpr nanoseconds until_signal = std::chrono::milliseconds(20);
   std::array<char, 4096> piece;
   for (;;) {
     const bool was_over = is_over();
@@ -240,7 +235,8 @@ bool ProgramAside::is_over() const {
          info.si_pid != 0;
 }
 
-/// True if the program has ended. It stays a zombie, so that its id is not reused.
+/// Waits for the end of the program; returns false if time runs out. The ended program stays a
+/// zombie, so that its id is not reused.
 bool ProgramAside::has_ended(Patience& patience) const {
   constexpr nanoseconds pause = std::chrono::microseconds(100);
   for (;;) {
@@ -295,7 +291,7 @@ std::vector<std::string> program_environment(const ProgramSpec& spec, const std:
     set(environment, "LOGNAME=" + spec.user->name);
   }
   if (!spec.folder.empty()) {
-    std::error_code error;  // as with cd, links are not resolved
+    std::error_code error;
     const auto folder = std::filesystem::absolute(spec.folder, error).lexically_normal();
     if (!error) set(environment, "PWD=" + folder.string());
   }

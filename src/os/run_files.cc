@@ -26,7 +26,7 @@ constexpr off_t kErrorFileKept = 1 << 16;
 constexpr nanoseconds kAlarm = std::chrono::milliseconds(100);
 constexpr nanoseconds kSoon = std::chrono::microseconds(100);  // 0 would switch the alarm off
 
-/// Returns the file's size by lseek, which is faster than fstat. Programs append at any position.
+/// Uses lseek, which is faster than fstat. The position may move, because programs append.
 off_t size_of(int fd) {
   return std::max<off_t>(lseek(fd, 0, SEEK_END), 0);
 }
@@ -36,7 +36,7 @@ timeval to_timeval(nanoseconds time) {
   return {microseconds / 1'000'000, static_cast<suseconds_t>(microseconds % 1'000'000)};
 }
 
-// Numbers above those that shells and scripts use.
+// Lowest descriptor number that a program gets, above the numbers that scripts use.
 constexpr int kFirstNumber = 100;
 constexpr int kFirstNumberOfFew = 10;
 
@@ -45,9 +45,9 @@ T read(const T& shared) {
   return __atomic_load_n(&shared, __ATOMIC_RELAXED);
 }
 
-/// Opens files for a run. Opening a named pipe waits for its other end; the wait fails with EINTR
-/// when the run is no longer wanted, and with ETIMEDOUT when `limit` is over, counted from
-/// construction. A repeated alarm ends waits, because a single alarm may come just before a wait.
+/// Opens files for a run. Opening a named pipe waits for its other end. The wait fails with EINTR
+/// when the run is no longer wanted, and with ETIMEDOUT at `limit` after construction. The alarm
+/// repeats, because a single alarm may come just before a wait.
 class OpensPatiently : NonCopyable {
  public:
   OpensPatiently(nanoseconds limit, const std::function<bool()>& is_unwanted)
@@ -55,7 +55,7 @@ class OpensPatiently : NonCopyable {
     const auto now = std::chrono::steady_clock::now();
     deadline_ = now + std::min<nanoseconds>(limit, nanoseconds::max() - now.time_since_epoch());
     struct sigaction action {};
-    action.sa_handler = [](int) {};  // without SA_RESTART, so that waits end
+    action.sa_handler = [](int) {};
     sigfillset(&action.sa_mask);
     sigaction(SIGALRM, &action, &handled_);
     sigset_t alarm;
@@ -74,7 +74,6 @@ class OpensPatiently : NonCopyable {
     errno = saved;
   }
 
-  /// Returns the descriptor, closed by exec; -1 with errno on failure.
   int open(const char* path, int flags) const {
     while (!is_unwanted_()) {
       const int fd = ::open(path, flags | O_CLOEXEC, 0666);
@@ -94,7 +93,6 @@ class OpensPatiently : NonCopyable {
   sigset_t blocked_{};
 };
 
-/// Returns the last lines of a file, like OutputTail.
 std::string last_lines_of_file(int fd) {
   struct stat file {};
   if (fstat(fd, &file) != 0) return "";
@@ -133,7 +131,7 @@ std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
   if (spec.input.path && !output_only) named.input = spec.input.path->c_str();
   if (spec.output.sink == OutputKind::File) named.output = spec.output.path.c_str();
   if (named.input == nullptr && named.output == nullptr) return std::nullopt;
-  const ActAs user(spec.user);  // see Rights in launcher_process.cc
+  const ActAs user(spec.user);  // a link could lead to files that only root may use
   if (!user.error().empty()) return NotStarted{LaunchStep::BecomeUser, EPERM};
   return open_named(named, is_unwanted, own);
 }
@@ -153,8 +151,8 @@ bool RunFiles::Pipe::open() {
   if (pipe(ends.data()) != 0) return false;
   read_end = Descriptor(ends[0]);
   write_end = Descriptor(ends[1]);
-  // Reading must not wait, which would delay the session; and no run may inherit an end, because
-  // the pipe would then never end.
+  // Reading must not wait, which would delay the session. No run may inherit an end, because the
+  // pipe would then stay open.
   return std::ranges::all_of(ends, [](int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }) &&
          fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
@@ -260,8 +258,8 @@ RegionPage::~RegionPage() {
   if (memory_ != nullptr) munmap(memory_, sizeof *memory_);
 }
 
-/// Returns the descriptor for the program, or -1 with errno. It stays open across exec; this
-/// process starts nothing else before it closes the descriptor.
+/// Duplicates `descriptor` for the program. Returns the duplicate, or -1 with errno. The duplicate
+/// stays open across exec; this process starts nothing else before it closes the duplicate.
 int RegionPage::hand_down(int descriptor) {
   if (count_ == handed_.size()) {
     errno = EMFILE;

@@ -38,14 +38,10 @@ std::vector<pid_t> find_descendants(const DarwinCalls& calls, pid_t root) {
   return found;
 }
 
-/// Waits for events during a run by kqueue: ends of processes, signals, output and times, without
-/// polling.
 class EventQueue {
  public:
   explicit EventQueue(const DarwinCalls& calls) : calls_(calls) {}
 
-  /// Watches read ends of pipes, signals that ask lauka to end, and SIGCHLD. Returns false with
-  /// errno on failure.
   bool open(std::span<const int> readable) {
     queue_ = Descriptor(calls_.kqueue());
     if (!queue_) return false;
@@ -60,23 +56,19 @@ class EventQueue {
     return true;
   }
 
-  /// Watches for the end of `pid`.
   void expect_end_of(pid_t pid) {
     expected_ = pid;
     const auto flags = static_cast<std::uint16_t>(kEventAdd | kEventOneShot);
-    // Fails with ESRCH if the process has already ended, because it was killed before it was
-    // resumed.
+    // Fails with ESRCH if the process has already ended.
     has_ended_ = !add({static_cast<std::uint64_t>(pid), kFilterProcess, flags, kNoteExit});
   }
 
   struct QueueEvents {
-    bool ended = false;  ///< the process of the latest expect_end_of() ended; it will be a zombie
-                         ///< in a moment
-    bool child_signal = false;  ///< SIGCHLD arrived, so that the child may have stopped
+    bool ended = false;  ///< the awaited process has ended, and will be a zombie in a moment
+    bool child_signal = false;
     bool readable = false;
   };
 
-  /// Waits for an event, a signal handler, or `at_most`.
   QueueEvents wait(nanoseconds at_most) {
     QueueEvents happened{has_ended_, false, false};
     if (has_ended_) return happened;
@@ -103,11 +95,11 @@ class EventQueue {
   const DarwinCalls& calls_;
   Descriptor queue_;
   pid_t expected_ = 0;
-  bool has_ended_ = false;  // the process ended before it could be watched
+  bool has_ended_ = false;
 };
 
-/// Kills `leader`, its process group, and its descendants, even those that left the group. Does not
-/// find processes whose parent has ended.
+/// Kills `leader`, its process group, and its descendants, even outside the group. Does not find
+/// processes whose parent has ended.
 void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
   // Before killing, because children of a dead parent are not found.
   const std::vector<pid_t> descendants = find_descendants(calls, leader);
@@ -116,7 +108,7 @@ void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
   for (const pid_t pid : descendants) calls.kill(pid, SIGKILL);
 }
 
-/// Returns open descriptors other than 0, 1 and 2 that a started program inherits, such as a make's
+/// Returns the open descriptors from 3 to 1023 that a started program inherits, such as a make's
 /// job server or a shell's <(...).
 std::vector<int> inherited_descriptors() {
   constexpr int looked_at = 1024;
@@ -128,31 +120,27 @@ std::vector<int> inherited_descriptors() {
   return inherited;
 }
 
-/// Reads the kernel's accounts of a process.
 class UsageReader {
  public:
   explicit UsageReader(const DarwinCalls& calls) : calls_(calls), timebase_(timebase_of(calls)) {}
 
   nanoseconds now() const { return nanoseconds(ns(calls_.mach_absolute_time())); }
 
-  /// The totals of a process, and times finer than wait4's.
   struct Read {
     std::uint64_t user_ns =
-        0;  ///< nanoseconds of user time, including the processes that it waited for
+        0;  ///< nanoseconds of user time, including the child processes that it waited for
     std::uint64_t system_ns = 0;
     KernelTotals totals{};
   };
-  /// Returns the totals of a process that has ended and is not reaped; nullopt if the kernel lacks
-  /// them.
   std::optional<Read> read(pid_t pid) {
     ProcessUsage usage;
-    auto** buffer = reinterpret_cast<void**>(&usage);  // the type that the call declares
+    auto** buffer = reinterpret_cast<void**>(&usage);
     const auto is_supported = [&](int flavour) {
       return calls_.proc_pid_rusage(pid, flavour, buffer) == 0;
     };
     if (has_newest_usage_ && !is_supported(kRusageV6)) {
       if (errno != EINVAL) return std::nullopt;
-      has_newest_usage_ = false;  // this kernel has only an older layout
+      has_newest_usage_ = false;
     }
     if (!has_newest_usage_ && !is_supported(kRusageV4)) return std::nullopt;
     Read read{ns(usage.user_time + usage.child_user_time),
@@ -180,7 +168,6 @@ struct Program {
   std::string path;
 };
 
-/// A function to be called repeatedly during a run, and the time of its next call.
 struct Due {
   nanoseconds at{};
   nanoseconds interval{};
@@ -192,7 +179,6 @@ struct Due {
   }
 };
 
-/// The watchers of a run, each with its own interval.
 class Polls {
  public:
   Polls(std::span<RunWatch* const> watches, nanoseconds began) : watches_(watches) {
@@ -220,13 +206,12 @@ class Polls {
 constexpr nanoseconds kTick = std::chrono::milliseconds(200);
 constexpr nanoseconds kHousekeeping = std::chrono::milliseconds(100);
 
-/// The signals and descriptors that lauka was started with; every command gets them.
 struct StartedUnder {
   sigset_t mask{};
   bool ignored_child = false;
   bool ignored_pipe = false;
   bool ignored_file_size = false;
-  std::vector<int> descriptors{};  // see inherited_descriptors
+  std::vector<int> descriptors{};
 };
 
 class SpawningLauncher final : public Launcher {
@@ -240,7 +225,7 @@ class SpawningLauncher final : public Launcher {
     Result<std::string> path = find_program(spec);
     if (!path) return path.error();
     if (spec.user) static_cast<void>(files_.hand_pipes_to(*spec.user));
-    // The path is relative to the program's folder, but the kernel resolves it in lauka's.
+    // The path is relative to the program's folder, but the kernel resolves it in lauka's folder.
     if (!spec.folder.empty() && !path->starts_with('/')) *path = spec.folder + "/" + *path;
     programs_.push_back({spec, *std::move(path)});
     return static_cast<ProgramId>(programs_.size() - 1);
@@ -350,8 +335,8 @@ class SpawningLauncher final : public Launcher {
     }
   }
 
-  /// Makes the run a success that took `took`, however its program reacted when it was asked to
-  /// end. Kills the other processes of its group that do not end in the time left.
+  /// Sets the outcome of a run that its listener ended to success. Kills processes of the run's
+  /// group that do not end soon. `took`: time from the start until the listener ended the run.
   void end_early(pid_t pid, nanoseconds took, Ended& ended) {
     constexpr nanoseconds pause = std::chrono::milliseconds(2);
     const nanoseconds deadline = now() + kGrace;
@@ -364,7 +349,6 @@ class SpawningLauncher final : public Launcher {
     ended.usage.wall_ns = std::min(ended.usage.wall_ns, wall_ns);
   }
 
-  /// Passes the region to a program that has one. Returns false with errno on failure.
   static bool share_region(const ProgramSpec& spec, const Launch& launch, RegionPage& region) {
     if (!spec.has_region) return true;
     if (!region.hand_down()) return false;
@@ -419,7 +403,8 @@ class SpawningLauncher final : public Launcher {
     return error;
   }
 
-  /// Watches the run until it ends by itself (nullopt), or kills it and returns the outcome.
+  /// Watches a run to its end. Returns the outcome of a run that had to be killed; nullopt if its
+  /// exit status or its listener decides the outcome.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   std::optional<Outcome> attend(pid_t pid, nanoseconds began, const ProgramSpec& spec,
                                 std::span<RunWatch* const> watches) {
@@ -458,14 +443,13 @@ class SpawningLauncher final : public Launcher {
     }
   }
 
-  /// Returns why a run must end; nullopt if it may go on.
   std::optional<Outcome> out_of_time(bool is_late, const ProgramSpec& spec) const {
     if (is_interrupted()) return Cancelled{};
     if (is_late) return TimedOut{*spec.timeout};
     return std::nullopt;
   }
 
-  /// Kills a run that job control stopped, as it would wait for ever. Returns its outcome.
+  /// Returns Stopped if job control stopped the run, which would then wait for ever; else nullopt.
   std::optional<Outcome> stopped(pid_t pid) {
     siginfo_t info{};
     const int waited = calls_.waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WNOHANG);
@@ -481,7 +465,6 @@ class SpawningLauncher final : public Launcher {
     return now();
   }
 
-  /// Reads the kernel's accounts of a run that has ended, and reaps it.
   void take_accounts(pid_t pid, Ended& ended) {
     auto known = usage_.read(pid);
     int status = 0;
@@ -510,7 +493,7 @@ class SpawningLauncher final : public Launcher {
   HoldSignals* hold_ = nullptr;
   const Tick* tick_ = nullptr;
   Due tick_due_{};
-  bool heeds_interrupts_ = true;  // for the current run
+  bool heeds_interrupts_ = true;
 };
 
 }  // namespace
@@ -521,7 +504,7 @@ Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& cal
   started_with.ignored_child = is_ignored(SIGCHLD);
   started_with.ignored_pipe = is_ignored(SIGPIPE);
   started_with.ignored_file_size = is_ignored(SIGXFSZ);
-  std::signal(SIGCHLD, SIG_DFL);  // if it were ignored, the kernel would discard status and usage
+  std::signal(SIGCHLD, SIG_DFL);
   fill_standard_descriptors();
   started_with.descriptors = inherited_descriptors();
   auto launcher = std::make_unique<SpawningLauncher>(calls, std::move(started_with));

@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::size_t kMaxMapBytes = std::size_t{256} << 20U;
 
-/// Removes a hexadecimal number and the space after it from the front of a line, and returns the
-/// number; nullopt if missing.
 std::optional<std::uint64_t> take_address(std::string_view& line) {
   if (line.starts_with("0x")) line.remove_prefix(2);
   std::uint64_t value = 0;
@@ -40,7 +38,7 @@ SymbolMap parse_kernel_symbols(std::string_view text) {
   SymbolMap symbols;
   for (std::string_view line : split(text, '\n')) {
     const auto address = take_address(line);
-    // "t name", or for a module "t name\t[module]".
+    // "t name", or for a module "t name\t[module]"
     if (!address || *address == 0 || line.size() < 3 || line[1] != ' ') continue;
     if (std::string_view("tTwW").find(line[0]) == std::string_view::npos) continue;
     line.remove_prefix(2);

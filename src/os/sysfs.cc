@@ -16,7 +16,7 @@ using Term = Sysfs::Term;
 
 constexpr std::string_view kDevices = "/sys/bus/event_source/devices";
 
-// Names of the core PMU on machines where it has no "cpus" file.
+// Names of core PMUs that may lack a "cpus" file.
 constexpr std::array<std::string_view, 2> kCoreNames = {"cpu", "cpum_cf"};
 
 // PMUs of the kernel's own events, never of a core. Not looking for their "cpus" file saves 4 us
@@ -40,7 +40,6 @@ std::optional<Format::Bits> parse_bits(std::string_view text) {
   return Format::Bits{static_cast<unsigned>(*low), static_cast<unsigned>(*high)};
 }
 
-/// Returns a number whose lowest `width` (1..64) bits are set.
 constexpr std::uint64_t low_bits(unsigned width) {
   return ~std::uint64_t{0} >> (64U - width);
 }
@@ -61,7 +60,6 @@ std::optional<unsigned> parse_word(std::string_view name) {
   return static_cast<unsigned>(found - kWords.begin());
 }
 
-/// Adds a term, or replaces an earlier term with the same name.
 void set_term(std::vector<Term>& terms, Term term) {
   const auto same =
       std::ranges::find_if(terms, [&](const auto& other) { return other.name == term.name; });
@@ -71,7 +69,6 @@ void set_term(std::vector<Term>& terms, Term term) {
     terms.push_back(std::move(term));
 }
 
-/// Adds the terms of a text such as "event=0x3c,edge,param=?".
 Result<void> add_terms(std::string_view text, std::vector<Term>& terms) {
   for (const std::string_view part : split(text, ',')) {
     const std::string_view item = trimmed(part);
@@ -162,7 +159,6 @@ std::optional<Pmu> Sysfs::find(std::string_view pmu) const {
 
 std::vector<std::string> Sysfs::events(const Pmu& pmu) const {
   std::vector<std::string> names = calls_.list_folder(path_of(pmu.name, "events"));
-  // NAME.unit and similar files describe the event NAME.
   std::erase_if(names, [](const std::string& name) {
     return name.ends_with(".unit") || name.ends_with(".scale") || name.ends_with(".snapshot") ||
            name.ends_with(".per-pkg");
@@ -196,7 +192,7 @@ Result<std::vector<Sysfs::Term>> Sysfs::expand(const Pmu& pmu, std::string_view 
     const std::string_view item = trimmed(part);
     const bool alone = item.find('=') == std::string_view::npos;
     const auto event = alone ? read_terms(pmu, item) : std::nullopt;
-    // rHEX, unless the PMU has a term or event with that name.
+    // rHEX is a raw code if the PMU has no term or event with that name.
     if (alone && item.starts_with('r') && !event && !read(pmu, "format", item)) {
       if (const auto raw = parse_hex(item.substr(1))) {
         set_term(terms, {"config", raw});

@@ -11,7 +11,6 @@
 
 namespace lauka::os {
 
-/// An event as perf_event_open encodes it.
 struct Code {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
@@ -23,20 +22,19 @@ struct Code {
 };
 
 enum class PmuKind : unsigned char {
-  Core,        ///< the counters of processor cores
+  Core,
   Task,        ///< counters outside the cores that can count one task
   PerPackage,  ///< counters of a whole package, useless for one task
 };
 
-/// A performance monitoring unit, which counts events: /sys/bus/event_source/devices/NAME.
+/// A unit that counts events: /sys/bus/event_source/devices/NAME.
 struct Pmu {
   std::string name;
-  std::uint32_t type =
-      0;  ///< the kernel's number for the PMU, which may differ after the next boot
+  std::uint32_t type = 0;  ///< the kernel's number for this PMU; may change at each boot
   PmuKind kind = PmuKind::Core;
 };
 
-/// The places of a term's bits: ranges of bits in one config word, the lowest bits first.
+/// The places of a term's bits in one config word, the lowest bits first.
 struct Format {
   struct Bits {
     unsigned low = 0;
@@ -46,15 +44,13 @@ struct Format {
   std::vector<Bits> bits{};
 };
 
-/// Parses "config:0-7,32-35"; nullopt if `text` has another form or names a bit above 63.
+/// Parses a format such as "config:0-7,32-35"; nullopt if `text` is not a format.
 std::optional<Format> parse_format(std::string_view text);
 
-/// Replaces the bits of `format` in `code` by `value`. Returns false, and changes nothing, if the
-/// value is too wide.
+/// Replaces the bits of `format` in `code` by `value`. Returns false, and changes nothing, if
+/// `value` has too many bits.
 bool put(Code& code, const Format& format, std::uint64_t value);
 
-/// The PMUs and events of this machine, as the kernel describes them. Caches the PMUs of the cores
-/// only; reads other files on request.
 class Sysfs {
  public:
   /// A part of an event's encoding, such as "umask=0x1".
@@ -65,26 +61,25 @@ class Sysfs {
 
   explicit Sysfs(const LinuxCalls& calls) : calls_(calls) {}
 
-  /// Returns the PMUs of the cores, sorted by name; several if there are several core kinds.
+  /// Returns the PMUs of the cores, sorted by name. Machines with several core kinds may have
+  /// several.
   std::vector<Pmu> core_pmus() const;
 
-  /// Returns all PMUs, sorted by name.
   std::vector<Pmu> all_pmus() const;
 
   std::optional<Pmu> find(std::string_view pmu) const;
 
-  /// Returns the names of the PMU's events, sorted.
   std::vector<std::string> events(const Pmu& pmu) const;
 
   /// Returns the terms of an event ("event=0x3c,umask=0x1"); nullopt if the event does not exist.
   std::optional<std::string> read_terms(const Pmu& pmu, std::string_view event) const;
 
-  /// Returns the factor that turns the count of one of Intel's topdown events from cycles into
-  /// slots; 1 for other events, or if it is unknown.
+  /// Returns the factor by which a count of one of Intel's topdown events is multiplied to get
+  /// slots; 1 for other events, or if the factor is unknown.
   std::uint64_t read_scale(const Pmu& pmu, std::string_view event) const;
 
-  /// Encodes the text between the slashes of pmu/.../: an event, a term, rHEX, or several of them,
-  /// separated by commas. A later term replaces an earlier one.
+  /// Encodes the text between the slashes of pmu/.../: events, terms and rHEX, separated by commas.
+  /// A later term replaces an earlier term with the same name.
   Result<Code> encode(const Pmu& pmu, std::string_view text) const;
 
  private:
@@ -94,8 +89,7 @@ class Sysfs {
                                   std::string_view file) const;
 
   const LinuxCalls& calls_;
-  mutable std::optional<std::vector<Pmu>>
-      cores_{};  // cached, because each event is searched in them
+  mutable std::optional<std::vector<Pmu>> cores_{};
 };
 
 }  // namespace lauka::os

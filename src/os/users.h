@@ -10,27 +10,23 @@
 
 #include <sys/types.h>
 
-// The system's facts about its users (linux_platform.cc, darwin_platform.cc). Internal to os/.
+// Facts about users (linux_platform.cc, darwin_platform.cc). Internal to os/.
 
 namespace lauka::os {
 
-/// A user's entry in the system's user database.
 struct Account {
   std::string name;
   std::string home;
 };
 
-/// Finds the account with the id `user`; nullopt if it is not found.
 std::optional<Account> find_account(std::uint32_t user);
 
-/// Returns the groups of the user called `name`; empty if they are unknown.
 std::vector<std::uint32_t> find_groups(const std::string& name);
 
 /// The calls that change this process's rights. Each returns 0, or -1 with errno.
 struct IdentityCalls {
   /// Joins the groups of `user` (macOS: as many as the system allows).
   int (*join_groups)(const User& user);
-  /// Sets the groups, as many as the system allows.
   int (*setgroups)(const std::vector<gid_t>& groups);
   int (*setegid)(gid_t group);
   int (*seteuid)(uid_t user);
@@ -38,15 +34,14 @@ struct IdentityCalls {
 
 const IdentityCalls& identity_calls();
 
-/// While an object exists, files are found, opened and created with the rights of `user` (nullopt:
-/// lauka's own), so that root cannot be led to places that the user cannot reach. lauka's real and
-/// saved user ids stay root's.
+/// While an object exists, lauka uses files with the rights of `user` (nullopt: lauka's own), so
+/// that root cannot be led to places that the user cannot reach.
 class ActAs : NonCopyable {
  public:
   explicit ActAs(const std::optional<User>& user, const IdentityCalls& calls = identity_calls());
   ~ActAs();
 
-  /// Returns why the rights could not be changed; empty if they were, or did not have to be.
+  /// Returns why the rights could not be changed; empty if there was no error.
   const std::string& error() const { return error_; }
 
  private:
@@ -59,16 +54,14 @@ class ActAs : NonCopyable {
   std::vector<gid_t> groups_;
 };
 
-/// True if `path` exists and belongs to a user other than `user` (nullopt: lauka's own). Does not
-/// follow a link.
+/// True if `path` exists and belongs to a user other than `user` (nullopt: lauka's own). Looks at a
+/// link, not at its target.
 bool belongs_to_another(const std::string& path, const std::optional<User>& user);
 
-/// True if this process has root's rights.
 bool has_root_rights();
 
 /// Returns the user who called sudo, with groups and home folder. nullopt without sudo or root's
-/// rights, if `keep_root`, or if root called sudo. Refuses SUDO_UID or SUDO_GID that is not a valid
-/// id.
+/// rights, if `keep_root`, or if root called sudo. Refuses an invalid SUDO_UID or SUDO_GID.
 Result<std::optional<User>> user_behind_sudo(bool keep_root);
 
 }  // namespace lauka::os

@@ -30,7 +30,6 @@ bool is_assignment(std::string_view word) {
                      [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
-/// Returns the words of a command that runs without a shell.
 Result<std::vector<std::string>> make_words(const std::string& text) {
   auto words = split_words(text);
   if (!words) return words.error();
@@ -44,22 +43,18 @@ Result<std::vector<std::string>> make_words(const std::string& text) {
   return words;
 }
 
-/// The largest number of commands in one session.
 constexpr std::size_t kMaxCommands = 10'000;
 
-/// A variable and its values, in order.
 struct Variable {
   std::string name;
   std::vector<std::string> values;
 };
 
-/// A command to measure: a typed command, and its parameters' values.
 struct Combination {
   std::size_t typed = 0;
   std::vector<Parameter> parameters{};
 };
 
-/// Returns {NAME}.
 std::string placeholder(std::string_view name) {
   return "{" + std::string(name) + "}";
 }
@@ -68,8 +63,7 @@ bool mentions(std::string_view text, std::string_view name) {
   return text.find(placeholder(name)) != std::string_view::npos;
 }
 
-/// Returns `text` with each {NAME} replaced by the parameter's value. Inserted text is not searched
-/// again; other braces are unchanged.
+/// Inserted text is not searched again; other braces are unchanged.
 std::string filled(std::string_view text, const std::vector<Parameter>& parameters) {
   std::string result;
   while (!text.empty()) {
@@ -101,7 +95,6 @@ ExpectedOutput filled(const ExpectedOutput& output, const std::vector<Parameter>
   return {output.kind, filled(output.text, parameters)};
 }
 
-/// Returns the text of a value in which variables are replaced.
 std::string text_of(const std::string& text) {
   return text;
 }
@@ -112,8 +105,6 @@ std::string text_of(const OutputChoice& output) {
   return output.path;
 }
 
-/// Calls `take` with the name and values of each option that may be given once for all commands, or
-/// once per command.
 template <typename Take>
 void for_each_list(const CommandOptions& options, const Take& take) {
   for (const HookRow& row : kHookKinds) take(row.name, options.hooks[row.kind]);
@@ -125,7 +116,6 @@ void for_each_list(const CommandOptions& options, const Take& take) {
   take("output", options.outputs);
 }
 
-/// Returns the properties in which `command` differs from `namesakes`, the commands with its name.
 std::vector<std::string> list_differences(const Command& command,
                                           const std::vector<const Command*>& namesakes) {
   const auto differs = [&](const auto& is_same) {
@@ -148,7 +138,6 @@ std::vector<std::string> list_differences(const Command& command,
   return parts;
 }
 
-/// Adds the differences to equal names: "sort f (cwd d1)", "sort f (LC_ALL=C)".
 void make_distinct(std::vector<Command>& commands) {
   std::map<std::string_view, std::vector<const Command*>> namesakes;
   for (const Command& command : commands) namesakes[command.name].push_back(&command);
@@ -181,8 +170,6 @@ Result<std::vector<std::string>> read_values(const ParameterOption& option) {
   return values;
 }
 
-/// Advances the wheels like a counter whose first digit is the fastest. Returns false when all are
-/// back at the start.
 bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& variables) {
   for (std::size_t i = 0; i < wheels.size(); ++i) {
     if (++wheels[i] < variables[i].values.size()) return true;
@@ -191,8 +178,6 @@ bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& vari
   return false;
 }
 
-/// Returns the variables of -L and -P. Refuses names that cannot be written as {NAME}, duplicate
-/// names, and ranges without an end.
 Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>& options) {
   std::vector<Variable> variables;
   for (const ParameterOption& option : options) {
@@ -214,7 +199,6 @@ Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>&
   return variables;
 }
 
-/// Makes the commands of a command line.
 class CommandMaker {
  public:
   explicit CommandMaker(const CommandOptions& options)
@@ -240,8 +224,8 @@ class CommandMaker {
   }
 
  private:
-  /// True if the typed command, or an option for it, contains the variable. Options given per
-  /// measured command cannot decide how many commands there are, so they count for all commands.
+  /// Options given per measured command cannot decide how many commands there are, so they count
+  /// for all commands.
   bool uses(std::size_t typed, const Variable& variable) const {
     bool found = mentions(options_.texts[typed], variable.name);
     for_each_list(options_, [&](std::string_view /*name*/, const auto& given) {
@@ -253,9 +237,7 @@ class CommandMaker {
     return found;
   }
 
-  /// Returns, for each typed command, all combinations of the values of the variables that it uses;
-  /// a command without variables occurs once. Commands vary fastest, then the first variable.
-  /// Refuses more than kMaxCommands.
+  /// A command without variables occurs once. Commands vary fastest, then the first variable.
   Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
     std::size_t all = typed_;
     for (const Variable& variable : variables) {
@@ -264,8 +246,7 @@ class CommandMaker {
                      "give fewer values"};
       all *= variable.values.size();
     }
-    std::vector<std::vector<std::size_t>> used(
-        typed_);  // indices of the variables that each command uses
+    std::vector<std::vector<std::size_t>> used(typed_);
     for (std::size_t command = 0; command < typed_; ++command)
       for (std::size_t v = 0; v < variables.size(); ++v)
         if (uses(command, variables[v])) used[command].push_back(v);
@@ -307,8 +288,6 @@ class CommandMaker {
     return fits;
   }
 
-  /// Sets `target` to the value that was given once for all, once per typed command or once per
-  /// measured command, if there is one.
   template <typename T, typename Filled>
   void fill(const std::vector<T>& given, const Combination& combination, std::size_t measured,
             Filled& target) const {
@@ -349,7 +328,6 @@ class CommandMaker {
     return words;
   }
 
-  /// Returns the name followed by values that it does not show, so that all names differ.
   std::string name_of(const Combination& combination, std::size_t measured) const {
     const bool is_per_measured = options_.names.size() > typed_;
     const std::size_t index = is_per_measured ? measured : combination.typed;
@@ -371,16 +349,14 @@ class CommandMaker {
   }
 
   const CommandOptions& options_;
-  std::size_t typed_;         // number of typed commands
-  std::size_t measured_ = 0;  // number of measured commands
+  std::size_t typed_;
+  std::size_t measured_ = 0;
 };
 
-/// Returns a metric as the user types it: "rate", "ops:ops/s".
 std::string write_head(const OwnMetric& metric) {
   return metric.unit.word.empty() ? metric.name : metric.name + ":" + metric.unit.word;
 }
 
-/// True if name or unit suggest that more is better.
 bool is_rate(const OwnMetric& metric) {
   constexpr auto words = std::to_array<std::string_view>({"rate", "ops", "throughput", "/s"});
   const std::string head = lower_case(write_head(metric));
@@ -388,8 +364,6 @@ bool is_rate(const OwnMetric& metric) {
       words, [&](std::string_view word) { return head.find(word) != std::string::npos; });
 }
 
-/// Adds a hint for each shell syntax outside quotes in commands without a shell, which is probably
-/// a mistake.
 void add_hints_about_shells(const CommandOptions& options, std::vector<std::string>& hints) {
   std::set<std::string> hinted;
   for (const std::string& text : options.texts) {
@@ -402,7 +376,6 @@ void add_hints_about_shells(const CommandOptions& options, std::vector<std::stri
   }
 }
 
-/// Adds a hint for "-d 5000", which probably means milliseconds.
 void add_hints_about_duration(const std::vector<TypedOption>& typed,
                               std::chrono::nanoseconds duration, std::vector<std::string>& hints) {
   constexpr std::chrono::seconds longest(1000);
@@ -415,7 +388,6 @@ void add_hints_about_duration(const std::vector<TypedOption>& typed,
   }
 }
 
-/// Adds hints about a rate that is declared better if lower, and about an unknown unit.
 void add_hints_about_scraped(const CountingOptions& options, std::vector<std::string>& hints) {
   for (const OwnMetric& metric : options.scraped) {
     if (!metric.is_scraped()) continue;
@@ -431,8 +403,7 @@ void add_hints_about_scraped(const CountingOptions& options, std::vector<std::st
   }
 }
 
-/// Returns the option that was meant by a word with a typographic dash, which word processors make
-/// from hyphens ("–r", "—runs"); empty if missing.
+/// Word processors make typographic dashes from hyphens ("–r", "—runs").
 std::string with_plain_dash(std::string_view word) {
   for (const auto& [dash, plain] :
        {std::pair("\u2013", "-"), std::pair("\u2014", "--"), std::pair("\u2212", "-")})
@@ -440,7 +411,7 @@ std::string with_plain_dash(std::string_view word) {
   return "";
 }
 
-/// Adds a hint for "-n 5", which sets the number of runs in other tools.
+/// In other tools, -n 5 sets the number of runs.
 void add_hints_about_names(const CommandOptions& options, std::vector<std::string>& hints) {
   for (const std::string& name : options.names)
     if (!name.empty() && options.parameters.empty() &&
@@ -448,7 +419,6 @@ void add_hints_about_names(const CommandOptions& options, std::vector<std::strin
       hints.push_back(fmt::format("-n {0} names a command {0}; for {0} runs write -r {0}", name));
 }
 
-/// Adds a hint for two --shell options: all commands run in the last shell.
 void add_hint_about_two_shells(const std::vector<TypedOption>& typed,
                                std::vector<std::string>& hints) {
   std::vector<std::string> shells;
@@ -461,8 +431,6 @@ void add_hint_about_two_shells(const std::vector<TypedOption>& typed,
                     cited(shells.back()), shells.front()));
 }
 
-/// Adds a hint about a grep whose output is discarded, because GNU grep then stops at the first
-/// match.
 void add_hint_about_output(const std::vector<Command>& commands, std::vector<std::string>& hints) {
   for (const Command& command : commands) {
     const std::string_view text = command.text;
@@ -480,8 +448,8 @@ void add_hint_about_output(const std::vector<Command>& commands, std::vector<std
 }
 
 struct Meant {
-  std::string_view
-      ending;  ///< ending of the missing program's name; with a dot: the name's own ending
+  /// The missing program's name; if it begins with a dot, the end of the name.
+  std::string_view ending;
   std::string_view instead;
 };
 
@@ -508,9 +476,8 @@ bool is_one_word(const Command& command) {
   return command.text.find_first_of(" \t\n") == std::string::npos;
 }
 
-/// Returns the intended command line if quotes were forgotten: "lauka grep x FILE" has three
-/// commands, two of which are arguments. Empty if the failed command is the first, or an earlier
-/// command has several words.
+/// "lauka grep x FILE" has three commands, two of which are arguments. Empty if the failed command
+/// is the first, or an earlier command has several words.
 std::string joined_words(const std::vector<Command>& commands, std::size_t failed) {
   const std::span before(commands.data(), failed + 1);
   if (failed == 0 || !std::ranges::all_of(before, is_one_word)) return "";

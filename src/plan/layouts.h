@@ -17,17 +17,16 @@
 
 namespace lauka {
 
-/// True if `text` contains {layout}.
 bool mentions_layout(std::string_view text);
 
-/// Returns a command in one layout (counted from 0): all its texts have the layout's number,
-/// counted from 1, in place of {layout}. Without --layouts, returns the command unchanged.
+/// Returns a command with its layout's number in place of {layout}. `layout` counts from 0, the
+/// number from 1. Returns the command unchanged without --layouts.
 Command command_in_layout(const Plan& plan, std::size_t command, std::uint32_t layout);
 
 /// Returns the command's name for messages about a run: "./old-3" or "./old (layout 3)".
 std::string name_in_layout(const Plan& plan, const Step& step);
 
-/// Rounds a number of rounds up to whole sweeps.
+/// Returns `rounds`, rounded up to a multiple of the number of layouts.
 constexpr std::uint64_t whole_sweeps(const Plan& plan, std::uint64_t rounds) {
   return (rounds + plan.setting.layouts - 1) / plan.setting.layouts * plan.setting.layouts;
 }

@@ -15,14 +15,11 @@ namespace lauka {
 
 namespace {
 
-/// True for a metric that is not an event: a formula (which names its events itself), a value that
-/// the program reports, or one derived from another metric.
 bool is_user_metric(std::string_view name, const CountingOptions& options) {
   return is_built_in_formula(name) || percentile_in(name) || has_name(options.derived, name) ||
          has_name(options.scraped, name);
 }
 
-/// True if the listed rows need no events other than their formulas' events.
 bool need_no_events(const CountingOptions& options) {
   std::vector<std::string> others = options.metric_list;
   std::erase_if(others,
@@ -30,7 +27,6 @@ bool need_no_events(const CountingOptions& options) {
   return are_all_built_in(others);
 }
 
-/// Returns the events that gates need, as typed: a gate's event, or the events of a derived metric.
 std::vector<std::string> events_of_gates(const CountingOptions& options, const GateOptions& gates,
                                          const CoreUse& cores) {
   std::vector<std::string> names;
@@ -43,8 +39,6 @@ std::vector<std::string> events_of_gates(const CountingOptions& options, const G
   return names;
 }
 
-/// Returns names with which the engine finds the default events again; the parts of an event are
-/// included.
 std::vector<std::string> default_names(const EventSet& defaults) {
   std::vector<std::string> names;
   for (const Event& event : defaults.events)
@@ -52,7 +46,6 @@ std::vector<std::string> default_names(const EventSet& defaults) {
   return names;
 }
 
-/// Names of events to count in addition to -e.
 struct WantedByName {
   std::vector<std::string> of_gates;
   FormulaRequest formulas;
@@ -64,8 +57,6 @@ struct WantedByName {
   }
 };
 
-/// Returns the error about an unknown metric; suggests names that contain the typed one (such as
-/// "time"), else similar names.
 Error no_metric(const std::string& name, const std::vector<std::string_view>& names) {
   std::vector<std::string> near;
   for (const std::string_view text : names)
@@ -77,8 +68,6 @@ Error no_metric(const std::string& name, const std::vector<std::string_view>& na
           near.empty() ? lists : fmt::format("did you mean {}? {}", listed(near, "or"), lists)};
 }
 
-/// Returns the engine's error about events; or, if a gate's name may have been meant for a metric,
-/// an error about that.
 Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   std::vector<std::string_view> names;
   names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
@@ -101,7 +90,6 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   return by_engine;
 }
 
-/// Selects the events of -e and of gates, with or without the default events.
 Result<EventSet> select_wanted(const CountingOptions& options, const WantedByName& by_name,
                                bool with_defaults, const SelectEvents& select_events) {
   std::vector<std::string> names = options.events;
@@ -124,7 +112,6 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
   return set;
 }
 
-/// Refuses a percentile as a part of a formula.
 Result<void> check_parts(const FormulaRequest& formulas) {
   for (const std::string& name : formulas.events)
     if (percentile_in(name))
@@ -135,7 +122,6 @@ Result<void> check_parts(const FormulaRequest& formulas) {
   return {};
 }
 
-/// Refuses an engine that the user named if it counts nothing here, with the reason.
 Result<void> check_engine(const CountingOptions& options, const EventSet& events,
                           const SelectEvents& select_events) {
   const bool is_named =
@@ -146,8 +132,6 @@ Result<void> check_engine(const CountingOptions& options, const EventSet& events
   return selected.error().prefixed(fmt::format("--engine {}", row_of(options.engine).name));
 }
 
-/// Refuses a row of --metrics if it is an event that the engine knows but cannot count here, with
-/// the reason.
 Result<void> check_listed_events(const CountingOptions& options, const EventSet& events,
                                  const SelectEvents& select_events) {
   if (options.metrics != MetricSelection::Listed || !events.events.empty()) return {};
@@ -159,7 +143,6 @@ Result<void> check_listed_events(const CountingOptions& options, const EventSet&
   return {};
 }
 
-/// Returns the events to count; none if only times are shown and no event is requested.
 Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
                                const WantedByName& by_name, const SelectEvents& select_events) {
   if (auto parts = check_parts(by_name.formulas); !parts) return parts.error();
@@ -185,8 +168,6 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   return events;
 }
 
-/// Adds times by core kind, which need no counter: to every timed pass, or, if their clocks take
-/// too much time, in a counting pass of their own.
 void add_core_times(Plan& plan) {
   if (plan.cores.timed.empty()) return;
   EventSet& set = plan.setting.events;
@@ -217,7 +198,6 @@ void add_core_times(Plan& plan) {
   }
 }
 
-/// Returns the stop rule. Each of several passes gets a run, if the maximum allows.
 StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
   const std::uint64_t most = options.max_runs.value_or(std::max<std::uint64_t>(passes, 1));
   return StopRule{.exact_runs = options.runs,
@@ -226,7 +206,7 @@ StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
                   .budget_per_command = options.duration};
 }
 
-/// Returns the default order: sequential with setups and cleanups, because one command's may undo
+/// The order is sequential with setups and cleanups, because the setup of one command may undo
 /// another's.
 Order default_order(const CommandOptions& options) {
   const auto surrounds_commands = [&](const HookRow& row) {
@@ -235,7 +215,6 @@ Order default_order(const CommandOptions& options) {
   return std::ranges::any_of(kHookKinds, surrounds_commands) ? Order::Sequential : Order::Random;
 }
 
-/// Adds the anchor, the command that is neither reference nor candidate.
 Result<void> add_anchor(const GateOptions& options, Plan& plan) {
   if (!options.anchor) return {};
   std::vector<std::size_t> found;
@@ -255,8 +234,6 @@ Result<void> add_anchor(const GateOptions& options, Plan& plan) {
   return {};
 }
 
-/// Adds the precision. Refuses a metric that lacks a value in some of the rounds that the precision
-/// may need.
 Result<void> add_precision(const GateOptions& options, Plan& plan) {
   if (!options.precision) return {};
   const auto place = find_metric(plan.metrics, options.precision_metric);
@@ -275,7 +252,6 @@ Result<void> add_precision(const GateOptions& options, Plan& plan) {
   return {};
 }
 
-/// Adds anchor, gates and precision. Checks that they, --until and --expect-output fit the plan.
 Result<void> add_judgement(const Options& options, Plan& plan) {
   if (auto anchor = add_anchor(options.gates, plan); !anchor) return anchor;
   if (auto gates = add_gates(options.gates.conditions, options.gates.baseline.has_value(), plan);
@@ -296,10 +272,8 @@ std::uint64_t mixed(std::uint64_t x) {
   return x;
 }
 
-/// Returns the seed for one round's generator: mixed(mixed(seed) + 2 * round), or mixed(mixed(seed)
-/// + 2 * round + 1) for a warm-up round; other kinds use larger numbers. So a round's order depends
-/// only on seed, kind and round, and the inner mix distinguishes round 1 of seed 5 from round 2 of
-/// seed 3.
+/// A round's order depends only on seed, kind and round. The inner mix distinguishes round 1 of
+/// seed 5 from round 2 of seed 3.
 std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t round) {
   constexpr unsigned beyond_rounds = 40;
   switch (kind) {
@@ -319,9 +293,8 @@ std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t ro
   return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
 }
 
-/// Returns the layout of a round. Each layout has one round per sweep, at a random position unless
-/// nothing is shuffled. The runs of a round stay together, so that a drift of the machine affects
-/// both sides of a layout equally.
+/// Each layout has one round per sweep, at a random position if the order is random. The runs
+/// of a round stay together, so that a drift of the machine affects both sides of a layout equally.
 std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
   const std::uint32_t place = round % plan.setting.layouts;
   if (plan.setting.order != Order::Random) return place;
@@ -333,7 +306,6 @@ std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t ro
   return layouts[place];
 }
 
-/// Adds a note about a gate that fails when its metric improves, which is probably a mistake.
 void note_direction(const Condition& gate, const Metric& metric, std::vector<Note>& notes) {
   const bool gains =
       metric.better == Better::More ? !gate.below : metric.better == Better::Less && gate.below;
@@ -348,7 +320,6 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
                    limit)});
 }
 
-/// Returns the error about a limit in a wrong unit: "peak_rss > 64M", "cpu_time > 5B".
 Error unfit_limit(const Condition& gate, Unit unit) {
   const bool lacks_bytes = unit == Unit::Bytes && gate.bound_unit == Unit::Count;
   const std::string units = units_for(unit);
@@ -362,7 +333,6 @@ Error unfit_limit(const Condition& gate, Unit unit) {
           remedy};
 }
 
-/// Makes the metrics of a plan whose events are chosen, and how their rows are shown.
 Result<void> add_metrics(const Options& options, const CountingOptions& counting,
                          const FormulaRequest& formulas, bool has_tree_peak, Plan& plan) {
   add_core_times(plan);
@@ -471,7 +441,6 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
 
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
                                  std::uint32_t first, std::uint32_t count) {
-  // Runs that are dropped are made like timed runs.
   const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
   const auto& passes = plan.setting.events.passes;
   const auto first_pass =

@@ -46,7 +46,6 @@ Error unfit_unit(const Metric& metric, std::string_view unit) {
                fitting.empty() ? "leave the unit out" : "write one of " + fitting};
 }
 
-/// Returns the wanted percentiles in percent, without duplicates.
 std::vector<double> wanted(const CountingOptions& options, const GateOptions& gates) {
   std::vector<double> all = options.percentiles;
   const auto add = [&](std::string_view name) {
@@ -59,8 +58,6 @@ std::vector<double> wanted(const CountingOptions& options, const GateOptions& ga
   return all;
 }
 
-/// Returns an error that names all `percentiles` (in percent) that need more runs than allowed;
-/// nullopt if there are none.
 std::optional<Error> too_few_runs(const RunOptions& options, double confidence,
                                   std::vector<double> percentiles) {
   const std::optional<std::uint64_t> most = options.runs ? options.runs : options.max_runs;
@@ -102,7 +99,7 @@ struct BuiltIn {
   Better better;
   std::string_view expression;
   bool of_one_run = false;
-  std::string_view older{};  ///< processors that lack the events of the other row
+  std::string_view older{};  ///< for processors that lack the events of `expression`
   Role role = Role::Other;
 };
 
@@ -129,7 +126,7 @@ const BuiltIn* find_built_in(std::string_view name) {
   return found == kBuiltIns.end() ? nullptr : &*found;
 }
 
-constexpr std::size_t kMaxTerms = 100'000;  // in all formulas of a session
+constexpr std::size_t kMaxTerms = 100'000;
 
 class Collector {
  public:
@@ -151,7 +148,6 @@ class Collector {
   }
 
  private:
-  /// Adds the built-in formula called `name`, if there is one and the user did not define another.
   void want(std::string_view name, bool is_wanted = true) {
     const BuiltIn* built_in = find_built_in(name);
     // The CPU time of a region is not measured.
@@ -184,8 +180,6 @@ class Collector {
     request_.formulas.push_back(std::move(formula));
   }
 
-  /// Returns the events of an expression and of the formulas in it, which must have been added
-  /// before.
   std::vector<std::string> list_events(const Expression& expression) const {
     std::vector<std::string> events;
     for (const std::string& name : names_in(expression)) {
@@ -205,11 +199,9 @@ class Collector {
   const CoreUse& cores_;
   bool older_;
   FormulaRequest request_;
-  std::map<std::string, std::vector<std::string>, std::less<>> events_;  // by name of the formula
+  std::map<std::string, std::vector<std::string>, std::less<>> events_;
 };
 
-/// Finds a part of a formula by name: a metric's name, or an event's portable name; null if
-/// missing.
 const Metric* find_part(const std::vector<Metric>& metrics, std::string_view name) {
   auto place = find_metric(metrics, name);
   if (!place && role_of_event(name) != Role::Other)
@@ -222,19 +214,15 @@ std::string subject_of(const Formulation& formula) {
   return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.text));
 }
 
-/// True if the kernel's part is not counted; instructions are then divided by the time in user
-/// space.
 bool is_of_user_space(const std::vector<Metric>& metrics) {
   const auto cycles = find_metric(metrics, Role::Cycles);
   return cycles && metrics[*cycles].levels == CountedLevels::UserOnly;
 }
 
-/// Makes the terms of a formula. A formula that is used twice is not repeated, so that a chain of
-/// formulas, each using the previous one twice, has as many terms as formulas, not two to that
-/// power.
+/// A formula that is used twice is not repeated: a chain of formulas, each using the previous one
+/// twice, has as many terms as formulas, not two to that power.
 class SourceMaker {
  public:
-  /// `made`: the formulas of the last metrics.
   SourceMaker(const std::vector<const Formulation*>& made, const std::vector<Metric>& metrics)
       : made_(made), metrics_(metrics) {}
 
@@ -283,17 +271,15 @@ class SourceMaker {
 
   const std::vector<const Formulation*>& made_;
   const std::vector<Metric>& metrics_;
-  std::map<const Metric*, std::size_t> places_;  // indices of the terms with their values
+  std::map<const Metric*, std::size_t> places_;
   Formula source_;
 };
 
-/// True if a pass, and so a single run, counts all events of `source`.
 bool are_in_one_pass(const Formula& source, const EventSet& events) {
   return std::ranges::any_of(events.passes,
                              [&](const Pass& pass) { return counts_all(pass, source); });
 }
 
-/// Returns why no run has all parts of `metric`; nullopt if one has.
 std::optional<Error> why_of_no_run(const Formulation& formula, const Metric& metric,
                                    const EventSet& events) {
   const auto& terms = metric.source.terms;
@@ -316,8 +302,6 @@ std::optional<Error> why_of_no_run(const Formulation& formula, const Metric& met
                "add --counting together"};
 }
 
-/// Copies what limits the meaning of a formula's events: the levels and the part of the run in
-/// which they were counted, and the first note, such as "(simulated)".
 void limit_as_parts(Metric& formula, const std::vector<Metric>& metrics) {
   std::string note;
   for (const Formula::Term& term : formula.source.terms) {
@@ -357,8 +341,6 @@ Shown shown_by(MetricSelection selection, const BuiltInMetric& metric) {
   return Shown::Always;
 }
 
-/// Finds the event that has `role` and is not a part; prefers one that includes the kernel. nullopt
-/// if there is none.
 std::optional<std::size_t> find_event(const EventSet& set, Role role) {
   const auto find = [&](bool with_kernel) {
     return find_place_if(set.events, [&](const Event& event) {
@@ -370,8 +352,6 @@ std::optional<std::size_t> find_event(const EventSet& set, Role role) {
   return widest ? widest : find(false);
 }
 
-/// Returns the role of an event's row. If several events of all functions have a role, only one row
-/// gets it.
 Role role_in(const EventSet& set, std::size_t event) {
   if (!set.events[event].function.empty()) return set.events[event].role;
   const std::size_t whole = set.events[event].part_of.value_or(event);
@@ -385,16 +365,14 @@ Unit unit_of(const Event& event) {
   return event.is_time ? Unit::Seconds : Unit::Count;
 }
 
-/// Returns the formula of an event's count, in base units: times are counted in nanoseconds, energy
-/// in nanojoules.
 Formula count_formula(const EventSet& set, std::size_t event) {
   const Formula count = CountedEvent{event};
   const bool is_nano = set.events[event].is_time || set.events[event].is_energy;
   return is_nano ? count / 1e9 : count;
 }
 
-/// Adds the times by core kind, and the fastest kind's share of their sum. (Not of the accounted
-/// CPU time, which includes parts before exec and after the counters' end that no counter sees.)
+/// The share is of the sum of these times, not of the accounted CPU time, which includes parts
+/// before exec and after the counters' end that no counter sees.
 void add_core_metrics(const EventSet& set, MetricSelection selection,
                       std::vector<Metric>& metrics) {
   const std::vector<std::size_t> times = set.core_times();
@@ -515,7 +493,6 @@ Result<void> list_rows(const std::vector<std::string>& list, const std::vector<d
     std::rotate(metrics.begin() + static_cast<std::ptrdiff_t>(listed), metric, metric + 1);
     ++listed;
   }
-  // The user also requested the metrics of --percentiles.
   for (const double percent : percentiles) {
     const auto place = find_metric(metrics, name_of_percentile(percent));
     if (!place || *place < listed) continue;
@@ -536,14 +513,14 @@ void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics) {
 Result<void> add_percentiles(const CountingOptions& options, const GateOptions& gates,
                              const RunOptions& run, std::vector<Metric>& metrics) {
   const auto wall_time = find_metric(metrics, Role::WallTime);
-  if (!wall_time) return {};  // a saved session, for which the name is refused later
+  if (!wall_time) return {};
   auto place = *wall_time;
   const std::vector<double> percentiles = wanted(options, gates);
   if (auto few = too_few_runs(run, gates.confidence.value_or(kConfidence), percentiles))
     return *std::move(few);
   for (const double percent : percentiles) {
     const auto known = find_metric(metrics, name_of_percentile(percent));
-    if (known && metrics[*known].percentile) continue;  // a saved session has it
+    if (known && metrics[*known].percentile) continue;
     Metric metric = metrics[*wall_time];
     metric.percentile = Percentile{metric.name, percent / 100.0};
     metric.name = name_of_percentile(percent);
@@ -661,7 +638,6 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
 
 namespace {
 
-/// Adds a metric for each event, except times by core kind.
 void add_event_metrics(const EventSet& events, MetricSelection selection, Shown shown,
                        std::vector<Metric>& metrics) {
   for (std::size_t i = 0; i < events.events.size(); ++i) {

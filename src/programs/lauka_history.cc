@@ -20,14 +20,12 @@
 
 #include <fmt/format.h>
 
-// lauka-history is a separate program, because lauka itself must stay small and static. Each
-// command is a function below; history/ makes the texts.
+// A program of its own, because lauka must stay small and static.
 
 namespace lauka::history {
 
 namespace {
 
-/// Prints one line on standard error; ignores failures.
 int refuse(const Error& error, ExitStatus status) {
   static_cast<void>(
       os::say(os::Stream::Error, "lauka-history: " + one_line(error.line()) + "\n").has_value());
@@ -46,13 +44,12 @@ struct Answer {
   ExitStatus status = ExitStatus::Done;
 };
 
-/// Reports an error that is not about the database.
 Answer failed(const Error& error) {
   refuse(error, ExitStatus::Failed);
   return {.status = ExitStatus::Failed};
 }
 
-// The commands. Their errors are predicates; the caller adds the database's name.
+// Errors of commands lack the subject: run() adds the database's name.
 
 Result<Answer> add(Database& database, const Request& request) {
   Adder adder(database, [](const Error& error) { refuse(error, ExitStatus::Failed); });
@@ -77,8 +74,7 @@ Result<Answer> list(Database& database, const Request& request) {
   return Answer{sessions_text(*sessions, style())};
 }
 
-/// Calls `visit` with every wanted series, one variant after the other, so that not all are in
-/// memory.
+/// One variant after the other, so that not all series are in memory.
 Result<void> for_each_series(Loader& loader, const Wanted& wanted,
                              const std::function<Result<void>(MetricHistory)>& visit) {
   const auto variants = loader.variants(wanted);
@@ -110,7 +106,6 @@ Result<void> for_each_series(Loader& loader, const Wanted& wanted,
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-/// Calls `visit` with every wanted series and its steps.
 Result<void> for_each_stepped(Database& database, const Request& request,
                               const std::function<void(SteppedSeries&)>& visit) {
   Loader loader(database);
@@ -173,7 +168,6 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
   return Answer{};
 }
 
-/// Reads the sessions in files, without a database, as series of their machines.
 Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
   std::map<std::string, MetricHistory> all;
   std::set<std::string> ids;
@@ -233,7 +227,6 @@ Result<Answer> combine_commit(Database& database, const Request& request) {
   return done ? Result<Answer>(combined(all, request)) : done.error();
 }
 
-/// Writes a file completely, or leaves it unchanged.
 Result<Answer> write_file(const std::string& target,
                           const std::function<Result<void>(const Sink&)>& write) {
   auto file = os::ExportFile::open(target);
@@ -315,7 +308,8 @@ int finish(const Answer& answer) {
   return static_cast<int>(answer.status);
 }
 
-/// Refuses the files if none of them can be read, so that no database is created for nothing.
+/// Returns true, and prints errors, if no file can be read. No database is then created for
+/// nothing.
 bool refuse_unless_readable(const std::vector<std::string>& files) {
   std::vector<Error> errors;
   for (const std::string& file : files) {

@@ -19,14 +19,14 @@ namespace lauka::report {
 
 namespace {
 
-constexpr int kMaxTicks = 5;  // ticks on an axis; more do not fit on a phone
+constexpr int kMaxTicks = 5;
 constexpr std::size_t kAxisHeight = 20;
-constexpr double kAlongLeft = 15.0;   // percent of the width, for the labels
-constexpr double kAlongWidth = 84.0;  // percent of the width
+constexpr double kAlongLeft = 15.0;
+constexpr double kAlongWidth = 84.0;
 constexpr double kNearEnd =
-    8.0;  // percent; a centred label so close to an end would be cut off on a phone
+    8.0;  // percent of the width; closer to an end, a centred label would be cut off on a phone
 
-constexpr double kRoom = 0.04;  // room at each end, as a fraction of the range
+constexpr double kRoom = 0.04;
 
 double round_step(double least) {
   const double power = std::pow(10.0, std::floor(std::log10(least)));
@@ -36,7 +36,8 @@ double round_step(double least) {
   return 10 * power;
 }
 
-/// Returns the notation of an axis's labels; for a logarithmic axis, the notation of its upper end.
+/// Returns the notation for all labels of an axis; for a logarithmic axis, the notation of its
+/// upper end.
 Notation notation_of_axis(const Axis& axis, const Metric& metric) {
   const bool has_steps = !axis.is_logarithmic && axis.ticks.size() > 1;
   return has_steps ? notation_of_steps(
@@ -45,7 +46,6 @@ Notation notation_of_axis(const Axis& axis, const Metric& metric) {
                    : notation_of(axis.high, std::nullopt, metric);
 }
 
-/// Returns the labels of an axis's ticks: all in one unit, unless the axis is logarithmic.
 std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
   const Notation notation = notation_of_axis(axis, metric);
   std::vector<TickLabel> labels;
@@ -55,16 +55,14 @@ std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
   return labels;
 }
 
-constexpr std::size_t kColors = 8;  // as many as the page's style names
-/// The largest number of a command's runs that are drawn as points below its box; more runs become
-/// a shape.
+constexpr std::size_t kColors = 8;
+/// The largest number of runs that are drawn as points; more runs are drawn as a shape.
 constexpr std::size_t kMaxSinglePoints = 150;
 
-/// A metric of all commands, and the axis that contains its values.
 struct DrawnMetric {
   const Results& results;
   const Metric& metric;
-  std::vector<std::vector<Sample>> samples;  // by command
+  std::vector<std::vector<Sample>> samples;
   Axis axis{};
 
   std::size_t find_place(double value) const {
@@ -72,8 +70,6 @@ struct DrawnMetric {
   }
 };
 
-/// True if the commands' medians are so far apart that charts need a logarithmic axis, and all
-/// values are positive.
 bool is_far_apart(const Results& results, std::size_t metric) {
   Extent medians;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -97,7 +93,6 @@ DrawnMetric drawn(const Results& results, std::size_t metric) {
   return all;
 }
 
-/// Returns the outermost values within Tukey's fences.
 std::pair<double, double> whiskers(const std::vector<Sample>& samples,
                                    const stats::Summary& summary) {
   const stats::Fences fences = stats::tukey_fences(summary.q1, summary.q3, stats::kOutlierReach);
@@ -109,8 +104,8 @@ std::pair<double, double> whiskers(const std::vector<Sample>& samples,
   return ends;
 }
 
-/// Thins a long series to about `most` values: the lowest and the highest of each group of
-/// neighbours, so that outliers are always drawn.
+/// Returns about `most` samples: the lowest and the highest of each group of neighbours, so that
+/// outliers are always drawn.
 std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
   if (all.size() <= most) return all;
   const std::size_t pairs = std::max<std::size_t>(most / 2, 1);
@@ -128,14 +123,11 @@ std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
 
 constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// Returns a value's position on the axis, 0 to kAcross, as two digits in base 36.
 std::string place_digits(const DrawnMetric& all, double value) {
   const std::size_t place = all.find_place(value);
   return {kDigits[place / kDigits.size()], kDigits[place % kDigits.size()]};
 }
 
-/// Returns a histogram of the values: the height of each bin as a digit in base 36. Empty if all
-/// runs are drawn as points. `max_points`: the largest number of points of a command.
 std::string shape_digits(const DrawnMetric& all, const std::vector<Sample>& samples,
                          std::size_t max_points) {
   if (samples.size() <= std::min(kMaxSinglePoints, max_points)) return "";
@@ -150,8 +142,6 @@ std::string shape_digits(const DrawnMetric& all, const std::vector<Sample>& samp
   return shape;
 }
 
-/// Returns the run numbers of the samples: the first number, then the distance of each number from
-/// the number before it.
 std::string run_distances(const std::vector<Sample>& samples) {
   std::string text;
   std::size_t last = 0;
@@ -162,7 +152,6 @@ std::string run_distances(const std::vector<Sample>& samples) {
   return text;
 }
 
-/// Returns a row of `.bars`: a name, a drawing and a value at the end, all HTML.
 std::string bar_row(std::string_view name, std::string_view drawing, std::string_view value) {
   return fmt::format(
       "<div class=\"who\">{}</div><div class=\"value\">{}</div><div class=\"drawing\">{}</div>\n",
@@ -174,10 +163,9 @@ constexpr std::size_t kStripHeight = 16;
 struct Strip {
   std::size_t command = 0;
   std::uint32_t layout = 0;
-  std::string_view classes{};  // CSS classes of the command's colour
+  std::string_view classes{};
 };
 
-/// Returns a row of `.bars` with the runs of a layout, which has at least one run.
 std::string layout_strip(const DrawnMetric& all, const Strip& strip,
                          const std::vector<Sample>& samples, std::size_t most) {
   std::vector<Spot> spots;
@@ -210,14 +198,14 @@ constexpr std::size_t kMinForShape = 6;
 
 struct Line {
   std::size_t command = 0;
-  std::vector<double> values;  // ascending
+  std::vector<double> values;
   double median = 0.0;
-  std::pair<double, double> ends;  // outermost values that are not outliers
+  std::pair<double, double> ends;
   std::optional<std::pair<double, double>> interval{};
 };
 
-/// Returns the interval of a median by ranks, valid for any distribution; nullopt with too few
-/// values.
+/// Returns an interval of the median by ranks, which is valid for any distribution; nullopt with
+/// too few values.
 std::optional<std::pair<double, double>> interval_of_median(const std::vector<double>& ascending,
                                                             double confidence) {
   const std::size_t count = ascending.size();
@@ -246,7 +234,6 @@ std::vector<Line> make_overview(const Results& results, std::size_t metric) {
   return lines;
 }
 
-/// The views of an overview. The second view is close up, or logarithmic if values are far apart.
 enum class View : unsigned char { FromZero, CloseUp, Logarithmic };
 
 Axis make_axis(const std::vector<Line>& lines, View view) {
@@ -260,12 +247,12 @@ Axis make_axis(const std::vector<Line>& lines, View view) {
   if (view == View::Logarithmic) return logarithmic_axis(low, high);
   if (view == View::CloseUp) return axis_over(low, high);
   Axis axis = axis_over(std::min(low, 0.0), std::max(high, 0.0));
-  if (low >= 0.0) axis.low = 0.0;  // zero needs no room
+  if (low >= 0.0) axis.low = 0.0;
   return axis;
 }
 
-/// Returns the distribution as a shape whose height is the number of values. Smooths counts of
-/// neighbouring bins twice, because bins are an artefact.
+/// Draws the distribution. Smooths the counts of neighbouring bins twice, because the edges of bins
+/// are arbitrary.
 std::string draw_shape(const Line& line, const Axis& axis) {
   if (line.values.size() < kMinForShape) return "";
   const auto [low, high] = line.ends;
@@ -273,7 +260,7 @@ std::string draw_shape(const Line& line, const Axis& axis) {
   constexpr std::size_t bins = 32;
   const double left = across(axis, low);
   const double width = (across(axis, high) - left) / static_cast<double>(bins - 1);
-  std::vector<double> counts(bins + 2, 0.0);  // with an empty bin at either end
+  std::vector<double> counts(bins + 2, 0.0);
   for (const double value : line.values) {
     if (value < low || value > high || width <= 0.0) continue;
     counts[static_cast<std::size_t>(std::lround((across(axis, value) - left) / width)) + 1] += 1.0;
@@ -403,7 +390,7 @@ double Axis::percent(double value) const {
 }
 
 Axis axis_over(double low, double high) {
-  // Equal values, or almost equal ones, get a range that is drawn in the middle.
+  // Equal values are drawn in the middle.
   const double least_range = 1e-9 * std::max(std::fabs(low), std::fabs(high));
   if (high - low <= least_range) {
     const double room =
@@ -426,7 +413,7 @@ Axis logarithmic_axis(double low, double high) {
   const int first = static_cast<int>(std::floor(powers.low));
   const int last = static_cast<int>(std::floor(powers.high));
   const bool is_wide = high > 100 * low;
-  const int every = (last - first - 1) / kMaxTicks + 1;  // power of ten
+  const int every = (last - first - 1) / kMaxTicks + 1;
   for (int power = first; power <= last; ++power) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double tick = factor * std::pow(10.0, power);
@@ -546,7 +533,7 @@ std::string color_class(std::size_t number) {
 }
 
 std::vector<std::string> command_classes(const Results& results) {
-  constexpr double shades = 4.0;  // number of shades above the lightest
+  constexpr double shades = 4.0;
   std::vector<std::string> classes;
   for (const auto& [line, place] : places_in_scan(results))
     classes.push_back(fmt::format("{} g{:.0f}", color_class(line), shades * place));
@@ -623,6 +610,8 @@ std::string MetricDrawings::attributes(std::size_t metric) {
     std::string runs = run_distances(kept);
     const auto [first, is_first] = first_runs_.try_emplace(c, runs);
     if (!is_first && runs == first->second) runs.clear();
+    // Command; median; whiskers and quartiles; run distances, empty if as in the command's first
+    // line; places of the runs; heights of the shape.
     rows += fmt::format("{}{};{};{};{};{};{}", rows.empty() ? "" : "\n", c,
                         quantity(summary->median, all.metric), box, runs, places,
                         shape_digits(all, all.samples[c], room));

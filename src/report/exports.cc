@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-// Go's benchmark format (https://go.dev/design/14313-benchmark-format) has a line for each run,
+// In Go's benchmark format (https://go.dev/design/14313-benchmark-format) each run has a line,
 // because benchstat takes each line for a sample. Markdown is written for GitHub, AsciiDoc for
 // Asciidoctor, and Org for Emacs.
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kLineEnd = "\r\n";
 
-/// True if a spreadsheet takes the cell for a formula: -1+2 is one, -1.5 is a number.
+/// True if a spreadsheet takes the cell for a formula, such as -1+2, but not -1.5.
 bool is_formula(std::string_view text) {
   return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos &&
          !is_decimal(text, true);
@@ -36,7 +36,7 @@ std::string number(std::optional<double> value) {
 }
 
 std::string summary_fields(const MetricResult& row) {
-  // A percentile has only a value: the ends of its interval are not minimum and maximum.
+  // The ends of a percentile's interval are not minimum and maximum.
   if (row.quantile) return fmt::format("{},,,,,", number(row.quantile->value));
   if (!row.summary) return fmt::format("{},,,,{},", number(row.only_mean), number(row.at_most));
   const stats::Summary& s = *row.summary;
@@ -52,13 +52,10 @@ std::string delta_fields(const std::optional<stats::Delta>& delta) {
                      number(100 * delta->bounds->high));
 }
 
-/// Returns the number of failed runs; empty if unknown.
 std::string failed_field(const Endings& endings) {
   return endings.runs > 0 ? fmt::to_string(endings.failed_runs()) : "";
 }
 
-/// Returns a command's values of variables, each after a comma; empty for a variable that it does
-/// not use.
 std::string parameter_fields(const Command& command, const std::vector<std::string>& names) {
   std::string fields;
   for (const std::string& name : names) {
@@ -81,8 +78,6 @@ std::string first_field(const Results& results) {
   return results.benchmark.empty() ? "" : csv_field(results.benchmark) + ",";
 }
 
-/// Writes a row for each run. `first`: beginning of each row. The field of a metric that was not
-/// measured is empty.
 void write_run_rows(const Results& results, const std::string& first,
                     const std::vector<std::string>& metrics, bool has_layouts, const Sink& sink) {
   std::vector<std::optional<std::size_t>> places;
@@ -109,8 +104,8 @@ bool is_space(char32_t code) {
          code == 0x202f || code == 0x205f || code == 0x3000;
 }
 
-/// Returns the full name: "Benchmarkparse/role=candidate", "Benchmark/command=old_{n}/n=8".
-/// Comparable parts are keys, as `benchstat -col` takes them.
+/// Returns "Benchmarkparse/role=candidate" or "Benchmark/command=old_{n}/n=8". Keys can be given to
+/// `benchstat -col`.
 std::string full_name(const Command& command, const ToolName& name) {
   std::string text = "Benchmark" + benchfmt_word(name.benchmark);
   if (!name.role.empty()) text += fmt::format("/role={}", name.role);
@@ -146,7 +141,6 @@ void write_runs(const Results& results, const Sink& sink) {
   }
 }
 
-/// True for an underscore within a word, which Markdown and AsciiDoc do not interpret.
 bool is_within_word(const std::string& line, std::size_t at) {
   const auto is_word = [&](char c) { return is_letter(c) || is_digit(c); };
   return line[at] == '_' && at > 0 && at + 1 < line.size() && is_word(line[at - 1]) &&
@@ -165,12 +159,12 @@ std::size_t longest_run_of_backticks(std::string_view text) {
 
 enum class Inside { Cell, Text };
 
-/// Puts `text` into as many backticks as necessary. Inside a table, cells are separated before code
-/// is found.
+/// Puts `text` into as many backticks as necessary. Escapes | in a table, because Markdown
+/// separates cells before it finds code.
 std::string markdown_code(std::string_view text, Inside inside) {
   const std::string line = one_line(text);
   const std::string fence(longest_run_of_backticks(line) + 1, '`');
-  // A space inside the backticks is removed again if there is one at both ends.
+  // Markdown removes a space at each end of the code if both ends have one.
   const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
                    (line.front() == ' ' && line.back() == ' ');
   std::string code = fence + (pad ? " " : "");
@@ -181,7 +175,7 @@ std::string markdown_code(std::string_view text, Inside inside) {
   return code + (pad ? " " : "") + fence;
 }
 
-/// True if GitHub makes a link of something in `line`, or notifies a user, however it is escaped.
+/// True if GitHub makes a link of a part of `line`, or notifies a user, even if it is escaped.
 bool is_live(std::string_view line) {
   constexpr auto marks = std::to_array<std::string_view>({"@", "://", "www.", "GH-", "gh-"});
   const bool has_mark = std::ranges::any_of(
@@ -194,8 +188,6 @@ bool is_live(std::string_view line) {
   return has_mark;
 }
 
-/// Returns text in which Markdown and HTML interpret nothing. It is not code, unless it would
-/// otherwise be live (is_live).
 std::string markdown_words(std::string_view text, Inside inside) {
   const std::string line = one_line(text);
   if (is_live(line)) return markdown_code(line, inside);
@@ -231,14 +223,14 @@ std::string markdown_head(const Table& table) {
   return head + "\n" + rule + "\n";
 }
 
-/// Writes characters with a meaning in AsciiDoc as character references, which Asciidoctor keeps.
+/// Escapes text with character references, which Asciidoctor does not interpret.
 std::string asciidoc_text(std::string_view text) {
   const std::string line = one_line(text);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     const bool is_repeated =
-        (c == '-' || c == '.') && i > 0 && line[i - 1] == c;  // makes a dash or an ellipsis
+        (c == '-' || c == '.') && i > 0 && line[i - 1] == c;  // would become a dash or an ellipsis
     const bool is_special = std::string_view("\\`*_#+^~|{}[]<>&('\"").find(c) != line.npos;
     if (is_repeated || (is_special && !is_within_word(line, i)))
       escaped += fmt::format("&#{};", static_cast<int>(c));
@@ -272,7 +264,8 @@ std::string org_text(std::string_view text) {
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const std::size_t name = special.find(line[i]);
-    // These are special only after an opening character, so that paths and A=1 stay readable.
+    // These are special only after an opening character. Elsewhere they stay, so that paths and A=1
+    // are readable.
     const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
     const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
     if (name == special.npos || (is_mark && !is_opening))
@@ -283,8 +276,7 @@ std::string org_text(std::string_view text) {
   return escaped;
 }
 
-/// Returns text as code. Org has no escapes in verbatim text, so text that cannot be verbatim is
-/// not code.
+/// Returns text as code where possible. Org cannot escape text inside code.
 std::string org_code(std::string_view text) {
   const std::string line = one_line(text);
   if (line.empty()) return "";
@@ -344,7 +336,6 @@ void write_markup_tables(const Results& results, const Markup& markup, const Sin
   }
 }
 
-/// Writes the tables of --functions, each with its title.
 void write_functions(const Results& results, const Markup& markup, const Sink& sink) {
   const std::string before = results.benchmark.empty() ? "" : results.benchmark + ": ";
   for (const FunctionSection& section : function_sections(results)) {
@@ -546,7 +537,7 @@ void write_asciidoc(const Report& report, const Sink& sink) {
                sink);
 }
 
-// Names are code, because Org shows a_b with b as a subscript.
+// Org shows a_b with b as a subscript, so names are code.
 void write_orgmode(const Report& report, const Sink& sink) {
   write_markup(report,
                {.text = org_text,

@@ -18,11 +18,10 @@ namespace lauka::report {
 namespace {
 
 constexpr std::string_view kMinus = "−";
-constexpr std::string_view kNoNumber = "n/a";  // for numbers that are not finite
-constexpr int kMaxDecimals =
-    12;  // more decimals of a percentage or ratio would show rounding errors
+constexpr std::string_view kNoNumber = "n/a";
+constexpr int kMaxDecimals = 12;  // more decimals would show rounding errors
 
-/// A unit, and the smallest value for which a larger unit is used.
+/// A unit. Values from `limit` on get a larger unit.
 struct Scale {
   double size;
   std::string_view suffix;
@@ -64,14 +63,12 @@ std::span<const Scale> scales_of(Unit unit) {
   return kRatios;
 }
 
-/// Returns the unit without a prefix, which is used with powers of ten.
 const Scale& base_of(Unit unit) {
   const std::span<const Scale> scales = scales_of(unit);
   const auto found = std::ranges::find(scales, 1.0, &Scale::size);
   return found == scales.end() ? scales.front() : *found;
 }
 
-/// A number, and how many of its significant digits must be shown.
 struct Digits {
   double of = 0.0;
   int count = 0;
@@ -83,7 +80,6 @@ int exponent_of(const Digits& digits) {
   return std::atoi(text.c_str() + text.find('e') + 1);
 }
 
-/// Returns a notation in units of `size` that shows all `digits`.
 Notation notation_in(double size, std::string_view suffix, std::span<const Digits> digits) {
   Notation notation{.size = size, .suffix = std::string(suffix)};
   for (const Digits& number : digits) {
@@ -95,16 +91,14 @@ Notation notation_in(double size, std::string_view suffix, std::span<const Digit
   return notation;
 }
 
-/// Returns `value` in the notation's unit, rounded as the notation shows it.
 double rounded(double value, const Notation& notation) {
   return std::strtod(fmt::format("{:.{}f}", value / notation.size, notation.decimals).c_str(),
                      nullptr);
 }
 
-/// Returns a notation with the power of ten that leaves `leading` one digit before the point.
 Notation with_power(double leading, const Scale& scale, std::span<const Digits> digits) {
   constexpr int all_digits = 17;
-  constexpr int least = -290;  // smaller numbers have fewer digits
+  constexpr int least = -290;
   int power = std::max(exponent_of({leading / scale.size, all_digits}), least);
   const auto to_power = [&] {
     Notation notation = notation_in(scale.size * std::pow(10.0, power), scale.suffix, digits);
@@ -115,11 +109,9 @@ Notation with_power(double leading, const Scale& scale, std::span<const Digits> 
   return to_power();
 }
 
-/// Returns the notation in the unit that the user chose, else in the unit that fits `leading`
-/// (positive).
 Notation fit(double leading, const Metric& metric, std::span<const Digits> digits) {
   constexpr int most_decimals = 6;
-  constexpr int most_places = 15;  // before the point, in a unit that the user chose
+  constexpr int most_places = 15;
   if (metric.shown_in != nullptr) {
     const Scale scale{metric.shown_in->size, metric.shown_in->suffix};
     const int first = exponent_of({leading / scale.size, 3});
@@ -138,10 +130,8 @@ Notation fit(double leading, const Metric& metric, std::span<const Digits> digit
   return with_power(leading, base_of(metric.unit), digits);
 }
 
-/// True if `value` is shown without decimals: whole counts and bytes, if all of them are equal or
-/// need no prefix.
 bool is_written_whole(double value, bool all_equal, const Metric& metric) {
-  constexpr double most = 9007199254740992.0;  // 2^53, up to which doubles represent every integer
+  constexpr double most = 9007199254740992.0;  // 2^53; doubles represent every integer up to it
   if (metric.unit != Unit::Count && metric.unit != Unit::Bytes) return false;
   if (metric.shown_in != nullptr && metric.shown_in->size != 1.0) return false;
   const double magnitude = std::fabs(value);
@@ -149,7 +139,6 @@ bool is_written_whole(double value, bool all_equal, const Metric& metric) {
   return all_equal || magnitude < base_of(metric.unit).limit;
 }
 
-/// A value with a fixed number of decimals, as text and as the number that the text shows.
 struct FixedDecimals {
   std::string text;
   double value = 0.0;
@@ -161,13 +150,12 @@ FixedDecimals fixed(double value, int decimals) {
   return result;
 }
 
-/// True if a half width is shown closely enough. Half widths are themselves known to about a
-/// quarter (from ten runs, like σ); 0.05 shown as 0.1 would be twice as much.
+/// True if a half width is shown closely enough. Half widths are only known to about a quarter
+/// (from ten runs, like σ).
 bool is_close(double shown, double half_width) {
   return std::fabs(shown - half_width) <= 0.25 * half_width;
 }
 
-/// The smallest percentage that is written like a count ("+123K%").
 constexpr double kLargePercent = 1e5;
 
 std::string percent(double magnitude, int decimals) {
@@ -175,7 +163,6 @@ std::string percent(double magnitude, int decimals) {
   return fixed(magnitude, decimals).text + "%";
 }
 
-/// Returns the number of decimals that show two significant digits of a percentage.
 int rough_decimals(double fraction) {
   constexpr int most = 9;
   const double magnitude = std::fabs(100.0 * fraction);
@@ -183,7 +170,6 @@ int rough_decimals(double fraction) {
   return std::min(1 - static_cast<int>(std::floor(std::log10(magnitude))), most);
 }
 
-/// A number with its interval, and its neutral value: 0 for percent, 1 for a ratio.
 struct Estimate {
   double value = 0.0;
   double low = 0.0;
@@ -197,8 +183,8 @@ struct Estimate {
   bool is_significant() const { return low > neutral || high < neutral; }
   double bound_nearest_neutral() const { return low > neutral ? low : high; }
 
-  /// True if one half width is enough for both sides: it is at most a quarter longer than either
-  /// side, and if significant, it does not reach the neutral value.
+  /// True if "± half()" describes both sides: the longer side is at most 5/3 of the shorter, and if
+  /// the value is significant, the half width does not reach the neutral value.
   bool is_symmetric() const {
     constexpr double most = 5.0 / 3.0;
     constexpr double rounding = 1e-10;
@@ -252,7 +238,6 @@ Estimate to_percent(double change, const stats::ChangeBounds& bounds) {
   return {100 * change, 100 * bounds.low, 100 * bounds.high, 0.0};
 }
 
-/// Returns the spread of a row's numbers: 0 if all are equal; nullopt if unknown.
 std::optional<double> spread_of(const stats::Summary& summary) {
   if (!summary.stddev || !std::isfinite(*summary.stddev)) return std::nullopt;
   // The deviation of very small numbers may be too small for a double.
@@ -260,7 +245,8 @@ std::optional<double> spread_of(const stats::Summary& summary) {
   return is_lost ? std::nullopt : summary.stddev;
 }
 
-/// Returns the mean. The computed mean of equal numbers may differ from them in its last bit.
+/// Returns the mean. The computed mean of equal numbers may differ from them in its last bit, which
+/// the range corrects.
 double mean_of(const stats::Summary& summary) {
   return std::clamp(summary.mean, summary.min, summary.max);
 }
@@ -276,7 +262,8 @@ std::string Notation::text(double value) const {
 }
 
 Notation notation_of(double value, std::optional<double> spread, const Metric& metric) {
-  constexpr double least_spread = 1e-20;  // fraction of the value: doubles differ by more
+  constexpr double least_spread =
+      1e-20;  // fraction of the value; a smaller spread is a rounding error
   constexpr int digits_of_value = 3;
   constexpr int digits_of_spread = 2;
   double leading = std::isfinite(value) ? std::fabs(value) : 0.0;
@@ -388,7 +375,7 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
   if (!are_finite(speed.bounds) || !(speed.ratio < kLargePercent))
     return quantity(speed.ratio, Unit::Ratio) + sign;
   const Estimate ratio{speed.ratio, speed.bounds->low, speed.bounds->high, 1.0};
-  constexpr int most_digits = 3;  // digits of the distance from 1
+  constexpr int most_digits = 3;
   const double away = std::fabs(speed.ratio - 1.0);
   const int most =
       away > 0.0 ? most_digits - 1 - static_cast<int>(std::floor(std::log10(away))) : most_digits;
@@ -413,8 +400,6 @@ std::string quantile_cell(const MetricResult& row, const Metric& metric, bool wi
 
 namespace {
 
-/// The way in which a run failed ("status 9", "SIGSEGV", "timed out"), and the words before it
-/// after a number.
 struct Reason {
   std::string_view before;
   std::string text;
@@ -439,7 +424,6 @@ Reason reason_of(const FailedRuns& failed) {
   return {"with ", fmt::format("status {}", failed.status)};
 }
 
-/// Returns "status 9"; for several kinds "2 with status 9, 1 by SIGSEGV".
 std::string reasons_text(const Endings& endings) {
   if (endings.failed.size() == 1) return reason_of(endings.failed.front()).text;
   std::string text;
@@ -514,7 +498,6 @@ std::string failed_and_redone(const CommandResult& command) {
 std::string benchmark_title(const Results& results, std::size_t index) {
   const CommandResult& command = results.commands[index];
   const std::string runs = command.runs == 0 ? "no timed runs" : plural(command.runs, "run");
-  // A suite's benchmarks have names, and commands below them.
   return fmt::format("{} {} ({}{})", results.benchmark.empty() ? "Benchmark" : "Command", index + 1,
                      runs, failed_and_redone(command));
 }

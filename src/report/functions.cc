@@ -21,14 +21,13 @@ namespace lauka::report {
 namespace {
 
 constexpr std::size_t kMaxLines = 3;
-constexpr std::size_t kMaxFunctionWidth = 60;  // width in cells of a function in a line
+constexpr std::size_t kMaxFunctionWidth = 60;
 
 std::string signed_quantity(double value, const Metric& metric) {
   if (value == 0.0) return "0";
   return (value < 0.0 ? "−" : "+") + quantity(std::fabs(value), metric);
 }
 
-/// Returns ", new" or ", gone" for a function that one side never enters; else empty.
 std::string_view remark(const FunctionChange& change) {
   if (change.is_new) return ", new";
   return change.is_gone ? ", gone" : "";
@@ -43,7 +42,6 @@ std::string line_of(const FunctionChange& change, double reference, const Metric
                      signed_quantity(change.difference(), metric), interval, part, remark(change));
 }
 
-/// Returns the size of the largest difference, certain or not.
 double largest_of(const FunctionChanges& changes) {
   double largest = 0.0;
   for (const FunctionChange& change : changes.functions)
@@ -51,7 +49,6 @@ double largest_of(const FunctionChanges& changes) {
   return largest;
 }
 
-/// True if a failed gate is about the metric of the candidate.
 bool is_below_gate(const Results& results, std::size_t metric, std::size_t candidate) {
   return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
     return verdict.answer == gate::Answer::Fail && verdict.metric == metric &&
@@ -59,14 +56,11 @@ bool is_below_gate(const Results& results, std::size_t metric, std::size_t candi
   });
 }
 
-/// True if a function's sampled time differs significantly, even if the whole does not.
 bool has_sure_function(const Results& results, std::size_t metric, std::size_t candidate) {
   const FunctionChanges* changes = find_changes(results, metric, candidate);
   return changes != nullptr && !changes->functions.empty() && changes->functions.front().is_sure();
 }
 
-/// Returns the first metric that is known by function and differs significantly; nullopt if there
-/// is none.
 std::optional<std::size_t> first_changed(const Results& results, std::size_t candidate) {
   for (const std::size_t index : function_metrics(results)) {
     const MetricResult* row = row_of(results.commands[candidate], index);
@@ -79,7 +73,6 @@ std::optional<std::size_t> first_changed(const Results& results, std::size_t can
   return std::nullopt;
 }
 
-/// Returns a line that no function's sampled time differs significantly; empty without samples.
 std::string nothing_sure(const Results& results, std::size_t candidate, std::string_view whose) {
   for (const std::size_t index : function_metrics(results)) {
     const Metric& metric = results.session.metrics[index];
@@ -91,11 +84,10 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
   return "";
 }
 
-/// The functions of all candidates; of all commands if there is nothing to compare.
 struct Columns {
   std::vector<const FunctionChanges*> sides{};
   std::vector<FunctionChanges>
-      listed{};  ///< changes to list; the functions of `sides` if nothing is compared
+      listed{};  ///< owner of the elements of `sides` if nothing is compared
   bool is_compared = true;
 };
 
@@ -113,14 +105,12 @@ Columns find_columns(const Results& results, std::size_t metric) {
   return columns;
 }
 
-/// A function in each column; null where its values are 0.
+/// A function in each column; null if its values in the column are 0.
 using FunctionByColumn = std::vector<const FunctionChange*>;
 
-/// The functions that a table shows.
 struct Choice {
-  std::vector<FunctionByColumn>
-      rows{};              ///< functions: certain changes first, then by the largest difference
-  std::size_t others = 0;  ///< number of functions that are not shown
+  std::vector<FunctionByColumn> rows{};  ///< certain changes first, then by size
+  std::size_t others = 0;
 };
 
 bool matches(const Pattern& pattern, std::string_view name) {
@@ -181,8 +171,6 @@ std::string share_text(double part, double whole) {
   return fmt::format("{}{:.1f}%", part / whole < 0.0 ? "−" : "", std::fabs(100.0 * part / whole));
 }
 
-/// Returns the CPU time of timed runs, with its name, for comparison with the sampled time; nullopt
-/// if it was not measured.
 std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
     const Results& results, const Columns& columns, const Metric& sampled) {
   const Role role = sampled.levels == CountedLevels::UserOnly ? Role::UserTime : Role::CpuTime;
@@ -201,7 +189,6 @@ std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
   return std::pair(fmt::format("({} of timed runs)", metric_name_of(role)), std::move(totals));
 }
 
-/// Makes the table of functions for some columns.
 class TableMaker {
  public:
   TableMaker(const Results& results, const Columns& columns, const Metric& metric)
@@ -257,13 +244,10 @@ class TableMaker {
     return results_.reference_of(columns_.sides[side]->candidate);
   }
 
-  /// True if the candidate's reference gets a column, because it is not the reference of the
-  /// previous side.
   bool has_reference(std::size_t side) const {
     return columns_.is_compared && (side == 0 || &reference_of(side) != &reference_of(side - 1));
   }
 
-  /// Sets a rest of a total to 0 if it is only the rounding error of the subtractions.
   static void remove_rounding(double total, double& rest) {
     if (stats::is_rounding_error(std::fabs(rest), std::fabs(total))) rest = 0.0;
   }
@@ -297,7 +281,7 @@ class TableMaker {
     return row;
   }
 
-  /// Adds a row without bars that stays at the end when a page sorts its rows.
+  /// Adds a row that stays at the end when a page sorts its rows.
   void add_last(const std::string& name, std::span<const FunctionChange> changes) {
     for (Cell& cell : add_row(name, changes)) {
       cell.number.reset();
@@ -310,7 +294,7 @@ class TableMaker {
   const Results& results_;
   const Columns& columns_;
   const Metric& metric_;
-  std::vector<double> largest_{};  // largest difference of each side, which has the longest bar
+  std::vector<double> largest_{};
   Table table_{};
 };
 

@@ -17,8 +17,8 @@ namespace lauka::report {
 
 namespace {
 
-// The colours of commands are Okabe and Ito's (2008), which people with any colour vision can
-// distinguish. On a dark background, the darker colours are lighter.
+// Colours of commands by Okabe and Ito (2008), which people with any colour vision can distinguish.
+// On a dark background, the darker colours are lighter.
 std::string_view html_style() {
   return R"css(
 :root { color-scheme: light dark; --ground: #ffffff; --text: #1c1e21; --faint: #5f6670; --line: #dcdfe3; --panel: #f6f7f9;
@@ -114,13 +114,11 @@ summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 
 )css";
 }
 
-/// The drawings of the signs before deltas, which all deltas share.
 constexpr std::string_view kSigns =
     "<svg width=\"0\" height=\"0\" aria-hidden=\"true\">"
     "<symbol id=\"better\" viewBox=\"0 0 10 10\"><path d=\"M1 5l3 3 5-6\"/></symbol>"
     "<symbol id=\"worse\" viewBox=\"0 0 10 10\"><path d=\"M2 2l6 6M8 2l-6 6\"/></symbol></svg>\n";
 
-/// Returns the script of all pages, which names the run under the pointer.
 std::string_view html_script() {
   return R"js(
 "use strict";
@@ -173,7 +171,6 @@ std::string_view html_script() {
 )js";
 }
 
-/// Returns the script that draws a metric from its MetricDrawings when its part is opened.
 std::string_view drawing_script() {
   return R"js(
 (() => {
@@ -250,7 +247,6 @@ std::string_view drawing_script() {
 )js";
 }
 
-/// Returns the script for tables that sort their rows by the column whose heading is chosen.
 std::string_view sorting_script() {
   return R"js(
 for (const table of document.querySelectorAll("table.sortable")) {
@@ -282,8 +278,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
 )js";
 }
 
-/// Returns a message as HTML. An option is not broken at its hyphens, and neither are a number and
-/// its interval at the blanks between them.
+/// Returns a message as HTML. Prevents line breaks inside an option, and between a number and its ±
+/// or ….
 std::string message_html(std::string_view message) {
   const auto is_sign = [](std::string_view word) { return word == "±" || word == "…"; };
   std::string html;
@@ -308,7 +304,6 @@ std::string elements(const std::vector<std::string>& texts, std::string_view ope
   return html;
 }
 
-/// Returns the tables of --functions, each under a heading.
 std::string function_part(const Results& results) {
   const std::vector<FunctionSection> sections = function_sections(results);
   std::string html;
@@ -336,8 +331,6 @@ std::string circumstances(const Circumstances& at) {
   return "<p class=\"faint\">" + html_text(line) + "</p>\n";
 }
 
-/// Returns the gates as list items, each with its answer as a mark before its line. `all`: includes
-/// gates that pass. `name`: name of the benchmark in a suite; else empty.
 std::string gate_items(const Results& results, bool all, const std::string& name) {
   std::string html;
   for (const gate::Verdict& verdict : results.findings.verdicts)
@@ -431,8 +424,6 @@ std::string tuned_machine(const Circumstances& at) {
   return html + html_list(missing) + "</details>\n";
 }
 
-/// Writes a folded part for each metric, which the script draws when the part is opened. `opens`:
-/// unfolds the part of the first metric shown. `rest`: writes further content of a metric's part.
 void write_charts(const Results& results, std::size_t max_points, bool opens, const Sink& sink,
                   const std::function<void(std::size_t metric)>& rest) {
   const auto primary = primary_metric(results.session.metrics);
@@ -449,7 +440,6 @@ void write_charts(const Results& results, std::size_t max_points, bool opens, co
   sink("</div>\n");
 }
 
-/// The text for browsers that run no scripts.
 constexpr std::string_view kNoScript =
     "<noscript><p class=\"faint\">Charts are drawn by a script, which is switched off here; the "
     "tables have the numbers.</p></noscript>\n";
@@ -479,8 +469,8 @@ void write_overview(const Results& results, const Sink& sink) {
   }
 }
 
-/// Writes the drawings of metrics: the first metric unfolded, the others folded. With many commands
-/// all are folded, and only the first metric's deltas are drawn; the tables have the others.
+/// Writes the charts of all metrics. With many commands, all are folded, and only the primary
+/// metric has a chart of deltas.
 void write_drawings(const Results& results, const Sink& sink) {
   const auto primary = primary_metric(results.session.metrics);
   const bool has_many = results.commands.size() > kMaxUnfolded;
@@ -517,7 +507,6 @@ std::string page_title(const Report& report) {
   return names;
 }
 
-/// Returns how many rows of a suite got worse and better.
 std::string changes_in_one_line(std::span<const ChangeRow> changes) {
   const auto count = [&](std::string_view css_class) {
     return std::ranges::count(changes, css_class, &ChangeRow::css_class);

@@ -15,7 +15,6 @@ namespace lauka::report {
 
 namespace {
 
-/// Returns "placement alone moves wall_time by 2.1% (1.4% … 4.3%)".
 std::string scatter_line(const stats::LayoutEstimate& estimate, const Metric& metric,
                          const std::string& subject) {
   const auto& scatter = estimate.scatter;
@@ -35,14 +34,12 @@ int direction(const stats::Delta& delta) {
   return *delta.change > 0.0 ? 1 : -1;
 }
 
-/// Returns what one layout alone would have said, if that differs; else empty.
 std::string both_answers(const MetricResult& row, std::size_t layouts, const std::string& subject) {
   if (!row.delta || !is_misled_by_one_layout(row)) return "";
   return fmt::format("{}over {} layouts: {}; layout 1 alone: {}\n", subject, layouts,
                      delta_text(*row.delta), delta_text(*row.layouts->first_alone));
 }
 
-/// Returns which layouts are missing in a comparison; empty if none is.
 std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
                           const std::string& subject) {
   if (!row.delta)
@@ -60,8 +57,8 @@ std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
                      subject, missing, layouts);
 }
 
-/// True if a delta between two programs' times is significant, but no larger than placement often
-/// causes.
+/// True if a significant change of time between two programs is so small that the placement of code
+/// may cause it.
 bool may_be_placement(const Results& results, std::size_t command, std::size_t metric) {
   constexpr double often = 0.03;
   const auto program = [](const Command& measured) {

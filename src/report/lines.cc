@@ -41,7 +41,6 @@ std::string limit_text(const Condition& condition) {
   return condition.bound ? bound_text(condition) : full_precision(condition.limit_percent) + "%";
 }
 
-/// Returns a change in words: "5% slower"; without a direction if it is 0.
 std::string change_in_words(const Condition& condition, double percent) {
   const bool is_time =
       condition.metric == metric_name_of(Role::WallTime) || percentile_in(condition.metric);
@@ -68,7 +67,6 @@ Claims make_claims(const Condition& condition) {
                   : Claims{"at most " + limit, "more than " + limit};
 }
 
-/// Returns a change as texts for a gate's line; in the metric's unit if the limit is a value.
 ChangeTexts make_figures(const stats::Change& change, const Condition& condition,
                          const Metric& metric) {
   if (!condition.bound || !change.change) return change_texts(change, limit_of(condition));
@@ -85,15 +83,13 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
   return {notation.text(value), notation.text(low), notation.text(high)};
 }
 
-/// Returns on which side of the limit the whole interval is: 1 above, -1 below, 0 neither.
 int side_of(const stats::Change& change, const Condition& condition) {
   if (!change.bounds) return 0;
   const double limit = limit_of(condition);
   return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
 }
 
-/// Returns "+4.2%, at most +4.9%": the answer's one-sided `bound`; without it, the end of the
-/// interval that supports the answer; else both ends.
+/// Returns "+4.2%, at most +4.9%" if one end of the interval supports the answer; else both ends.
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change) return "from 0 or values below it, so there is no percentage";
@@ -113,7 +109,6 @@ std::string measured(stats::Change change, std::optional<double> bound,
          (claims_above ? ", at least " + figures.low : ", at most " + figures.high);
 }
 
-/// Returns "15 of about 250 planned rounds"; about, because the pace may change.
 std::string rounds_text(const gate::Verdict& verdict) {
   if (verdict.planned_rounds <= verdict.rounds) return plural(verdict.rounds, "round");
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
@@ -121,22 +116,19 @@ std::string rounds_text(const gate::Verdict& verdict) {
                          fmt::format("{:.2g}", static_cast<double>(verdict.planned_rounds)))));
 }
 
-/// Returns what so many runs can miss: "slow runs that happen less than once in 20 could have been
-/// missed".
 std::string blind_spot(std::size_t runs, bool is_slowness, double confidence) {
   return fmt::format("{} that happen less than once in {:.0f} could have been missed",
                      is_slowness ? "slow runs" : "unusual runs",
                      1.0 / gate::rarest_shown(runs, confidence));
 }
 
-/// Returns what an early pass can miss; empty for other answers.
 std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, double confidence) {
   if (verdict.answer != gate::Answer::Pass || verdict.planned_rounds <= verdict.rounds) return "";
   const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.below;
   return ": " + blind_spot(verdict.rounds, is_slowness, confidence);
 }
 
-/// True if the mean comes first: it alone decided, or it contradicts the typical round.
+/// True if the line begins with the mean: it alone decided, or it contradicts the typical round.
 bool is_about_mean(const gate::Verdict& verdict) {
   return verdict.delta.basis == stats::Basis::Typical &&
          (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_differs);
@@ -149,7 +141,7 @@ std::string more_rounds(double times) {
 }
 
 /// Returns advice to gate on CPU time if that is less noisy: on a loaded machine up to 75 times
-/// (docs/statistics.md). Less than twice is not worth mentioning, and with few rounds it is random.
+/// (docs/statistics.md).
 std::string calmer_metric(const Results& results, const gate::Verdict& verdict) {
   if (results.session.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
     return "";
@@ -158,11 +150,10 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
   const double half_width = cpu->delta->half_width().value_or(0.0);
   if (half_width <= 0) return "";
   const double times = *verdict.delta.half_width() / half_width;
-  // The approximate error of the logarithm of a ratio of two deviations (a single one of normal
-  // noise).
+  // Approximate error of the logarithm of a ratio of two deviations.
   const double error =
       1.0 / std::sqrt(static_cast<double>(std::max<std::size_t>(verdict.rounds, 2)) - 1.0);
-  constexpr double sure = 2.58;  // normal quantile of 99%
+  constexpr double sure = 2.58;  // normal quantile of 99.5%, for a two-sided level of 99%
   if (times < 2 || std::log(times) < sure * error) return "";
   return fmt::format("gate on cpu_time, which is {:.0f} times less noisy here", times);
 }
@@ -186,16 +177,12 @@ std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, dou
                      measured(verdict.delta.mean, bounds.mean, verdict, metric), typical, rounds);
 }
 
-/// Returns "3 of 12 runs of 'new' failed (status 9)", or "none of 12 runs of 'old'"; empty if
-/// unknown.
 std::string failures_of(const Endings& endings, const Command& command) {
   const std::string whose = " of " + cited(command.name);
   if (endings.runs == 0 || !endings.failed.empty()) return failures_text(endings, whose);
   return fmt::format("none of {}{}", plural(endings.runs, "run"), whose);
 }
 
-/// Returns the failures of both commands of a gate, each after a separator; empty if there are
-/// none.
 std::string failures_of_both(const Results& results, const gate::Verdict& verdict) {
   const Endings& own = results.commands[verdict.candidate].endings;
   const Endings other =
@@ -210,7 +197,6 @@ std::string failures_of_both(const Results& results, const gate::Verdict& verdic
   return text;
 }
 
-/// Returns what a gate's line says after condition and answer.
 std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.obstacle == gate::Obstacle::FailureRates) return "the failure rates differ";
   if (verdict.obstacle == gate::Obstacle::FewLayouts) return "too few layouts without failures";
@@ -233,13 +219,13 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
                        verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail, grounds);
   const std::string advice = advice_text(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
-  if (side == 0) return grounds + advice;  // condition and answer say that it is not clear
+  if (side == 0) return grounds + advice;
   const bool is_failing = (side > 0) != verdict.condition.below;
   return fmt::format("probably {}, but not with the confidence that a gate needs ({}){}",
                      is_failing ? claims.fail : claims.pass, grounds, advice);
 }
 
-/// Returns a percentage with three significant digits, so that a slight excess does not read as the
+/// Formats a percentage with three significant digits, so that a slight excess does not read as the
 /// wanted precision.
 std::string percent_text(double fraction) {
   const double percent = 100 * fraction;
@@ -280,7 +266,6 @@ std::string run_text(const Step& step) {
   return fmt::format("{}{}run {}", kind, kind.empty() ? "" : " ", step.round + 1);
 }
 
-/// The meaning of an exit status that is not a failure.
 struct Answer {
   std::string_view program;
   int status;
@@ -296,8 +281,6 @@ constexpr auto kAnswers = std::to_array<Answer>({
     {"cmp", 1, "that the files differ"},
 });
 
-/// Returns "use -i to ignore failures", or the meaning of the status for the program at the
-/// beginning of `name`.
 std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
   const std::string_view word = name.substr(0, name.find(' '));
   const std::string_view program = word.substr(word.rfind('/') + 1);
@@ -312,7 +295,7 @@ std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
 struct EndingWords {
   const std::vector<std::string>& names;
   std::size_t width;
-  bool has_run;  ///< true if at least one run ended
+  bool has_run;
 
   std::string message(const std::string& text) const { return wrapped_message(text, width); }
 
@@ -426,7 +409,7 @@ struct OutcomeWords {
   }
 };
 
-/// The words for a factor, in the order of WallPart; {} is replaced by "instructions".
+/// The words for a factor, in the order of WallPart. {} stands for "instructions" or "of them".
 struct PartWords {
   std::string_view column, before, less, more, after;
 };
@@ -441,7 +424,6 @@ constexpr std::array<PartWords, 8> kPartWords = {{
     {"CPU use", "CPU ", "less busy", "busier", ""},
 }};
 
-/// Returns "1.35 ± 0.02x", or "1.37x (1.19 … 1.73)".
 std::string times(const stats::RelativeSpeed& ratio) {
   return ratio_text(ratio, "x");
 }
@@ -450,7 +432,6 @@ bool is_factor_shown(const WallFactor& factor) {
   return factor.change.is_significant() && stats::relative_speed(factor.change).has_value();
 }
 
-/// Returns "380%", relative to one CPU.
 std::string busy(double share) {
   return fmt::format("{:.{}f}%", 100.0 * share, share < 0.1 ? 1 : 0);
 }
@@ -459,7 +440,6 @@ std::string gigahertz(double cycles_per_second) {
   return fmt::format("{:.2f} GHz", cycles_per_second / 1e9);
 }
 
-/// Returns "3.40 → 3.82 GHz" in parentheses; empty if unknown.
 std::string clocks_text(const WallFactor& clock) {
   if (!clock.candidate) return "";
   if (!clock.reference || !is_factor_shown(clock))
@@ -472,7 +452,6 @@ std::string unchanged(const WallFactor& factor) {
   return "the same clock" + clocks_text(factor);
 }
 
-/// Describes a factor: "1.35 ± 0.02x more of them per cycle". `noun` replaces {}.
 std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio,
                      std::string_view noun) {
   const PartWords& words = kPartWords[static_cast<std::size_t>(factor.part)];
@@ -485,7 +464,6 @@ std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio
   return text;
 }
 
-/// Describes a significant factor. `has_instructions`: the line has already mentioned instructions.
 std::string changed(const WallFactor& factor, bool has_instructions) {
   const bool is_each = factor.part == WallPart::CpuTimePerInstruction;
   return in_words(factor, *stats::relative_speed(factor.change),
@@ -504,7 +482,6 @@ Cell factor_cell(const WallFactor& factor) {
           factor.log_of_wall_time() < 0 ? Ink::Green : Ink::Red};
 }
 
-/// Returns limits to the meaning of the counts; usually none.
 std::vector<std::string> list_remarks(const Why& why) {
   std::vector<std::string> remarks;
   const std::string where = why.counted_kernel ? " of user space" : "";
@@ -533,7 +510,6 @@ std::string wall_time_in_words(const Results& results, const Why& why) {
   return times(*speed) + (speed->faster ? " faster" : " slower");
 }
 
-/// Returns what the mean of a single command, which has no rounds to compare, can miss.
 std::string blind_spot_of_mean(const Results& results) {
   const auto metric = find_metric(results.session.metrics, results.findings.precision->metric);
   const bool is_mean = metric && !results.session.metrics[*metric].percentile &&

@@ -21,20 +21,20 @@ namespace {
 constexpr std::size_t kScanHeight = 220;
 constexpr std::size_t kMinValues = 3;
 constexpr double kMinFit =
-    0.95;  // fraction of the variance; below it, a power law is no description
+    0.95;  // smallest share of the variance that a power law must explain to be drawn
 
+/// A command's value of the parameter (x), median (y) and quartiles (low, high).
 struct Point {
   double x = 0.0;
-  double y = 0.0;  // median
+  double y = 0.0;
   double low = 0.0;
-  double high = 0.0;  // lower and upper quartile
+  double high = 0.0;
   std::size_t command = 0;
 };
 
-/// The commands that differ only in the parameter.
 struct Series {
   std::string name;
-  std::vector<Point> points;  // ascending
+  std::vector<Point> points;
 };
 
 std::optional<double> parse_number(const std::string& text) {
@@ -42,7 +42,7 @@ std::optional<double> parse_number(const std::string& text) {
   return number ? std::optional(*number) : std::nullopt;
 }
 
-/// Returns the parameter with the most different numeric values; nullopt with fewer than three.
+/// Returns the parameter with the most numeric values; nullopt if none has three.
 std::optional<std::string> scanned(const Results& results) {
   std::optional<std::string> best;
   std::size_t most = kMinValues - 1;
@@ -154,9 +154,8 @@ std::string draw_line(const Axes& axes, const Series& series, const stats::Power
   return svg_path("fitted", "M" + at(series.points.front().x) + "L" + at(series.points.back().x));
 }
 
-/// Returns the parameter's measured values for which labels have room.
 std::vector<double> measured_ticks(const std::vector<Series>& all, const Axis& axis) {
-  constexpr double least_percent = 9.0;  // between labels, on a phone
+  constexpr double least_percent = 9.0;
   std::set<double> values;
   for (const Series& series : all)
     for (const Point& point : series.points) values.insert(point.x);

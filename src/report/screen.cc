@@ -24,8 +24,6 @@ std::string write_header(const Results& results, std::size_t index, const Style&
   return inked(start + name, Ink::Bold, style.color) + "\n";
 }
 
-/// Explains why a row has no delta, or a delta without an interval; empty if it has both, or if
-/// there is only one run, which is obvious.
 std::string_view why_no_interval_of(const MetricResult& row, bool has_candidates) {
   if (row.summary && row.summary->min < 0.0 && has_candidates)
     return "no delta: values below 0 have no percentages";
@@ -36,7 +34,6 @@ std::string_view why_no_interval_of(const MetricResult& row, bool has_candidates
              : "a delta without ±: too few or too different runs for an interval";
 }
 
-/// Returns the first explanation for a shown row; empty if no row needs one.
 std::string_view why_no_interval(const Results& results, const Style& style) {
   const bool has_candidates = !find_candidates(results).empty();
   for (const CommandResult& command : results.commands) {
@@ -48,8 +45,6 @@ std::string_view why_no_interval(const Results& results, const Style& style) {
   return "";
 }
 
-/// True if the shown means contradict the delta: their difference is outside its interval, by more
-/// than coarse values explain.
 bool contradicts_means(const Results& results, std::size_t metric, std::size_t candidate) {
   constexpr double seen = 0.0005;  // half of the last digit that most deltas have
   const MetricResult* row = shown_row(results.commands[candidate], metric);
@@ -122,8 +117,6 @@ std::string compact_text(const Results& results, std::size_t metric, const Style
   return noted_text(compact_table(results, metric), style);
 }
 
-/// Returns a line about the rows that a compact table leaves out, so that users need not guess
-/// where they are.
 std::string hidden_rows_line(const Results& results, const std::vector<std::size_t>& shown,
                              const Style& style) {
   std::string names;
@@ -139,7 +132,6 @@ std::string hidden_rows_line(const Results& results, const std::vector<std::size
   return more == 0 ? "" : dim_note("not shown: " + names + "; see --table full", style);
 }
 
-/// Returns the summaries of the rows that a ranking compares, if they have values.
 std::vector<const stats::Summary*> summaries_of(const Results& results, const Ranking& ranking) {
   std::vector<const stats::Summary*> all;
   const auto add = [&](std::size_t command) {
@@ -156,7 +148,7 @@ bool has_zero(const Results& results, const Ranking& ranking) {
                              [](const stats::Summary* summary) { return summary->min == 0.0; });
 }
 
-/// True if both commands have only values of 0. For a baseline, whose values are unknown, the ratio
+/// True if all values of both commands are 0. A baseline's values are unknown, so the ratio
 /// decides.
 bool is_all_zeros(const Results& results, const Ranking& ranking) {
   const auto all = summaries_of(results, ranking);
@@ -165,20 +157,18 @@ bool is_all_zeros(const Results& results, const Ranking& ranking) {
                              [](const stats::Summary* summary) { return summary->max == 0.0; });
 }
 
-/// Returns why a ranking has no interval: "too few runs".
 std::string_view missing_interval(const Results& results, const Ranking& ranking) {
   const double tail = (1.0 - results.session.confidence) / 2.0;
-  const double fewest = std::ceil(-std::log2(tail));  // fewest rounds for ranks
+  const double fewest = std::ceil(-std::log2(tail));
   if (static_cast<double>(results.commands[ranking.command].runs) < fewest) return "too few runs";
   return has_zero(results, ranking) ? "too many zeros" : "too different runs";
 }
 
-/// A character that replaces the blanks of a name, so that lines are not broken there.
+/// Replaces the blanks in a name, so that lines are not broken there.
 constexpr char kNameBlank = '\x1f';
 
-/// Returns a name in bold that fits into a line; a longer name loses its middle.
 std::string bold(const std::string& name, const Style& style) {
-  constexpr std::size_t beside = 3;  // an indent of two, and a colon
+  constexpr std::size_t beside = 3;
   std::string shown =
       style.width > 0 ? cut_middle(name, style.width - std::min(style.width, beside)) : name;
   std::ranges::replace(shown, ' ', kNameBlank);
@@ -198,18 +188,14 @@ std::string reference_of(const Results& results, std::size_t command) {
   return (is_itself ? "itself" : name) + " in " + results.session.reference.baseline->file;
 }
 
-/// True if the candidate is better: more of a metric for which more is better, else less.
 bool is_gain(const Results& results, const Ranking& ranking) {
   return ranking.speed.faster != (results.session.metrics[ranking.metric].better == Better::More);
 }
 
-/// Returns a number that is larger the better the candidate is.
 double gain_of(const Results& results, const Ranking& ranking) {
   return is_gain(results, ranking) ? ranking.speed.ratio : 1 / ranking.speed.ratio;
 }
 
-/// Returns the rankings by one metric: the primary metric, if a candidate differs by it, or none
-/// differs by another.
 std::vector<Ranking> rankings_by_one(const Results& results, std::vector<Ranking> rankings) {
   std::size_t metric = primary_metric(results.session.metrics).value_or(rankings.front().metric);
   const auto differs_by_it = [&](const Ranking& ranking) {
@@ -223,7 +209,7 @@ std::vector<Ranking> rankings_by_one(const Results& results, std::vector<Ranking
   return rankings;
 }
 
-/// True if a gate on the ranking's metric has an answer: it looks at one side only, which takes
+/// True if a gate on the ranking's metric has an answer. Gates look at one side only, which takes
 /// fewer runs than an interval.
 bool is_decided(const Results& results, const Ranking& ranking) {
   return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
@@ -232,8 +218,6 @@ bool is_decided(const Results& results, const Ranking& ranking) {
   });
 }
 
-/// Returns a line about a ranking: a difference with its interval, or that none is significant, or
-/// that nothing is known. Says "ran ... faster" for wall time, "is ... lower" for other metrics.
 std::string write_line(const Results& results, const Ranking& ranking, const Style& style) {
   const Metric& metric = results.session.metrics[ranking.metric];
   const std::string name = spoken(one_line(metric.name));
@@ -262,8 +246,6 @@ std::string write_line(const Results& results, const Ranking& ranking, const Sty
   return in_lines(bold(candidate, style) + between + bold(reference, style) + after, style);
 }
 
-/// Returns the headline, which shows only the best of many commands, because the table has the
-/// others. `all`: the largest gain first.
 std::string headline(const Results& results, const std::vector<Ranking>& all, const Style& style) {
   const std::vector<Ranking> rankings = rankings_by_one(results, all);
   const std::string scan = scan_headline(results, rankings[0].metric);
@@ -299,8 +281,7 @@ std::string headline(const Results& results, const std::vector<Ranking>& all, co
   return in_lines(start + bold(one_line(reference), style) + end, style);
 }
 
-/// Returns a line for each command that failed, because a difference from it may be due to less
-/// work.
+/// Returns a line for each command that failed, because it may have been faster by doing less work.
 std::string failure_lines(const Results& results, const Style& style) {
   std::string lines;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -319,7 +300,6 @@ std::string wrapped_lines(const std::string& text, const Style& style) {
   return lines;
 }
 
-/// Returns a line on how much of a short run is not the program's own work; else empty.
 std::string about_short_runs(const Results& results, const Style& style) {
   const auto shortest = shortest_run(results);
   if (!shortest) return "";
@@ -344,8 +324,6 @@ std::string titled_compact_text(const Results& results, std::size_t metric, cons
          "\n" + compact_text(results, metric, style);
 }
 
-/// Returns the tables of many commands: one table for each metric shown, or a matrix, what they
-/// leave out, and the histograms, each below its command's name.
 std::string compact_tables(const Results& results, const Style& style) {
   if (results.commands.empty()) return "";
   const std::vector<std::size_t> metrics = compact_metrics(results, style.verbose);
@@ -376,9 +354,9 @@ std::string tables(const Results& results, const Style& style) {
 }
 
 constexpr std::chrono::milliseconds kMinPause{100};
-constexpr std::string_view kEraseLine = "\r\x1b[K";  // from the start of the line
+constexpr std::string_view kEraseLine = "\r\x1b[K";
 
-/// Returns a time whose width does not change every second: "0:07", "12:34" or "1:02:03".
+/// Returns "0:07", "12:34" or "1:02:03", whose width does not change every second.
 std::string clock_text(std::chrono::nanoseconds time) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
   if (seconds < 3600) return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
@@ -413,7 +391,6 @@ constexpr std::size_t kMaxBarWidth = 50;
 constexpr std::size_t kMinBarWidth = 8;
 constexpr std::string_view kIndent = "  ";
 
-/// Returns a bar of `eighths` of a cell, as whole and partial blocks.
 std::string bar(std::size_t eighths) {
   constexpr std::array<std::string_view, 8> partial = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   std::string text;
@@ -429,7 +406,6 @@ std::size_t bin_count(const stats::Summary& summary, double low, double high, st
       std::clamp(std::ceil((high - low) / width), 1.0, static_cast<double>(most)));
 }
 
-/// Returns labels such as "583.0ms … 585.0ms", aligned, with two digits of a bin's width.
 std::vector<std::string> bin_labels(const std::vector<Bin>& bins, const Metric& metric) {
   const Notation notation =
       notation_of_steps(std::max(std::fabs(bins.front().low), std::fabs(bins.back().high)),
@@ -528,7 +504,7 @@ std::string note_lines(const std::vector<std::string>& notes, std::size_t width)
 void ProgressBar::progress(const Progress& progress) {
   if (drawn_at_ && progress.elapsed - *drawn_at_ < kMinPause) return;
   drawn_at_ = progress.elapsed;
-  // The line is cleared and drawn in one write, so that it does not flicker.
+  // The line is erased and drawn in one write, so that it does not flicker.
   const std::size_t width = width_();
   const std::string whole = write_line(progress, width, time_unit_);
   const std::string line = cut_end(ascii_ ? to_ascii(whole) : whole, width > 0 ? width - 1 : 0);
@@ -562,7 +538,7 @@ std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary&
                            std::size_t most) {
   const stats::Fences fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
   const bool has_spread =
-      fences.low < fences.high;  // otherwise the fences would exclude all but one value
+      fences.low < fences.high;  // otherwise almost all values would be outside the fences
   const double low = has_spread ? std::max(summary.min, fences.low) : summary.min;
   const double high = has_spread ? std::min(summary.max, fences.high) : summary.max;
   if (low >= high) return {{summary.min, summary.max, values.size()}};

@@ -157,7 +157,6 @@ std::string_view front_of(std::string_view text, std::size_t width) {
   return text.substr(0, bytes);
 }
 
-/// Returns the end of `text` that fits into `width` cells; never begins with a combining mark.
 std::string_view back_of(std::string_view text, std::size_t width) {
   std::size_t cells = display_width(text);
   std::size_t from = 0;
@@ -170,7 +169,6 @@ std::string_view back_of(std::string_view text, std::size_t width) {
   return text.substr(from);
 }
 
-/// True if the blank at `at` is a part of "1.2 ± 0.1" or "1 … 2".
 bool is_within_number(std::string_view text, std::size_t at) {
   const auto joins = [](std::string_view before, std::string_view after) {
     return std::any_of(kJoins.begin(), kJoins.end(), [&](std::string_view sign) {
@@ -180,8 +178,6 @@ bool is_within_number(std::string_view text, std::size_t at) {
   return joins(text.substr(0, at), text.substr(at + 1));
 }
 
-/// Returns the end of the quoted name that begins at `at`; `at` if there is none, or if it would
-/// not fit.
 std::size_t end_of_name(std::string_view text, std::size_t at, std::size_t width) {
   constexpr std::string_view before = " (";
   constexpr std::string_view after = " :;,.)";
@@ -194,7 +190,6 @@ std::size_t end_of_name(std::string_view text, std::size_t at, std::size_t width
   return at;
 }
 
-/// Returns `text` without its colour codes, which take no cells.
 std::string without_ink(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
@@ -206,8 +201,8 @@ std::string without_ink(std::string_view text) {
   return plain;
 }
 
-/// Returns the first word of `text`; the first words if a break between them would be odd: a number
-/// with its unit or interval, or a quoted name of up to `width` cells.
+/// Returns the first word of `text`. A number with its interval is one word, and so is a quoted
+/// name of up to `width` cells.
 std::string_view unbroken(std::string_view text, std::size_t width) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\'') i = end_of_name(text, i, width);
@@ -216,7 +211,6 @@ std::string_view unbroken(std::string_view text, std::size_t width) {
   return text;
 }
 
-/// Escape codes in the order of Ink.
 constexpr std::array<std::string_view, 5> kInkCodes = {"", "\x1b[1m", "\x1b[2m", "\x1b[32m",
                                                        "\x1b[31m"};
 
@@ -276,7 +270,7 @@ std::string wrapped(std::string_view text, std::size_t width) {
 
 std::string wrapped_message(std::string_view text, std::size_t width) {
   std::string line = message_line(text);
-  line.pop_back();  // line break
+  line.pop_back();
   return wrapped(line, width) + "\n";
 }
 

@@ -16,12 +16,11 @@ namespace lauka::report {
 
 namespace {
 
-/// A row of a suite's table: a metric of a candidate or anchor, or a benchmark without them.
 struct SuiteRow {
-  const Results* results = nullptr;        // results of the row's benchmark
-  std::optional<std::size_t> candidate{};  // nullopt if there is nothing to compare
-  std::optional<std::size_t> metric{};     // index into the results' metrics
-  bool is_first = true;                    // true for the benchmark's first row
+  const Results* results = nullptr;
+  std::optional<std::size_t> candidate{};
+  std::optional<std::size_t> metric{};
+  bool is_first = true;
 
   bool is_anchor() const { return candidate && candidate == results->session.reference.anchor; }
 };
@@ -58,7 +57,6 @@ Cell make_delta_cell(const SuiteRow& row) {
              : delta_cell(*values->delta, row.results->session.metrics[*row.metric].better);
 }
 
-/// Returns the worst verdict on the row's metric; null if missing.
 const gate::Verdict* worst_verdict(const SuiteRow& row) {
   const gate::Verdict* worst = nullptr;
   const auto badness = [](gate::Answer answer) {
@@ -71,7 +69,6 @@ const gate::Verdict* worst_verdict(const SuiteRow& row) {
   return worst;
 }
 
-/// Returns the cell of the worst verdict; empty if missing.
 Cell worst_verdict_cell(const SuiteRow& row) {
   const gate::Verdict* worst = worst_verdict(row);
   return worst == nullptr ? Cell{} : verdict_cell(*row.results, *worst);
@@ -120,7 +117,6 @@ std::string headline_name(const Results& results) {
   return metric ? results.session.metrics[*metric].name : std::string();
 }
 
-/// Returns "geomean", with the number of benchmarks if some are missing.
 std::string geomean_title(const Report& suite, const Geomean& mean) {
   if (mean.benchmarks == suite.benchmarks.size()) return "geomean";
   return fmt::format("geomean of {}", mean.benchmarks);
@@ -159,12 +155,11 @@ bool has_metrics(const Report& suite, const std::vector<SuiteRow>& rows) {
                              [&](const Geomean& mean) { return mean.metric != first; });
 }
 
-/// The columns that only some suites' tables have.
 struct SuiteShape {
-  bool has_commands = false;  ///< a benchmark has several candidates
+  bool has_commands = false;
   bool has_metrics = false;
   bool has_gates = false;
-  bool has_deltas = false;  ///< each row has a delta
+  bool has_deltas = false;  ///< true if each row compares a candidate with the reference
   bool has_failures = false;
 };
 
@@ -230,8 +225,7 @@ struct SharedLine {
   std::vector<std::string> names{};
 };
 
-/// Returns the lines of the benchmarks in the order in which they first occur. Benchmarks with the
-/// same general text share a line, which names them unless they are all benchmarks.
+/// Returns a line for each general text. The line names its benchmarks if they are not all.
 std::vector<std::string> with_names(const Report& suite,
                                     const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<SharedLine> all;
@@ -265,7 +259,6 @@ std::vector<std::string> warnings_in(const Report& report, const Style& style, W
   return with_names(report, lines);
 }
 
-/// Returns the histograms of each benchmark if requested, then the functions of each.
 std::string details_of_each(const Report& suite, const Style& style) {
   std::string text;
   const auto add = [&](const Results& results, const std::string& details) {
@@ -285,8 +278,7 @@ std::vector<const Results*> order_rows(const Report& suite) {
   for (const Results& results : suite.benchmarks) order.push_back(&results);
   if (suite.benchmarks.front().presentation.sort == SortChoice::Command) return order;
   std::ranges::stable_sort(order, {}, [&](const Results* results) {
-    const auto alike = std::ranges::find(suite.benchmarks, headline_name(*results),
-                                         headline_name);  // seconds, bytes
+    const auto alike = std::ranges::find(suite.benchmarks, headline_name(*results), headline_name);
     const auto candidates = listed_candidates(*results);
     const bool has_base = !results->session.reference.baseline || candidates.empty();
     const std::size_t shown = has_base ? results->session.reference.command : candidates.front();
@@ -401,7 +393,7 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
     text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
             noted_text(suite_table(suite), style);
   }
-  if (!quiet && !style.verbose) text += details_of_each(suite, style);  // with -v they are above
+  if (!quiet && !style.verbose) text += details_of_each(suite, style);
   const std::string below =
       suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite);
   std::string verdicts = text.empty() || below.empty() ? "" : "\n";

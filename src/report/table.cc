@@ -47,7 +47,7 @@ std::string shown(const Cell& cell, const TableColumn& column, Less less, const 
          (style.ascii ? to_ascii(line) : line);
 }
 
-/// Returns the width of a line; a column without width has no gap.
+/// Returns the width of a line. A column of width 0 has no gap.
 std::size_t line_width(const std::vector<std::size_t>& widths, std::size_t gap) {
   std::size_t total = 0;
   for (const std::size_t width : widths)
@@ -73,7 +73,6 @@ std::vector<std::size_t> column_widths(std::span<const Table> tables, const Tabl
   return widths;
 }
 
-/// Narrows the widest columns that may be cut until a line fits into `limit`.
 void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t gap,
             std::size_t limit) {
   while (line_width(widths, gap) > limit) {
@@ -107,7 +106,7 @@ std::string write_line(const Table& table, const TableRow& row, const TableLayou
   return line;
 }
 
-/// Returns a delta that may be broken before its interval, or in the middle of the interval.
+/// Returns a delta as HTML. Lines may break before "(", but not at other blanks.
 std::string breakable(const std::string& delta) {
   constexpr std::string_view no_break = "\u00a0";
   std::string html;
@@ -130,8 +129,6 @@ std::string cell_html(const Cell& cell, Holds holds) {
   return holds == Holds::Code && !text.empty() ? "<code>" + text + "</code>" : text;
 }
 
-/// Returns a cell as HTML. A delta is coloured, and so is the word in place of the reference's
-/// delta. The first cell of a row is its heading.
 std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first) {
   std::string_view css = column.is_more ? "more" : "";
   if (column.holds == Holds::Delta && !cell.text.empty()) css = ink_class(cell.ink);
@@ -145,20 +142,19 @@ std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first
 
 struct TableShape {
   bool is_for_page = false;
-  bool is_compact = false;  ///< a row for each command, of one metric
+  bool is_compact = false;
   bool has_deltas = false;
-  bool has_runs = false;  ///< compact tables: the commands have different numbers of runs
+  bool has_runs = false;
 };
 
 struct RowOf {
   const Results& results;
   std::size_t command;
   const Metric& metric;
-  const MetricResult* values;  ///< null if missing
+  const MetricResult* values;
   bool is_compact;
 };
 
-/// Returns the metric's name and note, and its number of runs if it differs from the command's.
 Cell name_cell(const RowOf& row) {
   std::string text = titled(row.metric);
   if (row.values->runs != row.results.commands[row.command].runs)
@@ -194,8 +190,8 @@ Cell outliers_cell(const RowOf& row) {
           .narrower = {fmt::format("{}", count)}};
 }
 
-/// Returns the delta's cell. In a compact table it marks the reference, which sorting may put
-/// anywhere.
+/// Returns the cell of a delta. In a compact table, the reference's cell is marked, because sorting
+/// may put the reference anywhere.
 Cell make_delta_cell(const RowOf& row) {
   if (row.values != nullptr && row.values->delta)
     return delta_cell(*row.values->delta, row.metric.better);
@@ -209,12 +205,11 @@ Cell make_delta_cell(const RowOf& row) {
 
 struct MetricColumn {
   bool is_there;
-  bool is_seen_first;  ///< true if a page shows the column on a phone, which has room for three
+  bool is_seen_first;
   Cell (*cell)(const RowOf& row);
   TableColumn column;
 };
 
-/// Returns the columns of a table in order; a command's name and parameters come before them.
 std::vector<MetricColumn> list_columns(const TableShape& shape) {
   std::vector<MetricColumn> columns = {
       {!shape.is_compact,
@@ -294,12 +289,10 @@ constexpr auto kMatrixSteps = std::to_array<TableStep>({{.gap = 4},
                                                         {.less = Less::Interval}});
 constexpr auto kScanSteps = std::to_array<TableStep>({{.gap = 4}, {}, {.less = Less::Interval}});
 
-/// True if each command has a different parameter value, so that names only repeat them.
 bool parameters_name_commands(const Results& results) {
   return one_was_typed(results) && !parameter_names(results).empty();
 }
 
-/// True if the commands differ in their number of runs, or some failed, which a column then shows.
 bool has_runs_column(const Results& results) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
     return command.runs != results.commands[0].runs || !command.endings.failed.empty() ||
@@ -307,15 +300,15 @@ bool has_runs_column(const Results& results) {
   });
 }
 
-/// A column of a grid, and its heading.
 struct GridColumn {
   std::string key;
   std::string title;
 };
 
-/// Commands in rows by the value of one variable, and in columns by a second variable or as typed.
+/// Commands in rows by the value of one parameter, and in columns by another parameter or by typed
+/// command.
 struct Grid {
-  std::vector<std::string> rows{};  // without duplicates, in the order of the commands
+  std::vector<std::string> rows{};
   std::vector<GridColumn> columns{};
   std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> commands{};
 
@@ -328,7 +321,7 @@ struct Grid {
 template <typename ColumnOf>
 Grid make_grid(const Results& results, const std::string& variable, ColumnOf column_of) {
   Grid grid;
-  std::set<std::string> known;  // rows; there may be ten thousand
+  std::set<std::string> known;  // a set, because there may be ten thousand rows
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Parameter* value = find_parameter(results.session.commands[c], variable);
     if (value == nullptr) continue;
@@ -380,7 +373,7 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
     }
     const Metric& metric = results.session.metrics[wall->metric];
     row.push_back({mean_cell(*wall, metric) + failed});
-    // With one typed command, the reference is its first value.
+    // A delta from another typed command is not shown.
     const Command& reference = results.session.commands[results.session.reference.command];
     if (grid.columns.size() == 1 && wall->delta &&
         reference.typed == results.session.commands[commands->front()].typed)
@@ -396,7 +389,6 @@ TableColumn bold_column(std::string heading, Holds holds, Cut cut) {
           .cut = cut};
 }
 
-/// True if a command has a value, or a bound, of the metric.
 bool has_value(const Results& results, std::size_t metric) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
     const MetricResult* row = shown_row(command, metric);

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-// Tables of any content, their form in the terminal, HTML and markup languages, and the tables of
+// Tables of any content; their form in the terminal, HTML and markup languages; and the tables of
 // one session's results.
 
 namespace lauka::report {
@@ -21,24 +21,24 @@ enum class Less : unsigned char {
   Nothing,
   OutlierPercent,
   Outliers,
-  Names,  ///< parts of commands' names other than their parameters
+  Names,  ///< names of commands, if their parameters are shown
   Range,
   Deviation,
-  Interval,  ///< interval of a delta
-  Values,    ///< values next to their delta
+  Interval,
+  Values,  ///< values next to their delta
   Drawing,
   Place,  ///< branch, machine and host of a session
   Date,   ///< date next to its commit
   Never
 };
 
-/// One attempt to fit a table into the terminal; the next attempt gives up more.
+/// One attempt to fit a table into the terminal. Later attempts of a table give up more.
 struct TableStep {
-  std::size_t gap = 2;  ///< number of cells between columns
+  std::size_t gap = 2;
   Less less = Less::Nothing;
-  /// Width in cells down to which columns that may be cut are cut if necessary in this attempt.
+  /// Width in cells to which a column may be cut, if TableColumn::cut allows it.
   std::size_t longest = std::numeric_limits<std::size_t>::max();
-  bool roomy = false;  ///< true: columns have at least their roomy_width
+  bool roomy = false;
 };
 
 /// The mark before a delta. Blank is as wide as a mark, so that deltas line up.
@@ -48,24 +48,25 @@ struct Cell {
   std::string text{};
   Ink ink = Ink::Plain;
   Mark mark = Mark::None;
-  bool is_sure = false;                  ///< true for a significant change, which is bold in markup
-  std::vector<std::string> narrower{};   ///< shorter texts, for the steps in the column's `narrows`
-  std::optional<gate::Answer> answer{};  ///< answer, if the cell is of a verdict
-  std::string figures{};                 ///< part of `text` with a verdict's numbers; may be empty
+  bool is_sure = false;
+  std::vector<std::string>
+      narrower{};  ///< shorter texts for narrow terminals, see TableColumn::narrows
+  std::optional<gate::Answer> answer{};
+  std::string figures{};  ///< part of `text` with a verdict's numbers; may be empty
   std::optional<double>
-      number{};      ///< number by which a page sorts the row; nullopt: the row stays at the end
+      number{};      ///< number by whose size a page sorts the rows; nullopt: pages use `text`
   double bar = 0.0;  ///< length of the bar in a page's cell, 0 to 1
 };
 
-/// The contents of a column's cells, which decide how they are escaped and formatted.
+/// The contents of a column's cells. They decide how cells are escaped and formatted.
 enum class Holds : unsigned char {
-  Name,    ///< name of a benchmark; bold: name of a sum
-  Code,    ///< a command
+  Name,  ///< name of a benchmark; in bold ink: of a geometric mean
+  Code,
   Text,    ///< text from the user
   Number,  ///< text from lauka
   Delta,
   Verdict,
-  Markup  ///< text in the markup language for which the table is made
+  Markup  ///< text that is already in the table's markup language
 };
 
 enum class Cut : unsigned char { Nothing, End, Middle };
@@ -73,161 +74,143 @@ enum class Cut : unsigned char { Nothing, End, Middle };
 struct TableColumn {
   Cell heading{};
   Holds holds = Holds::Number;
-  bool is_left = false;           ///< aligned to the left in markup languages
-  std::vector<Less> narrows{};    ///< steps at which cells change to their next shorter text
-  Less dropped_at = Less::Never;  ///< step at which the column is left out
-  Cut cut = Cut::Nothing;         ///< part of the cells that is cut if they do not fit
+  bool is_left = false;
+  std::vector<Less> narrows{};    ///< steps at which cells change to their next Cell::narrower
+  Less dropped_at = Less::Never;  ///< step from which on the column is left out
+  Cut cut = Cut::Nothing;
   std::size_t roomy_width = 0;
   bool is_more = false;  ///< true: left out on a phone
 };
 
-using TableRow = std::vector<Cell>;  ///< cells of a row; missing cells at the end are empty
+using TableRow = std::vector<Cell>;
 
 struct Table {
   std::vector<TableColumn> columns{};
   std::vector<TableRow> rows{};
   std::vector<TableStep> steps = {
-      {}};                   ///< attempts in order; the first that fits is used, else the last
-  std::size_t shortest = 8;  ///< smallest width in cells to which a column is cut
-  Ink heading = Ink::Plain;  ///< ink of the whole heading; Plain: each heading cell has its own ink
+      {}};                   ///< attempts in order; the first that fits is used, or else the last
+  std::size_t shortest = 8;  ///< width in cells to which columns may be cut if no attempt fits
+  Ink heading = Ink::Plain;  ///< ink of the heading's row; Plain: each heading has its own ink
 };
 
-/// The layout of one or more tables in a terminal.
 struct TableLayout {
   TableStep step{};
   std::vector<std::size_t> widths{};
-  bool fits = false;  ///< true if the table fits without cutting cells below TableStep::longest
+  bool fits = false;  ///< true if no column is cut below TableStep::longest
 
   bool lacks(Less what) const { return step.less >= what; }
 };
 
-/// Chooses a layout for tables with the same columns, so that their columns line up.
+/// Chooses a layout for several tables, so that their columns line up.
 TableLayout fit(std::span<const Table> tables, const Style& style);
 
-/// Returns heading and rows as lines; empty without rows.
 std::string terminal_text(const Table& table, const TableLayout& fitted, const Style& style);
 std::string terminal_text(const Table& table, const Style& style);
 
-/// Returns a note if deltas lost their intervals because the terminal is narrow; else empty.
+/// Returns a note if deltas are shown without their intervals because the terminal is narrow; else
+/// empty.
 std::string_view interval_note(std::span<const Table> tables, const TableLayout& fitted);
-/// Returns a table with interval_note below it.
 std::string noted_text(const Table& table, const Style& style);
 
-/// Returns a note as a line below a table, broken between words; empty without a note.
 std::string dim_note(std::string_view note, const Style& style);
 
-/// A markup language for text files that people read.
+/// A markup language for text files that people read. Functions return text in that language.
 struct Markup {
-  std::string (*text)(std::string_view text);  ///< escapes text
+  std::string (*text)(std::string_view text);
   std::string (*word)(std::string_view text);  ///< formats a word from the user in a cell
   std::string (*line)(
-      std::string_view text);  ///< formats a caveat, which may contain words from the user
-  std::string (*code)(std::string_view text);  ///< formats code in a cell
-  std::string (*head)(const Table& table);     ///< returns the lines above the first row
-  std::string_view line_break;                 ///< line break inside a cell
-  std::string_view strong = "**";              ///< goes on both sides of bold text
+      std::string_view text);  ///< formats a warning, which may contain words from the user
+  std::string (*code)(std::string_view text);
+  std::string (*head)(const Table& table);
+  std::string_view line_break;
+  std::string_view strong = "**";
   std::string_view before_row = "|", before_cell = "", after_cell = " |", after_row = "\n";
   std::string_view after_table = "";
   std::string_view bullet = "- ";
-  std::string_view better = "better ";  ///< word before a delta for the better
+  std::string_view better = "better ";
   std::string_view worse = "worse ";
 };
 
 std::string table_html(const Table& table, std::string_view css_class = "");
 
-/// Returns a delta with its mark as HTML.
 std::string marked_html(const Cell& cell);
 
 /// Returns a verdict's answer and numbers as HTML; empty if the cell has no answer.
 std::string verdict_html(const Cell& verdict);
 
-/// Returns `text` as code in a cell of a Markdown table.
 std::string code_cell(std::string_view text);
 
-/// Returns the cell of a delta: marked as better or worse if relevant (plain if the metric has no
-/// direction), else dim.
+/// Returns the cell of a delta. Only a relevant delta has a mark and a colour.
 Cell delta_cell(const stats::Change& delta, Better better);
 
-/// Returns the names of the variables that commands use, without duplicates, in the order of the
-/// commands.
 std::vector<std::string> parameter_names(const Results& results);
 
-/// Returns a command's value of a variable; null if the command does not use it.
 const Parameter* find_parameter(const Command& command, std::string_view name);
 
-/// Returns a command's parameters as "n = 10, way = a".
 std::string parameters_text(const Command& command);
 
-/// True if a command has a delta of the metric.
 bool has_deltas_of(const Results& results, std::size_t metric);
 
 /// True if all commands come from a single typed command.
 bool one_was_typed(const Results& results);
 
-/// True if a table has a row for each command: with five or more commands, unless --table says
-/// otherwise.
+/// True if one table with a row for each command replaces the tables of single commands: by default
+/// with five or more commands, else as --table says.
 bool is_compact(const Results& results);
 
-/// True if a compact table of the first metric comes before the blocks of rows, which would hide
-/// the answer: with three and four commands, unless --table says otherwise.
+/// True if a table with a row for each command precedes the tables of single commands: by default
+/// with three or four commands, if there is a primary metric.
 bool begins_compact(const Results& results);
 
-/// Returns a metric's results for a compact table; null if the command has no values, or no row of
-/// the metric.
+/// Returns a metric's results; null if the command has no values or no such row.
 const MetricResult* shown_row(const CommandResult& command, std::size_t metric);
 
-/// Returns the commands in the order of the tables: as typed, or with --sort time by sort_value.
+/// Returns the commands in the order of the tables: as typed, or by sort_value with --sort time.
 std::vector<std::size_t> order_rows(const Results& results);
 
-/// Returns a command's value of the first metric shown; infinite if it has none.
+/// Returns a command's value of the primary metric, by which --sort time sorts; infinite if it has
+/// none.
 double sort_value(const Results& results, std::size_t command);
 
-/// True if the metric has the same value in each run of every command. `value`: the expected value;
-/// nullopt: any value will do.
+/// True if the metric has one and the same value in all runs of all commands. `value`: the value
+/// that it must have; nullopt: any value.
 bool is_constant(const Results& results, std::size_t metric,
                  std::optional<double> value = std::nullopt);
 
-/// True if the metric is 0 in each run of every command, and such rows are left out. False for more
-/// than a thousand commands.
+/// True if tables leave out the metric because it is 0 in all runs of all commands. False for more
+/// than 1,000 commands.
 bool is_all_zero(const Results& results, std::size_t metric);
 
-/// Returns the metrics that get a compact table: the first metric shown, or all metrics that the
-/// user listed.
+/// Returns the metrics that get a compact table: usually the primary metric only.
 std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);
 
 /// Returns a metric's name and note: "cycles (user)".
 std::string titled(const Metric& metric);
 
-/// Returns "wall_time of 6 commands, 10 runs each"; without the runs if their numbers differ, or
-/// some runs failed or were redone.
 std::string compact_title(const Results& results, std::size_t metric);
 
-/// Returns a table with a row for each metric of a command; without columns if the command has no
-/// values. `for_page`: the columns that fit on a phone come first.
+/// Returns a table with a row for each metric of a command. `for_page`: columns that fit on a phone
+/// come first.
 Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page = false);
 
-/// Returns a table of all commands' metrics, one command below the other.
 Table markup_table(const Results& results, const Markup& markup);
 
-/// Returns a table with a row for each command: name, parameters, mean, range and delta.
+/// Returns a table with a row for each command: its parameters and its results for one metric.
 Table compact_table(const Results& results, std::size_t metric);
 
-/// Returns a matrix of a metric's values, if a single command was typed with two parameters of
-/// several values; else nullopt.
+/// Returns a metric's values by two parameters, one in rows and one in columns. Returns nullopt if
+/// the commands do not fit into such a matrix.
 std::optional<Table> matrix_table(const Results& results, std::size_t metric);
 
-/// Returns a table of mean wall times with a row for each value of the only variable, and a column
-/// for each typed command; for a single command, also the difference from the first value. Empty
-/// without a variable, with several, with a single value, or if a compact table shows the same.
+/// Returns a table of wall times with a row for each value of the only parameter, and a column for
+/// each typed command. Empty if a compact table has these times, or if there are none to show.
 std::string scan_table(const Results& results, const Style& style);
 
-/// Returns a table with a row for each metric: a value of each command and a delta of each
-/// candidate. Leaves out metrics that are always 0 or have no values. `every_row`: adds metrics
-/// that are Shown::Verbose.
+/// Returns a table with a row for each metric: the values of all commands, and the deltas.
+/// `every_row`: includes metrics that are Shown::Verbose.
 Table metrics_table(const Results& results, bool every_row);
 
-/// Returns the deltas of all shown metrics of all commands as HTML: the metrics_table, or a table
-/// with a row for each command if there are more commands than metrics. Empty without deltas.
+/// Returns the deltas of all shown metrics and commands as an HTML table; empty without deltas.
 std::string differences_html(const Results& results);
 
 }  // namespace lauka::report

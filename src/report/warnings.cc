@@ -17,7 +17,6 @@ namespace {
 
 using Words = WordedWarning;
 
-/// The largest number of commands that a warning names; of the others it gives the number.
 constexpr std::size_t kMaxNamed = 5;
 
 constexpr std::string_view kGatesFail =
@@ -31,7 +30,6 @@ std::string whole_percent(double fraction) {
   return fmt::format("{:.0f}%", fraction * 100.0);
 }
 
-/// Returns "2.1 times"; with two decimals if one would hide the difference: "1.06 times".
 std::string times(double ratio) {
   return fmt::format("{:.{}f} times", ratio, ratio < 1.95 ? 2 : 1);
 }
@@ -68,8 +66,8 @@ Words words_of(const UncountedFile& lost) {
           std::move(advice)};
 }
 
-/// The words for each finding. Findings over time always affect mean and deviation, and deltas only
-/// if they do not compare within rounds.
+/// The words for each kind of finding. Changes over time affect deltas only if deltas do not
+/// compare runs of the same round.
 struct WarningWords {
   bool has_deltas;
   bool paired;
@@ -368,7 +366,6 @@ Words worded(const Results& results, const Warning& warning) {
   return words;
 }
 
-/// Returns "'old'", with the command's number if another command has the same name.
 std::string subject_of(const Results& results, std::size_t command) {
   const std::string& name = results.session.commands[command].name;
   const auto namesakes = std::ranges::count(results.session.commands, name, &Command::name);
@@ -376,7 +373,7 @@ std::string subject_of(const Results& results, std::size_t command) {
   return namesakes > 1 ? fmt::format("{} {}, {}", what, command + 1, cited(name)) : cited(name);
 }
 
-/// Returns "a", "a and b" or "a, b and c"; of many texts the first ones, and "7 more".
+/// Returns "a, b and c"; of many texts the first ones, and "7 more".
 std::string enumerated(std::vector<std::string> texts) {
   if (texts.size() > kMaxNamed + 1) {
     std::string more = fmt::format("{} more", texts.size() - kMaxNamed);
@@ -386,13 +383,11 @@ std::string enumerated(std::vector<std::string> texts) {
   return listed(texts);
 }
 
-/// True if two warnings fit into one line.
 bool are_of_one_kind(const Words& a, const Words& b) {
   return a.command && b.command && a.kind == b.kind && a.advice == b.advice &&
          a.general == b.general;
 }
 
-/// Returns one line for the warnings of one kind, each about another command.
 std::string write_line(const Results& results, std::span<const Words> group) {
   const Words& words = group.front();
   if (group.size() == 1)
@@ -407,7 +402,6 @@ std::string write_line(const Results& results, std::span<const Words> group) {
   return fmt::format("{}: {}; {}", enumerated(std::move(subjects)), words.general, words.advice);
 }
 
-/// True if a warning affects a comparison or a gate, not only the numbers of one command.
 bool is_about_deltas(const Words& words) {
   constexpr auto kinds = std::to_array<std::string_view>(
       {"few_runs", "sequential_order", "baseline", "foreign_baseline", "other_cores",

@@ -44,8 +44,8 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
   return series;
 }
 
-/// Returns a metric's values for each command. A session may have up to 10,000 commands; to save
-/// memory, only one metric's series exist at a time.
+/// Makes the series of a single metric, because all series of up to 10,000 commands take too much
+/// memory.
 std::vector<Series> make_series(const Recording& session, std::size_t metric) {
   std::vector<Series> all;
   for (std::size_t c = 0; c < session.commands.size(); ++c)
@@ -53,7 +53,6 @@ std::vector<Series> make_series(const Recording& session, std::size_t metric) {
   return all;
 }
 
-/// Returns the results of a metric. `tail`: of an interval that does not depend on a delta.
 MetricResult make_result(std::size_t place, const Metric& metric, double tail, const Series& series,
                          std::size_t runs) {
   MetricResult result;
@@ -77,8 +76,8 @@ MetricResult make_result(std::size_t place, const Metric& metric, double tail, c
   return result;
 }
 
-/// True if a metric's counter may be unable to count its event: all values are 0 although the
-/// command's instructions were counted.
+/// True if the counter may be unable to count the event: the event has zero_is_doubtful, and all
+/// values are 0 although the command's instructions were counted.
 bool is_doubtful(const Metric& metric, const Recording& session, const CommandResult& command,
                  const std::vector<double>& values) {
   if (!metric.event || !session.setting.events.events.at(*metric.event).zero_is_doubtful)
@@ -95,8 +94,6 @@ std::optional<LowShare> low_share(const Metric& metric, const std::optional<doub
   return LowShare{metric.name, *least, static_cast<std::size_t>(low), shares.size()};
 }
 
-/// Adds findings about what a delta hides: a mean that differs, and rounds that are not
-/// independent.
 void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& samples,
                            const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.session.metrics[index];
@@ -104,7 +101,7 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   const std::optional<std::size_t> reference =
       results.session.reference.baseline ? std::nullopt
                                          : std::optional(results.session.reference.command);
-  // Shown for times, where rare long runs matter most; exports have the finding for all metrics.
+  // Shown for times, where rare long runs matter most.
   const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
   if (delta.mean_differs)
     results.warnings.push_back({MeanDiffers{metric.name, delta, mean_has_tail(results, index, c)},
@@ -129,7 +126,6 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   }
 }
 
-/// Enters the estimates over layouts, and the delta that the first layout alone would have given.
 void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
                    const Metric& metric, MetricResult& row) {
   LayoutResult result;
@@ -168,7 +164,6 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
   }
 }
 
-/// Enters the mean, if it is known, in a row without values.
 void enter_mean(const Results& results, std::size_t command, MetricResult& row) {
   if (row.summary || row.at_most) return;
   for (const KnownMean& mean : results.session.means) {
@@ -178,7 +173,6 @@ void enter_mean(const Results& results, std::size_t command, MetricResult& row) 
   }
 }
 
-/// Scales the values of each layout so that its mean is the mean of all layouts.
 void scale_layouts(Series& series) {
   if (series.values.empty()) return;
   const double mean = stats::moments(series.values).mean;
@@ -195,7 +189,7 @@ void scale_layouts(Series& series) {
 void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Results& results) {
   const Metric& metric = results.session.metrics[index];
   const std::vector<Series> series = make_series(results.session, index);
-  std::vector<Series> scaled;  // so that differences between layouts do not count as unsteadiness
+  std::vector<Series> scaled;
   if (metric.role == Role::WallTime && results.session.setting.layouts > 1) {
     scaled = series;
     std::ranges::for_each(scaled, scale_layouts);
@@ -231,15 +225,14 @@ std::optional<Ranking> ranking_by(const Results& results, std::size_t command, s
   return Ranking{command, metric, *speed, delta->is_significant()};
 }
 
-/// True if the user defined the metric: by a formula, as part of the output, or reported by the
-/// program.
+/// True if the metric is a formula of the user, a part of the output, or reported by the program.
 bool is_own(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && !metric.is_part && !metric.percentile &&
          built_in_metric(metric.name) == nullptr && !is_built_in_formula(metric.name);
 }
 
-/// Returns the ranking by a metric if its delta is worth a mark, even when `tests` such deltas
-/// share the rate of false alarms; else nullopt.
+/// Returns the ranking by a metric if its delta is relevant, even when `tests` such deltas share
+/// the rate of false alarms; else nullopt.
 std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t command,
                                           std::size_t metric, std::size_t tests) {
   const auto& delta = results.commands[command].rows[metric].delta;
@@ -260,9 +253,8 @@ std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t co
   return ranking_by(results, command, metric);
 }
 
-/// Returns the ranking by the first gated metric that differs, else by the first user-defined
-/// metric that differs; nullopt if none does. A gated metric's interval already allows for the
-/// other gates.
+/// Tries gated metrics before user-defined metrics. A gated metric's interval already allows for
+/// the other gates.
 std::optional<Ranking> ranking_by_other(const Results& results, std::size_t command) {
   for (const gate::Verdict& verdict : results.findings.verdicts)
     if (verdict.candidate == command)
@@ -275,8 +267,8 @@ std::optional<Ranking> ranking_by_other(const Results& results, std::size_t comm
   return std::nullopt;
 }
 
-/// Makes the rankings. The headline agrees with the first row, unless only a row that the user
-/// requested differs.
+/// Keeps the headline in agreement with the first row, unless only a row that the user requested
+/// differs.
 void rank(Results& results) {
   const auto metric = primary_metric(results.session.metrics);
   if (!metric) return;
@@ -288,12 +280,11 @@ void rank(Results& results) {
   }
 }
 
-/// Computes how much counting slows a command, and adds a finding if it is more than random.
 void enter_slowdown(std::size_t command, const std::vector<double>& timed,
                     const std::vector<double>& counting, Results& results) {
   if (timed.empty() || counting.empty()) return;
   const double usual = stats::median(stats::sorted(timed));
-  if (usual <= 0.0) return;  // no longer than the shell
+  if (usual <= 0.0) return;
   results.commands[command].slowdown = stats::median(stats::sorted(counting)) / usual;
   if (const auto slowed = slowed_by_counting(timed, counting))
     results.warnings.push_back({*slowed, command});
@@ -346,7 +337,7 @@ TunedChange tuned_change(const stats::Change& change) {
   return {change.change, change.bounds->low, change.bounds->high};
 }
 
-/// Returns a candidate's delta of a metric; null if it cannot contribute to a geometric mean.
+/// Returns a candidate's delta of a metric; null if a geometric mean cannot include it.
 const stats::Delta* delta_of(const Results& results, std::size_t candidate, std::size_t metric) {
   const MetricResult* row = row_of(results.commands[candidate], metric);
   return row != nullptr && row->delta && row->delta->change && *row->delta->change > -1.0
@@ -354,14 +345,12 @@ const stats::Delta* delta_of(const Results& results, std::size_t candidate, std:
              : nullptr;
 }
 
-/// A candidate's row in a suite's table.
 struct RowOfSuite {
   const Results& benchmark;
   std::size_t candidate = 0;
   std::size_t metric = 0;
 };
 
-/// Returns the geometric mean of `rows`, which have the same metric and the same position `place`.
 Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
   const Metric& metric = rows.front().benchmark.session.metrics[rows.front().metric];
   Geomean mean{.place = place, .metric = metric.name, .better = metric.better};
@@ -381,8 +370,6 @@ Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
   return mean;
 }
 
-/// Returns the rows of the candidates at position `place` in their benchmarks, grouped by metric,
-/// in the order in which metrics first occur. `candidates`: of each benchmark.
 std::vector<std::vector<RowOfSuite>> rows_by_metric(
     const std::vector<Results>& benchmarks, const std::vector<std::vector<std::size_t>>& candidates,
     std::size_t place) {
@@ -537,7 +524,7 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
   const auto tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
   const bool paired = compares_within_rounds(plan.setting.order, plan.reference);
-  // Uses only rounds that all commands have finished: an interruption may come within a round.
+  // An interruption may come within a round.
   const auto rounds = [&](const std::vector<std::vector<double>>& times, std::size_t command) {
     const auto& reference = times[plan.reference.command];
     const std::size_t count = std::min(reference.size(), times[command].size());

@@ -17,10 +17,9 @@ namespace {
 // Times and counts are of different runs, so no run has all factors. The logarithms of the rows'
 // deltas are added up, and two factors complete the sum, so that the product is the wall time's
 // delta: clock = instructions - ipc - cpu_time, and utilisation = cpu_time - wall_time. The clock's
-// interval is for independent estimates (Zou & Donner 2008); the utilisation's interval is that of
-// the quotient within runs.
+// interval is for independent estimates (Zou & Donner 2008); the utilisation's interval is from the
+// quotient within runs.
 
-/// A delta as a logarithm, without bounds that reach -100%.
 struct LogChange {
   double value = 0.0;
   std::optional<stats::ChangeBounds> bounds{};
@@ -52,8 +51,7 @@ LogChange difference(const LogChange& a, const LogChange& b) {
   return result;
 }
 
-/// Returns the delta of a row; nullopt for counts of a region, which do not explain the time of
-/// whole runs.
+/// Leaves out counts of a region, which do not explain the time of whole runs.
 std::optional<LogChange> delta_of_row(const Results& results, std::size_t command, Role role) {
   const MetricResult* row = row_of(results, command, role);
   if (row == nullptr || !row->delta || results.session.metrics[row->metric].of_region)
@@ -79,8 +77,8 @@ std::optional<double> median_of(const std::vector<double>& values) {
   return stats::median(stats::sorted(values));
 }
 
-/// Returns the factor of utilisation. Its value is from the rows' deltas, its interval from the
-/// quotient within runs; the bounds include both.
+/// Takes the value from the rows' deltas, and the interval from the quotient within runs; the
+/// bounds include both.
 WallFactor utilisation_factor(const Results& results, std::size_t command, const LogChange& cpu,
                               const LogChange& wall) {
   const std::size_t of_cpu = *find_metric(results.session.metrics, Role::CpuTime);
@@ -111,7 +109,6 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
           median_of(candidate.values)};
 }
 
-/// Returns the median of cycles / CPU time in the counting runs; nullopt if it was not measured.
 std::optional<double> clock_of(const Results& results, std::size_t command) {
   const MetricResult* row =
       row_of(results.commands[command], find_metric(results.session.metrics, Role::Clock));
@@ -123,7 +120,6 @@ CountedLevels levels_of(const Results& results, Role role) {
   return results.session.metrics[*find_metric(results.session.metrics, role)].levels;
 }
 
-/// Records which counts `why` lacks, and what the counts include.
 void describe_counts(const Results& results, bool has_instructions, bool has_cycles, Why& why) {
   why.lacks_instructions = !has_instructions;
   why.lacks_cycles = !has_cycles;
@@ -153,7 +149,8 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   }
   auto ipc = delta_of_row(results, c, Role::Ipc);
   if (!ipc && instructions && cycles)
-    ipc = difference(*instructions, *cycles);  // the two were counted in different runs
+    ipc = difference(*instructions,
+                     *cycles);  // counted in different runs
   describe_counts(results, instructions.has_value(), cycles.has_value(), why);
   if (instructions) why.factors.push_back({WallPart::Instructions, instructions->change()});
   if (instructions && why.lacks_cycles) {

@@ -20,13 +20,12 @@ namespace lauka {
 
 namespace {
 
-/// A metric of the functions of one command.
 struct Side {
-  const FunctionTable* table = nullptr;  // null: the empty side of list_functions
-  std::size_t place = 0;                 // index of the metric in the table
+  const FunctionTable* table = nullptr;
+  std::size_t place = 0;
   std::size_t rounds = 0;
-  double mean = 0.0;                     // mean of the whole command
-  std::vector<std::uint32_t> layouts{};  // layout of each round; empty without layouts
+  double mean = 0.0;
+  std::vector<std::uint32_t> layouts{};
 
   const RoundValues* find(std::string_view name) const {
     if (table == nullptr) return nullptr;
@@ -35,7 +34,6 @@ struct Side {
   }
 };
 
-/// Returns the layouts of the runs that have a value of the metric; empty without layouts.
 std::vector<std::uint32_t> list_layouts(const Recording& session, std::size_t command,
                                         const std::string& metric) {
   std::vector<std::uint32_t> layouts;
@@ -46,7 +44,6 @@ std::vector<std::uint32_t> list_layouts(const Recording& session, std::size_t co
   return layouts;
 }
 
-/// Returns a side; nullopt if a run with a value of the metric lacks its functions.
 std::optional<Side> find_side(const Recording& session, std::size_t command,
                               const std::string& metric, const MetricResult& row) {
   if (command >= session.functions.size()) return std::nullopt;
@@ -81,14 +78,13 @@ std::vector<double> all_rounds(const RoundValues* values, std::size_t rounds) {
   return all;
 }
 
-/// The squared error of a mean, and the number of independent values that it rests on: runs, or
-/// layouts, as more runs of a layout say nothing about other layouts.
+/// The squared error of a mean, and the number of independent values: runs, or layouts, because
+/// more runs of a layout say nothing about other layouts.
 struct MeanError {
   double squared = 0.0;
   std::size_t values = 0;
 };
 
-/// Returns the error of a function's mean; nullopt if there are too few rounds or layouts.
 std::optional<MeanError> error_of_mean(const Side& side, std::string_view function) {
   const std::vector<double> values = all_rounds(side.find(function), side.rounds);
   if (!side.layouts.empty()) {
@@ -100,8 +96,7 @@ std::optional<MeanError> error_of_mean(const Side& side, std::string_view functi
                    side.rounds};
 }
 
-/// Sets the interval of a difference of varying values. Returns the p value of the difference; 1 if
-/// there are too few rounds, or each side's values are all equal.
+/// Sets the interval of a difference of varying values. Returns its p value; 1 if unknown.
 double test(const Side& reference, const Side& candidate, double confidence,
             FunctionChange& change) {
   const auto first = error_of_mean(reference, change.name);

@@ -13,72 +13,66 @@ namespace lauka {
 
 struct Results;
 
-/// The certainty that a function's values differ.
 enum class Certainty : unsigned char {
-  Exact,  ///< the values of each side are the same in all of at least two rounds; not for samples
-  Significant,  ///< values may vary, but the sides differ significantly
-  Varying,      ///< values may vary, and the sides need not differ
+  Exact,  ///< the values of each side are the same in all of at least two rounds; never for sampled
+          ///< time
+  Significant,  ///< values may vary; the sides differ significantly
+  Varying,      ///< values may vary; the sides may be equal
 };
 
-/// One function in the reference and in a candidate, in the metric's base unit.
+/// One function's means over rounds, in the metric's base unit.
 struct FunctionChange {
-  std::string name{};      ///< normalized
-  double reference = 0.0;  ///< mean over the rounds
-  double candidate = 0.0;  ///< mean over the rounds
-  bool is_new = false;     ///< true if the metric is 0 in the reference; false for samples
-  bool is_gone = false;    ///< true if the metric is 0 in the candidate; false for samples
+  std::string name{};
+  double reference = 0.0;
+  double candidate = 0.0;
+  bool is_new = false;   ///< true if the metric is 0 in the reference; false for sampled time
+  bool is_gone = false;  ///< true if the metric is 0 in the candidate; false for sampled time
   Certainty certainty = Certainty::Exact;
   std::optional<double> half_width{};  ///< half width of the difference's confidence interval;
-                                       ///< nullopt if no value varies, or with too few
-                                       ///< rounds or layouts
+                                       ///< nullopt if unknown, or if no value varies
 
   double difference() const { return candidate - reference; }
-  /// True if the function certainly changed.
   bool is_sure() const { return certainty != Certainty::Varying && difference() != 0.0; }
 };
 
 /// The difference of a metric between the reference and a candidate, by function.
 struct FunctionChanges {
-  std::size_t metric = 0;     ///< index into Results::metrics
-  std::size_t candidate = 0;  ///< index of the command
-  double reference = 0.0;     ///< mean of the whole reference; 0 by list_functions
-  double total = 0.0;         ///< mean of the whole candidate
-  std::size_t rounds = 0;     ///< number of rounds; of both sides, the smaller number
-  /// All functions of both sides that are not 0 in both: those that certainly changed first, then
-  /// by the size of the difference, the largest first.
+  std::size_t metric = 0;
+  std::size_t candidate = 0;
+  double reference = 0.0;  ///< mean of the whole reference; 0 from list_functions
+  double total = 0.0;
+  std::size_t rounds = 0;
+  /// All functions except those that are 0 on both sides: first the functions that certainly
+  /// differ, then by size of the difference, the largest first.
   std::vector<FunctionChange> functions{};
 
   double difference() const { return total - reference; }
 };
 
-/// Compares the functions of each candidate with the functions of its reference, and keeps the
-/// changes in Results::function_changes. Compares each metric that tables always show or that is
-/// gated, unless a side lacks the metric by function in a run that has its value. Values that may
-/// vary are compared by Student's t (Welch) over runs, or over layouts; of these differences,
-/// Benjamini and Hochberg's procedure selects the significant ones, with a false discovery rate of
-/// 1 - confidence.
+/// Sets Results::function_changes: compares the functions of each candidate with its reference's,
+/// for metrics that tables always show or that are gated. Leaves out a metric if a side lacks it by
+/// function in a run. Values that may vary are compared by Student's t (Welch) over runs or
+/// layouts; Benjamini and Hochberg's procedure selects the significant differences, with a false
+/// discovery rate of 1 - confidence.
 void compare_functions(Results& results);
 
-/// Returns a candidate's functions as compare_functions found them; null if they are missing.
+/// Returns the function changes of a candidate; null if missing.
 const FunctionChanges* find_changes(const Results& results, std::size_t metric,
                                     std::size_t candidate);
 
-/// Lists the functions of a command, as changes from 0; nullopt if they are unknown
-/// for a run.
+/// Lists the functions of a command, as changes from 0; nullopt if unknown.
 std::optional<FunctionChanges> list_functions(const Results& results, std::size_t metric,
                                               std::size_t command);
 
-/// True if a metric is sampled time, of all functions or of one: its values vary by nature.
+/// True if a metric is sampled time, of one function or of all.
 inline bool is_sampled(const Metric& metric) {
   return metric.role == Role::SampledTime;
 }
 
-/// Returns the metrics (indices into Results::metrics) that at least one command has by
-/// function.
+/// Returns the indices of the metrics that at least one command has by function.
 std::vector<std::size_t> function_metrics(const Results& results);
 
-/// True if the verdict is about sampled time, of a function or all, of which neither command has a
-/// sample.
+/// True if the verdict is about sampled time of which neither command has a sample.
 bool lacks_samples(const Recording& session, const gate::Verdict& verdict);
 
 }  // namespace lauka

@@ -18,23 +18,20 @@ namespace {
 
 constexpr double kStepsThatAreEnough = 100.0;
 constexpr double kTicksThatAreEnough = 10.0;
-// Shares of CPU time on the fast cores that differ by less than this are equal: five percentage
-// points.
 constexpr double kSharesAreEqual = 0.05;
-/// The fewest outliers, and the fewest runs, for a warning. The table shows a single disturbed run
-/// as an outlier; of ten runs it is 10%, so the rule of 5% alone warned about 4% of quiet
-/// benchmarks with ten runs. Quartiles of fewer runs say too little.
+/// The table shows a single disturbed run as an outlier. Of ten runs it is 10%, so the rule of 5%
+/// alone warned about 4% of quiet benchmarks with ten runs. Quartiles of fewer runs say too little.
 constexpr std::size_t kMinOutliers = 2;
 constexpr std::size_t kMinForOutliers = 10;
 // The longest common tick (250 Hz), used if the tick is unknown: a warning too many is better than
 // one too few.
 constexpr std::chrono::nanoseconds kAssumedTick = std::chrono::milliseconds(4);
 
-/// The largest share of sessions that get a warning without its cause, as far as noise decides
-/// (docs/measuring.md has the shares that scripts/bench warnings counted).
+/// The largest share of sessions that get a warning from noise alone (docs/measuring.md has the
+/// shares that scripts/bench warnings counted).
 constexpr double kFalseAlarms = 0.01;
 
-// The smallest coverage without a warning: a gap of 2% is more than the kernel's work for a process
+// The smallest coverage without a warning. A gap of 2% is more than the kernel's work for a process
 // after its last thread was sampled.
 constexpr double kWhole = 0.98;
 
@@ -47,8 +44,8 @@ std::optional<double> median_of(const Results& results, std::size_t command, Rol
   return median_of(row_of(results, command, role));
 }
 
-/// True if a candidate that has run is the same program as its reference, as far as both are known.
-/// Another setup in the same session may have made another program meanwhile.
+/// True if candidate and reference are the same program. Commands with different setups may have
+/// run different versions of it.
 bool is_same_program(const Results& results, std::size_t candidate) {
   const Command& ours = results.session.commands[candidate];
   const Command& theirs = results.reference_of(candidate);
@@ -62,7 +59,6 @@ bool is_of_split(Role role) {
   return role == Role::UserTime || role == Role::SystemTime;
 }
 
-/// The split of CPU time matters only if it is shown, or if a gate is on it.
 Shown shown_of_split(const Results& results) {
   const bool row = std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
     return is_of_split(metric.role) && metric.shown == Shown::Always;
@@ -82,12 +78,11 @@ FewBecause why_few(const Results& results) {
                                                                     : FewBecause::MinRuns;
 }
 
-/// Returns the fewest rounds of an undecided gate; nullopt if all gates are decided.
 std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
   std::optional<std::size_t> fewest;
   for (const gate::Verdict& verdict : results.findings.verdicts) {
     if (verdict.answer != gate::Answer::Inconclusive || verdict.rounds == 0) continue;
-    if (verdict.obstacle != gate::Obstacle::None) continue;  // more runs would not help
+    if (verdict.obstacle != gate::Obstacle::None) continue;
     fewest = std::min(fewest.value_or(verdict.rounds), verdict.rounds);
   }
   return fewest;
@@ -133,13 +128,11 @@ std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_
   return UncertainSplit{*median, tick};
 }
 
-// The ratio of wall time to CPU time from which a preempted command counts as waiting.
 constexpr double kMuchWaiting = 1.3;
 /// The longest wait in seconds for another program's time slice: the period of a control group's
-/// quota, and of round-robin scheduling. A longer wait has another cause.
+/// quota, and of round-robin scheduling.
 constexpr double kMaxSliceSeconds = 0.1;
 
-/// Returns the throttling of the session; of joined sessions, of the session that waited most.
 Throttling worst_throttling(const Results& results) {
   Throttling worst = results.session.circumstances.throttling.value_or(Throttling{});
   for (const Origin& origin : results.session.origins) {
@@ -149,9 +142,9 @@ Throttling worst_throttling(const Results& results) {
   return worst;
 }
 
-/// Returns a finding if a command had to wait for a CPU. A program that sleeps or reads also has
-/// more wall time than CPU time, but it gives up its CPU more often than it is preempted, and waits
-/// longer than a time slice.
+/// Finds a command that waited for a CPU. A program that sleeps or reads also has more wall time
+/// than CPU time, but gives up its CPU more often than it is preempted, or waits longer than a time
+/// slice.
 std::optional<BusyMachine> busy_machine(const Results& results, std::size_t command) {
   const auto wall = median_of(results, command, Role::WallTime);
   const auto cpu = median_of(results, command, Role::CpuTime);
@@ -163,7 +156,6 @@ std::optional<BusyMachine> busy_machine(const Results& results, std::size_t comm
   return BusyMachine{*wall, *cpu, *pushed};
 }
 
-/// True if only the first timed run of a command read from the disk.
 bool alone_read_disk(const Recording& session, std::size_t command) {
   for (const std::string_view name : {"block_reads", "major_faults"}) {
     const auto metric = find_metric(session.metrics, name);
@@ -181,15 +173,15 @@ bool alone_read_disk(const Recording& session, std::size_t command) {
   return false;
 }
 
-/// True if waiting for the quota explains at least half of the runs' waiting, so that an idle
-/// machine would not help.
+/// True if the quota explains at least half of the runs' waiting, so that an idle machine would not
+/// help.
 bool is_wait_of_quota(const Throttling& throttling, const BusyMachine& busy, std::size_t runs) {
   const double waited =
       (busy.median_wall_seconds - busy.median_cpu_seconds) * static_cast<double>(runs);
   return to_seconds(throttling.waited_ns) >= waited / 2.0;
 }
 
-/// True if the median moved by more than half of the interquartile range: on a busy machine,
+/// True if the median moved by more than half of the interquartile range. On a busy machine,
 /// thousands of runs always drift by a few percent, which matters little.
 bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> series) {
   const std::vector<double> ascending = stats::sorted(series);
@@ -214,7 +206,6 @@ std::optional<Finding> find_unsteadiness(std::span<const double> series) {
   return std::nullopt;
 }
 
-/// Compares what the system let the two sessions use, if it is known for both.
 template <typename Compare>
 void add_limits(const Machine& then, const Machine& now, const Compare& compare) {
   if (!then.allowance || !now.allowance) return;
@@ -234,8 +225,7 @@ void add_limits(const Machine& then, const Machine& now, const Compare& compare)
   compare("memory limit", memory(then), memory(now));
 }
 
-/// Adds a warning if conditions have changed that affect results. Conditions that are unknown on
-/// one side count as equal.
+/// Adds a warning if conditions differ. A condition that is unknown on one side counts as equal.
 void add_if_foreign(bool names_machine, const Circumstances& then, const Circumstances& now,
                     const std::string& file, std::vector<Warning>& warnings) {
   ForeignBaseline found{names_machine, file};
@@ -256,8 +246,6 @@ void add_if_foreign(bool names_machine, const Circumstances& then, const Circums
   if (!names_machine || !found.differences.empty()) warnings.push_back({std::move(found)});
 }
 
-/// Adds warnings about joined sessions that contribute to deltas and are of another machine than
-/// the reference's session.
 void add_warnings_of_origins(const Results& results, std::vector<Warning>& warnings) {
   const Origin& here = origin_of(results.session, results.session.reference.command);
   std::vector<const Origin*> others;
@@ -285,7 +273,6 @@ std::vector<OtherCores::Cycles> cycles_by_kind(const Results& results, std::size
   return cycles;
 }
 
-/// True if random variation does not explain the difference of the mean shares.
 bool differ_surely(const stats::Summary& a, const stats::Summary& b) {
   if (!a.stddev || !b.stddev) return false;
   const double of_a = *a.stddev * *a.stddev / static_cast<double>(a.count);
@@ -295,8 +282,6 @@ bool differ_surely(const stats::Summary& a, const stats::Summary& b) {
   return std::abs(a.mean - b.mean) > t * std::sqrt(of_a + of_b);
 }
 
-/// Returns a warning about the candidate whose share of time on fast cores differs most from the
-/// reference's; nullopt if none differs enough.
 std::optional<Warning> other_cores(const Results& results) {
   std::optional<Warning> worst;
   if (results.session.reference.baseline)
@@ -351,7 +336,7 @@ std::vector<Warning> warnings_of_series(std::size_t command, std::span<const dou
 
 std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
                                                std::span<const Series> series) {
-  // One command's slowest run may well be its first; that this is so for several commands is hardly
+  // One command's slowest run may well be its first. For several commands together, this is hardly
   // ever random.
   double together = 1.0;
   const bool do_agree = std::ranges::all_of(series, [&](const Series& command) {

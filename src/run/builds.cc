@@ -28,15 +28,14 @@ using Answer = os::ProgramAside::Answer;
 struct Running {
   const Build* build = nullptr;
   std::unique_ptr<os::ProgramAside> program{};
-  std::future<Answer> answer{};  // waits for the program, which outlives it
+  std::future<Answer> answer{};  // must end before the program
 };
 
 constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
 
 Running begin(const Build& build, const std::optional<User>& user) {
   constexpr auto forever = std::chrono::hours(24 * 365);
-  // Joins standard error to standard output. On a line of its own, so that a syntax error in the
-  // build's line is shown, too.
+  // On a line of its own, so that a syntax error in the build's line is shown, too.
   os::ProgramSpec spec{.words = {"/bin/sh", "-c", "exec 2>&1\n" + build.line}};
   spec.folder = build.folder;
   spec.environment = build.environment;
@@ -49,7 +48,6 @@ Running begin(const Build& build, const std::optional<User>& user) {
   return running;
 }
 
-/// Returns the words of a command; for a shell's command line, the parts between blanks.
 std::vector<std::string> split_words(const Plan& plan, const std::vector<std::string>& words) {
   if (!plan.shell) return words;
   std::vector<std::string> all;
@@ -58,8 +56,7 @@ std::vector<std::string> split_words(const Plan& plan, const std::vector<std::st
   return all;
 }
 
-/// Returns the paths in one layout of a command that differ from other layouts' paths; some may not
-/// be files.
+/// Returns the paths that depend on the layout; some may not be files.
 std::vector<std::string> list_paths(const Plan& plan, std::size_t command, std::uint32_t layout,
                                     const std::optional<User>& user) {
   const Command& pattern = plan.commands[command];
@@ -78,7 +75,6 @@ std::vector<std::string> list_paths(const Plan& plan, std::size_t command, std::
   return paths;
 }
 
-/// Returns a hash of the files of one layout of a command; empty if it has none.
 std::string hash_files(const std::vector<std::string>& paths, const std::optional<User>& user) {
   constexpr char end = '\0';
   Sha256 hash;

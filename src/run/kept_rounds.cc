@@ -19,7 +19,6 @@ using Json = nlohmann::json;
 constexpr std::size_t kSealDigits = 16;
 constexpr std::size_t kTagDigits = 12;
 
-/// The members of a struct, with their names as one text, separated by blanks.
 template <typename... T>
 struct NamedMembers {
   std::string_view names;
@@ -31,7 +30,7 @@ NamedMembers<T...> named(std::string_view names, T&... members) {
   return {names, std::tie(members...)};
 }
 
-/// The members of each struct, in the order of the JSON array that is written and read.
+/// Members in the order of the JSON array. A change makes older logs unreadable.
 struct Members {
   static auto of(Step& step) {
     return named("command round pass kind layout", step.command, step.round, step.pass, step.kind,
@@ -77,7 +76,6 @@ struct Members {
   }
 
  private:
-  /// Returns a name for each field of Usage, made of the metrics that use it.
   static std::string names_of_usage() {
     std::string names;
     for (const auto field : kUsageFields) {
@@ -96,7 +94,7 @@ void for_each_member(T& value, const Each& each) {
   std::apply([&](auto&... members) { (each(members), ...); }, Members::of(value).members);
 }
 
-/// Only these outcomes are kept: a run that exited, was killed or timed out.
+/// Runs with other outcomes are not kept.
 template <typename Each>
 void for_each_member(Outcome& outcome, const Each& each) {
   const std::array<Outcome, 3> kinds = {Exited{}, Signalled{}, TimedOut{}};
@@ -133,7 +131,6 @@ void for_each_named_member(FinishedRounds& rounds, const Each& each) {
   each("overheads", rounds.overheads);
 }
 
-/// Adds the layout of a type: names and kinds of everything that is written, in order.
 template <typename T>
 void describe(std::string& layout) {
   if constexpr (std::is_enum_v<T> || std::is_arithmetic_v<T>) {
@@ -158,7 +155,7 @@ void describe(std::string& layout) {
   }
 }
 
-/// Returns the head's first element, which differs for each layout of rounds.
+/// Returns a tag that differs for each layout of the JSON.
 std::string make_tag() {
   std::string layout;
   FinishedRounds rounds;
@@ -179,7 +176,6 @@ const std::string& tag() {
   return kTag;
 }
 
-/// Returns the first bytes of a log.
 std::string head_begin() {
   return "[\"" + tag() + "\",";
 }
@@ -239,7 +235,7 @@ std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_v
     for_each_named_member(found.second,
                           [&](const char* name, auto& value) { read(json.at(name), value); });
     return found;
-  } catch (const std::exception&) {  // truncated or foreign
+  } catch (const std::exception&) {
     return std::nullopt;
   }
 }

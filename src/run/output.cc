@@ -13,15 +13,13 @@ namespace lauka {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = std::size_t{16} << 10U;
-constexpr auto kMaxTimeOfLine = std::chrono::seconds(1);  // for one line
+constexpr auto kMaxTimeOfLine = std::chrono::seconds(1);
 
 constexpr std::uint64_t kMaxStored = std::uint64_t{64} << 20U;
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
-constexpr std::uint64_t kShownBefore = 40;  // bytes of a line before and after a difference
+constexpr std::uint64_t kShownBefore = 40;
 constexpr std::uint64_t kShownBehind = 60;
 
-/// Returns a line from a difference on, shortened. `from_begin`: `line` begins there. `with_break`:
-/// shows the line break.
 std::string shown(std::string_view line, bool from_begin, bool with_break) {
   const std::size_t end = line.find('\n');
   const bool has_break = with_break && end != std::string_view::npos;
@@ -38,18 +36,16 @@ bool was_made_alike(const Command& reference, const Command& command) {
   });
 }
 
-// A .* takes a step per byte, so longer texts would exceed the number of steps. Most matches are in
-// the last window.
+// A .* takes a step per byte, so a longer text could exceed the limit of steps.
 constexpr std::size_t kWindow = std::size_t{64} << 10U;
 constexpr std::size_t kMaxMatchBytes = std::size_t{16} << 10U;
-constexpr std::size_t kLookedBack = 256;  // bytes before its match that an expression may look at
+constexpr std::size_t kLookedBack = 256;
 constexpr auto kMaxTimeToScrape = std::chrono::seconds(5);
-constexpr std::size_t kShown = 300;  // bytes of output in a message
+constexpr std::size_t kShown = 300;
 
 constexpr std::size_t kMaxLines = 10'000;
 constexpr std::size_t kMaxMetrics = 1'000;
 
-/// The values that a run reported under one name.
 struct NamedValues {
   double sum = 0.0;
   double last = 0.0;
@@ -116,7 +112,7 @@ std::optional<std::string> difference(const StoredOutput& expected, const Stored
       fmt::format("{} expected, {} written", plural(expected.bytes, "byte"), got.bytes);
   std::vector<char> expected_room(kPiece);
   std::vector<char> got_room(kPiece);
-  std::uint64_t at = 0;  // the outputs are equal before this offset
+  std::uint64_t at = 0;
   std::uint64_t line = 1;
   std::uint64_t line_begin = 0;
   for (bool differs = false; !differs;) {
@@ -144,7 +140,7 @@ std::optional<std::string> difference(const StoredOutput& expected, const Stored
   const std::string wanted = text_from(expected.text);
   const std::string written = text_from(got.text);
   const auto without_break = [](std::string_view text) { return text.substr(0, text.find('\n')); };
-  // One output has a line break where the other ends.
+  // True if one output has a line break where the other ends.
   const bool with_break = without_break(wanted) == without_break(written);
   const bool from_begin = from == line_begin;
   return fmt::format("line {}: expected {}, got {} ({})", line,
@@ -161,8 +157,7 @@ OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
     if (source) is_source_[*source] = true;
 }
 
-/// Returns the command whose output must be equal; nullopt if missing. With several typed
-/// commands, each combination of parameters has its own.
+/// With several typed commands, each combination of parameters has its own source.
 std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   const auto& commands = plan_.commands;
   const std::size_t reference = plan_.reference.command;
@@ -182,7 +177,7 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
 
 std::vector<std::uint32_t> OutputCheck::commands_due(std::uint32_t first,
                                                      std::uint32_t count) const {
-  // Each command comes after its source, so that few outputs are stored at the same time.
+  // Commands follow their source closely, so that few outputs are stored at the same time.
   std::vector<std::uint32_t> all;
   for (std::uint32_t command = first; command < first + count; ++command) {
     const auto& expected = plan_.commands[command].expected;
@@ -244,8 +239,6 @@ std::optional<Error> OutputCheck::verdict() {
     return Error{fmt::format("--expect-output: {} writes {} bytes with sha256:{}, not sha256:{}",
                              name, stored->bytes, stored->hash, expected.text),
                  kRemedy};
-  // Layouts of a command that other commands are compared with must write what its first layout
-  // writes.
   const bool is_compared_with_own = layout_ > 0 && is_source_[command_] && !sources_[command_];
   const auto source =
       is_compared_with_own ? std::optional<std::size_t>(command_) : sources_[command_];
@@ -253,7 +246,7 @@ std::optional<Error> OutputCheck::verdict() {
   if (file_) {
     found = difference(*file_, *stored);
   } else if (source) {
-    // Later commands are not compared with anything before their source.
+    // Later commands need no earlier source.
     stored_.erase(stored_.begin(), stored_.lower_bound(*source));
     found = difference(stored_.at(*source), *stored);
   }
@@ -317,7 +310,7 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
                "use -i to go on without the value"};
 }
 
-/// Searches in windows, which overlap by the longest match and have a little context before them.
+/// Searches from the end, in windows that overlap by the longest match.
 Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pattern,
                                                               os::Kept which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
@@ -368,7 +361,7 @@ Result<void> ReportedValues::read(std::string_view text, Values& values) {
     if (!reported) return refused(reported.error());
     const auto place = place_of(*reported);
     if (!place) return refused(place.error());
-    // A unit within the value counts; a plain number gets the unit of its line.
+    // A unit within the value wins; a plain number gets the unit of its line.
     const bool has_unit =
         reported->value.find_last_not_of("0123456789.") + 1 == reported->value.size();
     const std::size_t asked = plan_.reported.size();

@@ -19,9 +19,8 @@
 namespace lauka {
 namespace {
 
-constexpr std::int64_t kSlowdownAllowed = 100;  // factor for --timeout in simulated runs
+constexpr std::int64_t kSlowdownAllowed = 100;
 
-/// Returns a program as the engine launches it in a simulated run.
 os::ProgramSpec simulated(os::ProgramSpec spec, const engine::ArmedPass& counting) {
   spec.words = counting.launched_as(spec.words);
   if (spec.timeout) {
@@ -44,16 +43,13 @@ os::ProgramSpec make_hook(const HookRow& row, const Command& command,
   return spec;
 }
 
-/// Returns LAUKA_ITERATION for a run: its number, from 0, among the command's timed runs; for other
-/// kinds, "warmup-", "counting-", "simulated-", "settling-" or "untuned-" and the number among runs
-/// of that kind.
+/// Returns LAUKA_ITERATION: "3" in a timed run, "warmup-3" in a warm-up run.
 std::string iteration_value(const Step& step) {
   constexpr std::array<std::string_view, 6> kinds = {"warmup-",    "",          "counting-",
                                                      "simulated-", "settling-", "untuned-"};
   return std::string(kinds.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
 }
 
-/// True if a command's setup or cleanup differs between layouts.
 bool is_of_a_layout(const Command& command, const HookRow& row) {
   return mentions_layout(*command.hooks[row.kind]) || mentions_layout(command.folder) ||
          std::ranges::any_of(command.environment, mentions_layout);
@@ -65,15 +61,13 @@ bool may_be_made_later(const Command& command) {
   });
 }
 
-// Runs are cheap, so as many are made as half a second allows, up to 200 (the median of 50 runs is
-// twice as uncertain). A slow shell, such as one that reads a long profile, gets fewer.
+// The median of 50 runs is twice as uncertain as that of 200.
 constexpr std::size_t kMinRuns = 10;
 constexpr std::size_t kMaxRuns = 200;
 constexpr std::size_t kBatch = 10;
 constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
 
-/// Returns a hash of what may make another run of the same file different: its name, arguments, and
-/// the hooks of each run.
+/// Returns a hash of what may make a run of the same file different.
 std::string hash_call(const Plan& plan, const Command& command) {
   Sha256 hash;
   const auto add = [&](std::string_view text) {
@@ -96,7 +90,6 @@ std::string hash_call(const Plan& plan, const Command& command) {
   return hash.digest();
 }
 
-/// Returns the fingerprint of a command's program; layouts are hashed one after the other.
 Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ProgramReader& reader) {
   if (plan.shell || plan.commands[command].words.empty()) return {};
   Sha256 hash;
@@ -117,8 +110,6 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const Progra
   return {hash.digest(), hash_call(plan, plan.commands[command])};
 }
 
-/// Returns the hash of two equal files; empty if they differ, cannot be read, or the user
-/// interrupts.
 std::string hash_if_equal(const std::string& path, const std::string& other,
                           const ProgramReader& reader) {
   const auto file = os::TextFile::open(path, reader.user);
@@ -139,7 +130,6 @@ std::string hash_if_equal(const std::string& path, const std::string& other,
   }
 }
 
-/// True if the shell's start takes equally long for both commands.
 bool is_alike(const Command& a, const Command& b) {
   return a.environment == b.environment && a.output == b.output && a.folder == b.folder;
 }
@@ -165,13 +155,12 @@ Error shell_start_error(const os::ProgramSpec& spec, std::string_view why, std::
           std::move(remedy)};
 }
 
-/// True if the run was stopped because lauka's commands do not have the terminal.
 bool wants_terminal(const Outcome& outcome) {
   const auto* stopped = std::get_if<Stopped>(&outcome);
   return stopped != nullptr && (stopped->signal == SIGTTIN || stopped->signal == SIGTTOU);
 }
 
-/// Runs an empty command repeatedly. Returns no usages if the user interrupts.
+/// Returns an empty list if the user interrupts.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
 Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& launcher,
                                      const std::function<int()>& interrupt,
@@ -180,7 +169,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
   if (!program) return program.error();
   std::vector<Usage> runs;
   std::chrono::nanoseconds spent{};
-  // The first run is a warm-up: it loads the shell into memory.
+  // The first run only loads the shell into memory.
   std::vector<os::Launch> launches(1, os::Launch{*program});
   bool counts = false;
   while (runs.size() < kMinRuns || (runs.size() < most && spent < kEnoughTime)) {
@@ -200,7 +189,6 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
       spent += ended.whole;
     }
     counts = true;
-    // One at a time if each run's output must be read before the next.
     launches.assign(spec.output.sink == OutputKind::Pipe ? 1 : kBatch, os::Launch{*program});
   }
   return runs;
@@ -252,7 +240,7 @@ Result<void> Programs::prepare() {
 }
 
 Result<os::ProgramId> Programs::program(const Step& step, bool writes_metrics) {
-  // The simulator is installed, whether or not the command is.
+  // The command itself may be missing even if the simulator is there.
   auto timed = find(std::nullopt, has_metric_files_, step.command, step.layout);
   if (!timed || !step.gives_counts_only()) return timed;
   const bool is_simulated = plan_.setting.events.kind_of(step.pass) == RoundKind::Simulated;
@@ -266,6 +254,7 @@ Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bo
   if (known != known_.end()) return known->second;
   os::ProgramSpec spec = make_program(plan_, command_in_layout(plan_, command, layout), user_);
   spec.has_region = plan_.setting.region;
+  // Only if it is used, because it costs instructions in a program that reads its environment.
   if (writes_metrics) spec.launch_variable = kMetricsVariable;
   if (simulated_by) spec = simulated(std::move(spec), *armed_[*simulated_by]);
   auto id = launcher_.add_program(spec);
@@ -377,7 +366,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
 std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
                                     const std::optional<User>& user,
                                     const std::function<int()>& interrupt) {
-  constexpr std::size_t enough = 20;  // about 10 ms
+  constexpr std::size_t enough = 20;
   Command nothing = command_in_layout(plan, 0, 0);
   nothing.words = {"true"};
   os::ProgramSpec spec = make_program(plan, nothing, user);
@@ -408,8 +397,6 @@ void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, 
 
 namespace {
 
-/// Returns the fingerprints of the commands that the baseline, which has fingerprints, called in
-/// the same way.
 std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramReader& reader) {
   std::vector<Fingerprint> programs(plan.commands.size());
   const Baseline& baseline = *plan.reference.baseline;
@@ -425,7 +412,7 @@ std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramRea
 
 std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader) {
   std::vector<Fingerprint> programs;
-  if (plan.setting.layouts > 1) return programs;  // no layout is another layout's program
+  if (plan.setting.layouts > 1) return programs;
   if (plan.reference.baseline) return identify_as_baseline(plan, reader);
   const auto path_of = [&](const Command& command) {
     return os::find_program(make_program(plan, command, reader.user));

@@ -15,13 +15,11 @@ namespace {
 
 constexpr double kTail = 0.025;
 
-/// Converts a difference of logarithms, `value` with half width `reach`, to fractions.
 DifferenceSoFar difference_so_far(const std::string& candidate, double value, double reach) {
   return {candidate, std::expm1(value), std::expm1(value - reach), std::expm1(value + reach)};
 }
 
-/// Returns the half width, in logarithms, at which --precision or a gate on wall time would be
-/// decided; nullopt if nothing waits for a decision.
+/// Returns the half width, in logarithms, that would decide --precision or a gate on wall time.
 std::optional<double> wanted_reach(const Plan& plan, double value) {
   const auto is_wall_time = [&](std::size_t metric) {
     return plan.metrics[metric].role == Role::WallTime;
@@ -41,8 +39,7 @@ std::optional<double> wanted_reach(const Plan& plan, double value) {
 }  // namespace
 
 void enter_remaining(double seconds, Progress& progress) {
-  constexpr double longest =
-      1e9;  // in seconds; longer times would overflow nanoseconds, and are useless
+  constexpr double longest = 1e9;  // seconds; more could overflow nanoseconds
   const double elapsed = Seconds(progress.elapsed).count();
   const double left = std::clamp(seconds, 0.0, longest);
   progress.remaining = std::chrono::nanoseconds(static_cast<std::int64_t>(left * 1e9));
@@ -60,7 +57,6 @@ void DifferenceWatch::add_run(const RunRecord& run) {
     if (other != command) compare(other, run.step);
 }
 
-/// Adds the difference within a round, if both commands have run in it.
 void DifferenceWatch::compare(std::size_t command, const Step& step) {
   const OfCommand& reference = all_[plan_.reference.command];
   OfCommand& own = all_[command];
@@ -135,8 +131,7 @@ void SuiteProgress::enter(std::size_t benchmark, std::optional<std::chrono::nano
   if (known) ++known_parts_;
 }
 
-/// Returns the remaining seconds. A benchmark without progress counts as much as the mean of the
-/// others.
+/// A benchmark with unknown time counts as much as the mean of the known times.
 std::optional<double> SuiteProgress::seconds_left() const {
   if (known_parts_ == 0) return std::nullopt;
   return known_ / static_cast<double>(known_parts_) * static_cast<double>(left_.size());

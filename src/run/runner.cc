@@ -19,7 +19,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Carries out the actions of one scheduler, and gives it their results.
 class Runner final : NonCopyable {
  public:
   /// `order`: number of the latest run in the suite; null outside suites.
@@ -36,7 +35,6 @@ class Runner final : NonCopyable {
 
   Result<void> prepare() { return steps_.prepare(); }
 
-  /// Goes on until the other benchmarks may run. Returns false once the session is over.
   bool take_turn() {
     if (!has_begun_) begin();
     for (;;) {
@@ -104,7 +102,6 @@ class Runner final : NonCopyable {
   void carry_out(const LetOthers& /*action*/) {}
   void carry_out(const End& /*action*/) {}
 
-  /// True if an earlier process ran the next rounds, so that they are only read.
   bool is_reading() const { return run_.rounds != nullptr && !run_.rounds->finished.empty(); }
 
   void take_kept() {
@@ -121,8 +118,8 @@ class Runner final : NonCopyable {
   }
 
   void finish() {
-    for (; is_reading();
-         run_.rounds->finished.pop_front())  // for the exports of a session that was cut short
+    // For the exports of a session that was cut short.
+    for (; is_reading(); run_.rounds->finished.pop_front())
       steps_.go_on_with(std::move(run_.rounds->finished.front()));
     steps_.check_counters();
     observer_.finished();
@@ -138,7 +135,7 @@ class Runner final : NonCopyable {
     progress.elapsed = now - began_;
     const std::span<const Pace> paces = steps_.paces();
     if (const auto at_start = scheduler_.seconds_left(step, paces)) {
-      // The current runs are included, so that the estimate also shrinks during long runs.
+      // So that the estimate also shrinks during long runs.
       const bool counts = step.kind == RoundKind::Timed || step.kind == RoundKind::Simulated;
       const std::chrono::duration<double> under_way =
           counts ? now - steps_.batch_began() : nanoseconds(0);
@@ -163,7 +160,6 @@ class Runner final : NonCopyable {
   nanoseconds began_{};
 };
 
-/// Returns the number of the latest run that --resume found; 0 if missing.
 std::uint32_t latest_kept(std::span<const BenchmarkRun> runs) {
   std::uint32_t latest = 0;
   for (const BenchmarkRun& run : runs) {
@@ -174,8 +170,6 @@ std::uint32_t latest_kept(std::span<const BenchmarkRun> runs) {
   return latest;
 }
 
-/// Gives all runners their turns, one at a time, in laps of one turn each. The first lap is in
-/// order, each later lap is shuffled.
 void take_turns(const std::vector<std::unique_ptr<Runner>>& runners, std::uint64_t seed) {
   std::vector<bool> is_over(runners.size());
   const auto take_turn = [&](std::size_t part) { is_over[part] = !runners[part]->take_turn(); };

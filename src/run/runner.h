@@ -29,14 +29,12 @@ class TunedMachine : NonCopyable {
  public:
   virtual ~TunedMachine() = default;
 
-  /// True if was_throttled() can return true.
   virtual bool watches_throttling() const = 0;
   /// True if the processor was throttled since the previous call.
   virtual bool was_throttled() = 0;
 
   /// True if some rounds run on the untuned machine (--tune=compare).
   virtual bool can_switch() const = 0;
-  /// Tunes the machine, or restores it.
   virtual void tune(bool on) = 0;
 };
 
@@ -47,35 +45,29 @@ struct RunContext {
   Observer& observer;
   std::function<int()> interrupt;           ///< returns the signal that asked lauka to end; 0: none
   const std::optional<User>& user;          ///< user who runs the commands; nullopt: lauka's own
-  os::MetricFiles* metric_files = nullptr;  ///< files for LAUKA_METRICS; null if missing
-  TunedMachine* machine = nullptr;          ///< null without Call::tuning
+  os::MetricFiles* metric_files = nullptr;  ///< files for LAUKA_METRICS; may be null
+  TunedMachine* machine = nullptr;          ///< null if the machine is not tuned
 };
 
-/// The runs of a plan, and the findings made while they came in.
 struct SessionResult {
   Session session;
   gate::Findings findings;
-  std::vector<OwnMetric> discovered{};  ///< metrics that runs reported without an announcement;
-                                        ///< they follow Plan::reported
+  std::vector<OwnMetric>
+      discovered{};  ///< metrics that runs reported but the plan does not announce
 };
 
-/// A benchmark to measure.
 struct BenchmarkRun {
-  std::string
-      name;  ///< name in the suite; empty outside suites, where progress is shown without a name
+  std::string name;  ///< name in the suite; empty outside suites
   const Plan& plan;
-  engine::CounterEngine& engine;       ///< has already selected the plan's events
+  engine::CounterEngine& engine;
   os::MemoryGroups* groups = nullptr;  ///< measures tree_peak_memory; null: not measured
-  bool identifies = false;             ///< true if Session::programs is needed for every command
-  RoundKeeper* rounds = nullptr;       ///< keeps rounds for --resume; null: rounds are not kept
+  bool identifies = false;             ///< true if Session::programs needs every command
+  RoundKeeper* rounds = nullptr;       ///< for --resume; null: rounds are not kept
 };
 
-/// Carries out plans; Scheduler decides what happens for each. After a command's setup, its cleanup
-/// always runs. Several plans alternate: each turn is a batch of timed rounds (of counting rounds
-/// if nothing is timed), in an order that `seed` shuffles in each lap but the first, so that a
-/// drift of the machine affects all plans equally. A plan in sequential order has a single turn for
-/// all its runs. If a run fails, the other plans go on. An error means that no command was run: a
-/// command or hook cannot start, the shell's start cannot be measured, or counters cannot be armed.
+/// Runs benchmarks, and returns their results in order. Several benchmarks take turns in laps, so
+/// that a drift of the machine affects all equally. `seed` shuffles each lap but the first. If a
+/// run fails, the other benchmarks go on. Returns an error only if no command was run.
 Result<std::vector<SessionResult>> carry_out(std::span<const BenchmarkRun> runs,
                                              const RunContext& context, std::uint64_t seed);
 

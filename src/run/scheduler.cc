@@ -14,8 +14,6 @@ namespace {
 using std::chrono::nanoseconds;
 using Seconds = std::chrono::duration<double>;
 
-/// False if all values that are shown, gated or needed for the precision are counted or simulated,
-/// and the user gave no number of runs: timed runs would only take time.
 bool needs_timed_runs(const Plan& plan) {
   const auto is_counted = [&](std::size_t metric) {
     return kind_of(plan.metrics[metric], plan.setting.events) != RoundKind::Timed;
@@ -28,7 +26,6 @@ bool needs_timed_runs(const Plan& plan) {
                               [&](const Gate& gate) { return is_counted(gate.metric); });
 }
 
-/// True if a command has a setup or cleanup, so that no command can be continued later.
 bool has_surrounding_hooks(const Plan& plan) {
   return std::ranges::any_of(plan.commands, [](const Command& command) {
     return std::ranges::any_of(kHookKinds, [&](const HookRow& row) {
@@ -37,7 +34,6 @@ bool has_surrounding_hooks(const Plan& plan) {
   });
 }
 
-/// Returns the number of simulated rounds before the first look at gates.
 std::uint64_t count_simulated_rounds(const Plan& plan, const GateWatch& gates) {
   if (plan.setting.events.passes_of(RoundKind::Simulated) == 0) return 0;
   return std::max<std::uint64_t>(
@@ -120,8 +116,6 @@ gate::Findings Scheduler::close() {
   return findings;
 }
 
-// Stages.
-
 void Scheduler::go_on() {
   switch (stage_) {
     case Stage::Begin:
@@ -164,7 +158,7 @@ void Scheduler::begin() {
   stage_ = Stage::Enter;
 }
 
-/// Runs simulated rounds before the warm-up, so that timed runs find the machine as in any other
+/// Simulated rounds come before the warm-up, so that timed runs find the machine as in any other
 /// session.
 void Scheduler::enter_group() {
   add(Once{SetUp{range()}});
@@ -175,8 +169,7 @@ void Scheduler::enter_group() {
   stage_ = Stage::DecideSimulated;
 }
 
-/// Looks at gates on simulated counts, which need no timed runs: once all are decided, timed runs
-/// need not continue.
+/// Decides gates on simulated counts first, because they need no timed runs.
 void Scheduler::decide_simulated() {
   if (groups_.size() == 1 && gates_.waits_for(RoundKind::Simulated)) {
     look(RoundKind::Simulated, simulated_rounds_, !plan_.setting.stop.exact_runs);
@@ -188,7 +181,7 @@ void Scheduler::decide_simulated() {
   const std::uint64_t passes = plan_.setting.events.passes_of(RoundKind::Simulated);
   if (functions_vary_ && group().simulated < kMinFunctionRounds * passes)
     return add(UpTo{RoundKind::Simulated, kMinFunctionRounds});
-  // If timed runs follow at once, the comparison of outputs serves as the first warm-up run.
+  // The comparison of outputs serves as the first warm-up run if timed runs follow at once.
   group().warmups = first_warmup();
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
   stage_ = is_only_simulated ? Stage::Leave : Stage::WarmUp;
@@ -200,7 +193,7 @@ std::uint64_t Scheduler::first_warmup() const {
   return is_begun ? plan_.setting.layouts : 0;
 }
 
-/// Runs counting rounds with the whole time of the stop rule, because nothing is timed.
+/// Counting gets the whole time of the stop rule, because nothing is timed.
 void Scheduler::count_alone() {
   const std::uint64_t done = turns(group());
   if (is_enough(plan_.setting.stop, {done, group().counting.time, group().count}) ||
@@ -212,8 +205,6 @@ void Scheduler::count_alone() {
   add(UpTo{RoundKind::Counting, done + 1});
 }
 
-/// Runs a batch of timed rounds, after the counting rounds that are due. Called again after each
-/// batch.
 void Scheduler::time() {
   const Spent& spent = group().spent;
   const bool has_run = spent.rounds > 0;
@@ -248,9 +239,8 @@ void Scheduler::leave_group() {
   stage_ = is_last ? Stage::Refine : Stage::Enter;
 }
 
-/// Runs missing rounds of the reference, within its limits. In sequential order, the reference runs
-/// before it is known how much slower a candidate is, and so how precisely the reference must be
-/// known.
+/// In sequential order, commands run before it is known how much slower a candidate is, and so how
+/// precisely each command must be known. So commands may need more rounds now.
 void Scheduler::refine() {
   if (has_refined_ && is_enough(timed_, group().spent)) note_limit();
   auto next = groups_.size() == 1 ? std::nullopt : next_to_refine(has_refined_ ? current_ + 1 : 0);
@@ -266,7 +256,6 @@ void Scheduler::refine() {
   stage_ = Stage::Look;
 }
 
-/// Looks at undecided gates, and continues to the next look if one stays undecided.
 void Scheduler::look_at_gates() {
   if (gates_.is_decided()) {
     stage_ = Stage::Finish;
@@ -313,8 +302,6 @@ void Scheduler::restore() {
   is_tuned_ = true;
   stage_ = Stage::End;
 }
-
-// Goals.
 
 std::optional<Action> Scheduler::approach(Once& goal) const {
   const bool is_void =
@@ -366,8 +353,8 @@ std::optional<Action> Scheduler::approach(TimedBatch& goal) {
   return request(RoundKind::Timed, group().spent.rounds, whole_sweeps(plan_, rounds_of_batch()));
 }
 
-/// Adds the blocks of counting rounds that are due before the next timed round. If a gate waits for
-/// counts, the first block comes after the fewest timed rounds, because it may decide everything.
+/// If a gate waits for counts, the first block comes after the fewest timed rounds, because it may
+/// decide everything.
 void Scheduler::add_due_counting() {
   if (counting_.passes == 0) return;
   const std::uint64_t rounds = group().spent.rounds;
@@ -379,7 +366,6 @@ void Scheduler::add_due_counting() {
   add(Block{due - 1, group().spent.time + time_of_rounds(left, round_time(group(), paces_))});
 }
 
-/// Adds the untuned rounds of --tune=compare up to number `due`.
 void Scheduler::add_untuned(std::uint64_t due) {
   if (!conditions_.compares_tuning || group().untuned >= due) return;
   add(WantTuned{false});
@@ -394,14 +380,11 @@ void Scheduler::add_batch() {
   add(TimedBatch{});
 }
 
-/// Runs one round of each pass for each layout.
 Action Scheduler::count_a_turn() {
   group().is_settled = false;
   return request(RoundKind::Counting, group().counting.rounds,
                  counting_.passes * plan_.setting.layouts);
 }
-
-// Requests.
 
 Action Scheduler::request(RoundKind kind, std::uint64_t first, std::uint64_t rounds, bool is_kept) {
   Request request{.kind = kind, .rounds = rounds, .is_kept = is_kept};
@@ -414,9 +397,8 @@ Action Scheduler::request(RoundKind kind, std::uint64_t first, std::uint64_t rou
   return issue();
 }
 
-/// Returns the action for the current request. Which rounds come next was decided before, from
-/// facts that a later --resume can read. A resumed session repeats its warm-up on the cold machine;
-/// that warm-up is not kept, and the next --resume repeats it again.
+/// A resumed session repeats its warm-up on the cold machine. The log must not have the repeated
+/// warm-up, so that the decisions of a later --resume stay the same.
 Action Scheduler::issue() {
   if (is_cold_ && requests_.back().kind == RoundKind::Timed) {
     if (warmed_again_ < warmup_rounds()) {
@@ -436,7 +418,6 @@ Action Scheduler::issue() {
   return RunSteps{std::span(request.steps).subspan(request.done), request.is_kept};
 }
 
-/// Returns the account of time that rounds of a kind use up; null if no budget includes them.
 nanoseconds* Scheduler::time_of(RoundKind kind) {
   switch (kind) {
     case RoundKind::Timed:
@@ -479,16 +460,12 @@ void Scheduler::complete(const Request& request) {
     gates_.after_round(RoundKind::Counting, turns(group()));
 }
 
-// Decisions on when enough was measured.
-
-/// True if all gates are decided, and there is no precision to reach.
 bool Scheduler::is_answered() const {
   return !plan_.gates.empty() && gates_.is_decided() && !plan_.precision && groups_.size() == 1 &&
          (is_timed_ ? group().spent.rounds : turns(group())) >= plan_.setting.stop.min_runs &&
          !plan_.setting.stop.exact_runs;
 }
 
-/// Records what ended the group's rounds, if it was not its precision.
 void Scheduler::note_limit() {
   const auto& most = plan_.setting.stop.max_runs;
   ended_by_ =
@@ -500,8 +477,6 @@ std::uint64_t Scheduler::timed_rounds_left() const {
   return is_enough(timed_, spent) ? 0 : rounds_left(timed_, spent, round_time(group(), paces_));
 }
 
-/// Returns the number of rounds for one request: at most what the rule allows, and not beyond the
-/// next early look of a gate or the next block of counting rounds.
 std::uint64_t Scheduler::rounds_of_batch() const {
   const Spent& spent = group().spent;
   std::uint64_t rounds =
@@ -569,7 +544,6 @@ void Scheduler::note_variation(const FinishedRounds& done) {
   }
 }
 
-/// True if commands cannot be continued because their cleanup has run.
 bool Scheduler::is_bound_to_turns() const {
   return groups_.size() > 1 && has_surrounding_hooks_;
 }
@@ -581,7 +555,6 @@ bool Scheduler::can_time_more() const {
                              [&](const Group& each) { return !is_enough(rule, each.spent); });
 }
 
-/// True if counting's share of four budgets leaves time for more counting rounds.
 bool Scheduler::can_count_more() const {
   return std::ranges::any_of(groups_, [&](const Group& each) {
     const auto allowed = Seconds(plan_.setting.stop.budget_per_command) *
@@ -590,14 +563,11 @@ bool Scheduler::can_count_more() const {
   });
 }
 
-// The estimate of the remaining time.
-
 double Scheduler::seconds_of_timed(const Group& group, std::span<const Pace> paces) const {
   const nanoseconds round = round_time(group, paces);
   return static_cast<double>(rounds_left(rule_, group.spent, round)) * Seconds(round).count();
 }
 
-/// Estimates the seconds of a round in the current group and the groups after it.
 double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> paces) const {
   const Group& own = group();
   const bool is_warmup = step.kind == RoundKind::Warmup;
@@ -627,7 +597,6 @@ std::optional<double> Scheduler::seconds_left(const Step& step, std::span<const 
   if (paces[step.command].whole.count > 0) return seconds_of_rounds(step, paces);
   if (step.kind != RoundKind::Simulated || plan_.setting.stop.exact_runs || simulating_.rounds == 0)
     return std::nullopt;
-  // Nothing was timed yet: what remains are the simulated rounds and the time for timed runs.
   const auto commands = static_cast<double>(plan_.commands.size());
   const auto runs = static_cast<double>(simulating_.rounds);
   const auto rounds =

@@ -19,134 +19,113 @@
 
 namespace lauka {
 
-/// Action: run these steps in order. The steps exist until FinishedRounds for all of them were
-/// taken.
+/// Action: run the steps in order. The steps stay valid until Scheduler::take() got all results
+/// or Scheduler::end_early() is called.
 struct RunSteps {
   std::span<const Step> steps;
   bool is_kept = true;  ///< true: the result is kept for --resume
 };
-/// Action: run the setups of these commands.
 struct SetUp {
   CommandRange commands;
 };
-/// Action: run the cleanups of these commands.
 struct CleanUp {
   CommandRange commands;
 };
-/// Action: run these commands once, and compare their output with the expected output
-/// (--expect-output).
+/// Action: run the commands once, and compare their output (--expect-output).
 struct CheckOutput {
   CommandRange commands;
 };
-/// Action: hash the programs of these commands.
 struct Identify {
   CommandRange commands;
 };
-/// Action: tune the machine, or restore it (--tune=compare).
 struct Tune {
-  bool on = true;  ///< true: tune; false: restore
+  bool on = true;
 };
 /// Action: let the other benchmarks of the suite have their turns.
 struct LetOthers {};
 /// Action: end the session; only cleanups that are due remain.
 struct End {};
 
-/// An action that a session takes next.
 using Action = std::variant<RunSteps, SetUp, CleanUp, CheckOutput, Identify, Tune, LetOthers, End>;
 
-/// Decides what a session of one plan does next. It calls nothing and reads no clock: its decisions
-/// depend on the plan and on the results it is given, so that equal results give equal sessions,
-/// even if an earlier process made some of the results (--resume).
+/// Decides what a session of one plan does next. Decisions depend only on the plan, the conditions
+/// and the results taken. So a session continues the same way with an earlier process's results
+/// (--resume).
 ///
 /// A session runs simulated rounds, warm-up rounds, then timed rounds with blocks of counting
-/// rounds between them, until the plan's stop rule is satisfied, its precision is reached or its
-/// gates are decided. Then open gates are looked at. Unless the number of runs is exact, rounds go
-/// on to each of gate::look_rounds, until every gate is decided or four times the budget is used.
-/// In sequential order, each look continues with the reference, then with the other commands,
-/// without new warm-up runs. It cannot continue if there are setups or cleanups, which surround all
-/// runs of a command.
-///
-/// With --layouts, the rounds of each kind come in sweeps, which have a round for each layout;
-/// nothing is decided within a sweep.
+/// rounds between them. The plan's stop rule, precision or gates end the timed rounds. Then the
+/// session looks at open gates, and may run more rounds up to each of gate::look_rounds, within
+/// kBudgetsOfGates budgets. With --layouts, a sweep has a round for each layout, and decisions come
+/// only between sweeps.
 class Scheduler : NonCopyable {
  public:
-  /// Conditions, besides the plan, on which decisions depend.
   struct Conditions {
-    bool takes_turns =
-        false;  ///< true if other benchmarks run between this plan's batches of timed rounds
-    bool is_watched =
-        false;  ///< true if runs must be looked at soon, for --tune or a log of rounds
-    bool compares_tuning =
-        false;  ///< true if some rounds run on the untuned machine (--tune=compare)
-    bool identifies =
-        false;  ///< true if the programs of all commands are hashed, even without setups
-    bool is_resumed =
-        false;  ///< true if the first results are an earlier process's, until go_live()
+    bool takes_turns = false;      ///< true if other benchmarks run between batches of timed rounds
+    bool is_watched = false;       ///< true if batches must be short
+    bool compares_tuning = false;  ///< true if some rounds run on the untuned machine
+    bool identifies = false;       ///< true if the programs of all commands are hashed
+    bool is_resumed = false;       ///< true if results come from an earlier process until go_live()
   };
 
-  /// `plan` must outlive this object.
   Scheduler(const Plan& plan, const Conditions& conditions);
 
-  /// Returns the next action. After RunSteps, must be called only when all its results were taken.
+  /// Returns the next action. Steps of the latest RunSteps whose results were not taken are
+  /// requested again.
   Action next();
 
-  /// True if `done` can be the result of the latest RunSteps.
+  /// True if `done` can be the result of the latest RunSteps, or of its first rounds.
   bool accepts(const FinishedRounds& done) const;
 
   /// Takes the result of the latest RunSteps, or of its first rounds.
   void take(const FinishedRounds& done);
 
-  /// Takes the number of commands that the latest CheckOutput checked.
   void take_checked(std::size_t runs) { has_checked_output_ = has_checked_output_ || runs > 0; }
 
-  /// Ends the part of a resumed session that an earlier process ran.
+  /// Begins the part of a resumed session that this process runs.
   void go_live();
 
-  /// Ends the session early: only actions that restore the machine follow.
+  /// Ends the session early. Only actions that restore the machine follow.
   void end_early();
 
   /// Returns the results of gates and of the precision so far.
   gate::Findings close();
 
-  /// Estimates the remaining seconds from the start of `step` on; nullopt if unknown. `paces` has
-  /// the latest pace of each command. If there are gates, estimates up to the next look, because it
-  /// is unknown which look decides.
+  /// Estimates the remaining seconds from the start of `step` on, up to the next planned look at
+  /// open gates; nullopt if unknown. `paces`: latest pace of each command.
   std::optional<double> seconds_left(const Step& step, std::span<const Pace> paces) const;
 
  private:
   enum class Stage : unsigned char {
     Begin,
-    Enter,            // set up a group
-    DecideSimulated,  // look at gates on simulated counts
+    Enter,
+    DecideSimulated,
     WarmUp,
-    CountAlone,  // count, if no run is timed
+    CountAlone,
     Time,
     LastBlock,
-    Leave,  // clean up a group
+    Leave,
     Refine,
     Look,
-    Extend,       // count until the next look
-    ExtendTimed,  // time until the next look
+    Extend,
+    ExtendTimed,
     Finish,
     Restore,
     End,
   };
 
-  // Goals: what must be done before the stage goes on.
   struct Once {
     Action action;
     bool is_done = false;
   };
-  struct UpTo {  // number of rounds of a kind; of counting and simulated rounds, number of turns
-                 // through all passes
+  struct UpTo {
     RoundKind kind = RoundKind::Timed;
-    std::uint64_t rounds = 0;
+    std::uint64_t rounds = 0;  ///< for counting and simulated rounds: turns through all passes
   };
-  struct Block {  // all counting rounds that belong to blocks up to this one
+  struct Block {
     std::uint64_t number = 0;
     std::chrono::nanoseconds timed_time{};
   };
-  struct TurnsToLook {  // number of turns, while counting's share of the budgets lasts
+  struct TurnsToLook {
     std::uint64_t turns = 0;
   };
   struct Settle {};
@@ -158,16 +137,15 @@ class Scheduler : NonCopyable {
   };
   using Goal = std::variant<Once, UpTo, Block, TurnsToLook, Settle, WantTuned, TimedBatch>;
 
-  /// Rounds that are being run.
   struct Request {
     RoundKind kind = RoundKind::Timed;
     std::uint64_t rounds = 0;
     std::vector<Step> steps{};
-    std::size_t done = 0;  ///< number of steps whose results were taken
+    std::size_t done = 0;
     bool is_kept = true;
   };
 
-  // Each returns an action towards the goal; nullopt once the goal is reached.
+  // Each returns an action towards its goal; nullopt once the goal is reached.
   std::optional<Action> approach(Once& goal) const;
   std::optional<Action> approach(const UpTo& goal);
   std::optional<Action> approach(const Block& goal);
@@ -208,7 +186,6 @@ class Scheduler : NonCopyable {
   void complete(const Request& request);
   std::uint64_t& rounds_of(RoundKind kind);
   std::uint64_t first_warmup() const;
-  /// Returns the number of warm-up rounds: each layout of a command is warmed up.
   std::uint64_t warmup_rounds() const { return plan_.setting.warmup * plan_.setting.layouts; }
   bool is_answered() const;
   void note_limit();
@@ -228,34 +205,33 @@ class Scheduler : NonCopyable {
 
   const Plan& plan_;
   Conditions conditions_;
-  bool has_surrounding_hooks_;  // setups or cleanups, after which a command cannot be continued
-                                // later
+  bool has_surrounding_hooks_;
   bool is_timed_;
   GateWatch gates_;
   PrecisionWatch precision_;
   CountingRule counting_;
-  StopRule timed_;                      // rule for timed rounds without gates
-  StopRule rule_;                       // rule for rounds until the next look
-  std::uint64_t simulated_rounds_ = 0;  // number of simulated rounds before the first look at gates
-  Spent simulating_;                    // its `rounds` counts single runs
+  StopRule timed_;  // without gates
+  StopRule rule_;   // until the next look
+  std::uint64_t simulated_rounds_ = 0;
+  Spent simulating_;  // its `rounds` counts single runs
   /// Counts of the first simulated run, by command and pass.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::optional<std::uint64_t>>>
       first_counts_;
-  bool functions_vary_ = false;  // so that more simulated rounds may help
-  std::vector<Pace> paces_;      // by command
+  bool functions_vary_ = false;
+  std::vector<Pace> paces_;
   std::vector<Group> groups_;
-  std::size_t current_ = 0;  // index of the current group
+  std::size_t current_ = 0;
   bool has_refined_ = false;
   Stage stage_ = Stage::Begin;
   std::deque<Goal> goals_;
   std::vector<Request> requests_;  // the last one is being run; at most two
   bool has_checked_output_ = false;
   bool has_ended_early_ = false;
-  bool is_live_;          // true if results are made now, false if they are an earlier process's
+  bool is_live_;          // false: results come from an earlier process
   bool is_cold_ = false;  // the warm-up must be repeated before the next timed round
-  std::uint64_t warmed_again_ = 0;  // warm-up rounds of that repetition
+  std::uint64_t warmed_again_ = 0;
   bool is_goal_tuned_ = true;
-  bool is_tuned_ = true;  // according to the latest Tune
+  bool is_tuned_ = true;
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
 };
 

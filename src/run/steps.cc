@@ -16,7 +16,6 @@ constexpr std::uint32_t kMaxThrottledRedos = 3;
 
 using std::chrono::nanoseconds;
 
-/// Returns why a counter failed; nullopt if none did.
 std::optional<CutShort> failure_of_counting(const os::Ended& ended,
                                             const engine::Counted& counted) {
   if (ended.counter_error != 0)
@@ -86,14 +85,12 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   if (run_live({steps.begin(), steps.end()})) {
     result_.paces = paces_;
   } else {
-    // Even if the session ends, some of the rounds may be complete.
     result_.steps = taken_ - taken_ % width_;
     result_.time = whole_time_;
     std::ranges::move(result_.redone, std::back_inserter(session_.redone));
-    result_.redone.clear();  // they may belong to incomplete rounds
+    result_.redone.clear();
   }
-  // The session continues as if these rounds had not been run, because --resume would otherwise
-  // continue differently.
+  // As if these rounds had not been run, because a later --resume does not know them.
   if (!is_kept) result_.paces = paces_ = paces_before;
   return std::move(result_);
 }
@@ -117,7 +114,6 @@ bool StepRunner::run_live(std::vector<Step> steps) {
   return true;
 }
 
-/// Switches off counting that would slow runs of kinds without counters.
 void StepRunner::prepare_counters(RoundKind kind) {
   if (kind == RoundKind::Settling) benchmark_.engine.pause();
   if (kind == RoundKind::Counting && latest_kind_ != kind) check_counters();
@@ -152,7 +148,6 @@ bool StepRunner::run_steps(std::span<const Step> left) {
   return true;
 }
 
-/// Finds out, once and before its first run, if the command's runs will have counts.
 void StepRunner::look_up(std::size_t command) {
   if (is_looked_up_[command]) return;
   is_looked_up_[command] = true;
@@ -165,7 +160,7 @@ void StepRunner::look_up(std::size_t command) {
 std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
-  // The output of successive runs to one pipe can be separated only if each run has ended.
+  // Outputs to one pipe can be separated only if the previous run has ended.
   const bool one_by_one = hooks_.run_between_runs() || scrapes(plan_) || plan_.setting.until ||
                           benchmark_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
@@ -174,8 +169,6 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   return one_by_one ? 1 : size;
 }
 
-/// Launches a batch of steps with the hooks around it; hooks surround a single step. Returns the
-/// number of steps that were run; 0 if the session must end.
 std::size_t StepRunner::between_hooks(const Step& step,
                                       const std::function<std::size_t()>& launch_them) {
   if (const auto failed = hooks_.run(Moment::BeforeRun, step.command, step)) {
@@ -189,7 +182,7 @@ std::size_t StepRunner::between_hooks(const Step& step,
     return 0;
   }
   if (!hooks_.run_between_runs()) return done;
-  // Hooks count towards the time budget, as in hyperfine, because the user waits for them.
+  // Hooks count towards the budget, as in hyperfine, because the user waits for them.
   const nanoseconds time = hooks_.take_time();
   result_.time += time;
   if (!step.gives_counts_only())
@@ -224,7 +217,6 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
   return launches;
 }
 
-/// Makes the launcher run `launches`, and reports the progress of `step` meanwhile.
 Result<std::vector<os::Ended>> StepRunner::ask(std::span<const os::Launch> launches,
                                                const Step& step, bool go_on_after_failure) {
   batch_began_ = context_.clock.now();
@@ -246,7 +238,6 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   for (std::size_t i = 0; i < all->size(); ++i) {
     if (!keep_run(steps[i], (*all)[i], i)) return 0;
   }
-  // These runs are complete: rounds that they complete are kept.
   if (const int signal = context_.interrupt(); signal != 0) cut_short(Interrupted{signal});
   return all->size();
 }
@@ -274,7 +265,6 @@ std::size_t StepRunner::launch_check(const Step& step) {
   return 1;
 }
 
-/// Returns why the session must end after a run with this ending; nullopt if it may go on.
 std::optional<CutShort> StepRunner::failure(const Step& step, const os::Ended& ended) const {
   if (std::holds_alternative<Cancelled>(ended.outcome)) return Interrupted{context_.interrupt()};
   if (succeeded(ended.outcome) || may_fail_with(plan_.ignore_failure, ended.outcome))
@@ -282,8 +272,7 @@ std::optional<CutShort> StepRunner::failure(const Step& step, const os::Ended& e
   return RunFailed{step, ended.outcome, context_.launcher.error_output_end()};
 }
 
-/// Returns the failure of a run that ended before the line of --until; nullopt if it did not. It
-/// fails even with -i, because it has no time.
+/// A run that ended before the line of --until has no time, so it fails even with -i.
 std::optional<CutShort> StepRunner::failure_of_until(const Step& step,
                                                      const os::Ended& ended) const {
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return std::nullopt;
@@ -300,7 +289,6 @@ std::optional<CutShort> StepRunner::why_to_end(const Step& step, const os::Ended
   return failure(step, ended);
 }
 
-/// Adds a run to the session. Returns false if it is the last.
 bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t place) {
   const auto end_with = [this](CutShort why) {
     cut_short(std::move(why));
@@ -368,7 +356,6 @@ void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
   if (counted.note) note_once(run.step, *std::move(counted.note));
 }
 
-/// Adds the values that the run reported. Returns why they are missing or unreadable; else nullopt.
 std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place) {
   auto reported = reported_.read_values(run.step, place);
   if (!reported) return reported.error();
@@ -376,8 +363,7 @@ std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place
   return std::nullopt;
 }
 
-/// Adds the run's values about its region. Returns why there are none, in which case counts are
-/// invalid, too; else nullopt.
+/// Without values about the region, counts are invalid, too.
 std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& ended,
                                              engine::Counted& counted) {
   if (!plan_.setting.region) return std::nullopt;
@@ -397,7 +383,6 @@ void StepRunner::check_counters() {
     note_once({}, {NoteKind::CountersInUse, held->line()});
 }
 
-/// Adds a note for each reason why runs were repeated.
 void StepRunner::note_all_redone() {
   std::map<std::string, std::size_t> reasons;
   for (const RedoneRun& redone : session_.redone) ++reasons[redone.why];
@@ -408,8 +393,7 @@ void StepRunner::note_all_redone() {
   }
 }
 
-/// Records why a run has no counts. Names the command if the run was simulated, because some
-/// commands cannot be simulated.
+/// Names the command of a simulated run, because only some commands can be simulated.
 void StepRunner::note_uncounted(const Step& step, Error why) {
   const std::string subject = step.kind == RoundKind::Simulated
                                   ? cited(plan_.commands[step.command].name) + ": "
@@ -423,7 +407,6 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
     ++known->runs;
 }
 
-/// Adds a note for each reason why runs have no counts.
 void StepRunner::note_all_uncounted() {
   for (const UncountedRuns& uncounted : uncounted_) {
     std::string what = uncounted.subject + uncounted.why.what + "; " +
@@ -435,15 +418,13 @@ void StepRunner::note_all_uncounted() {
 }
 
 void StepRunner::note_once(const Step& step, Note note) {
-  // It depends on the command whether it can be simulated.
   if (step.kind == RoundKind::Simulated)
     note.text.insert(0, cited(plan_.commands[step.command].name) + ": ");
   auto& notes = session_.notes;
   if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
 }
 
-/// Adds a note if a run read only a part of its input. GNU grep, for example, stops at the first
-/// match if its output is discarded.
+/// GNU grep, for example, stops at the first match if its output is /dev/null.
 void StepRunner::note_input(const Step& step, os::InputRead input) {
   const Command& command = plan_.commands[step.command];
   if (command.output.kind != OutputKind::Null) return;
@@ -461,8 +442,6 @@ void StepRunner::note_input(const Step& step, os::InputRead input) {
   }
 }
 
-/// Records a failure of a hook; the first failure is the reason for the session's end. Returns
-/// false.
 bool StepRunner::note_failure(const HookFailed& failed) {
   if (session_.cut_short) {
     session_.also_failed.push_back(failed);
@@ -473,8 +452,6 @@ bool StepRunner::note_failure(const HookFailed& failed) {
   }
   return false;
 }
-
-// Keeping finished rounds, and using them in a later --resume.
 
 FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {
   FinishedRounds kept = done;

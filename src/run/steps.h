@@ -24,55 +24,48 @@
 
 namespace lauka {
 
-/// Carries out steps as they come: launches them in batches, with hooks between runs, and collects
-/// a session from their results. Does not decide how many steps there are.
+/// Runs steps in batches, with hooks between runs, and collects their results in a session.
 class StepRunner {
  public:
-  /// A function that is called when a batch begins or goes on, with its first step.
   using BatchCallback = std::function<void(const Step&)>;
 
-  /// All references must outlive this object. If `observer` wants progress, `under_way` is also
-  /// called during runs.
+  /// `under_way`: called with the first step of a batch when the batch begins, and repeatedly
+  /// during the batch if `observer` wants progress.
   StepRunner(const BenchmarkRun& benchmark, const RunContext& context, Observer& observer,
              BatchCallback under_way);
 
-  /// Arms every pass, registers commands and hooks, and measures the shell's start.
+  /// Arms every pass, registers commands and hooks, and measures the start of the shell.
   Result<void> prepare();
 
-  /// Runs the steps, then repeats runs that do not count. The result has all runs that count, but
-  /// its steps are whole rounds only, and fewer than requested if the session must end. Of the
-  /// session's state it has only the paces.
+  /// Runs the steps, and repeats runs that do not count. The result's number of steps covers whole
+  /// rounds only; it may be smaller than requested if the session must end.
   FinishedRounds run(const RunSteps& action);
 
-  /// Returns the whole rounds of a result with the session's state, as --resume needs them.
+  /// Returns the whole rounds of a result, with the session's state for --resume.
   FinishedRounds kept_part(const FinishedRounds& done) const;
 
-  /// Adds the runs of a result to the session; ends it if a function in an event is unknown.
+  /// Adds the runs of a result to the session. Ends the session if an event's function is unknown.
   void enter(FinishedRounds done);
 
   /// Adds rounds that an earlier process finished, and continues from their state.
   void go_on_with(FinishedRounds kept);
 
-  /// Runs the commands whose output must be compared, and checks their output. Returns the number
-  /// of those commands, even if not all were run.
+  /// Runs the commands that --expect-output needs, and checks their output. Returns the number of
+  /// needed commands, even if not all were run.
   std::size_t check_output(CommandRange commands);
 
-  /// Runs the setups of `commands`.
   void set_up(CommandRange commands);
-  /// Runs the cleanups of `commands`.
   void clean_up(CommandRange commands);
 
   std::span<const Pace> paces() const { return paces_; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 
-  /// Notes once which other program holds counters, if any pass counts in separate runs.
+  /// Adds a note, once, if another program holds counters that counting runs need.
   void check_counters();
 
-  /// Ends the session because of `why`.
   void cut_short(CutShort why) { session_.cut_short = std::move(why); }
   bool is_cut_short() const { return session_.cut_short.has_value(); }
 
-  /// Returns the metrics that runs reported without an announcement.
   const std::vector<OwnMetric>& discovered() const { return reported_.discovered(); }
 
   /// Returns the session with its notes. Nothing can be run afterwards.
@@ -82,7 +75,6 @@ class StepRunner {
   bool run_live(std::vector<Step> steps);
   void count_taken();
   void prepare_counters(RoundKind kind);
-  /// Ends the session and returns 0, the number of runs made.
   std::size_t ended(CutShort why) {
     cut_short(std::move(why));
     return 0;
@@ -117,26 +109,26 @@ class StepRunner {
   const RunContext& context_;
   Observer& observer_;
   BatchCallback under_way_;
-  std::vector<std::unique_ptr<engine::ArmedPass>> armed_;  // one per pass
-  std::vector<os::CounterSetId> counters_;                 // one per pass
+  std::vector<std::unique_ptr<engine::ArmedPass>> armed_;
+  std::vector<os::CounterSetId> counters_;
   Programs programs_;
   HookRunner hooks_;
   ReportedValues reported_;
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
   FunctionRuns functions_;
-  std::vector<bool> is_looked_up_;             // by command
-  RoundKind latest_kind_ = RoundKind::Warmup;  // kind of the latest steps
-  std::vector<Pace> paces_;                    // by command
+  std::vector<bool> is_looked_up_;
+  RoundKind latest_kind_ = RoundKind::Warmup;
+  std::vector<Pace> paces_;
   std::vector<UncountedRuns> uncounted_;
   Session session_;
-  bool was_throttled_ = false;  // true if the latest batch was throttled
-  std::vector<Step> again_;     // current steps that must be repeated
-  std::uint32_t redone_ = 0;    // number of times that each was repeated
-  std::size_t width_ = 1;       // number of steps in a round
-  std::size_t taken_ = 0;       // number of current steps done, up to the first to repeat
-  std::chrono::nanoseconds whole_time_{};  // time of the whole rounds in these steps
-  FinishedRounds result_;                  // result of the current steps
+  bool was_throttled_ = false;
+  std::vector<Step> again_;
+  std::uint32_t redone_ = 0;  // number of earlier attempts
+  std::size_t width_ = 1;     // number of steps in a round
+  std::size_t taken_ = 0;     // number of steps done, up to the first repeated step
+  std::chrono::nanoseconds whole_time_{};
+  FinishedRounds result_;
   std::chrono::nanoseconds batch_began_{};
 };
 

@@ -27,14 +27,12 @@ gate::WatchSchedule schedule_looks(const Plan& plan, RoundKind kind) {
   return looks_early ? gate::WatchSchedule::Early : gate::WatchSchedule::Planned;
 }
 
-constexpr std::uint64_t kMinRounds = 10;  // with fewer, a narrow interval is too often random
+constexpr std::uint64_t kMinRounds = 10;  // with fewer, intervals are too often narrow at random
 
-// The number of rounds for which the distance between looks grows by one; up to 100 rounds, every
-// round is a look. An interval shrinks with the square root of the rounds: by half a percent for
-// one percent more. More frequent looks would cost the square of the rounds in vain.
+// Up to 100 rounds, every round is a look; later, looks are 1% of the rounds apart. In that time an
+// interval shrinks by half a percent. A look at every round would cost the square of the rounds.
 constexpr std::uint64_t kRoundsPerNewOne = 100;
 
-/// Returns the wider half width; nullopt if one interval has no bounds.
 std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
   if (!a || !b) return std::nullopt;
   return std::max(*a, *b);
@@ -274,6 +272,7 @@ bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64
   looked_at_ = rounds;
   looked_first_ = first;
   if (!plan_.reference.is_candidate(first) && count == 1) {
+    // In sequential order, the reference and a candidate may each have half of a delta's variance.
     const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
     const auto half_width = half_width_of_mean(first);
     return half_width && *half_width <= share * plan_.precision->half_width;

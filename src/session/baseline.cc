@@ -13,7 +13,6 @@ namespace lauka {
 
 namespace {
 
-/// Returns, for each command, the index of its reference in the file; nullopt if missing.
 std::vector<std::optional<std::size_t>> find_places(const std::vector<Command>& commands,
                                                     const std::vector<Command>& there) {
   std::vector<bool> taken(there.size(), false);
@@ -66,8 +65,6 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   return {};
 }
 
-/// Refuses metrics in units other than lauka's, because the file is from another program or was
-/// changed.
 Result<void> check_units(const Plan& plan, const Baseline& baseline) {
   for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
     if (!baseline.metrics[m]) continue;
@@ -109,7 +106,6 @@ std::string counting_text(const Metric& metric) {
                      part);
 }
 
-/// Refuses to compare several builds of a command with a single build.
 Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
   const bool has_layouts = plan.setting.layouts > 1;
   if ((baseline.session->setting.layouts > 1) == has_layouts) return {};

@@ -20,14 +20,12 @@ namespace lauka {
 
 namespace {
 
-/// A metric "EVENT@FUNCTION" to be added to a session.
 struct AddedMetric {
-  std::size_t base = 0;  ///< index of the metric EVENT
+  std::size_t base = 0;
   std::string name{};
-  std::string function{};  ///< normalized
+  std::string function{};
 };
 
-/// The runs of a session, with metrics of functions after the session's own.
 class WithFunctions final : public RunTable {
  public:
   WithFunctions(const Recording& session, std::span<const AddedMetric> added)
@@ -66,9 +64,8 @@ class WithFunctions final : public RunTable {
   }
 
  private:
-  /// The runs of a command's rounds for which a metric is known by function.
   struct RoundRuns {
-    std::size_t place = 0;  // index of the metric in the command's table
+    std::size_t place = 0;
     std::vector<std::uint32_t> runs{};
   };
 
@@ -84,11 +81,9 @@ class WithFunctions final : public RunTable {
 
   std::shared_ptr<const RunTable> runs_;
   std::size_t first_;
-  std::vector<std::unordered_map<std::size_t, double>>
-      values_;  // for each added metric, value by run
+  std::vector<std::unordered_map<std::size_t, double>> values_;
 };
 
-/// Returns the metrics of functions that gates need and that the session can provide.
 std::vector<AddedMetric> list_added(std::span<const Condition> gates, const Recording& session) {
   std::vector<AddedMetric> added;
   std::set<std::string_view> names;

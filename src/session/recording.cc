@@ -14,10 +14,9 @@ namespace lauka {
 
 namespace {
 
-/// The runs of a session that count, or the runs that were repeated.
 class SessionRuns final : public RunTable {
  public:
-  /// `redone`: the repeated runs with their reasons, if `runs` are these; else empty.
+  /// `redone` has the reasons if `runs` are repeated runs; else it is empty.
   SessionRuns(const Plan& plan, const std::vector<Metric>& metrics, RunList runs,
               std::deque<RedoneRun> redone = {})
       : events_(plan.setting.events),
@@ -67,8 +66,6 @@ class SessionRuns final : public RunTable {
 
   std::size_t round(std::size_t index) const override { return run(index).step.round; }
 
-  /// Returns a cached value: each is read several times, for statistics and for each part of an
-  /// export.
   std::optional<double> value(std::size_t index, std::size_t metric) const override {
     const RunRecord& run = this->run(index);
     Value& kept = value_at(index, metric);
@@ -95,8 +92,6 @@ class SessionRuns final : public RunTable {
     RunRecord run{};
   };
 
-  /// Returns a run from a cache of decoded runs: all runs of a short session, the latest of a long
-  /// one.
   const RunRecord& run(std::size_t index) const {
     CachedRun& kept = unpacked_[index % kMaxUnpackedRuns];
     if (kept.index == index) return kept.run;
@@ -115,15 +110,14 @@ class SessionRuns final : public RunTable {
   EventSet events_;
   std::optional<IgnoreFailure> ignored_;
   RunList runs_;
-  std::deque<RedoneRun> redone_;  // empty: the runs were not repeated
+  std::deque<RedoneRun> redone_;
   std::vector<MetricReader> readers_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
-  mutable std::vector<CachedRun> unpacked_;  // at most kMaxUnpackedRuns
-  mutable std::vector<Value> values_;        // a value per metric for each of unpacked_
+  mutable std::vector<CachedRun> unpacked_;
+  mutable std::vector<Value> values_;
 };
 
-/// Returns the notes of plan and session, without duplicates.
 std::vector<Note> list_notes(const Plan& plan, const Session& session) {
   std::vector<Note> notes;
   for (const auto* some : {&plan.setting.events.notes, &session.notes}) {
@@ -133,7 +127,6 @@ std::vector<Note> list_notes(const Plan& plan, const Session& session) {
   return notes;
 }
 
-/// Adds a row for each discovered metric, and finds it in the baseline.
 void add_discovered(const Plan& plan, const Discovered& discovered, Recording& recording) {
   std::size_t place = plan.reported.size();
   for (const OwnMetric& metric : discovered.metrics) {
@@ -143,7 +136,6 @@ void add_discovered(const Plan& plan, const Discovered& discovered, Recording& r
   extend_baseline(recording);
 }
 
-/// Adds the events of a session to `all`, and returns their indices in it.
 std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
   std::vector<std::size_t> places;
   for (const Event& event : events.events) {
@@ -218,7 +210,6 @@ Result<std::vector<Command>> named_commands(const std::vector<std::string>& name
   return commands;
 }
 
-/// Refuses gates on metrics of which a session has only means.
 Result<void> check_values(const std::vector<Recording>& sessions, const Plan& plan) {
   for (const Gate& gate : plan.gates)
     for (const Recording& session : sessions)
@@ -230,7 +221,6 @@ Result<void> check_values(const std::vector<Recording>& sessions, const Plan& pl
   return {};
 }
 
-/// Returns the reference: the first session's own, unless the user named another.
 Result<Reference> choose_reference(const Options& options, const std::vector<Recording>& sessions,
                                    const Plan& plan) {
   if (!options.from_reference.empty()) {
@@ -252,12 +242,11 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
   return reference;
 }
 
-/// The runs of several sessions, one after the other, with renumbered commands and passes.
 class JoinedRuns : public RunTable {
  public:
   explicit JoinedRuns(std::size_t commands) : of_command_(commands) {}
 
-  /// Adds a session's runs. `metrics`: for each metric of the table, its index in the session.
+  /// Adds a session's runs. `metrics` has, for each metric of the table, its index in the session.
   void add(std::shared_ptr<const RunTable> runs, std::size_t commands, std::size_t passes,
            const std::vector<std::optional<std::size_t>>& metrics) {
     for (std::size_t c = 0; c < commands; ++c)
@@ -330,7 +319,6 @@ void add_origins(const Recording& session, std::vector<Origin>& origins) {
     origins.insert(origins.end(), session.origins.begin(), session.origins.end());
 }
 
-/// Joins the shells if every session has the same.
 void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
   const bool have_one = std::ranges::all_of(
       sessions, [&](const Recording& session) { return session.shell == sessions.front().shell; });
@@ -470,7 +458,7 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   joined.timers = first.timers;
   auto runs = std::make_shared<JoinedRuns>(plan.commands.size());
   auto redone = std::make_shared<JoinedRuns>(plan.commands.size());
-  std::size_t before = 0;  // number of commands in earlier sessions
+  std::size_t before = 0;
   for (const Recording& session : sessions) {
     const std::size_t commands = session.commands.size();
     if (session.ended_by && !joined.ended_by) {

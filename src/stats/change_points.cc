@@ -12,36 +12,30 @@ namespace {
 
 constexpr std::size_t kWindow =
     30;  // largest number of points before a step; drift is small within them
-constexpr std::size_t kMaxPointsAfter =
-    12;  // largest number after it; fewer than before, because both together show drift twice
-constexpr std::size_t kMinPointsAround = 2;  // smallest number on either side
-constexpr std::size_t kNoiseFrom =
-    200;  // number of latest points from which their noise is estimated
+constexpr std::size_t kMaxPointsAfter = 12;
+constexpr std::size_t kMinPointsAround = 2;
+constexpr std::size_t kNoiseFrom = 200;
 constexpr double kSure =
     3.6;  // threshold in normal deviates; see tests/stats/change_points_test.cc
-constexpr std::size_t kNoiseEach =
-    5;  // number of points between estimates of the noise, which one point hardly changes
-constexpr double kSuspect = 3.5;          // threshold in normal deviates for the last point alone
-constexpr std::size_t kMinForNoise = 10;  // smallest number of points from which noise is estimated
+constexpr std::size_t kNoiseEach = 5;
+constexpr double kSuspect = 3.5;
+constexpr std::size_t kMinForNoise =
+    10;  // smallest number of points with which the last can be suspected
 
 constexpr std::size_t kShort =
     30;  // largest number of points of a short series, which is judged by t
-constexpr std::size_t kMinPointsBefore =
-    3;                                 // smallest number of points before a step in a short series
-constexpr double kTailOfShort = 2e-4;  // tail of Student's t in a short series
+constexpr std::size_t kMinPointsBefore = 3;
+constexpr double kTailOfShort = 2e-4;
 constexpr double kTailOfRanks = 1e-3;  // tail of the Mann-Whitney test, which must also reject
 
-// Points are compared with their neighbours, and with every third point, which shows the noise if
-// neighbours are alike.
+// Every third point shows the noise if neighbours are alike.
 constexpr std::array<std::size_t, 2> kLags = {1, 3};
 
-// Mean of squared normal deviates that are clipped at 2 deviations. A step hardly changes this
-// mean.
+// Squared normal deviates are clipped at kClip (2 deviations); kClippedMean is their mean. A step
+// hardly changes it.
 constexpr double kClip = 4.0;
 constexpr double kClippedMean = 0.9205;
 
-/// Returns the mean of the squared differences at `lag`, each divided by its variance if the noise
-/// between points is `noise`, and clipped.
 double clipped_mean(std::span<const SeriesPoint> points, std::size_t lag, double noise) {
   double sum = 0.0;
   for (std::size_t i = lag; i < points.size(); ++i) {
@@ -53,7 +47,6 @@ double clipped_mean(std::span<const SeriesPoint> points, std::size_t lag, double
   return sum / static_cast<double>(points.size() - lag);
 }
 
-/// Returns the variance between points beyond their sampling error, from differences at `lag`.
 double noise_at(std::span<const SeriesPoint> points, std::size_t lag) {
   double high = 0.0;
   for (std::size_t i = lag; i < points.size(); ++i) {
@@ -69,7 +62,6 @@ double noise_at(std::span<const SeriesPoint> points, std::size_t lag) {
   return high;
 }
 
-/// The points from `begin` to before `end`.
 struct Window {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -77,18 +69,16 @@ struct Window {
 
 struct Level {
   double mean = 0.0;
-  double variance = 0.0;  ///< variance of the mean
+  double variance = 0.0;
 };
 
-/// The mean of a window, all points with equal weight, and the squared deviations from it.
 struct Plain {
   double mean = 0.0;
   double squares = 0.0;
-  double variances = 0.0;  ///< sum of the points' sampling variances
+  double variances = 0.0;
   double count = 0.0;
 };
 
-/// A step between two windows.
 struct Contrast {
   double change = 0.0;
   double error = 0.0;
@@ -101,7 +91,6 @@ class Series {
 
   void set_noise(double noise) { noise_ = noise; }
 
-  /// Returns the variance of a point around the two levels, at least its sampling variance.
   double variance_about(Window before, Window after) const {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -110,7 +99,6 @@ class Series {
                     (low.variances + high.variances) / count);
   }
 
-  /// Sets the noise to the variance around the two levels, beyond the sampling error.
   void set_noise_about(Window before, Window after) {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -119,9 +107,8 @@ class Series {
     noise_ = std::max(variance_about(before, after) - sampling, least * least);
   }
 
-  /// Returns Student's t of a step. On each side, the most significant point counts no more than
-  /// the second. If no point differs from its level: infinite if the ranks alone are rare enough,
-  /// else 0.
+  /// Returns Student's t of a step; infinite if nothing varies around the two levels and the ranks
+  /// are rare. On each side, the point that supports the step most counts no more than the second.
   double student(Window before, Window after) const {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -136,7 +123,6 @@ class Series {
     return upwards * cautious / std::sqrt(variance * (1.0 / low.count + 1.0 / high.count));
   }
 
-  /// True if the ranks of the values in the two windows alone are rare enough for a step.
   bool has_rare_ranks(Window before, Window after) const {
     const auto values = [&](Window window) {
       std::vector<double> all;
@@ -147,7 +133,6 @@ class Series {
     return std::min(tails.above, tails.below) <= kTailOfRanks;
   }
 
-  /// True if the point can differ from its level, because of noise or its sampling error.
   bool varies(std::size_t point) const { return points_[point].variance + noise_ > 0.0; }
 
   Contrast contrast(Window before, Window after) const {
@@ -156,8 +141,6 @@ class Series {
     return {high.mean - low.mean, std::sqrt(low.variance + high.variance)};
   }
 
-  /// Returns the normal deviates of a step, with the limit of student() on the most significant
-  /// points; 0 if they are not more than `least`.
   double cautious(Window before, Window after, double least) const {
     const Contrast plain = contrast(before, after);
     if (plain.deviates() <= least) return 0.0;
@@ -169,10 +152,11 @@ class Series {
   }
 
  private:
-  /// A limit to which values beyond it are moved.
+  /// A limit to which values beyond it are moved. `upwards` is the direction of beyond: 1 or -1; 0:
+  /// no limit.
   struct Bound {
     double value = 0.0;
-    double upwards = 0.0;  ///< direction in which values are beyond the limit: 1 or -1; 0: no limit
+    double upwards = 0.0;
   };
 
   Bound second_lowest(Window window, double upwards) const {
@@ -231,8 +215,6 @@ double rare_as(double deviates, std::size_t differences) {
   return student_t_quantile_above(normal_above(deviates), static_cast<double>(differences));
 }
 
-/// Finds the most probable point of a step in `around`, and the range of possible points, by
-/// likelihood.
 void locate(const Series& series, Window around, double confidence, LevelStep& step) {
   std::vector<double> weights;
   const std::size_t first = std::max(around.begin + 1, back(step.at, kMaxPointsAfter, 0));
@@ -292,7 +274,6 @@ std::optional<LevelStep> step_at(const Series& series, std::size_t begin, std::s
   });
 }
 
-/// Returns the thresholds of t for a step in a short series, indexed by the number of points.
 std::vector<double> bounds_of_short() {
   std::vector<double> bounds(kShort + 1, HUGE_VAL);
   for (std::size_t points = kMinForSteps; points <= kShort; ++points)
@@ -300,8 +281,8 @@ std::vector<double> bounds_of_short() {
   return bounds;
 }
 
-/// Does the work of step_at for a short series, whose few neighbours give a bad estimate of noise:
-/// estimates it around the two levels.
+/// Does the work of step_at with the noise around the two levels, because a short series has too
+/// few neighbours.
 std::optional<LevelStep> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
   static const std::vector<double> kBounds = bounds_of_short();
   const std::size_t around = last + 1 - begin;
@@ -311,16 +292,14 @@ std::optional<LevelStep> step_in_short(const Series& series, std::size_t begin, 
   });
 }
 
-/// Examines a series as it grows.
 class Growth {
  public:
   explicit Growth(std::span<const SeriesPoint> points) : points_(points), series_(points) {}
 
-  /// Continues `other` with a longer series that begins with the same points.
   Growth(std::span<const SeriesPoint> points, const Growth& other)
       : points_(points), series_(points), begin_(other.begin_), noise_(other.noise_) {}
 
-  /// Returns the step that point `last` confirms; nullopt if missing. `whole`: no points
+  /// Returns the step that point `last` confirms; nullopt if there is none. `whole`: no points
   /// follow.
   std::optional<LevelStep> look_at(std::size_t last, bool whole) {
     const std::size_t from = back(last + 1, kNoiseFrom, 0);
@@ -335,7 +314,7 @@ class Growth {
     return step;
   }
 
-  std::size_t begin() const { return begin_; }  ///< first point of the current level
+  std::size_t begin() const { return begin_; }
   double noise() const { return noise_; }
 
  private:
@@ -345,8 +324,7 @@ class Growth {
   double noise_ = 0.0;
 };
 
-/// Returns the index of the step that another point like the last would confirm. A last point by
-/// itself is not enough: with a copy of itself it would too often be a step.
+/// The last point alone is not enough: with a copy of itself it would too often be a step.
 std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, const Growth& now) {
   std::vector<SeriesPoint> longer(points.begin(), points.end());
   longer.push_back(points.back());
@@ -355,8 +333,8 @@ std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, con
   return step->at;
 }
 
-/// Sets position and size of the steps from all known points, with the variance around the two
-/// levels, because the range of positions expresses the doubt about them.
+/// Sets position and size of the steps from all points, with the variance around the two levels,
+/// because the range of positions expresses the doubt about them.
 void measure(Series& series, std::size_t points, double confidence, std::vector<LevelStep>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     LevelStep& step = steps[s];

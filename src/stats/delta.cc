@@ -16,31 +16,25 @@ namespace lauka::stats {
 
 namespace {
 
-/// Returns `difference`, or 0 if it is a rounding error of means whose magnitudes add up to
-/// `scale`.
 double cleaned(double difference, double scale) {
   return is_rounding_error(difference, scale) ? 0.0 : difference;
 }
 
-// The interval of the ratio of means is Fieller's (1954). The textbook's r^2 * c^2 cancels digits;
-// therefore the covariance with r is replaced by the covariance of r with the residuals e = c -
-// (c/r) * r.
+// The interval of the ratio of means is Fieller's (1954). The textbook's r^2 * c^2 cancels digits.
+// So the covariance with r is replaced by the covariance of r with the residuals e = c - (c/r) * r.
 
-/// The smallest distance between the mean's change and the typical round's that is worth a note.
 constexpr double kMinDifference = 0.01;
 constexpr double kSureTail = 0.2;  // factor for the plain tail: 99% instead of 95%
 
-/// The fewest runs for an interval. Two runs do not show how far runs scatter, because their
-/// difference may be 0 at random.
+/// Two runs do not show how far runs scatter, because their difference may be 0 at random.
 constexpr std::size_t kMinForInterval = 3;
 
-/// The parts of Fieller's interval: squared standard errors, and the degrees of freedom.
 struct Errors {
   double of_residuals = 0.0;  // V in Fieller's formula
   double of_reference = 0.0;  // v in Fieller's formula
   double shared = 0.0;        // h in Fieller's formula
   double degrees = 1.0;
-  double degrees_of_reference = 1.0;  // for the test that the reference's mean differs from 0
+  double degrees_of_reference = 1.0;
 };
 
 double squared_error(const Moments& about, double widening) {
@@ -64,7 +58,6 @@ Change cleaned(Change change) {
   return change;
 }
 
-/// The change of means, and the steps to its interval.
 class MeanChange {
  public:
   MeanChange(std::span<const double> reference, std::span<const double> candidate, bool paired,
@@ -85,7 +78,7 @@ class MeanChange {
     const double delta = *result.change;
     if (is_constant_) {
       if (tails_without_noise(1.0, fewer()).above > tail)
-        return result;  // gates are undecided in this case, too
+        return result;  // gates are undecided, too
       result.bounds = ChangeBounds{delta, delta};
       return cleaned(result);
     }
@@ -141,7 +134,6 @@ class MeanChange {
 
   std::size_t fewer() const { return std::min(reference_.count, candidate_.count); }
 
-  /// True if the reference's mean is more than `t` standard errors from 0.
   bool is_distinct_from_zero(double t) const {
     return t * std::sqrt(errors_->of_reference) < reference_.mean;
   }
@@ -151,10 +143,9 @@ class MeanChange {
   Widening widening_;
   double ratio_ = 1.0;
   bool is_constant_ = false;
-  std::optional<Errors> errors_;  // nullopt: no interval
+  std::optional<Errors> errors_;
 };
 
-/// True if the mean's interval is outside the typical round's, and the changes differ enough.
 bool is_outside(const Change& mean, const Change& typical) {
   if (!mean.bounds || !typical.bounds) return false;
   const bool outside = mean.bounds->low > typical.bounds->high + kSame ||
@@ -162,7 +153,6 @@ bool is_outside(const Change& mean, const Change& typical) {
   return outside && std::abs(*mean.change - *typical.change) >= kMinDifference;
 }
 
-/// True if the interval of the mean leaves out the typical round's change.
 bool leaves_out(const Change& mean, double typical) {
   return mean.bounds && (mean.bounds->low > typical + kSame || mean.bounds->high < typical - kSame);
 }
@@ -170,20 +160,20 @@ bool leaves_out(const Change& mean, double typical) {
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
 // found without listing them. One walk over the sorted values with two indices splits the averages
 // or differences at x: it counts those that are at most x, and finds the nearest on both sides of
-// x. So x is bisected between the nearest two until they meet, which takes few walks if they are
-// few. All are compared exactly as they would be computed, so the result is one of them.
+// x. So x is bisected between the nearest two until they meet. All comparisons use values exactly
+// as they would be computed, so the result is one of them.
 
-/// A split of sorted values at a limit.
+/// A split of sorted values: how many are at most the limit, the largest of these, and the smallest
+/// value above the limit.
 struct Split {
-  std::uint64_t count = 0;  // number of values that are at most the limit
-  double low = -HUGE_VAL;   // largest value that is at most the limit
-  double high = HUGE_VAL;   // smallest value above the limit
+  std::uint64_t count = 0;
+  double low = -HUGE_VAL;
+  double high = HUGE_VAL;
 
   void add_low(double value) { low = std::max(low, value); }
   void add_high(double value) { high = std::min(high, value); }
 };
 
-/// Returns the logarithms in ascending order; empty if a value is not positive.
 std::vector<double> sorted_logs(std::vector<double> values) {
   for (double& value : values) {
     if (!(value > 0.0) || std::isinf(value)) return {};
@@ -208,7 +198,6 @@ std::vector<double> sorted_log_ratios(std::span<const double> reference,
   return sorted_logs(std::move(ratios));
 }
 
-/// The averages (a_i + a_j) / 2 for i <= j.
 struct WalshAverages {
   std::vector<double> ascending;
 
@@ -221,7 +210,7 @@ struct WalshAverages {
 
   Split split_at(double limit) const {
     Split split;
-    std::size_t end = ascending.size();  // partners of `low` are below it
+    std::size_t end = ascending.size();
     for (std::size_t low = 0; low < end; ++low) {
       while (end > low && average(low, end - 1) > limit) --end;
       split.count += end - low;
@@ -234,7 +223,6 @@ struct WalshAverages {
   double average(std::size_t i, std::size_t j) const { return (ascending[i] + ascending[j]) / 2.0; }
 };
 
-/// The differences b_j - a_i for all i and j.
 struct Differences {
   std::vector<double> a;
   std::vector<double> b;
@@ -256,7 +244,6 @@ struct Differences {
   }
 };
 
-/// Returns the value at position `place` (from 1) of all values in ascending order.
 template <typename Values>
 double value_at(const Values& values, std::uint64_t place) {
   double low = values.least();
@@ -283,7 +270,6 @@ std::optional<TypicalChange> change_at(const Values& values, std::uint64_t place
                                   .high = std::expm1(value_at(values, count + 1 - place))}};
 }
 
-/// Returns the mean of the logarithms and its standard error, for too few rounds for ranks.
 LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const double> candidate,
                           bool paired) {
   if (paired) {
@@ -303,17 +289,15 @@ LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const dou
 }
 
 // The change of a statistic without an interval of its own, by the jackknife of its logarithm (R.
-// G. Miller, "Jackknifing variances", Annals of Mathematical Statistics 39, 1968). It takes the
-// kurtosis from the samples, so it is valid for times, which have long tails, unlike the F test. Up
-// to kGroups rounds are left out one at a time, as Miller does. More rounds are left out in kGroups
-// groups of neighbours, which a drift of the machine moves together, so that the interval becomes
-// wider. Quantiles need groups, too (Shao & Wu, Annals of Statistics 17, 1989).
+// G. Miller, "Jackknifing variances", Annals of Mathematical Statistics 39, 1968). Unlike the F
+// test, the jackknife takes the kurtosis from the samples, so it is valid for times, which have
+// long tails. Up to kGroups rounds are left out one at a time, as Miller does. More rounds are left
+// out in kGroups groups of neighbours: a drift of the machine moves such a group together, which
+// makes the interval wider. Quantiles need groups, too (Shao & Wu, Annals of Statistics 17, 1989).
 
 constexpr std::size_t kGroups = 20;
 
 using Places = std::vector<std::size_t>;
-/// A function that returns the logarithm of a statistic of the rounds with the given indices;
-/// nullopt if it is undefined.
 using LogStatistic = std::function<std::optional<double>(const Places&)>;
 
 struct Estimate {
@@ -322,8 +306,6 @@ struct Estimate {
   std::size_t groups = 0;
 };
 
-/// Returns the mean of the pseudovalues of `rounds` rounds, which has little of the statistic's
-/// bias.
 std::optional<Estimate> jackknifed(std::size_t rounds, const LogStatistic& statistic) {
   const std::size_t groups = std::min(rounds, kGroups);
   if (groups < 2) return std::nullopt;
@@ -395,8 +377,6 @@ Delta delta_of(std::span<const double> reference, std::span<const double> candid
   return delta;
 }
 
-/// Returns the logarithm of the width of the delta's interval, averaged over `parts` interleaved
-/// parts of the rounds.
 std::optional<Estimate> log_width(const Rounds& rounds, std::size_t parts, bool paired,
                                   const IntervalTails& tails) {
   return jackknifed(rounds.reference.size(), [&](const Places& places) -> std::optional<double> {
@@ -426,7 +406,7 @@ Tails tails_without_noise(double difference, std::size_t count) {
 
 MeanTest mean_test(double difference, double standard_error, double degrees) {
   const double t = difference / standard_error;
-  // The smaller tail is computed; the larger tail, its complement, loses no digits.
+  // The larger tail, the complement of the smaller, loses no digits.
   const double smaller = student_t_above(std::abs(t), degrees);
   return {.difference = difference,
           .t = t,
@@ -441,7 +421,8 @@ double welch_degrees(double first, std::size_t first_count, double second,
   const double second_degrees = static_cast<double>(second_count) - 1.0;
   const double sum = first + second;
   if (sum <= 0.0) return first_degrees + second_degrees;
-  // Shares of the sum, because the textbook's squares underflow for nanoseconds in seconds.
+  // The textbook's squares underflow for nanoseconds in seconds; squares of shares of the sum do
+  // not.
   const double share = first / sum;
   const double rest = second / sum;
   return 1.0 / (share * share / first_degrees + rest * rest / second_degrees);
@@ -579,7 +560,7 @@ std::optional<TypicalChange> typical_change(std::span<const double> reference,
 
 std::optional<LogRatio> log_ratio(std::span<const double> reference,
                                   std::span<const double> candidate, bool paired) {
-  constexpr std::size_t fewest_for_ranks = 6;  // as for deltas
+  constexpr std::size_t fewest_for_ranks = 6;
   constexpr double tail_of_one_error =
       0.15865525393145705;  // probability of a normal deviate below -1
   const auto is_positive = [](double sample) { return sample > 0.0; };

@@ -12,8 +12,7 @@
 namespace lauka::stats {
 namespace {
 
-/// Makes Boost.Math report failures as NaN or infinity instead of exceptions: callers keep their
-/// arguments in range, and every golden case would show a NaN. Does not use long double, which
+/// A policy that returns NaN or infinity instead of throwing. It does not use long double, which
 /// makes quantiles of Student's t many times slower and changes them by at most 2e-15 of their
 /// value.
 using BoostPolicy = boost::math::policies::policy<
@@ -67,13 +66,12 @@ std::uint64_t place_by_normal(double values, double variance, double tail, doubl
   return static_cast<std::uint64_t>(std::max(0.0, std::floor(place)));
 }
 
-// Weights of the possible tables relative to the given table, which need no factorials. An infinite
-// weight makes the probability 0, as it should.
+// The weights of the possible tables are relative to the given table, so that they need no
+// factorials. An infinite weight makes the probability 0, as it should.
 double fisher_exact(const Share& share, const Share& other) {
   const std::uint64_t of = share.of + other.of;
   const std::uint64_t lowest = of > other.trials ? of - other.trials : 0;
   const std::uint64_t highest = std::min(of, share.trials);
-  // Probability of k + 1 results in the trials of `share`, divided by the probability of k results.
   const auto ratio = [&](std::uint64_t k) {
     return static_cast<double>(of - k) * static_cast<double>(share.trials - k) /
            (static_cast<double>(k + 1) * static_cast<double>(other.trials + k + 1 - of));

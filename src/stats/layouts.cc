@@ -18,31 +18,28 @@ constexpr double kScatterTail = 0.025;
 constexpr std::size_t kSweepsForAdvice =
     4;  // with fewer sweeps, the noise of runs is too uncertain
 
-/// One side's layouts: their means, and how the runs of a layout scatter.
 struct Clusters {
   std::vector<LayoutMean> each{};
-  double of_means = 0.0;       // variance of the layouts' means
-  double of_runs = 0.0;        // pooled variance within layouts
-  double run_degrees = 0.0;    // degrees of freedom of of_runs
+  double of_means = 0.0;
+  double of_runs = 0.0;
+  double run_degrees = 0.0;
   double runs_a_layout = 0.0;  // harmonic mean of the numbers of runs
   double shared = 0.0;         // squared error that neighbouring runs have in common
-  double mean = 0.0;           // mean of the layouts' means
-  double range = 0.0;          // range of the layouts' means
+  double mean = 0.0;
+  double range = 0.0;
 
   double squared_error() const { return of_means / to_double(each.size()) + shared; }
 };
 
 /// Returns the squared error from noise that lasts longer than a run. All layouts have it in
-/// common, so their means do not show it, but it makes residuals of neighbouring rounds resemble
-/// each other.
+/// common, so their means do not show it; residuals of neighbouring rounds do, because they
+/// resemble each other.
 double error_of_neighbours(const std::vector<double>& residuals, double of_runs) {
   const Resemblance alike = resemblance(residuals);
   const double factor = alike.widening();
   return (factor * factor - 1.0) * of_runs / to_double(residuals.size());
 }
 
-/// Returns the clusters of layouts of which only the moments are known, without an error of
-/// neighbouring runs.
 Clusters clusters_of(std::span<const std::pair<std::uint32_t, Moments>> layouts) {
   Clusters all;
   std::vector<double> means;
@@ -84,9 +81,9 @@ std::optional<Clusters> clusters_of(const LayoutSamples& samples) {
   return all;
 }
 
-/// Returns the scatter of one side: its variance is a difference of two mean squares, divided by
-/// `sides`, with Satterthwaite's degrees of freedom. `scale`: the value of which the scatter is a
-/// fraction; 1 for logarithms.
+/// Returns the scatter of one side. Its variance is a difference of two mean squares divided by
+/// `sides`, with Satterthwaite's degrees of freedom. The scatter is a fraction of `scale`; 1 for
+/// logarithms.
 std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scale) {
   if (all.run_degrees <= 0.0 || !(scale > 0.0)) return std::nullopt;
   const double of_noise = all.of_runs / all.runs_a_layout;
@@ -108,8 +105,8 @@ std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scal
         ChangeBounds{deviation(nu * variance / chi_squared_quantile_above(kScatterTail, nu)),
                      deviation(nu * variance / chi_squared_quantile_above(1.0 - kScatterTail, nu))};
   } else {
-    // Satterthwaite's degrees of freedom are meaningless close to zero. The bound is the one for
-    // the variance of the layouts' means, which includes the noise of runs; without that it could
+    // Satterthwaite's degrees of freedom are meaningless close to zero. The upper bound is for the
+    // variance of the layouts' means, which includes the noise of runs; without this noise it could
     // be negative.
     const double most =
         degrees * all.of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
@@ -138,7 +135,6 @@ LayoutEstimate estimate_of(const Clusters& all, double sides, double scale) {
   return estimate;
 }
 
-/// Returns the difference of independent layouts, with Welch's error and degrees of freedom.
 LayoutEstimate difference_of(const Clusters& reference, const Clusters& candidate) {
   LayoutEstimate estimate = estimate_of(candidate, 1.0, 1.0);
   estimate.value = candidate.mean - reference.mean;
@@ -147,7 +143,6 @@ LayoutEstimate difference_of(const Clusters& reference, const Clusters& candidat
                                    reference.squared_error(), reference.each.size());
   estimate.layouts = std::min(candidate.each.size(), reference.each.size());
   estimate.sweeps = std::min(estimate.sweeps, fewest_runs(reference));
-  // Like the variance of a difference within rounds, which includes both sides.
   estimate.of_runs += reference.of_runs;
   estimate.of_layouts +=
       std::max(reference.of_means - reference.of_runs / reference.runs_a_layout, 0.0);
@@ -172,7 +167,6 @@ struct LayoutValues {
   LayoutSamples samples() const { return {values, layouts}; }
 };
 
-/// Reduces each layout to its mean, or to its quantile `share`.
 LayoutValues reduced(const LayoutSamples& samples, std::optional<double> share = std::nullopt) {
   std::map<std::uint32_t, std::vector<double>> by_layout;
   for (std::size_t i = 0; i < samples.values.size(); ++i)
@@ -270,7 +264,6 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
   const LayoutValues of_reference = reduced(reference, share);
   const LayoutValues of_candidate = reduced(candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return delta;
-  // Each layout's mean has the same weight.
   const IntervalTails plain{tails.of_mean, tails.of_mean};
   if (!share)
     delta.mean = estimate_delta(of_reference.values, of_candidate.values, paired, plain).mean;

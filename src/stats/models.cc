@@ -11,17 +11,16 @@ namespace lauka::stats {
 namespace {
 
 constexpr int kMaxSteps = 1'000;
-constexpr double kConverged = 1e-13;  // relative to the scale of the variances
+constexpr double kConverged = 1e-13;
 
-/// Sums over the machines, given a variance between them, with weights w = 1 / (variance +
-/// between).
+/// Sums over machines with the weights w = 1 / (variance + between).
 struct WeightedSums {
   double w = 0.0;
   double w2 = 0.0;
   double w3 = 0.0;
   double mean = 0.0;
-  double squares = 0.0;   ///< sum of w (y - mean)^2
-  double squares2 = 0.0;  ///< sum of w^2 (y - mean)^2
+  double squares = 0.0;
+  double squares2 = 0.0;
 
   WeightedSums(std::span<const Effect> effects, double between) {
     double wy = 0.0;
@@ -41,8 +40,6 @@ struct WeightedSums {
     }
   }
 
-  /// Returns a step of Fisher's scoring: the slope of the restricted likelihood divided by its
-  /// expected curvature.
   double step() const {
     const double trace = w - w2 / w;
     const double trace_of_square = w2 - 2.0 * w3 / w + w2 * w2 / (w * w);
@@ -64,7 +61,6 @@ double unweighted_between(std::span<const Effect> effects) {
   return std::max(0.0, squares / (count - 1.0) - within);
 }
 
-/// Returns the restricted log-likelihood of a variance between machines, without its constant part.
 double log_likelihood(std::span<const Effect> effects, double between) {
   const WeightedSums sums(effects, between);
   double logarithms = std::log(sums.w);
@@ -72,7 +68,6 @@ double log_likelihood(std::span<const Effect> effects, double between) {
   return -(logarithms + sums.squares) / 2.0;
 }
 
-/// Repeats scoring, starting at `between`, until the variance no longer changes.
 double scored(std::span<const Effect> effects, double between) {
   double scale = between;
   for (const Effect& effect : effects) scale = std::max(scale, effect.variance);
@@ -85,9 +80,8 @@ double scored(std::span<const Effect> effects, double between) {
   return between;
 }
 
-/// Returns the most likely result of scoring from three starts, because scoring may end at a lower
-/// maximum: 0, Hedges and Olkin's estimate, and the larger of it and the estimate without the
-/// noisiest machine.
+/// Returns the most likely result of scoring from three starts, because scoring may end at a local
+/// maximum.
 double find_between(std::span<const Effect> effects) {
   const double usual = unweighted_between(effects);
   double third = usual;
@@ -104,7 +98,7 @@ double find_between(std::span<const Effect> effects) {
   return best;
 }
 
-constexpr std::size_t kMinPoints = 3;  // two points are always on a line
+constexpr std::size_t kMinPoints = 3;
 
 std::vector<double> logarithms(std::span<const double> values) {
   std::vector<double> logs(values.size());

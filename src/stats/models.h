@@ -8,44 +8,41 @@
 
 namespace lauka::stats {
 
-/// The result of one machine (or study), with its sampling error.
 struct Effect {
   double value = 0.0;
   double variance = 0.0;      ///< variance of the sampling error; positive
   double degrees = HUGE_VAL;  ///< degrees of freedom of `variance`; infinite: `variance` is exact
 };
 
-/// The combined result of machines with possibly different true values.
 struct CombinedEffect {
-  double value = 0.0;  ///< estimated mean over all machines of this kind
+  double value = 0.0;
   double standard_error = 0.0;
-  ChangeBounds bounds{};       ///< confidence interval of `value`
+  ChangeBounds bounds{};
   double between = 0.0;        ///< standard deviation of the machines' true values (tau)
   double heterogeneity = 0.0;  ///< share of the variance that is between machines, I^2 (0..1)
-  double p_same = 1.0;         ///< p value of the hypothesis that all true values are equal
+  double p_same = 1.0;  ///< p value of the hypothesis that all machines have the same true value
 };
 
 /// Combines machines' results by a random-effects meta-analysis (DerSimonian & Laird 1986). The
 /// variance between machines is estimated by restricted maximum likelihood (Viechtbauer 2005). The
-/// interval uses Student's t after Hartung & Knapp (2001), and is never narrower than the machines'
-/// own errors allow (Jackson et al. 2017), because machines may agree by accident. A single machine
-/// keeps its own interval, by Student's t. `confidence` is a fraction. nullopt if there are no
-/// machines, a value or variance is not finite, or a variance is not positive.
+/// interval is Hartung & Knapp's (2001), but never narrower than the interval without their factor
+/// (Jackson et al. 2017), because machines may agree at random. `confidence` is a fraction. nullopt
+/// if `effects` is empty, a value or variance is not finite, or a variance is not positive.
 std::optional<CombinedEffect> combine(std::span<const Effect> effects, double confidence);
 
-/// The curve y = factor * x^exponent, fitted by least squares to logarithms.
+/// The curve y = factor * x^exponent, fitted by least squares to logarithms. `low` and `high` are
+/// the ends of the exponent's confidence interval.
 struct PowerLaw {
   double factor = 1.0;
   double exponent = 0.0;
-  double low = 0.0;   ///< confidence interval of the exponent: lower end
-  double high = 0.0;  ///< upper end of that interval
+  double low = 0.0;
+  double high = 0.0;
   double r_squared =
       0.0;  ///< share of the variance of log y that the curve explains; 1 if all y are equal
 };
 
-/// Fits a power law to points (as many x as y). `confidence`, a fraction, applies to the exponent's
-/// interval. nullopt if there are fewer than three points, all x are equal, or a number is not
-/// positive.
+/// Fits a power law to points (as many x as y). `confidence` is a fraction. nullopt if there are
+/// fewer than three points, all x are equal, or a number is not positive.
 std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
                                       double confidence);
 

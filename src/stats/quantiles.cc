@@ -15,21 +15,18 @@ namespace lauka::stats {
 namespace {
 
 constexpr int kHalvings = 60;
-constexpr double kMinTail = 1e-9;  // smallest tail that a gate needs
+constexpr double kMinTail = 1e-9;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 using BetaPolicy = boost::math::policies::policy<
     boost::math::policies::domain_error<boost::math::policies::ignore_error>,
     boost::math::policies::promote_double<false>>;
 
-/// Returns the probability that the sample at position `place` is below the quantile. It falls as
-/// `place` rises.
 double below_quantile(double place, std::size_t count, double share) {
   return boost::math::ibeta(place, static_cast<double>(count) + 1.0 - place, share, BetaPolicy{});
 }
 
-/// Returns the position with that `probability`. The probability must be larger at position 1 and
-/// smaller at the last position.
+/// Returns the position at which below_quantile() is `probability`; 1 or `count` if there is none.
 double find_place(double probability, std::size_t count, double share) {
   double low = 1.0;
   double high = static_cast<double>(count);
@@ -38,13 +35,11 @@ double find_place(double probability, std::size_t count, double share) {
     if (middle <= low || middle >= high) break;
     (below_quantile(middle, count, share) > probability ? low : high) = middle;
   }
-  // Rounds to a whole position, which the last digit of the search must not miss.
+  // A rounding error must not change a whole position.
   const double whole = std::round(high);
   return std::abs(high - whole) < 1e-9 ? whole : high;
 }
 
-/// Returns the sample at position `place`, interpolated between two samples if `place` is not
-/// whole.
 double at_place(std::span<const double> ascending, double place) {
   const auto below = static_cast<std::size_t>(std::floor(place));
   const double part = place - static_cast<double>(below);
@@ -52,13 +47,11 @@ double at_place(std::span<const double> ascending, double place) {
   return part <= 0.0 ? first : first + part * (ascending[below] - first);
 }
 
-/// The distances between the logarithm of a quantile and the ends of its interval.
 struct Arms {
   double low = kInfinite;
   double high = kInfinite;
 };
 
-/// A quantile of one of the two series.
 class QuantileOf {
  public:
   QuantileOf(std::span<const double> samples, double share)
@@ -68,8 +61,8 @@ class QuantileOf {
   std::size_t count() const { return ascending_.size(); }
   bool varies() const { return ascending_.front() < ascending_.back(); }
 
-  /// Returns the arms; infinite on a side with too few samples. `exactly`: to the whole positions
-  /// just outside, instead of interpolated ones.
+  /// Returns the arms; infinite on a side without an end. `exactly`: the ends are samples, not
+  /// interpolated between samples.
   Arms arms(double tail, bool exactly) const {
     Arms arms;
     if (is_enough(1.0 - share_, tail)) {
@@ -86,7 +79,6 @@ class QuantileOf {
   }
 
  private:
-  /// True if `tail` exceeds the probability that all samples are on the same side of the quantile.
   bool is_enough(double share, double tail) const {
     return std::pow(share, static_cast<double>(count())) <= tail * (1.0 + 1e-9);
   }
@@ -96,7 +88,7 @@ class QuantileOf {
   double share_;
 };
 
-/// Returns the correlation, within rounds, of being at most the own quantile; at least 0.
+/// Returns the correlation, over rounds, of being at most the own quantile; at least 0.
 double correlation_of_tails(std::span<const double> reference, double of_reference,
                             std::span<const double> candidate, double of_candidate) {
   double in_reference = 0.0;
@@ -116,7 +108,6 @@ double correlation_of_tails(std::span<const double> reference, double of_referen
   return scale > 0.0 ? std::clamp((in_both / rounds - p * q) / scale, 0.0, 1.0) : 0.0;
 }
 
-/// Returns the third side of a triangle with sides `a` and `b` and an angle with that `cosine`.
 double third_side(double a, double b, double cosine) {
   if (std::isinf(a) || std::isinf(b)) return kInfinite;
   return std::sqrt(std::max(0.0, a * a + b * b - 2.0 * cosine * a * b));
@@ -140,7 +131,6 @@ class QuantileChange {
     return result;
   }
 
-  /// Returns the bounds of the change; infinite on an unbounded side. The values must be positive.
   ChangeBounds bounds_at(double tail) const {
     const bool is_alone = !reference_.varies() || !candidate_.varies();
     const Arms of_reference =
@@ -167,7 +157,6 @@ class QuantileChange {
   double correlation_ = 0.0;
 };
 
-/// Returns the smallest tail at which `leaves_out` is true for the bounds; 1 if missing.
 template <typename LeavesOut>
 double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
   const auto holds = [&](double tail) {
@@ -177,7 +166,7 @@ double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
   double low = std::log(kMinTail);
   if (!holds(std::exp(high))) return 1.0;
   if (holds(std::exp(low))) return kMinTail;
-  constexpr int halvings = 25;  // enough for six digits
+  constexpr int halvings = 25;
   for (int i = 0; i < halvings; ++i) {
     const double middle = (low + high) / 2.0;
     (holds(std::exp(middle)) ? high : low) = middle;

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-// Wilcoxon 1945. Mid-ranks are multiples of one half, so doubled ranks are counted: count[s] is the
-// number of sign vectors whose positive doubled ranks add up to s, built rank by rank. With 50
-// ranks every count is below 2^50 and therefore exact in a double, with and without ties.
+// Wilcoxon 1945. Mid-ranks are multiples of one half, so doubled ranks are counted: counts[s] is
+// the number of sign vectors whose positive doubled ranks add up to s. With 50 ranks every count is
+// below 2^50 and therefore exact in a double.
 
 namespace lauka::stats {
 namespace {
@@ -17,14 +17,14 @@ namespace {
 constexpr std::size_t kMaxDoubledSum = kMaxCountedRanks * (kMaxCountedRanks + 1);
 using Counts = std::array<double, kMaxDoubledSum + 1>;
 
-/// Sets counts[0..most] to the numbers of subsets of `ranks` that add up to each sum.
+/// Sets counts[s], for s up to `most`, to the number of subsets of `ranks` that add up to s.
 void count_subsets(std::span<const std::size_t> ranks, std::size_t most, Counts& counts) {
   std::fill_n(counts.begin(), most + 1, 0.0);
   counts[0] = 1.0;
   std::size_t reached = 0;
   for (const std::size_t rank : ranks) {
     if (rank > most) {
-      continue;  // all subsets with this rank exceed `most`
+      continue;
     }
     reached = std::min(reached + rank, most);
     for (std::size_t sum = reached; sum >= rank; --sum) counts[sum] += counts[sum - rank];
@@ -35,8 +35,8 @@ double magnitude(double value) {
   return std::abs(value);
 }
 
-/// Returns the doubled mid-ranks of values that are sorted by magnitude. Neighbours whose
-/// magnitudes are equal up to rounding (kSame) are ties.
+/// Returns the doubled mid-ranks of values sorted by magnitude. Neighbours whose magnitudes differ
+/// by less than kSame are ties.
 std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
   std::vector<std::size_t> ranks(ascending.size());
   for (std::size_t first = 0; first < ascending.size();) {
@@ -51,11 +51,10 @@ std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
   return ranks;
 }
 
-/// Returns both tails by counting, from the side with fewer sums. `positive` is W, `total` the sum
-/// of all ranks, both doubled.
+/// Counts both tails. `positive` is W and `total` the sum of all ranks; both are doubled.
 Tails counted_tails(std::vector<std::size_t> ranks, std::size_t positive, std::size_t total) {
   const bool untied = std::ranges::all_of(ranks, [](std::size_t rank) { return rank % 2 == 0; });
-  if (untied) {  // saves three quarters of the work
+  if (untied) {
     for (std::size_t& rank : ranks) rank /= 2;
     positive /= 2;
     total /= 2;
@@ -101,7 +100,6 @@ std::vector<Sample> pooled(std::span<const double> reference, std::span<const do
   return samples;
 }
 
-/// Returns the end of the samples that are tied with the sample at `first`.
 std::size_t end_of_tie(const std::vector<Sample>& ascending, std::size_t first) {
   std::size_t end = first + 1;
   while (end < ascending.size() &&
@@ -111,7 +109,6 @@ std::size_t end_of_tie(const std::vector<Sample>& ascending, std::size_t first) 
   return end;
 }
 
-/// Returns the position for a widened interval: no wider than all values, no narrower than `plain`.
 std::uint64_t widened_place(std::uint64_t plain, std::uint64_t widened) {
   return std::min(plain, std::max<std::uint64_t>(widened, 1));
 }
@@ -152,7 +149,7 @@ std::uint64_t signed_rank_place(std::size_t count, double probability, double wi
   if (count > kMaxCountedRanks) return by_normal(1.0);
   std::vector<std::size_t> ranks(count);
   std::iota(ranks.begin(), ranks.end(), std::size_t{1});
-  const std::size_t middle = count * (count + 1) / 4;  // a tail below 0.5 ends before this
+  const std::size_t middle = count * (count + 1) / 4;
   Counts counts;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_subsets fills it
   count_subsets(ranks, middle, counts);
   const double allowed = probability * std::ldexp(1.0, static_cast<int>(count));
@@ -168,7 +165,7 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
                          double ratio) {
   const std::vector<Sample> samples = pooled(reference, candidate, ratio);
   double rank_sum = 0.0;
-  double tie_term = 0.0;  // sum of t^3 - t over ties of t values
+  double tie_term = 0.0;
   for (std::size_t first = 0; first < samples.size();) {
     const std::size_t end = end_of_tie(samples, first);
     const double mid_rank = static_cast<double>(first + 1 + end) / 2.0;
@@ -184,7 +181,7 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
   MannWhitney result{.u = rank_sum - n_c * (n_c + 1.0) / 2.0};
   const double variance = n_c * n_r / 12.0 * (n + 1.0 - tie_term / (n * (n - 1.0)));
   if (variance <= 0.0) {
-    return result;  // all values are tied, which supports neither side
+    return result;
   }
   const double distance = result.u - n_c * n_r / 2.0;
   const double deviation = std::sqrt(variance);
@@ -197,14 +194,14 @@ Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> la
   std::vector<double> ascending(earlier.begin(), earlier.end());
   ascending.insert(ascending.end(), later.begin(), later.end());
   std::ranges::sort(ascending);
-  // Doubled mid-ranks. Only equal values are ties, because there is no scale for rounding errors.
+  // Doubled mid-ranks. Only equal values are ties, because rounding errors have no known scale
+  // here.
   const auto rank_of = [&](double value) {
     const auto [first, end] = std::equal_range(ascending.begin(), ascending.end(), value);
     return static_cast<std::size_t>((first - ascending.begin()) + (end - ascending.begin()) + 1);
   };
   std::size_t seen = 0;
   for (const double value : later) seen += rank_of(value);
-  // ways[k][s]: the number of ways to draw k values whose ranks add up to s.
   const std::size_t drawn = later.size();
   const std::size_t most = 2 * drawn * ascending.size();
   std::vector<std::vector<double>> ways(drawn + 1, std::vector<double>(most + 1, 0.0));

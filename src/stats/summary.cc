@@ -18,9 +18,9 @@ namespace lauka::stats {
 namespace {
 
 // The only file that includes Boost.Accumulators. Its ready-made variances divide by n, and the
-// lazy variance of 2.5e15 + {1, 2, 3} is 0. So only deviations are summed here, never samples, and
-// the variance is computed from their sums. The sum of deviations is compensated (Kahan 1965),
-// which makes the mean the double nearest to the true mean.
+// lazy variance of 2.5e15 + {1, 2, 3} is 0. So only deviations are summed here, and the variance is
+// computed from their sums. The compensated sum (Kahan 1965) makes the mean the double nearest to
+// the true mean.
 
 namespace ba = boost::accumulators;
 
@@ -31,7 +31,6 @@ constexpr std::size_t kMinForFirstRun = 5;
 constexpr std::size_t kMinRunsInOrder = 20;
 constexpr std::size_t kMinForModes = 30;
 
-/// Returns Spearman's correlation of a series with its own order.
 double correlation_with_order(std::span<const double> series) {
   const std::vector<double> ranks = ranks_in_order(series);
   const double middle = (static_cast<double>(series.size()) + 1.0) / 2.0;
@@ -48,7 +47,6 @@ double correlation_with_order(std::span<const double> series) {
   return of_ranks > 0.0 ? together / std::sqrt(of_ranks * of_order) : 0.0;
 }
 
-/// Returns the ranks of a series minus their steady trend (least squares).
 std::vector<double> without_trend(std::span<const double> series) {
   std::vector<double> ranks = ranks_in_order(series);
   const double middle = (static_cast<double>(ranks.size()) + 1.0) / 2.0;
@@ -64,11 +62,9 @@ std::vector<double> without_trend(std::span<const double> series) {
   return ranks;
 }
 
-/// Returns the size of the lower part of `ascending` in the split with the smallest sum of squares
-/// within parts, which is the split with the largest sum of squares between parts.
 std::size_t best_split(std::span<const double> ascending, double mean) {
   const auto count = static_cast<double>(ascending.size());
-  double prefix = 0.0;  // sum of the deviations so far
+  double prefix = 0.0;
   double most_between = -1.0;
   std::size_t best = 1;
   for (std::size_t lower = 1; lower < ascending.size(); ++lower) {
@@ -206,7 +202,6 @@ SevereOutliers severe_outliers(std::span<const double> series) {
   const double middle = median(ascending);
   const double q1 = quantile(ascending, 0.25);
   const double q3 = quantile(ascending, 0.75);
-  // Coarse values may have an interquartile range of 0; the tick replaces it.
   const double range = std::max(tick_of(ascending), q3 - q1);
   const double reach = (kSevereReach + 15.0 / static_cast<double>(series.size())) * range;
   const Fences fences{.low = q1 - reach, .high = q3 + reach};

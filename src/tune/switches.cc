@@ -64,7 +64,6 @@ constexpr auto kSwitches = std::to_array<Switch>({
 constexpr unsigned kBitsOfWord = 32;
 constexpr std::size_t kMaxMaskWords = 256;  // 8,192 CPUs, Linux's largest number
 
-/// Reads a CPU mask such as "ff,00000003": 32 bits per word, the highest CPUs first.
 std::optional<std::vector<std::uint32_t>> parse_mask(std::string_view text) {
   const auto words = split(text, ',');
   if (words.size() > kMaxMaskWords) return std::nullopt;
@@ -95,7 +94,6 @@ bool is_word(std::string_view text) {
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
 }
 
-/// Returns the texts before and after the only '*'.
 std::pair<std::string_view, std::string_view> around_star(std::string_view pattern) {
   const std::size_t star = pattern.find('*');
   return {pattern.substr(0, star), pattern.substr(star + 1)};
@@ -108,7 +106,6 @@ std::optional<std::uint64_t> index_in(std::string_view digits) {
   return *number;
 }
 
-/// Returns the existing paths that match a pattern, by ascending number.
 std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pattern) {
   if (pattern.find('*') == std::string_view::npos) {
     const std::string path(pattern);
@@ -141,8 +138,7 @@ bool is_by_cpus(Form form) {
   return form == Form::CpuList || form == Form::CpuMask;
 }
 
-/// Returns the CPUs for a setting: its present CPUs without the commands', or all other CPUs if
-/// none is left.
+/// Takes the commands' CPUs out of the present CPUs. Returns all other CPUs if none is left.
 std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus) {
   const auto own = form == Form::CpuList ? parse_cpu_list(now) : parse_mask(now);
   auto left = cpus_not_in(cpus.commands, own.value_or(std::vector<std::uint32_t>()));
@@ -251,8 +247,8 @@ class Finder {
     return has_word(files_.read("/sys/fs/cgroup/cgroup.controllers").value_or(""), "cpuset");
   }
 
-  /// Finds the setting of the control group. The group is an "isolated" partition, without load
-  /// balancing, only if the commands have a single CPU.
+  /// An "isolated" partition has no load balancing, so the group is one only if the commands have a
+  /// single CPU.
   void find_group(FoundSetting& setting) {
     const std::string path(setting.row->path);
     const FoundSetting& controllers = found_.back();
@@ -270,8 +266,6 @@ class Finder {
     }
   }
 
-  /// Drops rows whose setting is missing if another row with the same name is present. Without a
-  /// group, also drops its controllers.
   void drop_rows_that_are_not_needed() {
     std::set<std::string_view> here;
     for (const FoundSetting& setting : found_)
@@ -298,7 +292,7 @@ class Finder {
   std::vector<FoundSetting> found_{};
 };
 
-/// Returns the word in brackets in a list of choices; empty if missing.
+/// Returns the word in brackets; `text` itself if it has no brackets.
 std::string_view find_chosen(std::string_view text) {
   const std::size_t open = text.find('[');
   if (open == std::string_view::npos) return text;
@@ -339,8 +333,8 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
   return choice;
 }
 
-/// Returns the CPUs of whole cores, without the first CPU's core. `are_single`: one CPU of each
-/// core, because SMT will be off.
+/// Leaves out the first CPU's core. `are_single`: takes one CPU of each core, because SMT will be
+/// off.
 Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, bool are_single) {
   Cpus candidates;
   for (const std::uint32_t cpu : online) {
@@ -356,8 +350,8 @@ Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, 
   return candidates;
 }
 
-/// Returns the CPUs of the memory node with the most candidates; of equal nodes the last, because
-/// the first CPU is in the first node.
+/// Returns the candidates of the memory node that has most of them. Of equal nodes the last wins,
+/// because the first CPU is in the first node.
 Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
   std::map<std::uint64_t, Cpus> nodes;
   for (const std::string& name : files.list("/sys/devices/system/node")) {
@@ -372,10 +366,9 @@ Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
   return most.empty() ? candidates : most;
 }
 
-/// A line of --tune=list about all files of one switch.
 struct ListLine {
-  std::set<std::string> changes{};  ///< "powersave -> performance"
-  std::set<std::string> stays{};    ///< "performance", or the reason why it cannot be changed
+  std::set<std::string> changes{};
+  std::set<std::string> stays{};
   std::size_t files = 0;
   bool asked = false;
 };
@@ -398,8 +391,7 @@ ListLine make_list_line(const Switch& row, const std::vector<FoundSetting>& foun
   return line;
 }
 
-/// Adds the ticks in a line of /proc/stat: "cpu1 user nice system idle iowait irq softirq steal
-/// ...".
+/// Columns of /proc/stat: "cpu1 user nice system idle iowait irq softirq steal ...".
 void add_ticks(std::string_view line, Vitals& vitals) {
   constexpr std::size_t steal = 8;
   const auto words = blank_separated(line);
@@ -494,7 +486,7 @@ std::string list_text(const std::vector<FoundSetting>& found, const CpuChoice& c
   constexpr std::size_t name_width = 12;
   std::string text;
   for (const Switch& row : kSwitches) {
-    if (row.help.empty()) continue;  // an earlier row of the same name has the text
+    if (row.help.empty()) continue;
     const ListLine line = make_list_line(row, found);
     std::string values = fmt::format("{}", fmt::join(line.changes, "; "));
     if (!line.stays.empty())

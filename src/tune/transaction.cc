@@ -15,10 +15,10 @@ namespace lauka::tune {
 
 namespace {
 
-constexpr const char* kJournal = "/run/lauka/journal";  // in kJournalFolder
+constexpr const char* kJournal = "/run/lauka/journal";
 constexpr std::string_view kFirstWord = "lauka-tune-1";
 constexpr std::string_view kLastLine = "end";
-constexpr std::chrono::milliseconds kPatience{5000};  // waiting time for a process that is ending
+constexpr std::chrono::milliseconds kPatience{5000};
 
 std::string boot_id(os::SettingFiles& files) {
   return std::string(trimmed(files.read("/proc/sys/kernel/random/boot_id").value_or("")));
@@ -28,7 +28,6 @@ std::string message_of(int error) {
   return std::generic_category().message(error);
 }
 
-/// True if lauka can have planned this change.
 bool is_possible(const SettingChange& change) {
   if (change.row == nullptr) return false;
   const Form form = change.row->form;
@@ -39,8 +38,8 @@ bool is_possible(const SettingChange& change) {
          (form != Form::Group || change.before == "none");
 }
 
-/// Returns the value in force; nullopt if the setting no longer exists. A group that exists counts
-/// as lauka's, because it is made in several steps.
+/// Returns the value in force; nullopt if the setting no longer exists. An existing group counts as
+/// lauka's, because lauka makes it in several steps.
 std::optional<std::string> value_now(os::SettingFiles& files, const SettingChange& change) {
   if (change.row->form == Form::Group)
     return files.list(change.path).empty() ? change.before : change.during;
@@ -61,7 +60,6 @@ int make_group(os::SettingFiles& files, const SettingChange& change) {
   return error;
 }
 
-/// Removes a group; its remaining processes move to this process's own group.
 int remove_group(os::SettingFiles& files, const std::string& group) {
   const std::string own = files.read(fmt::format("/proc/{}/cgroup", files.own_pid())).value_or("");
   std::string home = "/sys/fs/cgroup";
@@ -78,7 +76,6 @@ int write_value(os::SettingFiles& files, const SettingChange& change, const std:
   return value == change.before ? remove_group(files, change.path) : make_group(files, change);
 }
 
-/// True if the governor that belongs to this energy preference has its old value.
 bool has_old_governor(os::SettingFiles& files, const std::vector<SettingChange>& changes,
                       const SettingChange& energy) {
   return std::ranges::any_of(changes, [&](const SettingChange& change) {
@@ -88,7 +85,6 @@ bool has_old_governor(os::SettingFiles& files, const std::vector<SettingChange>&
   });
 }
 
-/// True if another program has changed the setting.
 bool is_foreign(os::SettingFiles& files, const std::vector<SettingChange>& changes,
                 const SettingChange& change) {
   const auto now = value_now(files, change);
@@ -97,7 +93,6 @@ bool is_foreign(os::SettingFiles& files, const std::vector<SettingChange>& chang
   return !(change.row->name == "energy" && has_old_governor(files, changes, change));
 }
 
-/// Restores changes, the last first.
 RestoreResult restore_changes(os::SettingFiles& files, const std::vector<SettingChange>& changes) {
   // Checks all settings before restoring the first, because restoring a governor may move the
   // energy preference of its policy.
@@ -125,8 +120,8 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
   return restored;
 }
 
-/// Restores a journal's settings and removes the journal; the lock must be held. If a setting could
-/// not be restored, keeps the journal for --untune.
+/// Restores the journal's settings. Keeps the journal only if a setting could not be restored. The
+/// lock must be held.
 RestoreResult restore_journal(os::SettingFiles& files, const Journal& journal) {
   RestoreResult restored;
   if (journal.is_whole && journal.boot == boot_id(files))
@@ -135,7 +130,6 @@ RestoreResult restore_journal(os::SettingFiles& files, const Journal& journal) {
   return restored;
 }
 
-/// Restores what the journal lists; the lock must be held. nullopt if there is no journal.
 Result<std::optional<RestoreResult>> restore_found(os::SettingFiles& files) {
   const auto text = files.read_journal(kJournal);
   if (!text) return text.error();
@@ -148,7 +142,6 @@ Result<std::optional<RestoreResult>> restore_found(os::SettingFiles& files) {
   return std::optional(restore_journal(files, journal.value_or(Journal{})));
 }
 
-/// Locks the folder; waits for a holder that is ending. Returns 0 or errno.
 int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) {
   int error = files.lock(kJournalFolder);
   for (; error == EWOULDBLOCK && patience.count() > 0; --patience) {
@@ -200,7 +193,7 @@ std::string journal_text(const Journal& journal) {
 
 std::optional<Journal> parse_journal(std::string_view text) {
   auto lines = split(text, '\n');
-  const std::string_view rest = lines.back();  // an incomplete line does not count
+  const std::string_view rest = lines.back();
   lines.pop_back();
   if (lines.empty()) return std::nullopt;
   const auto first = blank_separated(lines.front());
@@ -281,8 +274,7 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
   return tuned;
 }
 
-/// Applies a change. Returns 0 or errno. If the kernel refuses or alters the value, restores the
-/// old one.
+/// Restores the old value if the kernel refuses or alters the new value. Returns 0 or errno.
 int Tuned::apply(const SettingChange& change) {
   int error = write_value(files_, change, change.during);
   if (error == 0 && value_now(files_, change) != change.during) error = EINVAL;

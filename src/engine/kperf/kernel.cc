@@ -15,22 +15,18 @@ namespace {
 
 constexpr const char* kFramework = "/System/Library/PrivateFrameworks/kperf.framework/kperf";
 
-/// Returns 0, or the errno of a call that returned a negative value.
 int settled(int returned) {
   return returned < 0 ? errno : 0;
 }
 
-/// The number of records per read: 2 MB.
 constexpr std::size_t kPiece = 32768;
 
-/// The counters that the power manager of M4 and M5 holds, for databases without that information:
-/// mask 0x38 of the configurable counters, according to XNU's register for it.
+/// The counters that the power manager of M4 and M5 holds, for databases that do not name them.
+/// Source: XNU's register for the power manager has mask 0x38 of the configurable counters.
 constexpr CounterMask kHeldByPowerManager = 0xe0;
 
 constexpr std::uint32_t kAction = 1;
 
-/// Returns the claim that must be released when the process ends without unwinding its stack;
-/// null if missing.
 Claim*& held() {
   // atexit passes no argument. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static Claim* claim = nullptr;
@@ -50,7 +46,6 @@ Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
   KperfCalls found{};
   const auto find = [&]<typename Function>(Function*& function, const char* name) {
     if (missing_) return;
-    // dlsym returns a function's address as an object pointer; POSIX permits this conversion.
     function = reinterpret_cast<Function*>(calls_.dlsym(library, name));
     if (function == nullptr) missing_ = name;
   };
@@ -101,8 +96,7 @@ std::uint32_t Kernel::counter_count(std::uint32_t classes) const {
 }
 
 int Kernel::set_words(std::span<const std::uint64_t> words) const {
-  // The classes, then the words. The array has room for all counters, because the kernel reads as
-  // many words as it has counters now.
+  // Room for all counters, because the kernel reads as many words as it has counters now.
   std::array<std::uint64_t, 1 + kMaxUserCounters> request{kConfigurableClass};
   std::copy_n(words.begin(), std::min<std::size_t>(words.size(), kMaxUserCounters), &request[1]);
   if (framework_) return settled(framework_->kpc_set_config(kConfigurableClass, &request[1]));
@@ -110,6 +104,7 @@ int Kernel::set_words(std::span<const std::uint64_t> words) const {
 }
 
 int Kernel::get_words(std::vector<std::uint64_t>& words) const {
+  // By sysctl, because the framework hides how many words the kernel returned.
   std::array<std::uint64_t, kMaxUserCounters> room{};
   std::uint64_t classes = kConfigurableClass;
   std::size_t length = sizeof room;
@@ -148,7 +143,7 @@ int Kernel::machine_counters(std::size_t cpus, std::vector<std::uint64_t>& value
   const int error = settled(
       calls_.sysctlbyname("kpc.counters", values.data(), &length, &request, sizeof request));
   values.resize(error == 0 ? std::min(length / sizeof values[0], values.size()) : 0);
-  if (!values.empty()) values.erase(values.begin());  // number of the current CPU
+  if (!values.empty()) values.erase(values.begin());
   return error;
 }
 
@@ -178,6 +173,7 @@ int Kernel::reset_sampling() const {
 }
 
 int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
+  // By sysctl, because the argument names of the framework's functions are misleading.
   os::Timebase timebase;
   if (calls_.mach_timebase_info(&timebase) != 0 || timebase.numerator == 0) return EINVAL;
   const std::uint64_t ticks = period_ns * timebase.denominator / timebase.numerator;
@@ -209,6 +205,7 @@ std::string Kernel::text(const char* name) const {
 }
 
 std::string Kernel::owner_of_tracing() const {
+  // A holder in the background gives way. The kernel keeps the id of a holder that has ended.
   constexpr std::uint32_t foreground = 1;
   if (number("ktrace.state").value_or(0) != foreground) return "";
   const auto pid = static_cast<std::int32_t>(number("ktrace.owning_pid").value_or(0));
@@ -273,8 +270,8 @@ int Trace::let_in() const {
   std::size_t bytes = sizeof exact;
   const int error = call(os::kKdSetReg, &exact, &bytes);
   if (error == 0 || error == EPERM || error == EBUSY) return error;
-  // Not kKdSetReg, which Apple calls obsolete. This filter admits more records, which the reader
-  // ignores.
+  // Apple calls kKdSetReg obsolete. The replacement also admits all records about threads (class
+  // 7), most of which the reader ignores.
   std::array<std::uint8_t, kTypefilterBytes> classes{};
   constexpr std::uint32_t counters = kThreadCountersData >> 16U;
   classes.at(counters / 8) = 1U << counters % 8;
@@ -284,7 +281,7 @@ int Trace::let_in() const {
 
 int Trace::remove() const {
   std::size_t nothing = 0;
-  call_with_value(os::kKdEnable, 0);  // the kernel refuses this if tracing is already off
+  call_with_value(os::kKdEnable, 0);
   return call(os::kKdRemove, nullptr, &nothing);
 }
 
@@ -294,8 +291,7 @@ bool Trace::is_half_full() const {
 }
 
 int Trace::read(bool& wrapped, const Reader& reader) {
-  // A read returns only records older than its start, and a busy system always has newer ones: a
-  // read that does not fill the buffer is the last.
+  // A busy system always has newer records, so a read that does not fill the buffer is the last.
   for (;;) {
     wrapped = wrapped || (info().flags & kKdebugWrapped) != 0;  // each read clears the flag
     std::size_t length =
@@ -328,7 +324,7 @@ Claim::~Claim() {
 
 int Claim::hold() {
   if (has_counters_) return 0;
-  give_back_held();  // releases what another claim of this process holds
+  give_back_held();
   const int error = kernel_.force_all_counters(true);
   has_counters_ = error == 0;
   if (has_counters_) held() = this;
@@ -339,7 +335,7 @@ Result<void> Claim::take_counters() {
   const auto refused = [this](KernelRequest asked, int error) {
     return explain_refusal(asked, error, kernel_);
   };
-  static_cast<void>(std::atexit(give_back_held));  // if this fails, unwinding releases the counters
+  static_cast<void>(std::atexit(give_back_held));
   os::on_sudden_end(give_back_held);
   if (const int error = hold(); error != 0) return refused(KernelRequest::Force, error);
   had_leftovers_ = kernel_.thread_counting() != 0 || kernel_.counting() != 0;

@@ -18,37 +18,32 @@
 
 namespace lauka::engine::kperf {
 
-/// Bits for the classes of counters.
 inline constexpr std::uint32_t kFixedClass = 1;
 inline constexpr std::uint32_t kConfigurableClass = 2;
 inline constexpr std::uint32_t kBothClasses = kFixedClass | kConfigurableClass;
-/// The argument of kpc.counters that reads the counters of all CPUs.
 inline constexpr std::uint64_t kAllCpus = 0x80000000;
 
-/// Positions and numbers of values: cycles, instructions, then configurable counters.
+/// Index of the instructions among the values of a sample.
 inline constexpr std::size_t kInstructionsValue = 1;
 inline constexpr std::size_t kFixedCounters = 2;
 inline constexpr std::size_t kConfigurableCounters = 8;
-inline constexpr std::size_t kMaxUserCounters =
-    32;  ///< KPC_MAX_COUNTERS in the headers for programs
+inline constexpr std::size_t kMaxUserCounters = 32;
 
-/// Bits of a configuration word: the event's selector, and its privilege levels (0: all levels).
 inline constexpr std::uint64_t kSelectorBits = 0xffff;
 inline constexpr std::uint64_t kUserSpaceOnly = 0x20000;
 
-/// The bit of kperf.action.samplers that samples a thread's counters.
 inline constexpr std::uint32_t kSampleThreadCounters = 1U << 4U;
 
-/// The shortest period of a PET timer in nanoseconds; shorter periods are raised to it
-/// (kperf.limits.timer_min_pet_period_ns).
+/// Shortest period for sampling running threads, in nanoseconds (the kernel's
+/// kperf.limits.timer_min_pet_period_ns).
 inline constexpr std::uint64_t kMinPetPeriodNs = 1'000'000;
 
-/// A record of the trace (kd_buf).
+/// A record of the kernel's trace (XNU's kd_buf).
 struct KdebugRecord {
   std::uint64_t timestamp = 0;  ///< time in mach units
   std::array<std::uint64_t, 4> arguments{};
-  std::uint64_t thread = 0;   ///< unique id of the thread that wrote the record
-  std::uint32_t debugid = 0;  ///< class, subclass and code of the event; kStart or kEnd
+  std::uint64_t thread = 0;
+  std::uint32_t debugid = 0;
   std::uint32_t cpu = 0;
   std::uint64_t unused = 0;
 };
@@ -58,36 +53,30 @@ static_assert(offsetof(KdebugRecord, thread) == 40);
 static_assert(offsetof(KdebugRecord, debugid) == 48);
 static_assert(offsetof(KdebugRecord, cpu) == 52);
 
-/// The state of the trace (kbufinfo_t).
+/// The state of the kernel's trace (XNU's kbufinfo_t).
 struct KdebugInfo {
-  std::uint32_t capacity = 0;  ///< number of records
-  std::uint32_t nolog = 0;     ///< 1: the trace does not record
+  std::uint32_t capacity = 0;
+  std::uint32_t nolog = 0;
   std::uint32_t flags = 0;
   std::uint32_t threads = 0;
-  std::int32_t owner = -1;  ///< id of the process that holds the trace; -1: none
+  std::int32_t owner = -1;  ///< id of the process that holds the trace; -1: no process
 };
 static_assert(sizeof(KdebugInfo) == 20);
 
-/// Bits of KdebugInfo::flags.
 inline constexpr std::uint32_t kKdebugWrapped = 0x8;
-// must be set, so that coprocessors give no records and do not get the filter
 inline constexpr std::uint32_t kKdebugNoCoprocessors = 0x400;
-inline constexpr std::uint32_t kKdebugValueCheck =
-    0x200000;  ///< records only debugids of the filter; also used in KdebugFilter::type
+inline constexpr std::uint32_t kKdebugValueCheck = 0x200000;
 inline constexpr std::uint32_t kKdebugReady = 0x80000000;
 
-/// The argument of kKdSetReg (kd_regtype): up to four debugids, without kStart and kEnd.
+/// The argument of os::kKdSetReg (XNU's kd_regtype): debugids without the flags kStart and kEnd.
 struct KdebugFilter {
   std::uint32_t type = 0;
   std::array<std::uint32_t, 4> values{};
 };
 static_assert(sizeof(KdebugFilter) == 20);
 
-/// The size of kKdSetTypefilter's argument: a bit for each class and subclass of records. The
-/// kernel always adds class 7, the records about threads.
 inline constexpr std::size_t kTypefilterBytes = 8192;
 
-/// Bits of a debugid.
 inline constexpr std::uint32_t kStart = 1;
 inline constexpr std::uint32_t kEnd = 2;
 
@@ -97,19 +86,16 @@ inline constexpr std::uint32_t kThreadTerminatePid = 0x07000010;
 inline constexpr std::uint32_t kLostEvents = 0x07020008;
 inline constexpr std::uint32_t kThreadCountersData = 0x25060020;
 
-/// An element of kperf.kdebug.filter: records that trigger an action. `codes` has four bits for
-/// each debugid that follows, low nibble first.
+/// The value of the sysctl kperf.kdebug.filter for one debugid, whose records trigger an action.
 struct KdebugTrigger {
   std::array<std::uint8_t, 16> codes{};
   std::uint32_t debugid = 0;
 };
 static_assert(sizeof(KdebugTrigger) == 20);
-/// The code that matches a debugid without kStart and kEnd.
 inline constexpr std::uint8_t kMatchEvent = 4;
 
 /// The functions of Apple's private kperf.framework that lauka uses, with the framework's names.
-/// Setters return 0, or -1 with errno. Configuration words and values of all CPUs are read by
-/// sysctl instead, because the framework hides how many the kernel returned.
+/// Setters return 0, or -1 with errno.
 struct KperfCalls {
   int (*kpc_force_all_ctrs_set)(int on);
   int (*kpc_set_counting)(std::uint32_t classes);
@@ -124,20 +110,18 @@ struct KperfCalls {
   int (*kperf_reset)();
 };
 
-/// The kernel's counters (kpc) and their sampling (kperf). Uses Apple's framework if it is
-/// complete, else the sysctls that the framework wraps. Timers and triggers are always set by
-/// sysctl, because the framework's argument names are misleading. Functions that return int return
-/// 0 or an errno. Source: XNU osfmk/kern/kern_kpc.c, osfmk/kperf/kperfbsd.c.
+/// The kernel's counters (kpc) and their sampling (kperf). Functions that return int return 0 or an
+/// errno. Source: XNU osfmk/kern/kern_kpc.c, osfmk/kperf/kperfbsd.c.
 class Kernel {
  public:
   explicit Kernel(const os::DarwinCalls& calls);
 
-  /// Returns the missing function of the framework ("kpc_set_config"), or "kperf.framework";
-  /// nullopt if the framework is complete.
+  /// Returns the first function that kperf.framework lacks, or "kperf.framework" if it cannot be
+  /// loaded; nullopt if the framework is complete. Sysctls replace an incomplete framework.
   const std::optional<std::string>& missing() const { return missing_; }
 
-  // kpc
-  bool has_counters() const;  ///< false if the kernel has none, as in a virtual machine
+  /// False if the kernel reports that it has no hardware counters, as in a virtual machine.
+  bool has_counters() const;
   int force_all_counters(bool on) const;
   std::uint32_t counter_count(std::uint32_t classes) const;  ///< 0: unknown
   int set_words(std::span<const std::uint64_t> words) const;
@@ -146,28 +130,26 @@ class Kernel {
   int set_thread_counting(std::uint32_t classes) const;
   std::uint32_t counting() const;
   std::uint32_t thread_counting() const;
-  /// Reads the counters of both classes of all CPUs, CPU after CPU; offline CPUs have no values.
+  /// Reads the fixed and configurable counters of each CPU, CPU after CPU. Offline CPUs have no
+  /// values. `cpus`: largest number of CPUs.
   int machine_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const;
 
-  // kperf: actions are numbered from 1
-  /// Raises the kernel's count `name` to at least 1. Counts of actions and timers never shrink
-  /// until a restart, so larger counts from another tool are kept.
+  /// Raises the sysctl `name`, a number of actions or timers, to at least 1. The kernel never
+  /// lowers the number, so a larger number from another tool stays.
   int set_count(const char* name) const;
-  int set_action(std::uint32_t action,
-                 std::uint32_t samplers) const;  ///< for all processes
+  int set_action(std::uint32_t action, std::uint32_t samplers) const;
   int set_sampling(bool on) const;
   int reset_sampling() const;
-  /// Samples each thread that runs on a CPU with `action`, once per period.
+  /// Starts a timer that runs `action` on each thread that is on a CPU, once per period.
   int start_pet(std::uint64_t period_ns, std::uint32_t action) const;
-  /// Samples each thread that ends with `action`, just after the trace's record of its end.
+  /// Makes the kernel run `action` on each ending thread, just after the trace's record of the end.
   int trigger_at_thread_end(std::uint32_t action) const;
 
-  // facts
-  std::optional<std::uint32_t> number(const char* name) const;  ///< nullopt: unknown
+  /// Reads the sysctl `name`; nullopt if it cannot be read.
+  std::optional<std::uint32_t> number(const char* name) const;
   std::string text(const char* name) const;
-  /// Returns the process that holds the kernel's tracing: "Instruments (process 77)". Empty if
-  /// tracing is free, which includes a holder that has ended (the kernel keeps its id) or runs in
-  /// the background and gives way.
+  /// Returns the process that keeps others from tracing: "Instruments (process 77)". Empty if no
+  /// such process is known.
   std::string owner_of_tracing() const;
 
   template <typename T>
@@ -183,12 +165,12 @@ class Kernel {
 };
 
 enum class KernelRequest : unsigned char {
-  Force,  ///< all counters
-  Count,  ///< words and counting (kpc)
-  Trace,  ///< sampling and tracing (kperf, kdebug)
+  Force,
+  Count,
+  Trace,
 };
 
-/// Explains why the kernel refused a request with `error`, and what to do.
+/// Explains why the kernel refused a request with the errno `error`.
 Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel);
 
 /// The kernel's trace (kdebug). Functions that return int return 0 or an errno. Source: XNU
@@ -197,28 +179,24 @@ class Trace {
  public:
   explicit Trace(const os::DarwinCalls& calls) : calls_(calls) {}
 
-  /// Removes an older trace, allocates a buffer for `records` records, selects records of threads'
-  /// creation, ends and samples and of exec (perhaps more), and starts recording. Takes 200 ms in
-  /// the kernel.
+  /// Starts a trace with a buffer for `records` records, after removing an older trace. Takes about
+  /// 200 ms.
   int set_up(std::uint32_t records);
 
-  /// Stops recording and frees the buffer.
   int remove() const;
 
-  /// Receives records of the trace, in the order written.
   using Reader = std::function<void(std::span<const KdebugRecord>)>;
 
-  /// True if the trace is half full, so that it must be read; waits for that up to a millisecond.
-  /// True, too, if the kernel refuses to tell.
-  /// Reading rarely matters: a record written during a read may be lost unnoticed (it gets its time
-  /// before its place).
+  /// True if the trace is at least half full, or if the kernel does not report it. Waits up to a
+  /// millisecond for that.
   bool is_half_full() const;
 
-  /// Passes all available records to `reader`. Sets `wrapped` if the buffer wrapped, so that
-  /// records are lost.
+  /// Passes all available records to `reader`, in the order written. Sets `wrapped` to true if the
+  /// full buffer overwrote records; else leaves it. Must be called rarely: a record that is written
+  /// during a read may be lost unnoticed, because it gets its time before its place.
   int read(bool& wrapped, const Reader& reader);
 
-  /// Returns the state of the trace; KdebugInfo's defaults if the kernel does not report it.
+  /// Returns the state of the trace; default values if the kernel does not report it.
   KdebugInfo info() const;
 
  private:
@@ -230,50 +208,49 @@ class Trace {
   std::vector<KdebugRecord> room_;
 };
 
-/// Returns the configurable counters that can be used. `count` is their number as the kernel
-/// reports it once all are forced: either all, or those outside `power` (0: those that M4 and M5
-/// hold back). nullopt if it is neither.
+/// Returns which of the `configurable` counters can be used if the kernel reports `count` usable
+/// counters: all, or all except `power` (0: unknown, M4's and M5's are assumed). nullopt if `count`
+/// fits neither.
 std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask power,
                                            std::uint32_t count);
 
-/// The times at which threads' counters are written to the trace.
 struct Sampling {
-  bool at_exit = true;                       ///< samples each thread as it ends
+  bool at_exit = true;                       ///< true: each thread is sampled as it ends
   std::optional<std::uint64_t> period_ns{};  ///< nanoseconds between samples of running threads;
                                              ///< nullopt: running threads are not sampled
   std::uint32_t records = 0;                 ///< size of the trace's buffer, in records
 };
 
-/// Owns what counting takes from the system: counters, configuration words, sampling and the trace.
-/// Releases it all when destroyed, at exit(), and if a signal ends lauka at once; after SIGKILL,
-/// the next claim cleans up. Only one claim of a process holds the counters: another claim that
-/// takes them makes this one release them first.
+/// Owns what counting takes from the system: counters, sampling and the trace. Releases all when
+/// destroyed; after take_counters(), also at exit() and when a signal ends lauka at once (except
+/// SIGKILL). Only one claim of a process can hold the counters: a claim that takes them makes the
+/// other claim release them.
 class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
   ~Claim();
 
-  /// Takes all counters, and resets what a killed run left switched on.
+  /// Takes all counters, and switches off counting and sampling that a killed process left on.
   Result<void> take_counters();
 
-  /// Takes the counters unless this claim has them, also from another claim of this process.
+  /// Takes the counters if this claim does not hold them, even from another claim of this process.
   /// Returns 0 or an errno.
   int hold();
   bool is_held() const { return has_counters_; }
 
-  /// True if counting was on when the counters were taken, as a killed run leaves it.
+  /// True if take_counters() found counting switched on, as a killed process leaves it.
   bool had_leftovers() const { return had_leftovers_; }
 
-  /// Programs the configurable counters with `words` (empty: only fixed counters count).
-  /// `by_thread`: counts in threads that start from now on; false: by CPU only. Returns 0 or an
-  /// errno: EAGAIN if the kernel then does not count what was asked for.
+  /// Starts counting with the configuration words `words` (empty: only fixed counters count).
+  /// `by_thread`: counts for each thread that starts from now on, not only for each CPU. Returns 0
+  /// or an errno; EAGAIN if the kernel then counts something else.
   int program(std::span<const std::uint64_t> words, bool by_thread);
 
-  /// Tries configuration words, and leaves counting off. Returns 0 if kernel and processor accept
-  /// them, EPERM if not, or another errno.
+  /// Tries configuration words, and leaves counting off. Returns 0 if the words are accepted,
+  /// EPERM if they are refused, or another errno.
   int try_words(std::span<const std::uint64_t> words);
 
-  /// True if the kernel still counts what program() asked for, because no other program changed it.
+  /// True if the kernel still counts as program() requested.
   bool is_as_programmed() const;
 
   /// Returns the number of values in a sample; 0 before program().
@@ -284,7 +261,7 @@ class Claim : NonCopyable {
 
   void end_sampling();
 
-  /// Stops counting and sampling until program() and start_sampling(). Keeps the counters.
+  /// Stops counting and sampling. Keeps the counters.
   void pause();
 
   void give_back();

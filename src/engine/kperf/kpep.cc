@@ -22,7 +22,7 @@ namespace lauka::engine::kperf {
 namespace {
 
 std::uint64_t line_number(XML_Parser parser) {
-#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9  // deprecates the older function
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
   return XML_GetCurrentLineNumber64(parser);
 #else
   return XML_GetCurrentLineNumber(parser);
@@ -30,9 +30,8 @@ std::uint64_t line_number(XML_Parser parser) {
 }
 
 constexpr std::string_view kBinaryPlist = "bplist00";
-constexpr std::size_t kMaxPlistDepth = 64;  // a kpep database has six levels
+constexpr std::size_t kMaxPlistDepth = 64;
 
-/// The elements that a <plist> may contain.
 constexpr std::array<std::string_view, 10> kElements = {
     "dict", "array", "key", "string", "integer", "true", "false", "real", "date", "data"};
 
@@ -46,16 +45,15 @@ Error nests_too_deep() {
 
 struct Open {
   std::string name;
-  std::string text{};  ///< empty if the element contains elements
+  std::string text{};
   PlistValue value{};
-  std::optional<std::string> key{};  ///< key of a dictionary whose value is still missing
+  std::optional<std::string> key{};  ///< key of a dictionary whose value comes next
 
-  /// True for elements that contain a list of values; a <plist> is a list with one value.
+  // A <plist> is a list with one value.
   bool is_array() const { return name == "plist" || name == "array"; }
   bool is_full() const { return name == "plist" && !std::get<PlistArray>(value.value).empty(); }
 };
 
-/// Builds values from expat's events. Keeps the first error, which stops expat.
 class XmlReader {
  public:
   Result<PlistValue> read(std::string_view bytes) {
@@ -83,7 +81,7 @@ class XmlReader {
   }
   static void XMLCALL on_doctype(void* self, const XML_Char* /*name*/, const XML_Char* /*system*/,
                                  const XML_Char* /*id*/, int has_declarations) {
-    // An entity could stand for any number of elements.
+    // An entity could expand to any number of elements.
     if (has_declarations != 0)
       reader(self).refuse("its document type declares more than a property list does");
   }
@@ -218,7 +216,7 @@ class BinaryReader {
 
  private:
   enum Kind : unsigned char {
-    Single = 0x0,  ///< null, false or true, according to the low bits
+    Single = 0x0,
     Integer = 0x1,
     Ascii = 0x5,
     Utf16 = 0x6,
@@ -226,7 +224,7 @@ class BinaryReader {
     Dict = 0xd,
   };
 
-  /// Returns a big-endian number of 1 to 8 bytes; nullopt beyond the end of the file.
+  /// Returns a big-endian number of `size` bytes; nullopt if it cannot be read.
   std::optional<std::uint64_t> number(std::size_t at, std::uint64_t size) const {
     if (size == 0 || size > 8 || at > bytes_.size() || size > bytes_.size() - at)
       return std::nullopt;
@@ -241,7 +239,7 @@ class BinaryReader {
     return number(table_ + index * offset_size_, offset_size_);
   }
 
-  /// Moves `at` after a length. 15 means that an integer with the length follows.
+  /// Moves `at` after the length. The `length` 15 means that an integer with the length follows.
   std::optional<std::size_t> length_at(std::size_t& at, std::uint64_t length) const {
     if (length != 0xf) return length;
     const auto marker = number(at, 1);
@@ -252,7 +250,6 @@ class BinaryReader {
     return value;
   }
 
-  // Reads a value, at most kMaxPlistDepth levels deep.
   Result<PlistValue> read_value(std::uint64_t index, std::size_t depth) {
     if (depth > kMaxPlistDepth) return nests_too_deep();
     if (++values_ > kMaxValues)
@@ -282,15 +279,14 @@ class BinaryReader {
     return log == 3 && *value >> 63U != 0 ? PlistValue{} : PlistValue{*value};
   }
 
-  /// Reads text: ASCII, or UTF-16 with the higher byte first. Refuses NUL, which would hide the
-  /// text after it.
+  /// Reads ASCII or big-endian UTF-16. Refuses NUL, which would hide the text after it.
   Result<PlistValue> text_at(std::size_t at, std::size_t length, std::size_t unit) const {
     std::string text;
     for (std::size_t i = 0; i < length; ++i) {
       auto code = number(at + i * unit, unit);
       if (!code) return damaged();
       if (unit == 1 && *code > 0x7f) return no_text();
-      if (*code >> 10U == 0x36) {  // the first half of a surrogate pair
+      if (*code >> 10U == 0x36) {
         const auto second = ++i < length ? number(at + i * unit, unit) : std::nullopt;
         if (!second || *second >> 10U != 0x37) return no_text();
         code = 0x10000 + ((*code & 0x3ffU) << 10U) + (*second & 0x3ffU);
@@ -319,7 +315,6 @@ class BinaryReader {
     add(0x80U | (code & 0x3fU));
   }
 
-  /// Reads the value whose number is the `i`-th from `at` on.
   Result<PlistValue> inner(std::size_t at, std::size_t i, std::size_t depth) {
     const auto index = number(at + i * number_size_, number_size_);
     if (!index) return damaged();
@@ -336,7 +331,7 @@ class BinaryReader {
     return PlistValue{std::move(array)};
   }
 
-  /// Reads a dictionary: all keys, then all values.
+  /// All keys come before all values.
   Result<PlistValue> dict_at(std::size_t at, std::size_t length, std::size_t depth) {
     PlistDict dict;
     for (std::size_t i = 0; i < length; ++i) {
@@ -380,10 +375,8 @@ namespace {
 constexpr std::uint64_t kKnownVersion = 1;
 constexpr std::uint64_t kMaxEventNumber = 0xffff;
 constexpr std::uint64_t kMaxMask = 0xffffffff;
-/// The largest file that is read, in bytes. Apple's files have 10 to 100 kB.
 constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20U;
 
-/// False if the text could control a terminal.
 bool is_printable(std::string_view text) {
   return std::ranges::none_of(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -391,7 +384,6 @@ bool is_printable(std::string_view text) {
   });
 }
 
-/// Reads the parts of a database. Keeps the first error, after which all parts are ignored.
 class KpepParser {
  public:
   Result<KpepDatabase> parse(const PlistValue& root) {

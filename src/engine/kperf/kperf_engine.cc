@@ -23,16 +23,13 @@ namespace {
 /// the word says. Source: XNU 11215, osfmk/arm64/kpc.c.
 constexpr int kUserSpaceOnlySince = 15;
 
-/// Returns the error about a run without cycles and instructions in the kernel's accounts.
 Error no_counts_at_all() {
   return {"the kernel counts no cycles and instructions, as in a virtual machine", ""};
 }
 
-/// The source of an event's count in a pass.
 struct CountSource {
-  std::size_t value = 0;  ///< index into RunValues::values
-  const AccountedEvent* accounted =
-      nullptr;  ///< null: from `value`; else from the kernel's accounts
+  std::size_t value = 0;                      ///< index into RunValues::values
+  const AccountedEvent* accounted = nullptr;  ///< null: counted by `value`
 };
 
 class KperfCounting final : public ArmedPass {
@@ -74,7 +71,6 @@ class KperfCounting final : public ArmedPass {
   std::vector<CountSource> places_;
 };
 
-/// Answers questions about the events of a database. KperfEngine also counts them.
 class DatabaseEngine : public CounterEngine {
  public:
   DatabaseEngine(KpepDatabase database, bool user_only)
@@ -116,7 +112,6 @@ class KperfEngine final : public DatabaseEngine {
         trace_(*here.calls),
         claim_(kernel_, trace_) {}
 
-  /// Takes the counters, and finds out how many there are.
   Result<void> claim() {
     if (auto taken = claim_.take_counters(); !taken) return taken;
     if (claim_.had_leftovers())
@@ -140,7 +135,6 @@ class KperfEngine final : public DatabaseEngine {
     return {};
   }
 
-  /// Finds out which events are refused, if the counters are free and lauka may use them.
   void try_all() {
     if (kernel_.counting() != 0 || kernel_.force_all_counters(true) != 0) return;
     if (find_available())
@@ -190,7 +184,6 @@ class KperfEngine final : public DatabaseEngine {
   }
 
  private:
-  /// Finds out which counters can be used. Returns false if kernel and database disagree.
   bool find_available() {
     const auto usable = usable_counters(database().config_counters, database().power_counters,
                                         kernel_.counter_count(kConfigurableClass));
@@ -217,9 +210,7 @@ class KperfEngine final : public DatabaseEngine {
                          : kFixedCounters + place_among(room().available, found->counter)};
   }
 
-  /// Replaces events that cannot be counted. Kernels have a list of permitted events, and
-  /// processors know only some bits of selectors. Notes a refused event, and replaces it by an
-  /// equivalent one if possible.
+  /// Kernels have a list of permitted events, and processors know only some bits of selectors.
   Result<void> leave_out_forbidden(Selection& selected, const EventRequest& wanted) {
     for (;;) {
       int error = 0;
@@ -241,7 +232,6 @@ class KperfEngine final : public DatabaseEngine {
     return claim_.try_words(configuration_words({{0, counter, event.number}}, available)) == EPERM;
   }
 
-  /// Tries every event of `selection` by itself, and selects again without the refused events.
   Result<Selection> select_allowed(const Selection& selection, EventRequest allowed) {
     allowed.names.clear();
     bool any = false;
@@ -336,7 +326,7 @@ Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& p
 
 namespace {
 
-// Not in a virtual machine, where the kernel reports 0.
+// The kernel of a virtual machine reports 0.
 constexpr std::array<AccountedEvent, 2> kTotals = {{
     {"cycles", "", "cycles of the command's own process, without its children",
      [](const os::Ended& ended) {
@@ -445,7 +435,7 @@ class TotalsEngine final : public CounterEngine {
   Error why_;
   std::optional<KpepDatabase> database_;
   std::vector<const AccountedEvent*> sources_;
-  double share_of_children_ = 0.0;  ///< largest share of a run's CPU time that the totals lacked
+  double share_of_children_ = 0.0;
 };
 
 class KperfOrTotals final : public EngineAround {
@@ -461,7 +451,6 @@ class KperfOrTotals final : public EngineAround {
   }
 
  private:
-  /// True if --single-pass, not the kernel, rules out the events.
   bool is_refused_by_user(const EventRequest& wanted) {
     if (!wanted.single_pass) return false;
     const auto explanation = other().explain(wanted);
@@ -487,7 +476,6 @@ std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngin
 namespace lauka::engine {
 namespace {
 
-/// Counts of a thread that macOS shows to the thread itself.
 constexpr std::array<AccountedEvent, 2> kOfThread = {{
     {"cycles", "", "cycles of the threads that call into the region",
      [](const os::Ended& ended) {
@@ -585,12 +573,10 @@ class OfCallingThreads final : public EngineAround {
     mark_of_region(*added);
   }
 
-  /// Adds the events of whole runs after the region's events. Accounted events are read together
-  /// with the region's.
   void add_whole(EventSet whole, EventSet& set) {
     for (Event& event : whole.events) {
       event.name += kWholeRunSuffix;
-      event.role = Role::Other;  // the region's event has the role
+      event.role = Role::Other;
       if (event.part_of) *event.part_of += events_.size();
       set.events.push_back(std::move(event));
     }
@@ -611,8 +597,8 @@ class OfCallingThreads final : public EngineAround {
   }
 
   std::vector<const AccountedEvent*> events_;
-  std::vector<const AccountedEvent*> of_whole_;  // for whole runs, in the first pass
-  std::vector<std::size_t> whole_passes_;        // the other engine's passes for whole runs
+  std::vector<const AccountedEvent*> of_whole_;
+  std::vector<std::size_t> whole_passes_;
   bool counts_whole_ = false;
 };
 

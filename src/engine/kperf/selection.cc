@@ -35,13 +35,12 @@ bool may_use(CounterMask mask, unsigned counter) {
   return ((mask >> counter) & 1U) != 0;
 }
 
-/// Matches at most kMaxChipCounters events with counters, by augmenting paths (Kuhn). Allocates
-/// nothing, because scripts/bench solver tries a hundred million sets.
+/// Matches events with counters by augmenting paths (Kuhn). Allocates nothing, because
+/// scripts/bench solver tries a hundred million sets.
 class Matching {
  public:
   explicit Matching(std::span<const CounterMask> masks) : masks_(masks) {}
 
-  /// Returns false if no matching exists.
   bool match_all() {
     if (masks_.size() > kMaxChipCounters) return false;
     for (std::size_t event = 0; event < masks_.size(); ++event) {
@@ -59,7 +58,6 @@ class Matching {
   }
 
  private:
-  // Each call tries a counter that was not tried before.
   bool place(std::size_t event, CounterMask& untried) {
     const CounterMask free = masks_[event] & kAllCounters & ~taken_;
     if (free != 0) {
@@ -94,7 +92,6 @@ std::vector<CounterMask> collect_masks(std::span<const CounterMask> masks,
   return chosen;
 }
 
-/// All configurable counters of Apple's processors.
 constexpr CounterMask kConfigurable = ((CounterMask{1} << kConfigurableCounters) - 1)
                                       << kFixedCounters;
 
@@ -106,8 +103,8 @@ Error no_counter_for(const KpepEvent& event) {
   return {fmt::format("'{}' cannot be counted: {}", event.name, why), "leave it out"};
 }
 
-/// A portable name and the events that it means: the first that the processor has. Events of
-/// retired instructions come first, because they repeat from run to run.
+/// A portable name and its events, the preferred event first. Events of retired instructions are
+/// preferred, because their counts repeat from run to run.
 struct PortableAlias {
   std::string_view alias;
   std::array<std::string_view, 2> events;
@@ -124,7 +121,6 @@ constexpr std::array<PortableAlias, 8> kPortable = {{
     {"l1i-tlb-misses", {"L1I_TLB_MISS_DEMAND", ""}},
 }};
 
-/// Portable names of events that the counters of Apple's cores cannot count.
 constexpr std::array<std::string_view, 2> kNotOnApple = {"cache-references", "cache-misses"};
 
 constexpr std::array<std::string_view, 6> kDefaultEvents = {"cycles",
@@ -134,7 +130,7 @@ constexpr std::array<std::string_view, 6> kDefaultEvents = {"cycles",
                                                             "L1D_CACHE_MISS_LD_NONSPEC",
                                                             "BRANCH_MISPRED_NONSPEC"};
 
-/// Pairs of events that users also divide by one another, the most important pairs first.
+/// Pairs of events whose ratio is useful, the most important pairs first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAlsoTogether = {{
     {"INST_ALL", "CORE_ACTIVE_CYCLE"},
     {"L1D_CACHE_MISS_LD", "LD_UNIT_UOP"},
@@ -182,7 +178,6 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-/// Adds the wanted events; adds a note if two names mean the same event.
 Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
                         const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -222,7 +217,6 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
                      listed(left_out), processor(database))});
 }
 
-/// Returns the pairs of events that should share a pass, by index into `configurable`.
 std::vector<EventPair> together_among(const Selection& selection,
                                       const std::vector<std::size_t>& configurable,
                                       const KpepDatabase& database,
@@ -249,7 +243,6 @@ std::vector<EventPair> together_among(const Selection& selection,
   return pairs;
 }
 
-/// Returns "INST_ALL and INST_LDST compete for PMC7".
 std::string competition_in_words(const Selection& selection) {
   const CompetingEvents& competition = *selection.competition;
   std::vector<std::string> names;
@@ -316,8 +309,7 @@ ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
   return {name, ""};
 }
 
-/// Returns the processor's event for the portable name `alias`; a refused event only if there is no
-/// other. Null if `alias` is not portable, or the processor lacks the event.
+/// Prefers an event that the kernel does not refuse; null if missing.
 const KpepEvent* find_portable(const KpepDatabase& database, std::string_view alias) {
   const PortableAlias* known = portable(alias);
   if (known == nullptr) return nullptr;
@@ -331,7 +323,6 @@ const KpepEvent* find_portable(const KpepDatabase& database, std::string_view al
   return refused;
 }
 
-/// Returns the portable name of an event; empty if it has none.
 std::string_view find_portable_name(const KpepDatabase& database, const KpepEvent& event) {
   for (const PortableAlias& known : kPortable) {
     const KpepEvent* found = find_portable(database, known.alias);
@@ -358,7 +349,7 @@ std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
   };
   const auto sets = partition(masks.size(), fits, {together.begin(), together.end()});
   std::vector<PlacedPass> passes;
-  for (const EventIndices& events : *sets) {  // the function that decides what fits never fails
+  for (const EventIndices& events : *sets) {  // `fits` never fails
     PlacedPass& pass =
         passes.emplace_back(place_all(collect_masks(masks, events)).value_or(PlacedPass{}));
     for (PlacedEvent& placed : pass) placed.event = events[placed.event];
@@ -370,7 +361,6 @@ std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask>
   CounterMask used = 0;
   for (const CounterMask mask : masks) used |= mask;
   std::optional<CounterMask> smallest;
-  // Tries every set of counters, from the largest mask down.
   for (CounterMask counters = used; counters != 0; counters = (counters - 1) & used) {
     if (smallest && std::popcount(counters) > std::popcount(*smallest)) continue;
     const auto confined = std::ranges::count_if(

@@ -11,24 +11,22 @@
 
 namespace lauka::engine::kperf {
 
-// Source of what the records mean: XNU osfmk/kperf/{action,kperf_kpc}.c, osfmk/kern/thread.c and
-// bsd/kern/kern_{fork,exec}.c. What decides here:
-// - A thread ends by THREAD_TERMINATE_PID, which it writes itself; the sample that this triggers
-//   follows on the same thread. Records of other threads may come between them.
-// - A sample of n values is ceil(n / 4) records of four: the first carries START, the last END, and
-//   one that is alone only START. Arguments after the n-th value are what was there before.
-// - Where a thread has no counts yet, the kernel writes as many zeros as it has counters, not n.
-// - An exec gives the process a new thread, first as a copy. It is a thread once EXEC is written on
-//   it; a failed exec's copy vanishes without a word. PROC_EXIT comes at each exec, and is no end.
+// The meaning of the records. Source: XNU osfmk/kperf/{action,kperf_kpc}.c, osfmk/kern/thread.c and
+// bsd/kern/kern_{fork,exec}.c.
+// - An ending thread writes THREAD_TERMINATE_PID. Its last sample follows, perhaps after records of
+//   other threads.
+// - A sample of n values is ceil(n / 4) records of four values. The first has the flag START, the
+//   last END; a single record has only START. Arguments after the n-th value have no meaning.
+// - For a thread without counts, the kernel writes as many zeros as it has counters, not n.
+// - An exec gives the process a new thread, a copy, which counts once it wrote EXEC. The copy of a
+//   failed exec vanishes without a record. Each exec writes PROC_EXIT, so that record is no end.
 
 namespace {
 
 constexpr std::uint32_t kFunctionBits = kStart | kEnd;
 constexpr std::size_t kValuesOfRecord = 4;
-/// The flag in the key of a process without a unique id, which is identified by its pid.
 constexpr std::uint64_t kByPid = std::uint64_t{1} << 63U;
 
-/// Returns the key of a process. Kernels give unique ids from 1 on.
 std::uint64_t key_of(std::int32_t pid, std::uint64_t unique_id) {
   return unique_id != 0 ? unique_id : kByPid | static_cast<std::uint32_t>(pid);
 }
@@ -73,7 +71,7 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
 TraceReader::Thread& TraceReader::find_thread(std::uint64_t tid) {
   if (last_thread_ == nullptr || last_tid_ != tid) {
     last_tid_ = tid;
-    last_thread_ = &threads_[tid];  // stable, because nodes of a map do not move
+    last_thread_ = &threads_[tid];
   }
   return *last_thread_;
 }
@@ -108,8 +106,8 @@ void TraceReader::new_thread(const KdebugRecord& record) {
 
 void TraceReader::thread_ended(const KdebugRecord& record) {
   Thread& thread = find_thread(record.thread);
-  // Unique ids only grow, so a process younger than the target was created within these records. If
-  // its creation was not seen, it, or a process that it created, may belong to the tree.
+  // Unique ids only grow, so a process with a higher id than the target's was created in this
+  // trace. If its creation is missing, the process or a child of it may belong to the tree.
   const bool was_seen = thread.process != kUnknown;
   const std::int32_t pid = pid_of(record.arguments[0]);
   began_before_ = began_before_ || (!was_seen && !unique_id_ && pid == processes_.front().pid);
@@ -160,7 +158,7 @@ void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
     thread.is_malformed = true;
     return;
   }
-  // The sample at a thread's end is final, although a periodic sample may follow.
+  // A periodic sample may follow the sample at the thread's end.
   if (thread.has_final_counts) return;
   std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(value_count_));
   thread.has_counts = true;
@@ -239,23 +237,17 @@ TraceCounts TraceReader::counts() const {
 
 namespace {
 
-/// The initial size of the trace's buffer in records: 16 MB, enough for 40,000 threads that end
-/// between two reads.
+/// 16 MB, enough for 40,000 threads that end between two reads.
 constexpr std::uint32_t kFirstRecords = 1U << 18U;
-/// The factor by which the buffer grows after a loss, up to 256 MB.
 constexpr std::uint32_t kGrowth = 4;
-constexpr std::uint32_t kMaxRecords = 1U << 22U;
-// The number of reads after a command's end: all its records exist then, but a read may miss the
-// newest.
+constexpr std::uint32_t kMaxRecords = 1U << 22U;  // 256 MB
+// Number of reads after a command's end, because a read may miss the newest records.
 constexpr int kLastReads = 4;
 
-/// The number of repetitions of a run that lost records.
 constexpr std::uint32_t kRedoAfterLoss = 3;
 
-// Runs with a smaller coverage are repeated once.
 constexpr double kMinCoverage = 0.95;
 
-/// Returns the result of a run that could not be counted; it is repeated at most `redo` times.
 RunValues not_counted(const std::string& why, std::uint32_t redo) {
   RunValues run;
   run.missing = Error{"a run was not counted: " + why, ""};
@@ -263,8 +255,6 @@ RunValues not_counted(const std::string& why, std::uint32_t redo) {
   return run;
 }
 
-/// Returns the fraction of the instructions in the kernel's own account that was counted; nullopt
-/// if there is no such account.
 std::optional<double> coverage_of(std::uint64_t instructions,
                                   const std::optional<os::KernelTotals>& totals) {
   if (!totals || totals->instructions == 0) return std::nullopt;
@@ -295,7 +285,7 @@ class ThreadStrategy final : public Strategy {
     if (error() == 0 && restarts_) try_to("sampling could not be started", restart());
     restarts_ = error() != 0;
     program(words, true);
-    bool before = false;  // losses before the run do not count
+    bool before = false;
     if (error() == 0) read([](std::span<const KdebugRecord>) {}, before);
   }
 
@@ -308,8 +298,7 @@ class ThreadStrategy final : public Strategy {
     if (error() == 0 && trace_.is_half_full()) read();
   }
 
-  /// Returns the time between checks of how full the trace is. A check takes a millisecond, in
-  /// which the end of the run goes unnoticed. The first buffer has room for 50,000 threads, so
+  /// A check of the trace takes a millisecond, in which the end of the run goes unnoticed. So
   /// checks are rare until records were lost.
   std::chrono::nanoseconds interval() const override {
     return sampling_.records == kFirstRecords ? Strategy::interval()
@@ -323,14 +312,13 @@ class ThreadStrategy final : public Strategy {
       if (reader_->target_is_complete()) break;
     }
     if (auto failed = failed_run()) {
-      // A trace that cannot be read will not recover by itself.
+      // Without a restart, a trace that cannot be read stays so.
       restarts_ = restarts_ || (error() != 0 && error() != EAGAIN);
       return *std::move(failed);
     }
     const TraceCounts counts = reader_->counts();
     reader_.reset();
     if (wrapped_ || counts.fault) return lost(wrapped_ ? TraceFault::LostRecords : *counts.fault);
-    // The kernel accounted a child's time to the command, but no child's creation was seen.
     if (counts.processes_tree == 1 && has_children(ended)) return lost(TraceFault::LostRecords);
     return counted(counts, ended.totals);
   }
@@ -370,7 +358,6 @@ class ThreadStrategy final : public Strategy {
     read([this](std::span<const KdebugRecord> records) { reader_->feed(records); }, wrapped_);
   }
 
-  /// Restarts sampling with the new settings, or with the old ones if the kernel refuses.
   int restart() {
     int error = claim().start_sampling(sampling_);
     if (error != 0 && sampling_.records > kFirstRecords) {
@@ -421,7 +408,7 @@ class ThreadStrategy final : public Strategy {
   bool period_was_raised_;
   std::uint64_t period_ns_;
   Sampling sampling_;
-  bool restarts_ = false;  // true: restart sampling before the next run
+  bool restarts_ = false;
   std::optional<TraceReader> reader_;
   bool wrapped_ = false;
   std::size_t threads_not_ended_ = 0;
@@ -483,19 +470,17 @@ class MachineStrategy final : public Strategy {
 
   const Kernel& kernel_;
   std::size_t cpus_ = 1;
-  std::size_t counters_ = 0;  // number of counters of each CPU
+  std::size_t counters_ = 0;
   std::vector<std::uint64_t> began_;
   double most_coverage_ = 0.0;
 };
 
-/// The command with a known total: some milliseconds of work in a program that every Mac has.
 constexpr const char* kKnownWork = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done";
 
-/// The smallest coverage of the known command; the kernel's work after the last sample is a large
-/// part of such a short command.
+/// Smallest coverage of kKnownWork, of which the kernel's work after the last sample is a large
+/// part.
 constexpr double kMinShareSeen = 0.9;
-/// The smallest coverage with periodic sampling, which misses a good part of a command that takes
-/// few periods.
+/// Smallest coverage with periodic sampling, which misses much of a command that takes few periods.
 constexpr double kMinShareSampled = 0.5;
 
 struct Candidate {
@@ -504,7 +489,6 @@ struct Candidate {
   double least_seen;
 };
 
-/// Strategies, the best first.
 constexpr std::array<Candidate, 3> kCandidates = {
     {{StrategyChoice::AtExit, "sampling threads as they end", kMinShareSeen},
      {StrategyChoice::Pet, "sampling running threads", kMinShareSampled},
@@ -529,7 +513,6 @@ std::string describe(const Failed& failed) {
                      failed.names.size() == 1 ? "does" : "do", failed.reason.what);
 }
 
-/// Joins all reasons into one line, with the remedies of those that have one.
 Error make_error(const std::vector<Failed>& all) {
   std::string what;
   std::string remedy;
@@ -543,7 +526,6 @@ Error make_error(const std::vector<Failed>& all) {
   return {what, remedy};
 }
 
-/// Runs the known command; nullopt if that is impossible.
 std::optional<RunValues> run_known(Strategy& strategy, os::Launcher& launcher) {
   os::ProgramSpec spec;
   spec.words = {"/bin/sh", "-c", kKnownWork};
@@ -556,7 +538,6 @@ std::optional<RunValues> run_known(Strategy& strategy, os::Launcher& launcher) {
   return strategy.finish(ended->front());
 }
 
-/// Returns why the strategy cannot be used; nullopt if it can.
 std::optional<Error> why_not(const Candidate& candidate, Strategy& strategy, const Kernel& kernel,
                              os::Launcher& launcher) {
   const KernelRequest asked =
@@ -565,7 +546,7 @@ std::optional<Error> why_not(const Candidate& candidate, Strategy& strategy, con
   auto run = run_known(strategy, launcher);
   for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
     run = run_known(strategy, launcher);
-  if (!run) return std::nullopt;  // trying is impossible: the first run will show
+  if (!run) return std::nullopt;
   if (run->missing) return run->missing;
   if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
   return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
@@ -634,7 +615,7 @@ Result<TriedStrategy> try_strategies(StrategyChoice choice, std::chrono::nanosec
             {NoteKind::OtherStrategy, Error{describe(failed), failed.reason.remedy}.line()});
       return tried;
     }
-    claim.end_sampling();  // the next strategy may not use sampling, and could not end it
+    claim.end_sampling();  // the next strategy may not do so
     add_failure(all_failed, candidate, *failure);
   }
   return make_error(all_failed);

@@ -44,8 +44,7 @@ Error why_no_entry(const RequestedCounter& asked, const Situation& situation) {
   return {"not on this machine", "lauka --list-events shows what is"};
 }
 
-/// Returns the size of the smallest struct that has all fields in use: every kernel that can count
-/// the event accepts it.
+/// The smallest struct that has all fields in use: older kernels accept it, too.
 std::uint32_t size_for(const os::Code& code) {
   if (code.config3 != 0) return os::kPerfSizeWithConfig3;
   return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
@@ -54,12 +53,13 @@ std::uint32_t size_for(const os::Code& code) {
 /// Limits that no processor reaches.
 constexpr double kMaxInstructionsACycle = 16.0;
 constexpr double kMaxCyclesANs = 10.0;
-// The factor by which the clock may exceed its values so far.
+// The factor by which the clock may exceed its earlier values.
 constexpr double kClockRise = 1.25;
-/// The time in ns by which counting may begin or end outside the time that it is compared with.
+/// The number of events beyond a limit that is believed, because counting may begin or end outside
+/// the time that it is compared with.
 constexpr double kAtTheEdges = 10'000.0;
 
-// A zero is doubtful if every other run has at least this many of an event.
+// A zero is doubtful if all earlier counts above 0 were at least this large.
 constexpr std::uint64_t kTooManyForNone = 50;
 // The time in ns of a run that has some of every event that its program causes. A zero is believed
 // after kZerosBelieved such runs.
@@ -71,7 +71,6 @@ constexpr std::uint64_t kUserAndKernel = os::kPerfExcludeUser | os::kPerfExclude
 constexpr Rings kAllRings{};
 constexpr Rings kUserOnly{true, false, false, false};
 
-/// Returns privilege levels in words: "user space and kernel only"; empty for all levels.
 std::string words_for(const Rings& rings) {
   if (rings.user && rings.kernel && rings.hypervisor) return "";
   std::vector<std::string> levels;
@@ -81,7 +80,6 @@ std::string words_for(const Rings& rings) {
   return listed(levels) + " only";
 }
 
-/// True if the event counts the same with and without the kernel.
 bool is_clock(const ResolvedEvent& resolved) {
   return resolved.known != nullptr && resolved.known->without_kernel == WithoutKernel::Everything;
 }
@@ -95,7 +93,6 @@ struct Attempt {
   os::PerfEventAttr attributes;
 };
 
-/// Opens the counter, alone or in a group with its leader, and closes it.
 Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
                         const std::optional<os::Code>& led_by, const Rings& rings) {
   Attempt attempt{0, make_attributes(code, rings)};
@@ -121,7 +118,6 @@ CountedLevels levels_of(const ResolvedEvent& resolved, const Rings& counted) {
   return counted.kernel ? CountedLevels::KernelOnly : CountedLevels::Neither;
 }
 
-/// Returns "perf cpu-cycles (event=0x3c), sum of cpu_atom and cpu_core, user space only".
 std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Counter>& counters,
                              const Rings& rings) {
   std::string text = fmt::format("perf {}", resolved.own_name);
@@ -139,7 +135,6 @@ std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Co
   return text;
 }
 
-/// Returns why an event with modifiers would not count what they say; nullopt if it would.
 std::optional<Error> refusal_of_rings(const ResolvedEvent& resolved, bool user_only) {
   const Rings& rings = resolved.rings;
   if (!rings.asked_for) return std::nullopt;
@@ -171,7 +166,7 @@ Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
   Situation situation;
   situation.paranoid = read_integer(calls, "/proc/sys/kernel/perf_event_paranoid");
   situation.has_core_pmu = !sysfs.core_pmus().empty();
-  if (situation.has_core_pmu)  // counts the PMU's cycles
+  if (situation.has_core_pmu)
     situation.watchdog = read_integer(calls, "/proc/sys/kernel/nmi_watchdog").value_or(0) > 0;
   return situation;
 }
@@ -331,8 +326,6 @@ Result<Source> Prober::probe_counters(const ResolvedEvent& resolved, const Rings
   return source;
 }
 
-/// Opens the counters of an event whose count is wrong without the kernel's part: counters of the
-/// full count, or else the kernel's accounting.
 Result<Source> Prober::probe_kernel_event(const ResolvedEvent& resolved) const {
   const AccountedEvent* accounted = find_accounted(resolved.known->name);
   if (!user_only_) {
@@ -418,7 +411,6 @@ std::string Judge::doubt(const Tally& tally, std::span<const Tally> all, History
   if (tally.count == 0) {
     // A program may well do nothing that involves a hypervisor.
     if ((tally.rings & kUserAndKernel) == kUserAndKernel) return "";
-    // No program runs without cycles and instructions.
     if (tally.role == Role::Cycles || tally.role == Role::Instructions)
       return fmt::format("{} was 0", tally.event);
     const bool is_doubtful = history.least > 0

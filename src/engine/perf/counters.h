@@ -1,7 +1,5 @@
 #pragma once
 
-// Counters of Linux's perf_event_open: how they are found, opened and judged.
-
 #include "core/event.h"
 #include "core/result.h"
 #include "engine/engine.h"
@@ -24,37 +22,37 @@ namespace lauka::engine::perf {
 
 /// The facts that explain why a counter cannot be opened.
 struct Situation {
-  std::optional<int> paranoid{};  ///< value of kernel.perf_event_paranoid; nullopt: unknown
+  std::optional<int> paranoid{};  ///< value of kernel.perf_event_paranoid; nullopt if unknown
   bool has_core_pmu = false;
-  bool watchdog = false;  ///< true if the NMI watchdog holds a counter
+  bool watchdog = false;  ///< true if there is a core PMU, and the NMI watchdog is known to be on
 
   bool operator==(const Situation&) const = default;
 };
 
-/// Reads the situation from the system. `sysfs` must use the same `calls`; it caches the core PMUs.
+/// Reads the facts from the system; `sysfs` must use the same `calls`.
 Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
 inline Situation read_situation(const os::LinuxCalls& calls) {
   return read_situation(calls, os::Sysfs(calls));
 }
 
-/// A counter that was requested from perf_event_open.
 struct RequestedCounter {
-  bool core = false;            ///< true: a counter of the cores; false: the kernel's own
-  bool kernel_excluded = true;  ///< true: counts user space only
+  bool core = false;
+  bool kernel_excluded = true;
 };
 
-/// Explains why perf_event_open failed with `error` (an errno), and what would help.
+/// Explains why perf_event_open failed with the errno `error`.
 Error why_not_opened(int error, const RequestedCounter& asked, const Situation& situation);
 
-/// One event on one PMU, with the attributes to open it.
+/// An event on one PMU, with the attributes that perf_event_open needs.
 struct Counter {
   std::string pmu;
   bool core = false;
-  os::PerfEventAttr attributes{};  ///< attributes of a group member; lay_out makes leaders
+  /// Attributes of a group's member; as_leader turns them into a leader's.
+  os::PerfEventAttr attributes{};
   Role role = Role::Other;
-  std::uint64_t scale = 1;  ///< factor by which counts are multiplied
-  std::optional<os::PerfEventAttr>
-      led_by{};  ///< event that must lead the group of this one; nullopt: any
+  std::uint64_t scale = 1;
+  /// Attributes of the event that must lead this counter's group; nullopt: any event may lead it.
+  std::optional<os::PerfEventAttr> led_by{};
 };
 
 /// Counters that are open; the destructor closes all of them.
@@ -68,8 +66,8 @@ class OpenCounters {
   OpenCounters& operator=(OpenCounters&&) = delete;
   ~OpenCounters();
 
-  /// Opens another counter. `leader` is the index of its group's leader, or its own index for a new
-  /// group. Returns 0 or errno.
+  /// Opens a counter in the group of the counter with index `leader`; size() begins a new group.
+  /// Returns 0 or the errno.
   int open(const os::PerfEventAttr& attributes, std::size_t leader, os::CounterPlace place = {});
 
   void close_last();
@@ -82,36 +80,36 @@ class OpenCounters {
   std::vector<int> descriptors_;
 };
 
-/// Returns attributes with the settings of all lauka's counters: inherited by child processes, read
-/// with the group and its times.
+/// Returns attributes of a counter that child processes inherit, and that is read with its group
+/// and its times.
 os::PerfEventAttr make_attributes(const os::Code& code, const Rings& rings);
 
-/// Turns attributes of a group member into attributes of a leader, which stays off until execve.
+/// Returns `attributes` for the leader of a group, which is off until execve.
 os::PerfEventAttr as_leader(os::PerfEventAttr attributes);
 
-/// Returns a request for the launcher. `leader` is the index of the group's first request.
+/// Returns a request for the launcher; `leader` is the index of the group's first request.
 os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t leader);
 
-/// Opens the counter alone and closes it. Returns 0 or errno.
+/// Opens a counter alone and closes it. Returns 0 or the errno.
 int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes);
 
-/// The source of an event's count: the sum of counters, or the kernel's accounting.
+/// The source of an event's count: a sum of counters, or the kernel's accounting.
 struct Source {
   Event event;
   std::vector<Counter> counters{};
-  const AccountedEvent* accounted = nullptr;  ///< null if there are counters
-  bool kernel_left_out =
-      false;  ///< true if the kernel's part is missing although the user did not exclude it
-  bool has_modifier = false;  ///< true if the name has a modifier, such as ":u"
+  const AccountedEvent* accounted = nullptr;
+  /// True if the kernel's part is missing, although the user did not exclude it.
+  bool kernel_left_out = false;
+  bool has_modifier = false;
 
   bool is_on_cores() const;
   bool is_of_several_kinds() const { return counters.size() > 1 && is_on_cores(); }
 };
 
-/// True if both sources count the same thing.
+/// True if both sources have equal counters, or the same accounted event.
 bool same_source(const Source& left, const Source& right);
 
-/// Finds the counters of events and tries whether this machine can open them.
+/// Finds events by name and tries whether this machine can count them.
 class Prober {
  public:
   Prober(const os::LinuxCalls& calls, bool user_only)
@@ -124,20 +122,17 @@ class Prober {
   const os::Sysfs& sysfs() const { return sysfs_; }
   const Situation& situation() const { return situation_; }
 
-  /// Finds the event called `name` and opens its counters once. An error about a known event that
-  /// cannot be counted does not name the event.
+  /// Returns the source of the event called `name`; an error if it cannot be counted here.
   Result<Source> find(std::string_view name) const;
-  /// Opens the counters of an event once.
   Result<Source> probe(const ResolvedEvent& resolved) const;
 
-  /// Returns the events that can be counted here: those with an alias, generic events, cache
-  /// events, events of PMUs, and software events.
+  /// Returns the named events that can be counted here for a single program.
   Catalog catalog() const;
 
  private:
   struct OpenedCounter {
     Counter counter;
-    Rings rings;  ///< privilege levels that the counter counts
+    Rings rings;
   };
   Result<OpenedCounter> open_part(const Part& part, const Rings& rings, Role role,
                                   bool may_leave_kernel_out) const;
@@ -152,35 +147,35 @@ class Prober {
   Situation situation_;
 };
 
-/// Returns where an event is counted, in words: "cpu_atom, cpu_core", "software", "accounting".
+/// Returns the PMUs that count an event ("cpu_atom, cpu_core"), or "accounting".
 std::string counters_in_words(const Source& source);
 
-/// The count of one event in a run.
 struct Tally {
   std::string_view event;
   Role role = Role::Other;
-  std::uint64_t rings =
-      0;  ///< PerfEventAttr::flags, whose bits say which privilege levels the counter excludes
+  /// PerfEventAttr::flags of the counter, which show the excluded privilege levels.
+  std::uint64_t rings = 0;
   std::uint64_t count = 0;
-  std::uint64_t ns = 0;  ///< nanoseconds for which counters of cores were on; 0 for other counters
+  /// Nanoseconds for which the event's core counters were on, added up; 0 without core counters.
+  std::uint64_t ns = 0;
 };
 
-/// Finds counts that cannot be true although their counters seem to have been on all the time: the
-/// host of a virtual machine may take counters away. Each pass needs its own Judge, which compares
-/// runs of the same command.
+/// Finds implausible counts: the host of a virtual machine may take counters away unnoticed. Each
+/// pass needs its own Judge.
 class Judge {
  public:
-  /// `fastest_clock`: the most cycles per nanosecond seen so far, shared by all passes; 0: unknown.
-  /// It must outlive this object.
+  /// `fastest_clock`: most cycles per nanosecond so far, updated by the judges of all passes; 0:
+  /// unknown.
   explicit Judge(double& fastest_clock) : fastest_clock_(fastest_clock) {}
 
-  /// Returns a reason for each event whose count is doubtful, and an empty text for the others.
+  /// Returns for each tally the reason to doubt its count; empty if there is none. `command`: index
+  /// of the command that ran.
   std::vector<std::string> doubts(std::size_t command, std::span<const Tally> tallies);
 
  private:
   struct History {
-    std::uint64_t least = 0;  ///< smallest count above 0 that was not doubted; 0 if there was none
-    unsigned zeros = 0;       ///< number of zeros that were doubted before the first other count
+    std::uint64_t least = 0;
+    unsigned zeros = 0;
   };
 
   double most_instructions(const Tally& instructions, std::span<const Tally> all) const;
@@ -188,8 +183,7 @@ class Judge {
   void learn(const Tally& tally, History& history);
 
   double& fastest_clock_;
-  std::map<std::pair<std::size_t, std::size_t>, History>
-      histories_;  ///< histories by command, then by index of the event in the pass
+  std::map<std::pair<std::size_t, std::size_t>, History> histories_;
 };
 
 /// The remedy if another program holds counters.

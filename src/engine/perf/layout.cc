@@ -40,8 +40,7 @@ std::vector<PlacedCounter> placed_counters(std::span<const Source> sources,
   return placed;
 }
 
-/// Orders the counters of one PMU's group: the leader that some counters need comes first, and is
-/// added if it is not an event of the session.
+/// Puts the leader that a counter needs first, and adds it if it is not an event of the session.
 std::vector<PlacedCounter> in_order(std::vector<PlacedCounter> group) {
   const auto led = std::ranges::find_if(
       group, [](const PlacedCounter& placed) { return placed.counter.led_by.has_value(); });
@@ -59,15 +58,12 @@ std::vector<PlacedCounter> in_order(std::vector<PlacedCounter> group) {
   return group;
 }
 
-/// The turns of the loop that is counted. Each turn has at least one branch, two instructions and a
-/// cycle.
+/// Each turn of the loop has at least one branch, two instructions and a cycle.
 constexpr std::uint64_t kLoopTurns = 10'000;
 void run_loop() {
   for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
 }
 
-/// True if a core's group got counters. If there are several core kinds, only groups of the kind on
-/// which this thread runs can get any.
 bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
                           const os::LinuxCalls& calls) {
   bool any_left_out = false;
@@ -78,8 +74,6 @@ bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
     if (!layout.counters[leader].core) continue;
     std::array<std::uint64_t, 3 + os::kMaxCounters> words{};
     const long got = calls.read_counter(open.descriptor(leader), words.data(), words.size());
-    // If all times are 0, nothing is known: the group counts as running, and the first run will
-    // show.
     const bool is_left_out = got >= 3 && words[1] > 0 && words[2] == 0;
     if (is_left_out) {
       any_left_out = true;
@@ -98,7 +92,6 @@ bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
 // does not check for room.
 constexpr std::size_t kMaxGroupTried = 32;
 
-/// Binds this thread to some CPUs until the end of the scope.
 class Binding : NonCopyable {
  public:
   explicit Binding(const os::LinuxCalls& calls) : calls_(calls), before_(calls.allowed_cpus()) {}
@@ -106,7 +99,6 @@ class Binding : NonCopyable {
     if (bound_) calls_.run_on(before_);
   }
 
-  /// Moves this thread to the CPUs of a PMU. Returns false if it may not run on them.
   bool bind_to(const std::string& pmu) {
     const auto text = calls_.read_file(fmt::format("/sys/bus/event_source/devices/{}/cpus", pmu));
     const auto cpus = text ? parse_cpu_list(*text) : std::nullopt;
@@ -122,7 +114,6 @@ class Binding : NonCopyable {
   bool bound_ = false;
 };
 
-/// Returns the event's counter on a PMU; null if missing.
 const Counter* on_pmu(const Result<Source>& source, const std::string& pmu) {
   if (!source) return nullptr;
   for (const Counter& counter : source->counters)
@@ -130,7 +121,6 @@ const Counter* on_pmu(const Result<Source>& source, const std::string& pmu) {
   return nullptr;
 }
 
-/// Counts the loop with an open group; nullopt if the group was not on all the time.
 std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open,
                                                      const os::LinuxCalls& calls) {
   using Words = std::array<std::uint64_t, 3 + kMaxGroupTried>;
@@ -177,8 +167,6 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   return trial;
 }
 
-/// Repeats the trial with events that no fixed counter counts, and with one that may have a fixed
-/// counter.
 void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& prober) {
   const os::LinuxCalls& calls = prober.calls();
   const Result<Source> all_cycles = prober.find("cycles");
@@ -189,12 +177,10 @@ void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& pr
   pmu.own_instructions = pmu.trial.usable > pmu.general.usable;
   pmu.own_cycles = cycles != nullptr && try_counters(*cycles, calls).usable > pmu.general.usable;
   pmu.filler = branches != nullptr ? *branches : instructions;
-  // A short run has more cycles than branches.
   if (cycles != nullptr && !pmu.own_cycles) pmu.filler = *cycles;
   pmu.filler.role = Role::Other;
 }
 
-/// Returns the group's PMU if that has dead counters, else null.
 const PmuCounters* with_dead(const Layout& layout, std::size_t leader,
                              std::span<const PmuCounters> pmus) {
   for (const PmuCounters& counters : pmus)
@@ -202,8 +188,6 @@ const PmuCounters* with_dead(const Layout& layout, std::size_t leader,
   return nullptr;
 }
 
-/// Returns the number of general counters that a group needs; its cycles and instructions may each
-/// have a counter of their own.
 std::size_t general_needed(const Layout& layout, std::size_t leader, const PmuCounters& pmu) {
   std::size_t needed = 0;
   bool has_own_cycles = pmu.own_cycles;
@@ -234,11 +218,13 @@ Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> cho
   const std::vector<PlacedCounter> placed = placed_counters(sources, chosen, witnesses);
   Layout layout;
   layout.of_event.resize(chosen.size());
+  // The kernel refuses groups with several core PMUs, and a software event in the group of one core
+  // kind would stop on the other kinds.
   for (const PlacedCounter& first : placed) {
     const auto is_same = [&](const PlacedCounter& event) {
       return event.counter.pmu == first.counter.pmu;
     };
-    if (&*std::ranges::find_if(placed, is_same) != &first) continue;  // is in an earlier group
+    if (&*std::ranges::find_if(placed, is_same) != &first) continue;
     const std::size_t leader = layout.counters.size();
     layout.groups.push_back(leader);
     std::vector<PlacedCounter> group;
@@ -308,7 +294,6 @@ std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
                                          const Situation& situation_now,
                                          std::span<const PmuCounters> before,
                                          const Situation& situation_before) {
-  // The watchdog may have been switched on or off meanwhile.
   const auto taken = [](const Trial& trial, const Situation& situation) {
     const std::size_t excused = situation.watchdog ? 1 : 0;
     return trial.listed - trial.running - std::min(trial.listed - trial.running, excused);
@@ -321,14 +306,13 @@ std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
     const std::size_t taken_now = taken(trial, situation_now);
     const std::size_t taken_before =
         same != before.end() ? taken(same->trial, situation_before) : taken_now;
-    if (taken_now > taken_before) {  // a program took a counter that was free
+    if (taken_now > taken_before) {
       const std::size_t held = taken_now - taken_before;
       return Error{held == trial.listed
                        ? fmt::format("another program holds all {}", all)
                        : fmt::format("another program holds {} of the {}", held, all),
                    kEndOthers};
     }
-    // Counters that were never free have no known holder.
     if (taken_now > 0)
       return Error{fmt::format("only {} of the {} can be used", trial.running, all),
                    "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold "

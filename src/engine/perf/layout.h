@@ -1,7 +1,5 @@
 #pragma once
 
-// Arrangement of a pass's events on counters.
-
 #include "core/result.h"
 #include "engine/perf/counters.h"
 #include "os/linux_calls.h"
@@ -15,15 +13,15 @@
 
 namespace lauka::engine::perf {
 
-/// Counters without an event. They occupy the free counters of a PMU that has dead counters.
+/// Additional counters that occupy all free counters of a PMU. Needed if some are dead: a dead
+/// counter seems to run but counts nothing.
 struct Fillers {
-  std::size_t leader = 0;  ///< index of the leader of the group that is filled
-  std::vector<std::size_t>
-      counters{};        ///< indices into Layout::counters, after the counters of events
-  std::size_t dead = 0;  ///< smallest number of fillers that must count nothing
+  std::size_t leader = 0;
+  std::vector<std::size_t> counters{};
+  std::size_t dead = 0;  ///< number of the PMU's counters that count nothing
 
-  /// True if the fillers occupied all dead counters, so that every event was on a live one.
-  /// `values`: the fillers' values, in their order; `ns`: nanoseconds for which the group was on.
+  /// True if at least `dead` fillers counted nothing, so that no event was on a dead counter.
+  /// `values`: counts of the fillers, in order; `ns`: nanoseconds for which the group was on.
   bool have_dead_ones(std::span<const std::uint64_t> values, std::uint64_t ns) const;
 };
 
@@ -31,72 +29,66 @@ struct Fillers {
 /// group, which the kernel schedules as a whole or not at all.
 struct Layout {
   std::vector<Counter> counters{};
-  std::vector<std::size_t> leaders{};  ///< index of the group's leader, for each counter
-  std::vector<std::size_t> groups{};   ///< index of each group's leader; its members follow, but
-                                       ///< fillers come last of all
+  std::vector<std::size_t> leaders{};  ///< for each counter, the index of its group's leader
+  std::vector<std::size_t> groups{};   ///< for each group, the index of its leader
   std::vector<Fillers> fillers{};
-  std::vector<std::vector<std::size_t>>
-      of_event{};  ///< indices of the counters whose sum is the event, for each event
+  /// For each event, the indices of the counters whose counts are added.
+  std::vector<std::vector<std::size_t>> of_event{};
 };
 
-/// Arranges the events `chosen` (indices into `sources`) in groups. Groups never mix PMUs: the
-/// kernel refuses mixtures of core PMUs, and a software event in the group of one core kind would
-/// stop on the other kinds. `witnesses` has a counter for each core kind if there are several: if
-/// an event is on cores, a kind without events gets its witness, so that the times of all kinds add
-/// up to the run's.
+/// Arranges the events `chosen` (indices into `sources`) in one group for each PMU. `witnesses`: a
+/// counter for each core kind; empty if there is only one kind. If any event is on cores, a core
+/// kind without events gets its witness, so that the times of all kinds add up to the run's.
 Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
                std::span<const Counter> witnesses);
 
-/// True if the kernel accepts the layout and has enough counters now, with live counters for all
-/// events. Of several core kinds, only one is tried. True, too, if the trial tells nothing. Returns
-/// an error for a failure other than too many events.
+/// True if the kernel accepts the layout and seems to have enough live counters now. Returns an
+/// error if a counter cannot be opened for a reason other than a lack of counters.
 Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
                           const Situation& situation);
 
 /// The result of opening one event several times as a group and counting a known loop with it.
 struct Trial {
-  std::size_t listed = 0;   ///< size of the largest group that the kernel accepts (`running` if it
-                            ///< accepts any size); 0: nothing is known
-  std::size_t running = 0;  ///< size of the largest group that fits; others (programs, the NMI
-                            ///< watchdog) hold the rest
-  std::size_t alive = 0;    ///< number of counters in that group that counted
-  std::size_t usable = 0;   ///< size of the largest group in which all counters counted; 0: none
+  /// Size of the largest group that the kernel accepts, or `running` if it accepts any size; 0:
+  /// unknown.
+  std::size_t listed = 0;
+  std::size_t running = 0;  ///< size of the largest group that was on all the time; 0 if none was
+  /// Number of counters that counted in the largest group that was on all the time.
+  std::size_t alive = 0;
+  std::size_t usable = 0;  ///< size of the largest group in which all counters counted; 0 if none
 
   std::size_t dead() const { return running - alive; }
   bool operator==(const Trial&) const = default;
 };
 
-/// The counters of one PMU of the cores. A virtual machine may offer dead counters, which its host
-/// holds: they seem to run but count nothing. lauka then fills a pass up with additional counters
-/// (fillers) until none is free. A run is valid if as many fillers are dead as there are dead
-/// counters, because then no event was on a dead one.
+/// The counters of a core PMU. On a virtual machine, some may be dead: they seem to run but count
+/// nothing.
 struct PmuCounters {
   std::string pmu{};
   Trial trial{};  ///< result for the event instructions
 
-  /// Result for counters that can count any event. Set only if some are dead, like what follows.
+  /// Result for an event without a counter of its own; set only if `trial` has dead counters.
   Trial general{};
-  bool own_cycles = false;        ///< true if cycles have a counter that counts nothing else
-  bool own_instructions = false;  ///< true if instructions have a counter that counts nothing else
-  Counter filler{};               ///< counter to fill groups with
+  bool own_cycles = false;  ///< true if a counter is known to count only cycles
+  bool own_instructions = false;
+  Counter filler{};
 
   bool has_dead() const { return general.dead() > 0; }
 };
 
-/// Tries the counters of each PMU of the cores. If there are several PMUs, binds this thread to the
-/// CPUs of each in turn; leaves out PMUs on whose CPUs it may not run. Empty if instructions cannot
-/// be counted. Takes 50 to 100 microseconds if no counter is dead.
+/// Tries the counters of each core PMU; empty if instructions cannot be counted. If there are
+/// several PMUs, binds this thread to the CPUs of each in turn, and leaves out a PMU on whose CPUs
+/// it may not run.
 std::vector<PmuCounters> try_pmus(const Prober& prober);
 
-/// True if the live counters are enough for the layout.
+/// True if enough counters for the layout really count. Checks only PMUs with dead counters.
 bool has_room(const Layout& layout, std::span<const PmuCounters> pmus);
 
-/// Fills the layout's groups on PMUs with dead counters. There must be room (has_room).
+/// Adds fillers to the layout's groups on PMUs with dead counters; has_room must be true.
 void fill_up(Layout& layout, std::span<const PmuCounters> pmus);
 
-/// Returns an error that says how many counters in `now` another program holds, or how many cannot
-/// be used or have died since `before`; nullopt if there are none, apart from the NMI watchdog's.
-/// `before`: the same PMUs, earlier in the session.
+/// Returns an error if counters in `now` cannot be used, or have died since `before`, an earlier
+/// trial in the session. Ignores one counter of each PMU while the NMI watchdog is on.
 std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
                                          const Situation& situation_now,
                                          std::span<const PmuCounters> before,

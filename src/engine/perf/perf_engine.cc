@@ -44,14 +44,11 @@ Error why_region_not_counted() {
           "see that it does not close descriptors that it was given"};
 }
 
-/// Counts one pass. A run's counts are the values of its counters, if all of them counted for the
-/// whole run.
 class PerfCounting final : public ArmedPass {
  public:
-  /// `sources`: events of the pass. `parts`: counters (indices into the layout's) whose own counts
-  /// follow the sources of the events. `fastest_clock` as in Judge. `of_region`: counts between
-  /// lauka_region_begin and lauka_region_end. `situation`: from the time when counters were chosen.
-  /// `uncounted`: commands without counters, which the engine owns.
+  /// `parts`: counters (indices into the layout's) whose own counts follow the counts of the
+  /// events. `situation`: from the time when counters were chosen. `uncounted`: commands without
+  /// counters.
   PerfCounting(Layout layout, std::vector<Source> sources, std::vector<std::size_t> parts,
                const os::LinuxCalls& calls, Situation situation, double& fastest_clock,
                const std::set<std::size_t>& uncounted, bool of_region)
@@ -64,7 +61,6 @@ class PerfCounting final : public ArmedPass {
         uncounted_(uncounted),
         of_region_(of_region) {}
 
-  /// Returns counters that execve starts; for a region, counters that the program switches.
   std::vector<os::CounterRequest> requests() const override {
     std::vector<os::CounterRequest> requests;
     for (std::size_t i = 0; i < layout_.counters.size(); ++i) {
@@ -107,8 +103,6 @@ class PerfCounting final : public ArmedPass {
   }
 
  private:
-  /// Returns the groups of the core kinds, if there are several and they count whole runs; else
-  /// empty.
   std::vector<std::size_t> timed_groups() const {
     std::vector<std::size_t> groups;
     for (const std::size_t leader : layout_.groups)
@@ -117,10 +111,9 @@ class PerfCounting final : public ArmedPass {
     return groups;
   }
 
-  /// The reason why a run has no counts, and why a repetition may have them.
   struct MissingCounts {
     Error why;
-    std::string redo{};  ///< reason for a repetition; empty: it would fail, too
+    std::string redo{};
   };
 
   std::optional<MissingCounts> why_none(const os::Ended& ended) const {
@@ -222,18 +215,16 @@ class PerfCounting final : public ArmedPass {
   Situation situation_;
   Judge judge_;
   const std::set<std::size_t>& uncounted_;
-  unsigned bad_in_a_row_ = 0;  ///< number of runs in a row with bad counts
+  unsigned bad_in_a_row_ = 0;
   bool of_region_;
 };
 
-/// Adds the first `count` events of `set` and their passes again, to count whole runs besides the
-/// region.
 void add_whole_run(EventSet& set, std::size_t count) {
   const std::size_t first = set.events.size();
   for (std::size_t i = 0; i < count; ++i) {
     Event event = set.events[i];
     event.name += kWholeRunSuffix;
-    event.role = Role::Other;  // the region's event has the role
+    event.role = Role::Other;
     set.events.push_back(std::move(event));
   }
   std::vector<Pass> of_whole;
@@ -354,7 +345,6 @@ class PerfEngine final : public CounterEngine {
 
  private:
   Result<Source> find(std::string_view name) const {
-    // The error about an unknown event names it already.
     const auto resolved = resolve(name, prober_.sysfs());
     if (!resolved) return resolved.error();
     auto source = prober_.probe(*resolved);
@@ -366,7 +356,6 @@ class PerfEngine final : public CounterEngine {
     return source;
   }
 
-  /// Finds the wanted events. Fills sources_ and adds notes.
   Result<void> find_wanted(const std::vector<std::string>& names, std::vector<Note>& notes) {
     for (const std::string& name : names) {
       auto source = find(name);
@@ -383,7 +372,6 @@ class PerfEngine final : public CounterEngine {
     return {};
   }
 
-  /// Finds the default events. Fills sources_ and returns a selection without its events.
   EventSet find_defaults() {
     std::vector<std::string> left_out;
     Error first_reason;
@@ -412,7 +400,6 @@ class PerfEngine final : public CounterEngine {
     return on_cores;
   }
 
-  /// Arranges events on counters, with fillers on PMUs with dead counters. There must be room.
   Layout place_events(const EventIndices& events) const {
     Layout layout = lay_out(sources_, events, witnesses_);
     fill_up(layout, pmus_);
@@ -463,7 +450,6 @@ class PerfEngine final : public CounterEngine {
         fmt::format("leave out --single-pass (they take {} passes) or some events", sets.size())};
   }
 
-  /// Adds events that need no core counter to any pass with room, because they cost nothing.
   void place_others() {
     for (std::size_t index = 0; index < sources_.size(); ++index) {
       if (sources_[index].is_on_cores()) continue;
@@ -500,7 +486,6 @@ class PerfEngine final : public CounterEngine {
     return kind == kinds_.end() ? pmu : kind->name;
   }
 
-  /// Returns the PMUs that count an event, the fastest cores' first.
   std::vector<std::string> list_pmus(const Source& source) const {
     std::vector<std::string> pmus;
     pmus.reserve(source.counters.size());
@@ -513,8 +498,6 @@ class PerfEngine final : public CounterEngine {
     return pmus;
   }
 
-  /// Returns "(P only)" for an event that exists on one core kind only, unless its name includes
-  /// the PMU.
   std::string write_note(const Source& source) const {
     if (source.accounted != nullptr) return source.event.note;
     const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
@@ -523,8 +506,6 @@ class PerfEngine final : public CounterEngine {
     return on_one_kind ? fmt::format("({} only)", kind_of(source.counters.front().pmu)) : "";
   }
 
-  /// Adds "cycles (P)" and "cycles (E)" for an event that is counted on both kinds, because they
-  /// cost nothing.
   void add_parts(EventSet& set) const {
     for (Pass& pass : set.passes) {
       const std::vector<std::size_t> whole = pass.events;
@@ -545,7 +526,6 @@ class PerfEngine final : public CounterEngine {
     }
   }
 
-  /// Returns the counters of the parts that add_parts adds, in the same order.
   std::vector<std::size_t> list_counters(const Layout& layout, const EventIndices& events) const {
     std::vector<std::size_t> parts;
     for (std::size_t i = 0; i < events.size(); ++i) {
@@ -561,11 +541,11 @@ class PerfEngine final : public CounterEngine {
   const os::LinuxCalls& calls_;
   CoreKinds kinds_;
   Prober prober_;
-  std::vector<Source> sources_;      ///< sources of the latest selection
-  std::vector<Counter> witnesses_;   ///< one for each core kind; empty if there is one kind
-  std::vector<PmuCounters> pmus_;    ///< empty if no event needs a core's counter
-  double fastest_clock_ = 0.0;       ///< most cycles per nanosecond in the runs so far
-  std::set<std::size_t> uncounted_;  ///< commands that lose their counters at exec
+  std::vector<Source> sources_;
+  std::vector<Counter> witnesses_;  ///< one for each core kind; empty if there is one kind
+  std::vector<PmuCounters> pmus_;
+  double fastest_clock_ = 0.0;
+  std::set<std::size_t> uncounted_;
   std::vector<Pass> passes_;
   CountedIn counted_in_ = CountedIn::WholeRun;
 };

@@ -18,9 +18,8 @@ constexpr std::uint32_t kHardware = os::kPerfTypeHardware;
 constexpr std::uint32_t kCache = os::kPerfTypeCache;
 constexpr std::uint32_t kSoftware = os::kPerfTypeSoftware;
 
-/// constexpr, because building the table took a seventh of a short session's instructions. The code
-/// of a cache event consists of the cache, the operation in the second byte, and 0x10000 for
-/// misses.
+/// constexpr, because building the table took a seventh of a short session's instructions. The
+/// config of a cache event is the cache, plus 0x100 times the operation, plus 0x10000 for misses.
 constexpr auto kKnownEvents = std::to_array<KnownEvent>({
     {"cycles", "cpu-cycles", "", kHardware, 0, "cycles in which the core was at work",
      "cpu_cycles"},
@@ -99,7 +98,6 @@ constexpr auto kKnownEvents = std::to_array<KnownEvent>({
     {"", "dummy", "", kSoftware, 9, "counts nothing", "", WithoutKernel::Everything},
 });
 
-/// Splits "cycles:u", "cpu/cycles/u" and "cpu/cycles/:u" into event and modifiers.
 std::pair<std::string_view, std::string_view> split_modifiers(std::string_view name) {
   const std::size_t slash = name.rfind('/');
   if (slash != std::string_view::npos && slash != name.find('/')) {
@@ -142,7 +140,6 @@ std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pm
   return std::nullopt;
 }
 
-/// Returns what the event really is, according to sysfs or the driver's source; empty if unknown.
 std::string read_encoding(const KnownEvent& event, const os::Pmu& pmu, const os::Sysfs& sysfs) {
   for (const std::string_view name : {event.name, event.usual_name()})
     if (const auto terms = sysfs.read_terms(pmu, name)) return *terms;
@@ -151,7 +148,6 @@ std::string read_encoding(const KnownEvent& event, const os::Pmu& pmu, const os:
   return {};
 }
 
-/// Returns a known event on one core PMU.
 Part part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
              const os::Sysfs& sysfs) {
   Part part{pmu.name, true, {os::Code{event.type, event.config}}, read_encoding(event, pmu, sysfs)};
@@ -188,9 +184,8 @@ Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs&
                cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
 }
 
-/// Finds the leader of an event; nullopt if it needs none. Intel's topdown metrics are shares of
-/// slots, the event that must lead their group. PMUs without that event (before Ice Lake,
-/// efficiency cores) have plain events with these names.
+/// Intel's topdown metrics are shares of slots, the event that must lead their group. PMUs without
+/// slots (before Ice Lake, efficiency cores) have plain events with these names.
 std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
                                     const os::Sysfs& sysfs) {
   constexpr std::string_view slots = "slots";
@@ -199,7 +194,6 @@ std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
   return code ? std::optional(*code) : std::nullopt;
 }
 
-/// Returns the part of an event on a core PMU, given its name in sysfs or its terms.
 Part part_of_sysfs(const os::Pmu& pmu, std::string_view event, const os::Code& code,
                    const std::string& encoding, const os::Sysfs& sysfs) {
   return {pmu.name,
@@ -242,7 +236,6 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   return resolved;
 }
 
-/// Resolves rHEX on every core kind.
 ResolvedEvent resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs& sysfs) {
   ResolvedEvent resolved;
   resolved.own_name = text;
@@ -255,8 +248,6 @@ ResolvedEvent resolve_raw(std::string_view text, std::uint64_t code, const os::S
   return resolved;
 }
 
-/// Resolves an event of sysfs without a PMU, on every core kind that has it; without parts if none
-/// has it.
 Result<ResolvedEvent> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
   ResolvedEvent resolved;
   resolved.own_name = text;
@@ -275,8 +266,6 @@ Result<ResolvedEvent> resolve_bare(std::string_view text, const os::Sysfs& sysfs
   return resolved;
 }
 
-/// Returns the error about an unknown event. `name` includes modifiers or, as in
-/// sched:sched_switch, a part of the name.
 Error unknown(std::string_view name, std::string_view text, const os::Sysfs& sysfs) {
   std::vector<std::string> candidates;
   for (const KnownEvent& event : known_events())
@@ -302,7 +291,6 @@ Result<ResolvedEvent> resolve_event(std::string_view name, std::string_view text
   return unknown(name, text, sysfs);
 }
 
-/// Returns the spelling in the table of known events; the typed spelling if the event is not there.
 std::string shown_name(std::string_view typed, const KnownEvent* known) {
   if (known != nullptr)
     for (const std::string_view name : {known->alias, known->name, known->other_name})

@@ -14,30 +14,28 @@
 
 namespace lauka::engine::profile {
 
-/// Finds the names of sampled functions. Opens each file once per session.
+/// Finds the names of sampled functions. Opens each file once.
 class FunctionNames {
  public:
-  /// `user`: who may read the files; nullopt: lauka's own user.
   explicit FunctionNames(std::optional<User> user) : user_(std::move(user)) {}
 
-  /// Opens a file while its process may still live.
+  /// Opens a file as its process sees it; as lauka sees it if the process has ended.
   void open(const MappedFile& file);
 
   /// Returns the indices of the wanted functions that have a symbol in a file that was opened since
   /// the last call.
   std::set<std::size_t> find_in_new_files(const WantedFunctions& wanted);
 
-  /// Returns the sampled nanoseconds or cycles of each function, by normalized name. `since`: start
-  /// of the run (since 1970, UTC). Code without a name is listed by its file with the reason:
-  /// "(libx.so: no symbols)".
+  /// Returns the sampled nanoseconds or cycles of each function, by normalized name. Code without a
+  /// symbol is listed in parentheses: "(libx.so: no symbols)". `since`: start of the run (since
+  /// 1970, UTC).
   std::map<std::string, std::uint64_t> sum(const SampledRun& run, std::chrono::nanoseconds since);
 
  private:
-  /// A file with the names found in it so far, by offset.
   struct File {
     os::OpenedCode code;
     std::map<std::uint64_t, std::string> names;
-    bool is_listed = false;  // true: find_in_new_files has searched it
+    bool is_listed = false;
   };
 
   static const std::string& find_in(File& file, const std::string& name, std::uint64_t offset);

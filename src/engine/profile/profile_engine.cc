@@ -30,17 +30,16 @@ namespace {
 
 constexpr std::uint32_t kMaxRedos = 3;
 
-/// The clock by which samples are taken.
 struct Clock {
-  bool is_cycles = false;    ///< false: the CPU clock
-  std::uint64_t period = 0;  ///< cycles or nanoseconds between two samples
+  bool is_cycles = false;
+  std::uint64_t period = 0;
 };
 
 os::PerfEventAttr make_attributes(const Clock& clock, bool user_only) {
   os::PerfEventAttr attributes;
   attributes.type = clock.is_cycles ? os::kPerfTypeHardware : os::kPerfTypeSoftware;
   attributes.size = os::kPerfSizeWithConfig3;
-  attributes.config = 0;  // cycles of the one, the CPU clock of the other
+  attributes.config = 0;  // PERF_COUNT_HW_CPU_CYCLES or PERF_COUNT_SW_CPU_CLOCK
   attributes.sample_period = clock.period;
   attributes.sample_type =
       os::kPerfSampleIp | os::kPerfSampleTid | os::kPerfSampleTime | os::kPerfSamplePeriod;
@@ -54,9 +53,9 @@ os::PerfEventAttr make_attributes(const Clock& clock, bool user_only) {
   return attributes;
 }
 
-/// Counts this thread's cycles while it works for 20 ms, long enough for a processor to leave its
-/// lowest frequency. Returns the cycles per nanosecond of the fastest millisecond, with which no
-/// sample comes too early; nullopt if cycles cannot be counted.
+/// Works for 20 ms, so that the processor leaves its lowest frequency. Returns the cycles per
+/// nanosecond of the fastest millisecond, with which no sample comes too early; nullopt if cycles
+/// cannot be counted.
 std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   constexpr std::uint64_t slice_ns = 1'000'000;
   constexpr std::uint64_t slices = 20;
@@ -68,7 +67,7 @@ std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   attributes.flags = os::kPerfExcludeHypervisor | os::kPerfExcludeKernel;
   perf::OpenCounters counter(calls);
   if (counter.open(attributes, 0) != 0) return std::nullopt;
-  std::array<std::uint64_t, 3> begin{};  // cycles, enabled and running nanoseconds
+  std::array<std::uint64_t, 3> begin{};
   std::optional<double> fastest;
   for (int reads = 0; reads < most_reads && begin[2] < slices * slice_ns; ++reads) {
     std::array<std::uint64_t, 3> now{};
@@ -82,16 +81,13 @@ std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   return fastest;
 }
 
-/// The CPU time of all sampled runs: according to samples, and in all.
 struct SampledTotals {
   std::uint64_t sampled_ns = 0;
-  std::uint64_t used_ns = 0;  ///< CPU time by the kernel's accounting
+  std::uint64_t used_ns = 0;
 };
 
-/// Samples the runs of one pass, and receives their records.
 class Sampling final : public ArmedPass, public os::SampleListener {
  public:
-  /// `functions`: normalized names of the functions that have events.
   Sampling(const os::PerfEventAttr& attributes, std::span<const std::string> functions,
            const std::optional<User>& user, std::shared_ptr<SampledTotals> seen)
       : attributes_(attributes),
@@ -164,8 +160,6 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     is_partial_ = false;
   }
 
-  /// Adds wanted functions without a sample that have a symbol, so that they do not pass for
-  /// misspelt names.
   void add_unsampled(Counted& counted) {
     if (known_.size() < functions_.size()) known_.merge(names_.find_in_new_files(wanted_));
     for (const std::size_t function : known_)
@@ -173,7 +167,6 @@ class Sampling final : public ArmedPass, public os::SampleListener {
         counted.functions.push_back({functions_[function], {0}});
   }
 
-  /// Returns the CPU time per cycle of the run; 1 for the CPU clock, which counts nanoseconds.
   double nanoseconds_per_unit(std::uint64_t used_ns) const {
     if (attributes_.type == os::kPerfTypeSoftware) return 1.0;
     return cycles_ == 0 ? 0.0 : static_cast<double>(used_ns) / static_cast<double>(cycles_);
@@ -197,15 +190,15 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   os::PerfEventAttr attributes_;
-  std::vector<std::string> functions_;  // functions with events, which follow the event of all
-  WantedFunctions wanted_;              // the same functions
-  std::set<std::size_t> known_;         // indices of those that have a sample or a symbol
+  std::vector<std::string> functions_;
+  WantedFunctions wanted_;
+  std::set<std::size_t> known_;
   std::shared_ptr<SampledTotals> seen_;
   RunRecords records_;
   FunctionNames names_;
-  std::chrono::nanoseconds since_{};  // a time before the start of the latest run
-  std::uint64_t cycles_ = 0;          // cycles of the latest run, sampled or not
-  bool is_partial_ = false;           // true: more than 1 % of the latest run was not counted
+  std::chrono::nanoseconds since_{};
+  std::uint64_t cycles_ = 0;
+  bool is_partial_ = false;
 };
 
 class WithProfile final : public EngineAround {
@@ -236,7 +229,6 @@ class WithProfile final : public EngineAround {
     return set;
   }
 
-  /// Returns the clock of the latest selection: "cycles", "the CPU clock, user space only".
   std::string what() const {
     return std::string(is_cycles() ? "cycles" : "the CPU clock") +
            (has(os::kPerfExcludeKernel) ? ", user space only" : "");
@@ -269,7 +261,6 @@ class WithProfile final : public EngineAround {
   }
 
  private:
-  /// The functions that have events.
   struct Functions {
     std::vector<std::string> typed;
     std::vector<std::string> normalized;
@@ -277,7 +268,6 @@ class WithProfile final : public EngineAround {
     void clear() { *this = {}; }
   };
 
-  /// Returns true if an event belongs to this engine, and notes its function.
   bool take(std::string_view name) {
     if (name == kSampledTime) return true;
     if (!name.starts_with(kSampledTime) || name.size() < kSampledTime.size() + 2 ||
@@ -298,8 +288,6 @@ class WithProfile final : public EngineAround {
 
   bool has(std::uint64_t flag) const { return (attributes_.flags & flag) != 0; }
 
-  /// Tries everything that a run needs, with cycles if they can be sampled, else with the CPU
-  /// clock. Returns a note about what is missing; an empty note if nothing is.
   Result<Note> try_it() {
     if (calls_ == nullptr)
       return Error{"this system has no perf_event, which is Linux's",
@@ -317,7 +305,6 @@ class WithProfile final : public EngineAround {
     return open_rings();
   }
 
-  /// Opens the counters of a run, with less where the kernel refuses it.
   Result<Note> open_rings() {
     Note note;
     for (;;) {
@@ -352,7 +339,6 @@ class WithProfile final : public EngineAround {
             "sudo sysctl kernel.perf_event_mlock_kb=516"};
   }
 
-  /// Adds the event, in a pass after the counting passes and before the simulated ones.
   void add_to(EventSet& set) {
     has_own_timed_pass_ = set.passes_of(RoundKind::Timed) == 0;
     if (has_own_timed_pass_) set.passes.insert(set.passes.begin(), Pass{});
@@ -390,7 +376,6 @@ class WithProfile final : public EngineAround {
   Note note_;
   Functions functions_;
   std::shared_ptr<SampledTotals> seen_ = std::make_shared<SampledTotals>();
-  // The events, the first of which is sampled_time, and their pass in the latest selection.
   std::size_t event_ = ~std::size_t{0};
   std::size_t pass_ = ~std::size_t{0};
   bool has_own_timed_pass_ = false;

@@ -11,11 +11,9 @@
 namespace lauka::engine::profile {
 
 /// Adds the event sampled_time to an engine: CPU time by function, from samples in separate runs,
-/// on average one sample per `period` of CPU time. A selection may also name
-/// "sampled_time@FUNCTION". Samples are taken by cycles, or by the CPU clock if cycles cannot be
-/// sampled. Selecting is an error if runs cannot be sampled at all. `calls` is null if this is not
-/// Linux. `user_only`: without the kernel's part. `user`: user whose rights open the files with
-/// symbols; nullopt: lauka's own.
+/// about one sample per `period` of CPU time. A selection may also name "sampled_time@FUNCTION".
+/// `user`: user whose rights open the files with symbols; nullopt: lauka's own. `calls`: null if
+/// this is not Linux.
 std::unique_ptr<CounterEngine> with_profile(std::unique_ptr<CounterEngine> engine,
                                             std::chrono::nanoseconds period, bool user_only,
                                             const std::optional<User>& user,

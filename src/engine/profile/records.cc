@@ -24,14 +24,13 @@ constexpr std::uint32_t kLostSamples = 13;
 constexpr std::uint16_t kModeMask = 7;
 constexpr std::uint16_t kKernelMode = 1;
 constexpr std::uint16_t kUserMode = 2;
-constexpr std::uint16_t kIsExec = 1U << 13U;      // flag of a comm record
-constexpr std::uint16_t kHasBuildId = 1U << 14U;  // flag of an mmap2 record
+constexpr std::uint16_t kIsExec = 1U << 13U;
+constexpr std::uint16_t kHasBuildId = 1U << 14U;
 
 constexpr std::size_t kHeaderBytes = 8;
 constexpr std::size_t kTrailerBytes =
     16;  // process, thread and time, at the end of all records but samples
 
-/// Returns the number at an offset of a record; 0 beyond its end.
 template <typename Number>
 Number number_at(std::span<const std::byte> record, std::size_t place) {
   Number number{};
@@ -60,10 +59,8 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
   return identity;
 }
 
-/// Beginnings of the kernel's names for memory that is not a file of a file system.
 constexpr auto kNotFiles = std::to_array<std::string_view>({"//", "/memfd:", "/dev/", "/SYSV"});
 
-/// True if code at `path` is in a file; false for the vdso and just-in-time compiled code.
 bool is_file(const std::string& path) {
   return path.starts_with('/') && std::ranges::none_of(kNotFiles, [&](std::string_view begin) {
            return path.starts_with(begin);
@@ -79,7 +76,6 @@ struct Mapping {
 
 using Mappings = std::map<std::uint64_t, Mapping>;
 
-/// Adds a mapping, and removes the parts of earlier mappings that it covers.
 void replace(Mappings& mappings, std::uint64_t begin, const Mapping& mapping) {
   auto at = mappings.lower_bound(begin);
   if (at != mappings.begin()) {
@@ -103,7 +99,6 @@ void replace(Mappings& mappings, std::uint64_t begin, const Mapping& mapping) {
   mappings.emplace(begin, mapping);
 }
 
-/// The mappings of each process, according to the records.
 class Processes {
  public:
   explicit Processes(SampledRun& run) : run_(run) {}
@@ -111,7 +106,7 @@ class Processes {
   void begin(std::uint32_t process) { processes_[process].clear(); }
 
   void fork(std::uint32_t process, std::uint32_t parent) {
-    if (process == parent) return;  // a new thread
+    if (process == parent) return;
     const auto known = processes_.find(parent);
     if (known != processes_.end()) processes_.insert_or_assign(process, known->second);
   }

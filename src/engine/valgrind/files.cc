@@ -12,13 +12,11 @@ namespace lauka::engine::valgrind {
 
 namespace {
 
-/// Returns the text after `key`; nullopt if the line does not begin with it.
 std::optional<std::string_view> after(std::string_view line, std::string_view key) {
   if (!line.starts_with(key)) return std::nullopt;
   return line.substr(key.size());
 }
 
-/// Reads numbers separated by blanks. Returns false for any other text.
 bool read_numbers(std::string_view text, std::vector<std::uint64_t>& numbers) {
   numbers.clear();
   while (!(text = trimmed(text)).empty()) {
@@ -31,14 +29,12 @@ bool read_numbers(std::string_view text, std::vector<std::uint64_t>& numbers) {
   return true;
 }
 
-/// Parses the lines of a cachegrind.out file.
 class CachegrindLines {
  public:
   CachegrindLines(const std::function<void(const std::vector<std::string>& events)>& begin,
                   const FunctionSink& sink)
       : begin_(begin), sink_(sink) {}
 
-  /// Parses the next line. Returns false if it is invalid.
   bool take(std::string_view line) {
     if (has_summary_) return false;
     if (const auto name = after(line, "fn=")) {
@@ -58,7 +54,6 @@ class CachegrindLines {
     return true;
   }
 
-  /// Returns the totals; nullopt if a part of the file is missing.
   std::optional<Totals> totals() const {
     if (!command_ || !has_summary_) return std::nullopt;
     Totals totals{*command_, {}};
@@ -67,7 +62,7 @@ class CachegrindLines {
   }
 
  private:
-  /// Parses a line number and a count for each event; zeros at the end may be missing.
+  /// Parses a line number and a count for each event. Zeros at the end may be missing.
   bool take_counts(std::string_view line) {
     if (!read_numbers(line, numbers_) || numbers_.size() > events_.size() + 1) return false;
     numbers_.erase(numbers_.begin());
@@ -85,13 +80,12 @@ class CachegrindLines {
   std::optional<std::string> command_;
   std::vector<std::string> events_;
   std::vector<std::uint64_t> sums_;
-  std::vector<std::uint64_t> numbers_;  // numbers in the latest line
+  std::vector<std::uint64_t> numbers_;
   std::string function_;
   bool has_summary_ = false;
 };
 
-/// Iterates over the bytes of a text, for a parser that takes iterators. All copies share one
-/// position.
+/// Iterates over the bytes of a text. All copies share one position.
 class Bytes {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -100,8 +94,8 @@ class Bytes {
   using pointer = const char*;
   using reference = const char&;
 
-  /// The position in a text. The text ends early before a line longer than kMaxLine: DHAT breaks
-  /// lines between all values, so that no value takes more memory.
+  /// The position in a text, which ends early at a line longer than kMaxLine: DHAT writes a line
+  /// break between all values, so no value takes more memory.
   struct Place {
     Pieces pieces;
     std::string_view piece{};
@@ -136,7 +130,6 @@ class Bytes {
   Place* place_ = nullptr;
 };
 
-/// Adds up program points while DHAT's JSON is parsed, without storing them.
 class DhatEvents final : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return true; }
@@ -172,14 +165,12 @@ class DhatEvents final : public nlohmann::json_sax<nlohmann::json> {
     return false;
   }
 
-  /// Returns the totals; nullopt if the file has no list of program points.
   std::optional<Totals> totals() const {
     return has_points_ ? std::optional(totals_) : std::nullopt;
   }
 
  private:
-  static constexpr std::size_t kPoint =
-      3;  // depth of a program point: the file's object, the list, the point's object
+  static constexpr std::size_t kPoint = 3;
   static constexpr std::size_t kMaxJsonDepth = 16;  // DHAT's own depth is 4
 
   bool open() { return ++depth_ <= kMaxJsonDepth; }

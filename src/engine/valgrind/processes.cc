@@ -12,15 +12,12 @@ namespace lauka::engine::valgrind {
 
 namespace {
 
-/// The share of a sum that may have been counted twice.
 constexpr double kDoubtAllowed = 0.01;
 
-/// The memory for a run's functions in bytes. Only programs larger than a browser need more, or
-/// files that are not Valgrind's.
+/// Memory for the functions of a run. Programs as large as a browser need less.
 constexpr std::size_t kMaxBytes = 40'000'000;
-constexpr std::size_t kBytesOfNode = 64;  // of an unordered_map, without name and counts
+constexpr std::size_t kBytesOfNode = 64;
 
-/// Returns the parent's id in a line such as "==12== Parent PID: 11"; nullopt if the log has none.
 std::optional<std::uint64_t> parent_in(LineReader& log) {
   static constexpr std::string_view kLabel = "Parent PID: ";
   while (const auto line = log.next()) {
@@ -32,7 +29,6 @@ std::optional<std::uint64_t> parent_in(LineReader& log) {
   return std::nullopt;
 }
 
-/// Returns the count of an event; nullopt if the tool did not write one of its parts.
 std::optional<std::uint64_t> value_of(const Totals& totals, const SimulatedEvent& event) {
   std::uint64_t sum = 0;
   for (const std::string_view part : event.parts) {
@@ -62,8 +58,9 @@ void Processes::add(std::string_view name, Pieces pieces) {
   Process& process = processes_[*pid];
   if (parts[0] == "log") {
     LineReader log(std::move(pieces));
+    // A program that execve started writes its log first.
     process.began_program = process.began_program || parts[2] == "1";
-    if (!log.next()) process.is_complete = false;  // the log begins before the program
+    if (!log.next()) process.is_complete = false;
     if (const auto parent = parent_in(log)) process.parent = parent;
     return;
   }
@@ -90,8 +87,7 @@ std::optional<Totals> Processes::read_counts(Pieces pieces) {
       });
 }
 
-/// Adds a line of counts. A function has thousands of consecutive lines, so its entry is looked up
-/// only once.
+/// A function has thousands of consecutive lines, so its entry is looked up once.
 void Processes::add_line(std::string_view function, const std::vector<std::uint64_t>& counts) {
   if (has_too_many_functions()) return;
   if (last_counts_ == nullptr || function != last_name_) {
@@ -106,8 +102,7 @@ void Processes::add_line(std::string_view function, const std::vector<std::uint6
     for (const std::size_t place : sums_of_[i]) (*last_counts_)[place] += counts[i];
 }
 
-/// Returns how much of `totals` can be inherited: at most the parent's count if both ran the same
-/// program, else all of it.
+/// At most the parent's count if both ran the same program; else all of `totals`.
 std::uint64_t Processes::inherited_at_most(const Totals& totals, const Process& process,
                                            const SimulatedEvent& event) const {
   const std::uint64_t own = value_of(totals, event).value_or(0);
@@ -131,8 +126,7 @@ Processes::Sum Processes::sum(const SimulatedEvent& event) const {
   return sum;
 }
 
-/// Returns the peak of the largest heap. The heap of a forked process begins with its parent's
-/// heap, which is then its own, too.
+/// A forked process owns a copy of its parent's heap, so its peak counts nothing twice.
 std::optional<std::uint64_t> Processes::peak(const SimulatedEvent& event) const {
   const Totals* largest = nullptr;
   const auto bytes = [](const Totals& totals) { return totals.values.find("gb")->second; };
@@ -142,7 +136,6 @@ std::optional<std::uint64_t> Processes::peak(const SimulatedEvent& event) const 
   return largest == nullptr ? std::nullopt : value_of(*largest, event);
 }
 
-/// Returns a process whose allocations DHAT did not see; null if missing.
 const Totals* Processes::without_allocations() const {
   if (tool_ != Tool::Dhat) return nullptr;
   for (const auto& [pid, process] : processes_)
@@ -168,7 +161,6 @@ std::optional<Error> Processes::why_missing() const {
   return std::nullopt;
 }
 
-/// Enters the sum of an event, or why it is missing.
 void Processes::enter_sum(std::size_t event, Counted& counted) const {
   std::optional<std::uint64_t> value;
   if (events_[event]->is_peak) {
@@ -197,8 +189,6 @@ void Processes::enter_sum(std::size_t event, Counted& counted) const {
     if (event_of_[i] == event) counted.counts[i] = wanted_[i].function.empty() ? value : 0;
 }
 
-/// Enters the counts of the functions that events name: 0 if the function did not run, missing if
-/// the event's sum is.
 void Processes::enter_wanted_functions(Counted& counted) const {
   std::vector<std::string> names;
   for (const WantedEvent& wanted : wanted_) names.push_back(wanted.function);
@@ -210,7 +200,6 @@ void Processes::enter_wanted_functions(Counted& counted) const {
     if (!names[i].empty()) counted.counts[i].reset();
 }
 
-/// Moves the counts by function to `counted`, because they may take much memory.
 void Processes::enter_functions(Counted& counted) {
   if (has_too_many_functions()) {
     counted.note = Note{NoteKind::FunctionsLeftOut, "has too many functions to count each"};

@@ -68,7 +68,6 @@ constexpr std::array<SimulatedEvent, 10> kEvents = {{
      true},
 }};
 
-/// A tool: its names for Valgrind and for users, and its option for the file of counts.
 struct ToolRow {
   Tool tool;
   std::string_view name;
@@ -91,17 +90,17 @@ std::vector<Tool> tools_of(EngineChoice choice) {
   return {Tool::Cachegrind, Tool::Dhat};
 }
 
+// Of a fixed size, so that counts of different machines can be compared.
 constexpr std::array<std::string_view, 3> kCaches = {"--I1=32768,8,64", "--D1=32768,8,64",
                                                      "--LL=8388608,16,64"};
 
-/// Escapes %, which begins a pattern in a file name.
+/// In Valgrind's file names, % begins a pattern.
 std::string escaped(const std::string& path) {
   std::string text;
   for (const char c : path) text += c == '%' ? "%%" : std::string(1, c);
   return text;
 }
 
-/// Returns the pieces of a file, which stays open as long as the function object.
 Pieces pieces_of_file(os::Descriptor file) {
   constexpr std::size_t piece = 65536;
   // Shared, because a function object must be copyable.
@@ -224,7 +223,6 @@ class ValgrindEngine final : public CounterEngine {
     return {};
   }
 
-  /// Adds an event. `function` is as typed.
   void add_simulated(WantedEvent wanted, EventSet& set) {
     const SimulatedEvent& event = *wanted.event;
     Event added{
@@ -245,7 +243,6 @@ class ValgrindEngine final : public CounterEngine {
     wanted_.push_back(std::move(wanted));
   }
 
-  /// Adds the pass in which a tool counts its events, if it has any.
   void add_pass(Tool tool, EventSet& set) {
     Pass pass{{}, RoundKind::Simulated};
     for (std::size_t i = 0; i < wanted_.size(); ++i)
@@ -258,9 +255,9 @@ class ValgrindEngine final : public CounterEngine {
   EngineChoice choice_;
   std::vector<Tool> tools_;
   std::string valgrind_;
-  std::optional<User> user_;         ///< owner of the simulation's files; nullopt: lauka's own
-  std::vector<WantedEvent> wanted_;  ///< the latest selection; null events are accounted
-  std::vector<Tool> tool_of_pass_;   ///< tool of each pass after the first
+  std::optional<User> user_;
+  std::vector<WantedEvent> wanted_;
+  std::vector<Tool> tool_of_pass_;  // of each pass after the first
   std::vector<const AccountedEvent*> accounted_;
 };
 

@@ -14,22 +14,19 @@
 
 namespace lauka::engine::valgrind {
 
-/// Returns the events of all tools, grouped by tool, in the order in which they are counted by
-/// default.
+/// Returns the events of all tools, in their default order.
 std::span<const SimulatedEvent> simulated_events();
 
 /// Finds an event by name, ignoring case; null if missing.
 const SimulatedEvent* find_simulated(std::string_view name);
 
-/// Makes an engine that simulates commands with the tools of Valgrind that `choice` names, each
-/// tool in separate runs. `valgrind` is the path of Valgrind. `user`: who runs the commands
-/// (nullopt: lauka's own user).
+/// Makes an engine that runs commands under the tools of Valgrind that `choice` names. `valgrind`:
+/// path of Valgrind. `user`: owner of the simulation's files; nullopt: lauka's own user.
 std::unique_ptr<CounterEngine> make_valgrind_engine(EngineChoice choice, std::string valgrind,
                                                     std::optional<User> user = std::nullopt);
 
-/// Returns the command line that runs `words` under the tool of the events `wanted`, with files in
-/// `folder`. Cachegrind simulates only the needed models, with caches of a fixed size, so that
-/// counts of different machines can be compared.
+/// Returns the command line that runs `words` under the tool that counts `wanted` (not empty, all
+/// of one tool). The tool's files go to `folder`.
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
                                         std::span<const WantedEvent> wanted,
                                         const std::vector<std::string>& words);

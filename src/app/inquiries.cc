@@ -26,6 +26,7 @@ std::optional<int> find_engine(Call& call) {
   Benchmark& benchmark = call.benchmarks.front();
   if (const auto status = ended(decide_cores(benchmark))) return status;
   if (const auto status = ended(find_user(call))) return status;
+  os::watch_for_interrupts();
   return ended(choose_engine(call, benchmark));
 }
 

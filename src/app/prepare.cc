@@ -57,8 +57,25 @@ Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
   return std::string();
 }
 
+cores::CoreRequest core_request_of(const Options& options) {
+  // A question that runs nothing does not need these, so it accepts any.
+  if (options.inquiry && options.inquiry->kind != InquiryKind::Threads) return {};
+  return {options.counting.core_kinds, options.counting.cores, options.counting.min_p_share,
+          options.counting.runs == CountingChoice::Apart};
+}
+
+/// Decides about core kinds as for the suite's first benchmark if the request is the same, because
+/// reading them from the system takes longer than a short run.
+Result<void> decide_cores_once(const Call& call, Benchmark& benchmark) {
+  const Benchmark& first = call.benchmarks.front();
+  if (&first == &benchmark || core_request_of(first.options) != core_request_of(benchmark.options))
+    return decide_cores(benchmark);
+  benchmark.cores = first.cores;
+  return {};
+}
+
 Result<void> plan_measured(Call& call, Benchmark& benchmark) {
-  if (auto decided = decide_cores(benchmark); !decided) return decided;
+  if (auto decided = decide_cores_once(call, benchmark); !decided) return decided;
   use_tuned_cpus(call, benchmark);
   if (auto chosen = choose_engine(call, benchmark); !chosen) return chosen;
   const auto grouped = open_groups(call, benchmark);
@@ -204,14 +221,16 @@ void share_gates(Call& call) {
   for (Benchmark& benchmark : call.benchmarks) benchmark.plan.gates_of_job = decisions;
 }
 
-Result<void> check_files(const Command& command) {
+/// A build may make the command's folder or input.
+Result<void> check_files(const Command& command, bool builds_folder, bool builds_input) {
   if (command.expected && command.expected->kind == ExpectedOutput::Kind::File) {
     const std::string& path = command.expected->text;
     if (const auto text = os::TextFile::open(path, std::nullopt); !text)
       return text.error().about("--expect-output " + cited(path));
   }
-  if (auto usable = os::check_folder(command.folder); !usable) return usable;
-  if (!command.input.empty())
+  if (!builds_folder)
+    if (auto usable = os::check_folder(command.folder); !usable) return usable;
+  if (!builds_input && !command.input.empty())
     if (auto readable = os::check_input(command.input); !readable) return readable;
   if (command.output.kind != OutputKind::File) return {};
   return os::check_output(command.output.path);
@@ -220,11 +239,13 @@ Result<void> check_files(const Command& command) {
 Result<void> check_files(const Plan& plan) {
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
-      Command command = command_in_layout(plan, c, layout);
+      const auto command = command_in_layout(plan, c, layout);
       const Command& pattern = plan.commands[c];
-      if (command.build && mentions_layout(pattern.folder)) command.folder.clear();
-      if (command.build && mentions_layout(pattern.input)) command.input.clear();
-      if (auto usable = check_files(command); !usable) return usable;
+      const bool is_built = command->build.has_value();
+      if (auto usable = check_files(*command, is_built && mentions_layout(pattern.folder),
+                                    is_built && mentions_layout(pattern.input));
+          !usable)
+        return usable;
     }
   }
   return {};
@@ -242,9 +263,9 @@ Result<void> open_exports(Call& call) {
   for (const Benchmark& benchmark : call.benchmarks) {
     if (auto usable = check_files(benchmark.plan); !usable) return named(usable.error(), benchmark);
     for (std::size_t c = 0; c < benchmark.plan.commands.size(); ++c) {
-      const Command command = command_in_layout(benchmark.plan, c, 0);
-      if (command.output.kind == OutputKind::File) outputs.push_back(command.output.path);
-      if (command.output.kind == OutputKind::Inherit && !call.is_saved() &&
+      const auto command = command_in_layout(benchmark.plan, c, 0);
+      if (command->output.kind == OutputKind::File) outputs.push_back(command->output.path);
+      if (command->output.kind == OutputKind::Inherit && !call.is_saved() &&
           to_output != call.options.output.exports.end())
         return named({fmt::format("--{} {} would be mixed with the commands' own output",
                                   to_output->option, cited(to_output->file)),
@@ -323,12 +344,8 @@ Result<void> start_launcher(Call& call) {
 }
 
 Result<void> decide_cores(Benchmark& benchmark) {
-  const Options& options = benchmark.options;
-  cores::CoreRequest wanted;
-  if (!options.inquiry || options.inquiry->kind == InquiryKind::Threads)
-    wanted = {options.counting.core_kinds, options.counting.cores, options.counting.min_p_share,
-              options.counting.runs == CountingChoice::Apart};
-  auto decided = cores::decide(wanted, os::linux_calls(), os::darwin_calls());
+  auto decided =
+      cores::decide(core_request_of(benchmark.options), os::linux_calls(), os::darwin_calls());
   if (!decided) return decided.error();
   benchmark.cores = *std::move(decided);
   return {};
@@ -344,7 +361,6 @@ Result<void> find_user(Call& call) {
 Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   const Options& options = benchmark.options;
   if (options.counting.kpep) return open_database(call, benchmark);
-  os::watch_for_interrupts();  // before counters are taken, which must be released
   engine::OnMacos macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
   macos.strategy = options.counting.strategy;
@@ -401,6 +417,7 @@ std::optional<int> add_benchmarks(Call& call) {
 
 std::optional<int> prepare(Call& call) {
   if (const auto status = ended(choose_tuning(call))) return status;
+  os::watch_for_interrupts();  // before counters are taken, which must be released
   if (const auto status = ended(make_plans(call))) return status;
   if (!call.is_saved()) ask_for_head(call);  // git answers meanwhile
   if (const auto status = ended(add_baselines(call))) return status;

@@ -17,6 +17,8 @@ struct CoreKind {
   std::string name;
   std::vector<std::uint32_t> cpus;  ///< Linux: CPU numbers, ascending
   std::string pmu{};  ///< Linux: the PMU that counts on exactly these cores; may be empty
+
+  bool operator==(const CoreKind&) const = default;
 };
 
 /// A machine's core kinds, the fastest first; may be empty.

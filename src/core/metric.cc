@@ -1,3 +1,4 @@
+#include "core/metric.h"
 
 #include "core/numbers.h"
 #include "core/own_metric.h"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/event.h"
-#include "core/metric.h"
 #include "core/numbers.h"
 #include "core/record.h"
 

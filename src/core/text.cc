@@ -26,6 +26,7 @@ std::optional<std::uint64_t> parse_digits(std::string_view digits, int base) {
 }
 
 constexpr std::string_view kWordBlanks = " \t\n";
+constexpr std::string_view kNotOrdinary = " \t\n'\"\\";  // characters that may end or quote a word
 constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
 constexpr std::string_view kSafeInShell =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
@@ -325,7 +326,9 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
       quote = quote == '\0' ? c : '\0';
       add("");
     } else {
-      add(text.substr(at, 1));
+      const std::size_t end = text.find_first_of(kNotOrdinary, at + 1);
+      add(text.substr(at, end - at));
+      at = std::min(end, text.size()) - 1;
     }
   }
   if (quote != '\0') return unterminated(quote);

@@ -49,6 +49,8 @@ struct CoreRequest {
                                       ///< fastest kind; nullopt: no limit
   bool counts_separately =
       true;  ///< true: times by core kind may be measured in counting runs instead of timed runs
+
+  bool operator==(const CoreRequest&) const = default;
 };
 
 /// The treatment of core kinds in a session.

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <utility>
@@ -65,6 +66,7 @@ bool mentions(std::string_view text, std::string_view name) {
 
 /// Inserted text is not searched again; other braces are unchanged.
 std::string filled(std::string_view text, const std::vector<Parameter>& parameters) {
+  if (parameters.empty()) return std::string(text);
   std::string result;
   while (!text.empty()) {
     const auto found = std::ranges::find_if(parameters, [&](const Parameter& parameter) {
@@ -117,7 +119,7 @@ void for_each_list(const CommandOptions& options, const Take& take) {
 }
 
 std::vector<std::string> list_differences(const Command& command,
-                                          const std::vector<const Command*>& namesakes) {
+                                          const std::vector<Command*>& namesakes) {
   const auto differs = [&](const auto& is_same) {
     return std::ranges::any_of(namesakes, [&](const Command* other) { return !is_same(*other); });
   };
@@ -139,15 +141,16 @@ std::vector<std::string> list_differences(const Command& command,
 }
 
 void make_distinct(std::vector<Command>& commands) {
-  std::map<std::string_view, std::vector<const Command*>> namesakes;
-  for (const Command& command : commands) namesakes[command.name].push_back(&command);
-  std::vector<std::string> names(commands.size());
-  std::ranges::transform(commands, names.begin(), [&](const Command& command) {
-    const auto parts = list_differences(command, namesakes[command.name]);
-    return parts.empty() ? command.name
-                         : fmt::format("{} ({})", command.name, fmt::join(parts, ", "));
-  });
-  for (std::size_t i = 0; i < commands.size(); ++i) commands[i].name = names[i];
+  std::map<std::string_view, std::vector<Command*>> namesakes;
+  for (Command& command : commands) namesakes[command.name].push_back(&command);
+  std::vector<std::pair<Command*, std::string>> renamed;
+  for (const auto& [name, group] : namesakes) {
+    if (group.size() == 1) continue;
+    for (Command* command : group)
+      if (const auto parts = list_differences(*command, group); !parts.empty())
+        renamed.emplace_back(command, fmt::format("{} ({})", name, fmt::join(parts, ", ")));
+  }
+  for (auto& [command, name] : renamed) command->name = std::move(name);
 }
 
 std::string_view option_of(const ParameterOption& option) {
@@ -214,6 +217,7 @@ class CommandMaker {
       if (const auto used = check_used(variable); !used) return used.error();
     if (const auto numbers = check_numbers(); !numbers) return numbers.error();
     std::vector<Command> commands;
+    commands.reserve(measured_);
     for (std::size_t i = 0; i < combinations->size(); ++i) {
       auto command = make_command((*combinations)[i], i);
       if (!command) return command.error();
@@ -527,9 +531,11 @@ bool mentions_layout(std::string_view text) {
   return mentions(text, kLayoutVariable);
 }
 
-Command command_in_layout(const Plan& plan, std::size_t command, std::uint32_t layout) {
-  Command built = plan.commands[command];
-  if (plan.setting.layouts == 1) return built;
+std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t command,
+                                                 std::uint32_t layout) {
+  if (plan.setting.layouts == 1) return {std::shared_ptr<void>(), &plan.commands[command]};
+  auto result = std::make_shared<Command>(plan.commands[command]);
+  Command& built = *result;
   const std::vector<Parameter> number = {
       {std::string(kLayoutVariable), std::to_string(layout + 1)}};
   built.name =
@@ -544,7 +550,7 @@ Command command_in_layout(const Plan& plan, std::size_t command, std::uint32_t l
   if (built.build) built.build = filled(*built.build, number);
   for (auto& hook : built.hooks.all)
     if (hook) hook = filled(*hook, number);
-  return built;
+  return result;
 }
 
 std::string name_in_layout(const Plan& plan, const Step& step) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,8 @@ bool mentions_layout(std::string_view text);
 
 /// Returns a command with its layout's number in place of {layout}. `layout` counts from 0, the
 /// number from 1. Returns the command unchanged without --layouts.
-Command command_in_layout(const Plan& plan, std::size_t command, std::uint32_t layout);
+std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t command,
+                                                 std::uint32_t layout);
 
 /// Returns the command's name for messages about a run: "./old-3" or "./old (layout 3)".
 std::string name_in_layout(const Plan& plan, const Step& step);

@@ -60,17 +60,17 @@ std::vector<std::string> split_words(const Plan& plan, const std::vector<std::st
 std::vector<std::string> list_paths(const Plan& plan, std::size_t command, std::uint32_t layout,
                                     const std::optional<User>& user) {
   const Command& pattern = plan.commands[command];
-  const Command built = command_in_layout(plan, command, layout);
+  const auto built = command_in_layout(plan, command, layout);
   std::vector<std::string> paths;
   if (!plan.shell && (mentions_layout(pattern.folder) || mentions_layout(pattern.words.front())))
-    if (const auto program = os::find_program(make_program(plan, built, user)))
+    if (const auto program = os::find_program(make_program(plan, *built, user)))
       paths.push_back(*program);
   const std::vector<std::string> patterns = split_words(plan, pattern.words);
-  const std::vector<std::string> words = split_words(plan, built.words);
+  const std::vector<std::string> words = split_words(plan, built->words);
   for (std::size_t i = plan.shell ? 0 : 1; i < words.size(); ++i) {
     if (!mentions_layout(patterns[i])) continue;
-    const bool is_relative = !built.folder.empty() && !words[i].starts_with('/');
-    paths.push_back(is_relative ? built.folder + "/" + words[i] : words[i]);
+    const bool is_relative = !built->folder.empty() && !words[i].starts_with('/');
+    paths.push_back(is_relative ? built->folder + "/" + words[i] : words[i]);
   }
   return paths;
 }
@@ -104,12 +104,11 @@ std::vector<Build> list_builds(std::span<const Plan* const> plans) {
     for (std::uint32_t layout = 0; layout < plan->setting.layouts; ++layout) {
       for (std::size_t c = 0; c < plan->commands.size(); ++c) {
         if (!plan->commands[c].build) continue;
-        Command command = command_in_layout(*plan, c, layout);
-        if (!seen.emplace(*command.build, command.folder, command.environment).second) continue;
+        const auto command = command_in_layout(*plan, c, layout);
+        if (!seen.emplace(*command->build, command->folder, command->environment).second) continue;
         builds.push_back({fmt::format("{}: layout {} of {}", plan->commands[c].name, layout + 1,
                                       plan->setting.layouts),
-                          *std::move(command.build), std::move(command.folder),
-                          std::move(command.environment)});
+                          *command->build, command->folder, command->environment});
       }
     }
   }

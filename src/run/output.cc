@@ -194,14 +194,14 @@ std::vector<std::uint32_t> OutputCheck::commands_due(std::uint32_t first,
 Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t layout) {
   command_ = command;
   layout_ = layout;
-  const Command built = command_in_layout(plan_, command, layout);
-  os::ProgramSpec spec = make_program(plan_, built, context_.user);
+  const auto built = command_in_layout(plan_, command, layout);
+  os::ProgramSpec spec = make_program(plan_, *built, context_.user);
   spec.output.kept = false;
   spec.output.has_listener = true;
   spec.jobs = 1;
   const auto program = context_.launcher.add_program(spec);
   if (!program) return program.error();
-  const ExpectedOutput expected = built.expected.value_or(ExpectedOutput{});
+  const ExpectedOutput expected = built->expected.value_or(ExpectedOutput{});
   file_.reset();
   if (expected.kind == ExpectedOutput::Kind::File) {
     auto file = read_file(expected.text);  // before the run, which may write to it

@@ -67,12 +67,12 @@ constexpr std::size_t kMaxRuns = 200;
 constexpr std::size_t kBatch = 10;
 constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
 
-/// Returns a hash of what may make a run of the same file different.
-std::string hash_call(const Plan& plan, const Command& command) {
-  Sha256 hash;
+/// Returns, in one text, what may make a run of the same file different.
+std::string call_of(const Plan& plan, const Command& command) {
+  std::string call;
   const auto add = [&](std::string_view text) {
-    hash.add(text);
-    hash.add({"", 1});
+    call += text;
+    call += '\0';
   };
   const std::string_view path = command.words.front();
   add(path.substr(path.rfind('/') + 1));
@@ -83,10 +83,16 @@ std::string hash_call(const Plan& plan, const Command& command) {
   add(command.folder);
   if (!command.input.empty()) add("<" + command.input);
   for (const HookRow& row : kHookKinds)
-    if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
+    if (row.is_of_a_run()) add(command.hooks[row.kind] ? *command.hooks[row.kind] : std::string());
   add(command.output.path);
   add(std::to_string(static_cast<int>(command.output.kind)));
   add(std::to_string(plan.setting.jobs));
+  return call;
+}
+
+std::string hash_call(const Plan& plan, const Command& command) {
+  Sha256 hash;
+  hash.add(call_of(plan, command));
   return hash.digest();
 }
 
@@ -95,8 +101,8 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const Progra
   Sha256 hash;
   std::array<char, 16384> bytes;
   for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
-    const Command built = command_in_layout(plan, command, layout);
-    const auto path = os::find_program(make_program(plan, built, reader.user));
+    const auto built = command_in_layout(plan, command, layout);
+    const auto path = os::find_program(make_program(plan, *built, reader.user));
     if (!path) return {};
     const auto file = os::TextFile::open(*path, reader.user);
     if (!file) return {};
@@ -252,7 +258,7 @@ Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bo
                                      std::size_t command, std::uint32_t layout) {
   const auto known = known_.find({simulated_by, writes_metrics, command, layout});
   if (known != known_.end()) return known->second;
-  os::ProgramSpec spec = make_program(plan_, command_in_layout(plan_, command, layout), user_);
+  os::ProgramSpec spec = make_program(plan_, *command_in_layout(plan_, command, layout), user_);
   spec.has_region = plan_.setting.region;
   // Only if it is used, because it costs instructions in a program that reads its environment.
   if (writes_metrics) spec.launch_variable = kMetricsVariable;
@@ -272,12 +278,12 @@ Result<void> HookRunner::register_hooks(const std::optional<User>& user) {
 
 Result<void> HookRunner::add_programs(std::size_t index, std::uint32_t layout,
                                       const std::optional<User>& user) {
-  const Command command = command_in_layout(plan_, index, layout);
+  const auto command = command_in_layout(plan_, index, layout);
   Programs& programs = programs_.emplace_back();
   for (const HookRow& row : kHookKinds) {
-    if (!command.hooks[row.kind]) continue;
+    if (!command->hooks[row.kind]) continue;
     if (layout > 0 && !row.is_of_a_run() && !is_of_a_layout(plan_.commands[index], row)) continue;
-    const auto id = launcher_.add_program(make_hook(row, command, user));
+    const auto id = launcher_.add_program(make_hook(row, *command, user));
     if (!id) return id.error();
     programs[row.kind] = *id;
     (row.is_of_a_run() ? between_runs_ : around_commands_) = true;
@@ -350,7 +356,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
       overheads.push_back(overheads[known]);
       continue;
     }
-    Command empty = command_in_layout(plan, i, 0);
+    Command empty = *command_in_layout(plan, i, 0);
     empty.words = plan.shell->words;
     empty.words.insert(empty.words.end(), {"-c", ""});
     os::ProgramSpec spec = make_program(plan, empty, user);
@@ -367,7 +373,7 @@ std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
                                     const std::optional<User>& user,
                                     const std::function<int()>& interrupt) {
   constexpr std::size_t enough = 20;
-  Command nothing = command_in_layout(plan, 0, 0);
+  Command nothing = *command_in_layout(plan, 0, 0);
   nothing.words = {"true"};
   os::ProgramSpec spec = make_program(plan, nothing, user);
   spec.output = {};
@@ -418,16 +424,16 @@ std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& r
     return os::find_program(make_program(plan, command, reader.user));
   };
   const std::size_t reference = plan.reference.command;
-  const std::string call = hash_call(plan, plan.commands[reference]);
+  const std::string call = call_of(plan, plan.commands[reference]);
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    if (!plan.reference.is_candidate(c) || hash_call(plan, plan.commands[c]) != call) continue;
+    if (!plan.reference.is_candidate(c) || call_of(plan, plan.commands[c]) != call) continue;
     const auto path = path_of(plan.commands[c]);
     const auto of_reference = path_of(plan.commands[reference]);
     if (!path || !of_reference) continue;
     const std::string executable = hash_if_equal(*of_reference, *path, reader);
     if (executable.empty()) continue;
     programs.resize(plan.commands.size());
-    programs[reference] = programs[c] = {executable, call};
+    programs[reference] = programs[c] = {executable, hash_call(plan, plan.commands[c])};
   }
   return programs;
 }

@@ -152,7 +152,7 @@ void StepRunner::look_up(std::size_t command) {
   if (is_looked_up_[command]) return;
   is_looked_up_[command] = true;
   auto found = benchmark_.engine.find_uncounted(
-      command, make_program(plan_, command_in_layout(plan_, command, 0), context_.user));
+      command, make_program(plan_, *command_in_layout(plan_, command, 0), context_.user));
   if (found) observer_.counts_lost(plan_.commands[command], *found);
   session_.uncounted[command] = std::move(found);
 }

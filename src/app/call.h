@@ -49,7 +49,7 @@ struct RoundLog {
 
 struct GitQuestion {
   std::string repository{};  ///< path; empty if a variable names the repository
-  std::unique_ptr<os::ProgramAside> program{};
+  std::unique_ptr<os::HelperProgram> program{};
 };
 
 /// One call of lauka. Each member outlives the members below it.
@@ -59,7 +59,7 @@ struct Call {
   std::unique_ptr<os::SettingFiles> settings{};  ///< opened when first needed; null on macOS
   tune::CpuChoice tune_cpus{};
   std::optional<Tuning> tuning{};  ///< set by begin_tuning(); nullopt without --tune, and on macOS
-  std::unique_ptr<tune::Tuned> tuned{};
+  std::unique_ptr<tune::TuningSession> tuned{};
   std::optional<User> user{};
   std::unique_ptr<os::MemoryGroups> groups{};  ///< null if tree_peak_memory is not measured
   std::optional<GitQuestion> git{};
@@ -67,11 +67,12 @@ struct Call {
   std::optional<Allowance> allowance{};    ///< limits before --tune; nullopt if unknown
   std::optional<Throttling> throttling{};  ///< waiting for the CPU quota during the session
   std::string suite_text{};
-  bool was_watched = false;  ///< true if gates or --precision may have ended a saved session
+  bool may_be_stopped_by_gates =
+      false;  ///< true if gates or --precision may have ended a saved session
   std::vector<Benchmark> benchmarks{};
-  gate::Risk risk = gate::Risk::Any;
+  gate::ErrorRate risk = gate::ErrorRate::Any;
   std::vector<os::OpenExport> exports{};
-  TimeOfDay began{};
+  UtcTime began{};
   std::optional<RoundLog> log{};
 
   bool is_saved() const { return !options.from.empty(); }

@@ -33,7 +33,7 @@ report::Style choose_style(const OutputOptions& options) {
           os::terminal_width(stream, 0),
           options.verbosity == Verbosity::Verbose,
           options.histogram,
-          !os::speaks_utf8(),
+          !os::locale_uses_utf8(),
           options.presentation.marks == MarksChoice::Text};
 }
 
@@ -43,7 +43,7 @@ bool must_show_lack_of_counters(const Options& options) {
   return !options.counting.events.empty() || options.counting.engine != EngineChoice::Auto ||
          options.output.verbosity == Verbosity::Verbose ||
          (options.output.verbosity == Verbosity::Normal && os::is_terminal(Stream::Error) &&
-          os::is_first_time("no-counters"));
+          os::create_mark_once("no-counters"));
 }
 
 Result<void> show_tables(const Options& options, const Report& report) {
@@ -62,9 +62,9 @@ Result<void> show_tables(const Options& options, const Report& report) {
   for (const std::string& warning : report::screen_warnings(report, style))
     warnings += report::wrapped_message(warning, width);
   if (!quiet) say_on_error(report::note_lines(notes, width));
-  auto shown = os::say(shown_on(options.output), text.tables);
+  auto shown = os::write_to(shown_on(options.output), text.tables);
   if (!quiet && !warnings.empty()) say_on_error(warnings);
-  auto closed = os::say(shown_on(options.output), text.verdicts);
+  auto closed = os::write_to(shown_on(options.output), text.verdicts);
   return shown ? closed : shown;
 }
 
@@ -92,9 +92,9 @@ gate::Findings findings_of_saved(const Benchmark& benchmark, const Recording& jo
     return judge(joined, benchmark.plan.gates, benchmark.plan.gates_of_job);
   const Recording& first = benchmark.saved.front();
   const bool is_same = benchmark.saved.size() == 1 && !benchmark.options.gates.baseline &&
-                       benchmark.options.from_reference.empty() &&
+                       benchmark.options.saved_reference.empty() &&
                        joined.confidence == first.confidence;
-  return is_same ? moved(benchmark.measured.findings, first.metrics, joined.metrics)
+  return is_same ? with_metrics_of(benchmark.measured.findings, first.metrics, joined.metrics)
                  : gate::Findings{};
 }
 
@@ -249,7 +249,7 @@ int show_and_export(Call& call, bool& is_exported) {
     say_notes(call.options.output,
               {"no command gets what is waiting in standard input: save it in a file, and add "
                "--input FILE"});
-  for (const std::string& line : report::ruined_lines(report))
+  for (const std::string& line : report::all_runs_failed_lines(report))
     say_on_error(report::wrapped_message(line, os::terminal_width(Stream::Error, 0)));
   return status;
 }
@@ -263,7 +263,8 @@ bool describes_session(const OutputOptions& options) {
 }
 
 void say_on_error(const std::string& text) {
-  static_cast<void>(os::say(Stream::Error, os::speaks_utf8() ? text : report::to_ascii(text)));
+  static_cast<void>(
+      os::write_to(Stream::Error, os::locale_uses_utf8() ? text : report::to_ascii(text)));
 }
 
 int refuse(const Error& error, ExitStatus status) {

@@ -84,7 +84,7 @@ int stream_threads(Call& call) {
       .now = [&] { return clock.now(); },
       .wait = os::sleep_for,
       .is_over = [] { return os::interrupt() != 0; },
-      .write = [](std::string_view text) { return os::say(Stream::Output, text); }};
+      .write = [](std::string_view text) { return os::write_to(Stream::Output, text); }};
   const auto written = inquire::watch_threads(**stream, watching);
   say_on_error(report::note_lines((*stream)->notes()));
   if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
@@ -122,14 +122,14 @@ int check_machine(Call& call) {
     if (!opened) return refuse(opened.error(), ExitStatus::Usage);
     file = *std::move(opened);
   }
-  engine::OnMacos macos;
+  engine::MacosEngineOptions macos;
   macos.launcher = call.launcher.get();
   // Before the other checks, because engines reset what a killed run left behind.
   const auto engines = engine::try_engines(options.counting.user_only, os::linux_calls(), macos);
   MachineFacts facts = os::machine_facts();
   const auto files = os::open_setting_files();
   const auto groups = os::open_memory_groups(files.get());
-  facts.tree_peak = groups ? Error{} : groups.error();
+  facts.why_no_tree_peak = groups ? Error{} : groups.error();
   if (os::linux_calls() != nullptr)
     facts.profile = engine::profile::try_profile(options.counting.user_only, os::linux_calls());
   if (const os::LinuxCalls* calls = os::linux_calls()) {
@@ -142,7 +142,7 @@ int check_machine(Call& call) {
   const Stream stream = shown_on(options.output);
   Result<void> shown;
   if (options.output.verbosity != Verbosity::Quiet)
-    shown = os::say(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
+    shown = os::write_to(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
   if (file) {
     const os::ActAs owner(call.user);
     if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
@@ -156,7 +156,7 @@ int check_machine(Call& call) {
 }  // namespace
 
 int show(const std::string& text) {
-  return status_of(os::say(Stream::Output, text));
+  return status_of(os::write_to(Stream::Output, text));
 }
 
 int answer(Call& call) {

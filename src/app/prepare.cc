@@ -44,7 +44,7 @@ Result<void> open_database(const Call& call, Benchmark& benchmark) {
 }
 
 Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
-  const TreePeakRequest asked = asks_for_tree_peak(benchmark.options);
+  const TreePeakRequest asked = tree_peak_request(benchmark.options);
   if (asked == TreePeakRequest::No) return std::string();
   if (!call.groups) {
     if (!call.settings) call.settings = os::open_setting_files();
@@ -83,7 +83,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   const auto select = [&](EventRequest wanted) {
     const bool all = choose_metrics(benchmark.options) == MetricSelection::All;
     if (benchmark.options.counting.region)
-      wanted.counted_in = all ? CountedIn::RegionAndWhole : CountedIn::Region;
+      wanted.counted_in = all ? CountedPart::RegionAndWhole : CountedPart::Region;
     return benchmark.chosen.engine->select(wanted);
   };
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
@@ -106,11 +106,11 @@ Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std:
   if (!text) return text.error();
   auto read = read_sessions(*text);
   if (!read) return read.error().about(fmt::format("{} {}", what, cited(file)));
-  for (ReadSession& session : read->benchmarks) session.recording.file = file;
+  for (SessionFromFile& session : read->benchmarks) session.recording.file = file;
   return read;
 }
 
-void enter_saved(ReadSession session, Call& call) {
+void enter_saved(SessionFromFile session, Call& call) {
   const std::string& name = session.benchmark;
   auto benchmark = std::ranges::find(call.benchmarks, name, &Benchmark::name);
   if (benchmark == call.benchmarks.end()) {
@@ -118,8 +118,9 @@ void enter_saved(ReadSession session, Call& call) {
     benchmark = call.benchmarks.end() - 1;
   }
   const gate::Findings& found = session.findings;
-  call.was_watched = call.was_watched || (!session.recording.setting.stop.exact_runs &&
-                                          (!found.verdicts.empty() || found.precision));
+  call.may_be_stopped_by_gates =
+      call.may_be_stopped_by_gates ||
+      (!session.recording.setting.stop.exact_runs && (!found.verdicts.empty() || found.precision));
   if (benchmark->saved.empty()) benchmark->measured.findings = std::move(session.findings);
   benchmark->saved.push_back(std::move(session.recording));
 }
@@ -130,7 +131,7 @@ Result<void> read_saved(Call& call) {
     auto read = read_saved_file(call, file, "--from");
     if (!read) return read.error();
     call.risk = read->risk;
-    for (ReadSession& session : read->benchmarks) enter_saved(std::move(session), call);
+    for (SessionFromFile& session : read->benchmarks) enter_saved(std::move(session), call);
   }
   const auto file_of = [&](bool is_suite) {
     const auto found =
@@ -141,7 +142,7 @@ Result<void> read_saved(Call& call) {
   if (!file_of(true).empty() && !file_of(false).empty())
     return Error{fmt::format("--from {} is a suite, and {} is not", file_of(true), file_of(false)),
                  "show them apart"};
-  if (call.is_suite() && call.options.gates.controls_fdr) call.risk = gate::Risk::Share;
+  if (call.is_suite() && call.options.gates.controls_fdr) call.risk = gate::ErrorRate::Share;
   return {};
 }
 
@@ -154,7 +155,7 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   auto plan = plan_of_saved(benchmark.options, benchmark.saved);
   if (!plan) return plan.error();
   benchmark.plan = *std::move(plan);
-  if (call.was_watched && !benchmark.plan.gates.empty())
+  if (call.may_be_stopped_by_gates && !benchmark.plan.gates.empty())
     benchmark.plan.setting.events.notes.push_back(
         {NoteKind::JudgedAgain,
          "a session that ended when its own gates or --precision were content is judged again: a "
@@ -164,7 +165,7 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
 }
 
 Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& benchmark) {
-  const auto found = std::ranges::find_if(read.benchmarks, [&](const ReadSession& there) {
+  const auto found = std::ranges::find_if(read.benchmarks, [&](const SessionFromFile& there) {
     return there.benchmark.empty() || there.benchmark == benchmark.name;
   });
   if (found == read.benchmarks.end() && benchmark.name.empty())
@@ -185,7 +186,7 @@ Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& 
 void note_gone(const std::string& file, const ReadFile& read, Call& call) {
   if (!call.is_suite() || call.options.suite.only || call.options.suite.shard) return;
   std::vector<std::string> gone;
-  for (const ReadSession& there : read.benchmarks)
+  for (const SessionFromFile& there : read.benchmarks)
     if (!there.benchmark.empty() && std::ranges::find(call.benchmarks, there.benchmark,
                                                       &Benchmark::name) == call.benchmarks.end())
       gone.push_back(cited(there.benchmark));
@@ -301,20 +302,21 @@ std::optional<std::string> find_repository() {
 }
 
 /// Starts git without side effects: git writes no index and starts no monitor.
-std::unique_ptr<os::ProgramAside> ask_git(const Call& call, const std::vector<std::string>& words) {
+std::unique_ptr<os::HelperProgram> ask_git(const Call& call,
+                                           const std::vector<std::string>& words) {
   constexpr auto most = std::chrono::seconds(5);
   os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false"}};
   git.words.insert(git.words.end(), words.begin(), words.end());
   git.user = call.user;
-  auto aside = std::make_unique<os::ProgramAside>();
+  auto aside = std::make_unique<os::HelperProgram>();
   aside->begin(git, most);
   return aside;
 }
 
 /// Done before the runs, because they may change commit and branch.
 void ask_for_head(Call& call) {
-  call.labels = with_given(call.options.output.labels, {});
-  if (!call.options.output.asks_git || !describes_session(call.options.output)) return;
+  call.labels = merge_labels(call.options.output.labels, {});
+  if (!call.options.output.takes_labels_from_git || !describes_session(call.options.output)) return;
   auto repository = find_repository();
   if (!repository) return;
   call.git = GitQuestion{*std::move(repository), ask_git(call, {"rev-parse", "--revs-only", "HEAD",
@@ -361,7 +363,7 @@ Result<void> find_user(Call& call) {
 Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   const Options& options = benchmark.options;
   if (options.counting.kpep) return open_database(call, benchmark);
-  engine::OnMacos macos;
+  engine::MacosEngineOptions macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
   macos.strategy = options.counting.strategy;
   macos.period = options.counting.period;
@@ -374,7 +376,7 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   if (options.counting.region && !engine->counts_regions()) {
     const bool counts_threads =
         os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
-    engine = counts_threads ? engine::count_calling_threads(std::move(engine))
+    engine = counts_threads ? engine::with_region_of_threads(std::move(engine))
                             : engine::without_regions(std::move(engine));
   }
   engine = engine::with_energy(std::move(engine), os::linux_calls());
@@ -454,7 +456,7 @@ void find_labels(Call& call, std::vector<Label> head) {
     return;
   }
   head.push_back({"dirty", answer.output.empty() ? "no" : "yes"});
-  call.labels = with_given(std::move(call.labels), head);
+  call.labels = merge_labels(std::move(call.labels), head);
 }
 
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,

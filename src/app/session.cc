@@ -87,10 +87,10 @@ std::unique_ptr<Observer> choose_drawing(const Call& call) {
                      !is_shared && os::wants_drawing(os::Stream::Error);
   if (!draws) return std::make_unique<NoObserver>();
   const auto draw = [](std::string_view text) {
-    static_cast<void>(os::say(os::Stream::Error, text));
+    static_cast<void>(os::write_to(os::Stream::Error, text));
   };
   const auto width = [] { return os::terminal_width(os::Stream::Error, 80); };
-  return std::make_unique<report::ProgressBar>(draw, width, !os::speaks_utf8(),
+  return std::make_unique<report::ProgressBar>(draw, width, !os::locale_uses_utf8(),
                                                options.output.presentation.time_unit);
 }
 
@@ -108,11 +108,11 @@ std::optional<std::string> log_path(const OutputOptions& options) {
 
 /// Reads the first line; nullopt if it is incomplete, because a session was killed or had no disk
 /// space.
-Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::string& file,
-                                            Seals& seals) {
+Result<std::optional<LogHead>> head_of_log(const std::string& text, const std::string& file,
+                                           Seals& seals) {
   const std::size_t end = text.find('\n');
   const std::string_view line = std::string_view(text).substr(0, end);
-  if (end == std::string::npos && may_be_cut_head(line)) return std::optional<KeptHead>();
+  if (end == std::string::npos && may_be_cut_head(line)) return std::optional<LogHead>();
   const auto opened = seals.open(line);
   auto head = opened ? parse_head(*opened) : std::nullopt;
   if (head) return head;
@@ -226,9 +226,9 @@ Result<std::size_t> take_up(const std::string& text, const MadeOf& all, Call& ca
   const std::string& file = call.log->file;
   auto found = head_of_log(text, file, call.log->seals);
   if (!found) return found.error();
-  const std::optional<KeptHead> head = *std::move(found);
+  const std::optional<LogHead> head = *std::move(found);
   if (!head) return std::size_t{0};
-  if (const auto what = difference(head->made_of, all))
+  if (const auto what = difference(head->settings, all))
     return Error{fmt::format("--resume cannot go on with the rounds in {}: {}", cited(file), *what),
                  "make it as it was, or begin again without --resume"};
   call.began = head->began;
@@ -245,7 +245,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   if (auto cut = lines->cut(*bytes); !cut) return cut;
   log.lines = std::move(lines);
   if (*bytes == 0)
-    log.lines->append(log.seals.seal(to_line(KeptHead{all, *options.run.seed, call.began})));
+    log.lines->append(log.seals.seal(to_line(LogHead{all, *options.run.seed, call.began})));
   if (options.suite.resumes)
     say_notes(
         options.output,
@@ -336,7 +336,7 @@ Result<void> add_suite(Call& call) {
   if (auto taken = take_seed(call); !taken) return taken;
   if (!call.options.run.seed)
     call.options.run.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  call.risk = call.options.gates.controls_fdr ? gate::Risk::Share : gate::Risk::Any;
+  call.risk = call.options.gates.controls_fdr ? gate::ErrorRate::Share : gate::ErrorRate::Any;
   for (cli::Benchmark& benchmark : suite->benchmarks) {
     benchmark.options.run.seed = derive_seed(*call.options.run.seed, benchmark.name);
     call.benchmarks.push_back(

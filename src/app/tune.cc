@@ -107,6 +107,7 @@ int untune(Call& call) {
   const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, error);
   if (!std::filesystem::exists(folder)) return show("nothing is tuned\n");
   os::SettingFiles* const files = open_settings(call);
+  if (files == nullptr) return show("nothing is tuned\n");  // macOS
   if (!os::has_root_rights())
     return refuse({"only root can restore what was tuned", "sudo lauka --untune"},
                   ExitStatus::Failed);
@@ -188,7 +189,7 @@ void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
   const auto& own = call.tune_cpus.commands;
   auto& cpus = benchmark.cores.use.cpus;
   if (own.empty()) return;
-  const auto both = cpus_also_in(own, cpus);
+  const auto both = common_cpus(own, cpus);
   if (cpus.empty()) cpus = own;
   if (!both.empty()) cpus = both;
 }
@@ -206,7 +207,7 @@ Result<void> begin_tuning(Call& call) {
   }
   // A run whose memory is measured is in a control group of its own.
   if (call.groups) request.choices.push_back({"partition", false});
-  auto tuned = tune::Tuned::begin(*call.settings, request, call.tune_cpus);
+  auto tuned = tune::TuningSession::begin(*call.settings, request, call.tune_cpus);
   if (!tuned) return tuned.error();
   call.tuned = *std::move(tuned);
   call.tuning = call.tuned->in_force();

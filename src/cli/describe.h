@@ -10,7 +10,7 @@
 namespace lauka::cli {
 
 /// A shell script that lists the possible words of a value.
-struct Listing {
+struct WordScript {
   std::string name;    ///< end of the shell function's name: "events" in _lauka_events
   std::string script;  ///< script for sh that prints one word per line; "$@" is the command line
                        ///< typed so far
@@ -21,7 +21,7 @@ struct Listing {
 struct ValueWord {
   std::string name{};                  ///< placeholder as --help shows it: "N", "auto|always|never"
   std::vector<std::string> choices{};  ///< literal words that are valid values
-  std::optional<Listing> listing{};
+  std::optional<WordScript> listing{};
   bool is_file = false;
   bool is_folder = false;
   bool is_command = false;

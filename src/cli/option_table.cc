@@ -23,10 +23,10 @@ namespace {
 constexpr std::uint64_t kMaxJobs = 1000;
 constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 
-Result<void> add_events(Draft& draft, const Given& given) {
+Result<void> add_events(Draft& draft, const OptionValue& given) {
   const bool adds_to_defaults = given.value.starts_with('+');
   const std::string list = adds_to_defaults ? given.value.substr(1) : given.value;
-  const auto names = event_names(Given{given.option, list});
+  const auto names = event_names(OptionValue{given.option, list});
   if (!names) return names.error();
   draft.options.counting.with_default_events =
       draft.options.counting.with_default_events || adds_to_defaults;
@@ -37,13 +37,13 @@ Result<void> add_events(Draft& draft, const Given& given) {
   return {};
 }
 
-Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
+Result<void> set_fail_if_slower(Draft& draft, const OptionValue& given) {
   draft.slower_percent = 0.0;
   if (given.value.empty()) return {};
   return keep(percentage(given, kMinGateLimit, kMaxGateLimit), draft.slower_percent);
 }
 
-Result<void> add_label(Draft& draft, const Given& given) {
+Result<void> add_label(Draft& draft, const OptionValue& given) {
   const std::size_t equals = given.value.find('=');
   const std::string key = given.value.substr(0, equals);
   if (equals == std::string::npos || !is_own_name(key))
@@ -55,7 +55,7 @@ Result<void> add_label(Draft& draft, const Given& given) {
   return {};
 }
 
-Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given) {
+Result<void> set_fail_if_inconclusive(Draft& draft, const OptionValue& given) {
   draft.options.gates.fail_if_inconclusive = static_cast<int>(ExitStatus::GateInconclusive);
   if (given.value.empty()) return {};
   const auto status = whole_number(given, 1, 255);
@@ -65,16 +65,16 @@ Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given) {
 }
 
 /// Splits the value at the last colon, because an event's name may contain colons.
-Result<void> set_precision(Draft& draft, const Given& given) {
+Result<void> set_precision(Draft& draft, const OptionValue& given) {
   const std::size_t colon = given.value.rfind(':');
   const bool names_metric = colon != std::string::npos && colon > 0;
   draft.options.gates.precision_metric = names_metric ? given.value.substr(0, colon) : "";
   const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
-  return keep(fraction(Given{given.option, number}, {0.0, false}, {1000.0, true}),
+  return keep(fraction(OptionValue{given.option, number}, {0.0, false}, {1000.0, true}),
               draft.options.gates.precision);
 }
 
-Result<void> set_tune(Draft& draft, const Given& given) {
+Result<void> set_tune(Draft& draft, const OptionValue& given) {
   bool is_list = false;
   auto request = tune_request(given, is_list);
   if (!request) return request.error();
@@ -83,16 +83,16 @@ Result<void> set_tune(Draft& draft, const Given& given) {
   return {};
 }
 
-Result<void> set_engine(Draft& draft, const Given& given) {
+Result<void> set_engine(Draft& draft, const OptionValue& given) {
   const bool is_reversed = given.value == "dhat,cachegrind";
   const Result<std::size_t> position =
-      choice(is_reversed ? Given{given.option, "cachegrind,dhat"} : given);
+      choice(is_reversed ? OptionValue{given.option, "cachegrind,dhat"} : given);
   if (!position) return position.error();
   draft.options.counting.engine = kEngines.at(*position).choice;
   return {};
 }
 
-Result<void> set_metrics(Draft& draft, const Given& given) {
+Result<void> set_metrics(Draft& draft, const OptionValue& given) {
   Options& options = draft.options;
   options.counting.metric_list.clear();
   for (const auto& [name, selection] :
@@ -105,7 +105,7 @@ Result<void> set_metrics(Draft& draft, const Given& given) {
   return keep(event_names(given), options.counting.metric_list);
 }
 
-Result<void> add_parameter_list(Draft& draft, const Given& given) {
+Result<void> add_parameter_list(Draft& draft, const OptionValue& given) {
   if (given.words[1].empty())
     return Error{fmt::format("{} {} has an empty list", given.option.spelling(), given.words[0]),
                  "write values with commas between them"};
@@ -114,11 +114,11 @@ Result<void> add_parameter_list(Draft& draft, const Given& given) {
   return {};
 }
 
-Result<void> set_threads(Draft& draft, const Given& given) {
+Result<void> set_threads(Draft& draft, const OptionValue& given) {
   Inquiry inquiry{.kind = InquiryKind::Threads};
   for (const std::string& text : split_list(given.value)) {
     const auto process =
-        whole_number(Given{given.option, text}, 1, std::numeric_limits<std::int32_t>::max());
+        whole_number(OptionValue{given.option, text}, 1, std::numeric_limits<std::int32_t>::max());
     if (!process) return process.error();
     const auto id = static_cast<std::int32_t>(*process);
     auto& all = inquiry.processes;
@@ -128,13 +128,13 @@ Result<void> set_threads(Draft& draft, const Given& given) {
   return {};
 }
 
-Result<void> set_suite(Draft& draft, const Given& given) {
+Result<void> set_suite(Draft& draft, const OptionValue& given) {
   if (draft.options.suite.file)
     return refused(given, {"is a second suite", "measure one at a time"});
   return keep(text(given), draft.options.suite.file);
 }
 
-Result<void> add_export(Draft& draft, const Given& given) {
+Result<void> add_export(Draft& draft, const OptionValue& given) {
   const ExportRow& row = *std::ranges::find(kExports, given.option.name, &ExportRow::option);
   auto& exports = draft.options.output.exports;
   std::erase_if(exports, [&](const ExportTarget& target) { return target.kind == row.kind; });
@@ -144,12 +144,12 @@ Result<void> add_export(Draft& draft, const Given& given) {
   return {};
 }
 
-Result<void> add_hook(Draft& draft, const Given& given) {
+Result<void> add_hook(Draft& draft, const OptionValue& given) {
   const HookRow& row = *std::ranges::find(kHookKinds, given.option.name, &HookRow::name);
   return add(text(given), draft.options.commands.hooks[row.kind]);
 }
 
-Result<void> set_style(Draft& draft, const Given& given) {
+Result<void> set_style(Draft& draft, const OptionValue& given) {
   if (auto known = choice(given); !known) return known.error();
   const std::string& style = given.value;
   Options& options = draft.options;
@@ -161,7 +161,7 @@ Result<void> set_style(Draft& draft, const Given& given) {
 }
 
 template <InquiryKind kind>
-Result<void> ask(Draft& draft, const Given& given) {
+Result<void> ask(Draft& draft, const OptionValue& given) {
   draft.options.inquiry = {.kind = kind, .text = given.value};
   return {};
 }
@@ -200,54 +200,55 @@ T& target(Draft& draft, T Owner::*member) {
 }
 
 template <auto member, auto value>
-Result<void> set(Draft& draft, const Given& /*given*/) {
+Result<void> set(Draft& draft, const OptionValue& /*given*/) {
   target(draft, member) = value;
   return {};
 }
 
 template <auto member, auto... values>
-Result<void> set_choice(Draft& draft, const Given& given) {
+Result<void> set_choice(Draft& draft, const OptionValue& given) {
   return keep(choice(given, std::array{values...}), target(draft, member));
 }
 
 template <auto member, std::uint64_t min, std::uint64_t max>
-Result<void> set_number(Draft& draft, const Given& given) {
+Result<void> set_number(Draft& draft, const OptionValue& given) {
   return keep(whole_number(given, min, max), target(draft, member));
 }
 
 template <auto read, auto member>
-Result<void> put(Draft& draft, const Given& given) {
+Result<void> put(Draft& draft, const OptionValue& given) {
   return keep(read(given), target(draft, member));
 }
 
 template <auto read, auto member>
-Result<void> push(Draft& draft, const Given& given) {
+Result<void> push(Draft& draft, const OptionValue& given) {
   return add(read(given), target(draft, member));
 }
 
-Result<std::string> any_text(const Given& given) {
+Result<std::string> any_text(const OptionValue& given) {
   return given.value;
 }
 
-constexpr Traits kOfCall = {.scope = Scope::Call};
-constexpr Traits kOfSaved = {.scope = Scope::Call, .fits_saved = true};
-constexpr Traits kOfSuite = {.scope = Scope::Call, .needs_suite = true};
-constexpr Traits kOfMeasured = {.scope = Scope::Session};
-constexpr Traits kOfSession = {.scope = Scope::Session, .fits_saved = true};
-constexpr Traits kOfAllGates = {.scope = Scope::Session, .fits_saved = true, .needs_suite = true};
-constexpr Traits kTyped = {.scope = Scope::TypedSession};
-constexpr Traits kInSuite = {.needs_suite = true};
-constexpr Traits kFitsSaved = {.fits_saved = true};
+constexpr OptionRules kOfCall = {.scope = Scope::Call};
+constexpr OptionRules kOfSaved = {.scope = Scope::Call, .works_with_from = true};
+constexpr OptionRules kOfSuite = {.scope = Scope::Call, .needs_suite = true};
+constexpr OptionRules kOfMeasured = {.scope = Scope::Session};
+constexpr OptionRules kOfSession = {.scope = Scope::Session, .works_with_from = true};
+constexpr OptionRules kOfAllGates = {
+    .scope = Scope::Session, .works_with_from = true, .needs_suite = true};
+constexpr OptionRules kTyped = {.scope = Scope::TypedSession};
+constexpr OptionRules kInSuite = {.needs_suite = true};
+constexpr OptionRules kFitsSaved = {.works_with_from = true};
 
-constexpr Traits brief(std::string_view text, Traits others = {}) {
+constexpr OptionRules brief(std::string_view text, OptionRules others = {}) {
   others.brief = text;
   return others;
 }
-constexpr Traits sets(std::string_view option, Traits others = {}) {
+constexpr OptionRules sets(std::string_view option, OptionRules others = {}) {
   others.sets = option;
   return others;
 }
-constexpr Traits contradicts(std::string_view option) {
+constexpr OptionRules contradicts(std::string_view option) {
   return {.contradicts = option};
 }
 
@@ -288,7 +289,7 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      "a run is over when a line of its output matches (a server that is ready): its wall time is "
      "up to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL; being "
      "stopped this way is not a failure, but ending before that line is",
-     put<line_pattern, &RunOptions::until>},
+     put<regular_expression, &RunOptions::until>},
     {"layouts", '\0', Takes::Value, "N",
      "compare N builds of each command, which differ in the placement of their code: {layout} is 1 "
      "... N in the command, its name, builds, hooks and folder. Changes are then over layouts",
@@ -314,13 +315,13 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      "run each command with SHELL -c; 'default' is sh, 'none' (the default) runs it directly",
      put<shell, &CommandOptions::shell>},
     {"", 'S', Takes::Nothing, "", "the same as --shell default",
-     [](Draft& d, const Given&) -> Result<void> {
+     [](Draft& d, const OptionValue&) -> Result<void> {
        d.options.commands.shell = Shell{{"sh"}};
        return {};
      },
      brief("run the commands in a shell (sh)", sets("shell"))},
     {"", 'N', Takes::Nothing, "", "the same as --shell none",
-     [](Draft& d, const Given&) -> Result<void> {
+     [](Draft& d, const OptionValue&) -> Result<void> {
        d.options.commands.shell.reset();
        return {};
      },
@@ -349,7 +350,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      "stops at its first match there, and pipe makes it do all of its work)",
      push<output, &CommandOptions::outputs>},
     {"show-output", '\0', Takes::Nothing, "", "the same as --output inherit",
-     [](Draft& d, const Given&) -> Result<void> {
+     [](Draft& d, const OptionValue&) -> Result<void> {
        d.options.commands.outputs.push_back(OutputChoice{OutputKind::Inherit});
        return {};
      },
@@ -365,7 +366,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      add_parameter_list, brief("one benchmark per value; {VAR} is replaced")},
     {"parameter-scan", 'P', Takes::ThreeWords, "VAR MIN MAX",
      "the same with the numbers from MIN to MAX",
-     [](Draft& d, const Given& g) -> Result<void> {
+     [](Draft& d, const OptionValue& g) -> Result<void> {
        d.options.commands.parameters.push_back(
            {.name = g.words[0], .is_scan = true, .min = g.words[1], .max = g.words[2]});
        return {};
@@ -446,7 +447,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "'mpki=1000*cache-misses/instructions'; its events are counted without -e. May be repeated. "
      "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on Intel, "
      "topdown_retiring and its like are there by name, and with --metrics all",
-     [](Draft& d, const Given& g) -> Result<void> {
+     [](Draft& d, const OptionValue& g) -> Result<void> {
        if (d.options.counting.derived.size() == kMaxDerived)
          return refused(g, {"is one --derive too many", "use 1,000 at most"});
        return add(derived_metric(g), d.options.counting.derived);
@@ -467,7 +468,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"min-p-share", '\0', Takes::Value, "PCT",
      "repeat (at most 3 times, then warn) a run that spent less than this share of its CPU time on "
      "performance cores",
-     [](Draft& d, const Given& g) {
+     [](Draft& d, const OptionValue& g) {
        return keep(fraction(g, {0.0, false}, {100.0, true}), d.options.counting.min_p_share);
      }},
     {"threads", '\0', Takes::Value, "PID,...",
@@ -505,7 +506,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "the command line, and these over the file's [defaults]",
      set_suite, kOfSuite},
     {"only", '\0', Takes::Value, "REGEX", "of a suite: the benchmarks whose names match",
-     put<line_pattern, &SuiteOptions::only>, kOfSuite},
+     put<regular_expression, &SuiteOptions::only>, kOfSuite},
     {"shard", '\0', Takes::Value, "I/N",
      "of a suite: the I-th of N disjoint parts, as 2/5; a benchmark is never divided",
      put<shard, &SuiteOptions::shard>, kOfSuite},
@@ -539,7 +540,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
     {"confidence", '\0', Takes::Value, "PCT",
      "confidence of every interval and gate (default 95). Each delta is the typical round's "
      "change, or the mean's with fewer than six rounds or values of 0",
-     [](Draft& d, const Given& g) {
+     [](Draft& d, const OptionValue& g) {
        return keep(fraction(g, {50.0, true}, {100.0, false}), d.options.gates.confidence);
      },
      kOfSession},
@@ -559,7 +560,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      "repository commit, branch and dirty (yes, no) are there without it",
      add_label, kOfMeasured},
     {"no-git", '\0', Takes::Nothing, "", "take no labels from git",
-     set<&OutputOptions::asks_git, false>, kOfMeasured},
+     set<&OutputOptions::takes_labels_from_git, false>, kOfMeasured},
     {"title", '\0', Takes::Value, "TEXT",
      "title of the page that --export-html writes (default: the commands' names)",
      put<text, &Presentation::title>, kOfSession},

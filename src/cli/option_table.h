@@ -38,7 +38,7 @@ struct Draft {
 };
 
 /// An option as typed, or as written in a suite's file, with its value.
-struct Given {
+struct OptionValue {
   const OptionInfo& option;
   const std::string& value;  ///< value, or its first word if there are several; empty if missing
   std::span<const std::string>
@@ -55,11 +55,11 @@ enum class Scope : unsigned char {
   Call,          ///< the whole call; set on the command line only
 };
 
-struct Traits {
+struct OptionRules {
   Scope scope = Scope::Benchmark;
-  bool fits_saved = false;   ///< true if the option has an effect with --from
-  bool needs_suite = false;  ///< true if the option has an effect only with --suite; if
-                             ///< `fits_saved`, also with --from
+  bool works_with_from = false;  ///< true if the option has an effect with --from
+  bool needs_suite = false;      ///< true if the option has an effect only with --suite; if
+                                 ///< `works_with_from`, also with --from
   bool needs_macos = false;
   std::string_view sets{};  ///< name of the option whose value this option sets; empty: its own
   std::string_view
@@ -76,8 +76,8 @@ struct OptionInfo {
   std::string_view value;  ///< placeholder of the value: "N", or choices such as "auto|never";
                            ///< empty if the option takes no value
   std::string_view help;
-  Result<void> (*apply)(Draft& draft, const Given& given);
-  Traits traits{};
+  Result<void> (*apply)(Draft& draft, const OptionValue& given);
+  OptionRules traits{};
   Group group = Group::Runs;
 
   /// Returns "--runs"; "-S" if the option has no name.
@@ -126,7 +126,7 @@ Result<Options> settle(Draft draft);
 bool is_about_lauka(InquiryKind kind);
 
 /// Refuses options that contradict --suite, and options that need a missing --suite.
-Result<void> fits_suite(const Draft& draft);
+Result<void> refuse_if_unfit_for_suite(const Draft& draft);
 
 /// Parses the command line; argv[0] is the program's name. The last of repeated options counts,
 /// unless their values add up or the repetition is refused. Does not apply options after -h, -V or

@@ -165,7 +165,7 @@ struct GateOptions {
 
 struct OutputOptions {
   std::vector<Label> labels;
-  bool asks_git = true;  ///< true: git may provide missing labels
+  bool takes_labels_from_git = true;  ///< true: git may provide missing labels
   std::vector<ExportTarget> exports;
   Presentation presentation;
   bool histogram = false;
@@ -178,7 +178,7 @@ struct OutputOptions {
 struct Options {
   std::optional<Inquiry> inquiry;
   std::vector<std::string> from;  ///< paths of saved sessions from --from
-  std::string from_reference;     ///< with --from: name or text of the command that becomes the
+  std::string saved_reference;    ///< with --from: name or text of the command that becomes the
                                   ///< reference; empty if --reference is missing
   std::vector<TypedOption> typed;
   RunOptions run;

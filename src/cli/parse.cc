@@ -450,7 +450,7 @@ Result<Draft> make_draft(const std::vector<po::option>& typed, const Words& word
     const std::string value = part.value.empty() ? "" : part.value.front();
     draft.given.push_back(option);
     draft.options.typed.push_back({key_of(*option), part.value});
-    const Result<void> applied = option->apply(draft, Given{*option, value, part.value});
+    const Result<void> applied = option->apply(draft, OptionValue{*option, value, part.value});
     if (!applied) return applied.error();
     if (ends_with(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
   }
@@ -504,7 +504,7 @@ Result<Options> parse_words(const Words& words) {
   }
   if (auto taken = taken_command(*typed, *draft, !words.empty() && words.back() == "--"))
     return *std::move(taken);
-  if (auto fits = fits_suite(*draft); !fits) return fits.error();
+  if (auto fits = refuse_if_unfit_for_suite(*draft); !fits) return fits.error();
   return settle(*std::move(draft));
 }
 

@@ -131,7 +131,7 @@ Result<void> settle_commands(Draft& draft) {
 
 Result<void> settle_saved(Draft& draft) {
   for (const OptionInfo* option : draft.given) {
-    if (option->traits.fits_saved) continue;
+    if (option->traits.works_with_from) continue;
     return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
                  "leave it out"};
   }
@@ -139,7 +139,7 @@ Result<void> settle_saved(Draft& draft) {
     draft.options.from.push_back(std::move(file));
   if (!draft.reference) return {};
   if (draft.options.gates.baseline) return contradiction("--reference", "--baseline");
-  draft.options.from_reference = *std::move(draft.reference);
+  draft.options.saved_reference = *std::move(draft.reference);
   return {};
 }
 
@@ -282,7 +282,7 @@ bool is_about_lauka(InquiryKind kind) {
          kind == InquiryKind::Version;
 }
 
-Result<void> fits_suite(const Draft& draft) {
+Result<void> refuse_if_unfit_for_suite(const Draft& draft) {
   const Options& options = draft.options;
   if (options.inquiry && options.suite.file && is_about_lauka(options.inquiry->kind)) return {};
   if (options.suite.file) {
@@ -296,7 +296,7 @@ Result<void> fits_suite(const Draft& draft) {
     return {};
   }
   for (const OptionInfo& option : option_table()) {
-    const bool may_be_saved = option.traits.fits_saved && !options.from.empty();
+    const bool may_be_saved = option.traits.works_with_from && !options.from.empty();
     if (option.traits.needs_suite && !may_be_saved && is_given(draft, option.name))
       return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
   }

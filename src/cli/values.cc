@@ -15,18 +15,18 @@ namespace lauka::cli {
 
 namespace {
 
-std::string write_one_of(const Given& given) {
+std::string write_one_of(const OptionValue& given) {
   const auto choices = split(given.option.value, '|');
   return "write " + listed(std::vector<std::string>(choices.begin(), choices.end()), "or");
 }
 
 template <typename T>
-Result<T> about_option(const Given& given, Result<T> read) {
+Result<T> about_option(const OptionValue& given, Result<T> read) {
   if (!read) return refused(given, read.error());
   return read;
 }
 
-Result<OwnMetric> own_metric(const Given& given, const char* example) {
+Result<OwnMetric> own_metric(const OptionValue& given, const char* example) {
   const std::size_t sign = given.value.find('=');
   if (sign == std::string::npos || sign + 1 == given.value.size())
     return refused(given, {sign == std::string::npos ? "has no =" : "has nothing after the =",
@@ -60,7 +60,7 @@ bool is_name(std::string_view name) {
              name, [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
 }
 
-Result<CoreKind> parse_kind(std::string_view part, const Given& given) {
+Result<CoreKind> parse_kind(std::string_view part, const OptionValue& given) {
   const std::size_t equals = part.find('=');
   const std::string name(part.substr(0, equals));
   if (equals == std::string_view::npos || !is_name(name))
@@ -82,7 +82,7 @@ std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
   for (const CoreKind& other : others) {
     if (time_metric_name(other.name) == time_metric_name(kind.name))
       return fmt::format("names {} twice", kind.name);
-    if (const auto both = cpus_also_in(other.cpus, kind.cpus); !both.empty())
+    if (const auto both = common_cpus(other.cpus, kind.cpus); !both.empty())
       return fmt::format("has CPU {} in both {} and {}", cpu_list_text(both), other.name,
                          kind.name);
   }
@@ -91,25 +91,25 @@ std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
 
 }  // namespace
 
-Error refused(const Given& given, const Error& predicate) {
+Error refused(const OptionValue& given, const Error& predicate) {
   return predicate.about(fmt::format("{} {}", given.option.spelling(), cited(given.value)));
 }
 
-Result<std::uint64_t> whole_number(const Given& given, std::uint64_t min, std::uint64_t max) {
+Result<std::uint64_t> whole_number(const OptionValue& given, std::uint64_t min, std::uint64_t max) {
   return about_option(given, parse_whole_number(given.value, min, max));
 }
 
-Result<std::chrono::nanoseconds> duration(const Given& given) {
+Result<std::chrono::nanoseconds> duration(const OptionValue& given) {
   return about_option(given, parse_duration(given.value));
 }
 
-Result<double> percentage(const Given& given, Limit low, Limit high) {
+Result<double> percentage(const OptionValue& given, Limit low, Limit high) {
   std::string_view number = given.value;
   if (number.ends_with('%')) number = trimmed(number.substr(0, number.size() - 1));
   return about_option(given, parse_decimal(number, low, high));
 }
 
-Result<double> fraction(const Given& given, Limit low, Limit high) {
+Result<double> fraction(const OptionValue& given, Limit low, Limit high) {
   const auto percent = percentage(given, low, high);
   if (!percent) return percent.error();
   return *percent / 100.0;
@@ -130,7 +130,7 @@ std::string without_quotes(std::string_view metric) {
 
 }  // namespace
 
-Result<Condition> condition(const Given& given) {
+Result<Condition> condition(const OptionValue& given) {
   constexpr std::string_view example = "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
   const std::string_view value = given.value;
   const std::size_t sign = value.find_last_of("<>");
@@ -151,25 +151,25 @@ Result<Condition> condition(const Given& given) {
                            "write a percentage as 5, a time as 200ms, 5s or 2min, a size as 64MiB, "
                            "a count as 10K"});
   if (unit == nullptr) {
-    const auto percent = percentage(Given{given.option, limit}, kMinGateLimit, kMaxGateLimit);
+    const auto percent = percentage(OptionValue{given.option, limit}, kMinGateLimit, kMaxGateLimit);
     if (!percent) return percent.error();
     gate.limit_percent = *percent;
     return gate;
   }
   const auto number = parse_decimal(limit.substr(0, digits + 1), {0.0, false}, {1e18, true});
-  if (!number) return refused(Given{given.option, limit}, number.error());
+  if (!number) return refused(OptionValue{given.option, limit}, number.error());
   gate.bound = *number * unit->size;
   gate.bound_text = limit.substr(0, digits + 1) + unit_name;
   gate.bound_unit = unit->unit;
   return gate;
 }
 
-Result<std::string> text(const Given& given) {
+Result<std::string> text(const OptionValue& given) {
   if (given.value.empty()) return refused(given, {"is empty", "write " + given.option.usage()});
   return given.value;
 }
 
-Result<IgnoreFailure> ignored_failures(const Given& given) {
+Result<IgnoreFailure> ignored_failures(const OptionValue& given) {
   IgnoreFailure ignored;
   ignored.any = given.value.empty() || given.value == "all-non-zero";
   if (ignored.any) return ignored;
@@ -183,7 +183,7 @@ Result<IgnoreFailure> ignored_failures(const Given& given) {
   return ignored;
 }
 
-Result<std::vector<std::string>> event_names(const Given& given) {
+Result<std::vector<std::string>> event_names(const OptionValue& given) {
   std::vector<std::string> names(1);
   bool between_slashes = false;
   for (const char c : given.value) {
@@ -200,7 +200,7 @@ Result<std::vector<std::string>> event_names(const Given& given) {
   return names;
 }
 
-Result<std::optional<Shell>> shell(const Given& given) {
+Result<std::optional<Shell>> shell(const OptionValue& given) {
   if (given.value == "none") return std::optional<Shell>();
   if (given.value == "default") return std::optional(Shell{{"sh"}});
   auto words = split_words(given.value);
@@ -210,11 +210,11 @@ Result<std::optional<Shell>> shell(const Given& given) {
   return std::optional(Shell{*std::move(words)});
 }
 
-Result<std::string> input(const Given& given) {
+Result<std::string> input(const OptionValue& given) {
   return given.value == "null" ? Result<std::string>(std::string()) : text(given);
 }
 
-Result<OutputChoice> output(const Given& given) {
+Result<OutputChoice> output(const OptionValue& given) {
   for (const auto& [name, kind] :
        {std::pair("null", OutputKind::Null), std::pair("pipe", OutputKind::Pipe),
         std::pair("inherit", OutputKind::Inherit)})
@@ -224,7 +224,7 @@ Result<OutputChoice> output(const Given& given) {
               : path.error();
 }
 
-Result<ExpectedOutput> expected_output(const Given& given) {
+Result<ExpectedOutput> expected_output(const OptionValue& given) {
   constexpr std::size_t digits = 64;
   if (auto given_text = text(given); !given_text) return given_text.error();
   ExpectedOutput expected = *parse_expected_output(given.value);
@@ -236,7 +236,7 @@ Result<ExpectedOutput> expected_output(const Given& given) {
                          "sha256sum FILE prints it; write ./ before a file of that name"});
 }
 
-Result<std::vector<std::string>> environment(const Given& given) {
+Result<std::vector<std::string>> environment(const OptionValue& given) {
   auto variables = split_words(given.value);
   if (!variables) return refused(given, variables.error());
   if (variables->empty()) return refused(given, {"sets nothing", "write " + given.option.usage()});
@@ -263,7 +263,7 @@ std::vector<std::string> split_list(std::string_view text) {
   return values;
 }
 
-Result<const DisplayUnit*> time_unit(const Given& given) {
+Result<const DisplayUnit*> time_unit(const OptionValue& given) {
   constexpr auto of_hyperfine = std::to_array<std::pair<std::string_view, std::string_view>>(
       {{"microsecond", "us"}, {"millisecond", "ms"}, {"second", "s"}});
   std::string_view name = given.value;
@@ -275,27 +275,27 @@ Result<const DisplayUnit*> time_unit(const Given& given) {
   return unit;
 }
 
-Result<SortChoice> sort_order(const Given& given) {
+Result<SortChoice> sort_order(const OptionValue& given) {
   if (given.value == "auto") return SortChoice::Command;
   if (given.value == "mean-time") return SortChoice::Time;
   return choice(given, std::array{SortChoice::Command, SortChoice::Time});
 }
 
-Result<std::size_t> choice(const Given& given) {
+Result<std::size_t> choice(const OptionValue& given) {
   const auto choices = split(given.option.value, '|');
   const auto found = std::ranges::find(choices, given.value);
   if (found == choices.end()) return refused(given, {"is not known", write_one_of(given)});
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-Result<OwnMetric> derived_metric(const Given& given) {
+Result<OwnMetric> derived_metric(const OptionValue& given) {
   auto metric = own_metric(given, "'mpki=1000*cache-misses/instructions'");
   if (!metric) return metric;
   const auto expression = about_option(given, parse_expression(metric->text));
   return expression ? metric : expression.error();
 }
 
-Result<OwnMetric> scraped_metric(const Given& given) {
+Result<OwnMetric> scraped_metric(const OptionValue& given) {
   auto metric = own_metric(given, "'rate:higher=([0-9.]+) requests/s'");
   if (!metric) return metric;
   auto pattern = about_option(given, Pattern::compile(std::exchange(metric->text, {})));
@@ -304,12 +304,12 @@ Result<OwnMetric> scraped_metric(const Given& given) {
   return metric;
 }
 
-Result<Pattern> line_pattern(const Given& given) {
+Result<Pattern> regular_expression(const OptionValue& given) {
   if (auto given_text = text(given); !given_text) return given_text.error();
   return about_option(given, Pattern::compile(given.value, Pattern::Groups::Idle));
 }
 
-Result<CoreKinds> core_kinds(const Given& given) {
+Result<CoreKinds> core_kinds(const OptionValue& given) {
   CoreKinds kinds;
   for (const std::string& part : split_kinds(given.value)) {
     auto kind = parse_kind(part, given);
@@ -323,7 +323,7 @@ Result<CoreKinds> core_kinds(const Given& given) {
   return kinds;
 }
 
-Result<TuneRequest> tune_request(const Given& given, bool& is_list) {
+Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
   constexpr std::string_view cpus = "cpus=";
   TuneRequest request;
   std::optional<std::string> given_cpus;
@@ -352,18 +352,18 @@ Result<TuneRequest> tune_request(const Given& given, bool& is_list) {
   return request;
 }
 
-Result<std::vector<double>> percentiles(const Given& given) {
+Result<std::vector<double>> percentiles(const OptionValue& given) {
   std::vector<double> all;
   for (const std::string& part : split_list(given.value)) {
     const std::string number = part.substr(part.starts_with('p') ? 1 : 0);
     const auto percent = parse_decimal(number, {0.0, false}, {100.0, false});
-    if (!percent) return refused(Given{given.option, part}, percent.error());
+    if (!percent) return refused(OptionValue{given.option, part}, percent.error());
     if (std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
   }
   return all;
 }
 
-Result<FunctionRows> function_rows(const Given& given) {
+Result<FunctionRows> function_rows(const OptionValue& given) {
   constexpr std::uint64_t most = 1'000'000;
   FunctionRows rows;
   const bool is_number = given.value.find_first_not_of("0123456789") == std::string::npos;
@@ -372,14 +372,14 @@ Result<FunctionRows> function_rows(const Given& given) {
     if (!number) return number.error();
     rows.most = *number;
   } else if (!given.value.empty()) {
-    auto pattern = line_pattern(given);
+    auto pattern = regular_expression(given);
     if (!pattern) return pattern.error();
     rows.pattern = given.value;
   }
   return rows;
 }
 
-Result<std::chrono::nanoseconds> sampling_period(const Given& given) {
+Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given) {
   constexpr auto shortest =
       std::chrono::microseconds(50);  // a shorter period would sample the sampling itself
   constexpr auto longest = std::chrono::seconds(1);
@@ -390,14 +390,14 @@ Result<std::chrono::nanoseconds> sampling_period(const Given& given) {
   return period;
 }
 
-Result<std::chrono::nanoseconds> interval(const Given& given) {
+Result<std::chrono::nanoseconds> interval(const OptionValue& given) {
   auto read = duration(given);
   if (read && (*read < std::chrono::milliseconds(1) || *read > std::chrono::hours(1)))
     return refused(given, {"is not between 1ms and 1h", "write, for example, 10ms"});
   return read;
 }
 
-Result<Shard> shard(const Given& given) {
+Result<Shard> shard(const OptionValue& given) {
   constexpr std::uint64_t most = 100'000;
   const Error wrong{"is not I/N", "write, for example, --shard 2/5 for the second of five parts"};
   const std::size_t slash = given.value.find('/');

@@ -17,19 +17,19 @@
 namespace lauka::cli {
 
 /// Returns an error about the option and its value: "--runs '0'" followed by `predicate`.
-Error refused(const Given& given, const Error& predicate);
+Error refused(const OptionValue& given, const Error& predicate);
 
 /// Reads a whole number from `min` to `max` (both included).
-Result<std::uint64_t> whole_number(const Given& given, std::uint64_t min, std::uint64_t max);
+Result<std::uint64_t> whole_number(const OptionValue& given, std::uint64_t min, std::uint64_t max);
 
 /// Reads a time, which must be positive.
-Result<std::chrono::nanoseconds> duration(const Given& given);
+Result<std::chrono::nanoseconds> duration(const OptionValue& given);
 
 /// Reads a percentage; a % may follow the number.
-Result<double> percentage(const Given& given, Limit low, Limit high);
+Result<double> percentage(const OptionValue& given, Limit low, Limit high);
 
 /// Reads a percentage and returns it as a fraction. The limits are percentages.
-Result<double> fraction(const Given& given, Limit low, Limit high);
+Result<double> fraction(const OptionValue& given, Limit low, Limit high);
 
 /// Lowest limit of a gate, in percent.
 inline constexpr Limit kMinGateLimit{-100.0, false};
@@ -37,80 +37,80 @@ inline constexpr Limit kMaxGateLimit{1e6, true};
 
 /// Reads a gate: METRIC > LIMIT or METRIC < LIMIT. LIMIT is a percentage or a number with a unit
 /// (200ms, 64MiB). The last < or > separates, because an event's name may contain one.
-Result<Condition> condition(const Given& given);
+Result<Condition> condition(const OptionValue& given);
 
 /// Returns the value unchanged; refuses an empty one.
-Result<std::string> text(const Given& given);
+Result<std::string> text(const OptionValue& given);
 
 /// Reads exit statuses separated by commas. An empty value means every failure.
-Result<IgnoreFailure> ignored_failures(const Given& given);
+Result<IgnoreFailure> ignored_failures(const OptionValue& given);
 
 /// Reads names of events separated by commas. A comma between slashes belongs to an event's name
 /// (cpu/event=0x3c,umask=0x1/).
-Result<std::vector<std::string>> event_names(const Given& given);
+Result<std::vector<std::string>> event_names(const OptionValue& given);
 
 /// Reads a shell and its arguments; nullopt for "none". "default" is sh.
-Result<std::optional<Shell>> shell(const Given& given);
+Result<std::optional<Shell>> shell(const OptionValue& given);
 
 /// Reads the path of an input file. Returns an empty text for "null".
-Result<std::string> input(const Given& given);
+Result<std::string> input(const OptionValue& given);
 
 /// Reads a destination of output: "null", "pipe", "inherit" or a file.
-Result<OutputChoice> output(const Given& given);
+Result<OutputChoice> output(const OptionValue& given);
 
 /// Reads variables (A=1 B="two words"). Returns a NAME=VALUE text for each.
-Result<std::vector<std::string>> environment(const Given& given);
+Result<std::vector<std::string>> environment(const OptionValue& given);
 
 /// Splits a list at commas. A backslash makes the following comma or backslash part of a value.
 std::vector<std::string> split_list(std::string_view text);
 
 /// Reads a unit of time ("ms"); also accepts hyperfine's words ("millisecond").
-Result<const DisplayUnit*> time_unit(const Given& given);
+Result<const DisplayUnit*> time_unit(const OptionValue& given);
 
 /// Reads the order of the table; also accepts hyperfine's words ("mean-time").
-Result<SortChoice> sort_order(const Given& given);
+Result<SortChoice> sort_order(const OptionValue& given);
 
 /// Reads the value of --tune: "+smt,-turbo,cpus=2-5,8". Sets `is_list` to true if the value
 /// contains the word "list".
-Result<TuneRequest> tune_request(const Given& given, bool& is_list);
+Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list);
 
 /// Reads core kinds with their CPUs: "P=0-3,8,E=4-7".
-Result<CoreKinds> core_kinds(const Given& given);
+Result<CoreKinds> core_kinds(const OptionValue& given);
 
 /// Reads the expected output: "same", "sha256:" with a hash, or a file.
-Result<ExpectedOutput> expected_output(const Given& given);
+Result<ExpectedOutput> expected_output(const OptionValue& given);
 
 /// Reads a regular expression.
-Result<Pattern> line_pattern(const Given& given);
+Result<Pattern> regular_expression(const OptionValue& given);
 
 /// Reads the definition of a computed metric: NAME[:UNIT][:higher|lower]=FORMULA.
-Result<OwnMetric> derived_metric(const Given& given);
+Result<OwnMetric> derived_metric(const OptionValue& given);
 
 /// Reads the definition of a metric that a command prints: NAME[:UNIT][:higher|lower]=REGEX.
-Result<OwnMetric> scraped_metric(const Given& given);
+Result<OwnMetric> scraped_metric(const OptionValue& given);
 
 /// Reads percentiles separated by commas: "50,p99.9". Each must be above 0 and below 100.
-Result<std::vector<double>> percentiles(const Given& given);
+Result<std::vector<double>> percentiles(const OptionValue& given);
 
 /// Reads a number of rows, or a regular expression for names of functions. An empty value means the
 /// default number.
-Result<FunctionRows> function_rows(const Given& given);
+Result<FunctionRows> function_rows(const OptionValue& given);
 
 /// Reads a sampling period from 50us to 1s. An empty value means 1ms.
-Result<std::chrono::nanoseconds> sampling_period(const Given& given);
+Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given);
 
 /// Reads an interval from 1ms to 1h.
-Result<std::chrono::nanoseconds> interval(const Given& given);
+Result<std::chrono::nanoseconds> interval(const OptionValue& given);
 
 /// Reads a part of a suite: "2/5".
-Result<Shard> shard(const Given& given);
+Result<Shard> shard(const OptionValue& given);
 
 /// Returns the index of the value among the option's choices ("auto|always|never").
-Result<std::size_t> choice(const Given& given);
+Result<std::size_t> choice(const OptionValue& given);
 
 /// Returns the element of `values` at the index of the typed choice.
 template <typename T, std::size_t N>
-Result<T> choice(const Given& given, const std::array<T, N>& values) {
+Result<T> choice(const OptionValue& given, const std::array<T, N>& values) {
   const Result<std::size_t> position = choice(given);
   if (!position) return position.error();
   return values.at(*position);

@@ -26,7 +26,8 @@ struct EngineRow {
   EngineChoice choice;
   std::string_view name;
   std::string_view help{};
-  bool is_an_extra = false;  ///< true if the engine needs a program that may not be installed
+  bool needs_installation =
+      false;  ///< true if the engine needs a program that may not be installed
 };
 
 /// The values of --engine in the order of EngineChoice.
@@ -171,7 +172,7 @@ struct Presentation {
   SortChoice sort = SortChoice::Command;
   MarksChoice marks = MarksChoice::Auto;
   const DisplayUnit* time_unit = nullptr;  ///< default unit of times; null: chosen for each value
-  bool every_row = false;
+  bool compact_shows_all = false;
   bool hides_zeros = false;
   std::optional<FunctionRows> functions{};
   std::string title{};

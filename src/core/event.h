@@ -66,7 +66,7 @@ constexpr std::string_view event_name_of(Role role) {
 
 using EventNames = std::pair<std::string, std::string>;
 
-enum class CountedIn : unsigned char {
+enum class CountedPart : unsigned char {
   WholeRun,
   Region,          ///< the part of a run that the program marks with lauka/region.h
   RegionAndWhole,  ///< the region, and in separate passes the whole run
@@ -91,7 +91,7 @@ struct EventRequest {
   std::vector<EventNames> together = {{"instructions", "cycles"},
                                       {"cache-misses", "cache-references"},
                                       {"branch-misses", "branches"}};
-  CountedIn counted_in = CountedIn::WholeRun;
+  CountedPart counted_in = CountedPart::WholeRun;
 };
 
 struct Event {

@@ -42,8 +42,8 @@ std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) 
   return cpus;
 }
 
-std::vector<std::uint32_t> cpus_also_in(const std::vector<std::uint32_t>& others,
-                                        const std::vector<std::uint32_t>& all) {
+std::vector<std::uint32_t> common_cpus(const std::vector<std::uint32_t>& others,
+                                       const std::vector<std::uint32_t>& all) {
   std::vector<std::uint32_t> both;
   std::ranges::set_intersection(all, others, std::back_inserter(both));
   return both;
@@ -69,7 +69,7 @@ std::string cpu_list_text(const std::vector<std::uint32_t>& cpus) {
   return text;
 }
 
-bool is_by_kind_of_core(std::string_view name, const CoreUse& cores) {
+bool is_core_kind_metric(std::string_view name, const CorePlan& cores) {
   const auto is_of = [name](const std::string& kind) {
     return name == time_metric_name(kind) || name == share_metric_name(kind);
   };

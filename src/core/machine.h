@@ -26,7 +26,7 @@ using CoreKinds = std::vector<CoreKind>;
 
 enum class CorePreference : unsigned char { Any, Performance, Efficiency };
 
-struct CoreUse {
+struct CorePlan {
   std::vector<std::string>
       timed{};  ///< names of the core kinds whose times are measured, the fastest first
   std::vector<std::uint32_t> cpus{};  ///< Linux: the only CPUs on which commands run; empty: any
@@ -51,7 +51,7 @@ std::string share_metric_name(const std::string& kind);
 inline constexpr std::string_view kUnsplitTime = "unsplit_time";
 
 /// True if `name` is the name of a time or share by core kind.
-bool is_by_kind_of_core(std::string_view name, const CoreUse& cores);
+bool is_core_kind_metric(std::string_view name, const CorePlan& cores);
 
 /// Reads CPU numbers below 65536 as Linux writes them ("0-3,8"), and returns them ascending. Empty
 /// for empty text; nullopt for other text.
@@ -61,8 +61,8 @@ std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text);
 std::string cpu_list_text(const std::vector<std::uint32_t>& cpus);
 
 /// Returns the CPUs of `all` that are also in `others`. All lists are ascending.
-std::vector<std::uint32_t> cpus_also_in(const std::vector<std::uint32_t>& others,
-                                        const std::vector<std::uint32_t>& all);
+std::vector<std::uint32_t> common_cpus(const std::vector<std::uint32_t>& others,
+                                       const std::vector<std::uint32_t>& all);
 /// Returns the CPUs of `all` that are not in `others`. All lists are ascending.
 std::vector<std::uint32_t> cpus_not_in(const std::vector<std::uint32_t>& others,
                                        const std::vector<std::uint32_t>& all);
@@ -158,7 +158,7 @@ struct MachineFacts {
 
   /// Reason why tree_peak_memory cannot be measured; an Error without text if it can be; nullopt:
   /// not checked.
-  std::optional<Error> tree_peak{};
+  std::optional<Error> why_no_tree_peak{};
   /// The clock that --profile samples ("the CPU clock"), or why it cannot sample; nullopt: not
   /// checked.
   std::optional<Result<std::string>> profile{};
@@ -244,7 +244,7 @@ struct TunedComparison {
 
 struct Tuning {
   std::vector<TunedSwitch> switched{};
-  std::vector<UntunedSwitch> not_possible{};
+  std::vector<UntunedSwitch> untuned{};
   std::vector<std::uint32_t> cpus{};
   Vitals before{};
   Vitals after{};

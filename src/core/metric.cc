@@ -105,7 +105,7 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
   given_.clear();
   for (const Step& step : steps_) {
     std::optional<double> value;
-    if (const auto* same = std::get_if<SameValue>(&step.term)) {
+    if (const auto* same = std::get_if<RepeatedTerm>(&step.term)) {
       if (same->place < given_.size()) value = given_[same->place];
     } else if (const auto* operation = std::get_if<Operation>(&step.term)) {
       if (values_.size() < 2) return std::nullopt;

@@ -76,14 +76,15 @@ struct ReportedValue {
 enum class Operation : unsigned char { Add, Subtract, Multiply, Divide };
 
 /// The value of the term with index `place` in the same formula.
-struct SameValue {
+struct RepeatedTerm {
   std::size_t place = 0;
 };
 
 /// A metric's formula in postfix order: an operation combines the two values before it. All its
 /// events must be counted in the same run.
 struct Formula {
-  using Term = std::variant<UsageReader, CountedEvent, double, Operation, ReportedValue, SameValue>;
+  using Term =
+      std::variant<UsageReader, CountedEvent, double, Operation, ReportedValue, RepeatedTerm>;
   std::vector<Term> terms;
 
   Formula() = default;
@@ -141,7 +142,7 @@ struct Metric {
   }
   /// Returns the name of the metric that has the values; for a percentile, the name of the
   /// summarized metric.
-  const std::string& measured_as() const { return percentile ? percentile->of : name; }
+  const std::string& source_metric() const { return percentile ? percentile->of : name; }
 };
 
 inline constexpr std::string_view kRegionTime = "region_time";
@@ -319,8 +320,8 @@ enum class PrecisionEnd : unsigned char {
   Reached,
   MaxRuns,
   Duration,
-  ReferenceGone,  ///< the reference needed more runs, but setup or cleanup prevented them
-  Gates,          ///< the precision was reached, then lost in rounds that gates needed
+  ReferenceGone,     ///< the reference needed more runs, but setup or cleanup prevented them
+  LostInGateRounds,  ///< the precision was reached, then lost in rounds that gates needed
   Unfinished,
 };
 

@@ -182,7 +182,7 @@ std::string exact_duration(std::chrono::nanoseconds duration) {
   return whole + point + rest + std::string(unit->suffix);
 }
 
-std::string rfc3339(TimeOfDay time) {
+std::string rfc3339(UtcTime time) {
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
   std::string text = rfc3339(second);
   text.insert(text.size() - 1, fmt::format(".{:03}", (time - second).count()));

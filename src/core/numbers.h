@@ -54,10 +54,10 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 /// Writes a time without rounding, in s, ms, µs or ns: "1.5s", "500ms".
 std::string exact_duration(std::chrono::nanoseconds duration);
 
-using TimeOfDay = std::chrono::sys_time<std::chrono::milliseconds>;
+using UtcTime = std::chrono::sys_time<std::chrono::milliseconds>;
 
 /// Returns the time as RFC 3339 text: "2026-11-21T17:54:14.123Z".
-std::string rfc3339(TimeOfDay time);
+std::string rfc3339(UtcTime time);
 /// Returns the time as RFC 3339 text without a fraction: "2026-11-21T17:54:14Z".
 std::string rfc3339(std::chrono::sys_seconds time);
 

@@ -109,7 +109,7 @@ std::optional<int> shell_status(const Outcome& outcome) {
 }
 
 bool is_named(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored) {
-  return ignored && ended_by_itself(outcome) &&
+  return ignored && has_exited_or_signalled(outcome) &&
          std::ranges::find(ignored->statuses, *shell_status(outcome)) != ignored->statuses.end();
 }
 

@@ -49,7 +49,7 @@ enum class LaunchStep : unsigned char {
   Prepare,
   BecomeUser,
   EnterFolder,
-  Ask,
+  ReachLauncher,
 };
 
 struct NotStarted {
@@ -69,7 +69,7 @@ inline bool succeeded(const Outcome& outcome) {
 }
 
 /// True if the run exited, or ended by a signal.
-inline bool ended_by_itself(const Outcome& outcome) {
+inline bool has_exited_or_signalled(const Outcome& outcome) {
   return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome);
 }
 
@@ -89,17 +89,17 @@ enum class Ending : unsigned char {
 };
 
 /// The words for Ending, in the order of the enumeration.
-inline constexpr auto kEndingWords = std::to_array<std::string_view>(
+inline constexpr auto kWordsOfEnding = std::to_array<std::string_view>(
     {"unknown", "succeeded", "failed", "signalled", "timed_out", "stopped", "not_started"});
 
 constexpr std::string_view ending_word(Ending ending) {
-  return kEndingWords.at(static_cast<std::size_t>(ending));
+  return kWordsOfEnding.at(static_cast<std::size_t>(ending));
 }
 
 /// Reads the ending that `word` names; Unknown for any other word.
 constexpr Ending parse_ending(std::string_view word) {
-  for (std::size_t i = 0; i < kEndingWords.size(); ++i)
-    if (kEndingWords.at(i) == word) return static_cast<Ending>(i);
+  for (std::size_t i = 0; i < kWordsOfEnding.size(); ++i)
+    if (kWordsOfEnding.at(i) == word) return static_cast<Ending>(i);
   return Ending::Unknown;
 }
 
@@ -116,7 +116,7 @@ bool is_named(const Outcome& outcome, const std::optional<IgnoreFailure>& ignore
 /// True if -i can ignore the outcome.
 inline bool can_be_ignored(const Outcome& outcome) {
   const auto* timed_out = std::get_if<TimedOut>(&outcome);
-  return ended_by_itself(outcome) || (timed_out != nullptr && timed_out->survivor == 0);
+  return has_exited_or_signalled(outcome) || (timed_out != nullptr && timed_out->survivor == 0);
 }
 
 /// The kernel's accounts of a command and the descendants that it waited for.
@@ -264,7 +264,7 @@ struct Interrupted {
   int signal = 0;
 };
 
-using CutShort = std::variant<RunFailed, Interrupted, Error, HookFailed>;
+using EarlyEnd = std::variant<RunFailed, Interrupted, Error, HookFailed>;
 
 struct ShellOverhead {
   std::uint64_t wall_ns = 0;
@@ -279,7 +279,7 @@ struct Session {
   RunList runs;
   RunList untuned{};
   std::deque<RedoneRun> redone;
-  std::optional<CutShort> cut_short;
+  std::optional<EarlyEnd> cut_short;
   std::vector<HookFailed>
       also_failed{};  ///< hooks that failed after the session was already cut short
   std::vector<ShellOverhead> overheads{};  ///< for each command; empty without a shell

@@ -232,7 +232,7 @@ std::vector<std::string_view> wrapped(std::string_view text, std::size_t width) 
     std::size_t end = text.rfind(' ', width);
     if (end == none || end == 0) {
       const std::size_t comma = text.rfind(',', width - 1);
-      end = comma == none ? text.find(' ') : comma + 1;
+      end = comma == none ? text.find(' ', 1) : comma + 1;
     }
     if (end == none || end == 0) break;
     lines.push_back(text.substr(0, end));
@@ -369,7 +369,8 @@ std::string last_lines_of(std::string text) {
 
 void OutputTail::add(std::string_view bytes) {
   text_ += bytes.substr(bytes.size() - std::min(bytes.size(), 2 * kEndShown));
-  if (text_.size() > 2 * kEndShown) text_.erase(0, text_.size() - kEndShown);
+  // One byte more than is shown tells that the first line is cut.
+  if (text_.size() > 2 * kEndShown) text_.erase(0, text_.size() - kEndShown - 1);
 }
 
 std::string OutputTail::last_lines() const {

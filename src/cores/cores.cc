@@ -160,7 +160,7 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
   decided.use.prefer = wanted.prefer;
   decided.use.min_share = wanted.min_share;
   // Reading a kernel clock costs as much as a software event, which is up to 40% of a short run.
-  decided.use.in_counting_runs = wanted.counts_separately && !wanted.min_share;
+  decided.use.in_counting_runs = wanted.may_time_in_counting_runs && !wanted.min_share;
   if (decided.kinds.size() > 1) {
     if (const auto able = engine::perf::can_count(calls); !able) {
       decided.note = able.error().prefixed("no time by kind of core").line();
@@ -177,7 +177,7 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
 Result<CoreDecision> decide_on_mac(const CoreRequest& wanted, const os::DarwinCalls& calls) {
   if (!wanted.by_hand.empty()) return not_on_this_system(wanted);
   CoreDecision decided;
-  decided.kinds.resize(level_names(calls).size());
+  decided.kinds.resize(read_level_names(calls).size());
   if (decided.kinds.size() < 2) {
     if (wanted.prefer != CorePreference::Any)
       return Error{"--cores: this machine has one kind of core", "leave it out"};
@@ -193,7 +193,7 @@ Result<CoreDecision> decide_on_mac(const CoreRequest& wanted, const os::DarwinCa
 
 }  // namespace
 
-FoundKinds find_kinds(const os::LinuxCalls& calls) {
+DetectedKinds find_kinds(const os::LinuxCalls& calls) {
   CoreKinds kinds = kinds_of_pmus(calls);
   if (kinds.empty()) return {kinds_of_capacity(calls)};
   if (name_as_intel(kinds) || name_by("cpu_capacity", kinds, calls) ||
@@ -237,7 +237,7 @@ Result<Cpus> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
       kinds, [](const CoreKind& kind) { return same_ignoring_case(kind.name, "E"); });
   const CoreKind& kind = fast ? kinds.front() : slow == kinds.end() ? kinds.back() : *slow;
   const Cpus allowed = calls.allowed_cpus();
-  const Cpus both = cpus_also_in(allowed, kind.cpus);
+  const Cpus both = common_cpus(allowed, kind.cpus);
   if (both.empty())
     return Error{fmt::format("{}: lauka was started for CPU {} only, and the {} cores are {}",
                              option, cpu_list_text(allowed), kind.name, cpu_list_text(kind.cpus)),
@@ -266,7 +266,7 @@ constexpr std::uint64_t kApartPart = 1'000'000;
 
 os::CounterRequest request_on(int cpu, std::size_t index) {
   const perf::KnownEvent& clock = *perf::find_known("task-clock");
-  const perf::Rings user_only{true, false, true, false};
+  const perf::PrivilegeLevels user_only{true, false, true, false};
   os::CounterRequest request = perf::make_request(
       perf::as_leader(perf::make_attributes({clock.type, clock.config}, user_only)),
       index);  // each clock leads its own group, because all counters of a group share one CPU
@@ -286,7 +286,7 @@ std::uint64_t sum_of(const LevelTimes& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
 }
 
-void add(LevelTimes& sum, const LevelCounts& counts) {
+void add(LevelTimes& sum, const CountsByLevel& counts) {
   for (std::size_t level = 0; level < sum.size() && level < counts.size(); ++level)
     sum[level] += counts[level].user_time + counts[level].system_time;
 }
@@ -302,7 +302,7 @@ class TimedCounting : public engine::ArmedPass {
         inner_counters_(inner_->requests().size()) {}
 
   std::vector<os::CounterRequest> requests() const override { return inner_->requests(); }
-  std::vector<os::RunWatch*> watches() override { return inner_->watches(); }
+  std::vector<os::RunObserver*> watches() override { return inner_->watches(); }
   std::size_t runs_at_once() const override { return inner_->runs_at_once(); }
   bool counts_calling_threads() const override { return inner_->counts_calling_threads(); }
 
@@ -316,7 +316,7 @@ class TimedCounting : public engine::ArmedPass {
     const std::size_t first = counted.counts.size();
     counted.counts.resize(first + columns_);
     for (std::size_t i = 0; !times.ns.empty() && i < columns_; ++i)
-      counted.counts[first + i] = i < times.ns.size() ? times.ns[i] : times.unsplit_ns;
+      counted.counts[first + i] = i < times.ns.size() ? times.ns[i] : times.unknown_kind_ns;
     ask_for_redo(counted, times.ns);
     if (!counted.missing) counted.missing = std::move(times.missing);
     return counted;
@@ -335,10 +335,11 @@ class TimedCounting : public engine::ArmedPass {
     const auto least = decided_.use.min_share;
     if (counted.redo || !least || all == 0) return;
     if (static_cast<double>(ns.front()) < *least * static_cast<double>(all))
-      counted.redo = engine::Redo{RedoReason::CoreShare,
-                                  fmt::format("less than {}% of the CPU time was spent on {} cores",
-                                              100 * *least, kinds().front().name),
-                                  kMaxRedos};
+      counted.redo =
+          engine::RepeatRequest{RedoReason::CoreShare,
+                                fmt::format("less than {}% of the CPU time was spent on {} cores",
+                                            100 * *least, kinds().front().name),
+                                kMaxRedos};
   }
 
   std::unique_ptr<engine::ArmedPass> inner_;
@@ -351,8 +352,8 @@ class TimedCounting : public engine::ArmedPass {
 class ClockedCounting final : public TimedCounting {
  public:
   ClockedCounting(std::unique_ptr<engine::ArmedPass> inner, const CoreDecision& decided,
-                  const std::set<std::size_t>& uncounted, const Clocks& clocks,
-                  const perf::Situation& situation)
+                  const std::set<std::size_t>& uncounted, const KindClocks& clocks,
+                  const perf::PerfConditions& situation)
       : TimedCounting(std::move(inner), decided, uncounted, false),
         clocks_(clocks),
         situation_(situation) {
@@ -387,8 +388,8 @@ class ClockedCounting final : public TimedCounting {
     return times;
   }
 
-  const Clocks& clocks_;
-  perf::Situation situation_;
+  const KindClocks& clocks_;
+  perf::PerfConditions situation_;
   std::vector<std::size_t>
       places_;  ///< index into Counted::pmu_ns for each core kind; empty if clocks are used
 };
@@ -399,8 +400,8 @@ class PolledCounting final : public TimedCounting {
                  const std::set<std::size_t>& uncounted, const os::DarwinCalls& calls)
       : TimedCounting(std::move(inner), decided, uncounted, true), poll_(calls, kinds().size()) {}
 
-  std::vector<os::RunWatch*> watches() override {
-    std::vector<os::RunWatch*> all = TimedCounting::watches();
+  std::vector<os::RunObserver*> watches() override {
+    std::vector<os::RunObserver*> all = TimedCounting::watches();
     all.push_back(&poll_);
     return all;
   }
@@ -409,7 +410,7 @@ class PolledCounting final : public TimedCounting {
  private:
   CoreTimes core_times(const os::Ended& ended, const engine::Counted& /*counted*/) override {
     CoreTimes times =
-        mac_times(ended.totals, poll_.result(), ended.usage.user_ns + ended.usage.system_ns);
+        mac_core_times(ended.totals, poll_.result(), ended.usage.user_ns + ended.usage.system_ns);
     if (times.ns.empty() && ended.totals)
       times.missing = Error{"no time by kind of core: this kernel does not report it",
                             "macOS 13 and later do on Apple's own processors"};
@@ -419,16 +420,16 @@ class PolledCounting final : public TimedCounting {
   RunPoll poll_;
 };
 
-class CoreTimeEngine final : public engine::EngineAround {
+class CoreTimeEngine final : public engine::EngineWrapper {
  public:
   CoreTimeEngine(std::unique_ptr<CounterEngine> inner, CoreDecision decided,
                  const os::LinuxCalls* linux, const os::DarwinCalls* darwin)
-      : EngineAround(std::move(inner)),
+      : EngineWrapper(std::move(inner)),
         decided_(std::move(decided)),
         linux_(linux),
         darwin_(darwin),
         clocks_(decided_.kinds),
-        situation_(linux != nullptr ? perf::read_situation(*linux) : perf::Situation{}) {}
+        situation_(linux != nullptr ? perf::read_situation(*linux) : perf::PerfConditions{}) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
     auto set = other().select(wanted);
@@ -439,7 +440,7 @@ class CoreTimeEngine final : public engine::EngineAround {
 
   Result<std::unique_ptr<engine::ArmedPass>> arm(std::size_t pass) override {
     const bool others_count = pass < passes_.size();
-    auto inner = others_count ? other().arm(pass) : engine::count_free({});
+    auto inner = others_count ? other().arm(pass) : engine::make_accounting_pass({});
     if (!inner) return inner;
     const bool is_timed = !others_count || passes_[pass].kind == RoundKind::Timed;
     const bool is_for_times =
@@ -465,8 +466,8 @@ class CoreTimeEngine final : public engine::EngineAround {
   const os::LinuxCalls* linux_;
   const os::DarwinCalls* darwin_;
   std::set<std::size_t> uncounted_;
-  Clocks clocks_;
-  perf::Situation situation_;
+  KindClocks clocks_;
+  perf::PerfConditions situation_;
   std::vector<Pass> passes_{};
 };
 
@@ -476,7 +477,7 @@ std::uint64_t remainder(std::uint64_t all, std::uint64_t part) {
 
 }  // namespace
 
-Clocks::Clocks(const CoreKinds& kinds) : kinds_(kinds.size()) {
+KindClocks::KindClocks(const CoreKinds& kinds) : kinds_(kinds.size()) {
   for (std::size_t kind = 1; kind < kinds.size(); ++kind)
     if (kinds[kind].cpus.size() > kinds[largest_].cpus.size()) largest_ = kind;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
@@ -485,15 +486,15 @@ Clocks::Clocks(const CoreKinds& kinds) : kinds_(kinds.size()) {
   }
 }
 
-std::vector<os::CounterRequest> Clocks::requests(std::size_t others) const {
+std::vector<os::CounterRequest> KindClocks::requests(std::size_t others) const {
   std::vector<os::CounterRequest> requests{request_on(-1, others)};
   for (const OnCpu& clock : clocks_)
     requests.push_back(request_on(static_cast<int>(clock.cpu), others + requests.size()));
   return requests;
 }
 
-CoreTimes Clocks::times(std::span<const os::Reading> readings, int error,
-                        const perf::Situation& situation) const {
+CoreTimes KindClocks::times(std::span<const os::Reading> readings, int error,
+                            const perf::PerfConditions& situation) const {
   if (error != 0) return no_times(perf::why_not_opened(error, {}, situation));
   if (readings.size() != clocks_.size() + 1)
     return no_times({fmt::format("it takes {} counters, and at most {} are opened for a run",
@@ -519,12 +520,12 @@ void RunPoll::before_start() {
   seen_.clear();
   root_ = 0;
   looked_at_ = 0;
-  took_ = 0;
+  poll_duration_ = 0;
 }
 
 void RunPoll::running(int pid) {
   const std::uint64_t begin = calls_.mach_absolute_time();
-  if (looked_at_ != 0 && begin - looked_at_ < kCostPart * took_) return;
+  if (looked_at_ != 0 && begin - looked_at_ < kCostPart * poll_duration_) return;
   std::set<int> looked{pid};
   std::vector<int> left{pid};
   while (!left.empty()) {
@@ -540,7 +541,7 @@ void RunPoll::running(int pid) {
     if (!looked.contains(known.pid)) orphans.push_back(known.pid);
   for (const int orphan : orphans) look_at(orphan);
   looked_at_ = calls_.mach_absolute_time();
-  took_ = looked_at_ - begin;
+  poll_duration_ = looked_at_ - begin;
 }
 
 bool RunPoll::read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) const {
@@ -567,10 +568,10 @@ void RunPoll::look_at(int pid) {
 /// Includes ended threads. At exec, the kernel copies the counts of the old thread to the new
 /// thread. If the sum therefore exceeds the time of the process, ended threads are dropped.
 LevelTimes RunPoll::times_of_threads(int pid, Process& process) const {
-  const ThreadIds listed = thread_ids(calls_, pid);
+  const ThreadIds listed = list_thread_ids(calls_, pid);
   LevelTimes living(levels_);
   for (const std::uint64_t id : listed.ids) {
-    CountsOfThread counts = thread_counts(calls_, pid, id, levels_);
+    ThreadCountsResult counts = thread_counts(calls_, pid, id, levels_);
     if (counts.error != 0) continue;
     add(living, counts.levels);
     process.threads[id] = std::move(counts.levels);
@@ -599,13 +600,13 @@ PollResult RunPoll::result() const {
     const bool lives =
         read_usage(known.pid, usage, has_levels) && usage.started_at == known.started_at;
     if (known.pid != root_ && !lives)
-      polled.of_reaped_ns += os::ns_of_mach(sum_of(process.times), base_);
+      polled.ended_descendants_ns += os::ns_of_mach(sum_of(process.times), base_);
   }
   return polled;
 }
 
-CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const PollResult& polled,
-                    std::uint64_t reaped_ns) {
+CoreTimes mac_core_times(const std::optional<os::KernelTotals>& totals, const PollResult& polled,
+                         std::uint64_t reaped_ns) {
   if (!totals) return {};
   const std::uint64_t own = totals->user_ns + totals->system_ns;
   CoreTimes times{polled.own};
@@ -613,11 +614,11 @@ CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const PollRes
     times.ns.front() = *fast;
     if (times.ns.size() == 2) times.ns.back() = remainder(own, times.ns.front());
   }
-  times.unsplit_ns = remainder(own, sum_of(times.ns));
+  times.unknown_kind_ns = remainder(own, sum_of(times.ns));
   for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
     times.ns[kind] += polled.descendants[kind];
   const std::uint64_t of_descendants = remainder(reaped_ns, own);
-  times.unsplit_ns += remainder(of_descendants, polled.of_reaped_ns);
+  times.unknown_kind_ns += remainder(of_descendants, polled.ended_descendants_ns);
   return times;
 }
 

@@ -24,13 +24,13 @@ namespace lauka::cores {
 
 /// The core kinds of a Linux machine, the fastest first; empty if the cores are equal, or if their
 /// kinds or the order of the kinds is unknown.
-struct FoundKinds {
+struct DetectedKinds {
   CoreKinds kinds;
   std::string why_none{};  ///< one line: why the order of the kinds is unknown; empty otherwise
 };
 /// Finds the core kinds by the PMUs of the cores, else by the capacity of each CPU. Frequencies
 /// alone never distinguish kinds, because they differ between equal cores, too.
-FoundKinds find_kinds(const os::LinuxCalls& calls);
+DetectedKinds find_kinds(const os::LinuxCalls& calls);
 
 /// Checks the core kinds that the user named against the CPUs of this machine. Returns the kinds
 /// with P first.
@@ -47,7 +47,7 @@ struct CoreRequest {
   CorePreference prefer = CorePreference::Any;
   std::optional<double> min_share{};  ///< smallest allowed share (0..1) of a run's CPU time on the
                                       ///< fastest kind; nullopt: no limit
-  bool counts_separately =
+  bool may_time_in_counting_runs =
       true;  ///< true: times by core kind may be measured in counting runs instead of timed runs
 
   bool operator==(const CoreRequest&) const = default;
@@ -56,7 +56,7 @@ struct CoreRequest {
 /// The treatment of core kinds in a session.
 struct CoreDecision {
   CoreKinds kinds{};
-  CoreUse use{};
+  CorePlan use{};
   std::string note{};  ///< one line for the user: why times by core kind are missing; may be empty
 };
 
@@ -67,7 +67,7 @@ Result<CoreDecision> decide(const CoreRequest& wanted, const os::LinuxCalls* lin
 
 /// Returns an engine that appends times by core kind to the counts of `engine`, in the passes that
 /// CoreDecision::use selects. The new engine also requests the repetition of runs that miss
-/// CoreUse::min_share. Returns `engine` itself if no times are measured. `darwin` is used only if
+/// CorePlan::min_share. Returns `engine` itself if no times are measured. `darwin` is used only if
 /// `linux` is null.
 std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
                                                       const CoreDecision& decided,
@@ -77,16 +77,16 @@ std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::Co
 struct CoreTimes {
   std::vector<std::uint64_t>
       ns{};  ///< nanoseconds on each core kind, the fastest first; empty if unknown
-  std::uint64_t unsplit_ns = 0;    ///< macOS: nanoseconds on unknown core kinds
-  std::optional<Error> missing{};  ///< reason why `ns` is empty, if known
+  std::uint64_t unknown_kind_ns = 0;  ///< macOS: nanoseconds on unknown core kinds
+  std::optional<Error> missing{};     ///< reason why `ns` is empty, if known
 };
 
 /// Task-clock counters that give a run's time by core kind: one clock for all CPUs, and one clock
 /// for each CPU outside the kind with the most CPUs. This kind gets the remaining time. The clocks
 /// need only perf_event_paranoid 2: a clock that excludes the kernel still advances in the kernel.
-class Clocks {
+class KindClocks {
  public:
-  explicit Clocks(const CoreKinds& kinds);
+  explicit KindClocks(const CoreKinds& kinds);
 
   /// Returns the requests for the clocks. `others`: number of requests for other counters, which
   /// come first.
@@ -95,7 +95,7 @@ class Clocks {
   /// Returns the times of one run. `readings`: one reading for each of requests(), in the same
   /// order. `error`: errno of a counter that could not be opened; 0 if all were opened.
   CoreTimes times(std::span<const os::Reading> readings, int error,
-                  const engine::perf::Situation& situation) const;
+                  const engine::perf::PerfConditions& situation) const;
 
  private:
   struct OnCpu {
@@ -114,14 +114,15 @@ using LevelTimes = std::vector<std::uint64_t>;
 struct PollResult {
   LevelTimes own;  ///< nanoseconds of the command's own process, a lower bound; 0 if the kernel's
                    ///< totals include the times by level
-  LevelTimes descendants;          ///< nanoseconds of all descendants that were seen, a lower bound
-  std::uint64_t of_reaped_ns = 0;  ///< nanoseconds in `descendants` of processes that have ended
+  LevelTimes descendants;  ///< nanoseconds of all descendants that were seen, a lower bound
+  std::uint64_t ended_descendants_ns =
+      0;  ///< nanoseconds in `descendants` of processes that have ended
 };
 
 /// Polls a running command and its descendants about every 10 ms for the core kinds on which they
 /// run: the kernel's totals of an ended command lack the core kinds of its descendants. Polls less
 /// often if the previous poll took more than 0.1 ms.
-class RunPoll final : public os::RunWatch {
+class RunPoll final : public os::RunObserver {
  public:
   RunPoll(const os::DarwinCalls& calls, std::size_t levels);
 
@@ -143,7 +144,7 @@ class RunPoll final : public os::RunWatch {
 
   struct Process {
     LevelTimes times{};  ///< times in mach units
-    std::map<std::uint64_t, LevelCounts>
+    std::map<std::uint64_t, CountsByLevel>
         threads{};  ///< counts by thread id; empty if threads are not read
   };
 
@@ -157,13 +158,13 @@ class RunPoll final : public os::RunWatch {
   std::map<Identity, Process> seen_{};
   int root_ = 0;
   std::uint64_t looked_at_ = 0;
-  std::uint64_t took_ = 0;
+  std::uint64_t poll_duration_ = 0;
 };
 
 /// Returns the times of a run on macOS, from the kernel's totals of the ended command and from
 /// polling; empty if `totals` is nullopt. `reaped_ns`: CPU time of the command and of the
 /// descendants that were waited for.
-CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const PollResult& polled,
-                    std::uint64_t reaped_ns);
+CoreTimes mac_core_times(const std::optional<os::KernelTotals>& totals, const PollResult& polled,
+                         std::uint64_t reaped_ns);
 
 }  // namespace lauka::cores

@@ -39,7 +39,7 @@ Error no_kinds_of_core() {
 }
 
 Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::size_t levels) {
-  const ThreadIds threads = thread_ids(calls, process);
+  const ThreadIds threads = list_thread_ids(calls, process);
   int error = threads.error;
   for (const std::uint64_t id : threads.ids) {
     const int result = thread_counts(calls, process, id, levels).error;
@@ -73,7 +73,7 @@ class MacStream final : public ThreadStream {
   }
 
   std::vector<std::string> notes() const override {
-    if (was_counted_ || !read_before()) return {};
+    if (was_counted_ || !previous_read_time()) return {};
     return {kNoCounts};
   }
 
@@ -82,7 +82,7 @@ class MacStream final : public ThreadStream {
  private:
   struct Thread {
     std::string name;
-    LevelCounts counts;
+    CountsByLevel counts;
     CoreMoveCounter moves;
     bool was_seen = true;
   };
@@ -95,9 +95,9 @@ class MacStream final : public ThreadStream {
                     std::vector<ThreadSample>& samples) override {
     WatchedProcess& process = watched_[place];
     for (auto& [id, thread] : process.threads) thread.was_seen = false;
-    const ThreadIds threads = thread_ids(calls_, process.process);
+    const ThreadIds threads = list_thread_ids(calls_, process.process);
     for (const std::uint64_t id : threads.ids) {
-      CountsOfThread counts = thread_counts(calls_, process.process, id, kinds().size());
+      ThreadCountsResult counts = thread_counts(calls_, process.process, id, kinds().size());
       if (counts.error != 0) continue;
       const auto [known, is_new] = process.threads.try_emplace(id);
       Thread& thread = known->second;
@@ -107,7 +107,7 @@ class MacStream final : public ThreadStream {
         thread.counts.resize(kinds().size());
       }
       const std::uint64_t moves = moves_in(thread, counts.levels);
-      if (read_before() || since_birth_) {
+      if (previous_read_time() || since_birth_) {
         samples.push_back(make_sample(process.process, id, thread, counts.levels, now));
         samples.back().is_new = is_new;
         if (kinds().size() > 1) samples.back().moves = moves;
@@ -132,7 +132,7 @@ class MacStream final : public ThreadStream {
     }
   }
 
-  static std::uint64_t moves_in(Thread& thread, const LevelCounts& now) {
+  static std::uint64_t moves_in(Thread& thread, const CountsByLevel& now) {
     std::uint32_t kinds = 0;
     for (std::size_t level = 0; level < now.size() && level < 32; ++level) {
       const os::ThreadCounts& then = thread.counts[level];
@@ -148,12 +148,12 @@ class MacStream final : public ThreadStream {
   }
 
   ThreadSample make_sample(std::int32_t process, std::uint64_t id, const Thread& thread,
-                           const LevelCounts& now, nanoseconds time) {
+                           const CountsByLevel& now, nanoseconds time) {
     ThreadSample sample = begin_sample(process, id, thread.name, time);
     for (const os::ThreadCounts& level : now) was_counted_ = was_counted_ || level.cycles > 0;
     for (std::size_t level = 0; level < kinds().size(); ++level) {
       const os::ThreadCounts& then = thread.counts[level];
-      ThreadPart& part = sample.by_kind[level];
+      ThreadWork& part = sample.by_kind[level];
       part.user_seconds = seconds(now[level].user_time - then.user_time);
       part.system_seconds = seconds(now[level].system_time - then.system_time);
       part.cpu_seconds = *part.user_seconds + *part.system_seconds;
@@ -176,7 +176,7 @@ class MacStream final : public ThreadStream {
 
 }  // namespace
 
-std::vector<std::string> level_names(const os::DarwinCalls& calls) {
+std::vector<std::string> read_level_names(const os::DarwinCalls& calls) {
   const std::int64_t count = os::sysctl_number(calls, "hw.nperflevels").value_or(0);
   std::vector<std::string> names;
   for (std::int64_t level = 0; level < count; ++level) {
@@ -186,7 +186,7 @@ std::vector<std::string> level_names(const os::DarwinCalls& calls) {
   return names;
 }
 
-ThreadIds thread_ids(const os::DarwinCalls& calls, int process) {
+ThreadIds list_thread_ids(const os::DarwinCalls& calls, int process) {
   for (std::size_t room = 64; room <= kMaxThreads; room *= 2) {
     std::vector<std::uint64_t> ids(room);
     const auto size = static_cast<int>(room * sizeof ids[0]);
@@ -199,8 +199,8 @@ ThreadIds thread_ids(const os::DarwinCalls& calls, int process) {
   return {{}, ENOMEM};
 }
 
-CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
-                             std::size_t levels) {
+ThreadCountsResult thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
+                                 std::size_t levels) {
   std::vector<std::byte> buffer(sizeof(os::ThreadCountsHeader) + levels * sizeof(os::ThreadCounts));
   const int bytes = calls.proc_pidinfo(process, os::kPidThreadCounts, thread, buffer.data(),
                                        static_cast<int>(buffer.size()));
@@ -208,7 +208,7 @@ CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uin
   os::ThreadCountsHeader header;
   if (static_cast<std::size_t>(bytes) < sizeof header) return {{}, EIO};
   std::memcpy(&header, buffer.data(), sizeof header);
-  LevelCounts counts(levels);
+  CountsByLevel counts(levels);
   for (std::size_t i = 0; i < std::min<std::size_t>(levels, header.kinds); ++i) {
     const std::size_t at = sizeof header + i * sizeof counts[i];
     if (at + sizeof counts[i] > static_cast<std::size_t>(bytes)) break;
@@ -217,9 +217,10 @@ CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uin
   return {std::move(counts), 0};
 }
 
-Result<Threads> darwin_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
-                               const Wait& wait, const os::DarwinCalls& calls) {
-  const std::vector<std::string> levels = level_names(calls);
+Result<Threads> sample_darwin_threads(std::int32_t process,
+                                      std::optional<std::chrono::nanoseconds> during,
+                                      const Wait& wait, const os::DarwinCalls& calls) {
+  const std::vector<std::string> levels = read_level_names(calls);
   if (levels.empty()) return no_kinds_of_core();
   if (auto able = check_mac_process(calls, process, levels.size()); !able) return able.error();
   MacStream stream({process}, levels, calls, !during);
@@ -240,7 +241,7 @@ Result<Threads> darwin_threads(std::int32_t process, std::optional<std::chrono::
     threads.lines.push_back(
         {sample.thread, sample.name, sample.all.cpu_seconds.value_or(0.0), sample.by_kind});
     if (!stream.was_counted()) continue;
-    for (ThreadPart& part : threads.lines.back().parts) {  // nullopt: the thread never ran
+    for (ThreadWork& part : threads.lines.back().parts) {  // nullopt: the thread never ran
       part.cycles = part.cycles.value_or(0);
       part.instructions = part.instructions.value_or(0);
     }
@@ -248,9 +249,9 @@ Result<Threads> darwin_threads(std::int32_t process, std::optional<std::chrono::
   return threads;
 }
 
-Result<std::unique_ptr<ThreadStream>> stream_darwin_threads(
+Result<std::unique_ptr<ThreadStream>> open_darwin_thread_stream(
     const std::vector<std::int32_t>& processes, const os::DarwinCalls& calls) {
-  std::vector<std::string> levels = level_names(calls);
+  std::vector<std::string> levels = read_level_names(calls);
   if (levels.empty()) return no_kinds_of_core();
   for (const std::int32_t process : processes)
     if (auto able = check_mac_process(calls, process, levels.size()); !able) return able.error();

@@ -67,11 +67,11 @@ struct ThreadCounting {
 
   const os::LinuxCalls& calls;
   CoreKinds kinds;
-  perf::Situation situation;
+  perf::PerfConditions situation;
   std::vector<OnPmu> pmus{};
   bool kinds_are_pmus = false;
-  std::optional<Clocks> clocks{};
-  std::vector<ThreadColumns> columns{};
+  std::optional<KindClocks> clocks{};
+  std::vector<ColumnGroup> columns{};
   std::vector<std::string> notes{};
 };
 
@@ -94,13 +94,13 @@ class AttachedThread {
   }
 
   struct Counted {
-    std::vector<ThreadPart> parts;
+    std::vector<ThreadWork> parts;
     bool was_shared = false;  ///< true if other programs used the counters at times; the values of
                               ///< these counters are then left out
   };
 
   Counted read() const {
-    Counted counted{std::vector<ThreadPart>(counting_->columns.size())};
+    Counted counted{std::vector<ThreadWork>(counting_->columns.size())};
     read_pmus(counted);
     read_clocks(counted.parts);
     return counted;
@@ -169,7 +169,7 @@ class AttachedThread {
       if (words[0] == 0) continue;
       const auto& on = counting_->pmus[i];
       const bool has_column = counting_->kinds_are_pmus;
-      ThreadPart& part = counted.parts[has_column ? static_cast<std::size_t>(on.kind) + 1 : 0];
+      ThreadWork& part = counted.parts[has_column ? static_cast<std::size_t>(on.kind) + 1 : 0];
       if (has_column) part.cpu_seconds = to_seconds(words[2]);
       part.cycles = part.cycles.value_or(0) + words[3];
       if (on.instructions && words[0] >= 2)
@@ -177,7 +177,7 @@ class AttachedThread {
     }
   }
 
-  void read_clocks(std::vector<ThreadPart>& parts) const {
+  void read_clocks(std::vector<ThreadWork>& parts) const {
     if (clocks_.empty()) return;
     std::vector<os::Reading> readings;
     for (const auto& clock : clocks_) {
@@ -264,8 +264,8 @@ std::optional<std::uint64_t> read_user(const os::LinuxCalls& calls, const std::s
   return words.size() < 2 ? std::nullopt : parse_number(words[1]);
 }
 
-ThreadLine make_line(const std::string& thread, const std::string& name, const TimesInProc& times,
-                     std::vector<ThreadPart> parts) {
+ThreadRow make_line(const std::string& thread, const std::string& name, const TimesInProc& times,
+                    std::vector<ThreadWork> parts) {
   parts.front().user_seconds = times.user;
   parts.front().system_seconds = times.system;
   return {parse_number(thread).value_or(0), name, times.exact, std::move(parts)};
@@ -278,7 +278,7 @@ Threads since_birth(std::int32_t process, const os::LinuxCalls& calls) {
       "cycles, instructions and kinds of core are counted from now on only: add -d 2s"};
   for (const auto& [thread, times] : read_all_times(calls, process))
     threads.lines.push_back(
-        make_line(thread, read_name(calls, process, thread), times, std::vector<ThreadPart>(1)));
+        make_line(thread, read_name(calls, process, thread), times, std::vector<ThreadWork>(1)));
   return threads;
 }
 
@@ -333,7 +333,7 @@ Result<Threads> linux_threads(std::int32_t process, std::optional<std::chrono::n
   for (const auto& [thread, times] : after)
     if (!attached.contains(thread))
       threads.lines.push_back(make_line(thread, read_name(calls, process, thread), times,
-                                        std::vector<ThreadPart>(threads.columns.size())));
+                                        std::vector<ThreadWork>(threads.columns.size())));
   return threads;
 }
 
@@ -366,7 +366,7 @@ std::optional<T> difference(const std::optional<T>& now, const std::optional<T>&
   return *now >= start ? *now - start : T{};
 }
 
-ThreadPart difference(const ThreadPart& now, const ThreadPart& before) {
+ThreadWork difference(const ThreadWork& now, const ThreadWork& before) {
   return {.cpu_seconds = difference(now.cpu_seconds, before.cpu_seconds),
           .cycles = difference(now.cycles, before.cycles),
           .instructions = difference(now.instructions, before.instructions)};
@@ -431,7 +431,7 @@ class ProcStream final : public ThreadStream {
     std::string name;
     SchedulerTimes times{};
     std::optional<AttachedThread> counters{};
-    std::vector<ThreadPart> counted{};
+    std::vector<ThreadWork> counted{};
   };
   struct WatchedProcess {
     std::int32_t process;
@@ -486,7 +486,7 @@ class ProcStream final : public ThreadStream {
     if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
     if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
     const auto moves = count_moves(thread, {});
-    if (read_before()) {
+    if (previous_read_time()) {
       ThreadSample& sample = samples.emplace_back(
           begin_sample(process.process, parse_number(id).value_or(0), thread.name, now));
       sample.is_new = true;
@@ -496,7 +496,7 @@ class ProcStream final : public ThreadStream {
     process.threads.emplace(id, std::move(thread));
   }
 
-  std::optional<std::uint64_t> count_moves(Thread& thread, const std::vector<ThreadPart>& by_kind) {
+  std::optional<std::uint64_t> count_moves(Thread& thread, const std::vector<ThreadWork>& by_kind) {
     if (!thread.stat) return std::nullopt;
     bool is_known = false;
     std::uint32_t kinds = 0;
@@ -529,7 +529,7 @@ class ProcStream final : public ThreadStream {
                            nanoseconds now) {
     ThreadSample sample = begin_sample(process, parse_number(id).value_or(0), thread.name, now);
     if (!thread.counters) return sample;
-    std::vector<ThreadPart> counted = thread.counters->read().parts;
+    std::vector<ThreadWork> counted = thread.counters->read().parts;
     // The first part is for all core kinds.
     sample.all = difference(counted.front(), thread.counted.front());
     for (std::size_t kind = 0; kind < kinds().size() && kind + 1 < counted.size(); ++kind) {
@@ -544,7 +544,7 @@ class ProcStream final : public ThreadStream {
   static void enter_times(ThreadSample& sample, const SchedulerTimes& now,
                           const SchedulerTimes& before) {
     sample.all.cpu_seconds = to_seconds(now.on_cpu_ns - before.on_cpu_ns);
-    sample.waited_seconds =
+    sample.runnable_wait_seconds =
         to_seconds(now.waiting_ns - std::min(now.waiting_ns, before.waiting_ns));
   }
 
@@ -572,12 +572,12 @@ Result<std::unique_ptr<ThreadStream>> stream_linux_threads(
 Result<Threads> sample_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
                                const CoreKinds& kinds, const Wait& wait,
                                const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
-  auto threads = darwin != nullptr ? darwin_threads(process, during, wait, *darwin)
+  auto threads = darwin != nullptr ? sample_darwin_threads(process, during, wait, *darwin)
                  : linux != nullptr
                      ? linux_threads(process, during, kinds, wait, *linux)
                      : Result<Threads>(Error{"--threads is for Linux and macOS", "leave it out"});
   if (threads)
-    std::ranges::stable_sort(threads->lines, [](const ThreadLine& a, const ThreadLine& b) {
+    std::ranges::stable_sort(threads->lines, [](const ThreadRow& a, const ThreadRow& b) {
       return a.cpu_seconds != b.cpu_seconds ? a.cpu_seconds > b.cpu_seconds : a.id < b.id;
     });
   return threads;
@@ -587,7 +587,7 @@ Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int3
                                                      const CoreKinds& kinds,
                                                      const os::LinuxCalls* linux,
                                                      const os::DarwinCalls* darwin) {
-  if (darwin != nullptr) return stream_darwin_threads(processes, *darwin);
+  if (darwin != nullptr) return open_darwin_thread_stream(processes, *darwin);
   if (linux != nullptr) return stream_linux_threads(processes, kinds, *linux);
   return Error{"--threads is for Linux and macOS", "leave it out"};
 }

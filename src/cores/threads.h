@@ -19,7 +19,7 @@
 namespace lauka::cores {
 
 /// The work of threads on the cores of one kind, or on all cores; a value is nullopt if unknown.
-struct ThreadPart {
+struct ThreadWork {
   std::optional<double> user_seconds{};
   std::optional<double> system_seconds{};
   std::optional<double> cpu_seconds{};  ///< user and system time together
@@ -27,7 +27,7 @@ struct ThreadPart {
   std::optional<std::uint64_t> instructions{};
   std::optional<double> joules{};
 
-  void add(const ThreadPart& other) {
+  void add(const ThreadWork& other) {
     const auto add_to = [](auto& sum, const auto& value) {
       if (value) sum = sum ? *sum + *value : *value;
     };
@@ -40,15 +40,15 @@ struct ThreadPart {
   }
 };
 
-struct ThreadLine {
+struct ThreadRow {
   std::uint64_t id = 0;
   std::string name{};
   double cpu_seconds = 0.0;         ///< CPU time on all cores; 0 if unknown
-  std::vector<ThreadPart> parts{};  ///< one part for each of Threads::columns
+  std::vector<ThreadWork> parts{};  ///< one part for each of Threads::columns
 };
 
 /// A group of columns for the cores of one kind, or for all cores.
-struct ThreadColumns {
+struct ColumnGroup {
   std::string title;
   bool has_split = false;   ///< true: columns for user and for system time
   bool has_cpu = false;     ///< true: a column for user and system time together
@@ -56,8 +56,8 @@ struct ThreadColumns {
 };
 
 struct Threads {
-  std::vector<ThreadColumns> columns{};
-  std::vector<ThreadLine> lines{};
+  std::vector<ColumnGroup> columns{};
+  std::vector<ThreadRow> lines{};
   std::vector<std::string> notes{};
 };
 
@@ -83,17 +83,17 @@ struct ThreadSample {
   bool has_ended = false;  ///< true if the thread has ended; the values may then be incomplete
   std::optional<std::uint64_t>
       moves{};  ///< observed moves between core kinds; nullopt if not counted
-  std::optional<double> waited_seconds{};  ///< seconds for which the thread was ready to run but
-                                           ///< had no CPU; nullopt if unknown
-  ThreadPart all{};
-  std::vector<ThreadPart> by_kind{};  ///< one part for each of ThreadStream::kinds()
+  std::optional<double> runnable_wait_seconds{};  ///< seconds for which the thread was ready to run
+                                                  ///< but had no CPU; nullopt if unknown
+  ThreadWork all{};
+  std::vector<ThreadWork> by_kind{};  ///< one part for each of ThreadStream::kinds()
 };
 
 /// Reads the threads of running processes repeatedly.
 class ThreadStream : NonCopyable {
  public:
   ThreadStream(std::size_t processes, std::vector<std::string> kinds)
-      : are_there_(processes, true), kinds_(std::move(kinds)) {}
+      : exists_(processes, true), kinds_(std::move(kinds)) {}
   virtual ~ThreadStream() = default;
 
   /// Returns the names of the core kinds, the fastest first; may be empty.
@@ -106,14 +106,14 @@ class ThreadStream : NonCopyable {
   /// nothing. `now` is the time of any monotonic clock.
   std::vector<ThreadSample> read(std::chrono::nanoseconds now) {
     std::vector<ThreadSample> samples;
-    for (std::size_t i = 0; i < are_there_.size(); ++i)
-      if (are_there_[i]) are_there_[i] = read_process(i, now, samples);
+    for (std::size_t i = 0; i < exists_.size(); ++i)
+      if (exists_[i]) exists_[i] = read_process(i, now, samples);
     read_before_ = now;
     return samples;
   }
 
   /// True until read() has found that all processes have ended.
-  bool goes_on() const { return std::ranges::find(are_there_, true) != are_there_.end(); }
+  bool goes_on() const { return std::ranges::find(exists_, true) != exists_.end(); }
 
  protected:
   /// Adds the samples of the process with the index `process`. Returns false if the process has
@@ -122,7 +122,7 @@ class ThreadStream : NonCopyable {
                             std::vector<ThreadSample>& samples) = 0;
 
   /// Returns the time of the previous read(); nullopt until the first read() has returned.
-  const std::optional<std::chrono::nanoseconds>& read_before() const { return read_before_; }
+  const std::optional<std::chrono::nanoseconds>& previous_read_time() const { return read_before_; }
 
   ThreadSample begin_sample(std::int32_t process, std::uint64_t thread, const std::string& name,
                             std::chrono::nanoseconds now) const {
@@ -135,7 +135,7 @@ class ThreadStream : NonCopyable {
   }
 
  private:
-  std::vector<bool> are_there_;
+  std::vector<bool> exists_;
   std::vector<std::string> kinds_;
   std::optional<std::chrono::nanoseconds> read_before_{};
 };
@@ -155,22 +155,23 @@ class CoreMoveCounter {
   std::uint64_t see(std::uint32_t kinds) {
     if (kinds == 0) return 0;
     const auto count = static_cast<std::uint64_t>(std::popcount(kinds));
-    const std::uint32_t began_on = where_ & kinds;
-    const bool came_from_another = where_ != 0 && began_on == 0;
+    const std::uint32_t began_on = possible_kinds_ & kinds;
+    const bool came_from_another = possible_kinds_ != 0 && began_on == 0;
     const bool is_on_another = count > 1 && std::popcount(began_on) == 1;
-    where_ = is_on_another ? kinds & ~began_on : kinds;
+    possible_kinds_ = is_on_another ? kinds & ~began_on : kinds;
     return count - 1 + (came_from_another ? 1 : 0);
   }
 
  private:
-  std::uint32_t where_ = 0;  // bit mask of the core kinds where the thread may be; 0: unknown
+  std::uint32_t possible_kinds_ =
+      0;  // bit mask of the core kinds where the thread may be; 0: unknown
 };
 
 // Source of the following declarations: XNU bsd/kern/proc_info.c, osfmk/kern/recount.c.
 
 /// Returns the names of macOS's performance levels, the fastest first ("Performance",
 /// "Efficiency"); empty if the system does not report them.
-std::vector<std::string> level_names(const os::DarwinCalls& calls);
+std::vector<std::string> read_level_names(const os::DarwinCalls& calls);
 
 /// The unique ids of a process's threads, not the addresses that PROC_PIDLISTTHREADS gives.
 struct ThreadIds {
@@ -178,24 +179,25 @@ struct ThreadIds {
   int error = 0;  ///< errno; 0: no error
 };
 /// Lists the threads of a process.
-ThreadIds thread_ids(const os::DarwinCalls& calls, int process);
+ThreadIds list_thread_ids(const os::DarwinCalls& calls, int process);
 
-using LevelCounts = std::vector<os::ThreadCounts>;
+using CountsByLevel = std::vector<os::ThreadCounts>;
 
 /// The counts of one thread since its start. The counts of a running thread lag by up to a time
 /// slice.
-struct CountsOfThread {
-  LevelCounts levels{};
+struct ThreadCountsResult {
+  CountsByLevel levels{};
   int error = 0;  ///< errno; 0: no error
 };
 /// Reads the counts of a thread on the first `levels` performance levels.
-CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
-                             std::size_t levels);
+ThreadCountsResult thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
+                                 std::size_t levels);
 
 /// Implements sample_threads() on macOS.
-Result<Threads> darwin_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
-                               const Wait& wait, const os::DarwinCalls& calls);
-Result<std::unique_ptr<ThreadStream>> stream_darwin_threads(
+Result<Threads> sample_darwin_threads(std::int32_t process,
+                                      std::optional<std::chrono::nanoseconds> during,
+                                      const Wait& wait, const os::DarwinCalls& calls);
+Result<std::unique_ptr<ThreadStream>> open_darwin_thread_stream(
     const std::vector<std::int32_t>& processes, const os::DarwinCalls& calls);
 
 }  // namespace lauka::cores

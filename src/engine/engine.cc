@@ -97,13 +97,13 @@ class NoneEngine final : public CounterEngine {
                      "leave out --engine none"};
       if (Event* added = add_accounted(*event, name, events_, set)) added->note = kWithExec;
     }
-    if (why_ && wanted.names.empty()) return nothing_to_count(*why_);
+    if (why_ && wanted.names.empty()) return make_empty_event_set(*why_);
     if (events_.empty()) set.passes.clear();
     return set;
   }
 
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t /*pass*/) override {
-    return count_free(events_);
+    return make_accounting_pass(events_);
   }
   const AccountedEvent* accounted(std::size_t event) const override { return events_.at(event); }
 
@@ -112,9 +112,9 @@ class NoneEngine final : public CounterEngine {
   std::vector<const AccountedEvent*> events_;
 };
 
-class SeparateCounting final : public EngineAround {
+class SeparateCounting final : public EngineWrapper {
  public:
-  using EngineAround::EngineAround;
+  using EngineWrapper::EngineWrapper;
 
   Result<EventSet> select(const EventRequest& wanted) override {
     const auto costs = [this](std::size_t event) { return other().accounted(event) == nullptr; };
@@ -141,7 +141,7 @@ class SeparateCounting final : public EngineAround {
 
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
     if (!has_own_pass_) return other().arm(pass);
-    if (pass == 0) return count_free(free_);
+    if (pass == 0) return make_accounting_pass(free_);
     return other().arm(pass - 1);
   }
 
@@ -150,9 +150,9 @@ class SeparateCounting final : public EngineAround {
   bool has_own_pass_ = false;
 };
 
-class WithoutRegions final : public EngineAround {
+class WithoutRegions final : public EngineWrapper {
  public:
-  using EngineAround::EngineAround;
+  using EngineWrapper::EngineWrapper;
 
   Result<EventSet> select(const EventRequest& wanted) override {
     const std::string reason = fmt::format("--engine {} counts whole runs, not regions", name());
@@ -240,10 +240,10 @@ class EnergyCounting final : public ArmedPass {
   std::vector<std::uint32_t> cpus_;
 };
 
-class WithEnergy final : public EngineAround {
+class WithEnergy final : public EngineWrapper {
  public:
   WithEnergy(std::unique_ptr<CounterEngine> inner, const os::LinuxCalls& calls)
-      : EngineAround(std::move(inner)), calls_(calls), sysfs_(calls) {}
+      : EngineWrapper(std::move(inner)), calls_(calls), sysfs_(calls) {}
 
   Catalog catalog() const override {
     Catalog all = other().catalog();
@@ -262,7 +262,7 @@ class WithEnergy final : public EngineAround {
     const bool has_rest = !rest.names.empty() || wanted.names.empty();
     Result<EventSet> set = has_rest ? other().select(rest) : Result<EventSet>(EventSet{});
     if (!set || rest.names.size() == wanted.names.size()) return set;
-    if (wanted.counted_in != CountedIn::WholeRun)
+    if (wanted.counted_in != CountedPart::WholeRun)
       return Error{"energy is counted for the whole machine and whole runs, not for a region",
                    "measure it without --region"};
     for (const std::string& name : wanted.names) {
@@ -391,7 +391,7 @@ void mark_of_region(Event& event) {
   event.note = event.note.empty() ? "(region)" : "(region) " + event.note;
 }
 
-EventSet nothing_to_count(const Error& why) {
+EventSet make_empty_event_set(const Error& why) {
   EventSet set;
   set.why_empty = why;
   if (!why.remedy.empty())
@@ -429,9 +429,9 @@ CatalogEntry make_catalog_entry(const AccountedEvent& event) {
           std::string(event.meaning)};
 }
 
-std::unique_ptr<ArmedPass> count_free(std::vector<const AccountedEvent*> events,
-                                      std::function<void(const os::Ended&, Counted&)> also,
-                                      bool counts_calling_threads) {
+std::unique_ptr<ArmedPass> make_accounting_pass(
+    std::vector<const AccountedEvent*> events, std::function<void(const os::Ended&, Counted&)> also,
+    bool counts_calling_threads) {
   return std::make_unique<FreeOnly>(std::move(events), std::move(also), counts_calling_threads);
 }
 
@@ -455,7 +455,8 @@ std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine
 
 namespace {
 
-Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kernel& kernel) {
+Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
+                                          const kperf::Kernel& kernel) {
   const std::string cpu = kperf::cpu_name(kernel.number("hw.cputype").value_or(0),
                                           kernel.number("hw.cpusubtype").value_or(0),
                                           kernel.number("hw.cpufamily").value_or(0));
@@ -470,7 +471,8 @@ Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kern
 
 /// If counters cannot be used, as without root, Auto counts the kernel's totals of each process. If
 /// there are no counters, as in a virtual machine, the totals are only for questions about events.
-Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
+Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
+                                     const MacosEngineOptions& here) {
   const kperf::Kernel kernel(*here.calls);
   auto database = load_database(here, kernel);
   Error why;
@@ -498,7 +500,7 @@ Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only, const OnMaco
   return ChosenEngine{kperf::make_totals_engine(why, std::move(known)), why.line()};
 }
 
-bool is_meant(Choice choice, const os::LinuxCalls* linux, const OnMacos& macos) {
+bool is_meant(Choice choice, const os::LinuxCalls* linux, const MacosEngineOptions& macos) {
   if (choice == Choice::Kperf) return macos.calls != nullptr;
   return choice != Choice::Perf || linux != nullptr;
 }
@@ -530,7 +532,7 @@ EngineFacts make_facts(Choice choice, CounterEngine& engine) {
 
 Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
                             const CoreKinds& kinds, const std::optional<User>& user,
-                            const OnMacos& macos) {
+                            const MacosEngineOptions& macos) {
   if (!is_meant(choice, calls, macos))
     return Error{fmt::format("--engine {} works on {} only", row_of(choice).name,
                              choice == Choice::Kperf ? "macOS" : "Linux"),
@@ -568,7 +570,7 @@ Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls*
 }
 
 std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls,
-                                     const OnMacos& macos) {
+                                     const MacosEngineOptions& macos) {
   std::vector<EngineFacts> engines;
   for (const EngineRow& row : kEngines) {
     if (row.choice == Choice::Auto || row.choice == Choice::None ||

@@ -25,7 +25,7 @@
 namespace lauka::engine {
 
 /// A demand to repeat a run.
-struct Redo {
+struct RepeatRequest {
   RedoReason reason = RedoReason::Counting;
   std::string why;            ///< completes "The run was repeated because ..."
   std::uint32_t at_most = 1;  ///< largest number of repetitions, after which the run is kept
@@ -38,7 +38,7 @@ struct Counted {
   std::optional<Error> missing{};  ///< reason why a count is missing; nullopt if no reason is known
   /// Reason to end the session, because nothing more can be counted; nullopt: go on.
   std::optional<Error> failure{};
-  std::optional<Redo> redo{};
+  std::optional<RepeatRequest> redo{};
   std::optional<double> coverage{};
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
   std::optional<Note> note{};
@@ -63,7 +63,7 @@ class ArmedPass : NonCopyable {
 
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
 
-  virtual std::vector<os::RunWatch*> watches() { return {}; }
+  virtual std::vector<os::RunObserver*> watches() { return {}; }
 
   virtual os::SampleListener* samples() { return nullptr; }
 
@@ -131,9 +131,9 @@ class CounterEngine : NonCopyable {
 };
 
 /// Wraps an engine, which does everything that a subclass does not override.
-class EngineAround : public CounterEngine {
+class EngineWrapper : public CounterEngine {
  public:
-  explicit EngineAround(std::unique_ptr<CounterEngine> inner) : inner_(std::move(inner)) {}
+  explicit EngineWrapper(std::unique_ptr<CounterEngine> inner) : inner_(std::move(inner)) {}
 
   std::string_view name() const override { return inner_->name(); }
   Catalog catalog() const override { return inner_->catalog(); }
@@ -170,7 +170,7 @@ inline constexpr const char* kWithExec = "(with exec)";
 void mark_of_region(Event& event);
 
 /// Returns an event set without events, with the reason `why`. Adds a note if `why` has a remedy.
-EventSet nothing_to_count(const Error& why);
+EventSet make_empty_event_set(const Error& why);
 
 std::span<const AccountedEvent> accounted_events();
 
@@ -186,9 +186,9 @@ CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
 /// Makes an ArmedPass for accounted events. Calls `also` with the counts of each run that started.
 /// `counts_calling_threads`: result of ArmedPass::counts_calling_threads().
-std::unique_ptr<ArmedPass> count_free(std::vector<const AccountedEvent*> events,
-                                      std::function<void(const os::Ended&, Counted&)> also = {},
-                                      bool counts_calling_threads = false);
+std::unique_ptr<ArmedPass> make_accounting_pass(
+    std::vector<const AccountedEvent*> events,
+    std::function<void(const os::Ended&, Counted&)> also = {}, bool counts_calling_threads = false);
 
 /// Makes an engine that counts accounted events only. `why`: error for other events; nullopt: the
 /// user chose this engine.
@@ -202,18 +202,18 @@ std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine
 using EventIndices = std::vector<std::size_t>;
 
 /// A test whether the events fit on the counters at the same time. Called with at least two events.
-using Fits = std::function<Result<bool>(const EventIndices&)>;
+using FitTest = std::function<Result<bool>(const EventIndices&)>;
 
 /// Divides the events 0..count-1 into sets that fit: the fewest sets for up to ten events, or if
 /// each event needs one of certain counters. Joins the two events of each pair in `together`,
 /// earlier pairs first, if that needs no additional set.
 Result<std::vector<EventIndices>> partition(
-    std::size_t count, const Fits& fits,
+    std::size_t count, const FitTest& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together);
 
 /// Finds a minimal set of events that do not fit: without any one of them, the others fit. Empty if
 /// all events 0..count-1 fit.
-Result<EventIndices> competing(std::size_t count, const Fits& fits);
+Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fits);
 
 using Choice = EngineChoice;
 
@@ -224,7 +224,7 @@ struct ChosenEngine {
   std::optional<std::string> note;
 };
 
-struct OnMacos {
+struct MacosEngineOptions {
   const os::DarwinCalls* calls = os::darwin_calls();
   /// Launcher for trying a strategy; null: only questions are answered, and nothing is counted.
   os::Launcher* launcher = nullptr;
@@ -241,11 +241,11 @@ Result<ChosenEngine> choose(Choice choice, bool user_only,
                             const os::LinuxCalls* calls = os::linux_calls(),
                             const CoreKinds& kinds = {},
                             const std::optional<User>& user = std::nullopt,
-                            const OnMacos& macos = OnMacos{});
+                            const MacosEngineOptions& macos = MacosEngineOptions{});
 
 std::vector<EngineFacts> try_engines(bool user_only,
                                      const os::LinuxCalls* calls = os::linux_calls(),
-                                     const OnMacos& macos = OnMacos{});
+                                     const MacosEngineOptions& macos = MacosEngineOptions{});
 
 /// Moves the counting of `engine` out of timed runs: its counting passes follow a timed pass, which
 /// has only the accounted events.
@@ -253,7 +253,7 @@ std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> 
 
 /// Counts cycles and instructions in a region (lauka/region.h) without root, because macOS shows
 /// each thread its own counts. `engine` counts whole runs, if they are wanted.
-std::unique_ptr<CounterEngine> count_calling_threads(std::unique_ptr<CounterEngine> engine);
+std::unique_ptr<CounterEngine> with_region_of_threads(std::unique_ptr<CounterEngine> engine);
 
 /// Replaces `engine`, which cannot count in a region, by an engine that counts nothing and refuses
 /// events requested by name.

@@ -20,7 +20,7 @@ constexpr std::size_t kMaxUnitsTried = 10;
 /// Asks each question once. After the first error, nothing fits.
 class Oracle {
  public:
-  explicit Oracle(const Fits& fits) : fits_(fits) {}
+  explicit Oracle(const FitTest& fits) : fits_(fits) {}
 
   bool fits(EventIndices events) {
     if (error_) return false;
@@ -40,7 +40,7 @@ class Oracle {
   const std::optional<Error>& error() const { return error_; }
 
  private:
-  const Fits& fits_;
+  const FitTest& fits_;
   std::map<EventIndices, bool> answers_;
   std::optional<Error> error_;
 };
@@ -167,7 +167,7 @@ std::optional<std::vector<Unit>> joined(std::vector<Unit> units, std::size_t fir
 
 }  // namespace
 
-Result<EventIndices> competing(std::size_t count, const Fits& fits) {
+Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fits) {
   Oracle oracle(fits);
   EventIndices group(count);
   std::iota(group.begin(), group.end(), std::size_t{0});
@@ -183,7 +183,7 @@ Result<EventIndices> competing(std::size_t count, const Fits& fits) {
 }
 
 Result<std::vector<EventIndices>> partition(
-    std::size_t count, const Fits& fits,
+    std::size_t count, const FitTest& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together) {
   if (count == 0) return std::vector<EventIndices>{};
   Oracle oracle(fits);

@@ -112,7 +112,7 @@ class SessionReader {
  public:
   explicit SessionReader(JsonIn document) : document_(std::move(document)) {}
 
-  Result<ReadSession> read() {
+  Result<SessionFromFile> read() {
     if (list_in(document_, "results") == nullptr) return foreign("no list of results");
     JsonIn& results = document_["results"];
     if (results.size() > kMaxCommands)
@@ -130,7 +130,7 @@ class SessionReader {
       release(result);  // so that the values are not stored twice
     }
     if (recording().commands.empty()) return Error{"has no commands", "export it again"};
-    if (session_ == nullptr) relate_commands(recording().commands);
+    if (session_ == nullptr) restore_typed_commands(recording().commands);
     recording().runs =
         std::make_shared<StoredRuns>(std::move(runs_), recording().metrics, std::move(at_most_));
     recording().redone =
@@ -189,7 +189,7 @@ class SessionReader {
       for (const ForeignMetric& metric : read_foreign(result, times->size()).metrics)
         roles.insert(metric.role);
     }
-    for (const Namesake& name : kNamesakes) {
+    for (const HyperfineMetric& name : kNamesakes) {
       if (!roles.contains(name.ours)) continue;
       const std::string word(word_in(kRoleWords, name.ours));
       const BuiltInMetric* built_in = built_in_metric(word);
@@ -277,7 +277,7 @@ class SessionReader {
     if (!command) return command.error();
     auto values = read_wall_times(result, recording().commands[*command].name);
     if (!values) return values.error();
-    ForeignResult there = read_foreign(result, values->size());
+    HyperfineResult there = read_foreign(result, values->size());
     recording().commands[*command].parameters = std::move(there.parameters);
     CommandRuns& runs = runs_.back();
     add_empty_runs(*command, values->size(), there.statuses, runs);
@@ -497,7 +497,7 @@ class SessionReader {
 
   JsonIn document_;
   const JsonIn* session_ = nullptr;
-  ReadSession read_{};
+  SessionFromFile read_{};
   std::vector<CommandRuns> runs_{};
   std::vector<CommandRuns> redone_{};
   std::size_t earlier_runs_ = 0;  // number of runs of the commands read so far
@@ -573,7 +573,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.put("min", part(&stats::Summary::min));
   json.put("max", part(&stats::Summary::max));
   json.put("outliers", summary != nullptr ? Json(summary->outliers) : Json(nullptr));
-  json.put("severe_outliers", summary != nullptr ? Json(summary->severe) : Json(nullptr));
+  json.put("severe_outliers", summary != nullptr ? Json(summary->severe_outliers) : Json(nullptr));
   json.put("doubtful", row.is_doubtful);
   json.put("at_most", json_number(row.at_most));
   json.put("delta", row.delta ? to_json(*row.delta) : Json(nullptr));
@@ -701,7 +701,7 @@ std::string status_json(const std::optional<int>& status) {
   return status ? fmt::to_string(*status) : "null";
 }
 
-Result<ReadSession> read_session_document(JsonIn document) {
+Result<SessionFromFile> read_session_document(JsonIn document) {
   return SessionReader(std::move(document)).read();
 }
 

@@ -37,7 +37,7 @@ void add_if_known(ForeignMetric metric, std::vector<ForeignMetric>& all) {
 
 /// Reads the measurements of schema 2. If their number is not `runs`, reads nothing and returns
 /// false.
-bool read_measured(const JsonIn& result, std::size_t runs, ForeignResult& to) {
+bool read_measured(const JsonIn& result, std::size_t runs, HyperfineResult& to) {
   std::array<std::vector<double>, kNamesakes.size()> values;
   std::vector<std::optional<int>> statuses;
   for_each_run(result, "measurements", [&](const JsonIn& of_run) {
@@ -60,8 +60,12 @@ bool read_measured(const JsonIn& result, std::size_t runs, ForeignResult& to) {
 }
 
 void add_listed(const JsonIn& result, std::size_t runs, std::vector<ForeignMetric>& all) {
-  const auto user = number_in(result, "user");
-  const auto system = number_in(result, "system");
+  const auto time_in = [&](std::string_view key) {
+    const auto seconds = number_in(result, key);
+    return seconds && *seconds >= 0.0 ? seconds : std::nullopt;
+  };
+  const auto user = time_in("user");
+  const auto system = time_in("system");
   if (user && system) add_if_known({Role::CpuTime, {}, *user + *system}, all);
   add_if_known({Role::UserTime, {}, user}, all);
   add_if_known({Role::SystemTime, {}, system}, all);
@@ -93,8 +97,8 @@ std::string pattern_of(const Command& command) {
 
 }  // namespace
 
-ForeignResult read_foreign(const JsonIn& result, std::size_t runs) {
-  ForeignResult foreign;
+HyperfineResult read_foreign(const JsonIn& result, std::size_t runs) {
+  HyperfineResult foreign;
   const bool has_measured = read_measured(result, runs, foreign);
   if (foreign.metrics.empty()) add_listed(result, runs, foreign.metrics);
   const JsonIn* codes = list_in(result, "exit_codes");
@@ -111,7 +115,7 @@ ForeignResult read_foreign(const JsonIn& result, std::size_t runs) {
   return foreign;
 }
 
-void relate_commands(std::vector<Command>& commands) {
+void restore_typed_commands(std::vector<Command>& commands) {
   // Of the commands with equal values, the second comes from the second typed command.
   std::map<std::vector<std::pair<std::string, std::string>>, std::size_t> times;
   std::map<std::size_t, std::pair<std::string, bool>> patterns;

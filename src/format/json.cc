@@ -139,7 +139,7 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
   for (std::size_t i = 0; i < kNamesakes.size(); ++i) {
     const auto value = read_value(results, run, places[i]);
     if (!value) continue;
-    const Namesake& name = kNamesakes[i];
+    const HyperfineMetric& name = kNamesakes[i];
     json.put_with(name.theirs, [&](std::string& to) {
       add_sample(value, results.session.metrics[*places[i]].unit, to += R"({"value": )"sv);
       if (!name.unit.empty()) to.append(R"(, "unit": ")"sv).append(name.unit) += '"';
@@ -154,7 +154,7 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
 /// Returns the summaries of the metrics that every run has, as schema 2 requires.
 Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
   Json all = Json::object();
-  for (const Namesake& name : kNamesakes) {
+  for (const HyperfineMetric& name : kNamesakes) {
     const MetricResult* row = row_of(command, find_metric(results.session.metrics, name.ours));
     if (row == nullptr || !row->summary || row->summary->count != runs) continue;
     // Counting runs are other runs, even if there are as many.
@@ -193,7 +193,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
     to += status_json(results.session.runs->row(runs[i]).status);
   });
   Places places;
-  std::ranges::transform(kNamesakes, places.begin(), [&](const Namesake& name) {
+  std::ranges::transform(kNamesakes, places.begin(), [&](const HyperfineMetric& name) {
     return find_metric(results.session.metrics, name.ours);
   });
   json.open("measurements", '[');
@@ -244,7 +244,7 @@ void put_suite(JsonWriter& json, const Report& report) {
     json.open('{');
     json.put("name", results.benchmark);
     json.put("complete", results.session.complete);
-    put_lauka_measured(json, results);
+    put_lauka_benchmark(json, results);
     json.close();
   }
   json.close();
@@ -332,7 +332,7 @@ void write_json(const Report& report, const Sink& sink) {
   if (report.is_suite())
     put_suite(json, report);
   else
-    put_lauka_measured(json, first);
+    put_lauka_benchmark(json, first);
   json.close();
   json.close();
 }

@@ -61,7 +61,7 @@ constexpr report::Exporter exporter_of(ExportKind kind) {
 inline constexpr int kNewestFormat = 2;
 
 /// A session read from a file, or one benchmark of a suite's file.
-struct ReadSession {
+struct SessionFromFile {
   std::string benchmark{};  ///< name of the benchmark; empty if the file is not of a suite
   Recording recording;
   gate::Findings findings{};
@@ -69,8 +69,8 @@ struct ReadSession {
 
 /// The contents of a file: the benchmarks of a suite, or a single session.
 struct ReadFile {
-  std::vector<ReadSession> benchmarks;  ///< at least one
-  gate::Risk risk = gate::Risk::Any;    ///< error rate that the gates of a suite limit
+  std::vector<SessionFromFile> benchmarks;      ///< at least one
+  gate::ErrorRate risk = gate::ErrorRate::Any;  ///< error rate that the gates of a suite limit
 };
 
 /// Reads the sessions in `text`, which is lauka's or hyperfine's JSON. Parts that hyperfine or an

@@ -70,9 +70,9 @@ inline constexpr auto kAnswerWords = std::to_array<Word<gate::Answer>>({
     {gate::Answer::Pass, "pass"},
     {gate::Answer::Fail, "fail"},
 });
-inline constexpr auto kRiskWords = std::to_array<Word<gate::Risk>>({
-    {gate::Risk::Any, "family-wise"},
-    {gate::Risk::Share, "false-discovery"},
+inline constexpr auto kRiskWords = std::to_array<Word<gate::ErrorRate>>({
+    {gate::ErrorRate::Any, "family-wise"},
+    {gate::ErrorRate::Share, "false-discovery"},
 });
 inline constexpr auto kDecidedByWords = std::to_array<Word<gate::DecidedBy>>({
     {gate::DecidedBy::Nothing, ""},
@@ -97,7 +97,7 @@ inline constexpr auto kPrecisionEndWords = std::to_array<Word<PrecisionEnd>>({
     {PrecisionEnd::MaxRuns, "max_runs"},
     {PrecisionEnd::Duration, "duration"},
     {PrecisionEnd::ReferenceGone, "reference_gone"},
-    {PrecisionEnd::Gates, "gates"},
+    {PrecisionEnd::LostInGateRounds, "gates"},
     {PrecisionEnd::Unfinished, "cut_short"},
 });
 inline constexpr auto kLevelsWords = std::to_array<Word<CountedLevels>>({
@@ -170,13 +170,13 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
 });
 
 /// A metric and its name in hyperfine's JSON.
-struct Namesake {
+struct HyperfineMetric {
   Role ours;
   std::string_view theirs;
   std::string_view unit;  ///< unit of a run's value in schema 2; empty: without unit, as counts are
 };
 
-inline constexpr auto kNamesakes = std::to_array<Namesake>({
+inline constexpr auto kNamesakes = std::to_array<HyperfineMetric>({
     {Role::WallTime, "time_wall_clock", "second"},
     {Role::CpuTime, "time_cpu", "second"},
     {Role::UserTime, "time_user", "second"},
@@ -225,7 +225,7 @@ struct ForeignMetric {
 };
 
 /// A command's result in hyperfine's JSON (1.x or schema 2), without its wall times.
-struct ForeignResult {
+struct HyperfineResult {
   std::vector<ForeignMetric> metrics{};
   std::vector<std::optional<int>> statuses{};  ///< exit status of each run, nullopt if unknown;
                                                ///< empty if the file has no statuses
@@ -233,11 +233,11 @@ struct ForeignResult {
 };
 
 /// Reads a hyperfine result with `runs` wall times. Values of the wrong type count as missing.
-ForeignResult read_foreign(const JsonIn& result, std::size_t runs);
+HyperfineResult read_foreign(const JsonIn& result, std::size_t runs);
 
 /// Sets Command::typed and Command::pattern of hyperfine's commands, which only have names and
 /// parameters. Adds the parameters to names that are not unique.
-void relate_commands(std::vector<Command>& commands);
+void restore_typed_commands(std::vector<Command>& commands);
 
 Machine read_machine(const JsonIn& there);
 
@@ -246,11 +246,11 @@ Circumstances read_circumstances(const JsonIn& there);
 
 /// Reads "2000-02-29T00:00:00Z", optionally with an offset or a fraction of a second. Returns the
 /// start of 1970 for other text.
-TimeOfDay read_time(const std::string& text);
+UtcTime read_time(const std::string& text);
 
 /// Reads a document that has a single session. Each benchmark of a suite must be made into such a
 /// document first.
-Result<ReadSession> read_session_document(JsonIn document);
+Result<SessionFromFile> read_session_document(JsonIn document);
 
 Setting read_setting(const JsonIn& there);
 
@@ -274,6 +274,6 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
 /// Writes the members of "lauka" that each benchmark of a suite has, such as order, metrics and
 /// gates.
-void put_lauka_measured(JsonWriter& json, const Results& results);
+void put_lauka_benchmark(JsonWriter& json, const Results& results);
 
 }  // namespace lauka

@@ -92,7 +92,7 @@ std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& 
   verdict.obstacle = value_in(kObstacleWords, text_in(there, "obstacle"));
   if (const auto command = count_in(there, "too_small");
       command && *command < session.commands.size())
-    verdict.too_small = *command;
+    verdict.incomparable_command = *command;
   return verdict;
 }
 
@@ -179,7 +179,7 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["times_as_many"] = json_number(verdict.times_as_many);
   if (verdict.layouts_to_decide) gate["layouts_to_decide"] = *verdict.layouts_to_decide;
   gate["planned_rounds"] = verdict.planned_rounds;
-  gate["too_small"] = or_null(verdict.too_small);
+  gate["too_small"] = or_null(verdict.incomparable_command);
   gate["obstacle"] = json_word(word_in(kObstacleWords, verdict.obstacle));
   return gate;
 }
@@ -217,13 +217,12 @@ Json precision_json(const std::optional<Precision>& precision) {
 }
 
 Json warnings_json(const Results& results) {
-  return list_of(report::worded_warnings(results),
-                 [](const report::WordedWarning& warning) -> Json {
-                   return {{"kind", warning.kind},
-                           {"command", or_null(warning.command)},
-                           {"text", warning.text},
-                           {"advice", warning.advice}};
-                 });
+  return list_of(report::worded_warnings(results), [](const report::WarningText& warning) -> Json {
+    return {{"kind", warning.kind},
+            {"command", or_null(warning.command)},
+            {"text", warning.text},
+            {"advice", warning.advice}};
+  });
 }
 
 Json labels_json(const Circumstances& circumstances) {
@@ -291,7 +290,7 @@ Json json_item(const Tuning& tuning) {
   const auto of_one = [](const auto& item) { return json_item(item); };
   Json json = {{"cpus", cpu_list_text(tuning.cpus)},
                {"switched", list_of(tuning.switched, of_one)},
-               {"not_possible", list_of(tuning.not_possible, of_one)},
+               {"not_possible", list_of(tuning.untuned, of_one)},
                {"before", vitals_json(tuning.before)},
                {"after", vitals_json(tuning.after)}};
   if (!tuning.compared.empty()) json["compare"] = list_of(tuning.compared, of_one);
@@ -468,7 +467,7 @@ Tuning read_tuning(const JsonIn& there) {
                                text_in(item, "during"),
                                static_cast<std::size_t>(count_in(item, "files").value_or(0))});
   for (const JsonIn& item : items_in(there, "not_possible"))
-    tuning.not_possible.push_back({text_in(item, "name"), text_in(item, "why")});
+    tuning.untuned.push_back({text_in(item, "name"), text_in(item, "why")});
   if (auto cpus = parse_cpu_list(text_in(there, "cpus"))) tuning.cpus = *std::move(cpus);
   tuning.before = read_vitals(there, "before");
   tuning.after = read_vitals(there, "after");
@@ -477,7 +476,7 @@ Tuning read_tuning(const JsonIn& there) {
   return tuning;
 }
 
-TimeOfDay read_time(const std::string& text) {
+UtcTime read_time(const std::string& text) {
   constexpr std::string_view like = "0000-00-00T00:00:00";
   constexpr int hours = 24;
   constexpr int sixty = 60;
@@ -651,7 +650,7 @@ void put_lauka_identity(JsonWriter& json, const Results& results, bool complete)
                       {"tick_ns", tick ? Json(tick->count()) : Json(nullptr)}});
 }
 
-void put_lauka_measured(JsonWriter& json, const Results& results) {
+void put_lauka_benchmark(JsonWriter& json, const Results& results) {
   const Setting& setting = results.session.setting;
   if (!results.session.origins.empty()) json.put("sessions", origins_json(results));
   json.put("order", word_in(kOrderWords, setting.order));

@@ -40,7 +40,7 @@ void CommandRuns::add(std::size_t number, RunRow row, std::string_view why) {
 
 /// Returns the index of a shape; adds a new shape. Looks at the latest shapes only, because a file
 /// in which all runs differ would take quadratic time.
-std::uint32_t CommandRuns::find_shape(Shape shape) {
+std::uint32_t CommandRuns::find_shape(SharedFields shape) {
   constexpr std::size_t most_looked_at = 16;
   const std::size_t first = shapes_.size() - std::min(shapes_.size(), most_looked_at);
   const auto found =
@@ -62,7 +62,7 @@ void CommandRuns::set_value(std::size_t run, std::size_t metric, double value) {
 }
 
 RunRow CommandRuns::row(std::size_t run) const {
-  const Shape& shape = shapes_[shape_of_.at(run)];
+  const SharedFields& shape = shapes_[shape_of_.at(run)];
   RunRow row = shape.row;
   row.why = shape.why;
   row.round = rounds_[run];
@@ -91,7 +91,7 @@ StoredRuns::StoredRuns(std::vector<CommandRuns> runs, const std::vector<Metric>&
   if (!is_in_order()) sort_runs();
   for (std::size_t m = 0; m < metrics.size(); ++m) {
     kinds_.push_back(metrics[m].kind);
-    source_.push_back(find_metric(metrics, metrics[m].measured_as()).value_or(m));
+    source_.push_back(find_metric(metrics, metrics[m].source_metric()).value_or(m));
   }
 }
 

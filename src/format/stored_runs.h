@@ -60,16 +60,16 @@ class CommandRuns {
 
  private:
   /// The fields of a row that are equal in many runs.
-  struct Shape {
+  struct SharedFields {
     RunRow row{};
     std::string why{};
 
-    bool operator==(const Shape&) const = default;
+    bool operator==(const SharedFields&) const = default;
   };
 
-  std::uint32_t find_shape(Shape shape);
+  std::uint32_t find_shape(SharedFields shape);
 
-  std::vector<Shape> shapes_{};
+  std::vector<SharedFields> shapes_{};
   std::vector<std::uint32_t> numbers_{};
   std::vector<std::uint32_t> rounds_{};
   Column<std::uint32_t> shape_of_{0};

@@ -49,7 +49,7 @@ double p_late(double error, std::size_t early_looks) {
   return p_look(error) - 0.00816 * error * (looks - bend * (1.0 - std::exp(-looks / bend)));
 }
 
-bool ranks_can_speak(std::size_t rounds, double level) {
+bool rank_test_can_decide(std::size_t rounds, double level) {
   return std::ldexp(1.0, -static_cast<int>(std::min(rounds, kMaxHalvings))) <=
          kShareOfRanks * level;
 }
@@ -93,10 +93,10 @@ std::optional<Levels> Schedule::look_early(std::size_t rounds) {
   if (!is_early_look(rounds)) return std::nullopt;
   while (is_early_look(rounds)) ++early_;
   const auto level_of = [rounds](double error) -> std::optional<double> {
-    if (!ranks_can_speak(rounds, p_early(error))) return std::nullopt;
+    if (!rank_test_can_decide(rounds, p_early(error))) return std::nullopt;
     return p_early(error);
   };
-  Levels levels{.fail = level_of(error_of_fail_), .mean_of_pass = error_};
+  Levels levels{.fail = level_of(error_of_fail_), .max_mean_p_of_pass = error_};
   if (rounds >= fewest_rounds_of_early_pass(1.0 - error_)) levels.pass = level_of(error_);
   for_fail_ += levels.fail ? 1U : 0U;
   for_pass_ += levels.pass ? 1U : 0U;

@@ -38,7 +38,7 @@ double p_early(double error);
 double p_late(double error, std::size_t early_looks);
 
 /// True if a rank test of `rounds` paired rounds can reach its share of `level`.
-bool ranks_can_speak(std::size_t rounds, double level);
+bool rank_test_can_decide(std::size_t rounds, double level);
 
 /// Returns the fewest rounds for an early pass: if one run in 20 is slow, they include a slow run
 /// with about `confidence`. At 95% that is 57, at which there is an early look (59 would delay it
@@ -55,7 +55,7 @@ struct Levels {
   std::optional<double> pass{};  ///< error of the answer Pass; nullopt: the look cannot pass
   stats::IntervalTails tails{};
   /// Largest p value of the mean's test with which the look may pass; nullopt: no such limit.
-  std::optional<double> mean_of_pass{};
+  std::optional<double> max_mean_p_of_pass{};
 };
 
 /// Returns the levels of a gate that looks once, at the end of a fixed number of rounds. `gates`

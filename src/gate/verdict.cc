@@ -5,6 +5,8 @@
 #include "stats/resemblance.h"
 
 #include <numeric>
+#include <set>
+#include <span>
 #include <utility>
 
 namespace lauka::gate {
@@ -64,7 +66,7 @@ Tests towards_fail(Tests tests, FailsWhen fails_when) {
 bool ranks_speak(const Evidence& evidence, double level) {
   if (evidence.has_layouts()) return false;
   const std::size_t fewer = std::min(evidence.reference.size(), evidence.candidate.size());
-  return evidence.paired ? ranks_can_speak(fewer, level) : fewer >= kMinForMannWhitney;
+  return evidence.paired ? rank_test_can_decide(fewer, level) : fewer >= kMinForMannWhitney;
 }
 
 double combined(double ranks, double mean, bool ranks_speak) {
@@ -152,6 +154,10 @@ std::optional<double> times_to_decide(const Judgement& judgement, const Levels& 
   return times;
 }
 
+bool has_few(std::span<const std::uint32_t> layouts) {
+  return std::set<std::uint32_t>(layouts.begin(), layouts.end()).size() < stats::kMinLayouts;
+}
+
 Verdict make_verdict(const Judgement& judgement, const Question& question, const Evidence& evidence,
                      const Levels& levels, const Look& look) {
   Verdict verdict{.condition = question.condition,
@@ -176,7 +182,9 @@ Verdict make_verdict(const Judgement& judgement, const Question& question, const
                                      fails_when(condition), levels, verdict.delta);
   }
   if (verdict.answer != Answer::Inconclusive) return verdict;
-  if (evidence.has_layouts() && !verdict.delta.change) verdict.obstacle = Obstacle::FewLayouts;
+  if (evidence.has_layouts() &&
+      (has_few(evidence.reference_layouts) || has_few(evidence.candidate_layouts)))
+    verdict.obstacle = Obstacle::FewLayouts;
   if (evidence.has_layouts() && verdict.delta.change)
     verdict.layouts_to_decide =
         layouts_to_decide(judgement, evidence, question.condition.limit_percent / 100.0, levels);
@@ -234,7 +242,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
     const bool speak = ranks_speak(evidence, *levels.pass);
     result.p_pass = combined(tests.ranks.below, tests.mean.tails.below, speak);
     if (result.answer == Answer::Fail) return result;
-    result.decided_by = passes(tests, *levels.pass, speak, levels.mean_of_pass);
+    result.decided_by = passes(tests, *levels.pass, speak, levels.max_mean_p_of_pass);
     if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
   }
   return result;
@@ -270,7 +278,7 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
     if (!look.last && !too_small) return std::nullopt;
     Verdict nothing{
         .condition = condition, .candidate = question.candidate, .metric = question.metric};
-    nothing.too_small = too_small;
+    nothing.incomparable_command = too_small;
     nothing.level = levels.pass.value_or(0.0);
     nothing.look = look.number;
     return nothing;
@@ -314,13 +322,14 @@ bool failures_differ(const FailureCount& reference, const FailureCount& candidat
                              {candidate.failed, candidate.runs}) <= level;
 }
 
-void hold_back(Verdict& verdict, Obstacle obstacle) {
+void make_inconclusive(Verdict& verdict, Obstacle obstacle) {
   verdict.answer = Answer::Inconclusive;
   verdict.obstacle = obstacle;
   verdict.decided_by = DecidedBy::Nothing;
   verdict.bounds = {};
   verdict.times_as_many.reset();
-  verdict.p_of_fail = 1.0;
+  verdict.layouts_to_decide.reset();
+  verdict.p_over_all_looks = 1.0;
 }
 
 std::vector<bool> holm(std::span<const double> p, double error) {
@@ -339,7 +348,7 @@ std::vector<bool> benjamini_hochberg(std::span<const double> p, double error) {
   return first_places(places, count);
 }
 
-void settle_job(std::span<Findings* const> findings, double error, Risk risk) {
+void settle_job(std::span<Findings* const> findings, double error, ErrorRate risk) {
   std::vector<Verdict*> verdicts;
   for (Findings* benchmark : findings)
     for (Verdict& verdict : benchmark->verdicts) verdicts.push_back(&verdict);
@@ -347,15 +356,16 @@ void settle_job(std::span<Findings* const> findings, double error, Risk risk) {
   std::vector<double> p;
   p.reserve(verdicts.size());
   for (const Verdict* verdict : verdicts)
-    p.push_back(verdict->answer == Answer::Fail ? std::min(verdict->p_of_fail, alone)
-                                                : verdict->p_of_fail);
-  const auto rejected = risk == Risk::Any ? holm(p, error) : benjamini_hochberg(p, error);
+    p.push_back(verdict->answer == Answer::Fail ? std::min(verdict->p_over_all_looks, alone)
+                                                : verdict->p_over_all_looks);
+  const auto rejected = risk == ErrorRate::Any ? holm(p, error) : benjamini_hochberg(p, error);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     Verdict& verdict = *verdicts[i];
     if (!rejected[i] || verdict.answer != Answer::Inconclusive) continue;
     verdict.answer = Answer::Fail;
     verdict.decided_by = DecidedBy::Both;
     verdict.times_as_many.reset();
+    verdict.layouts_to_decide.reset();
   }
 }
 

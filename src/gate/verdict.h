@@ -94,7 +94,7 @@ struct Verdict {
   double p_pass = 1.0;  ///< p value of the answer Pass
   double level = 0.0;
   /// P value of a fail over all looks, for settle_job; 1: settle_job must not fail the gate.
-  double p_of_fail = 1.0;
+  double p_over_all_looks = 1.0;
   /// Factor, 1..50, by which the number of rounds must probably grow to decide; nullopt: not
   /// estimated.
   std::optional<double> times_as_many{};
@@ -108,7 +108,7 @@ struct Verdict {
   DecisionBounds bounds{};  ///< bounds by the test that decided; empty if no test of a look decided
   /// Index of a command whose values cannot be compared, because some are only upper bounds; else
   /// nullopt.
-  std::optional<std::size_t> too_small{};
+  std::optional<std::size_t> incomparable_command{};
 };
 
 struct Look {
@@ -126,7 +126,7 @@ struct Question {
 };
 
 /// Returns the final verdict of a look at the samples; nullopt if the rounds must go on (never at
-/// the last look). `too_small`: see Verdict::too_small.
+/// the last look). `incomparable_command`: see Verdict::incomparable_command.
 std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
                                       std::optional<std::size_t> too_small, const Levels& levels,
                                       Look look);
@@ -145,7 +145,7 @@ struct FailureCount {
 /// every run. False if a command has no runs.
 bool failures_differ(const FailureCount& reference, const FailureCount& candidate);
 
-void hold_back(Verdict& verdict, Obstacle obstacle);
+void make_inconclusive(Verdict& verdict, Obstacle obstacle);
 
 /// The tails of a gated metric's intervals. They allow for looks, whose results decide when the
 /// rounds end.
@@ -170,7 +170,7 @@ struct Findings {
 
 /// The error rate that a job's gates control together. Any: probability of at least one false fail.
 /// Share: expected share of false fails among all fails.
-enum class Risk : unsigned char { Any, Share };
+enum class ErrorRate : unsigned char { Any, Share };
 
 /// Returns for each p value if Holm's step-down procedure rejects its hypothesis (Scandinavian
 /// Journal of Statistics 6, 1979). The probability of any false rejection is at most `error`,
@@ -184,6 +184,6 @@ std::vector<bool> benjamini_hochberg(std::span<const double> p, double error);
 
 /// Applies the procedure of `risk` to the gates of all benchmarks, and fails each inconclusive gate
 /// that it rejects. Passes and fails stay.
-void settle_job(std::span<Findings* const> findings, double error, Risk risk);
+void settle_job(std::span<Findings* const> findings, double error, ErrorRate risk);
 
 }  // namespace lauka::gate

@@ -145,7 +145,7 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
   return options;
 }
 
-cli::Listing listing_of(std::string_view name, std::string_view option) {
+cli::WordScript listing_of(std::string_view name, std::string_view option) {
   // bash splits --db=NAME at the "=".
   constexpr std::string_view script =
       "while [ $# -gt 0 ]; do case $1 in --db=*) db=${1#*=} ;; "
@@ -237,10 +237,10 @@ Error wrong(const CommandInfo* command, const std::string& what) {
                     : fmt::format("lauka-history {} --help lists its options", command->name)};
 }
 
-Result<Against> parse_against(const std::string& text) {
+Result<ComparedWith> parse_against(const std::string& text) {
   for (const auto& [name, against] :
-       {std::pair("", Against::Usual), std::pair("nothing", Against::Nothing),
-        std::pair("reference", Against::Reference), std::pair("anchor", Against::Anchor)})
+       {std::pair("", ComparedWith::Usual), std::pair("nothing", ComparedWith::Nothing),
+        std::pair("reference", ComparedWith::Reference), std::pair("anchor", ComparedWith::Anchor)})
     if (text == name) return against;
   return Error{"--against " + cited(text) + " is unknown", "write anchor, reference or nothing"};
 }
@@ -279,6 +279,9 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
   if (command.action == Action::Forget) return check_forgotten(command, request.forgotten);
   if (command.action == Action::Combine && count == 0 && request.wanted.commit.empty())
     return wrong(&command, "'combine' takes files, or --commit COMMIT of the database");
+  if (command.action == Action::Combine && count > 0 &&
+      !(request.wanted.commit + request.wanted.machine).empty())
+    return wrong(&command, "--commit and --machine choose sessions of the database, not files");
   return check_commit_url(command, request.commit_url);
 }
 

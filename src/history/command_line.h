@@ -12,7 +12,7 @@
 namespace lauka::history {
 
 enum class Action : unsigned char {
-  Say,  ///< print Request::answer
+  PrintAnswer,  ///< print Request::answer
   Add,
   List,
   Show,
@@ -26,12 +26,12 @@ enum class Action : unsigned char {
 };
 
 struct Request {
-  Action action = Action::Say;
+  Action action = Action::PrintAnswer;
   std::string answer{};
   std::string database = "lauka-history.db";
   std::vector<std::string> words{};  ///< arguments of the command, such as files
   Wanted wanted{};
-  Against against = Against::Usual;
+  ComparedWith against = ComparedWith::Usual;
   ForgetRequest forgotten{};
   bool benchmarks = false;  ///< true: list benchmarks; false: list sessions
   std::string note{};

@@ -302,7 +302,7 @@ struct Database::Connection {
   soci::session session{};
 
   Result<void> open_server(const Address& address);
-  void open_file(const std::string& words, Access access);
+  void open_file(const std::string& words, IfMissing access);
 };
 
 // Loads SOCI's PostgreSQL backend at run time, because it needs libpq and its twenty libraries.
@@ -330,10 +330,10 @@ Result<void> Database::Connection::open_server(const Address& address) {
   return {};
 }
 
-void Database::Connection::open_file(const std::string& words, Access access) {
+void Database::Connection::open_file(const std::string& words, IfMissing access) {
   session.open(*soci::factory_sqlite3(), words);
   session.once << std::string(kBusyTimeout);
-  if (access == Access::Read) return;
+  if (access == IfMissing::Read) return;
   // The first process that switches the mode blocks others, and SQLite ignores its timeout here.
   std::string mode;
   for (int tries = 0; mode != "wal" && tries < kTriesForLog; ++tries) {
@@ -356,7 +356,7 @@ const std::string& Database::name() const {
   return connection_->name;
 }
 
-Result<Database> Database::open(const std::string& where, Access access) {
+Result<Database> Database::open(const std::string& where, IfMissing access) {
   auto connection = std::make_unique<Connection>();
   connection->name = name_of_database(where);
   if (is_address(where)) {
@@ -365,7 +365,7 @@ Result<Database> Database::open(const std::string& where, Access access) {
     if (auto opened = connection->open_server(*address); !opened) return opened.error();
     return Database(std::move(connection));
   }
-  if (access == Access::Read && !os::is_there(where))
+  if (access == IfMissing::Read && !os::is_there(where))
     return Error{"is not there", "lauka-history add FILE... makes it"};
   // SQLite would create its journals next to a device.
   if (os::is_there(where) && !os::is_regular_file(where))
@@ -451,7 +451,7 @@ std::span<const std::span<const std::string_view>> migrations() {
   return kMigrations;
 }
 
-Result<Database> open_history(const std::string& where, Access access) {
+Result<Database> open_history(const std::string& where, IfMissing access) {
   const auto named = [&](const Error& error) {
     return error.prefixed("the database " + cited(name_of_database(where)));
   };
@@ -459,7 +459,7 @@ Result<Database> open_history(const std::string& where, Access access) {
   if (!database) return named(database.error());
   const auto version = read_version(*database);
   if (version && *version == kMigrations.size()) return database;
-  if (!version && access == Access::Read) {
+  if (!version && access == IfMissing::Read) {
     const auto has_history = database->has_history();
     return named(has_history && !*has_history
                      ? Error{"holds no history", "lauka-history add FILE... makes one"}

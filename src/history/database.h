@@ -31,7 +31,7 @@ std::string without_secrets(std::string text, const Address& address);
 
 /// Read: an SQLite file must exist. Write: an SQLite file is created if missing. Both allow
 /// changes.
-enum class Access : unsigned char { Read, Write };
+enum class IfMissing : unsigned char { Read, Write };
 
 /// The columns of a row as text. NULL becomes an empty text.
 using Row = std::vector<std::string>;
@@ -41,7 +41,7 @@ using Row = std::vector<std::string>;
 class Database {
  public:
   /// Opens the database `where`: postgresql://..., or the path of an SQLite file.
-  static Result<Database> open(const std::string& where, Access access);
+  static Result<Database> open(const std::string& where, IfMissing access);
 
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -81,6 +81,6 @@ std::span<const std::span<const std::string_view>> migrations();
 
 /// Opens the history in a database, and migrates its tables to the newest version. Refuses a
 /// history of a newer lauka-history, and with Access::Read a database without a history.
-Result<Database> open_history(const std::string& where, Access access);
+Result<Database> open_history(const std::string& where, IfMissing access);
 
 }  // namespace lauka::history

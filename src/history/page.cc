@@ -75,7 +75,7 @@ struct Scale {
   Metric metric{};
   report::Axis axis{};
 
-  bool is_change() const { return stepped.trend.against != Against::Nothing; }
+  bool is_change() const { return stepped.trend.against != ComparedWith::Nothing; }
 
   double shown(double value) const {
     if (is_change()) return std::expm1(value);
@@ -96,7 +96,8 @@ Scale make_scale(const SteppedSeries& stepped) {
     for (const double end : {observation.value - observation.half_width_95(),
                              observation.value + observation.half_width_95()})
       extent.include(scale.shown(end));
-  const bool is_wide = !scale.is_change() && report::spans_decades(extent.low, extent.high);
+  const bool is_wide =
+      !scale.is_change() && report::needs_logarithmic_axis(extent.low, extent.high);
   scale.axis = (is_wide ? report::logarithmic_axis : report::axis_over)(extent.low, extent.high);
   return scale;
 }
@@ -154,13 +155,13 @@ std::vector<report::TickLabel> commit_labels(const Trend& trend) {
 }
 
 std::string large_chart(const Scale& scale) {
-  using report::kAcross;
+  using report::kSvgUnits;
   const Trend& trend = scale.stepped.trend;
   const std::size_t width = width_of(trend);
   std::map<std::string_view, std::string> lines;
   for (const KnownStep& known : scale.stepped.steps)
     lines[known.state == StepState::Alarm ? "at" : "at known"] +=
-        fmt::format("M{} 0v{}", commit_place(known.step.at), kAcross);
+        fmt::format("M{} 0v{}", commit_place(known.step.at), kSvgUnits);
   std::string names;
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& observation = trend.commits[i];
@@ -168,19 +169,19 @@ std::string large_chart(const Scale& scale) {
     if (observation.half_width_95() > 0.0)
       lines["interval"] +=
           fmt::format("M{} {}V{}", commit_place(i),
-                      scale.down(observation.value - observation.half_width_95(), kAcross),
-                      scale.down(observation.value + observation.half_width_95(), kAcross));
+                      scale.down(observation.value - observation.half_width_95(), kSvgUnits),
+                      scale.down(observation.value + observation.half_width_95(), kSvgUnits));
   }
-  std::string content = draw_levels(scale, width, kAcross);
+  std::string content = draw_levels(scale, width, kSvgUnits);
   for (const auto& [css_class, path] : lines) content += report::svg_path(css_class, path);
   const std::string title = title_of(scale.stepped.series);
-  content += report::svg_spots(make_spots(scale, width, kAcross), "c0",
+  content += report::svg_spots(make_spots(scale, width, kSvgUnits), "c0",
                                fmt::format(" data-labels=\"{}\"", html_text(names)));
   return fmt::format("<div class=\"chart c0\"{}>\n",
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
-         report::svg_along(kChart, scale.axis, scale.metric, width,
-                           title + ": " + std::string(against_text(trend.against)) + " by commit",
-                           content) +
+         report::svg_with_vertical_axis(
+             kChart, scale.axis, scale.metric, width,
+             title + ": " + std::string(values_heading(trend.against)) + " by commit", content) +
          report::svg_axis(commit_labels(trend)) + "</div>\n";
 }
 
@@ -192,7 +193,7 @@ struct StepLook {
 
 StepLook choose_look(const KnownStep& known, Better better) {
   if (known.state == StepState::Alarm) return {0, report::Ink::Red, "regression"};
-  if (known.state != StepState::Better) return {2, report::Ink::Dim, state_words(known).substr(2)};
+  if (known.state != StepState::Better) return {2, report::Ink::Dim, state_suffix(known).substr(2)};
   if (better == Better::Neither) return {2, report::Ink::Dim, "change"};
   return {1, report::Ink::Green, "improvement"};
 }
@@ -247,7 +248,7 @@ std::string steps_list(const SteppedSeries& stepped, const Commits& commits) {
     const report::Ink ink = choose_look(known, stepped.series.metric.better).ink;
     list += fmt::format("<li><span class=\"{}\">{}</span> at {}{}</li>\n", report::ink_class(ink),
                         html_text(step_change_text(stepped, known.step)), commits.link_or_time(at),
-                        html_text(state_words(known)));
+                        html_text(state_suffix(known)));
   }
   if (const std::string pending = pending_text(stepped); !pending.empty())
     list += "<li>" + html_text(pending) + "</li>\n";
@@ -256,9 +257,9 @@ std::string steps_list(const SteppedSeries& stepped, const Commits& commits) {
 
 std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
   const Trend& trend = stepped.trend;
-  report::Table table{.columns = {{.heading = {"commit"}, .holds = report::Holds::Markup},
+  report::Table table{.columns = {{.heading = {"commit"}, .holds = report::CellContent::Markup},
                                   {.heading = {"measured (UTC)"}},
-                                  {.heading = {std::string(against_text(trend.against))}},
+                                  {.heading = {std::string(values_heading(trend.against))}},
                                   {.heading = {"change"}}}};
   const std::size_t count = trend.commits.size();
   for (std::size_t i = count; i > 0 && count - i < kMaxRows; --i) {
@@ -296,7 +297,7 @@ Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits
   Entry entry{&stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),
               html_text(value_text(stepped, stepped.trend.commits.back()))};
   for (const KnownStep& known : stepped.steps) {
-    if (known.state == StepState::MadeUpFor) continue;
+    if (known.state == StepState::CancelledLater) continue;
     const StepLook look = choose_look(known, stepped.series.metric.better);
     const Observation& at = stepped.trend.commits[known.step.at];
     const std::string text = step_change_text(stepped, known.step);
@@ -318,10 +319,10 @@ Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits
 void write_changes(std::vector<Change> changes, const Sink& sink) {
   std::ranges::stable_sort(changes, {}, &Change::rank);
   std::array<std::size_t, 3> counts{};
-  report::Table table{.columns = {{.heading = {"benchmark"}, .holds = report::Holds::Markup},
-                                  {.heading = {"change"}, .holds = report::Holds::Delta},
-                                  {.heading = {"at commit"}, .holds = report::Holds::Markup},
-                                  {.heading = {"since (UTC)"}, .is_more = true},
+  report::Table table{.columns = {{.heading = {"benchmark"}, .holds = report::CellContent::Markup},
+                                  {.heading = {"change"}, .holds = report::CellContent::Delta},
+                                  {.heading = {"at commit"}, .holds = report::CellContent::Markup},
+                                  {.heading = {"since (UTC)"}, .is_dropped_on_phone = true},
                                   {.heading = {"what"}}}};
   for (Change& change : changes) {
     ++counts[static_cast<std::size_t>(change.rank.first)];
@@ -337,8 +338,8 @@ std::string draw_card(const SteppedSeries& stepped) {
   const Scale scale = make_scale(stepped);
   return report::svg_row(
       kSmall, "c0", "",
-      draw_levels(scale, report::kAcross, kSmall) +
-          report::svg_spots(make_spots(scale, report::kAcross, kSmall), "c0", ""));
+      draw_levels(scale, report::kSvgUnits, kSmall) +
+          report::svg_spots(make_spots(scale, report::kSvgUnits, kSmall), "c0", ""));
 }
 
 std::string machines_section(const std::vector<Entry>& entries, const Commits& commits) {
@@ -405,7 +406,7 @@ void write_history_page(const std::string& title, const std::string& commit_url,
     sink(fmt::format(
         "<section class=\"series\" id=\"{}\"><h2>{}</h2>\n{}<p>{}: {} at "
         "{}</p>\n{}{}{}</section>\n",
-        entry.id, entry.title, machine_of(entry, "p"), against_text(stepped.trend.against),
+        entry.id, entry.title, machine_of(entry, "p"), values_heading(stepped.trend.against),
         entry.value, commits.link_or_time(stepped.trend.commits.back()),
         steps_list(stepped, commits), large_chart(make_scale(stepped)),
         commit_rows(stepped, commits)));

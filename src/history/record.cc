@@ -141,7 +141,7 @@ class RecordReader {
     if (const Json* metadata = member(document_, "metadata"))
       record_.began = read_time(text_in(*metadata, "start_time"));
     record_.ended = there.ended;
-    if (record_.began == TimeOfDay()) return foreign("no time when it began");
+    if (record_.began == UtcTime()) return foreign("no time when it began");
     record_.machine = std::move(there.machine);
     record_.labels = std::move(there.labels);
     record_.version = std::move(there.version);
@@ -369,7 +369,7 @@ std::int64_t text_id(std::string_view text) {
   return static_cast<std::int64_t>(number.value_or(0) >> 1U);
 }
 
-std::string encode_layout(const std::vector<MetricRecord>& metrics) {
+std::string encode_metric_names(const std::vector<MetricRecord>& metrics) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const MetricRecord& metric : metrics)
     list.push_back({metric.name, unit_symbol(metric.unit), word_in(kBetterWords, metric.better)});

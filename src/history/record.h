@@ -50,8 +50,8 @@ struct BenchmarkRecord {
 /// The part of a session that a history stores.
 struct SessionRecord {
   std::string id{};
-  TimeOfDay began{};
-  TimeOfDay ended{};
+  UtcTime began{};
+  UtcTime ended{};
   Machine machine{};
   std::vector<Label> labels{};
   std::string version{};
@@ -74,12 +74,13 @@ Result<SessionRecord> read_record(std::string_view text);
 std::int64_t text_id(std::string_view text);
 
 /// Encodes the names, units and directions of metrics as JSON.
-std::string encode_layout(const std::vector<MetricRecord>& metrics);
+std::string encode_metric_names(const std::vector<MetricRecord>& metrics);
 /// Encodes the values of metrics, and then the endings of runs. Each finite number reads back
 /// exactly.
 std::string encode_values(const std::vector<MetricRecord>& metrics, const Endings& endings);
 
-/// Decodes the text of encode_layout into metrics without values; empty if the text is invalid.
+/// Decodes the text of encode_metric_names into metrics without values; empty if the text is
+/// invalid.
 std::vector<MetricRecord> decode_layout(std::string_view layout);
 
 /// Decodes the values of the metric with index `place` from the text of encode_values. Returns

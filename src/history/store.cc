@@ -94,7 +94,7 @@ void relate_to_newest_anchor(MetricHistory& series, const AnchorLinks& chain) {
     const auto link = links.find(point.anchor);
     if (link == links.end()) {
       ratio.reset();
-      ++series.unchained;
+      ++series.points_without_ratio;
     } else {
       ratio->value += link->second.value;
       point.link_error = link->second.error.value_or(0.0);
@@ -140,7 +140,7 @@ class Rows {
   Result<void> done_{};
 };
 
-std::int64_t to_milliseconds(TimeOfDay time) {
+std::int64_t to_milliseconds(UtcTime time) {
   return time.time_since_epoch().count();
 }
 
@@ -179,12 +179,12 @@ Result<std::string> condition_of_points(Database& database, const Variant& varia
   return condition + fmt::format(" AND commit_name = {}", *number);
 }
 
-Result<TimeOfDay> parse_date(const std::string& text) {
+Result<UtcTime> parse_date(const std::string& text) {
   const bool is_date = std::ranges::count(text, '-') == 2;
   const std::string whole = text.find('T') == std::string::npos ? text + "T00:00:00Z" : text;
   const auto time = read_time(whole);
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
-  if (!is_date || time == TimeOfDay() || (rfc3339(time) != whole && rfc3339(second) != whole))
+  if (!is_date || time == UtcTime() || (rfc3339(time) != whole && rfc3339(second) != whole))
     return Error{cited(text) + " is not a date", "write 2026-11-22 or 2026-11-22T18:00:00Z"};
   return time;
 }
@@ -269,7 +269,7 @@ struct Batch {
     };
     if (last == nullptr ||
         !std::equal(metrics.begin(), metrics.end(), last->begin(), last->end(), is_alike))
-      last_layout = name(encode_layout(metrics));
+      last_layout = name(encode_metric_names(metrics));
     last = &metrics;
     return last_layout;
   }

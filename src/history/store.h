@@ -45,8 +45,8 @@ struct MetricHistory {
   Variant variant{};
   MetricRecord metric{};  ///< name, unit and latest direction; the values are unused
   std::vector<SeriesPoint> points{};
-  std::size_t unchained = 0;  ///< number of points that lost their ratio, because no session links
-                              ///< their anchor to the newest anchor
+  std::size_t points_without_ratio = 0;  ///< number of points that lost their ratio, because no
+                                         ///< session links their anchor to the newest anchor
 };
 
 /// A selection from a history. An empty member does not restrict the selection, except `metrics`

@@ -88,7 +88,7 @@ std::string number(std::optional<double> value) {
 }
 
 std::string time_of_day(std::int64_t milliseconds) {
-  return rfc3339(TimeOfDay(std::chrono::milliseconds(milliseconds)));
+  return rfc3339(UtcTime(std::chrono::milliseconds(milliseconds)));
 }
 
 std::string column_of(const MetricHistory& series) {
@@ -268,7 +268,7 @@ report::Table make_table(std::initializer_list<std::string_view> headings) {
   report::Table table;
   for (const std::string_view heading : headings)
     table.columns.push_back({.heading = {std::string(heading), report::Ink::Dim},
-                             .holds = report::Holds::Text,
+                             .holds = report::CellContent::Text,
                              .cut = report::Cut::Middle});
   return table;
 }
@@ -310,7 +310,7 @@ Metric as_metric(const MetricRecord& record) {
 }
 
 std::string minute_text(std::int64_t milliseconds) {
-  std::string text = rfc3339(TimeOfDay(std::chrono::milliseconds(milliseconds)));
+  std::string text = rfc3339(UtcTime(std::chrono::milliseconds(milliseconds)));
   constexpr std::size_t to_minute = 16;
   text.resize(to_minute);
   std::ranges::replace(text, 'T', ' ');
@@ -334,7 +334,7 @@ std::string commit_name(const Observation& commit) {
 
 std::string value_text(const SteppedSeries& stepped, const Observation& commit) {
   const Trend& trend = stepped.trend;
-  if (trend.against != Against::Nothing)
+  if (trend.against != ComparedWith::Nothing)
     return report::delta_text(make_change(
         commit.value, commit.error ? std::optional(commit.half_width_95()) : std::nullopt));
   const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
@@ -359,14 +359,14 @@ std::string title_of(const MetricHistory& series) {
   return one_line(title);
 }
 
-std::string_view against_text(Against against) {
+std::string_view values_heading(ComparedWith against) {
   switch (against) {
-    case Against::Reference:
+    case ComparedWith::Reference:
       return "to the reference";
-    case Against::Anchor:
+    case ComparedWith::Anchor:
       return "to the anchor";
-    case Against::Usual:
-    case Against::Nothing:
+    case ComparedWith::Usual:
+    case ComparedWith::Nothing:
       break;
   }
   return "value";
@@ -384,11 +384,11 @@ std::string step_change_text(const SteppedSeries& stepped, const stats::LevelSte
   return report::delta_text(make_change(step.change, step.bounds.low, step.bounds.high));
 }
 
-std::string state_words(const KnownStep& step) {
+std::string state_suffix(const KnownStep& step) {
   switch (step.state) {
     case StepState::Better:
       return ", better";
-    case StepState::MadeUpFor:
+    case StepState::CancelledLater:
       return ", made up for later";
     case StepState::Acknowledged:
       return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
@@ -410,7 +410,7 @@ std::string step_line(const SteppedSeries& stepped, const KnownStep& known) {
   const auto& commits = stepped.trend.commits;
   const stats::LevelStep& step = known.step;
   std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
-                                 commit_name(commits[step.at]), state_words(known));
+                                 commit_name(commits[step.at]), state_suffix(known));
   if (const Endings& endings = commits[step.at].endings; !endings.failed.empty())
     line += ", where " + report::failures_text(endings);
   if (step.earliest != step.latest)
@@ -443,9 +443,9 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
     text += fmt::format("  the last, {}, may be a step: a later one must confirm it\n",
                         commit_name(commits.back()));
   if (text.empty()) return {};
-  const std::string on = stepped.trend.against == Against::Nothing
+  const std::string on = stepped.trend.against == ComparedWith::Nothing
                              ? std::string()
-                             : fmt::format(" ({})", against_text(stepped.trend.against));
+                             : fmt::format(" ({})", values_heading(stepped.trend.against));
   return title_of(stepped.series) + on + "\n" +
          report::dim_note("  " + machine_line(stepped.series.variant), style) + text;
 }
@@ -483,7 +483,7 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   std::string text =
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
   report::Table table =
-      table_with_drawing({"commit", "measured (UTC)", against_text(trend.against), "change"});
+      table_with_drawing({"commit", "measured (UTC)", values_heading(trend.against), "change"});
   table.columns[1].dropped_at = report::Less::Date;
   table.steps.push_back({.less = report::Less::Date});
   for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
@@ -504,17 +504,17 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
     if (i > 0) row[3] = {change_text(stepped, i), choose_ink(stepped, i)};
   }
   for (const KnownStep& known : stepped.steps)
-    table.rows[known.step.at][3].text += "  step " + known.id + state_words(known);
+    table.rows[known.step.at][3].text += "  step " + known.id + state_suffix(known);
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const std::string failures = report::failures_text(trend.commits[i].endings);
     if (!failures.empty()) table.rows[i][3].text += "  " + failures;
   }
   text += report::terminal_text(table, style);
   if (stepped.pending) text += report::dim_note(pending_text(stepped), style);
-  if (series.unchained > 0 && trend.against == Against::Anchor)
+  if (series.points_without_ratio > 0 && trend.against == ComparedWith::Anchor)
     text +=
         report::dim_note(fmt::format("{} of another anchor left out: no session has measured both",
-                                     plural(series.unchained, "session")),
+                                     plural(series.points_without_ratio, "session")),
                          style);
   return text;
 }

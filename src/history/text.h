@@ -32,7 +32,7 @@ std::string commit_name(const Observation& commit);
 std::string title_of(const MetricHistory& series);
 
 /// Returns the heading of values: "to the anchor", "to the reference" or "value".
-std::string_view against_text(Against against);
+std::string_view values_heading(ComparedWith against);
 
 /// Returns "machine 1a2b3c4d5e6f7081: AMD EPYC, 8 CPUs, Linux 6.1".
 std::string machine_line(const Variant& variant);
@@ -50,7 +50,7 @@ std::string change_text(const SteppedSeries& stepped, std::size_t commit);
 std::string step_change_text(const SteppedSeries& stepped, const stats::LevelStep& step);
 
 /// Returns the state of a step: ", acknowledged: new parser"; empty for an alarm.
-std::string state_words(const KnownStep& step);
+std::string state_suffix(const KnownStep& step);
 
 /// Returns "a step may be at 5793c096; one more commit decides"; empty if no step is pending.
 std::string pending_text(const SteppedSeries& stepped);

@@ -27,10 +27,10 @@ double value_of(const MetricRecord& values, bool has_medians) {
   return has_medians ? *values.median : values.mean;
 }
 
-std::optional<LogRatio> make_part(const MetricRecord& values, Against against, bool is_logarithm,
-                                  bool has_medians) {
-  if (against == Against::Anchor) return values.to_anchor;
-  if (against == Against::Reference) return values.to_reference;
+std::optional<LogRatio> make_part(const MetricRecord& values, ComparedWith against,
+                                  bool is_logarithm, bool has_medians) {
+  if (against == ComparedWith::Anchor) return values.to_anchor;
+  if (against == ComparedWith::Reference) return values.to_reference;
   const double value = value_of(values, has_medians);
   LogRatio part{.value = is_logarithm ? std::log(value) : value};
   if (has_medians) {
@@ -214,15 +214,15 @@ double Observation::half_width_95() const {
                                 degrees_of_sum(*error, degrees, link_error, normal));
 }
 
-Trend make_trend(const MetricHistory& series, Against against) {
+Trend make_trend(const MetricHistory& series, ComparedWith against) {
   Trend trend{.against = against};
-  if (against == Against::Usual)
+  if (against == ComparedWith::Usual)
     trend.against = !series.points.empty() && series.points.back().values.to_anchor
-                        ? Against::Anchor
-                        : Against::Nothing;
+                        ? ComparedWith::Anchor
+                        : ComparedWith::Nothing;
   const bool has_medians = std::ranges::all_of(
       series.points, [](const SeriesPoint& point) { return point.values.median.has_value(); });
-  trend.is_logarithm = trend.against != Against::Nothing ||
+  trend.is_logarithm = trend.against != ComparedWith::Nothing ||
                        std::ranges::all_of(series.points, [&](const SeriesPoint& point) {
                          return value_of(point.values, has_medians) > 0.0;
                        });
@@ -239,7 +239,7 @@ Trend make_trend(const MetricHistory& series, Against against) {
     all.push_back({*part, point.values.runs});
     place_of.push_back(place);
     trend.commits[place].endings.add(point.endings);
-    if (trend.against == Against::Anchor)
+    if (trend.against == ComparedWith::Anchor)
       trend.commits[place].link_error = std::max(trend.commits[place].link_error, point.link_error);
   }
   const double between = raise_small_errors(all);
@@ -292,7 +292,8 @@ std::string step_id(const MetricHistory& series, std::int64_t began) {
   return fmt::format("{:08x}", static_cast<std::uint64_t>(text_id(key)) >> unused);
 }
 
-Result<SteppedSeries> with_steps(Loader& loader, MetricHistory series, Against against) {
+Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
+                                           ComparedWith against) {
   SteppedSeries stepped{.series = std::move(series)};
   stepped.trend = make_trend(stepped.series, against);
   const auto& commits = stepped.trend.commits;
@@ -320,7 +321,7 @@ Result<SteppedSeries> with_steps(Loader& loader, MetricHistory series, Against a
     } else if (better != Better::Neither && !is_worse(step.change, better)) {
       known.state = StepState::Better;
     } else if (is_made_up_for(found.steps, i, better)) {
-      known.state = StepState::MadeUpFor;
+      known.state = StepState::CancelledLater;
     }
     stepped.steps.push_back(std::move(known));
   }

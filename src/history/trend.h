@@ -40,7 +40,7 @@ class AnchorLinks {
 };
 
 /// The command with which a history's values are compared.
-enum class Against : unsigned char {
+enum class ComparedWith : unsigned char {
   Usual,    ///< Anchor if the latest session has a ratio to an anchor, else Nothing
   Nothing,  ///< no comparison: values as measured
   Reference,
@@ -67,18 +67,18 @@ struct Observation {
 
 /// A series by commit, in the order in which the commits were first measured.
 struct Trend {
-  Against against = Against::Nothing;  ///< never Against::Usual
-  bool is_logarithm = true;            ///< true: all values of `commits` are logarithms
+  ComparedWith against = ComparedWith::Nothing;  ///< never Against::Usual
+  bool is_logarithm = true;                      ///< true: all values of `commits` are logarithms
   std::vector<Observation> commits{};
 };
 
 /// Combines the sessions of each commit of a series.
-Trend make_trend(const MetricHistory& series, Against against);
+Trend make_trend(const MetricHistory& series, ComparedWith against);
 
 enum class StepState : unsigned char {
   Alarm,  ///< a change that needs attention: for the worse, or of a metric without direction
   Better,
-  MadeUpFor,  ///< a change for the worse that later steps cancelled
+  CancelledLater,  ///< a change for the worse that later steps cancelled
   Acknowledged,
 };
 
@@ -100,7 +100,8 @@ struct SteppedSeries {
 };
 
 /// Finds the steps of a series, and reads the notes about steps from the database.
-Result<SteppedSeries> with_steps(Loader& loader, MetricHistory series, Against against);
+Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
+                                           ComparedWith against);
 
 /// Returns the id of a step: eight hexadecimal digits. `began` is the start of the step's commit,
 /// in milliseconds since 1970.

@@ -30,7 +30,7 @@ struct MetricLine {
 /// Returns the metrics that --list-metrics shows.
 std::vector<MetricLine> metrics_here(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
-    bool has_tree_peak, const CoreUse& cores);
+    bool has_tree_peak, const CorePlan& cores);
 
 /// Returns a table of the metrics. Descriptions are wrapped to `columns`; 0: one line per metric.
 std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns);

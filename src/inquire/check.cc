@@ -37,8 +37,8 @@ CheckLine engine_line(const EngineFacts& engine) {
   const EngineRow& row = row_of(engine.engine);
   const std::string topic = fmt::format("engine {}", row.name);
   if (engine.missing)
-    return {topic, row.is_an_extra ? Severity::Note : Severity::Problem, engine.missing->what,
-            engine.missing->remedy};
+    return {topic, row.needs_installation ? Severity::Note : Severity::Problem,
+            engine.missing->what, engine.missing->remedy};
   const bool has_counters = !engine.counters.empty();
   const bool none_works =
       std::ranges::all_of(engine.counters, [](const CounterFacts& pmu) { return pmu.alive == 0; });
@@ -314,7 +314,7 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
     lines.push_back({"container", Severity::Note,
                      *facts.container + ": other programs share its CPUs and caches", ""});
   lines.push_back(aslr_line(facts));
-  if (facts.tree_peak) lines.push_back(tree_peak_line(*facts.tree_peak));
+  if (facts.why_no_tree_peak) lines.push_back(tree_peak_line(*facts.why_no_tree_peak));
   if (facts.profile) lines.push_back(profile_line(*facts.profile));
   if (facts.tracing) lines.push_back(tracing_line(*facts.tracing));
   return lines;

@@ -100,7 +100,7 @@ std::string yes_or_no(bool yes) {
   return yes ? "yes" : "no";
 }
 
-void add_core_lines(const CoreUse& cores, std::vector<MetricLine>& lines) {
+void add_core_lines(const CorePlan& cores, std::vector<MetricLine>& lines) {
   const std::string here = yes_or_no(!cores.timed.empty());
   const auto kinds = cores.timed.empty() ? std::vector<std::string>{"P", "E"} : cores.timed;
   for (const std::string& kind : kinds)
@@ -170,7 +170,7 @@ std::string explain_events(Explanation explanation) {
 
 std::vector<MetricLine> metrics_here(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
-    bool has_tree_peak, const CoreUse& cores) {
+    bool has_tree_peak, const CorePlan& cores) {
   std::vector<MetricLine> lines;
   lines.reserve(std::size(kBuiltInMetrics) + std::size(kMade));
   for (const BuiltInMetric& metric : kBuiltInMetrics)
@@ -201,10 +201,10 @@ std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t colum
 
 namespace {
 
-using cores::ThreadColumns;
-using cores::ThreadLine;
-using cores::ThreadPart;
+using cores::ColumnGroup;
+using cores::ThreadRow;
 using cores::Threads;
+using cores::ThreadWork;
 
 std::string seconds(std::optional<double> value) {
   return value ? fmt::format("{:.2f}", *value) : "-";
@@ -214,7 +214,7 @@ std::string count(std::optional<std::uint64_t> value) {
   return value ? fmt::format("{}", *value) : "-";
 }
 
-std::string ratio(const ThreadPart& part) {
+std::string ratio(const ThreadWork& part) {
   if (!part.cycles || !part.instructions) return "-";
   const double ipc = *part.cycles == 0 ? 0.0
                                        : static_cast<double>(*part.instructions) /
@@ -222,13 +222,13 @@ std::string ratio(const ThreadPart& part) {
   return fmt::format("{:.1f}", ipc);
 }
 
-std::string write_cells(const ThreadColumns& columns, const ThreadPart* part) {
+std::string write_cells(const ColumnGroup& columns, const ThreadWork* part) {
   std::string text;
   const auto add = [&](std::string_view heading, int width, const std::string& value) {
     if (!text.empty()) text += ' ';
     text += fmt::format("{:>{}}", part == nullptr ? heading : std::string_view(value), width);
   };
-  const ThreadPart it = part == nullptr ? ThreadPart{} : *part;
+  const ThreadWork it = part == nullptr ? ThreadWork{} : *part;
   constexpr int time = 8;
   if (columns.has_split) add("usr", time, seconds(it.user_seconds));
   if (columns.has_split) add("sys", time, seconds(it.system_seconds));
@@ -280,7 +280,7 @@ std::optional<double> quotient(std::optional<double> a, std::optional<double> b)
   return *a / *b;
 }
 
-void add_part(const ThreadPart& part, nanoseconds interval, Members& members) {
+void add_part(const ThreadWork& part, nanoseconds interval, Members& members) {
   members.add("cpu_time", part.cpu_seconds);
   members.add("user_time", part.user_seconds);
   members.add("system_time", part.system_seconds);
@@ -295,7 +295,7 @@ void add_part(const ThreadPart& part, nanoseconds interval, Members& members) {
 
 std::optional<double> share_of_fastest(const ThreadSample& sample) {
   double all = 0.0;
-  for (const ThreadPart& part : sample.by_kind) all += part.cpu_seconds.value_or(0.0);
+  for (const ThreadWork& part : sample.by_kind) all += part.cpu_seconds.value_or(0.0);
   if (sample.by_kind.size() < 2) return std::nullopt;
   return quotient(sample.by_kind.front().cpu_seconds, all);
 }
@@ -316,15 +316,15 @@ std::string threads_table(const Threads& threads) {
   std::string text;
   if (threads.columns.size() > 1) {
     text += first_cell("");
-    for (const ThreadColumns& columns : threads.columns)
+    for (const ColumnGroup& columns : threads.columns)
       text += fmt::format(" {:^{}} |", columns.title, write_cells(columns, nullptr).size());
     text += "\n";
   }
   text += first_cell("TID");
-  for (const ThreadColumns& columns : threads.columns)
+  for (const ColumnGroup& columns : threads.columns)
     text += " " + write_cells(columns, nullptr) + " |";
   text += "\n";
-  for (const ThreadLine& line : threads.lines) {
+  for (const ThreadRow& line : threads.lines) {
     text += first_cell(fmt::format("{}", line.id));
     for (std::size_t i = 0; i < threads.columns.size(); ++i)
       text += " " + write_cells(threads.columns[i], &line.parts[i]) + " |";
@@ -332,8 +332,8 @@ std::string threads_table(const Threads& threads) {
   }
   text += first_cell("total");
   for (std::size_t i = 0; i < threads.columns.size(); ++i) {
-    ThreadPart total;
-    for (const ThreadLine& line : threads.lines) total.add(line.parts[i]);
+    ThreadWork total;
+    for (const ThreadRow& line : threads.lines) total.add(line.parts[i]);
     text += " " + write_cells(threads.columns[i], &total) + " |";
   }
   return text + " " + plural(threads.lines.size(), "thread") + "\n";
@@ -351,7 +351,7 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
   members.add("new", sample.is_new);
   members.add("ended", sample.has_ended);
   add_part(sample.all, sample.interval, members);
-  members.add("wait_time", sample.waited_seconds);
+  members.add("wait_time", sample.runnable_wait_seconds);
   members.add("p_share", share_of_fastest(sample));
   members.add("moves", sample.moves);
   members.add("kinds") += "{";

@@ -47,6 +47,6 @@ std::optional<std::chrono::nanoseconds> scheduler_tick();
 /// Returns the time since 1970 (UTC) minus the time of MonotonicClock.
 std::chrono::nanoseconds time_of_day_ahead();
 
-TimeOfDay time_of_day();
+UtcTime time_of_day();
 
 }  // namespace lauka::os

@@ -120,7 +120,7 @@ std::optional<std::chrono::nanoseconds> scheduler_tick() {
   return std::nullopt;
 }
 
-Result<std::unique_ptr<Launcher>> start_launcher(AfterLauka /*after_lauka*/) {
+Result<std::unique_ptr<Launcher>> start_launcher(ExitHandler /*after_lauka*/) {
   return start_spawning_launcher(*darwin_calls());
 }
 

@@ -60,7 +60,7 @@ Result<void> check_output(const std::string& path);
 
 Result<void> check_folder(const std::string& path);
 
-Result<void> say(Stream stream, std::string_view text);
+Result<void> write_to(Stream stream, std::string_view text);
 
 /// Returns false if `stream` is a pipe whose reader has closed it.
 bool has_reader(Stream stream);
@@ -70,7 +70,7 @@ std::optional<std::string> variable(const char* name);
 
 /// Creates the empty file `mark` in lauka's state folder. Returns true if this call created the
 /// file, and thus at most once per user and `mark`.
-bool is_first_time(const char* mark);
+bool create_mark_once(const char* mark);
 
 class TextFile {
  public:
@@ -193,7 +193,7 @@ bool wants_drawing(Stream stream);
 
 /// Returns false if the locale (LC_ALL, else LC_CTYPE, else LANG) is C or POSIX, or has a character
 /// set other than UTF-8; else true, also without a locale.
-bool speaks_utf8();
+bool locale_uses_utf8();
 
 /// True if output to `stream` is coloured by default. Depends on NO_COLOR, CLICOLOR_FORCE and
 /// wants_drawing().

@@ -41,7 +41,7 @@ class Rights : NonCopyable {
     const int saved = errno;
     // setgroups is not needed to become root again.
     if (seteuid(0) != 0 || setegid(0) != 0) _exit(0);
-    when_parent_dies(kPokeSignal);  // the change of user has undone it
+    when_parent_dies(kWakeSignal);  // the change of user has undone it
     errno = saved;
   }
   int error() const { return allowed_ ? 0 : error_; }
@@ -87,7 +87,7 @@ int kill_run(pid_t leader) {
 
 struct ChildPlan {
   const SharedProgram* program;
-  const StartedWith* started_with;
+  const InitialSignals* started_with;
   const sigset_t* all_signals;
   StandardFiles files{};
   int control_group = -1;
@@ -290,7 +290,7 @@ class LauncherProcess {
     sigfillset(&all_signals_);
     sigemptyset(&awaited_);
     sigaddset(&awaited_, SIGCHLD);
-    sigaddset(&awaited_, kPokeSignal);
+    sigaddset(&awaited_, kWakeSignal);
     sigaddset(&awaited_, SIGALRM);
   }
 
@@ -385,7 +385,7 @@ class LauncherProcess {
 
   void note_jobs(SharedEnded& ended) const {
     const SharedJobs& jobs = state_.jobs;
-    if (!ended_by_itself(ended.outcome) || (!jobs.has_failed && !jobs.are_all_over)) return;
+    if (!has_exited_or_signalled(ended.outcome) || (!jobs.has_failed && !jobs.are_all_over)) return;
     ended.outcome = jobs.outcome;
     if (!jobs.are_all_over) return;
     ended.usage = jobs.usage;
@@ -416,7 +416,7 @@ class LauncherProcess {
       if (!is_killed && !is_asked && state_.enough) {
         is_asked = true;
         ask_to_end(pid);
-        deadline_ns = now_ns() + kGrace.count();
+        deadline_ns = now_ns() + kTerminateTimeout.count();
       }
       const int signal = wait_until(is_killed ? give_up_ns : deadline_ns, end_ns);
       end_ns = now_ns();
@@ -448,7 +448,7 @@ class LauncherProcess {
         ended.survivor = pid;
         return;
       }
-      if (signal == SIGALRM) setup_.files->keep_small(plan.program->is_kept);
+      if (signal == SIGALRM) setup_.files->drop_old_output(plan.program->is_kept);
     }
   }
 
@@ -541,7 +541,7 @@ void serve_as_launcher(const LauncherSetup& setup) {
   setpgid(0, 0);
   signal(SIGCHLD, SIG_DFL);  // if SIGCHLD were ignored, the kernel would discard status and usage
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  when_parent_dies(kPokeSignal);
+  when_parent_dies(kWakeSignal);
   if (getppid() != setup.parent) _exit(0);
 
   LauncherProcess launcher(setup);
@@ -582,12 +582,12 @@ int LauncherCounters::open(SharedCounters* set) {
 int LauncherCounters::open_request(SharedCounters& set, std::size_t index) {
   const CounterRequest& request = set.requests[index];
   const auto attributes = std::bit_cast<PerfEventAttr>(request.attributes);
-  if (set.guards[index] < 0 && request.cpu < 0) {
+  if (set.kept_open[index] < 0 && request.cpu < 0) {
     PerfEventAttr guard = attributes;
     guard.flags = (guard.flags & ~(kPerfInherit | kPerfEnableOnExec)) | kPerfDisabled;
     guard.read_format = 0;
-    set.guards[index] = open_one(guard, {}, -1);
-    if (set.guards[index] < 0) return -set.guards[index];
+    set.kept_open[index] = open_one(guard, {}, -1);
+    if (set.kept_open[index] < 0) return -set.kept_open[index];
   }
   const int leader = request.leader == index ? -1 : set.descriptors[request.leader];
   const CounterPlace place{request.system_wide ? -1 : 0, request.cpu};

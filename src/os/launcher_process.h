@@ -70,7 +70,7 @@ struct SharedJobs {
 struct SharedCounters {
   std::size_t count = 0;
   const CounterRequest* requests = nullptr;
-  int* guards = nullptr;       ///< counters that stay open (LauncherCounters); negative: not open
+  int* kept_open = nullptr;    ///< counters that stay open (LauncherCounters); negative: not open
   int* descriptors = nullptr;  ///< counters of the current run; negative: not open
 };
 
@@ -126,7 +126,7 @@ struct SharedState {
 // a child's peak memory below its parent's. It allocates no memory. Internal to os/.
 
 /// The signal state that lauka was started with; every command gets it.
-struct StartedWith {
+struct InitialSignals {
   sigset_t mask;
   bool ignored_child;
 };
@@ -134,18 +134,18 @@ struct StartedWith {
 struct LauncherSetup {
   SharedState* state = nullptr;
   const LinuxCalls* counters = nullptr;
-  StartedWith started_with{};
+  InitialSignals started_with{};
   pid_t parent = 0;
   int socket = -1;  ///< a byte to the launcher starts a batch; a byte back reports its end
   const RunFiles* files = nullptr;
-  AfterLauka after_lauka = nullptr;
+  ExitHandler after_lauka = nullptr;
 };
 
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 /// The signal that makes the launcher check SharedState::cancel and SharedState::enough. The kernel
 /// also sends it when lauka dies.
-inline constexpr int kPokeSignal = SIGUSR1;
+inline constexpr int kWakeSignal = SIGUSR1;
 
 /// Runs batches until the other end of the socket closes or lauka dies. All signals must be
 /// blocked.

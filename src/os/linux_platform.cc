@@ -380,7 +380,7 @@ namespace {
 std::string run_for_output(std::initializer_list<std::string> words) {
   ProgramSpec spec{.words = {"/usr/bin/env", "-i", "PATH=/usr/bin:/bin"}};
   spec.words.insert(spec.words.end(), words);
-  ProgramAside program;
+  HelperProgram program;
   program.begin(spec, std::chrono::hours(1));
   auto answer = program.wait(std::string::npos);
   return succeeded(answer.outcome) ? std::move(answer.output) : std::string();

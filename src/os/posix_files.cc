@@ -587,7 +587,7 @@ Result<void> check_folder(const std::string& path) {
                       "name a folder that is there before the first run; hooks are run in it, too");
 }
 
-Result<void> say(Stream stream, std::string_view text) {
+Result<void> write_to(Stream stream, std::string_view text) {
   if (write_all(descriptor_of(stream), text)) return {};
   return system_error(
       stream == Stream::Output ? "cannot write standard output" : "cannot write standard error",
@@ -604,7 +604,7 @@ std::optional<std::string> variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-bool is_first_time(const char* mark) {
+bool create_mark_once(const char* mark) {
   std::filesystem::path folder = variable("XDG_STATE_HOME").value_or("");
   if (!folder.is_absolute())
     folder = std::filesystem::path(variable("HOME").value_or("")) / ".local/state";
@@ -737,7 +737,7 @@ bool wants_drawing(Stream stream) {
   return !is_set("NO_COLOR") && is_terminal(stream) && variable("TERM") != "dumb";
 }
 
-bool speaks_utf8() {
+bool locale_uses_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string locale = lower_case(variable(name).value_or(""));
     if (locale.empty()) continue;

@@ -264,7 +264,7 @@ class PosixLauncher final : public Launcher {
   }
 
   Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
-                                 const Tick& tick) override {
+                                 const ProgressCallback& tick) override {
     if (why_gone_) return *why_gone_;
     launches = launches.first(std::min(launches.size(), kMaxBatch));
     state_->cancel = false;
@@ -318,9 +318,12 @@ class PosixLauncher final : public Launcher {
     return channels_.files.error_output_end(last_sink_);
   }
 
-  std::uint64_t kept_bytes(Kept which) const override { return channels_.files.kept_bytes(which); }
+  std::uint64_t kept_bytes(OutputStream which) const override {
+    return channels_.files.kept_bytes(which);
+  }
 
-  std::size_t read_kept(Kept which, std::uint64_t from, std::span<char> into) const override {
+  std::size_t read_kept(OutputStream which, std::uint64_t from,
+                        std::span<char> into) const override {
     return channels_.files.read_kept(which, from, into);
   }
 
@@ -357,9 +360,9 @@ class PosixLauncher final : public Launcher {
   /// Wakes the launcher and waits for its answer. Returns 0, or errno if the launcher does not
   /// answer.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may be heard
-  int converse(bool heeds_interrupts, const Tick& tick, SampleRings& rings,
+  int converse(bool heeds_interrupts, const ProgressCallback& tick, SampleRings& rings,
                SampleListener* samples) {
-    HoldSignals hold;
+    SignalHold hold;
     char byte = 'r';
     if (send(channels_.socket.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
     const auto [output, error] = channels_.files.readable();
@@ -394,15 +397,15 @@ class PosixLauncher final : public Launcher {
   }
 
   void receive() {
-    channels_.files.drain_some();
+    channels_.files.drain_during_run();
     if (!channels_.files.enough_ns() || state_->enough) return;
     state_->enough = true;
-    kill(pid_, kPokeSignal);
+    kill(pid_, kWakeSignal);
   }
 
   void cancel() const {
     state_->cancel = true;
-    kill(pid_, kPokeSignal);
+    kill(pid_, kWakeSignal);
   }
 
   int reap() const {
@@ -436,7 +439,7 @@ class PosixLauncher final : public Launcher {
   }
 
   static bool was_killed(const Outcome& outcome) {
-    return !ended_by_itself(outcome) && !std::holds_alternative<NotStarted>(outcome);
+    return !has_exited_or_signalled(outcome) && !std::holds_alternative<NotStarted>(outcome);
   }
 
   std::vector<Ended> collect(bool go_on_after_failure) {
@@ -448,7 +451,8 @@ class PosixLauncher final : public Launcher {
       last_sink_ = program.is_kept ? OutputKind::Null : program.sink;
       // Processes that left the group may still exist. They must not use the CPU during the next
       // run.
-      const bool ended_by_listener = channels_.files.enough_ns() && ended_by_itself(shared.outcome);
+      const bool ended_by_listener =
+          channels_.files.enough_ns() && has_exited_or_signalled(shared.outcome);
       const bool killed = ended_by_listener || was_killed(shared.outcome);
       const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
       Ended ended{.outcome = shared.outcome,
@@ -478,7 +482,7 @@ class PosixLauncher final : public Launcher {
   void end_early(const SharedEnded& shared, Ended& ended) const {
     ended.ended_by_listener = true;
     ended.outcome = Exited{0};
-    if (shared.survivor != 0) ended.outcome = TimedOut{kGrace, true, shared.survivor};
+    if (shared.survivor != 0) ended.outcome = TimedOut{kTerminateTimeout, true, shared.survivor};
     const std::int64_t wall_ns = *channels_.files.enough_ns() - shared.exec_ns;
     ended.usage.wall_ns = std::min(ended.usage.wall_ns,
                                    static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0)));
@@ -498,7 +502,7 @@ class PosixLauncher final : public Launcher {
 };
 
 Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* counters,
-                                                         AfterLauka after_lauka) {
+                                                         ExitHandler after_lauka) {
   fill_standard_descriptors();
   Channels channels;
   if (!channels.open_all())
@@ -542,7 +546,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
 
 }  // namespace
 
-Result<std::unique_ptr<Launcher>> start_launcher(AfterLauka after_lauka) {
+Result<std::unique_ptr<Launcher>> start_launcher(ExitHandler after_lauka) {
   if (const DarwinCalls* model = darwin_calls()) return start_spawning_launcher(*model);
   return start_forking_launcher(linux_calls(), after_lauka);
 }

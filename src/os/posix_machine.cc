@@ -145,7 +145,7 @@ std::chrono::nanoseconds time_of_day_ahead() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970) - MonotonicClock().now();
 }
 
-TimeOfDay time_of_day() {
+UtcTime time_of_day() {
   return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 

@@ -164,7 +164,7 @@ bool was_meant_for_lauka(int signal_number, bool may_wait) {
   return interrupt() != 0;
 }
 
-HoldSignals::HoldSignals() {
+SignalHold::SignalHold() {
   sigset_t held;
   sigemptyset(&held);
   for (const int signal_number : kInterrupts) sigaddset(&held, signal_number);
@@ -173,13 +173,13 @@ HoldSignals::HoldSignals() {
   suspension_is_held = 1;
 }
 
-void HoldSignals::let_through() const {
+void SignalHold::let_through() const {
   sigset_t held;
   sigprocmask(SIG_SETMASK, &saved_, &held);
   sigprocmask(SIG_SETMASK, &held, nullptr);
 }
 
-HoldSignals::~HoldSignals() {
+SignalHold::~SignalHold() {
   sigset_t suspension;
   sigemptyset(&suspension);
   sigaddset(&suspension, SIGTSTP);
@@ -191,14 +191,14 @@ HoldSignals::~HoldSignals() {
   if (is_due) suspend_now();
 }
 
-bool HoldSignals::must_report_suspension() const {
+bool SignalHold::must_report_suspension() const {
   return suspension_is_due != 0 && !has_reported_;
 }
 
-void HoldSignals::report_suspension() {
+void SignalHold::report_suspension() {
   has_reported_ = true;
   const std::string_view over = is_terminal(Stream::Error) ? "\r\x1b[K" : "";
-  static_cast<void>(say(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
+  static_cast<void>(write_to(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
 }
 
 std::string signal_name(int signal_number) {

@@ -33,7 +33,7 @@ struct Output {
   bool has_listener = false;  ///< true: Launch::listener gets the output
 };
 
-enum class Kept : unsigned char { Output, Error };
+enum class OutputStream : unsigned char { Output, Error };
 
 /// Bytes at the end of a kept stream that are certain to be there after the run.
 inline constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{64} << 20U;
@@ -77,9 +77,9 @@ using CounterSetId = std::uint32_t;
 inline constexpr CounterSetId kNoCounters = ~CounterSetId{0};
 
 /// Follows a run. Called only if lauka itself is the launcher (macOS).
-class RunWatch : NonCopyable {
+class RunObserver : NonCopyable {
  public:
-  virtual ~RunWatch() = default;
+  virtual ~RunObserver() = default;
 
   virtual void before_start() = 0;
 
@@ -96,7 +96,7 @@ class OutputListener : NonCopyable {
 
   /// Takes a piece of standard output or error, perhaps after the end of the run. Returns false if
   /// the run must end now; it then counts as a success.
-  virtual bool receive(Kept which, std::string_view bytes) = 0;
+  virtual bool receive(OutputStream which, std::string_view bytes) = 0;
 };
 
 class SampleListener : NonCopyable {
@@ -114,7 +114,7 @@ class SampleListener : NonCopyable {
 struct Launch {
   ProgramId program = 0;
   CounterSetId counters = kNoCounters;
-  std::vector<RunWatch*> watches{};
+  std::vector<RunObserver*> watches{};
   bool counts_calling_threads = false;  ///< macOS: threads that enter the region count themselves
   std::string value{};
   OutputListener* listener = nullptr;  ///< the run must be alone in its batch
@@ -138,9 +138,9 @@ struct KernelTotals {
 struct RegionUse {
   std::uint64_t entries = 0;  ///< regions begun; nested regions count once
   std::uint64_t time_ns = 0;
-  std::uint64_t stray = 0;       ///< ends without a begin
-  std::uint64_t failures = 0;    ///< failed attempts to switch a counter on or off
-  std::uint64_t lost_locks = 0;  ///< begins and ends that waited over a second for a lock
+  std::uint64_t stray = 0;          ///< ends without a begin
+  std::uint64_t failures = 0;       ///< failed attempts to switch a counter on or off
+  std::uint64_t lock_timeouts = 0;  ///< begins and ends that waited over a second for a lock
   bool is_open = false;
 
   /// Counts of each thread from its first begin to its last end; 0 without
@@ -171,10 +171,10 @@ struct Ended {
 };
 
 /// The time between SIGTERM and SIGKILL for a run that its listener ends.
-inline constexpr std::chrono::nanoseconds kGrace = std::chrono::seconds(2);
+inline constexpr std::chrono::nanoseconds kTerminateTimeout = std::chrono::seconds(2);
 
 /// A function that a launcher calls at most five times a second during runs.
-using Tick = std::function<void()>;
+using ProgressCallback = std::function<void()>;
 
 /// Runs programs one after the other, so that neither lauka's size nor its work affects a result.
 class Launcher : NonCopyable {
@@ -192,17 +192,17 @@ class Launcher : NonCopyable {
   /// to end. Returns the result of each run up to then, at least one. Returns an error if the
   /// launcher itself fails.
   virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
-                                         const Tick& tick) = 0;
+                                         const ProgressCallback& tick) = 0;
 
   /// Returns the last lines of the latest run's standard error (OutputKind::Capture: of both
   /// streams); empty if lauka has not received them.
   virtual std::string error_output_end() const = 0;
 
   /// Returns how many bytes the latest run wrote to a stream. Needs Output::kept.
-  virtual std::uint64_t kept_bytes(Kept /*which*/) const { return 0; }
+  virtual std::uint64_t kept_bytes(OutputStream /*which*/) const { return 0; }
   /// Reads a kept stream from offset `from` until `into` is full, the stream ends or reading fails.
   /// Returns the number of bytes. Bytes before the last kMaxKeptBytes may read as 0.
-  virtual std::size_t read_kept(Kept /*which*/, std::uint64_t /*from*/,
+  virtual std::size_t read_kept(OutputStream /*which*/, std::uint64_t /*from*/,
                                 std::span<char> /*into*/) const {
     return 0;
   }
@@ -222,11 +222,11 @@ class Launcher : NonCopyable {
 
 /// A function that a launcher process calls last, when lauka has ended or dismissed it. Gets
 /// lauka's process id. Not used on macOS.
-using AfterLauka = void (*)(int lauka);
+using ExitHandler = void (*)(int lauka);
 
 /// Starts this system's launcher. Must be called first in main, before lauka grows or changes its
 /// signals.
-Result<std::unique_ptr<Launcher>> start_launcher(AfterLauka after_lauka = nullptr);
+Result<std::unique_ptr<Launcher>> start_launcher(ExitHandler after_lauka = nullptr);
 
 struct DarwinCalls;
 
@@ -267,9 +267,9 @@ inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 std::vector<std::string> program_environment(const ProgramSpec& spec, const std::string& value);
 
 /// A program that lauka runs for itself, without measuring it.
-class ProgramAside : NonCopyable {
+class HelperProgram : NonCopyable {
  public:
-  ~ProgramAside() { kill_it(); }
+  ~HelperProgram() { kill_it(); }
 
   /// Starts `spec`, with standard input and error from and to /dev/null. The program must end
   /// within `timeout`.

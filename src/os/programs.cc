@@ -162,7 +162,7 @@ void set(std::vector<std::string>& environment, const std::string& variable) {
 }  // namespace
 
 /// A deadline. If lauka is interrupted, the deadline comes at most one second later.
-class ProgramAside::Patience {
+class HelperProgram::Patience {
  public:
   explicit Patience(nanoseconds deadline, pid_t group = 0) : deadline_(deadline), group_(group) {}
 
@@ -182,7 +182,7 @@ class ProgramAside::Patience {
   bool is_cut_short_ = false;
 };
 
-void ProgramAside::begin(const ProgramSpec& spec, nanoseconds timeout) {
+void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   const auto path = find_program(spec);
   const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
   std::array ends = {-1, -1};
@@ -207,8 +207,8 @@ void ProgramAside::begin(const ProgramSpec& spec, nanoseconds timeout) {
   deadline_ = MonotonicClock().now() + timeout;
 }
 
-bool ProgramAside::reads(Patience& patience, std::size_t most_bytes, Part part,
-                         std::string& output) const {
+bool HelperProgram::reads(Patience& patience, std::size_t most_bytes, Part part,
+                          std::string& output) const {
   constexpr nanoseconds until_signal = std::chrono::milliseconds(20);
   std::array<char, 4096> piece;
   for (;;) {
@@ -229,7 +229,7 @@ bool ProgramAside::reads(Patience& patience, std::size_t most_bytes, Part part,
   }
 }
 
-bool ProgramAside::is_over() const {
+bool HelperProgram::is_over() const {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
          info.si_pid != 0;
@@ -237,7 +237,7 @@ bool ProgramAside::is_over() const {
 
 /// Waits for the end of the program; returns false if time runs out. The ended program stays a
 /// zombie, so that its id is not reused.
-bool ProgramAside::has_ended(Patience& patience) const {
+bool HelperProgram::has_ended(Patience& patience) const {
   constexpr nanoseconds pause = std::chrono::microseconds(100);
   for (;;) {
     if (is_over()) return true;
@@ -246,7 +246,7 @@ bool ProgramAside::has_ended(Patience& patience) const {
   }
 }
 
-ProgramAside::Answer ProgramAside::wait(std::size_t most_bytes, Part part) {
+HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   if (pid_ == 0) return {NotStarted{}};
   Answer answer{TimedOut{}};
   Patience patience(deadline_, pid_);
@@ -261,7 +261,7 @@ ProgramAside::Answer ProgramAside::wait(std::size_t most_bytes, Part part) {
   return answer;
 }
 
-void ProgramAside::kill_it() {
+void HelperProgram::kill_it() {
   if (pid_ == 0) return;
   kill(-pid_, SIGKILL);
   kill(pid_, SIGKILL);

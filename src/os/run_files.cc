@@ -190,7 +190,7 @@ void RunFiles::truncate_output() const {
   }
 }
 
-void RunFiles::keep_small(bool is_kept) const {
+void RunFiles::drop_old_output(bool is_kept) const {
   const auto bound = [](int fd, off_t limit, off_t kept) {
     struct stat file {};
     if (fstat(fd, &file) == 0 && file.st_blocks * 512 > limit) drop_front(fd, file.st_size, kept);
@@ -214,11 +214,11 @@ bool RunFiles::hand_pipes_to(const User& user) const {
 }
 
 void RunFiles::drain_at_most(int most_pieces) {
-  copy(Kept::Output, output_.read_end.get(), listening_.output, most_pieces);
-  copy(Kept::Error, error_.read_end.get(), listening_.error, most_pieces);
+  copy(OutputStream::Output, output_.read_end.get(), listening_.output, most_pieces);
+  copy(OutputStream::Error, error_.read_end.get(), listening_.error, most_pieces);
 }
 
-void RunFiles::copy(Kept which, int from, int to, int most_pieces) {
+void RunFiles::copy(OutputStream which, int from, int to, int most_pieces) {
   for (int i = 0; i < most_pieces; ++i) {
     const ssize_t got = ::read(from, room_->data(), room_->size());
     if (got <= 0) return;
@@ -227,7 +227,7 @@ void RunFiles::copy(Kept which, int from, int to, int most_pieces) {
       const std::int64_t now = listening_.now();
       if (!listening_.listener->receive(which, bytes)) enough_ns_ = now;
     }
-    if (which == Kept::Error) tail_.add(bytes);
+    if (which == OutputStream::Error) tail_.add(bytes);
     if (to >= 0) static_cast<void>(write_all(to, bytes));
   }
 }
@@ -238,13 +238,14 @@ std::string RunFiles::error_output_end(OutputKind sink) const {
   return is_kept ? last_lines_of_file(error_file_.get()) : "";
 }
 
-std::uint64_t RunFiles::kept_bytes(Kept which) const {
+std::uint64_t RunFiles::kept_bytes(OutputStream which) const {
   return static_cast<std::uint64_t>(
-      size_of(which == Kept::Output ? output_file_.get() : error_file_.get()));
+      size_of(which == OutputStream::Output ? output_file_.get() : error_file_.get()));
 }
 
-std::size_t RunFiles::read_kept(Kept which, std::uint64_t from, std::span<char> into) const {
-  const int fd = which == Kept::Output ? output_file_.get() : error_file_.get();
+std::size_t RunFiles::read_kept(OutputStream which, std::uint64_t from,
+                                std::span<char> into) const {
+  const int fd = which == OutputStream::Output ? output_file_.get() : error_file_.get();
   return read_at(fd, from, into);
 }
 
@@ -314,7 +315,7 @@ RegionUse RegionPage::use() const {
   use.time_ns = read(page.time_ns);
   use.stray = read(page.stray);
   use.failures = read(page.failures) & 0xffffffffU;
-  use.lost_locks = read(page.failures) >> 32U;
+  use.lock_timeouts = read(page.failures) >> 32U;
   use.is_open = read(page.depth) != 0 || read(page.lock) != 0;
   use.instructions = read(page.instructions);
   use.cycles = read(page.cycles);

@@ -53,7 +53,7 @@ std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
                                   const std::function<bool()>& is_unwanted, OwnFiles& own);
 
 inline bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
-  return !ended_by_itself(outcome) || (!succeeded(outcome) && !go_on_after_failure);
+  return !has_exited_or_signalled(outcome) || (!succeeded(outcome) && !go_on_after_failure);
 }
 
 InputRead input_read(int fd);
@@ -85,7 +85,7 @@ class RunFiles {
 
   /// Frees the disk space of old output while a run goes on: of standard error, and of both streams
   /// if the output `is_kept`.
-  void keep_small(bool is_kept) const;
+  void drop_old_output(bool is_kept) const;
 
   /// Copies the kept output to its destination for `sink`; `named` is the descriptor of the output
   /// file.
@@ -109,7 +109,7 @@ class RunFiles {
 
   /// Reads the pipes while a run goes on. Reads only one piece if there is a listener, because its
   /// work delays lauka.
-  void drain_some() { drain_at_most(listening_.listener != nullptr ? 1 : kMaxPieces); }
+  void drain_during_run() { drain_at_most(listening_.listener != nullptr ? 1 : kMaxPieces); }
 
   /// Returns the time at which the listener ended the run, by Listening::now; nullopt if it did
   /// not.
@@ -119,8 +119,8 @@ class RunFiles {
   /// empty if lauka has not received them.
   std::string error_output_end(OutputKind sink) const;
 
-  std::uint64_t kept_bytes(Kept which) const;
-  std::size_t read_kept(Kept which, std::uint64_t from, std::span<char> into) const;
+  std::uint64_t kept_bytes(OutputStream which) const;
+  std::size_t read_kept(OutputStream which, std::uint64_t from, std::span<char> into) const;
 
  private:
   struct Pipe {
@@ -138,7 +138,7 @@ class RunFiles {
   static constexpr int kMaxPieces = 64;
 
   void drain_at_most(int most_pieces);
-  void copy(Kept which, int from, int to, int most_pieces);
+  void copy(OutputStream which, int from, int to, int most_pieces);
 
   OutputTail tail_;
   Listening listening_;

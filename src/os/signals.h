@@ -11,7 +11,7 @@ namespace lauka::os {
 void report_large_files();
 
 /// From now on records the signals that ask lauka to end (Ctrl-C, Ctrl-\, SIGTERM, SIGHUP), for
-/// interrupt(), and Ctrl-Z, for HoldSignals. Another signal at least half a second later ends lauka
+/// interrupt(), and Ctrl-Z, for SignalHold. Another signal at least half a second later ends lauka
 /// at once. Ignored signals stay ignored. Also makes a write to a closed pipe fail, and calls
 /// report_large_files().
 void watch_for_interrupts();
@@ -34,10 +34,10 @@ std::string signal_name(int signal_number);
 
 /// While an object exists, signals that ask lauka to end arrive only during waits, and Ctrl-Z
 /// suspends lauka only at the end of the object's life.
-class HoldSignals : NonCopyable {
+class SignalHold : NonCopyable {
  public:
-  HoldSignals();
-  ~HoldSignals();
+  SignalHold();
+  ~SignalHold();
 
   const sigset_t& mask_for_waiting() const { return saved_; }
 

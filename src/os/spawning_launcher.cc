@@ -181,8 +181,8 @@ struct Due {
 
 class Polls {
  public:
-  Polls(std::span<RunWatch* const> watches, nanoseconds began) : watches_(watches) {
-    for (const RunWatch* watch : watches)
+  Polls(std::span<RunObserver* const> watches, nanoseconds began) : watches_(watches) {
+    for (const RunObserver* watch : watches)
       dues_.push_back({began + watch->interval(), watch->interval()});
   }
 
@@ -199,7 +199,7 @@ class Polls {
   }
 
  private:
-  std::span<RunWatch* const> watches_;
+  std::span<RunObserver* const> watches_;
   std::vector<Due> dues_;
 };
 
@@ -236,9 +236,9 @@ class SpawningLauncher final : public Launcher {
   }
 
   Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
-                                 const Tick& tick) override {
+                                 const ProgressCallback& tick) override {
     std::vector<Ended> all;
-    HoldSignals hold;
+    SignalHold hold;
     hold_ = &hold;
     // So that a request to end is noticed at once.
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
@@ -258,9 +258,10 @@ class SpawningLauncher final : public Launcher {
 
   bool runs_copies() const override { return false; }
 
-  std::uint64_t kept_bytes(Kept which) const override { return files_.kept_bytes(which); }
+  std::uint64_t kept_bytes(OutputStream which) const override { return files_.kept_bytes(which); }
 
-  std::size_t read_kept(Kept which, std::uint64_t from, std::span<char> into) const override {
+  std::size_t read_kept(OutputStream which, std::uint64_t from,
+                        std::span<char> into) const override {
     return files_.read_kept(which, from, into);
   }
 
@@ -304,8 +305,8 @@ class SpawningLauncher final : public Launcher {
       ended.outcome = NotStarted{LaunchStep::Prepare, errno};
       return;
     }
-    const std::span<RunWatch* const> watches = launch.watches;
-    for (RunWatch* watch : watches) watch->before_start();
+    const std::span<RunObserver* const> watches = launch.watches;
+    for (RunObserver* watch : watches) watch->before_start();
     pid_t pid = 0;
     if (const int error = spawn(program, files, launch.value, region, pid); error != 0) {
       const bool cannot_change_user = program.spec.user && (error == ENOSYS || error == EPERM);
@@ -313,7 +314,7 @@ class SpawningLauncher final : public Launcher {
           NotStarted{cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
       return;
     }
-    for (RunWatch* watch : watches) watch->made(pid);
+    for (RunObserver* watch : watches) watch->made(pid);
     events_.expect_end_of(pid);
     const nanoseconds began = now();
     calls_.kill(pid, SIGCONT);
@@ -339,7 +340,7 @@ class SpawningLauncher final : public Launcher {
   /// group that do not end soon. `took`: time from the start until the listener ended the run.
   void end_early(pid_t pid, nanoseconds took, Ended& ended) {
     constexpr nanoseconds pause = std::chrono::milliseconds(2);
-    const nanoseconds deadline = now() + kGrace;
+    const nanoseconds deadline = now() + kTerminateTimeout;
     while (calls_.kill(-pid, 0) == 0 && now() < deadline && !is_interrupted())
       static_cast<void>(events_.wait(pause));
     calls_.kill(-pid, SIGKILL);
@@ -407,7 +408,7 @@ class SpawningLauncher final : public Launcher {
   /// exit status or its listener decides the outcome.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   std::optional<Outcome> attend(pid_t pid, nanoseconds began, const ProgramSpec& spec,
-                                std::span<RunWatch* const> watches) {
+                                std::span<RunObserver* const> watches) {
     nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
     bool is_asked = false;
     Polls polls(watches, began);
@@ -415,13 +416,13 @@ class SpawningLauncher final : public Launcher {
     for (;;) {
       const nanoseconds next = std::min({deadline, housekeeping.at, tick_due_.at, polls.next()});
       const EventQueue::QueueEvents happened = events_.wait(next - now());
-      if (happened.readable) files_.drain_some();
+      if (happened.readable) files_.drain_during_run();
       if (happened.ended) return std::nullopt;
       const nanoseconds at = now();
       if (files_.enough_ns() && !is_asked) {
         is_asked = true;
         calls_.kill(-pid, SIGTERM);
-        deadline = at + kGrace;
+        deadline = at + kTerminateTimeout;
       }
       std::optional<Outcome> killed;
       if (happened.child_signal) killed = stopped(pid);
@@ -435,7 +436,7 @@ class SpawningLauncher final : public Launcher {
         return killed;
       }
       polls.look(at, pid);
-      if (housekeeping.is_due(at)) files_.keep_small(spec.output.kept);
+      if (housekeeping.is_due(at)) files_.drop_old_output(spec.output.kept);
       if (tick_due_.is_due(at)) {
         if (hold_->must_report_suspension()) hold_->report_suspension();
         if (*tick_) (*tick_)();
@@ -490,8 +491,8 @@ class SpawningLauncher final : public Launcher {
   OutputKind last_sink_ = OutputKind::Null;
   UsageReader usage_;
   std::vector<Program> programs_;
-  HoldSignals* hold_ = nullptr;
-  const Tick* tick_ = nullptr;
+  SignalHold* hold_ = nullptr;
+  const ProgressCallback* tick_ = nullptr;
   Due tick_due_{};
   bool heeds_interrupts_ = true;
 };

@@ -637,7 +637,7 @@ std::vector<Label> labels_of_head(std::string_view head) {
   return labels;
 }
 
-std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>& found) {
+std::vector<Label> merge_labels(std::vector<Label> given, const std::vector<Label>& found) {
   for (const Label& label_found : found) {
     const bool is_given = std::ranges::any_of(
         given, [&](const Label& label) { return label.key == label_found.key; });

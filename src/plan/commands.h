@@ -31,7 +31,7 @@ std::vector<Label> labels_of_head(std::string_view head);
 
 /// Joins the user's labels `given` with the labels `found`, sorted by key. If both have a key, the
 /// user's label is kept.
-std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>& found);
+std::vector<Label> merge_labels(std::vector<Label> given, const std::vector<Label>& found);
 
 CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs);
 

@@ -28,11 +28,11 @@ bool need_no_events(const CountingOptions& options) {
 }
 
 std::vector<std::string> events_of_gates(const CountingOptions& options, const GateOptions& gates,
-                                         const CoreUse& cores) {
+                                         const CorePlan& cores) {
   std::vector<std::string> names;
   for (const Condition& gate : gates.conditions) {
     const bool needs_none = built_in_metric(gate.metric) != nullptr ||
-                            is_by_kind_of_core(gate.metric, cores) ||
+                            is_core_kind_metric(gate.metric, cores) ||
                             is_user_metric(gate.metric, options);
     if (!needs_none) add_events_of(names, gate.metric);
   }
@@ -349,7 +349,7 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
     const Result<void> listed = list_rows(counting.metric_list, counting.percentiles, plan.metrics);
     if (!listed) return listed.error();
   }
-  plan.presentation.every_row =
+  plan.presentation.compact_shows_all =
       counting.metrics != MetricSelection::Default || !counting.events.empty();
   plan.presentation.hides_zeros =
       counting.metrics == MetricSelection::All && options.output.verbosity != Verbosity::Verbose;
@@ -365,7 +365,7 @@ MetricSelection choose_metrics(const Options& options) {
                                                                        : options.counting.metrics;
 }
 
-TreePeakRequest asks_for_tree_peak(const Options& options) {
+TreePeakRequest tree_peak_request(const Options& options) {
   const auto is_it = [](std::string_view name) { return name == kTreePeakMemory; };
   const bool by_name =
       std::ranges::any_of(options.counting.metric_list,
@@ -390,7 +390,7 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
 }
 
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
-                       std::uint64_t clock_seed, const CoreUse& cores, bool has_tree_peak) {
+                       std::uint64_t clock_seed, const CorePlan& cores, bool has_tree_peak) {
   const auto all_counting = with_announced(with_throughput(options.counting, options.run.jobs));
   if (!all_counting) return all_counting.error();
   const CountingOptions& counting = *all_counting;

@@ -107,7 +107,7 @@ struct Plan {
   Reference reference{};
   /// Shell whose start is measured and subtracted from times; nullopt: no shell.
   std::optional<Shell> shell{};
-  CoreUse cores{};
+  CorePlan cores{};
   Presentation presentation{};
   std::string unquoted{};  ///< correct command line if quotes were probably forgotten; else empty
   std::vector<std::string> hints{};
@@ -125,12 +125,12 @@ MetricSelection choose_metrics(const Options& options);
 /// Decides everything before the first run. `clock_seed`: seed without --seed.
 /// `has_tree_peak`: true if tree_peak_memory can be measured.
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
-                       std::uint64_t clock_seed, const CoreUse& cores = {},
+                       std::uint64_t clock_seed, const CorePlan& cores = {},
                        bool has_tree_peak = false);
 
 /// The user's request for tree_peak_memory: none, together with all metrics, or by name.
 enum class TreePeakRequest : unsigned char { No, WithAll, ByName };
-TreePeakRequest asks_for_tree_peak(const Options& options);
+TreePeakRequest tree_peak_request(const Options& options);
 
 /// Returns a random number below `limit` (at least 1), all with equal probability.
 inline std::uint64_t draw_below(std::uint64_t limit, std::mt19937_64& generator) {

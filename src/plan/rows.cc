@@ -130,7 +130,7 @@ constexpr std::size_t kMaxTerms = 100'000;
 
 class Collector {
  public:
-  Collector(const CountingOptions& options, const GateOptions& gates, const CoreUse& cores,
+  Collector(const CountingOptions& options, const GateOptions& gates, const CorePlan& cores,
             bool older)
       : options_(options), gates_(gates), cores_(cores), older_(older) {}
 
@@ -168,7 +168,7 @@ class Collector {
          .of_one_run = built_in->of_one_run});
   }
 
-  void add(Formulation formula) {
+  void add(FormulaDefinition formula) {
     for (const std::string& name : names_in(formula.expression)) want(name, formula.is_wanted);
     std::vector<std::string> events = list_events(formula.expression);
     if (formula.is_wanted) {
@@ -188,7 +188,7 @@ class Collector {
         continue;
       }
       const bool needs_none = built_in_metric(name) != nullptr ||
-                              has_name(options_.scraped, name) || is_by_kind_of_core(name, cores_);
+                              has_name(options_.scraped, name) || is_core_kind_metric(name, cores_);
       if (!needs_none) add_events_of(events, name);
     }
     return events;
@@ -196,7 +196,7 @@ class Collector {
 
   const CountingOptions& options_;
   const GateOptions& gates_;
-  const CoreUse& cores_;
+  const CorePlan& cores_;
   bool older_;
   FormulaRequest request_;
   std::map<std::string, std::vector<std::string>, std::less<>> events_;
@@ -209,7 +209,7 @@ const Metric* find_part(const std::vector<Metric>& metrics, std::string_view nam
   return place ? &metrics[*place] : nullptr;
 }
 
-std::string subject_of(const Formulation& formula) {
+std::string subject_of(const FormulaDefinition& formula) {
   if (!formula.is_typed) return formula.metric.name;
   return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.text));
 }
@@ -223,17 +223,17 @@ bool is_of_user_space(const std::vector<Metric>& metrics) {
 /// twice, has as many terms as formulas, not two to that power.
 class SourceMaker {
  public:
-  SourceMaker(const std::vector<const Formulation*>& made, const std::vector<Metric>& metrics)
+  SourceMaker(const std::vector<const FormulaDefinition*>& made, const std::vector<Metric>& metrics)
       : made_(made), metrics_(metrics) {}
 
-  Result<Formula> make(const Formulation& formula) {
+  Result<Formula> make(const FormulaDefinition& formula) {
     if (auto added = add(formula); !added) return added.error();
     return std::move(source_);
   }
 
  private:
   /// Adds a formula's terms. Recurses at most once per --derive, up to kMaxDerived.
-  Result<void> add(const Formulation& formula) {
+  Result<void> add(const FormulaDefinition& formula) {
     for (const ExpressionTerm& term : formula.expression) {
       if (const auto* number = std::get_if<double>(&term)) {
         source_.terms.emplace_back(*number);
@@ -246,7 +246,7 @@ class SourceMaker {
     return {};
   }
 
-  Result<void> add_part(const Formulation& formula, std::string_view name) {
+  Result<void> add_part(const FormulaDefinition& formula, std::string_view name) {
     if (formula.of_one_run && name == metric_name_of(Role::CpuTime) && is_of_user_space(metrics_))
       name = metric_name_of(Role::UserTime);
     const Metric* part = find_part(metrics_, name);
@@ -255,7 +255,7 @@ class SourceMaker {
           fmt::format("{} needs {}, which is not measured", subject_of(formula), cited(name)),
           suggestion_for(name, metrics_, "lauka --check says what can be counted here")};
     if (const auto known = places_.find(part); known != places_.end()) {
-      source_.terms.emplace_back(SameValue{known->second});
+      source_.terms.emplace_back(RepeatedTerm{known->second});
       return {};
     }
     const auto from_end = static_cast<std::size_t>(metrics_.data() + metrics_.size() - part);
@@ -269,7 +269,7 @@ class SourceMaker {
     return {};
   }
 
-  const std::vector<const Formulation*>& made_;
+  const std::vector<const FormulaDefinition*>& made_;
   const std::vector<Metric>& metrics_;
   std::map<const Metric*, std::size_t> places_;
   Formula source_;
@@ -280,7 +280,7 @@ bool are_in_one_pass(const Formula& source, const EventSet& events) {
                              [&](const Pass& pass) { return counts_all(pass, source); });
 }
 
-std::optional<Error> why_of_no_run(const Formulation& formula, const Metric& metric,
+std::optional<Error> why_of_no_run(const FormulaDefinition& formula, const Metric& metric,
                                    const EventSet& events) {
   const auto& terms = metric.source.terms;
   if (!metric.source.first_event()) return std::nullopt;
@@ -317,8 +317,9 @@ void limit_as_parts(Metric& formula, const std::vector<Metric>& metrics) {
   formula.note += (formula.note.empty() || note.empty() ? "" : " ") + note;
 }
 
-Result<Metric> make_row(const std::vector<const Formulation*>& made, const Formulation& formula,
-                        const EventSet& events, const std::vector<Metric>& metrics) {
+Result<Metric> make_row(const std::vector<const FormulaDefinition*>& made,
+                        const FormulaDefinition& formula, const EventSet& events,
+                        const std::vector<Metric>& metrics) {
   auto source = SourceMaker(made, metrics).make(formula);
   if (!source) return source.error();
   Metric metric = make_metric(formula.metric, *std::move(source));
@@ -607,15 +608,15 @@ std::string_view name_of_row(std::string_view text) {
 }
 
 FormulaRequest request_formulas(const CountingOptions& options, const GateOptions& gates,
-                                MetricSelection selection, const CoreUse& cores, bool older) {
+                                MetricSelection selection, const CorePlan& cores, bool older) {
   return Collector(options, gates, cores, older).collect(selection);
 }
 
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
                           std::vector<Metric>& metrics) {
   std::size_t terms = 0;
-  std::vector<const Formulation*> made;
-  for (const Formulation& formula : request.formulas) {
+  std::vector<const FormulaDefinition*> made;
+  for (const FormulaDefinition& formula : request.formulas) {
     if (formula.is_typed && find_metric(metrics, formula.metric.name))
       return Error{fmt::format("{} has the name of another metric", subject_of(formula)),
                    "give it a name of its own"};

@@ -65,7 +65,7 @@ Result<CountingOptions> with_announced(CountingOptions options);
 /// Adds a row for each of `reported`. Refuses a name that another metric has.
 Result<void> add_reported(const std::vector<OwnMetric>& reported, std::vector<Metric>& metrics);
 
-struct Formulation {
+struct FormulaDefinition {
   OwnMetric metric{};
   Expression expression{};
   bool is_typed = true;
@@ -76,7 +76,7 @@ struct Formulation {
 
 /// The formulas of a session, in the order of their rows, and the events that they need.
 struct FormulaRequest {
-  std::vector<Formulation> formulas{};
+  std::vector<FormulaDefinition> formulas{};
   std::vector<std::string> events{};   ///< events that wanted formulas need, without duplicates
   std::vector<EventNames> together{};  ///< pairs of events that one wanted formula uses
   /// True if a wanted formula also has a form with events of older processors.
@@ -91,7 +91,7 @@ std::string_view name_of_row(std::string_view text);
 /// Returns the formulas of --derive, and the built-in formulas that the options name. `older`: uses
 /// events of older processors in formulas that have such a form.
 FormulaRequest request_formulas(const CountingOptions& options, const GateOptions& gates,
-                                MetricSelection selection, const CoreUse& cores,
+                                MetricSelection selection, const CorePlan& cores,
                                 bool older = false);
 
 /// Adds the formulas' rows to `metrics`. Leaves out a formula that cannot be computed and is not

@@ -28,7 +28,8 @@ namespace {
 
 int refuse(const Error& error, ExitStatus status) {
   static_cast<void>(
-      os::say(os::Stream::Error, "lauka-history: " + one_line(error.line()) + "\n").has_value());
+      os::write_to(os::Stream::Error, "lauka-history: " + one_line(error.line()) + "\n")
+          .has_value());
   return static_cast<int>(status);
 }
 
@@ -36,7 +37,7 @@ report::Style style() {
   const bool is_terminal = os::is_terminal(os::Stream::Output);
   return {.color = os::wants_color(os::Stream::Output),
           .width = is_terminal ? os::terminal_width(os::Stream::Output, 0) : 0,
-          .ascii = !os::speaks_utf8()};
+          .ascii = !os::locale_uses_utf8()};
 }
 
 struct Answer {
@@ -110,7 +111,7 @@ Result<void> for_each_stepped(Database& database, const Request& request,
                               const std::function<void(SteppedSeries&)>& visit) {
   Loader loader(database);
   return for_each_series(loader, request.wanted, [&](MetricHistory series) -> Result<void> {
-    auto stepped = with_steps(loader, std::move(series), request.against);
+    auto stepped = find_steps_and_notes(loader, std::move(series), request.against);
     if (!stepped) return stepped.error();
     visit(*stepped);
     return {};
@@ -295,7 +296,7 @@ Command find_command(Action action) {
       return forget_sessions;
     case Action::Steps:
     case Action::Check:
-    case Action::Say:
+    case Action::PrintAnswer:
       break;
   }
   return steps;
@@ -303,7 +304,7 @@ Command find_command(Action action) {
 
 int finish(const Answer& answer) {
   if (!answer.text.empty())
-    if (auto said = os::say(os::Stream::Output, answer.text); !said)
+    if (auto said = os::write_to(os::Stream::Output, answer.text); !said)
       return refuse(said.error(), ExitStatus::Failed);
   return static_cast<int>(answer.status);
 }
@@ -324,14 +325,14 @@ bool refuse_unless_readable(const std::vector<std::string>& files) {
 int run(std::span<const std::string> arguments) {
   const auto request = parse(arguments);
   if (!request) return refuse(request.error(), ExitStatus::Usage);
-  if (request->action == Action::Say) return finish({request->answer});
+  if (request->action == Action::PrintAnswer) return finish({request->answer});
   if (request->action == Action::Combine && !request->words.empty())
     return finish(combine_files(*request));
   if (request->action == Action::Add && request->database.find(':') == std::string::npos &&
       !os::is_regular_file(request->database) && refuse_unless_readable(request->words))
     return static_cast<int>(ExitStatus::Failed);
   auto database = open_history(request->database,
-                               request->action == Action::Add ? Access::Write : Access::Read);
+                               request->action == Action::Add ? IfMissing::Write : IfMissing::Read);
   if (!database) return refuse(database.error(), ExitStatus::Failed);
   const auto answer = find_command(request->action)(*database, *request);
   return answer ? finish(*answer)

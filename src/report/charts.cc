@@ -66,7 +66,7 @@ struct DrawnMetric {
   Axis axis{};
 
   std::size_t find_place(double value) const {
-    return static_cast<std::size_t>(std::lround(across(axis, value)));
+    return static_cast<std::size_t>(std::lround(svg_position(axis, value)));
   }
 };
 
@@ -78,7 +78,7 @@ bool is_far_apart(const Results& results, std::size_t metric) {
     if (summary->min <= 0.0) return false;
     medians.include(summary->median);
   }
-  return spans_decades(medians.low, medians.high);
+  return needs_logarithmic_axis(medians.low, medians.high);
 }
 
 DrawnMetric drawn(const Results& results, std::size_t metric) {
@@ -134,7 +134,7 @@ std::string shape_digits(const DrawnMetric& all, const std::vector<Sample>& samp
   const std::size_t bins = std::clamp<std::size_t>(max_points, 12, 60);
   std::vector<std::size_t> counts(bins, 0);
   for (const Sample& sample : samples)
-    ++counts[all.find_place(sample.value) * bins / (kAcross + 1)];
+    ++counts[all.find_place(sample.value) * bins / (kSvgUnits + 1)];
   const std::size_t most = *std::ranges::max_element(counts);
   std::string shape;
   for (const std::size_t count : counts)
@@ -187,8 +187,8 @@ std::string layout_strip(const DrawnMetric& all, const Strip& strip,
       fmt::format("layout {}", strip.layout + 1),
       svg_row(kStripHeight, fmt::format("plot {}", strip.classes), name + ": mean " + text,
               svg_grid(all.axis, kStripHeight) + points +
-                  svg_path("median",
-                           fmt::format("M{:.1f} 0v{}", across(all.axis, mean), kStripHeight))),
+                  svg_path("median", fmt::format("M{:.1f} 0v{}", svg_position(all.axis, mean),
+                                                 kStripHeight))),
       html_text(text));
 }
 
@@ -258,12 +258,13 @@ std::string draw_shape(const Line& line, const Axis& axis) {
   const auto [low, high] = line.ends;
   if (!(high > low)) return "";
   constexpr std::size_t bins = 32;
-  const double left = across(axis, low);
-  const double width = (across(axis, high) - left) / static_cast<double>(bins - 1);
+  const double left = svg_position(axis, low);
+  const double width = (svg_position(axis, high) - left) / static_cast<double>(bins - 1);
   std::vector<double> counts(bins + 2, 0.0);
   for (const double value : line.values) {
     if (value < low || value > high || width <= 0.0) continue;
-    counts[static_cast<std::size_t>(std::lround((across(axis, value) - left) / width)) + 1] += 1.0;
+    counts[static_cast<std::size_t>(std::lround((svg_position(axis, value) - left) / width)) + 1] +=
+        1.0;
   }
   for (int pass = 0; pass < 2; ++pass) {
     std::vector<double> smooth = counts;
@@ -294,11 +295,11 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
   std::string title = fmt::format("{}: median {}", results.session.commands[line.command].name,
                                   notation.text(line.median));
   if (line.interval) {
-    marks = svg_path(
-        "span", fmt::format("M{:.1f} {}H{:.1f}", across(axis, low), middle, across(axis, high)));
+    marks = svg_path("span", fmt::format("M{:.1f} {}H{:.1f}", svg_position(axis, low), middle,
+                                         svg_position(axis, high)));
     title += fmt::format(" ({} … {})", notation.text(low), notation.text(high));
   }
-  marks += svg_path("middle", fmt::format("M{:.1f} {}h0", across(axis, line.median), middle));
+  marks += svg_path("middle", fmt::format("M{:.1f} {}h0", svg_position(axis, line.median), middle));
   return svg_row(kOverviewHeight, classes, title,
                  fmt::format("<title>{}</title>", html_text(title)) +
                      svg_grid(axis, kOverviewHeight) + draw_shape(line, axis) + marks);
@@ -365,19 +366,19 @@ std::vector<TickLabel> percent_labels(const Axis& axis) {
 std::string draw(const ChangeRow& row, const Axis& axis) {
   const double middle = static_cast<double>(kDeltaHeight) / 2;
   std::string content = svg_grid(axis, kDeltaHeight);
-  content += svg_path("zero", fmt::format("M{:.1f} 0v{}", across(axis, 0), kDeltaHeight));
+  content += svg_path("zero", fmt::format("M{:.1f} 0v{}", svg_position(axis, 0), kDeltaHeight));
   if (row.limit)
-    content +=
-        svg_path("limit", fmt::format("M{:.1f} 0v{}", across(axis, *row.limit), kDeltaHeight));
+    content += svg_path("limit",
+                        fmt::format("M{:.1f} 0v{}", svg_position(axis, *row.limit), kDeltaHeight));
   if (row.change.bounds) {
     const double top = middle - 5;
     content +=
         svg_path("interval", fmt::format("M{0:.1f} {2}v10M{1:.1f} {2}v10M{0:.1f} {3}H{1:.1f}",
-                                         across(axis, row.change.bounds->low),
-                                         across(axis, row.change.bounds->high), top, middle));
+                                         svg_position(axis, row.change.bounds->low),
+                                         svg_position(axis, row.change.bounds->high), top, middle));
   }
-  content +=
-      svg_path("estimate", fmt::format("M{:.1f} {}h0", across(axis, *row.change.change), middle));
+  content += svg_path("estimate",
+                      fmt::format("M{:.1f} {}h0", svg_position(axis, *row.change.change), middle));
   return svg_row(kDeltaHeight, row.css_class, "", content);
 }
 
@@ -424,13 +425,13 @@ Axis logarithmic_axis(double low, double high) {
   return axis;
 }
 
-bool spans_decades(double low, double high) {
+bool needs_logarithmic_axis(double low, double high) {
   constexpr double far = 50.0;
   return low > 0.0 && high > far * low;
 }
 
-double across(const Axis& axis, double value) {
-  return axis.percent(value) * static_cast<double>(kAcross) / 100;
+double svg_position(const Axis& axis, double value) {
+  return axis.percent(value) * static_cast<double>(kSvgUnits) / 100;
 }
 
 std::string svg_row(std::size_t height, std::string_view css_class, std::string_view label,
@@ -438,7 +439,7 @@ std::string svg_row(std::size_t height, std::string_view css_class, std::string_
   return fmt::format(
       "<svg class=\"line {}\" height=\"{}\" viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" "
       "{}>{}</svg>\n",
-      css_class, height, kAcross, height,
+      css_class, height, kSvgUnits, height,
       label.empty() ? "aria-hidden=\"true\""
                     : fmt::format("role=\"img\" aria-label=\"{}\"", html_text(label)),
       content);
@@ -451,7 +452,7 @@ std::string svg_path(std::string_view css_class, std::string_view path) {
 std::string svg_grid(const Axis& axis, std::size_t height) {
   std::string path;
   for (const double tick : axis.ticks)
-    path += fmt::format("M{:.1f} 0v{}", across(axis, tick), height);
+    path += fmt::format("M{:.1f} 0v{}", svg_position(axis, tick), height);
   return svg_path("grid", path);
 }
 
@@ -485,8 +486,9 @@ std::string svg_axis(const std::vector<TickLabel>& labels) {
                      content);
 }
 
-std::string svg_along(std::size_t height, const Axis& axis, const Metric& metric, std::size_t count,
-                      std::string_view title, std::string_view content) {
+std::string svg_with_vertical_axis(std::size_t height, const Axis& axis, const Metric& metric,
+                                   std::size_t count, std::string_view title,
+                                   std::string_view content) {
   std::string grid;
   for (const TickLabel& label : tick_labels(axis, metric)) {
     const double y = static_cast<double>(height) * (1 - label.percent / 100);
@@ -498,7 +500,7 @@ std::string svg_along(std::size_t height, const Axis& axis, const Metric& metric
       "<svg width=\"100%\" height=\"{0}\" role=\"img\"><title>{1}</title>\n{2}"
       "<svg class=\"plot\" x=\"{3}%\" width=\"{4}%\" height=\"{0}\" viewBox=\"0 0 {5} {6}\" "
       "preserveAspectRatio=\"none\">\n{7}</svg>\n</svg>\n",
-      height, html_text(title), grid, kAlongLeft, kAlongWidth, count, kAcross, content);
+      height, html_text(title), grid, kAlongLeft, kAlongWidth, count, kSvgUnits, content);
 }
 
 double percent_along(double place, std::size_t count) {
@@ -535,7 +537,7 @@ std::string color_class(std::size_t number) {
 std::vector<std::string> command_classes(const Results& results) {
   constexpr double shades = 4.0;
   std::vector<std::string> classes;
-  for (const auto& [line, place] : places_in_scan(results))
+  for (const auto& [line, place] : scan_colors(results))
     classes.push_back(fmt::format("{} g{:.0f}", color_class(line), shades * place));
   for (std::size_t c = classes.size(); c < results.commands.size(); ++c)
     classes.push_back(color_class(c));
@@ -565,7 +567,7 @@ const stats::Summary* summary_of(const Results& results, std::size_t command, st
   return row != nullptr && row->summary ? &*row->summary : nullptr;
 }
 
-bool is_drawn(const Results& results, std::size_t metric) {
+bool has_any_summary(const Results& results, std::size_t metric) {
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (summary_of(results, c, metric) != nullptr) return true;
   return false;

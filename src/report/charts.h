@@ -20,7 +20,7 @@
 
 namespace lauka::report {
 
-inline constexpr std::size_t kAcross = 1000;  ///< width of a drawing in SVG units, on any page
+inline constexpr std::size_t kSvgUnits = 1000;  ///< width of a drawing in SVG units, on any page
 
 /// The range of the values included so far. An empty range has `low` above `high`.
 struct Extent {
@@ -53,7 +53,7 @@ Axis logarithmic_axis(double low, double high);
 
 /// True if `low` is positive and `high` is over 50 times `low`, so that a linear axis would not
 /// separate the smallest values.
-bool spans_decades(double low, double high);
+bool needs_logarithmic_axis(double low, double high);
 
 /// A label at a tick of an axis. `percent`: position along the axis.
 struct TickLabel {
@@ -62,12 +62,12 @@ struct TickLabel {
   std::string below{};
 };
 
-/// Returns the position of `value` on an axis that is kAcross units long.
-double across(const Axis& axis, double value);
+/// Returns the position of `value` on an axis that is kSvgUnits units long.
+double svg_position(const Axis& axis, double value);
 
-/// Returns an SVG picture kAcross units wide, which is stretched to the page. `label` is for screen
-/// readers; empty: they skip the picture. Callers should draw with few paths, because pages with
-/// many elements open slowly.
+/// Returns an SVG picture kSvgUnits units wide, which is stretched to the page. `label` is for
+/// screen readers; empty: they skip the picture. Callers should draw with few paths, because pages
+/// with many elements open slowly.
 std::string svg_row(std::size_t height, std::string_view css_class, std::string_view label,
                     std::string_view content);
 std::string svg_path(std::string_view css_class, std::string_view path);
@@ -86,12 +86,13 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
 std::string svg_axis(const std::vector<TickLabel>& labels);
 
 /// Returns an SVG picture with the labels of a vertical `axis`. Its height is in pixels. `content`
-/// is drawn in a space `count` units wide and kAcross units high.
-std::string svg_along(std::size_t height, const Axis& axis, const Metric& metric, std::size_t count,
-                      std::string_view title, std::string_view content);
+/// is drawn in a space `count` units wide and kSvgUnits units high.
+std::string svg_with_vertical_axis(std::size_t height, const Axis& axis, const Metric& metric,
+                                   std::size_t count, std::string_view title,
+                                   std::string_view content);
 
-/// Returns the horizontal position of `place` (0 to `count`) in the picture of svg_along, in
-/// percent of the picture's width.
+/// Returns the horizontal position of `place` (0 to `count`) in the picture of
+/// svg_with_vertical_axis, in percent of the picture's width.
 double percent_along(double place, std::size_t count);
 
 /// Returns the HTML attributes with which the page's script converts a position to a value.
@@ -118,10 +119,10 @@ std::string view_switch(std::string_view chart, std::string_view view, std::stri
 std::string_view ink_class(Ink ink);
 
 /// True if any command has a summary of the metric.
-bool is_drawn(const Results& results, std::size_t metric);
+bool has_any_summary(const Results& results, std::size_t metric);
 
 /// The largest number of commands for which a page has all charts. With more, browsers are slow.
-constexpr std::size_t kMaxUnfolded = 20;
+constexpr std::size_t kMaxCommandsWithAllCharts = 20;
 
 /// Returns the summary of a command's values of a metric; null if there is none.
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
@@ -165,7 +166,7 @@ bool is_scan(const Results& results);
 
 /// Returns two numbers for each command of a scan: the number of its colour, and the rank of its
 /// parameter's value from 0 (smallest) to 1. Empty if the session is not a scan.
-std::vector<std::pair<std::size_t, double>> places_in_scan(const Results& results);
+std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results);
 
 /// Returns the result of a scan in a sentence: "wall time grows as n^1.02 (0.98 … 1.06); fastest at
 /// n = 10 (mean 12.3ms)". Empty if the session is not a scan, or has no values.

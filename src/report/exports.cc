@@ -111,7 +111,7 @@ std::string full_name(const Command& command, const ToolName& name) {
   if (!name.role.empty()) text += fmt::format("/role={}", name.role);
   if (!name.command.empty()) {
     const std::string& typed = command.parameters.empty() ? command.name : command.pattern;
-    text += "/command=" + benchfmt_word(typed + name.twin);
+    text += "/command=" + benchfmt_word(typed + name.duplicate_suffix);
     for (const Parameter& parameter : command.parameters)
       text += fmt::format("/{}={}", benchfmt_word(parameter.name), benchfmt_word(parameter.value));
   }
@@ -296,14 +296,14 @@ std::string org_head(const Table& table) {
   return head + "\n" + rule + "|\n";
 }
 
-std::string cell_text(const Cell& cell, Holds holds, const Markup& markup) {
+std::string cell_text(const Cell& cell, CellContent holds, const Markup& markup) {
   if (cell.text.empty()) return "";
   const auto strong = [&](const std::string& text) {
     return fmt::format("{0}{1}{0}", markup.strong, text);
   };
-  if (holds == Holds::Name && cell.ink == Ink::Bold) return strong(markup.text(cell.text));
-  if (holds == Holds::Name || holds == Holds::Code) return markup.code(cell.text);
-  if (holds == Holds::Text) return markup.word(cell.text);
+  if (holds == CellContent::Name && cell.ink == Ink::Bold) return strong(markup.text(cell.text));
+  if (holds == CellContent::Name || holds == CellContent::Code) return markup.code(cell.text);
+  if (holds == CellContent::Text) return markup.word(cell.text);
   const std::string_view mark = cell.mark == Mark::Better  ? markup.better
                                 : cell.mark == Mark::Worse ? markup.worse
                                                            : "";
@@ -480,7 +480,7 @@ std::string ToolName::text() const {
   std::string all = benchmark;
   for (const std::string& part : {role, command})
     if (!part.empty()) all += (all.empty() ? "" : " ") + part;
-  return all + twin;
+  return all + duplicate_suffix;
 }
 
 std::vector<ToolName> tool_names(const Results& results) {
@@ -500,7 +500,7 @@ std::vector<ToolName> tool_names(const Results& results) {
     const auto earlier = std::count_if(names.begin(), end, [&](const ToolName& other) {
       return has_role(other) && other.command == names[c].command;
     });
-    if (earlier > 0) unique[c].twin = fmt::format("#{}", earlier + 1);
+    if (earlier > 0) unique[c].duplicate_suffix = fmt::format("#{}", earlier + 1);
   }
   return unique;
 }

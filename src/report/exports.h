@@ -45,8 +45,9 @@ std::string_view role_of(const Reference& reference, std::size_t command);
 struct ToolName {
   std::string benchmark{};
   std::string role{};
-  std::string command{};  ///< in a suite, empty if no other command has the role
-  std::string twin{};  ///< "#2" for the second command of the same role and name; "" for the first
+  std::string command{};           ///< in a suite, empty if no other command has the role
+  std::string duplicate_suffix{};  ///< "#2" for the second command of the same role and name; ""
+                                   ///< for the first
 
   /// Returns the name as text: "parse candidate", "old", "old#2".
   std::string text() const;

@@ -471,7 +471,7 @@ bool has_values(const CommandResult& command) {
          std::ranges::any_of(command.rows, [](const MetricResult& row) { return row.runs > 0; });
 }
 
-std::string failed_share(const Endings& endings, bool with_reasons) {
+std::string failed_runs_text(const Endings& endings, bool with_reasons) {
   if (endings.failed.empty()) return "";
   return fmt::format("{} of {}", endings.failed_runs(), endings.runs) +
          (with_reasons ? fmt::format(" ({})", reasons_text(endings)) : "");

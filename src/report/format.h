@@ -99,7 +99,7 @@ std::string spoken(std::string_view metric);
 std::vector<std::string> split_lines(std::string_view text);
 
 /// Returns the number of failed runs: "12 of 12 (status 9)"; empty if no run failed.
-std::string failed_share(const Endings& endings, bool with_reasons = true);
+std::string failed_runs_text(const Endings& endings, bool with_reasons = true);
 
 /// Returns "12 of 12 runs failed (status 9)"; empty if no run failed. `whose`, such as " of 'old'",
 /// follows "runs".

@@ -182,7 +182,7 @@ std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
     if (row == nullptr || !row->mean()) return std::nullopt;
     totals.push_back({.candidate = *row->mean()});
     if (!columns.is_compared) continue;
-    const auto reference = row_of_reference(results, side->candidate, *index).mean();
+    const auto reference = result_of_reference(results, side->candidate, *index).mean();
     if (!reference) return std::nullopt;
     totals.back().reference = *reference;
   }
@@ -194,18 +194,18 @@ class TableMaker {
   TableMaker(const Results& results, const Columns& columns, const Metric& metric)
       : results_(results), columns_(columns), metric_(metric) {
     table_.columns = {
-        {.heading = {"function"}, .holds = Holds::Code, .is_left = true, .cut = Cut::Middle}};
-    table_.steps = {{.gap = 3, .longest = 60},
-                    {.longest = 40},
-                    {.less = Less::Values, .longest = 40},
-                    {.less = Less::Values, .longest = 20}};
+        {.heading = {"function"}, .holds = CellContent::Code, .is_left = true, .cut = Cut::Middle}};
+    table_.steps = {{.gap = 3, .min_cut_width = 60},
+                    {.min_cut_width = 40},
+                    {.less = Less::Values, .min_cut_width = 40},
+                    {.less = Less::Values, .min_cut_width = 20}};
     table_.heading = Ink::Bold;
     for (std::size_t i = 0; i < columns.sides.size(); ++i) {
       largest_.push_back(largest_of(*columns.sides[i]));
       if (has_reference(i)) add_column(reference_of(i).name);
       add_column(results.session.commands[columns.sides[i]->candidate].name);
       if (columns.is_compared)
-        table_.columns.push_back({.heading = {"difference"}, .holds = Holds::Delta});
+        table_.columns.push_back({.heading = {"difference"}, .holds = CellContent::Delta});
       const std::string_view whole = is_sampled(metric) ? "of the reference" : "of the change";
       table_.columns.push_back({.heading = {columns.is_compared ? std::string(whole) : "share"}});
     }
@@ -254,7 +254,7 @@ class TableMaker {
 
   void add_column(const std::string& name) {
     table_.columns.push_back({.heading = {one_line(name)},
-                              .holds = Holds::Number,
+                              .holds = CellContent::Number,
                               .dropped_at = Less::Values,
                               .cut = Cut::Middle});
   }
@@ -307,7 +307,8 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
   std::size_t count = 0;
   for (const FunctionChange& change : changes->functions) {
     if (!change.is_sure() || count == kMaxLines) break;
-    const double part = change.difference() / changes->difference();
+    const double whole = changes->difference();
+    const double part = whole == 0.0 ? 0.0 : change.difference() / whole;
     const std::string_view label = count++ > 0   ? "  also"
                                    : part >= 0.5 ? "  most of it"
                                    : std::fabs(change.difference()) < largest_of(*changes)
@@ -379,7 +380,7 @@ std::vector<FunctionSection> function_sections(const Results& results) {
     sections.push_back(
         {one_line(metric.name) + " by function",
          TableMaker(results, columns, metric).make(choose_functions(columns, *wanted))});
-    if (!results.presentation.every_row) break;
+    if (!results.presentation.compact_shows_all) break;
   }
   return sections;
 }

@@ -138,7 +138,7 @@ std::string_view html_script() {
     return points.get(path);
   };
   const value = (plot, part) => {
-    const {low, high, size, unit, log} = plot.closest(".chart").dataset;
+    const {low, high, size, unit, log} = plot.closest("[data-along]").dataset;
     const at = log ? low * (high / low) ** part : +low + part * (high - low);
     return Number((at / size).toPrecision(4)) + unit;
   };
@@ -158,7 +158,7 @@ std::string_view html_script() {
     }
     tip.hidden = !best;
     if (!best) return;
-    const part = plot.closest(".chart").dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
+    const part = plot.closest("[data-along]").dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
     tip.textContent = `${best.point.label}: ${value(plot, part)}`;
     const left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8);
     tip.style.left = `${Math.max(left, 8)}px`;
@@ -416,7 +416,7 @@ std::string tuned_machine(const Circumstances& at) {
   for (const TunedSwitch& tuned : tuning.switched)
     switched.rows.push_back({{tuned.name}, {tuned.before}, {tuned.during}});
   std::vector<std::string> missing;
-  for (const UntunedSwitch& untuned : tuning.not_possible)
+  for (const UntunedSwitch& untuned : tuning.untuned)
     missing.push_back("not switched: " + untuned.name + ", " + untuned.why);
   std::string html = "<details>\n<summary>Tuned machine</summary>\n" + tuned_comparison(tuning);
   for (const Table* table : {&switched, &vitals})
@@ -431,7 +431,7 @@ void write_charts(const Results& results, std::size_t max_points, bool opens, co
   sink(fmt::format("<div data-runs=\"{}\" data-commands=\"{}\">\n",
                    std::max<std::size_t>(results.session.runs->size(), 1), command_names(results)));
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-    if (!is_drawn(results, m) || (m != primary && is_constant(results, m))) continue;
+    if (!has_any_summary(results, m) || (m != primary && is_constant(results, m))) continue;
     sink(fmt::format("<details{}{}>\n<summary>{}</summary>\n", opens && m == primary ? " open" : "",
                      drawings.attributes(m), html_text(titled(results.session.metrics[m]))));
     if (rest) rest(m);
@@ -446,7 +446,7 @@ constexpr std::string_view kNoScript =
 
 void write_overview(const Results& results, const Sink& sink) {
   const auto metric = primary_metric(results.session.metrics);
-  if (!metric || !is_drawn(results, *metric)) return;
+  if (!metric || !has_any_summary(results, *metric)) return;
   sink("<h2>" + html_text(results.session.metrics[*metric].name) + "</h2>\n");
   if (begins_compact(results)) sink(table_html(compact_table(results, *metric)));
   overview_chart(results, *metric, sink);
@@ -473,7 +473,7 @@ void write_overview(const Results& results, const Sink& sink) {
 /// metric has a chart of deltas.
 void write_drawings(const Results& results, const Sink& sink) {
   const auto primary = primary_metric(results.session.metrics);
-  const bool has_many = results.commands.size() > kMaxUnfolded;
+  const bool has_many = results.commands.size() > kMaxCommandsWithAllCharts;
   write_charts(results, kMaxPoints, !has_many, sink, [&](std::size_t metric) {
     const std::string deltas = metric == primary || !has_many ? delta_chart(results, metric) : "";
     if (!deltas.empty())

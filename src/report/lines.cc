@@ -159,7 +159,7 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
 }
 
 std::string advice_text(const Results& results, const gate::Verdict& verdict) {
-  if (verdict.layouts_to_decide) return "; " + more_layouts(*verdict.layouts_to_decide);
+  if (verdict.layouts_to_decide) return "; " + more_layouts_advice(*verdict.layouts_to_decide);
   const std::string more = verdict.times_as_many ? "; " + more_rounds(*verdict.times_as_many) : "";
   const std::string calmer = calmer_metric(results, verdict);
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
@@ -201,10 +201,10 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.obstacle == gate::Obstacle::FailureRates) return "the failure rates differ";
   if (verdict.obstacle == gate::Obstacle::FewLayouts) return "too few layouts without failures";
   if (verdict.obstacle == gate::Obstacle::NoSamples) return "no sample was taken of it";
-  if (verdict.too_small)
+  if (verdict.incomparable_command)
     return fmt::format("{} of {} is below what can be measured here",
                        spoken(verdict.condition.metric),
-                       cited(results.session.commands[*verdict.too_small].name));
+                       cited(results.session.commands[*verdict.incomparable_command].name));
   if (verdict.rounds == 0) return "no round measured both commands";
   const Metric& metric = results.session.metrics[verdict.metric];
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
@@ -241,7 +241,7 @@ std::string_view why_not_reached(PrecisionEnd end) {
       return "the --duration of each command was used up";
     case PrecisionEnd::ReferenceGone:
       return "in sequential order no command is run again; --order random takes turns";
-    case PrecisionEnd::Gates:
+    case PrecisionEnd::LostInGateRounds:
       return "the further rounds of the gates were noisier";
     case PrecisionEnd::Reached:
     case PrecisionEnd::Unfinished:
@@ -359,7 +359,7 @@ std::string_view trouble_with(LaunchStep step) {
       return "it cannot be run as the user who called sudo: ";
     case LaunchStep::EnterFolder:
       return "its folder (--cwd) cannot be entered: ";
-    case LaunchStep::Ask:
+    case LaunchStep::ReachLauncher:
     case LaunchStep::Execute:
       break;
   }
@@ -396,7 +396,7 @@ struct OutcomeWords {
   }
 
   std::string operator()(const NotStarted& end) const {
-    if (end.step == LaunchStep::Ask) return "could not be started";
+    if (end.step == LaunchStep::ReachLauncher) return "could not be started";
     const bool no_format = end.step == LaunchStep::Execute && end.error == ENOEXEC;
     return fmt::format(
         "could not be started: {}{}{}", trouble_with(end.step),
@@ -499,7 +499,7 @@ std::vector<std::string> list_remarks(const Why& why) {
   if (why.levels == CountedLevels::Unknown)
     remarks.emplace_back("the file does not say whether counts have the kernel's part in them");
   if (why.has_shell) remarks.emplace_back("counts have the shell in them, times have not");
-  if (why.is_of_all_kinds) remarks.emplace_back("cycles are summed over all kinds of core");
+  if (why.sums_core_kinds) remarks.emplace_back("cycles are summed over all kinds of core");
   return remarks;
 }
 
@@ -531,26 +531,27 @@ std::pair<std::string_view, Ink> verdict_word(gate::Answer answer) {
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   const auto [text, ink] = verdict_word(verdict.answer);
   const std::string word(text);
-  Cell cell{.text = word, .ink = ink, .narrower = {word, word}, .answer = verdict.answer};
+  Cell cell{.text = word, .ink = ink, .shorter_texts = {word, word}, .answer = verdict.answer};
   if (verdict.obstacle == gate::Obstacle::FailureRates ||
       verdict.obstacle == gate::Obstacle::NoSamples) {
-    cell.figures =
+    cell.verdict_numbers =
         verdict.obstacle == gate::Obstacle::NoSamples ? "no samples" : "failure rates differ";
-    cell.text += ": " + cell.figures;
+    cell.text += ": " + cell.verdict_numbers;
     return cell;
   }
   const bool is_mean = is_about_mean(verdict);
   const stats::Change& change = is_mean ? verdict.delta.mean : verdict.delta;
-  if (verdict.rounds == 0 || verdict.too_small || !change.change) return cell;
-  cell.figures = "limit " + limit_text(verdict.condition);
-  cell.narrower.front() += ", " + cell.figures;
+  if (verdict.rounds == 0 || verdict.incomparable_command || !change.change) return cell;
+  cell.verdict_numbers = "limit " + limit_text(verdict.condition);
+  cell.shorter_texts.front() += ", " + cell.verdict_numbers;
   // For all other gates, the row's delta already shows the measured change.
   if (is_mean || verdict.condition.bound) {
     const Metric& metric = results.session.metrics[verdict.metric];
-    cell.figures = make_figures(change, verdict.condition, metric).change + ", " + cell.figures;
-    cell.text += ": " + cell.figures;
+    cell.verdict_numbers =
+        make_figures(change, verdict.condition, metric).change + ", " + cell.verdict_numbers;
+    cell.text += ": " + cell.verdict_numbers;
   } else {
-    cell.text = cell.narrower.front();
+    cell.text = cell.shorter_texts.front();
   }
   return cell;
 }
@@ -569,7 +570,7 @@ std::string gate_line(const Results& results, const gate::Verdict& verdict,
 
 std::string gate_lines(const Results& results, bool color) {
   std::string text;
-  const gate::Verdict* passed_over = last_passed_over({&results, 1});
+  const gate::Verdict* passed_over = last_tolerated_verdict({&results, 1});
   for (const gate::Verdict& verdict : results.findings.verdicts) {
     const auto [word, ink] = verdict_word(verdict.answer);
     text += gate_line(results, verdict, inked(word, ink, color));
@@ -579,7 +580,7 @@ std::string gate_lines(const Results& results, bool color) {
   return text;
 }
 
-const gate::Verdict* last_passed_over(std::span<const Results> benchmarks) {
+const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks) {
   const gate::Verdict* last = nullptr;
   for (const Results& results : benchmarks) {
     if (!results.is_inconclusive_ok || !results.session.complete) return nullptr;
@@ -592,7 +593,7 @@ const gate::Verdict* last_passed_over(std::span<const Results> benchmarks) {
   return last;
 }
 
-std::vector<std::string> ruined_lines(const Report& report) {
+std::vector<std::string> all_runs_failed_lines(const Report& report) {
   std::vector<std::string> lines;
   for (const Results& results : report.benchmarks) {
     std::set<std::size_t> commands;
@@ -614,7 +615,7 @@ std::vector<std::string> ruined_lines(const Report& report) {
   return lines;
 }
 
-std::string more_layouts(std::size_t layouts) {
+std::string more_layouts_advice(std::size_t layouts) {
   if (layouts > stats::kMaxLayouts)
     return fmt::format("more runs would not do, nor would {} layouts", stats::kMaxLayouts);
   return fmt::format("more runs would not do, about {} layouts would", layouts);
@@ -633,7 +634,7 @@ std::string precision_line(const Results& results) {
     return fmt::format("{} (asked for: ±{}){}\n", start, wanted, blind_spot_of_mean(results));
   return fmt::format(
       "{}, short of the ±{} asked for: {}{}\n", start, wanted, why_not_reached(precision.end),
-      precision.layouts_to_reach ? "; " + more_layouts(*precision.layouts_to_reach) : "");
+      precision.layouts_to_reach ? "; " + more_layouts_advice(*precision.layouts_to_reach) : "");
 }
 
 stats::Change to_change(const TunedChange& change) {
@@ -733,12 +734,12 @@ WhyTable why_table(const Results& results) {
   std::set<WallPart> parts;
   for (const Why& why : results.explanations)
     for (const WallFactor& factor : why.factors) parts.insert(factor.part);
-  all.table.columns = {{.heading = {"command"}, .holds = Holds::Code},
-                       {.heading = {"wall time"}, .holds = Holds::Delta}};
+  all.table.columns = {{.heading = {"command"}, .holds = CellContent::Code},
+                       {.heading = {"wall time"}, .holds = CellContent::Delta}};
   for (const WallPart part : parts)
     all.table.columns.push_back(
         {.heading = {std::string(kPartWords[static_cast<std::size_t>(part)].column)},
-         .holds = Holds::Delta});
+         .holds = CellContent::Delta});
   for (const Why& why : results.explanations) {
     TableRow& row = all.table.rows.emplace_back(
         TableRow{{results.session.commands[why.command].name}, {wall_time_in_words(results, why)}});

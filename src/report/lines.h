@@ -29,14 +29,14 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 std::string gate_lines(const Results& results, bool color);
 
 /// Returns the last inconclusive verdict if lauka exits with status 0 in spite of it; else null.
-const gate::Verdict* last_passed_over(std::span<const Results> benchmarks);
+const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks);
 
 /// Follows the line of the last inconclusive verdict if lauka exits with status 0.
 inline constexpr std::string_view kPassedOver =
     " (exit status 0; --fail-if-inconclusive makes it 4)";
 
 /// Returns a line for each gated command that failed in every run.
-std::vector<std::string> ruined_lines(const Report& report);
+std::vector<std::string> all_runs_failed_lines(const Report& report);
 
 /// Returns the line of a verdict. `answer`: the answer in words; empty: the line has no answer.
 std::string gate_line(const Results& results, const gate::Verdict& verdict,
@@ -56,7 +56,7 @@ bool is_misled_by_one_layout(const MetricResult& row);
 
 /// Returns "more runs would not do, about 40 layouts would", or that not even the largest number of
 /// layouts would do.
-std::string more_layouts(std::size_t layouts);
+std::string more_layouts_advice(std::size_t layouts);
 
 /// Returns a line with the precision that --precision reached; empty without --precision.
 std::string precision_line(const Results& results);
@@ -101,17 +101,17 @@ struct WhyTable {
 WhyTable why_table(const Results& results);
 
 /// A warning in words. Texts have no full stop at the end.
-struct WordedWarning {
+struct WarningText {
   std::string_view kind;  ///< kind for programs: "first_run_slow"
   std::string text;
   std::string advice;
-  std::string general{};  ///< `text` in a form that fits all commands with this warning
-  std::string figure{};   ///< one command's numbers, to follow `general`; may be empty
+  std::string general{};          ///< `text` in a form that fits all commands with this warning
+  std::string command_numbers{};  ///< one command's numbers, to follow `general`; may be empty
   std::optional<std::size_t> command{};  ///< index of the command; nullopt: all commands
 };
 
 /// Returns all warnings in words, in the order of Results::warnings.
-std::vector<WordedWarning> worded_warnings(const Results& results);
+std::vector<WarningText> worded_warnings(const Results& results);
 
 /// A line of warnings. `general` is the line without the names of commands.
 struct WarningLine {

@@ -123,8 +123,10 @@ struct Axes {
   Axis x;
   Axis y;
 
-  double over(double value) const { return across(x, value); }
-  double down(double value) const { return static_cast<double>(kAcross) - across(y, value); }
+  double over(double value) const { return svg_position(x, value); }
+  double down(double value) const {
+    return static_cast<double>(kSvgUnits) - svg_position(y, value);
+  }
 };
 
 std::string draw_line(const Axes& axes, const Series& series, std::string_view parameter,
@@ -178,7 +180,7 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
   const auto axis = logarithmic ? logarithmic_axis : axis_over;
   Axes axes{axis(x.low, x.high), axis(logarithmic ? y.low : std::min(y.low, 0.0), y.high)};
   axes.x.ticks = measured_ticks(all, axes.x);
-  std::string content = svg_grid(axes.x, kAcross);
+  std::string content = svg_grid(axes.x, kSvgUnits);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto law = logarithmic ? fit_law(all[i], results.session.confidence) : std::nullopt;
     if (law) content += draw_line(axes, all[i], *law);
@@ -186,11 +188,12 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
   }
   std::vector<TickLabel> labels;
   for (const double value : axes.x.ticks)
-    labels.push_back({percent_along(axes.over(value), kAcross),
+    labels.push_back({percent_along(axes.over(value), kSvgUnits),
                       fmt::format("{:.6g}", std::fabs(value) < 1e-12 ? 0 : value)});
   return fmt::format("<div class=\"view {}\"{}>\n", logarithmic ? "logarithmic" : "linear",
                      hover_attributes(axes.y, of, "y")) +
-         svg_along(kScanHeight, axes.y, of, kAcross, of.name + " against " + parameter, content) +
+         svg_with_vertical_axis(kScanHeight, axes.y, of, kSvgUnits,
+                                of.name + " against " + parameter, content) +
          svg_axis(labels) + "</div>\n";
 }
 
@@ -240,7 +243,7 @@ bool is_scan(const Results& results) {
          });
 }
 
-std::vector<std::pair<std::size_t, double>> places_in_scan(const Results& results) {
+std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) {
   if (!is_scan(results)) return {};
   const std::string parameter = *scanned(results);
   std::vector<std::string> lines;
@@ -299,7 +302,7 @@ std::string scan_chart(const Results& results, std::size_t metric) {
   const bool can_be_logarithmic = x.low > 0 && y.low > 0 && x.high > x.low;
   std::string html = "<div class=\"chart\">\n";
   if (can_be_logarithmic) {
-    const bool is_wide = spans_decades(y.low, y.high);
+    const bool is_wide = needs_logarithmic_axis(y.low, y.high);
     html += view_switch("scan", "linear", "linear", !is_wide) +
             view_switch("scan", "logarithmic", "logarithmic", is_wide);
   }

@@ -301,7 +301,7 @@ std::string wrapped_lines(const std::string& text, const Style& style) {
 }
 
 std::string about_short_runs(const Results& results, const Style& style) {
-  const auto shortest = shortest_run(results);
+  const auto shortest = shortest_median_seconds(results);
   if (!shortest) return "";
   const auto& start = results.session.process_start;
   if (!start)
@@ -378,7 +378,7 @@ std::string write_line(const Progress& progress, std::size_t width, const Displa
   } else if (const auto& so_far = progress.difference) {
     const stats::Change change{so_far->change, stats::ChangeBounds{so_far->low, so_far->high}};
     line += fmt::format("  {} {}", one_line(so_far->candidate), delta_text(change));
-    return so_far->layouts_to_answer ? line + "; " + more_layouts(*so_far->layouts_to_answer)
+    return so_far->layouts_to_answer ? line + "; " + more_layouts_advice(*so_far->layouts_to_answer)
                                      : line;
   } else if (progress.mean_wall_seconds) {
     line += "  mean " + time_text(*progress.mean_wall_seconds, unit);
@@ -464,7 +464,7 @@ std::string summary_lines(const Results& results, const Style& style) {
   return text + failures;
 }
 
-std::optional<double> shortest_run(const Results& results) {
+std::optional<double> shortest_median_seconds(const Results& results) {
   std::optional<double> shortest;
   for (std::size_t c = 0; c < results.commands.size() && results.session.shell.empty(); ++c) {
     const MetricResult* row = row_of(results, c, Role::WallTime);

@@ -32,7 +32,7 @@ inline constexpr double kMostlyStart = 1e-3;
 
 /// Returns the shortest median wall time, in seconds, of commands that run for less than
 /// kMostlyStart; nullopt if there is no such command.
-std::optional<double> shortest_run(const Results& results);
+std::optional<double> shortest_median_seconds(const Results& results);
 
 std::string histograms(const Results& results, const Style& style);
 

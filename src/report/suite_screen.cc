@@ -27,7 +27,7 @@ struct SuiteRow {
 
 Cell value_cell(const MetricResult& values, const Metric& metric) {
   const std::string mean = short_mean_cell(values, metric);
-  return {.text = values.quantile ? mean : mean_cell(values, metric), .narrower = {mean}};
+  return {.text = values.quantile ? mean : mean_cell(values, metric), .shorter_texts = {mean}};
 }
 
 Cell value_cell(const SuiteRow& row, std::size_t command) {
@@ -44,7 +44,7 @@ Cell base_cell(const SuiteRow& row) {
   if (!results.session.reference.baseline)
     return value_cell(row, results.session.reference.command);
   if (!row.candidate || !row.metric) return {};
-  return value_cell(row_of_reference(results, *row.candidate, *row.metric),
+  return value_cell(result_of_reference(results, *row.candidate, *row.metric),
                     results.session.metrics[*row.metric]);
 }
 
@@ -81,7 +81,7 @@ Cell failed_cell(const SuiteRow& row) {
   const auto text = [&](bool with_reasons) {
     std::string all;
     const auto add = [&](std::string_view who, const Endings& endings) {
-      const std::string share = failed_share(endings, with_reasons);
+      const std::string share = failed_runs_text(endings, with_reasons);
       if (!share.empty()) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", who, share);
     };
     if (!row.candidate) {
@@ -94,21 +94,21 @@ Cell failed_cell(const SuiteRow& row) {
     }
     return all;
   };
-  return {.text = text(true), .ink = Ink::Red, .narrower = {text(false)}};
+  return {.text = text(true), .ink = Ink::Red, .shorter_texts = {text(false)}};
 }
 
-TableColumn suite_column(const char* heading, Holds holds, Cut cut = Cut::Nothing) {
+TableColumn suite_column(const char* heading, CellContent holds, Cut cut = Cut::Nothing) {
   return {.heading = {heading, Ink::Bold},
           .holds = holds,
-          .is_left = holds != Holds::Delta,
+          .is_left = holds != CellContent::Delta,
           .cut = cut};
 }
 
 TableColumn value_column(const char* heading) {
-  TableColumn column = suite_column(heading, Holds::Number);
+  TableColumn column = suite_column(heading, CellContent::Number);
   column.is_left = false;
-  column.narrows = {Less::Deviation};
-  column.is_more = true;
+  column.shortened_at = {Less::Deviation};
+  column.is_dropped_on_phone = true;
   return column;
 }
 
@@ -177,22 +177,23 @@ SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
 }
 
 std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
-  std::vector<TableColumn> columns = {suite_column("benchmark", Holds::Name, Cut::Middle)};
-  if (shape.has_commands) columns.push_back(suite_column("command", Holds::Code, Cut::Middle));
-  if (shape.has_metrics) columns.push_back(suite_column("metric", Holds::Text));
+  std::vector<TableColumn> columns = {suite_column("benchmark", CellContent::Name, Cut::Middle)};
+  if (shape.has_commands)
+    columns.push_back(suite_column("command", CellContent::Code, Cut::Middle));
+  if (shape.has_metrics) columns.push_back(suite_column("metric", CellContent::Text));
   columns.push_back(value_column("base"));
   columns.push_back(value_column("candidate"));
   if (shape.has_deltas)
     for (auto& column : std::span(columns).last(2)) column.dropped_at = Less::Values;
-  columns.push_back(suite_column("delta", Holds::Delta));
-  columns.back().narrows = {Less::Interval};
+  columns.push_back(suite_column("delta", CellContent::Delta));
+  columns.back().shortened_at = {Less::Interval};
   if (shape.has_gates) {
-    columns.push_back(suite_column("verdict", Holds::Verdict));
-    columns.back().narrows = {Less::Deviation, Less::Interval};
+    columns.push_back(suite_column("verdict", CellContent::Verdict));
+    columns.back().shortened_at = {Less::Deviation, Less::Interval};
   }
   if (shape.has_failures) {
-    columns.push_back(suite_column("failed runs", Holds::Number));
-    columns.back().narrows = {Less::Deviation};
+    columns.push_back(suite_column("failed runs", CellContent::Number));
+    columns.back().shortened_at = {Less::Deviation};
   }
   return columns;
 }
@@ -299,11 +300,11 @@ Table suite_table(const Report& suite) {
   const SuiteShape shape = suite_shape(suite, rows);
   constexpr std::size_t shortest = 10;
   Table table{.columns = suite_columns(shape),
-              .steps = {{.gap = 4, .longest = 2 * shortest},
-                        {.longest = 2 * shortest},
-                        {.less = Less::Deviation, .longest = 2 * shortest},
-                        {.less = Less::Interval, .longest = 2 * shortest},
-                        {.less = Less::Values, .longest = 2 * shortest}},
+              .steps = {{.gap = 4, .min_cut_width = 2 * shortest},
+                        {.min_cut_width = 2 * shortest},
+                        {.less = Less::Deviation, .min_cut_width = 2 * shortest},
+                        {.less = Less::Interval, .min_cut_width = 2 * shortest},
+                        {.less = Less::Values, .min_cut_width = 2 * shortest}},
               .shortest = shortest};
   for (const SuiteRow& row : rows) table.rows.push_back(suite_cells(row, shape));
   for (const Geomean& mean : suite.geomeans) table.rows.push_back(suite_cells(mean, suite, shape));
@@ -341,7 +342,7 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
 
 std::string suite_gate_lines(const Report& suite, bool all, bool color) {
   std::string text;
-  const gate::Verdict* passed_over = last_passed_over(suite.benchmarks);
+  const gate::Verdict* passed_over = last_tolerated_verdict(suite.benchmarks);
   for (const Results& results : suite.benchmarks) {
     for (const gate::Verdict& verdict : results.findings.verdicts) {
       const auto [word, ink] = verdict_word(verdict.answer);
@@ -370,7 +371,7 @@ std::string gates_in_one_line(const Report& suite) {
   }
   const double percent = 100.0 * (1.0 - suite.benchmarks.front().session.confidence);
   return plural(verdicts.size(), "gate") + ": " + counts +
-         (suite.risk == gate::Risk::Any
+         (suite.risk == gate::ErrorRate::Any
               ? fmt::format(" (any false alarm: at most {:.3g}%)\n", percent)
               : fmt::format(" (false alarms among those that fail: at most {:.3g}%)\n", percent));
 }

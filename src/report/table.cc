@@ -36,12 +36,12 @@ std::string marked_text(const Cell& cell, bool words) {
 std::string shown(const Cell& cell, const TableColumn& column, Less less, const Style& style) {
   if (less >= column.dropped_at) return "";
   const auto narrowed =
-      std::ranges::count_if(column.narrows, [&](Less narrows) { return narrows <= less; });
-  const std::size_t form = std::min(static_cast<std::size_t>(narrowed), cell.narrower.size());
-  const std::string& text = form == 0 ? cell.text : cell.narrower[form - 1];
+      std::ranges::count_if(column.shortened_at, [&](Less narrows) { return narrows <= less; });
+  const std::size_t form = std::min(static_cast<std::size_t>(narrowed), cell.shorter_texts.size());
+  const std::string& text = form == 0 ? cell.text : cell.shorter_texts[form - 1];
   if (text.empty()) return "";
-  const bool is_foreign =
-      column.holds == Holds::Name || column.holds == Holds::Code || column.holds == Holds::Text;
+  const bool is_foreign = column.holds == CellContent::Name || column.holds == CellContent::Code ||
+                          column.holds == CellContent::Text;
   const std::string line = is_foreign ? one_line(text) : text;
   return std::string(mark_text(cell.mark, form, style.ascii || style.word_marks)) +
          (style.ascii ? to_ascii(line) : line);
@@ -120,18 +120,18 @@ std::string breakable(const std::string& delta) {
   return html_text(html);
 }
 
-std::string cell_html(const Cell& cell, Holds holds) {
-  if (holds == Holds::Markup) return cell.text;
-  if (holds == Holds::Verdict) return verdict_html(cell);
-  if (holds == Holds::Delta) return marked_html(cell);
+std::string cell_html(const Cell& cell, CellContent holds) {
+  if (holds == CellContent::Markup) return cell.text;
+  if (holds == CellContent::Verdict) return verdict_html(cell);
+  if (holds == CellContent::Delta) return marked_html(cell);
   const std::string text = html_text(cell.text);
-  if (holds == Holds::Name && cell.ink == Ink::Bold) return "<b>" + text + "</b>";
-  return holds == Holds::Code && !text.empty() ? "<code>" + text + "</code>" : text;
+  if (holds == CellContent::Name && cell.ink == Ink::Bold) return "<b>" + text + "</b>";
+  return holds == CellContent::Code && !text.empty() ? "<code>" + text + "</code>" : text;
 }
 
 std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first) {
-  std::string_view css = column.is_more ? "more" : "";
-  if (column.holds == Holds::Delta && !cell.text.empty()) css = ink_class(cell.ink);
+  std::string_view css = column.is_dropped_on_phone ? "more" : "";
+  if (column.holds == CellContent::Delta && !cell.text.empty()) css = ink_class(cell.ink);
   const bool is_heading = is_first && !cell.text.empty();
   std::string attributes = css.empty() ? "" : fmt::format(" class=\"{}\"", css);
   if (cell.number) attributes += fmt::format(" data-number=\"{}\"", *cell.number);
@@ -171,7 +171,7 @@ Cell make_mean_cell(const RowOf& row) {
   if (row.values == nullptr) return {"n/a"};
   if (!row.metric.percentile) return {mean_cell(*row.values, row.metric)};
   return {.text = quantile_cell(*row.values, row.metric, true),
-          .narrower = {quantile_cell(*row.values, row.metric, false)}};
+          .shorter_texts = {quantile_cell(*row.values, row.metric, false)}};
 }
 
 Cell range_cell(const RowOf& row) {
@@ -187,7 +187,7 @@ Cell outliers_cell(const RowOf& row) {
   const bool is_little = count > 0 && percent < 0.5;
   return {.text = is_little ? fmt::format("{} (<1%)", count)
                             : fmt::format("{} ({:.0f}%)", count, percent),
-          .narrower = {fmt::format("{}", count)}};
+          .shorter_texts = {fmt::format("{}", count)}};
 }
 
 /// Returns the cell of a delta. In a compact table, the reference's cell is marked, because sorting
@@ -216,7 +216,7 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
        true,
        name_cell,
        {.heading = {"measurement"},
-        .holds = Holds::Text,
+        .holds = CellContent::Text,
         .is_left = true,
         .cut = Cut::End,
         .roomy_width = 24}},
@@ -224,25 +224,25 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
       {true,
        true,
        make_mean_cell,
-       {.heading = {"mean ± σ"}, .narrows = {Less::Range}, .roomy_width = 14}},
+       {.heading = {"mean ± σ"}, .shortened_at = {Less::Range}, .roomy_width = 14}},
       {true,
        false,
        range_cell,
        {.heading = {"min … max"},
         .dropped_at = Less::Range,
         .roomy_width = 17,
-        .is_more = shape.is_compact}},
+        .is_dropped_on_phone = shape.is_compact}},
       {!shape.is_compact,
        false,
        outliers_cell,
-       {.heading = {.text = "outliers", .narrower = {"out"}},
-        .narrows = {Less::OutlierPercent},
+       {.heading = {.text = "outliers", .shorter_texts = {"out"}},
+        .shortened_at = {Less::OutlierPercent},
         .dropped_at = Less::Outliers,
         .roomy_width = 8}},
       {shape.has_deltas,
        true,
        make_delta_cell,
-       {.heading = {"delta"}, .holds = Holds::Delta, .narrows = {Less::Interval}}}};
+       {.heading = {"delta"}, .holds = CellContent::Delta, .shortened_at = {Less::Interval}}}};
   std::erase_if(columns, [](const MetricColumn& column) { return !column.is_there; });
   if (shape.is_for_page)
     std::stable_partition(columns.begin(), columns.end(),
@@ -273,12 +273,13 @@ constexpr auto kFullSteps = std::to_array<TableStep>({{.gap = 4, .roomy = true},
                                                       {.less = Less::Outliers},
                                                       {.less = Less::Range},
                                                       {.less = Less::Interval}});
-constexpr auto kCompactSteps = std::to_array<TableStep>({{.gap = 4},
-                                                         {.longest = 32},
-                                                         {.longest = 24},
-                                                         {.less = Less::Names, .longest = 24},
-                                                         {.less = Less::Range, .longest = 12},
-                                                         {.less = Less::Interval, .longest = 8}});
+constexpr auto kCompactSteps =
+    std::to_array<TableStep>({{.gap = 4},
+                              {.min_cut_width = 32},
+                              {.min_cut_width = 24},
+                              {.less = Less::Names, .min_cut_width = 24},
+                              {.less = Less::Range, .min_cut_width = 12},
+                              {.less = Less::Interval, .min_cut_width = 8}});
 constexpr auto kMatrixSteps = std::to_array<TableStep>({{.gap = 4},
                                                         {},
                                                         {.gap = 4, .less = Less::Range},
@@ -343,7 +344,7 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
   const Metric& of = results.session.metrics[metric];
   const std::string mean = short_mean_cell(*row, of) + failed;
   const std::string whole = mean_cell(*row, of) + failed;
-  Cell cell{.text = whole, .narrower = {whole, mean, mean}};
+  Cell cell{.text = whole, .shorter_texts = {whole, mean, mean}};
   if (!row->delta) return cell;
   const Cell delta = delta_cell(*row->delta, of.better);
   cell.ink = delta.ink;
@@ -354,8 +355,8 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
       "  " +
       marked_text({.text = signed_percent(*row->delta->change, 1), .mark = mark}, with_words);
   cell.text += "  " + marked_text({.text = delta.text, .mark = mark}, with_words);
-  cell.narrower[0] += percent;
-  cell.narrower[1] += percent;
+  cell.shorter_texts[0] += percent;
+  cell.shorter_texts[1] += percent;
   return cell;
 }
 
@@ -382,10 +383,11 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
   return row;
 }
 
-TableColumn bold_column(std::string heading, Holds holds, Cut cut) {
+TableColumn bold_column(std::string heading, CellContent holds, Cut cut) {
   return {.heading = {std::move(heading), Ink::Bold},
           .holds = holds,
-          .narrows = holds == Holds::Delta ? std::vector{Less::Interval} : std::vector<Less>{},
+          .shortened_at =
+              holds == CellContent::Delta ? std::vector{Less::Interval} : std::vector<Less>{},
           .cut = cut};
 }
 
@@ -408,7 +410,7 @@ TableLayout fit(std::span<const Table> tables, const Style& style) {
     fitted.widths = column_widths(tables, step, style);
     std::vector<std::size_t> cut = fitted.widths;
     for (std::size_t c = 0; c < widest.columns.size(); ++c)
-      if (widest.columns[c].cut != Cut::Nothing) cut[c] = std::min(cut[c], step.longest);
+      if (widest.columns[c].cut != Cut::Nothing) cut[c] = std::min(cut[c], step.min_cut_width);
     fitted.fits = style.width == 0 || line_width(cut, step.gap) <= style.width;
     if (fitted.fits) break;
   }
@@ -432,7 +434,7 @@ std::string terminal_text(const Table& table, const Style& style) {
 
 std::string_view interval_note(std::span<const Table> tables, const TableLayout& fitted) {
   const bool has_deltas = std::ranges::any_of(tables, [](const Table& table) {
-    return std::ranges::find(table.columns, Holds::Delta, &TableColumn::holds) !=
+    return std::ranges::find(table.columns, CellContent::Delta, &TableColumn::holds) !=
            table.columns.end();
   });
   return has_deltas && fitted.lacks(Less::Interval)
@@ -455,7 +457,8 @@ std::string table_html(const Table& table, std::string_view css_class) {
   if (!css_class.empty()) html += fmt::format(" class=\"{}\"", css_class);
   html += ">\n<thead><tr>";
   for (const TableColumn& column : table.columns)
-    html += fmt::format("<th scope=\"col\"{}>{}</th>", column.is_more ? " class=\"more\"" : "",
+    html += fmt::format("<th scope=\"col\"{}>{}</th>",
+                        column.is_dropped_on_phone ? " class=\"more\"" : "",
                         html_text(column.heading.text));
   html += "</tr></thead>\n<tbody>\n";
   for (const TableRow& row : table.rows) {
@@ -481,14 +484,14 @@ std::string verdict_html(const Cell& verdict) {
   const std::string_view css = *verdict.answer == gate::Answer::Pass   ? "better"
                                : *verdict.answer == gate::Answer::Fail ? "worse"
                                                                        : "unsure";
-  return fmt::format("<span class=\"mark {}\">{}</span>{}{}", css,
-                     verdict_word(*verdict.answer).first, verdict.figures.empty() ? "" : "<br>",
-                     html_text(verdict.figures));
+  return fmt::format(
+      "<span class=\"mark {}\">{}</span>{}{}", css, verdict_word(*verdict.answer).first,
+      verdict.verdict_numbers.empty() ? "" : "<br>", html_text(verdict.verdict_numbers));
 }
 
 Cell delta_cell(const stats::Change& delta, Better better) {
   Cell cell{.text = delta_text(delta), .ink = Ink::Dim, .mark = Mark::Blank};
-  if (delta.change) cell.narrower = {short_delta_text(delta)};
+  if (delta.change) cell.shorter_texts = {short_delta_text(delta)};
   cell.is_sure = delta.is_significant();
   if (!delta.is_relevant()) return cell;
   const bool is_better = (*delta.change > 0) == (better == Better::More);
@@ -581,7 +584,7 @@ std::vector<std::size_t> order_rows(const Results& results) {
 std::vector<std::size_t> compact_metrics(const Results& results, bool verbose) {
   const auto primary = primary_metric(results.session.metrics);
   if (!primary) return {};
-  if (!verbose && !results.presentation.every_row) return {*primary};
+  if (!verbose && !results.presentation.compact_shows_all) return {*primary};
   std::vector<std::size_t> metrics;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
     if (is_shown(results.session.metrics[m], verbose) && !is_all_zero(results, m))
@@ -624,7 +627,7 @@ Table markup_table(const Results& results, const Markup& markup) {
       {.has_deltas = std::ranges::any_of(results.commands, [&](const CommandResult& command) {
          return has_delta(results, command, true);
        })});
-  Table table{.columns = {{.heading = {"command"}, .holds = Holds::Markup, .is_left = true}}};
+  Table table{.columns = {{.heading = {"command"}, .holds = CellContent::Markup, .is_left = true}}};
   add_columns(table, columns, Ink::Plain);
   for (const std::size_t c : order_rows(results)) {
     const CommandResult& command = results.commands[c];
@@ -651,12 +654,12 @@ Table compact_table(const Results& results, std::size_t metric) {
                                      .has_deltas = has_deltas_of(results, metric),
                                      .has_runs = has_runs_column(results)});
   const std::vector<std::string> parameters = parameter_names(results);
-  Table table{.columns = {bold_column("command", Holds::Code, Cut::Middle)},
+  Table table{.columns = {bold_column("command", CellContent::Code, Cut::Middle)},
               .steps = {kCompactSteps.begin(), kCompactSteps.end()}};
   table.columns[0].is_left = true;
   if (parameters_name_commands(results)) table.columns[0].dropped_at = Less::Names;
   for (const std::string& name : parameters)
-    table.columns.push_back(bold_column(name, Holds::Text, Cut::Middle));
+    table.columns.push_back(bold_column(name, CellContent::Text, Cut::Middle));
   add_columns(table, columns, Ink::Bold);
   for (const std::size_t c : order_rows(results)) {
     const Command& command = results.session.commands[c];
@@ -680,11 +683,12 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
     return second == nullptr ? GridColumn{} : GridColumn{second->value, one_line(second->value)};
   });
   if (grid.rows.size() < 2 || grid.columns.size() < 2) return std::nullopt;
-  Table table{.columns = {bold_column(names[0] + " \\ " + names[1], Holds::Text, Cut::Nothing)},
-              .steps = {kMatrixSteps.begin(), kMatrixSteps.end()}};
+  Table table{
+      .columns = {bold_column(names[0] + " \\ " + names[1], CellContent::Text, Cut::Nothing)},
+      .steps = {kMatrixSteps.begin(), kMatrixSteps.end()}};
   for (const GridColumn& column : grid.columns) {
-    table.columns.push_back(bold_column(column.title, Holds::Number, Cut::Nothing));
-    table.columns.back().narrows = {Less::Range, Less::Deviation, Less::Interval};
+    table.columns.push_back(bold_column(column.title, CellContent::Number, Cut::Nothing));
+    table.columns.back().shortened_at = {Less::Range, Less::Deviation, Less::Interval};
   }
   for (const std::string& value : grid.rows) {
     TableRow& row = table.rows.emplace_back(TableRow{{value, Ink::Bold}});
@@ -708,13 +712,13 @@ std::string scan_table(const Results& results, const Style& style) {
   const bool has_one = grid.columns.size() == 1;
   // A compact table has these values.
   if ((is_compact(results) || begins_compact(results)) && has_one) return "";
-  Table table{.columns = {bold_column(names.front(), Holds::Text, Cut::Middle)},
+  Table table{.columns = {bold_column(names.front(), CellContent::Text, Cut::Middle)},
               .steps = {kScanSteps.begin(), kScanSteps.end()}};
   for (const GridColumn& column : grid.columns)
     table.columns.push_back(
         bold_column(has_one ? std::string(metric_name_of(Role::WallTime)) : column.title,
-                    Holds::Number, Cut::Middle));
-  if (has_one) table.columns.push_back(bold_column("delta", Holds::Delta, Cut::Middle));
+                    CellContent::Number, Cut::Middle));
+  if (has_one) table.columns.push_back(bold_column("delta", CellContent::Delta, Cut::Middle));
   for (const std::string& value : grid.rows) table.rows.push_back(scan_row(results, grid, value));
   return terminal_text(table, style);
 }
@@ -723,13 +727,14 @@ Table metrics_table(const Results& results, bool every_row) {
   const std::vector<std::size_t> commands = order_rows(results);
   const std::vector<std::size_t> candidates = find_candidates(results);
   const bool has_many = candidates.size() > 1;
-  Table table{.columns = {{.heading = {"measurement"}, .holds = Holds::Text}}};
+  Table table{.columns = {{.heading = {"measurement"}, .holds = CellContent::Text}}};
   for (const std::size_t c : commands)
-    table.columns.push_back({.heading = {results.session.commands[c].name}, .is_more = has_many});
+    table.columns.push_back(
+        {.heading = {results.session.commands[c].name}, .is_dropped_on_phone = has_many});
   for (const std::size_t c : candidates)
     table.columns.push_back(
         {.heading = {has_many ? "delta of " + results.session.commands[c].name : "delta"},
-         .holds = Holds::Delta});
+         .holds = CellContent::Delta});
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
     const auto values_of = [&](std::size_t c) { return shown_row(results.commands[c], m); };
@@ -758,10 +763,10 @@ std::string differences_html(const Results& results) {
   // Commands or metrics, whichever are more, become the rows.
   if (metrics.size() >= results.commands.size())
     return table_html(metrics_table(results, false), "matrix metrics");
-  Table table{.columns = {{.heading = {"command"}, .holds = Holds::Markup}}};
+  Table table{.columns = {{.heading = {"command"}, .holds = CellContent::Markup}}};
   for (const std::size_t metric : metrics)
     table.columns.push_back(
-        {.heading = {titled(results.session.metrics[metric])}, .holds = Holds::Delta});
+        {.heading = {titled(results.session.metrics[metric])}, .holds = CellContent::Delta});
   const std::vector<std::string> classes = command_classes(results);
   for (const std::size_t c : order_rows(results)) {
     TableRow& row = table.rows.emplace_back(

@@ -37,7 +37,7 @@ struct TableStep {
   std::size_t gap = 2;
   Less less = Less::Nothing;
   /// Width in cells to which a column may be cut, if TableColumn::cut allows it.
-  std::size_t longest = std::numeric_limits<std::size_t>::max();
+  std::size_t min_cut_width = std::numeric_limits<std::size_t>::max();
   bool roomy = false;
 };
 
@@ -50,16 +50,16 @@ struct Cell {
   Mark mark = Mark::None;
   bool is_sure = false;
   std::vector<std::string>
-      narrower{};  ///< shorter texts for narrow terminals, see TableColumn::narrows
+      shorter_texts{};  ///< shorter texts for narrow terminals, see TableColumn::shortened_at
   std::optional<gate::Answer> answer{};
-  std::string figures{};  ///< part of `text` with a verdict's numbers; may be empty
+  std::string verdict_numbers{};  ///< part of `text` with a verdict's numbers; may be empty
   std::optional<double>
       number{};      ///< number by whose size a page sorts the rows; nullopt: pages use `text`
   double bar = 0.0;  ///< length of the bar in a page's cell, 0 to 1
 };
 
 /// The contents of a column's cells. They decide how cells are escaped and formatted.
-enum class Holds : unsigned char {
+enum class CellContent : unsigned char {
   Name,  ///< name of a benchmark; in bold ink: of a geometric mean
   Code,
   Text,    ///< text from the user
@@ -73,13 +73,14 @@ enum class Cut : unsigned char { Nothing, End, Middle };
 
 struct TableColumn {
   Cell heading{};
-  Holds holds = Holds::Number;
+  CellContent holds = CellContent::Number;
   bool is_left = false;
-  std::vector<Less> narrows{};    ///< steps at which cells change to their next Cell::narrower
+  std::vector<Less>
+      shortened_at{};             ///< steps at which cells change to their next Cell::shorter_texts
   Less dropped_at = Less::Never;  ///< step from which on the column is left out
   Cut cut = Cut::Nothing;
   std::size_t roomy_width = 0;
-  bool is_more = false;  ///< true: left out on a phone
+  bool is_dropped_on_phone = false;  ///< true: left out on a phone
 };
 
 using TableRow = std::vector<Cell>;
@@ -96,7 +97,7 @@ struct Table {
 struct TableLayout {
   TableStep step{};
   std::vector<std::size_t> widths{};
-  bool fits = false;  ///< true if no column is cut below TableStep::longest
+  bool fits = false;  ///< true if no column is cut below TableStep::min_cut_width
 
   bool lacks(Less what) const { return step.less >= what; }
 };
@@ -207,7 +208,7 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric);
 std::string scan_table(const Results& results, const Style& style);
 
 /// Returns a table with a row for each metric: the values of all commands, and the deltas.
-/// `every_row`: includes metrics that are Shown::Verbose.
+/// `compact_shows_all`: includes metrics that are Shown::Verbose.
 Table metrics_table(const Results& results, bool every_row);
 
 /// Returns the deltas of all shown metrics and commands as an HTML table; empty without deltas.

@@ -15,7 +15,7 @@ namespace lauka::report {
 
 namespace {
 
-using Words = WordedWarning;
+using Words = WarningText;
 
 constexpr std::size_t kMaxNamed = 5;
 
@@ -396,7 +396,7 @@ std::string write_line(const Results& results, std::span<const Words> group) {
   std::vector<std::string> subjects;
   for (const Words& each : group) {
     std::string subject = subject_of(results, *each.command);
-    if (!each.figure.empty()) subject += " (" + each.figure + ")";
+    if (!each.command_numbers.empty()) subject += " (" + each.command_numbers + ")";
     subjects.push_back(std::move(subject));
   }
   return fmt::format("{}: {}; {}", enumerated(std::move(subjects)), words.general, words.advice);
@@ -416,8 +416,8 @@ std::string uncounted_line(const Command& command, const UncountedFile& file) {
   return cited(command.name) + ": " + words.text + "; " + words.advice;
 }
 
-std::vector<WordedWarning> worded_warnings(const Results& results) {
-  std::vector<WordedWarning> all;
+std::vector<WarningText> worded_warnings(const Results& results) {
+  std::vector<WarningText> all;
   for (const Warning& warning : results.warnings) all.push_back(worded(results, warning));
   return all;
 }

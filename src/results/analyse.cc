@@ -392,7 +392,7 @@ std::vector<std::vector<RowOfSuite>> rows_by_metric(
 
 }  // namespace
 
-MetricResult row_of_reference(const Results& results, std::size_t command, std::size_t metric) {
+MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric) {
   const auto& baseline = results.session.reference.baseline;
   if (!baseline) return results.commands[results.session.reference.command].rows[metric];
   const Series series{baseline_values(*baseline, command, metric), {}, std::nullopt};
@@ -476,7 +476,7 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
     const auto too_small = first_with_bounds(session.reference, question.condition, series, c);
     findings.verdicts.push_back(
         *gate::decide_at_look(question, samples, too_small, levels, {1, true}));
-    findings.verdicts.back().p_of_fail = findings.verdicts.back().p_fail;
+    findings.verdicts.back().p_over_all_looks = findings.verdicts.back().p_fail;
     findings.intervals.push_back({question.metric, levels.tails});
   }
   return findings;
@@ -499,9 +499,9 @@ void hold_back_verdicts(const Recording& session, gate::Findings& findings) {
         baseline ? failures(*baseline->session->runs, baseline->commands[verdict.candidate])
                  : failures(*session.runs, session.reference.command);
     if (gate::failures_differ(of_reference, failures(*session.runs, verdict.candidate)))
-      gate::hold_back(verdict, gate::Obstacle::FailureRates);
+      gate::make_inconclusive(verdict, gate::Obstacle::FailureRates);
     else if (lacks_samples(session, verdict))
-      gate::hold_back(verdict, gate::Obstacle::NoSamples);
+      gate::make_inconclusive(verdict, gate::Obstacle::NoSamples);
   }
 }
 
@@ -598,7 +598,7 @@ std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
   return {gated.begin(), gated.end()};
 }
 
-Report make_report(std::vector<Results> benchmarks, gate::Risk risk) {
+Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk) {
   Report suite{.benchmarks = std::move(benchmarks), .risk = risk};
   if (!suite.is_suite()) return suite;
   std::vector<std::vector<std::size_t>> candidates;

@@ -126,7 +126,7 @@ void describe_counts(const Results& results, bool has_instructions, bool has_cyc
   why.counted_kernel = std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
     return metric.levels == CountedLevels::KernelOnly;
   });
-  why.is_of_all_kinds =
+  why.sums_core_kinds =
       has_cycles && std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
         return metric.role == Role::Cycles && metric.is_part;
       });

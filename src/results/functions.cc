@@ -65,7 +65,7 @@ std::optional<Side> candidate_side(const Results& results, std::size_t metric,
 std::optional<Side> reference_side(const Results& results, std::size_t metric,
                                    std::size_t candidate) {
   const auto& baseline = results.session.reference.baseline;
-  const MetricResult row = row_of_reference(results, candidate, metric);
+  const MetricResult row = result_of_reference(results, candidate, metric);
   return baseline ? find_side(*baseline->session, baseline->commands[candidate],
                               results.session.metrics[metric].name, row)
                   : find_side(results.session, results.session.reference.command,

@@ -228,7 +228,7 @@ struct Why {
                                   ///< other privilege levels than instructions
   bool counted_kernel = false;
   bool has_shell = false;        ///< true if counts include the shell, while times do not
-  bool is_of_all_kinds = false;  ///< true if cycles are a sum over several core kinds
+  bool sums_core_kinds = false;  ///< true if cycles are a sum over several core kinds
 };
 
 struct LayoutResult {
@@ -323,7 +323,7 @@ inline const MetricResult* row_of(const Results& results, std::size_t command, R
 
 /// Returns the results of the reference of `command`, in this session or in the baseline. The
 /// results of a baseline come from its runs' values alone.
-MetricResult row_of_reference(const Results& results, std::size_t command, std::size_t metric);
+MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric);
 
 struct Geomean {
   std::size_t place = 0;    ///< position among its benchmark's candidates
@@ -338,7 +338,7 @@ struct Geomean {
 struct Report {
   std::vector<Results> benchmarks;
   std::vector<Geomean> geomeans{};  ///< means over at least two benchmarks; empty outside suites
-  gate::Risk risk = gate::Risk::Any;
+  gate::ErrorRate risk = gate::ErrorRate::Any;
 
   bool is_suite() const { return !benchmarks.front().benchmark.empty(); }
   bool complete() const;
@@ -355,7 +355,7 @@ std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
 
 /// Makes a report; of a suite, with geometric means. A mean leaves out benchmarks whose candidate
 /// has no delta of the metric, or one of -100%.
-Report make_report(std::vector<Results> benchmarks, gate::Risk risk);
+Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk);
 
 /// Makes verdicts inconclusive if reference and candidate fail at different rates, or neither has a
 /// sample of sampled time. Leaves verdicts about a gate's bound unchanged. Must be called before

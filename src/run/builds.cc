@@ -23,11 +23,11 @@ namespace lauka {
 
 namespace {
 
-using Answer = os::ProgramAside::Answer;
+using Answer = os::HelperProgram::Answer;
 
 struct Running {
   const Build* build = nullptr;
-  std::unique_ptr<os::ProgramAside> program{};
+  std::unique_ptr<os::HelperProgram> program{};
   std::future<Answer> answer{};  // must end before the program
 };
 
@@ -40,10 +40,10 @@ Running begin(const Build& build, const std::optional<User>& user) {
   spec.folder = build.folder;
   spec.environment = build.environment;
   spec.user = user;
-  Running running{&build, std::make_unique<os::ProgramAside>()};
+  Running running{&build, std::make_unique<os::HelperProgram>()};
   running.program->begin(spec, forever);
   running.answer = std::async(std::launch::async, [program = running.program.get()] {
-    return program->wait(kMaxOutput, os::ProgramAside::Part::End);
+    return program->wait(kMaxOutput, os::HelperProgram::Part::End);
   });
   return running;
 }

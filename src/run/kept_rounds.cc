@@ -63,7 +63,7 @@ struct Members {
   static auto of(FunctionCounts& counts) {
     return named("name counts", counts.name, counts.counts);
   }
-  static auto of(KeptFunctions& functions) {
+  static auto of(FunctionsOfRun& functions) {
     return named("step functions", functions.step, functions.functions);
   }
   static auto of(UncountedRuns& uncounted) {
@@ -240,8 +240,8 @@ std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_v
   }
 }
 
-std::string to_line(const KeptHead& head) {
-  return Json::array({tag(), head.seed, head.began.time_since_epoch().count(), head.made_of})
+std::string to_line(const LogHead& head) {
+  return Json::array({tag(), head.seed, head.began.time_since_epoch().count(), head.settings})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -250,12 +250,12 @@ bool may_be_cut_head(std::string_view line) {
   return line.starts_with(begin) || begin.starts_with(line);
 }
 
-std::optional<KeptHead> parse_head(std::string_view line) {
+std::optional<LogHead> parse_head(std::string_view line) {
   try {
     if (!line.starts_with(head_begin())) return std::nullopt;
     const Json json = Json::parse(line);
     const std::chrono::milliseconds began(json.at(2).get<std::int64_t>());
-    return KeptHead{json.at(3), json.at(1), TimeOfDay(began)};
+    return LogHead{json.at(3), json.at(1), UtcTime(began)};
   } catch (const std::exception&) {
     return std::nullopt;
   }

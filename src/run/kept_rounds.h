@@ -38,7 +38,7 @@ struct Pace {
   RunningMean wall;
 };
 
-struct KeptFunctions {
+struct FunctionsOfRun {
   Step step{};
   std::vector<FunctionCounts> functions{};
 };
@@ -50,7 +50,7 @@ struct FinishedRounds {
   std::chrono::nanoseconds time{};  ///< time that the steps took, with their hooks
   std::vector<RunRecord> runs{};
   std::vector<RedoneRun> redone{};
-  std::vector<KeptFunctions> functions{};
+  std::vector<FunctionsOfRun> functions{};
   // State after these rounds. StepRunner::kept_part sets all but `paces`.
   std::vector<Pace> paces{};
   std::vector<Note> notes{};
@@ -65,16 +65,16 @@ std::string to_line(std::size_t benchmark, FinishedRounds rounds);
 std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_view line);
 
 /// The first line of a log of rounds.
-struct KeptHead {
+struct LogHead {
   /// Names and values of all that determines the rounds.
-  std::vector<std::pair<std::string, std::string>> made_of{};
+  std::vector<std::pair<std::string, std::string>> settings{};
   std::uint64_t seed = 0;
-  TimeOfDay began{};
+  UtcTime began{};
 };
 
-std::string to_line(const KeptHead& head);
+std::string to_line(const LogHead& head);
 /// Decodes a head; nullopt if `line` is not the head of a log in the present format.
-std::optional<KeptHead> parse_head(std::string_view line);
+std::optional<LogHead> parse_head(std::string_view line);
 
 /// True if `line` may be a head, perhaps cut off at its end.
 bool may_be_cut_head(std::string_view line);

@@ -69,7 +69,7 @@ void AwaitedLine::begin() {
   tail_.clear();
 }
 
-bool AwaitedLine::receive(os::Kept which, std::string_view bytes) {
+bool AwaitedLine::receive(os::OutputStream which, std::string_view bytes) {
   tail_.add(bytes);
   std::string& begun = begun_.at(static_cast<std::size_t>(which));
   for (;;) {
@@ -91,8 +91,8 @@ bool AwaitedLine::is_awaited(std::string_view line) {
   return !found || *found;
 }
 
-bool OutputStore::receive(os::Kept which, std::string_view bytes) {
-  if (which != os::Kept::Output) return true;
+bool OutputStore::receive(os::OutputStream which, std::string_view bytes) {
+  if (which != os::OutputStream::Output) return true;
   const std::uint64_t room = kMaxStored - std::min(stored_.bytes, kMaxStored);
   const std::string_view kept = bytes.substr(0, static_cast<std::size_t>(room));
   has_room_ = has_room_ && (kept.empty() || stored_.text.append(kept));
@@ -223,7 +223,7 @@ Result<StoredOutput> OutputCheck::read_file(const std::string& path) const {
   std::vector<char> room(kPiece);
   std::uint64_t at = 0;
   while (const std::size_t got = file->read(at, room)) {
-    store.receive(os::Kept::Output, {room.data(), got});
+    store.receive(os::OutputStream::Output, {room.data(), got});
     at += got;
   }
   return store.take();
@@ -258,7 +258,7 @@ std::optional<Error> OutputCheck::verdict() {
                kRemedy};
 }
 
-bool scrapes(const Plan& plan) {
+bool has_scraped_metrics(const Plan& plan) {
   return std::ranges::any_of(plan.reported, &OwnMetric::is_scraped);
 }
 
@@ -292,7 +292,7 @@ Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Ste
 
 Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
   const OwnMetric& metric = plan_.reported[place];
-  for (const os::Kept which : {os::Kept::Output, os::Kept::Error}) {
+  for (const os::OutputStream which : {os::OutputStream::Output, os::OutputStream::Error}) {
     const auto match = last_match(*metric.pattern, which);
     if (!match) return match.error().about(option_of(metric));
     if (!*match) continue;
@@ -312,7 +312,7 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
 
 /// Searches from the end, in windows that overlap by the longest match.
 Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pattern,
-                                                              os::Kept which) const {
+                                                              os::OutputStream which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
   const std::uint64_t least = size > os::kMaxKeptBytes ? size - os::kMaxKeptBytes : 0;
   const auto deadline = clock_.now() + kMaxTimeToScrape;
@@ -335,7 +335,7 @@ Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pat
 }
 
 std::string ReportedValues::output_end() const {
-  for (const os::Kept which : {os::Kept::Output, os::Kept::Error}) {
+  for (const os::OutputStream which : {os::OutputStream::Output, os::OutputStream::Error}) {
     const std::uint64_t size = launcher_.kept_bytes(which);
     if (size == 0) continue;
     std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(size, kShown)), '\0');
@@ -408,7 +408,7 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
 
 std::optional<Error> why_no_region(const os::Ended& ended) {
   const os::RegionUse use = ended.region.value_or(os::RegionUse{});
-  if (use.lost_locks > 0)
+  if (use.lock_timeouts > 0)
     return Error{
         "for more than a second one of its processes was beginning or ending a region, as if it "
         "had been killed there",

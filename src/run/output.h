@@ -34,7 +34,7 @@ class AwaitedLine final : public os::OutputListener {
   /// Forgets the output of the previous run.
   void begin();
 
-  bool receive(os::Kept which, std::string_view bytes) override;
+  bool receive(os::OutputStream which, std::string_view bytes) override;
 
   /// Returns why matching failed, as a predicate of the expression; nullopt if it did not fail.
   const std::optional<Error>& error() const { return error_; }
@@ -62,7 +62,7 @@ class OutputStore final : public os::OutputListener {
  public:
   explicit OutputStore(os::TextFile text) : stored_{std::move(text)} {}
 
-  bool receive(os::Kept which, std::string_view bytes) override;
+  bool receive(os::OutputStream which, std::string_view bytes) override;
 
   /// Returns the stored output; an error if there was no room for it.
   Result<StoredOutput> take();
@@ -112,7 +112,7 @@ class OutputCheck {
 inline constexpr const char* kMetricsVariable = "LAUKA_METRICS";
 
 /// True if the plan searches for values in the output of runs (--scrape).
-bool scrapes(const Plan& plan);
+bool has_scraped_metrics(const Plan& plan);
 
 /// Reads the values that programs report in their output and in the files of LAUKA_METRICS.
 class ReportedValues {
@@ -146,7 +146,8 @@ class ReportedValues {
   using Values = std::vector<std::optional<double>>;
 
   Result<void> scrape(std::size_t place, Values& values) const;
-  Result<std::optional<std::string>> last_match(const Pattern& pattern, os::Kept which) const;
+  Result<std::optional<std::string>> last_match(const Pattern& pattern,
+                                                os::OutputStream which) const;
   std::string output_end() const;
   Result<void> read(std::string_view text, Values& values);
   Result<std::size_t> place_of(const ReportedLine& reported);

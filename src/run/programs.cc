@@ -207,7 +207,7 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
   os::ProgramSpec spec;
   spec.words = command.words;
   if (!command.input.empty()) spec.input.path = command.input;
-  spec.output = {command.output.kind, command.output.path, scrapes(plan),
+  spec.output = {command.output.kind, command.output.path, has_scraped_metrics(plan),
                  plan.setting.until.has_value()};
   spec.timeout = plan.timeout;
   spec.cpus = plan.cores.cpus;
@@ -286,7 +286,7 @@ Result<void> HookRunner::add_programs(std::size_t index, std::uint32_t layout,
     const auto id = launcher_.add_program(make_hook(row, *command, user));
     if (!id) return id.error();
     programs[row.kind] = *id;
-    (row.is_of_a_run() ? between_runs_ : around_commands_) = true;
+    if (row.is_of_a_run()) between_runs_ = true;
   }
   return {};
 }
@@ -314,7 +314,7 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
   const auto all = launcher_.run({&launch, 1}, false, {});
   HookFailed failed{row.kind, command, step, {}, {}};
   if (!all) {
-    failed.outcome = NotStarted{LaunchStep::Ask, 0};
+    failed.outcome = NotStarted{LaunchStep::ReachLauncher, 0};
     failed.output_end = all.error().line();
     return failed;
   }

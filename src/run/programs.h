@@ -67,8 +67,6 @@ class HookRunner {
 
   bool run_between_runs() const { return between_runs_; }
 
-  bool surround_commands() const { return around_commands_; }
-
   /// Runs the hooks of a moment in the layout of `step` (nullopt: in all layouts). Stops at the
   /// first failure and returns it; nullopt if no hook failed.
   std::optional<HookFailed> run(Moment moment, std::uint32_t command,
@@ -98,7 +96,6 @@ class HookRunner {
   std::vector<Programs> programs_;  // by command, then by layout
   std::vector<bool> to_clean_up_;
   bool between_runs_ = false;
-  bool around_commands_ = false;
   std::chrono::nanoseconds time_{};
 };
 

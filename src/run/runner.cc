@@ -39,7 +39,7 @@ class Runner final : NonCopyable {
     if (!has_begun_) begin();
     for (;;) {
       const Action action = scheduler_.next();
-      if (std::holds_alternative<LetOthers>(action)) return true;
+      if (std::holds_alternative<YieldTurn>(action)) return true;
       if (std::holds_alternative<End>(action)) break;
       std::visit([this](const auto& what) { carry_out(what); }, action);
       if (steps_.is_cut_short()) scheduler_.end_early();
@@ -61,8 +61,8 @@ class Runner final : NonCopyable {
  private:
   static Scheduler::Conditions conditions_of(const BenchmarkRun& run, const RunContext& context) {
     return {.takes_turns = !run.name.empty() && run.plan.setting.order != Order::Sequential,
-            .is_watched = run.rounds != nullptr ||
-                          (context.machine != nullptr && context.machine->watches_throttling()),
+            .needs_short_batches = run.rounds != nullptr || (context.machine != nullptr &&
+                                                             context.machine->watches_throttling()),
             .compares_tuning = context.machine != nullptr && context.machine->can_switch(),
             .identifies = run.identifies,
             .is_resumed = run.rounds != nullptr && !run.rounds->finished.empty()};
@@ -92,14 +92,14 @@ class Runner final : NonCopyable {
   void carry_out(const SetUp& action) { steps_.set_up(action.commands); }
   void carry_out(const CleanUp& action) { steps_.clean_up(action.commands); }
   void carry_out(const CheckOutput& action) {
-    scheduler_.take_checked(steps_.check_output(action.commands));
+    scheduler_.take_number_of_checks(steps_.check_output(action.commands));
   }
   void carry_out(const Identify& action) {
     identify(plan_, {context_.user, context_.interrupt}, action.commands.first,
              action.commands.count, programs_);
   }
   void carry_out(const Tune& action) { context_.machine->tune(action.on); }
-  void carry_out(const LetOthers& /*action*/) {}
+  void carry_out(const YieldTurn& /*action*/) {}
   void carry_out(const End& /*action*/) {}
 
   bool is_reading() const { return run_.rounds != nullptr && !run_.rounds->finished.empty(); }

@@ -50,7 +50,7 @@ Scheduler::Scheduler(const Plan& plan, const Conditions& conditions)
       is_timed_(needs_timed_runs(plan)),
       gates_(plan),
       precision_(plan, gates_),
-      counting_(make_counting_rule(plan, gates_.asks_for(RoundKind::Counting))),
+      counting_(make_counting_rule(plan, gates_.has_gate_on(RoundKind::Counting))),
       timed_(timed_rule(plan.setting.stop, counting_)),
       rule_(timed_),
       simulated_rounds_(count_simulated_rounds(plan, gates_)),
@@ -62,7 +62,8 @@ Action Scheduler::next() {
   for (;;) {
     if (!requests_.empty()) return issue();
     while (!goals_.empty()) {
-      if (auto action = std::visit([this](auto& goal) { return approach(goal); }, goals_.front()))
+      if (auto action =
+              std::visit([this](auto& goal) { return next_action_for(goal); }, goals_.front()))
         return *std::move(action);
       goals_.pop_front();
     }
@@ -125,7 +126,7 @@ void Scheduler::go_on() {
     case Stage::DecideSimulated:
       return decide_simulated();
     case Stage::WarmUp:
-      add(UpTo{RoundKind::Warmup, warmup_rounds()});
+      add(RoundTarget{RoundKind::Warmup, warmup_rounds()});
       stage_ = is_timed_ ? Stage::Time : Stage::CountAlone;
       return;
     case Stage::CountAlone:
@@ -137,11 +138,11 @@ void Scheduler::go_on() {
     case Stage::Leave:
       return leave_group();
     case Stage::Refine:
-      return refine();
+      return add_rounds_for_precision();
     case Stage::Look:
       return look_at_gates();
     case Stage::Extend:
-      return extend();
+      return extend_to_next_look();
     case Stage::ExtendTimed:
       return extend_timed();
     case Stage::Finish:
@@ -165,7 +166,7 @@ void Scheduler::enter_group() {
   // Setups may change the programs' files.
   if (conditions_.identifies || has_surrounding_hooks_) add(Once{Identify{range()}});
   if (has_surrounding_hooks_) add(Once{CheckOutput{range()}});
-  add(UpTo{RoundKind::Simulated, simulated_rounds_});
+  add(RoundTarget{RoundKind::Simulated, simulated_rounds_});
   stage_ = Stage::DecideSimulated;
 }
 
@@ -174,13 +175,13 @@ void Scheduler::decide_simulated() {
   if (groups_.size() == 1 && gates_.waits_for(RoundKind::Simulated)) {
     look(RoundKind::Simulated, simulated_rounds_, !plan_.setting.stop.exact_runs);
     if (gates_.waits_for(RoundKind::Simulated))
-      add(UpTo{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
+      add(RoundTarget{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
     return;
   }
   // Functions whose counts vary can be compared only after more rounds.
   const std::uint64_t passes = plan_.setting.events.passes_of(RoundKind::Simulated);
   if (functions_vary_ && group().simulated < kMinFunctionRounds * passes)
-    return add(UpTo{RoundKind::Simulated, kMinFunctionRounds});
+    return add(RoundTarget{RoundKind::Simulated, kMinFunctionRounds});
   // The comparison of outputs serves as the first warm-up run if timed runs follow at once.
   group().warmups = first_warmup();
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
@@ -201,12 +202,12 @@ void Scheduler::count_alone() {
     stage_ = Stage::Leave;
     return;
   }
-  add(Once{LetOthers{}});
-  add(UpTo{RoundKind::Counting, done + 1});
+  add(Once{YieldTurn{}});
+  add(RoundTarget{RoundKind::Counting, done + 1});
 }
 
 void Scheduler::time() {
-  const Spent& spent = group().spent;
+  const RoundsAndTime& spent = group().spent;
   const bool has_run = spent.rounds > 0;
   bool is_over = has_run && precision_.is_enough(group().first, group().count, spent.rounds);
   if (!is_over && is_enough(timed_, spent)) {
@@ -241,7 +242,7 @@ void Scheduler::leave_group() {
 
 /// In sequential order, commands run before it is known how much slower a candidate is, and so how
 /// precisely each command must be known. So commands may need more rounds now.
-void Scheduler::refine() {
+void Scheduler::add_rounds_for_precision() {
   if (has_refined_ && is_enough(timed_, group().spent)) note_limit();
   auto next = groups_.size() == 1 ? std::nullopt : next_to_refine(has_refined_ ? current_ + 1 : 0);
   if (!next && has_refined_) next = next_to_refine(0);
@@ -267,14 +268,14 @@ void Scheduler::look_at_gates() {
   }
 }
 
-void Scheduler::extend() {
+void Scheduler::extend_to_next_look() {
   if (gates_.waits_for(RoundKind::Simulated))
-    add(UpTo{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
+    add(RoundTarget{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
   if (gates_.waits_for(RoundKind::Counting))
     add(TurnsToLook{gates_.next_planned(RoundKind::Counting)});
   if (gates_.waits_for(RoundKind::Timed)) {
     const std::size_t number = gates_.planned_looks(RoundKind::Timed);
-    rule_ = extended_to(timed_, gate::look_rounds(group().first_look)[number]);
+    rule_ = extended_rule(timed_, gate::look_rounds(group().first_look)[number]);
   }
   stage_ = Stage::ExtendTimed;
 }
@@ -293,7 +294,7 @@ void Scheduler::extend_timed() {
 void Scheduler::finish() {
   current_ = 0;
   // The next timed round may be another plan's.
-  if (conditions_.takes_turns && !has_ended_early_) add(Settle{});
+  if (conditions_.takes_turns && !has_ended_early_) add(SettlingRounds{});
   stage_ = Stage::Restore;
 }
 
@@ -303,14 +304,14 @@ void Scheduler::restore() {
   stage_ = Stage::End;
 }
 
-std::optional<Action> Scheduler::approach(Once& goal) const {
+std::optional<Action> Scheduler::next_action_for(Once& goal) const {
   const bool is_void =
-      std::holds_alternative<LetOthers>(goal.action) && (!conditions_.takes_turns || !is_live_);
+      std::holds_alternative<YieldTurn>(goal.action) && (!conditions_.takes_turns || !is_live_);
   if (is_void || std::exchange(goal.is_done, true)) return std::nullopt;
   return goal.action;
 }
 
-std::optional<Action> Scheduler::approach(const UpTo& goal) {
+std::optional<Action> Scheduler::next_action_for(const RoundTarget& goal) {
   if (goal.kind == RoundKind::Counting)
     return turns(group()) < goal.rounds ? std::optional(count_a_turn()) : std::nullopt;
   const std::uint64_t done = rounds_of(goal.kind);
@@ -324,31 +325,31 @@ std::optional<Action> Scheduler::approach(const UpTo& goal) {
                  whole_sweeps(plan_, std::min(goal.rounds - done, rounds_at_once())));
 }
 
-std::optional<Action> Scheduler::approach(const Block& goal) {
-  if (is_answered()) return approach(UpTo{RoundKind::Counting, counting_.fewest});
+std::optional<Action> Scheduler::next_action_for(const Block& goal) {
+  if (is_answered()) return next_action_for(RoundTarget{RoundKind::Counting, counting_.fewest});
   if (!belongs_to_block(counting_, group().counting, goal.number, goal.timed_time))
     return std::nullopt;
   return count_a_turn();
 }
 
-std::optional<Action> Scheduler::approach(const TurnsToLook& goal) {
+std::optional<Action> Scheduler::next_action_for(const TurnsToLook& goal) {
   if (turns(group()) >= goal.turns || !can_count_more()) return std::nullopt;
   return count_a_turn();
 }
 
-std::optional<Action> Scheduler::approach(const Settle& /*goal*/) {
+std::optional<Action> Scheduler::next_action_for(const SettlingRounds& /*goal*/) {
   if (std::exchange(group().is_settled, true)) return std::nullopt;
   const std::uint64_t first = group().settling;
   return request(RoundKind::Settling, first, kSettlingRounds);
 }
 
-std::optional<Action> Scheduler::approach(const WantTuned& goal) {
+std::optional<Action> Scheduler::next_action_for(const TuningState& goal) {
   is_goal_tuned_ = goal.on;
   group().is_settled = false;
   return std::nullopt;
 }
 
-std::optional<Action> Scheduler::approach(TimedBatch& goal) {
+std::optional<Action> Scheduler::next_action_for(TimedBatch& goal) {
   if (std::exchange(goal.is_done, true)) return std::nullopt;
   return request(RoundKind::Timed, group().spent.rounds, whole_sweeps(plan_, rounds_of_batch()));
 }
@@ -368,15 +369,15 @@ void Scheduler::add_due_counting() {
 
 void Scheduler::add_untuned(std::uint64_t due) {
   if (!conditions_.compares_tuning || group().untuned >= due) return;
-  add(WantTuned{false});
-  add(Settle{});
-  add(UpTo{RoundKind::Untuned, due});
-  add(WantTuned{true});
+  add(TuningState{false});
+  add(SettlingRounds{});
+  add(RoundTarget{RoundKind::Untuned, due});
+  add(TuningState{true});
 }
 
 void Scheduler::add_batch() {
-  add(Settle{});
-  add(Once{LetOthers{}});
+  add(SettlingRounds{});
+  add(Once{YieldTurn{}});
   add(TimedBatch{});
 }
 
@@ -473,12 +474,12 @@ void Scheduler::note_limit() {
 }
 
 std::uint64_t Scheduler::timed_rounds_left() const {
-  const Spent& spent = group().spent;
+  const RoundsAndTime& spent = group().spent;
   return is_enough(timed_, spent) ? 0 : rounds_left(timed_, spent, round_time(group(), paces_));
 }
 
 std::uint64_t Scheduler::rounds_of_batch() const {
-  const Spent& spent = group().spent;
+  const RoundsAndTime& spent = group().spent;
   std::uint64_t rounds =
       std::min(rounds_left(rule_, spent, round_time(group(), paces_)), rounds_at_once());
   if (const auto look = gates_.next_early(RoundKind::Timed); look && *look > spent.rounds)
@@ -493,7 +494,7 @@ std::uint64_t Scheduler::rounds_of_batch() const {
 
 std::uint64_t Scheduler::rounds_at_once() const {
   if (paces_[group().first].whole.count == 0) return 1;
-  const bool is_looked_at = !plan_.setting.stop.exact_runs || conditions_.is_watched;
+  const bool is_looked_at = !plan_.setting.stop.exact_runs || conditions_.needs_short_batches;
   const nanoseconds most = conditions_.takes_turns ? kTurnTime
                            : is_looked_at          ? kBatchTime
                                                    : kLongBatchTime;
@@ -522,7 +523,7 @@ std::optional<std::size_t> Scheduler::next_to_refine(std::size_t from) const {
 }
 
 void Scheduler::look_everywhere() {
-  const bool can_go_on = !plan_.setting.stop.exact_runs && !is_bound_to_turns();
+  const bool can_go_on = !plan_.setting.stop.exact_runs && !cannot_resume_commands();
   const Group& first = groups_.front();
   look(RoundKind::Timed, first.first_look, can_time_more());
   look(RoundKind::Counting, turns(first), can_go_on && can_count_more());
@@ -544,13 +545,13 @@ void Scheduler::note_variation(const FinishedRounds& done) {
   }
 }
 
-bool Scheduler::is_bound_to_turns() const {
+bool Scheduler::cannot_resume_commands() const {
   return groups_.size() > 1 && has_surrounding_hooks_;
 }
 
 bool Scheduler::can_time_more() const {
-  if (is_bound_to_turns()) return false;
-  const StopRule rule = extended_to(timed_, std::numeric_limits<std::uint64_t>::max());
+  if (cannot_resume_commands()) return false;
+  const StopRule rule = extended_rule(timed_, std::numeric_limits<std::uint64_t>::max());
   return std::ranges::any_of(groups_,
                              [&](const Group& each) { return !is_enough(rule, each.spent); });
 }

@@ -42,11 +42,11 @@ struct Tune {
   bool on = true;
 };
 /// Action: let the other benchmarks of the suite have their turns.
-struct LetOthers {};
+struct YieldTurn {};
 /// Action: end the session; only cleanups that are due remain.
 struct End {};
 
-using Action = std::variant<RunSteps, SetUp, CleanUp, CheckOutput, Identify, Tune, LetOthers, End>;
+using Action = std::variant<RunSteps, SetUp, CleanUp, CheckOutput, Identify, Tune, YieldTurn, End>;
 
 /// Decides what a session of one plan does next. Decisions depend only on the plan, the conditions
 /// and the results taken. So a session continues the same way with an earlier process's results
@@ -60,11 +60,11 @@ using Action = std::variant<RunSteps, SetUp, CleanUp, CheckOutput, Identify, Tun
 class Scheduler : NonCopyable {
  public:
   struct Conditions {
-    bool takes_turns = false;      ///< true if other benchmarks run between batches of timed rounds
-    bool is_watched = false;       ///< true if batches must be short
-    bool compares_tuning = false;  ///< true if some rounds run on the untuned machine
-    bool identifies = false;       ///< true if the programs of all commands are hashed
-    bool is_resumed = false;       ///< true if results come from an earlier process until go_live()
+    bool takes_turns = false;  ///< true if other benchmarks run between batches of timed rounds
+    bool needs_short_batches = false;  ///< true if batches must be short
+    bool compares_tuning = false;      ///< true if some rounds run on the untuned machine
+    bool identifies = false;           ///< true if the programs of all commands are hashed
+    bool is_resumed = false;  ///< true if results come from an earlier process until go_live()
   };
 
   Scheduler(const Plan& plan, const Conditions& conditions);
@@ -79,7 +79,9 @@ class Scheduler : NonCopyable {
   /// Takes the result of the latest RunSteps, or of its first rounds.
   void take(const FinishedRounds& done);
 
-  void take_checked(std::size_t runs) { has_checked_output_ = has_checked_output_ || runs > 0; }
+  void take_number_of_checks(std::size_t runs) {
+    has_checked_output_ = has_checked_output_ || runs > 0;
+  }
 
   /// Begins the part of a resumed session that this process runs.
   void go_live();
@@ -117,7 +119,7 @@ class Scheduler : NonCopyable {
     Action action;
     bool is_done = false;
   };
-  struct UpTo {
+  struct RoundTarget {
     RoundKind kind = RoundKind::Timed;
     std::uint64_t rounds = 0;  ///< for counting and simulated rounds: turns through all passes
   };
@@ -128,14 +130,15 @@ class Scheduler : NonCopyable {
   struct TurnsToLook {
     std::uint64_t turns = 0;
   };
-  struct Settle {};
-  struct WantTuned {
+  struct SettlingRounds {};
+  struct TuningState {
     bool on = true;
   };
   struct TimedBatch {
     bool is_done = false;
   };
-  using Goal = std::variant<Once, UpTo, Block, TurnsToLook, Settle, WantTuned, TimedBatch>;
+  using Goal =
+      std::variant<Once, RoundTarget, Block, TurnsToLook, SettlingRounds, TuningState, TimedBatch>;
 
   struct Request {
     RoundKind kind = RoundKind::Timed;
@@ -146,13 +149,13 @@ class Scheduler : NonCopyable {
   };
 
   // Each returns an action towards its goal; nullopt once the goal is reached.
-  std::optional<Action> approach(Once& goal) const;
-  std::optional<Action> approach(const UpTo& goal);
-  std::optional<Action> approach(const Block& goal);
-  std::optional<Action> approach(const TurnsToLook& goal);
-  std::optional<Action> approach(const Settle& goal);
-  std::optional<Action> approach(const WantTuned& goal);
-  std::optional<Action> approach(TimedBatch& goal);
+  std::optional<Action> next_action_for(Once& goal) const;
+  std::optional<Action> next_action_for(const RoundTarget& goal);
+  std::optional<Action> next_action_for(const Block& goal);
+  std::optional<Action> next_action_for(const TurnsToLook& goal);
+  std::optional<Action> next_action_for(const SettlingRounds& goal);
+  std::optional<Action> next_action_for(const TuningState& goal);
+  std::optional<Action> next_action_for(TimedBatch& goal);
 
   // Each adds the next goals of its stage, or moves to another stage.
   void go_on();
@@ -163,9 +166,9 @@ class Scheduler : NonCopyable {
   void time();
   void count_last_block();
   void leave_group();
-  void refine();
+  void add_rounds_for_precision();
   void look_at_gates();
-  void extend();
+  void extend_to_next_look();
   void extend_timed();
   void finish();
   void restore();
@@ -197,7 +200,7 @@ class Scheduler : NonCopyable {
   std::optional<std::size_t> next_to_refine(std::size_t from) const;
   void look(RoundKind kind, std::uint64_t rounds, bool can_go_on);
   void note_variation(const FinishedRounds& done);
-  bool is_bound_to_turns() const;
+  bool cannot_resume_commands() const;
   bool can_time_more() const;
   bool can_count_more() const;
   double seconds_of_timed(const Group& group, std::span<const Pace> paces) const;
@@ -213,7 +216,7 @@ class Scheduler : NonCopyable {
   StopRule timed_;  // without gates
   StopRule rule_;   // until the next look
   std::uint64_t simulated_rounds_ = 0;
-  Spent simulating_;  // its `rounds` counts single runs
+  RoundsAndTime simulating_;  // its `rounds` counts single runs
   /// Counts of the first simulated run, by command and pass.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::optional<std::uint64_t>>>
       first_counts_;

@@ -16,7 +16,7 @@ constexpr std::uint32_t kMaxThrottledRedos = 3;
 
 using std::chrono::nanoseconds;
 
-std::optional<CutShort> failure_of_counting(const os::Ended& ended,
+std::optional<EarlyEnd> failure_of_counting(const os::Ended& ended,
                                             const engine::Counted& counted) {
   if (ended.counter_error != 0)
     return counted.missing.value_or(Error{"a counter could not be opened", ""});
@@ -105,10 +105,10 @@ bool StepRunner::run_live(std::vector<Step> steps) {
   redone_ = 0;
   taken_ = 0;
   do {
-    again_.clear();
+    to_repeat_.clear();
     if (!run_steps(steps)) return false;
-    if (is_cut_short() && !again_.empty()) return false;
-    steps = again_;
+    if (is_cut_short() && !to_repeat_.empty()) return false;
+    steps = to_repeat_;
     ++redone_;
   } while (!steps.empty());
   return true;
@@ -161,8 +161,8 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
   // Outputs to one pipe can be separated only if the previous run has ended.
-  const bool one_by_one = hooks_.run_between_runs() || scrapes(plan_) || plan_.setting.until ||
-                          benchmark_.groups != nullptr ||
+  const bool one_by_one = hooks_.run_between_runs() || has_scraped_metrics(plan_) ||
+                          plan_.setting.until || benchmark_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
                             return command.output.kind == OutputKind::Pipe;
                           });
@@ -221,7 +221,7 @@ Result<std::vector<os::Ended>> StepRunner::ask(std::span<const os::Launch> launc
                                                const Step& step, bool go_on_after_failure) {
   batch_began_ = context_.clock.now();
   under_way_(step);
-  os::Tick tick;
+  os::ProgressCallback tick;
   if (observer_.wants_progress()) tick = [&] { under_way_(step); };
   return context_.launcher.run(launches, go_on_after_failure, tick);
 }
@@ -265,7 +265,7 @@ std::size_t StepRunner::launch_check(const Step& step) {
   return 1;
 }
 
-std::optional<CutShort> StepRunner::failure(const Step& step, const os::Ended& ended) const {
+std::optional<EarlyEnd> StepRunner::failure(const Step& step, const os::Ended& ended) const {
   if (std::holds_alternative<Cancelled>(ended.outcome)) return Interrupted{context_.interrupt()};
   if (succeeded(ended.outcome) || may_fail_with(plan_.ignore_failure, ended.outcome))
     return std::nullopt;
@@ -273,7 +273,7 @@ std::optional<CutShort> StepRunner::failure(const Step& step, const os::Ended& e
 }
 
 /// A run that ended before the line of --until has no time, so it fails even with -i.
-std::optional<CutShort> StepRunner::failure_of_until(const Step& step,
+std::optional<EarlyEnd> StepRunner::failure_of_until(const Step& step,
                                                      const os::Ended& ended) const {
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return std::nullopt;
   if (const auto& error = awaited_->error())
@@ -282,7 +282,7 @@ std::optional<CutShort> StepRunner::failure_of_until(const Step& step,
   return RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.setting.until};
 }
 
-std::optional<CutShort> StepRunner::why_to_end(const Step& step, const os::Ended& ended,
+std::optional<EarlyEnd> StepRunner::why_to_end(const Step& step, const os::Ended& ended,
                                                const engine::Counted& counted) const {
   if (auto why = failure_of_counting(ended, counted)) return why;
   if (auto why = failure_of_until(step, ended)) return why;
@@ -290,7 +290,7 @@ std::optional<CutShort> StepRunner::why_to_end(const Step& step, const os::Ended
 }
 
 bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t place) {
-  const auto end_with = [this](CutShort why) {
+  const auto end_with = [this](EarlyEnd why) {
     cut_short(std::move(why));
     return false;
   };
@@ -323,10 +323,10 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
     return true;
   }
   if (was_throttled_ && is_timed && !counted.redo)
-    counted.redo =
-        engine::Redo{RedoReason::Throttled, "the processor was throttled", kMaxThrottledRedos};
+    counted.redo = engine::RepeatRequest{RedoReason::Throttled, "the processor was throttled",
+                                         kMaxThrottledRedos};
   if (counted.redo && redone_ < counted.redo->at_most) {
-    again_.push_back(step);
+    to_repeat_.push_back(step);
     result_.redone.push_back({std::move(run), counted.redo->reason, std::move(counted.redo->why)});
     return true;
   }
@@ -337,7 +337,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
     paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
   }
   result_.runs.push_back(std::move(run));
-  if (again_.empty() && redone_ == 0) count_taken();
+  if (to_repeat_.empty() && redone_ == 0) count_taken();
   return true;
 }
 
@@ -458,7 +458,7 @@ FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {
   const std::size_t runs = done.first.is_thrown_away() ? 0 : done.steps;
   kept.runs.resize(runs);
   const std::uint64_t end = done.first.round + done.steps / width_;
-  std::erase_if(kept.functions, [end](const KeptFunctions& run) { return run.step.round >= end; });
+  std::erase_if(kept.functions, [end](const FunctionsOfRun& run) { return run.step.round >= end; });
   kept.notes = session_.notes;
   kept.overheads = session_.overheads;
   kept.uncounted = uncounted_;
@@ -470,7 +470,7 @@ void StepRunner::enter(FinishedRounds done) {
   for (const RunRecord& run : done.runs)
     (run.step.kind == RoundKind::Untuned ? session_.untuned : session_.runs).push_back(run);
   std::ranges::move(done.redone, std::back_inserter(session_.redone));
-  for (const KeptFunctions& run : done.functions) functions_.add(run.step, run.functions);
+  for (const FunctionsOfRun& run : done.functions) functions_.add(run.step, run.functions);
   if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short())
     cut_short(*std::move(unknown));
 }

@@ -63,7 +63,7 @@ class StepRunner {
   /// Adds a note, once, if another program holds counters that counting runs need.
   void check_counters();
 
-  void cut_short(CutShort why) { session_.cut_short = std::move(why); }
+  void cut_short(EarlyEnd why) { session_.cut_short = std::move(why); }
   bool is_cut_short() const { return session_.cut_short.has_value(); }
 
   const std::vector<OwnMetric>& discovered() const { return reported_.discovered(); }
@@ -75,7 +75,7 @@ class StepRunner {
   bool run_live(std::vector<Step> steps);
   void count_taken();
   void prepare_counters(RoundKind kind);
-  std::size_t ended(CutShort why) {
+  std::size_t ended(EarlyEnd why) {
     cut_short(std::move(why));
     return 0;
   }
@@ -87,9 +87,9 @@ class StepRunner {
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::Counted counted);
   bool keep_run(const Step& step, const os::Ended& ended, std::size_t place);
-  std::optional<CutShort> failure(const Step& step, const os::Ended& ended) const;
-  std::optional<CutShort> failure_of_until(const Step& step, const os::Ended& ended) const;
-  std::optional<CutShort> why_to_end(const Step& step, const os::Ended& ended,
+  std::optional<EarlyEnd> failure(const Step& step, const os::Ended& ended) const;
+  std::optional<EarlyEnd> failure_of_until(const Step& step, const os::Ended& ended) const;
+  std::optional<EarlyEnd> why_to_end(const Step& step, const os::Ended& ended,
                                      const engine::Counted& counted) const;
   std::size_t launch_check(const Step& step);
   void look_up(std::size_t command);
@@ -123,7 +123,7 @@ class StepRunner {
   std::vector<UncountedRuns> uncounted_;
   Session session_;
   bool was_throttled_ = false;
-  std::vector<Step> again_;
+  std::vector<Step> to_repeat_;
   std::uint32_t redone_ = 0;  // number of earlier attempts
   std::size_t width_ = 1;     // number of steps in a round
   std::size_t taken_ = 0;     // number of steps done, up to the first repeated step

@@ -14,7 +14,7 @@ namespace lauka {
 
 namespace {
 
-std::chrono::nanoseconds budget_of(const StopRule& rule, const Spent& spent) {
+std::chrono::nanoseconds budget_of(const StopRule& rule, const RoundsAndTime& spent) {
   const auto limit = std::chrono::nanoseconds::max() / static_cast<std::int64_t>(spent.commands);
   return std::min(rule.budget_per_command, limit) * static_cast<std::int64_t>(spent.commands);
 }
@@ -48,7 +48,7 @@ std::vector<Group> make_groups(const Plan& plan) {
   return groups;
 }
 
-bool is_enough(const StopRule& rule, const Spent& spent) {
+bool is_enough(const StopRule& rule, const RoundsAndTime& spent) {
   if (rule.exact_runs) return spent.rounds >= *rule.exact_runs;
   if (rule.max_runs && spent.rounds >= *rule.max_runs) return true;
   return spent.rounds >= rule.min_runs && spent.time >= budget_of(rule, spent);
@@ -60,7 +60,7 @@ std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::durat
   return all < most ? std::chrono::duration_cast<std::chrono::nanoseconds>(all) : most;
 }
 
-std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
+std::uint64_t rounds_left(const StopRule& rule, const RoundsAndTime& spent,
                           std::chrono::nanoseconds round_time) {
   const auto missing = [&](std::uint64_t wanted) {
     return wanted > spent.rounds ? wanted - spent.rounds : 0;
@@ -75,7 +75,7 @@ std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
   return std::max<std::uint64_t>(left, 1);
 }
 
-StopRule extended_to(const StopRule& rule, std::uint64_t rounds) {
+StopRule extended_rule(const StopRule& rule, std::uint64_t rounds) {
   if (rule.exact_runs) return rule;
   const auto longest = std::chrono::nanoseconds::max() / kBudgetsOfGates;
   return {.exact_runs = {},
@@ -112,7 +112,7 @@ StopRule timed_rule(const StopRule& rule, const CountingRule& counting) {
   return timed;
 }
 
-bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint64_t block,
+bool belongs_to_block(const CountingRule& rule, const RoundsAndTime& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time) {
   const std::uint64_t blocks = std::min(block + 1, kBlocks);
   // Each block has its share of the fewest rounds, at least one.
@@ -172,7 +172,7 @@ std::size_t GateWatch::find_series(std::size_t metric) {
   return place;
 }
 
-bool GateWatch::asks_for(RoundKind kind) const {
+bool GateWatch::has_gate_on(RoundKind kind) const {
   return std::ranges::any_of(questions_,
                              [kind](const Question& question) { return question.kind == kind; });
 }
@@ -208,13 +208,13 @@ void GateWatch::look(RoundKind kind, const gate::Levels& levels, const gate::Loo
     if (question.kind != kind || question.verdict) continue;
     question.verdict = decide(question, levels, look);
     if (question.verdict)
-      question.verdict->p_of_fail =
+      question.verdict->p_over_all_looks =
           schedules_.at(kind).over_all_looks(question.verdict->p_fail, early);
   }
 }
 
 std::size_t GateWatch::rounds_of_constants(RoundKind kind) const {
-  return asks_for(kind) ? schedules_.at(kind).rounds_of_constants() : 0;
+  return has_gate_on(kind) ? schedules_.at(kind).rounds_of_constants() : 0;
 }
 
 stats::IntervalTails GateWatch::tails_of(std::size_t metric) const {
@@ -267,10 +267,10 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
 
 bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
   if (!series_ || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
-  const bool is_next_group = first != looked_first_;
+  const bool is_next_group = first != latest_first_;
   if (!is_next_group && rounds < looked_at_ + looked_at_ / kRoundsPerNewOne) return false;
   looked_at_ = rounds;
-  looked_first_ = first;
+  latest_first_ = first;
   if (!plan_.reference.is_candidate(first) && count == 1) {
     // In sequential order, the reference and a candidate may each have half of a delta's variance.
     const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
@@ -330,7 +330,7 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
       result.half_width = wider(result.half_width, half_width_of_delta(c));
   const bool is_reached = result.half_width && *result.half_width <= plan_.precision->half_width;
   if (is_reached) result.end = PrecisionEnd::Reached;
-  if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::Gates;
+  if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::LostInGateRounds;
   if (is_reached || plan_.setting.layouts == 1) return result;
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (is_alone || plan_.reference.is_candidate(c))

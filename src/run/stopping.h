@@ -27,20 +27,20 @@ inline constexpr std::chrono::nanoseconds kLongBatchTime = std::chrono::millisec
 inline constexpr std::chrono::nanoseconds kTurnTime = std::chrono::milliseconds(2);
 
 /// Rounds and time that alternating commands have used up.
-struct Spent {
+struct RoundsAndTime {
   std::uint64_t rounds = 0;
   std::chrono::nanoseconds time{};  ///< time of the runs, with starting and ending them, and hooks
   std::size_t commands = 1;
 };
 
 /// True if the stop rule is satisfied. Alternating commands may use the sum of their budgets.
-bool is_enough(const StopRule& rule, const Spent& spent);
+bool is_enough(const StopRule& rule, const RoundsAndTime& spent);
 
 /// Returns the time of `rounds` rounds, at most half of nanoseconds::max().
 std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> round);
 
 /// Estimates the number of rounds that the stop rule still wants; at least 1.
-std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
+std::uint64_t rounds_left(const StopRule& rule, const RoundsAndTime& spent,
                           std::chrono::nanoseconds round_time);
 
 /// Number of budgets that undecided gates may use.
@@ -48,7 +48,7 @@ inline constexpr std::int64_t kBudgetsOfGates = 4;
 
 /// Returns a longer rule: up to `rounds` rounds in all, or kBudgetsOfGates times the budget. The
 /// user's limits on the number of runs stay.
-StopRule extended_to(const StopRule& rule, std::uint64_t rounds);
+StopRule extended_rule(const StopRule& rule, std::uint64_t rounds);
 
 /// Number of blocks of counting rounds, which are spread over the session, so that a drift of the
 /// machine affects counts and times equally.
@@ -78,7 +78,7 @@ StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
 
 /// True if another counting round is due before the end of block number `block` (from 0).
 /// `timed_time`: estimated time of all timed rounds.
-bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint64_t block,
+bool belongs_to_block(const CountingRule& rule, const RoundsAndTime& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time);
 
 /// Returns the number of blocks that are due after `done` timed rounds, if `left` rounds follow. A
@@ -106,11 +106,11 @@ struct CommandRange {
 struct Group {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
-  Spent spent{};
+  RoundsAndTime spent{};
   std::uint64_t first_look = 0;  ///< number of timed rounds at the first planned look
   std::uint64_t warmups = 0;
   std::uint64_t simulated = 0;  ///< number of rounds of all simulated passes
-  Spent counting{};             ///< rounds of all counting passes
+  RoundsAndTime counting{};     ///< rounds of all counting passes
   std::uint64_t untuned = 0;
   std::uint64_t settling = 0;
   bool is_settled = true;  ///< true if a timed round may follow without settling rounds
@@ -130,7 +130,7 @@ class GateWatch {
   }
 
   /// True if there is a gate on a metric that has values in rounds of `kind`.
-  bool asks_for(RoundKind kind) const;
+  bool has_gate_on(RoundKind kind) const;
   /// True if there is an undecided gate on a metric that has values in rounds of `kind`.
   bool waits_for(RoundKind kind) const;
 
@@ -215,7 +215,7 @@ class PrecisionWatch {
   const GateWatch& gates_;
   std::optional<MetricSeries> series_;
   std::uint64_t looked_at_ = 0;
-  std::size_t looked_first_ = 0;
+  std::size_t latest_first_ = 0;
 };
 
 }  // namespace lauka

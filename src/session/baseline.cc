@@ -79,7 +79,7 @@ Result<void> check_units(const Plan& plan, const Baseline& baseline) {
 }
 
 std::optional<std::size_t> place_in(const Recording& session, const Metric& metric) {
-  const auto place = find_metric(session.metrics, metric.measured_as());
+  const auto place = find_metric(session.metrics, metric.source_metric());
   const bool is_same = place && session.metrics[*place].of_region == metric.of_region;
   return is_same ? place : std::nullopt;
 }

@@ -92,7 +92,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
 Recording join(const std::vector<Recording>& sessions, const Plan& plan);
 
 /// Converts the metrics' indices in findings, from indices into `from` to indices into `to`.
-gate::Findings moved(gate::Findings findings, const std::vector<Metric>& from,
-                     const std::vector<Metric>& to);
+gate::Findings with_metrics_of(gate::Findings findings, const std::vector<Metric>& from,
+                               const std::vector<Metric>& to);
 
 }  // namespace lauka

@@ -223,13 +223,13 @@ Result<void> check_values(const std::vector<Recording>& sessions, const Plan& pl
 
 Result<Reference> choose_reference(const Options& options, const std::vector<Recording>& sessions,
                                    const Plan& plan) {
-  if (!options.from_reference.empty()) {
+  if (!options.saved_reference.empty()) {
     const auto found = find_place_if(plan.commands, [&](const Command& command) {
-      return command.name == options.from_reference || command.text == options.from_reference;
+      return command.name == options.saved_reference || command.text == options.saved_reference;
     });
     if (!found)
       return Error{fmt::format("--reference {} is not a command of {}",
-                               cited(options.from_reference), cited(sessions.front().file)),
+                               cited(options.saved_reference), cited(sessions.front().file)),
                    "write its name as the table shows it, the first of them being " +
                        cited(plan.commands.front().name)};
     return Reference{*found, {}, {}};
@@ -431,7 +431,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
   plan.presentation = options.output.presentation;
-  plan.presentation.every_row = options.counting.metrics != MetricSelection::Default;
+  plan.presentation.compact_shows_all = options.counting.metrics != MetricSelection::Default;
   plan.presentation.hides_zeros = options.counting.metrics == MetricSelection::All &&
                                   options.output.verbosity != Verbosity::Verbose;
   auto reference = choose_reference(options, sessions, plan);
@@ -459,11 +459,13 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   auto runs = std::make_shared<JoinedRuns>(plan.commands.size());
   auto redone = std::make_shared<JoinedRuns>(plan.commands.size());
   std::size_t before = 0;
+  std::size_t passes_before = 0;
   for (const Recording& session : sessions) {
     const std::size_t commands = session.commands.size();
     if (session.ended_by && !joined.ended_by) {
       joined.ended_by = session.ended_by;
       joined.ended_by->command += before;
+      joined.ended_by->pass += passes_before;
     }
     for (const KnownMean& mean : session.means)
       joined.means.push_back({before + mean.command,
@@ -477,6 +479,7 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
     }
     const std::size_t passes = session.setting.events.passes.size();
     const auto places = places_in(session, plan.metrics);
+    passes_before += passes;
     runs->add(session.runs, commands, passes, places);
     redone->add(session.redone, commands, passes, places);
     joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
@@ -497,8 +500,8 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   return joined;
 }
 
-gate::Findings moved(gate::Findings findings, const std::vector<Metric>& from,
-                     const std::vector<Metric>& to) {
+gate::Findings with_metrics_of(gate::Findings findings, const std::vector<Metric>& from,
+                               const std::vector<Metric>& to) {
   const auto place_of = [&](std::size_t metric) { return *find_metric(to, from[metric].name); };
   for (gate::Verdict& verdict : findings.verdicts) verdict.metric = place_of(verdict.metric);
   for (gate::GatedInterval& interval : findings.intervals)

@@ -103,9 +103,9 @@ Endings count_endings(const RunTable& runs, std::size_t command);
 
 struct Circumstances {
   std::string version{};
-  TimeOfDay began{};
+  UtcTime began{};
   Machine machine{};
-  TimeOfDay ended{};
+  UtcTime ended{};
   std::string session_id{};
   std::vector<Label> labels{};
   std::optional<Tuning> tuning{};

@@ -103,7 +103,7 @@ class Series {
     const Plain low = plain(before);
     const Plain high = plain(after);
     const double sampling = (low.variances + high.variances) / (low.count + high.count);
-    const double least = kSame * std::max(std::abs(low.mean), std::abs(high.mean));
+    const double least = kRoundingError * std::max(std::abs(low.mean), std::abs(high.mean));
     noise_ = std::max(variance_about(before, after) - sampling, least * least);
   }
 

@@ -42,7 +42,7 @@ double squared_error(const Moments& about, double widening) {
 }
 
 double without_rounding_error(double value) {
-  return std::abs(value) <= kSame ? 0.0 : value;
+  return std::abs(value) <= kRoundingError ? 0.0 : value;
 }
 
 Change cleaned(Change change) {
@@ -148,13 +148,14 @@ class MeanChange {
 
 bool is_outside(const Change& mean, const Change& typical) {
   if (!mean.bounds || !typical.bounds) return false;
-  const bool outside = mean.bounds->low > typical.bounds->high + kSame ||
-                       mean.bounds->high < typical.bounds->low - kSame;
+  const bool outside = mean.bounds->low > typical.bounds->high + kRoundingError ||
+                       mean.bounds->high < typical.bounds->low - kRoundingError;
   return outside && std::abs(*mean.change - *typical.change) >= kMinDifference;
 }
 
 bool leaves_out(const Change& mean, double typical) {
-  return mean.bounds && (mean.bounds->low > typical + kSame || mean.bounds->high < typical - kSame);
+  return mean.bounds && (mean.bounds->low > typical + kRoundingError ||
+                         mean.bounds->high < typical - kRoundingError);
 }
 
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is

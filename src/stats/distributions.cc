@@ -61,7 +61,7 @@ double f_above(double x, double numerator_degrees, double denominator_degrees) {
   return cdf(complement(FisherF{numerator_degrees, denominator_degrees}, x));
 }
 
-std::uint64_t place_by_normal(double values, double variance, double tail, double factor) {
+std::uint64_t normal_rank_position(double values, double variance, double tail, double factor) {
   const double place = values / 2.0 - factor * normal_quantile_above(tail) * std::sqrt(variance);
   return static_cast<std::uint64_t>(std::max(0.0, std::floor(place)));
 }

@@ -36,15 +36,16 @@ double f_above(double x, double numerator_degrees, double denominator_degrees);
 /// The truth is beyond this end with probability `tail`, by the normal approximation. `variance` is
 /// the variance of the number of values below the truth; `factor` widens the interval. 0: the
 /// interval has no end.
-std::uint64_t place_by_normal(double values, double variance, double tail, double factor = 1.0);
+std::uint64_t normal_rank_position(double values, double variance, double tail,
+                                   double factor = 1.0);
 
 /// The largest rounding error, as a fraction of the values' magnitude: 1.1 * 100 is not 110 in
 /// binary.
-inline constexpr double kSame = 1e-12;
+inline constexpr double kRoundingError = 1e-12;
 
 /// True if `difference` is a rounding error of terms whose magnitudes add up to `scale`.
 inline bool is_rounding_error(double difference, double scale) {
-  return std::abs(difference) <= kSame * scale;
+  return std::abs(difference) <= kRoundingError * scale;
 }
 
 /// The p values of two one-sided tests of a candidate against a threshold: `above` is small if the

@@ -127,7 +127,7 @@ LayoutEstimate estimate_of(const Clusters& all, double sides, double scale) {
   estimate.layouts = all.each.size();
   estimate.sweeps = fewest_runs(all);
   estimate.of_runs = all.of_runs;
-  estimate.of_layouts = std::max(all.of_means - all.of_runs / all.runs_a_layout, 0.0);
+  estimate.variance_of_layouts = std::max(all.of_means - all.of_runs / all.runs_a_layout, 0.0);
   if (all.of_means > 0.0)
     estimate.widening = std::sqrt(all.squared_error() / (all.squared_error() - all.shared));
   estimate.scatter = scatter_of(all, sides, scale);
@@ -144,7 +144,7 @@ LayoutEstimate difference_of(const Clusters& reference, const Clusters& candidat
   estimate.layouts = std::min(candidate.each.size(), reference.each.size());
   estimate.sweeps = std::min(estimate.sweeps, fewest_runs(reference));
   estimate.of_runs += reference.of_runs;
-  estimate.of_layouts +=
+  estimate.variance_of_layouts +=
       std::max(reference.of_means - reference.of_runs / reference.runs_a_layout, 0.0);
   return estimate;
 }
@@ -193,7 +193,7 @@ double LayoutEstimate::expected_reach(double tail, std::size_t layouts_then,
                                       std::size_t sweeps_then) const {
   const double noise = sweeps_then == 0 ? 0.0 : of_runs / to_double(sweeps_then);
   return student_t_quantile_above(tail, to_double(layouts_then) - 1.0) *
-         std::sqrt((of_layouts + noise) / to_double(layouts_then));
+         std::sqrt((variance_of_layouts + noise) / to_double(layouts_then));
 }
 
 std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_width,

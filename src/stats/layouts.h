@@ -54,12 +54,12 @@ struct LayoutEstimate {
   std::size_t layouts = 0;
   std::size_t sweeps = 0;  ///< number of runs of the layout with the fewest runs; 1 for a quantile
   bool is_constant = false;
-  double of_layouts = 0.0;  ///< variance between layouts that `of_runs` does not explain; summed
-                            ///< over two unpaired commands
-  double of_runs = 0.0;     ///< variance between runs of one layout, summed over two unpaired
-                            ///< commands; 0 for a quantile, or if each layout has a single run
-  double widening = 1.0;    ///< factor by which resemblance of neighbouring rounds raises the
-                            ///< standard error; of two unpaired commands, the candidate's
+  double variance_of_layouts = 0.0;  ///< variance between layouts that `of_runs` does not explain;
+                                     ///< summed over two unpaired commands
+  double of_runs = 0.0;   ///< variance between runs of one layout, summed over two unpaired
+                          ///< commands; 0 for a quantile, or if each layout has a single run
+  double widening = 1.0;  ///< factor by which resemblance of neighbouring rounds raises the
+                          ///< standard error; of two unpaired commands, the candidate's
   std::optional<Scatter> scatter{};
   std::vector<LayoutMean> each{};
 

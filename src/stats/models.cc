@@ -93,7 +93,7 @@ double find_between(std::span<const Effect> effects) {
   double best = scored(effects, usual);
   for (const double start : {0.0, third}) {
     const double end = scored(effects, start);
-    if (log_likelihood(effects, end) > log_likelihood(effects, best) + kSame) best = end;
+    if (log_likelihood(effects, end) > log_likelihood(effects, best) + kRoundingError) best = end;
   }
   return best;
 }

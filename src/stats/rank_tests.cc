@@ -14,7 +14,7 @@
 namespace lauka::stats {
 namespace {
 
-constexpr std::size_t kMaxDoubledSum = kMaxCountedRanks * (kMaxCountedRanks + 1);
+constexpr std::size_t kMaxDoubledSum = kMaxExactRanks * (kMaxExactRanks + 1);
 using Counts = std::array<double, kMaxDoubledSum + 1>;
 
 /// Sets counts[s], for s up to `most`, to the number of subsets of `ranks` that add up to s.
@@ -36,13 +36,13 @@ double magnitude(double value) {
 }
 
 /// Returns the doubled mid-ranks of values sorted by magnitude. Neighbours whose magnitudes differ
-/// by less than kSame are ties.
+/// by less than kRoundingError are ties.
 std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
   std::vector<std::size_t> ranks(ascending.size());
   for (std::size_t first = 0; first < ascending.size();) {
     std::size_t end = first + 1;
     while (end < ascending.size() &&
-           magnitude(ascending[end]) - magnitude(ascending[end - 1]) < kSame)
+           magnitude(ascending[end]) - magnitude(ascending[end - 1]) < kRoundingError)
       ++end;
     std::fill(ranks.begin() + static_cast<std::ptrdiff_t>(first),
               ranks.begin() + static_cast<std::ptrdiff_t>(end), first + 1 + end);
@@ -132,7 +132,7 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
   for (std::size_t i = 0; i < ranks.size(); ++i) positive += differences[i] > 0.0 ? ranks[i] : 0;
 
   SignedRank result{.kept = ranks.size(), .positive_sum = static_cast<double>(positive) / 2.0};
-  result.tails = ranks.size() <= kMaxCountedRanks
+  result.tails = ranks.size() <= kMaxExactRanks
                      ? counted_tails(std::move(ranks), positive, result.kept * (result.kept + 1))
                      : normal_tails(ranks, result.positive_sum);
   return result;
@@ -141,12 +141,12 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
 std::uint64_t signed_rank_place(std::size_t count, double probability, double widening) {
   const auto n = static_cast<double>(count);
   const auto by_normal = [&](double factor) {
-    return place_by_normal(n * (n + 1.0) / 2.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0, probability,
-                           factor);
+    return normal_rank_position(n * (n + 1.0) / 2.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0,
+                                probability, factor);
   };
   if (widening > 1.0)
     return widened_place(signed_rank_place(count, probability), by_normal(widening));
-  if (count > kMaxCountedRanks) return by_normal(1.0);
+  if (count > kMaxExactRanks) return by_normal(1.0);
   std::vector<std::size_t> ranks(count);
   std::iota(ranks.begin(), ranks.end(), std::size_t{1});
   const std::size_t middle = count * (count + 1) / 4;
@@ -226,7 +226,8 @@ std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, d
   const auto n_r = static_cast<double>(reference);
   const auto n_c = static_cast<double>(candidate);
   const auto place = [&](double factor) {
-    return place_by_normal(n_r * n_c, n_r * n_c * (n_r + n_c + 1.0) / 12.0, probability, factor);
+    return normal_rank_position(n_r * n_c, n_r * n_c * (n_r + n_c + 1.0) / 12.0, probability,
+                                factor);
   };
   return widening > 1.0 ? widened_place(place(1.0), place(widening)) : place(1.0);
 }

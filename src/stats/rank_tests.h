@@ -10,7 +10,7 @@ namespace lauka::stats {
 
 /// The largest number of ranks for which the signed-rank distribution is computed exactly. More
 /// ranks use the normal approximation.
-inline constexpr std::size_t kMaxCountedRanks = 50;
+inline constexpr std::size_t kMaxExactRanks = 50;
 
 struct SignedRank {
   std::size_t kept = 0;  ///< number of rounds that differ from the threshold by more than rounding

@@ -149,7 +149,8 @@ Summary summarize(std::span<const double> samples) {
   summary.tick = tick_of(ascending);
   if (about.variance) summary.stddev = about.deviation();
   summary.outliers = count_outside(samples, tukey_fences(summary.q1, summary.q3, kOutlierReach));
-  summary.severe = count_outside(samples, tukey_fences(summary.q1, summary.q3, kSevereReach));
+  summary.severe_outliers =
+      count_outside(samples, tukey_fences(summary.q1, summary.q3, kSevereReach));
   return summary;
 }
 

@@ -81,7 +81,7 @@ struct Summary {
   std::optional<double> stddev{};  ///< standard deviation with n - 1; nullopt for one sample
   std::size_t outliers =
       0;  ///< number of samples more than kOutlierReach interquartile ranges beyond the quartiles
-  std::size_t severe =
+  std::size_t severe_outliers =
       0;  ///< number of samples more than kSevereReach interquartile ranges beyond the quartiles
   double tick =
       0.0;  ///< result of tick_of(): smallest difference between two samples; 0 if all are equal

@@ -142,7 +142,7 @@ bool is_by_cpus(Form form) {
 std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus) {
   const auto own = form == Form::CpuList ? parse_cpu_list(now) : parse_mask(now);
   auto left = cpus_not_in(cpus.commands, own.value_or(std::vector<std::uint32_t>()));
-  if (cpus_also_in(cpus.rest, left).empty()) left = cpus.rest;
+  if (common_cpus(cpus.rest, left).empty()) left = cpus.rest;
   return form == Form::CpuList ? cpu_list_text(left) : mask_text(left);
 }
 
@@ -324,10 +324,10 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
                              const CpuFacts& facts) {
   CpuChoice choice{request.cpus, cpus_not_in(request.cpus, online)};
   const std::string given = "--tune=cpus=" + cpu_list_text(request.cpus);
-  if (const auto strange = cpus_not_in(cpus_also_in(facts.allowed, online), request.cpus);
+  if (const auto strange = cpus_not_in(common_cpus(facts.allowed, online), request.cpus);
       !strange.empty())
     return Error{fmt::format("{}: lauka may not run on CPU {}", given, strange.front()),
-                 fmt::format("choose from {}", cpu_list_text(cpus_also_in(facts.allowed, online)))};
+                 fmt::format("choose from {}", cpu_list_text(common_cpus(facts.allowed, online)))};
   if (choice.rest.empty())
     return Error{given + " leaves no CPU to the rest of the system", "leave one out"};
   return choice;
@@ -358,7 +358,7 @@ Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
     if (!name.starts_with("node")) continue;
     if (const auto number = index_in(std::string_view(name).substr(4)))
       nodes[*number] =
-          cpus_also_in(cpus_in(files, "/sys/devices/system/node/" + name + "/cpulist"), candidates);
+          common_cpus(cpus_in(files, "/sys/devices/system/node/" + name + "/cpulist"), candidates);
   }
   Cpus most;
   for (const auto& [number, cpus] : nodes)
@@ -447,8 +447,8 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
                               const CpuFacts& facts) {
   const Cpus online = online_cpus(files);
   if (!request.cpus.empty()) return given_cpus(request, online, facts);
-  auto from = cpus_also_in(facts.allowed, online);
-  if (!facts.fastest.empty()) from = cpus_also_in(facts.fastest, from);
+  auto from = common_cpus(facts.allowed, online);
+  if (!facts.fastest.empty()) from = common_cpus(facts.fastest, from);
   CpuChoice choice;
   choice.commands = of_one_node(files, whole_cores(files, online, from, is_asked(request, "smt")));
   choice.rest = cpus_not_in(choice.commands, online);

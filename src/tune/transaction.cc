@@ -238,10 +238,11 @@ void restore_after(os::SettingFiles& files, int pid) {
   if (holder(files) == pid) static_cast<void>(restore_left(files, kPatience));
 }
 
-Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneRequest& request,
-                                            const CpuChoice& cpus) {
+Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& files,
+                                                            const TuneRequest& request,
+                                                            const CpuChoice& cpus) {
   if (auto claimed = claim(files); !claimed) return claimed.error();
-  std::unique_ptr<Tuned> tuned(new Tuned(files));
+  std::unique_ptr<TuningSession> tuned(new TuningSession(files));
   auto left = restore_found(files);
   if (!left) {
     tuned->is_over_ = true;
@@ -275,7 +276,7 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
 }
 
 /// Restores the old value if the kernel refuses or alters the new value. Returns 0 or errno.
-int Tuned::apply(const SettingChange& change) {
+int TuningSession::apply(const SettingChange& change) {
   int error = write_value(files_, change, change.during);
   if (error == 0 && value_now(files_, change) != change.during) error = EINVAL;
   if (error == 0) {
@@ -287,13 +288,13 @@ int Tuned::apply(const SettingChange& change) {
   return error;
 }
 
-void Tuned::pause() {
+void TuningSession::pause() {
   files_.release_latency();
   group_.clear();
   static_cast<void>(restore_changes(files_, changes_));  // restore() reports failures
 }
 
-void Tuned::go_on() {
+void TuningSession::go_on() {
   for (const SettingChange& change : changes_) {
     if (value_now(files_, change) != change.before) continue;
     const int error = apply(change);
@@ -305,7 +306,7 @@ void Tuned::go_on() {
   if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }
 
-void Tuned::note(const std::vector<FoundSetting>& found) {
+void TuningSession::note(const std::vector<FoundSetting>& found) {
   for (const FoundSetting& setting : found) {
     if (!setting.asked || (setting.row->form == Form::Controllers && !setting.wanted.empty()))
       continue;
@@ -321,7 +322,7 @@ void Tuned::note(const std::vector<FoundSetting>& found) {
     if (error != 0) why = message_of(error);
     if (refusal != refused_.end()) why = refusal->second;
     if (!why.empty()) {
-      auto& all = in_force_.not_possible;
+      auto& all = in_force_.untuned;
       const auto same = std::ranges::find(all, name, &UntunedSwitch::name);
       if (same == all.end()) all.push_back({name, why});
       continue;
@@ -335,7 +336,7 @@ void Tuned::note(const std::vector<FoundSetting>& found) {
   }
 }
 
-const RestoreResult& Tuned::restore() {
+const RestoreResult& TuningSession::restore() {
   if (std::exchange(is_over_, true)) return restored_;
   files_.release_latency();
   restored_ = restore_journal(files_, Journal{boot_id(files_), 0, changes_, true});

@@ -136,14 +136,15 @@ void restore_after(os::SettingFiles& files, int pid);
 std::optional<int> holder(os::SettingFiles& files);
 
 /// A tuned machine. The destructor restores all settings.
-class Tuned : NonCopyable {
+class TuningSession : NonCopyable {
  public:
   /// Restores what a killed lauka left, writes the journal and changes the settings. On an error,
   /// tunes nothing.
-  static Result<std::unique_ptr<Tuned>> begin(os::SettingFiles& files, const TuneRequest& request,
-                                              const CpuChoice& cpus);
+  static Result<std::unique_ptr<TuningSession>> begin(os::SettingFiles& files,
+                                                      const TuneRequest& request,
+                                                      const CpuChoice& cpus);
 
-  ~Tuned() { restore(); }
+  ~TuningSession() { restore(); }
 
   /// Restores all changed settings, the last change first. A second call does nothing.
   const RestoreResult& restore();
@@ -164,7 +165,7 @@ class Tuned : NonCopyable {
   const std::optional<RestoreResult>& found_left() const { return found_left_; }
 
  private:
-  explicit Tuned(os::SettingFiles& files) : files_(files) {}
+  explicit TuningSession(os::SettingFiles& files) : files_(files) {}
 
   int apply(const SettingChange& change);
   void note(const std::vector<FoundSetting>& found);

@@ -91,7 +91,7 @@ os::DarwinCalls noting(const os::DarwinCalls& calls) {
 
 /// In milliseconds, of `runs` runs: the median.
 std::optional<double> wall_of(const Setting& setting, const std::vector<std::string>& words,
-                              os::RunWatch* watch, Strategy* strategy) {
+                              os::RunObserver* watch, Strategy* strategy) {
   os::ProgramSpec spec;
   spec.words = words;
   spec.words.front() = setting.fixtures + "/" + words.front();

@@ -10,7 +10,7 @@ TEST_CASE("every engine is found in its own row") {
     CHECK(row_of(row.choice).name == row.name);
   }
   CHECK(row_of(EngineChoice::None).name == "none");
-  CHECK(row_of(EngineChoice::Cachegrind).is_an_extra);
+  CHECK(row_of(EngineChoice::Cachegrind).needs_installation);
   CHECK(is_simulated(EngineChoice::Dhat));
   CHECK_FALSE(is_simulated(EngineChoice::Perf));
 }

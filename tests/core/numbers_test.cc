@@ -75,7 +75,7 @@ TEST_CASE("what only strtod takes for a number is refused") {
 
 TEST_CASE("a time of day has three digits of its second, before 1970 too") {
   const auto text_of = [](std::int64_t since_1970) {
-    return rfc3339(TimeOfDay(std::chrono::milliseconds(since_1970)));
+    return rfc3339(UtcTime(std::chrono::milliseconds(since_1970)));
   };
   CHECK(text_of(1'795'424'400'123) == "2026-11-23T09:00:00.123Z");
   CHECK(text_of(1'795'424'400'007) == "2026-11-23T09:00:00.007Z");

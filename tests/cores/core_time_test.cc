@@ -190,7 +190,7 @@ TEST_CASE("a run with too small a share of its time on P is asked to be run agai
     return it.count(perf, on_all_kinds()).redo;
   };
   CHECK_FALSE(with_least(0.69).has_value());  // 69 of 100 ms are on P
-  const engine::Redo redo = with_least(0.7).value();
+  const engine::RepeatRequest redo = with_least(0.7).value();
   CHECK(redo.at_most == 3);
   CHECK(redo.why == "less than 70% of the CPU time was spent on P cores");
 }
@@ -261,7 +261,7 @@ TEST_CASE("Arm's kinds of core are ranked by capacity, else by the highest frequ
 
 TEST_CASE("several PMUs that nothing ranks are no kinds, with the reason") {
   const ArmPmus perf;
-  const FoundKinds found = find_kinds(perf.calls());
+  const DetectedKinds found = find_kinds(perf.calls());
   CHECK(found.kinds.empty());
   CHECK(found.why_none ==
         "no time by kind of core: the kernel does not say which of armv8_cortex_a53 and "
@@ -302,7 +302,7 @@ TEST_CASE("a machine without such facts has one kind, and no rows for it") {
   FakePerf perf(fakes::usual_pmu());
   set_cpus(perf, "0-1", "0-1");
   set_of_cpus(perf, "cpufreq/cpuinfo_max_freq", {3000000, 2000000});
-  const FoundKinds found = find_kinds(perf.calls());
+  const DetectedKinds found = find_kinds(perf.calls());
   CHECK(found.kinds.empty());
   CHECK(found.why_none.empty());
 }

@@ -18,7 +18,7 @@ namespace lauka::cores {
 struct MacProcesses {
   struct Thread {
     std::string name{};
-    LevelCounts levels{};
+    CountsByLevel levels{};
   };
   struct Process {
     int parent = 1;

@@ -79,7 +79,7 @@ std::vector<os::CounterRequest> a_clock_for_each_cpu() {
     for (const std::uint32_t cpu : kind.cpus) none_left_out.front().cpus.push_back(cpu);
   // The largest kind has no clocks: one that is larger and made up.
   none_left_out.push_back({"made up", std::vector<std::uint32_t>(1000, 0)});
-  return Clocks(none_left_out).requests(0);
+  return KindClocks(none_left_out).requests(0);
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ TEST_CASE("the times on each CPU sum up to the time on all, to a millionth, in 2
 TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is") {
   if (const std::string why = why_skipped(); !why.empty()) return skip(why);
   const CoreKinds kinds = kinds_of_test();
-  const Clocks clocks(kinds);
+  const KindClocks clocks(kinds);
   Counted counted(clocks.requests(0));
   const auto situation = engine::perf::read_situation(*os::linux_calls());
   const std::uint32_t p = kinds[0].cpus.front();
@@ -143,7 +143,7 @@ TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is
 TEST_CASE("leftovers of a run never add to a later run") {
   if (const std::string why = why_skipped(); !why.empty()) return skip(why);
   const CoreKinds kinds = kinds_of_test();
-  const Clocks clocks(kinds);
+  const KindClocks clocks(kinds);
   Counted counted(clocks.requests(0));
   const auto situation = engine::perf::read_situation(*os::linux_calls());
   for (const os::Ended& ended : counted.runs({"leaves_a_child", "30"}, 20)) {

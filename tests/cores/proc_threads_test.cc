@@ -85,7 +85,7 @@ TEST_CASE("with a duration each thread has what it did in it, with cycles and in
   const Threads threads = must(in_a_second(perf, {}, wait));
   REQUIRE(threads.columns.size() == 1);
   CHECK(threads.columns[0].has_counts);
-  const ThreadLine& main = threads.lines[0];
+  const ThreadRow& main = threads.lines[0];
   CHECK(main.id == 700);
   CHECK(main.cpu_seconds == doctest::Approx(0.05));
   CHECK(main.parts[0].user_seconds == doctest::Approx(0.04));
@@ -107,7 +107,7 @@ TEST_CASE("if each kind of core has a PMU, its counters give time, cycles and in
   REQUIRE(threads.columns.size() == 3);
   CHECK(threads.columns[1].title == "P");
   const auto& lines = threads.lines;
-  const ThreadLine& worker = lines[0].id == 701 ? lines[0] : lines[1];
+  const ThreadRow& worker = lines[0].id == 701 ? lines[0] : lines[1];
   CHECK(worker.parts[1].cpu_seconds == doctest::Approx(0.06));
   CHECK(worker.parts[2].cpu_seconds == doctest::Approx(0.04));
   CHECK(worker.parts[1].cycles == 1000U);
@@ -136,8 +136,8 @@ TEST_CASE(
     perf.threads[700].counts = {{{pmu, fakes::kCycles}, {1000, 0}}};
     perf.threads[701] = {};
     const Threads threads = must(in_a_second(perf, kinds));
-    for (const ThreadLine& line : threads.lines)
-      for (const ThreadPart& part : line.parts)
+    for (const ThreadRow& line : threads.lines)
+      for (const ThreadWork& part : line.parts)
         if (line.id == 700) CHECK_FALSE(part.cycles.has_value());
     CHECK(std::count(threads.notes.begin(), threads.notes.end(),
                      "other programs used the counters: no cycles and instructions of 1 thread") ==
@@ -155,7 +155,7 @@ TEST_CASE("without PMUs, clocks give the time by kind, also of a thread that sle
   CHECK_FALSE(threads.columns[0].has_counts);
   REQUIRE(threads.notes.size() == 1);
   CHECK(threads.notes[0].starts_with("no cycles and instructions: there is no PMU here"));
-  for (const ThreadLine& line : threads.lines) {
+  for (const ThreadRow& line : threads.lines) {
     CHECK(line.parts[1].cpu_seconds == doctest::Approx(line.id == 700 ? 0.03 : 0.0));
     CHECK(line.parts[2].cpu_seconds == doctest::Approx(line.id == 700 ? 0.01 : 0.0));
   }
@@ -174,7 +174,7 @@ TEST_CASE("threads that end or begin meanwhile have what is known of them") {
   };
   const Threads threads = must(in_a_second(perf, {}, wait));
   REQUIRE(threads.lines.size() == 3);
-  for (const ThreadLine& line : threads.lines) {
+  for (const ThreadRow& line : threads.lines) {
     if (line.id == 701) {
       CHECK_FALSE(line.parts[0].user_seconds.has_value());
       CHECK(line.parts[0].cycles == 77U);
@@ -256,7 +256,7 @@ TEST_CASE("stream: each reading has what a thread did since the one before") {
   CHECK(first[0].name == "name 700");
   CHECK(first[0].interval == 10ms);
   CHECK(first[0].all.cpu_seconds == doctest::Approx(0.008));
-  CHECK(first[0].waited_seconds == doctest::Approx(0.001));
+  CHECK(first[0].runnable_wait_seconds == doctest::Approx(0.001));
   CHECK_FALSE(first[0].all.cycles);
   CHECK_FALSE(first[0].is_new);
   const auto second = it.stream->read(1s + 25ms);

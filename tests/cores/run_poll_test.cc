@@ -55,7 +55,7 @@ os::ThreadCounts time_of(std::uint64_t ms) {
 std::string reported(const CoreTimes& times) {
   std::string text;
   for (const std::uint64_t ns : times.ns) text += std::to_string(ns / kMs) + " ";
-  return text + "+ " + std::to_string(times.unsplit_ns / kMs);
+  return text + "+ " + std::to_string(times.unknown_kind_ns / kMs);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ TEST_CASE("descendants are added as last seen; what ended between two looks is r
   run.look();
   machine.all.erase(101);
   // 10 ms of the command, 50 of 101, 42 of 102.
-  CHECK(reported(mac_times(totals(10, 0), run.poll.result(), 102 * kMs)) == "55 40 + 7");
+  CHECK(reported(mac_core_times(totals(10, 0), run.poll.result(), 102 * kMs)) == "55 40 + 7");
 }
 
 TEST_CASE("an orphaned daemon is counted as far as seen, and hides nothing that was not") {
@@ -89,7 +89,7 @@ TEST_CASE("an orphaned daemon is counted as far as seen, and hides nothing that 
   run.look();  // it is an orphan now
   machine.all.erase(kCommand);
   // 20 ms of the command, 9 of a child that came and went between two looks.
-  CHECK(reported(mac_times(totals(20, 0), run.poll.result(), 29 * kMs)) == "20 80 + 9");
+  CHECK(reported(mac_core_times(totals(20, 0), run.poll.result(), 29 * kMs)) == "20 80 + 9");
 }
 
 TEST_CASE("a pid that is given to another process is another process") {
@@ -103,7 +103,7 @@ TEST_CASE("a pid that is given to another process is another process") {
   machine.use(101, 0, 3);
   run.look();
   CHECK(run.poll.result().descendants == LevelTimes{50 * kMs, 3 * kMs});
-  CHECK(run.poll.result().of_reaped_ns == 50 * kMs);
+  CHECK(run.poll.result().ended_descendants_ns == 50 * kMs);
 }
 
 TEST_CASE("what one run showed is gone at the next") {
@@ -124,7 +124,7 @@ TEST_CASE("another user's descendant is time whose kind is not known") {
   machine.all[101].is_foreign = true;
   Run run;
   run.look();
-  CHECK(reported(mac_times(totals(10, 0), run.poll.result(), 60 * kMs)) == "10 0 + 50");
+  CHECK(reported(mac_core_times(totals(10, 0), run.poll.result(), 60 * kMs)) == "10 0 + 50");
 }
 
 TEST_CASE("before macOS 13 threads are asked: they move, start and end between looks") {
@@ -145,7 +145,7 @@ TEST_CASE("before macOS 13 threads are asked: they move, start and end between l
   CHECK(run.poll.result().own == LevelTimes{11 * kMs, 10 * kMs});
   os::KernelTotals all = totals(11, 13);
   all.on_performance_cores_ns.reset();
-  CHECK(reported(mac_times(all, run.poll.result(), 24 * kMs)) == "11 10 + 3");
+  CHECK(reported(mac_core_times(all, run.poll.result(), 24 * kMs)) == "11 10 + 3");
 }
 
 TEST_CASE("exec copies a thread's counts to a new thread: they are counted once") {
@@ -171,7 +171,7 @@ TEST_CASE("of three kinds the fastest is the kernel's, the others are as seen") 
   machine.all[kCommand].threads[1] = {"", {time_of(9), time_of(5), time_of(3)}};
   machine.use(kCommand, 9, 8);
   run.look();
-  CHECK(reported(mac_times(totals(12, 9), run.poll.result(), 21 * kMs)) == "12 5 3 + 1");
+  CHECK(reported(mac_core_times(totals(12, 9), run.poll.result(), 21 * kMs)) == "12 5 3 + 1");
 }
 
 TEST_CASE("looking takes no more than a hundredth of a core, whatever a call costs") {
@@ -193,7 +193,7 @@ TEST_CASE("looking takes no more than a hundredth of a core, whatever a call cos
 }
 
 TEST_CASE("without the kernel's totals there are no times") {
-  CHECK(mac_times(std::nullopt, {LevelTimes(2), LevelTimes(2)}, 5).ns.empty());
+  CHECK(mac_core_times(std::nullopt, {LevelTimes(2), LevelTimes(2)}, 5).ns.empty());
 }
 
 }  // namespace lauka::cores

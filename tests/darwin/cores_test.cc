@@ -57,12 +57,12 @@ struct PollResult {
       totals.on_performance_cores_ns = ns(usage.p_user_time) + ns(usage.p_system_time);
     const std::uint64_t reaped =
         totals.user_ns + totals.system_ns + ns(usage.child_user_time) + ns(usage.child_system_time);
-    times = cores::mac_times(totals, poll.result(), reaped);
+    times = cores::mac_core_times(totals, poll.result(), reaped);
     for (const auto& one : driver.host.kernel.processes())
       if (one->unique_id == unique || one->root_id == unique) add(*one);
   }
 
-  std::uint64_t reported() const { return times.ns.at(0) + times.ns.at(1) + times.unsplit_ns; }
+  std::uint64_t reported() const { return times.ns.at(0) + times.ns.at(1) + times.unknown_kind_ns; }
 
   std::uint64_t ns(std::uint64_t mach) const { return driver.host.kernel.ns_of_mach(mach); }
 
@@ -99,7 +99,7 @@ TEST_CASE(
     const PollResult run(script);
     check_close(run.times.ns.at(0), run.truth_of(Level::Performance));
     check_close(run.times.ns.at(1), run.truth_of(Level::Efficiency));
-    CHECK(run.times.unsplit_ns < 1000);
+    CHECK(run.times.unknown_kind_ns < 1000);
     CHECK(std::abs(run.share() - run.true_share()) < 0.001);
   }
 }
@@ -119,8 +119,8 @@ TEST_CASE(
   check_close(run.reported(), run.truth.total(), 5000);
   CHECK(run.times.ns.at(1) > 45 * kMs);  // the last look was less than 10 ms before
   CHECK(run.times.ns.at(1) <= run.truth_of(Level::Efficiency) + 1000);
-  CHECK(run.times.unsplit_ns < 20 * kMs);
-  CHECK(run.times.unsplit_ns > 2 * kMs - 1000);  // the short child was never seen
+  CHECK(run.times.unknown_kind_ns < 20 * kMs);
+  CHECK(run.times.unknown_kind_ns > 2 * kMs - 1000);  // the short child was never seen
 }
 
 TEST_CASE("a daemon that is launchd's child from the first is not the command's any more") {
@@ -140,9 +140,9 @@ TEST_CASE("threads of a running process are listed by kind of core, with names")
   CHECK(threads.columns[0].title == "PERFORMANCE");
   REQUIRE(threads.lines.size() == 3);
   for (std::size_t i = 0; i < 2; ++i) {
-    const cores::ThreadLine& line = threads.lines[i];
+    const cores::ThreadRow& line = threads.lines[i];
     CHECK(line.name == "worker");
-    const auto seconds = [](const cores::ThreadPart& part) {
+    const auto seconds = [](const cores::ThreadWork& part) {
       return *part.user_seconds + *part.system_seconds;
     };
     CHECK(seconds(line.parts[0]) == doctest::Approx(0.020).epsilon(0.02));
@@ -159,7 +159,7 @@ TEST_CASE("a command whose efficiency cores are preferred runs there, and nowher
     os::ProgramSpec spec = mac.program("run 20ms");
     spec.prefer = prefer;
     RunPoll poll(mac.driver.calls, 2);
-    const CoreTimes times = cores::mac_times(mac.run_once(spec).totals, poll.result(), 0);
+    const CoreTimes times = cores::mac_core_times(mac.run_once(spec).totals, poll.result(), 0);
     return static_cast<double>(times.ns.at(0)) /
            static_cast<double>(times.ns.at(0) + times.ns.at(1));
   };
@@ -190,7 +190,7 @@ TEST_CASE("model: a watched thread's moves between kinds are seen, each once") {
   Driver driver(machine("m2"), {});
   driver.programs["it"] = read_script("repeat 5 {\nrun 4ms\nrun 4ms e\n}\nsleep 20ms");
   const pid_t pid = driver.spawn_suspended("it");
-  const auto stream = must(cores::stream_darwin_threads({pid}, driver.calls));
+  const auto stream = must(cores::open_darwin_thread_stream({pid}, driver.calls));
   driver.calls.kill(pid, SIGCONT);
   std::uint64_t moves = 0;
   double cpu_seconds = 0.0;

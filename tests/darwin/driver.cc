@@ -151,7 +151,7 @@ std::map<Tid, std::vector<std::uint64_t>> collect_samples(const std::vector<Reco
   for (const Record& record : records) {
     if ((record.debugid & ~3U) != id::kThreadCounters) continue;
     auto& values = samples[record.thread];
-    if ((record.debugid & id::kStart) != 0) values.clear();
+    if ((record.debugid & id::kFunctionStart) != 0) values.clear();
     for (const std::uint64_t value : record.arguments)
       if (values.size() < count) values.push_back(value);
   }

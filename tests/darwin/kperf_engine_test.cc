@@ -88,7 +88,7 @@ struct Chooser {
   }
 
   KperfBench bench;
-  engine::OnMacos macos;
+  engine::MacosEngineOptions macos;
 };
 
 constexpr const char* kNeedsRoot =

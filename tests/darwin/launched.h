@@ -29,7 +29,7 @@ struct Launched {
 
   /// Runs a program once, with what `launch` has besides it.
   os::Ended run_once(const os::ProgramSpec& spec, os::Launch launch = {},
-                     const os::Tick& tick = {}) const {
+                     const os::ProgressCallback& tick = {}) const {
     launch.program = must(launcher->add_program(spec));
     const auto all = must(launcher->run({&launch, 1}, false, tick));
     REQUIRE(all.size() == 1);

@@ -63,7 +63,7 @@ struct Bench : darwin::Launched {
 };
 
 /// Writes down when it is called.
-class LoggingWatch final : public RunWatch {
+class LoggingWatch final : public RunObserver {
  public:
   explicit LoggingWatch(Bench& bench) : bench_(bench) {}
   void before_start() override { log += "before "; }

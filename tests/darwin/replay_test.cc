@@ -103,13 +103,13 @@ class Rebuilt {
  private:
   // NOLINTNEXTLINE(misc-no-recursion): threads make threads
   Step step_of(const Record& birth, std::uint64_t pid) {
-    const auto [tid, of, is_copy, unique] = birth.arguments;
+    const auto [tid, of, is_exec_copy, unique] = birth.arguments;
     const bool has_image = threads_[tid].has_image;
     Step step;
-    if (is_copy == 1 && !has_image) {
+    if (is_exec_copy == 1 && !has_image) {
       step.what = Do::FailedExec;
-    } else if (is_copy == 1 || has_image) {
-      step.what = is_copy == 1 ? Do::Exec : Do::Spawn;
+    } else if (is_exec_copy == 1 || has_image) {
+      step.what = is_exec_copy == 1 ? Do::Exec : Do::Spawn;
       step.words = {"image" + std::to_string(tid)};
       driver_.programs[step.words.front()] = script_of(tid, of);
     } else {
@@ -179,8 +179,9 @@ std::set<std::string> shapes_of(const std::vector<Record>& records) {
     if (record.debugid >> 24U != 0x25) continue;
     std::string& shape = open[record.thread];
     const bool in_sample = shape.find("25000001") != std::string::npos;
-    const bool begins = record.debugid == (id::kSample | id::kStart) ||
-                        (record.debugid == (id::kThreadCounters | id::kStart) && !in_sample);
+    const bool begins =
+        record.debugid == (id::kSample | id::kFunctionStart) ||
+        (record.debugid == (id::kThreadCounters | id::kFunctionStart) && !in_sample);
     if (begins && !shape.empty()) shapes.insert(shape);
     if (begins) shape.clear();
     std::ostringstream kind;

@@ -77,7 +77,7 @@ TEST_CASE("what the kernel accounts is there without counters too") {
 TEST_CASE("of the engines that are meant for this system each is tried, with the reason apart") {
   FakePerf perf;
   perf.has_perf = false;
-  OnMacos nowhere;
+  MacosEngineOptions nowhere;
   nowhere.calls = nullptr;
   const auto engines = try_engines(false, &perf.calls(), nowhere);
   REQUIRE(engines.size() == 3);

@@ -132,7 +132,7 @@ TEST_CASE("a run next to others is repeated, unless eight in a row were of no us
     return it.count(perf, program).redo;
   };
   for (int i = 0; i < 8; ++i) {
-    const Redo redo = redo_of(shared).value();
+    const RepeatRequest redo = redo_of(shared).value();
     CHECK(redo.reason == RedoReason::Counting);
     CHECK(redo.at_most == 3);
   }
@@ -206,7 +206,7 @@ Tally misses(std::uint64_t count, std::uint64_t ns = kMs) {
 
 Doubts doubts_of(const std::vector<Tally>& tallies) {
   double fastest = 0.0;
-  return Judge(fastest).doubts(0, tallies);
+  return CountChecker(fastest).doubts(0, tallies);
 }
 
 }  // namespace
@@ -242,8 +242,8 @@ TEST_CASE("cycles and instructions beyond what time allows are not believed") {
 
 TEST_CASE("the fastest clock of the session narrows what instructions without cycles may be") {
   double fastest = 0.0;
-  Judge with_cycles(fastest);
-  Judge without(fastest);
+  CountChecker with_cycles(fastest);
+  CountChecker without(fastest);
   CHECK(with_cycles.doubts(0, std::vector<Tally>{cycles(3 * kMs)}).front().empty());
   CHECK(fastest == 3.0);
   // 16 * 1.25 * 3 GHz * 1 ms is 60 million, and 10,000 at the edges.
@@ -253,7 +253,7 @@ TEST_CASE("the fastest clock of the session narrows what instructions without cy
 
 TEST_CASE("none of what the command's other runs have many of is not believed") {
   double fastest = 0.0;
-  Judge judge(fastest);
+  CountChecker judge(fastest);
   const auto doubt = [&](std::size_t command, std::uint64_t count) {
     return judge.doubts(command, std::vector<Tally>{cycles(50'000, 20'000), misses(count, 20'000)})
         .back();
@@ -270,7 +270,7 @@ TEST_CASE("none of what the command's other runs have many of is not believed") 
 
 TEST_CASE("none in a long run is believed when it comes again and again") {
   double fastest = 0.0;
-  Judge judge(fastest);
+  CountChecker judge(fastest);
   const std::vector<Tally> run{cycles(900'000), misses(0)};
   for (int i = 0; i < 3; ++i) CHECK_FALSE(judge.doubts(0, run).back().empty());
   CHECK(judge.doubts(0, run).back().empty());

@@ -27,12 +27,12 @@ bool seat(const std::vector<Mask>& masks, const EventIndices& events, std::size_
 }
 
 /// A processor whose events may each use certain counters.
-Fits processor(const std::vector<Mask>& masks) {
+FitTest processor(const std::vector<Mask>& masks) {
   return [&masks](const EventIndices& events) -> Result<bool> { return seat(masks, events, 0, 0); };
 }
 
 /// The fewest sets, found by trying every division of 0..count-1.
-std::size_t fewest_by_brute_force(std::size_t count, const Fits& fits) {
+std::size_t fewest_by_brute_force(std::size_t count, const FitTest& fits) {
   std::size_t best = count;
   std::vector<EventIndices> sets;
   const std::function<void(std::size_t)> place = [&](std::size_t event) {
@@ -74,7 +74,8 @@ std::size_t fewest_by_edmonds(std::size_t count, const std::vector<Mask>& masks)
 }
 
 /// Every event once, and every set fits.
-void check_is_division(const std::vector<EventIndices>& sets, std::size_t count, const Fits& fits) {
+void check_is_division(const std::vector<EventIndices>& sets, std::size_t count,
+                       const FitTest& fits) {
   std::multiset<std::size_t> all;
   for (const EventIndices& set : sets) {
     all.insert(set.begin(), set.end());
@@ -85,7 +86,7 @@ void check_is_division(const std::vector<EventIndices>& sets, std::size_t count,
 }
 
 /// Checks that there is no smaller division than the one that is found.
-void check_smallest(std::size_t count, const Fits& fits) {
+void check_smallest(std::size_t count, const FitTest& fits) {
   const auto sets = partition(count, fits, {});
   CHECK(sets->size() == fewest_by_brute_force(count, fits));
   check_is_division(*sets, count, fits);
@@ -103,7 +104,7 @@ std::vector<Mask> random_masks(std::mt19937& random, std::size_t events, unsigne
 
 TEST_CASE("events that fit at once are one pass and cost one question") {
   int questions = 0;
-  const Fits fits = [&](const EventIndices&) -> Result<bool> {
+  const FitTest fits = [&](const EventIndices&) -> Result<bool> {
     ++questions;
     return true;
   };
@@ -119,10 +120,10 @@ TEST_CASE("a competing group does not fit, and without any one of it the others 
   std::mt19937 random(11);
   for (int round = 0; round < 300; ++round) {
     const auto masks = random_masks(random, 2 + random() % 6, 4);
-    const Fits fits = processor(masks);
+    const FitTest fits = processor(masks);
     EventIndices all(masks.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    const EventIndices group = must(competing(masks.size(), fits));
+    const EventIndices group = must(find_competing_events(masks.size(), fits));
     CHECK(group.empty() == *fits(all));
     if (group.empty()) continue;
     CHECK_FALSE(*fits(group));
@@ -137,7 +138,7 @@ TEST_CASE("a competing group does not fit, and without any one of it the others 
 TEST_CASE("equal counters take as many passes as the division rounded up") {
   for (std::size_t counters = 1; counters <= 6; ++counters) {
     for (std::size_t events = 1; events <= 25; ++events) {
-      const Fits fits = [counters](const EventIndices& set) -> Result<bool> {
+      const FitTest fits = [counters](const EventIndices& set) -> Result<bool> {
         return set.size() <= counters;
       };
       const auto sets = partition(events, fits, {});
@@ -175,7 +176,7 @@ TEST_CASE("where events exclude each other no division of up to eight is smaller
       others = random();
       others &= random();
     }
-    const Fits fits = [&excluded](const EventIndices& set) -> Result<bool> {
+    const FitTest fits = [&excluded](const EventIndices& set) -> Result<bool> {
       std::size_t present = 0;
       for (const std::size_t event : set) present |= std::size_t{1} << event;
       const bool clash = std::any_of(set.begin(), set.end(), [&](std::size_t event) {
@@ -191,7 +192,7 @@ TEST_CASE("thirteen events on restricted counters take what Edmonds' formula say
   std::mt19937 random(99);
   for (int round = 0; round < 20; ++round) {
     const auto masks = random_masks(random, 13, 5);
-    const Fits fits = processor(masks);
+    const FitTest fits = processor(masks);
     const auto sets = partition(13, fits, {});
     CHECK(sets->size() == fewest_by_edmonds(13, masks));
     check_is_division(*sets, 13, fits);
@@ -199,21 +200,23 @@ TEST_CASE("thirteen events on restricted counters take what Edmonds' formula say
 }
 
 TEST_CASE("events of one ratio share a pass where that costs none") {
-  const Fits two_at_once = [](const EventIndices& set) -> Result<bool> { return set.size() <= 2; };
+  const FitTest two_at_once = [](const EventIndices& set) -> Result<bool> {
+    return set.size() <= 2;
+  };
   CHECK(*partition(4, two_at_once, Pairs{{0, 3}, {1, 2}}) ==
         std::vector<EventIndices>{{0, 3}, {1, 2}});
 }
 
 TEST_CASE("events of one ratio are parted where keeping them together would cost a pass") {
   // 0 and 1 may share a set with each other; but 0 with 2, 1 with 3 is the only way to two sets.
-  const Fits fits = [](const EventIndices& set) -> Result<bool> {
+  const FitTest fits = [](const EventIndices& set) -> Result<bool> {
     return set == EventIndices{0, 1} || set == EventIndices{0, 2} || set == EventIndices{1, 3};
   };
   CHECK(*partition(4, fits, Pairs{{0, 1}}) == std::vector<EventIndices>{{0, 2}, {1, 3}});
 }
 
 TEST_CASE("a question that cannot be answered refuses the division") {
-  const Fits fits = [](const EventIndices&) -> Result<bool> {
+  const FitTest fits = [](const EventIndices&) -> Result<bool> {
     return Error{"out of descriptors", ""};
   };
   CHECK(partition(3, fits, {}).error().what == "out of descriptors");

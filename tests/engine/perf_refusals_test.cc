@@ -140,7 +140,7 @@ TEST_CASE("with --single-pass a set that does not fit is refused and it is said 
 }
 
 TEST_CASE("every errno of perf_event_open has a reason of its own") {
-  const Situation situation{.paranoid = 2, .has_core_pmu = true};
+  const PerfConditions situation{.paranoid = 2, .has_core_pmu = true};
   std::set<std::string> reasons;
   const std::array errors = {EACCES, EPERM,  ENOSYS, ENOENT, ENODEV, EINVAL,
                              EMFILE, ENFILE, EBUSY,  E2BIG,  ENOMEM};
@@ -156,21 +156,21 @@ TEST_CASE("every errno of perf_event_open has a reason of its own") {
 }
 
 TEST_CASE("refused at a permissive level a security module is to blame") {
-  const Situation situation{.paranoid = 1, .has_core_pmu = true};
+  const PerfConditions situation{.paranoid = 1, .has_core_pmu = true};
   CHECK(why_not_opened(EACCES, {true, false}, situation).what ==
         "a security module forbids perf_event_open");
 }
 
 TEST_CASE("the situation is read from the system's files") {
   fakes::FakePerf perf;
-  CHECK(read_situation(perf.calls()) == Situation{});
+  CHECK(read_situation(perf.calls()) == PerfConditions{});
   perf.set_paranoid(-1);
   perf.add(fakes::usual_pmu());
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
-  CHECK(read_situation(perf.calls()) == Situation{-1, true, true});
+  CHECK(read_situation(perf.calls()) == PerfConditions{-1, true, true});
   perf.set_paranoid(4);
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "0\n";
-  CHECK(read_situation(perf.calls()) == Situation{4, true, false});
+  CHECK(read_situation(perf.calls()) == PerfConditions{4, true, false});
 }
 
 // Every call of the table fails once, at every position, with each errno that it can give.

@@ -71,7 +71,7 @@ class Trace {
   }
   /// A sample of one value, which is a record of its own.
   Trace& counted(std::uint64_t tid, std::uint64_t value) {
-    return add(kThreadCountersData | kStart, tid, {value, 77, 77, 77});
+    return add(kThreadCountersData | kFunctionStart, tid, {value, 77, 77, 77});
   }
   TraceReader read(std::size_t values = 1, bool at_exit = true) const {
     TraceReader reader(values, at_exit, 50);
@@ -233,11 +233,11 @@ TEST_CASE("a descendant's thread that ended without its sample refuses the run")
 
 TEST_CASE("a sample of zeros does not count, even if it is padded to the kernel's counters") {
   Trace trace = Trace().born(kRunner, 1, 50, 5000);
-  trace.add(kThreadCountersData | kStart, 1, {0, 0, 0, 0})
+  trace.add(kThreadCountersData | kFunctionStart, 1, {0, 0, 0, 0})
       .add(kThreadCountersData, 1, {0, 0, 0, 0});
-  trace.add(kThreadCountersData | kEnd, 1, {0, 0, 0, 0});
-  trace.add(kThreadCountersData | kStart, 1, {1, 2, 3, 4})
-      .add(kThreadCountersData | kEnd, 1, {5, 99});
+  trace.add(kThreadCountersData | kFunctionEnd, 1, {0, 0, 0, 0});
+  trace.add(kThreadCountersData | kFunctionStart, 1, {1, 2, 3, 4})
+      .add(kThreadCountersData | kFunctionEnd, 1, {5, 99});
   trace.ended(1, 50, 5000);
   const TraceCounts counts = trace.counts(5, false);
   CHECK_FALSE(counts.fault.has_value());
@@ -265,21 +265,22 @@ TEST_CASE("a sample with another number of values than was programmed refuses th
     return Trace()
         .born(kRunner, 1, 50, 5000)
         .ended(1, 50, 5000)
-        .add(kThreadCountersData | kStart, 1, values);
+        .add(kThreadCountersData | kFunctionStart, 1, values);
   };
-  Trace more = started({1, 2, 3, 4}).add(kThreadCountersData | kEnd, 1, {5});
+  Trace more = started({1, 2, 3, 4}).add(kThreadCountersData | kFunctionEnd, 1, {5});
   CHECK(more.counts(4).fault == TraceFault::MalformedSample);
   CHECK_FALSE(more.counts(5).fault.has_value());
   CHECK(more.counts(9).fault == TraceFault::MalformedSample);
   Trace longer = started({1, 2, 3, 4}).add(kThreadCountersData, 1, {5, 6, 7, 8});
-  longer.add(kThreadCountersData | kEnd, 1, {9});
+  longer.add(kThreadCountersData | kFunctionEnd, 1, {9});
   CHECK(longer.counts(8).fault == TraceFault::MalformedSample);
 }
 
 TEST_CASE("a begun sample that another one interrupts is dropped") {
   Trace trace = Trace().born(kRunner, 1, 50, 5000).ended(1, 50, 5000);
-  trace.add(kThreadCountersData | kStart, 1, {9, 9, 9, 9});
-  trace.add(kThreadCountersData | kStart, 1, {1, 2, 3, 4}).add(kThreadCountersData | kEnd, 1, {5});
+  trace.add(kThreadCountersData | kFunctionStart, 1, {9, 9, 9, 9});
+  trace.add(kThreadCountersData | kFunctionStart, 1, {1, 2, 3, 4})
+      .add(kThreadCountersData | kFunctionEnd, 1, {5});
   CHECK(trace.counts(5).command == Values{1, 2, 3, 4, 5});
 }
 

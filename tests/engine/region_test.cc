@@ -18,7 +18,7 @@ namespace {
 
 using fakes::FakePerf;
 
-EventRequest in_region(std::vector<std::string> names, CountedIn where = CountedIn::Region) {
+EventRequest in_region(std::vector<std::string> names, CountedPart where = CountedPart::Region) {
   EventRequest request;
   request.names = std::move(names);
   request.counted_in = where;
@@ -70,7 +70,8 @@ TEST_CASE("region: what was counted for a moment of a long run is believed") {
 
 TEST_CASE("region: the whole run's events have names and passes of their own") {
   const OnFake on;
-  const Armed whole = on.armed(in_region({"instructions", "cycles"}, CountedIn::RegionAndWhole), 1);
+  const Armed whole =
+      on.armed(in_region({"instructions", "cycles"}, CountedPart::RegionAndWhole), 1);
   const EventSet& set = whole.set;
   REQUIRE(set.events.size() == 4);
   CHECK(set.events[2].name == "instructions (whole run)");

@@ -53,13 +53,13 @@ TEST_CASE("names are found in any case and shown in the usual spelling") {
 TEST_CASE("modifiers say which rings are counted") {
   fakes::FakePerf perf(fakes::usual_pmu());
   const os::Sysfs sysfs(perf.calls());
-  CHECK(resolve("cycles", sysfs)->rings == Rings{true, true, true, false});
-  CHECK(resolve("cycles:u", sysfs)->rings == Rings{true, false, false, true});
-  CHECK(resolve("cycles:k", sysfs)->rings == Rings{false, true, false, true});
-  CHECK(resolve("cycles:uk", sysfs)->rings == Rings{true, true, false, true});
-  CHECK(resolve("r3c:h", sysfs)->rings == Rings{false, false, true, true});
-  CHECK(resolve("cpu/config=1/u", sysfs)->rings == Rings{true, false, false, true});
-  CHECK(resolve("cpu/config=1/:k", sysfs)->rings == Rings{false, true, false, true});
+  CHECK(resolve("cycles", sysfs)->rings == PrivilegeLevels{true, true, true, false});
+  CHECK(resolve("cycles:u", sysfs)->rings == PrivilegeLevels{true, false, false, true});
+  CHECK(resolve("cycles:k", sysfs)->rings == PrivilegeLevels{false, true, false, true});
+  CHECK(resolve("cycles:uk", sysfs)->rings == PrivilegeLevels{true, true, false, true});
+  CHECK(resolve("r3c:h", sysfs)->rings == PrivilegeLevels{false, false, true, true});
+  CHECK(resolve("cpu/config=1/u", sysfs)->rings == PrivilegeLevels{true, false, false, true});
+  CHECK(resolve("cpu/config=1/:k", sysfs)->rings == PrivilegeLevels{false, true, false, true});
   CHECK(refusal_of("cycles:pp", perf) ==
         "'cycles:pp' has an unknown modifier 'p'; modifiers are u (user space), k (kernel) and h "
         "(hypervisor)");

@@ -20,15 +20,15 @@ KpepDatabase chip(const std::string& name) {
   return {"name of " + name, "Apple " + name, 0b11, 0b1111111100, 0, table_of(name)};
 }
 
-constexpr CounterRoom kAll{0b1111111100, false};
+constexpr CounterLimits kAll{0b1111111100, false};
 
 Selection selected(const KpepDatabase& database, const Names& names,
-                   const CounterRoom& room = kAll) {
+                   const CounterLimits& room = kAll) {
   return must(select_events(database, {names, false}, room));
 }
 
 std::string refusal(const KpepDatabase& database, const Names& names, bool single_pass = false,
-                    const CounterRoom& room = kAll) {
+                    const CounterLimits& room = kAll) {
   const auto selection = select_events(database, {names, single_pass}, room);
   return selection ? "" : selection.error().line();
 }
@@ -149,7 +149,7 @@ TEST_CASE("user space only is a bit of each configuration word") {
 }
 
 TEST_CASE("counters that cannot be used make more passes, and events without one are refused") {
-  const CounterRoom five{0b1100011100, false};  // the power manager keeps PMC5-7
+  const CounterLimits five{0b1100011100, false};  // the power manager keeps PMC5-7
   CHECK(selected(chip("m1"),
                  {"L1D_TLB_ACCESS", "L1D_TLB_MISS", "LD_UNIT_UOP", "ST_UNIT_UOP",
                   "L1D_CACHE_MISS_LD", "L1D_CACHE_MISS_ST"},

@@ -18,7 +18,7 @@ class FakeEngine final : public engine::CounterEngine {
   std::size_t runs_at_once = 64;  ///< of its passes
   /// May change the counts of a run, which counts its own number.
   std::function<void(std::uint64_t, engine::Counted&)> adjust;
-  os::RunWatch* watch = nullptr;
+  os::RunObserver* watch = nullptr;
   std::size_t first_counting_pass = 0;  ///< passes before it have no counters
   int asked_for_holders = 0;
   std::optional<UncountedFile> uncounted{};  ///< of every command
@@ -38,7 +38,7 @@ class FakeEngine final : public engine::CounterEngine {
   }
 
   Result<std::unique_ptr<engine::ArmedPass>> arm(std::size_t pass) override {
-    if (pass < first_counting_pass) return engine::count_free({});
+    if (pass < first_counting_pass) return engine::make_accounting_pass({});
     return std::unique_ptr<engine::ArmedPass>(std::make_unique<OnePass>(*this));
   }
 
@@ -55,8 +55,9 @@ class FakeEngine final : public engine::CounterEngine {
       if (engine_.adjust) engine_.adjust(ended.readings.at(0).value, counted);
       return counted;
     }
-    std::vector<os::RunWatch*> watches() override {
-      return engine_.watch != nullptr ? std::vector{engine_.watch} : std::vector<os::RunWatch*>{};
+    std::vector<os::RunObserver*> watches() override {
+      return engine_.watch != nullptr ? std::vector{engine_.watch}
+                                      : std::vector<os::RunObserver*>{};
     }
 
    private:

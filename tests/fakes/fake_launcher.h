@@ -45,13 +45,13 @@ class FakeLauncher final : public os::Launcher {
   }
 
   Result<std::vector<os::Ended>> run(std::span<const os::Launch> launches, bool go_on_after_failure,
-                                     const os::Tick& tick) override {
+                                     const os::ProgressCallback& tick) override {
     ++requests_;
     std::vector<os::Ended> all;
     for (const os::Launch& launch : launches) {
       if (before_run) before_run(log_.size());
       if (tick) tick();
-      for (os::RunWatch* watch : launch.watches) {
+      for (os::RunObserver* watch : launch.watches) {
         watch->before_start();
         watch->made(static_cast<int>(log_.size()) + 1);
       }
@@ -65,9 +65,10 @@ class FakeLauncher final : public os::Launcher {
 
   std::string error_output_end() const override { return "it said why"; }
 
-  std::uint64_t kept_bytes(os::Kept which) const override { return kept(which).size(); }
+  std::uint64_t kept_bytes(os::OutputStream which) const override { return kept(which).size(); }
 
-  std::size_t read_kept(os::Kept which, std::uint64_t from, std::span<char> into) const override {
+  std::size_t read_kept(os::OutputStream which, std::uint64_t from,
+                        std::span<char> into) const override {
     return kept(which).copy(into.data(), into.size(), static_cast<std::size_t>(from));
   }
 
@@ -82,8 +83,8 @@ class FakeLauncher final : public os::Launcher {
   const std::vector<os::ProgramSpec>& programs() const { return programs_; }
 
  private:
-  const std::string& kept(os::Kept which) const {
-    return which == os::Kept::Output ? output : error;
+  const std::string& kept(os::OutputStream which) const {
+    return which == os::OutputStream::Output ? output : error;
   }
 
   os::Ended end_of(const os::Launch& launch) {

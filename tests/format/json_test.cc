@@ -207,7 +207,7 @@ TEST_CASE("the session has the machine, the order and how each gate was decided"
   results.session.setting = {Order::Sequential, 18446744073709551615U, 3, {}};
   results.session.setting.events = {{{"cycles", "perf cycles", false}}, {{{0}}, {{}}}, {}};
   results.session.circumstances = {"1.2.3",
-                                   TimeOfDay(std::chrono::milliseconds(951782400'007)),
+                                   UtcTime(std::chrono::milliseconds(951782400'007)),
                                    {"host", "Linux", "Debian", "6.1", "x86_64", "CPU 9000", 2}};
   results.findings.verdicts = {{.condition = {"wall_time", 5.0},
                                 .candidate = 1,

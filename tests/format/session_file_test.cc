@@ -60,14 +60,14 @@ struct Case {
   }
 };
 
-ReadSession read_again(const Results& results) {
+SessionFromFile read_again(const Results& results) {
   auto read = read_sessions(written(write_json, results));
   if (!read) FAIL(read.error().line());
   return std::move(read->benchmarks.front());
 }
 
 Results read_back(const Results& results) {
-  ReadSession read = read_again(results);
+  SessionFromFile read = read_again(results);
   return analyse(std::move(read.recording), std::move(read.findings));
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("percentiles are read back with the values that they are made of") {
   check_same(results);
   Case later(40);
   later.plan.metrics = it.plan.metrics;
-  const ReadSession read = read_again(Case(40).results());  // without percentiles
+  const SessionFromFile read = read_again(Case(40).results());  // without percentiles
   REQUIRE(use_baseline(later.plan, "b.json", std::make_shared<Recording>(read.recording)));
   CHECK(later.results().commands[1].rows[1].delta.has_value());
   check_same(later.results());
@@ -244,7 +244,7 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
   small.condition = {"peak_rss", 5.0};
   small.metric = 4;
   small.candidate = 1;
-  small.too_small = 0;
+  small.incomparable_command = 0;
   it.findings.verdicts = {verdict, bounded, small};
   it.findings.intervals = {{0, {0.005, 0.025}}, {4, {0.01, 0.03}}};
   it.findings.precision = Precision{.wanted = 0.007,
@@ -263,7 +263,7 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
 TEST_CASE("a session that was compared with a baseline is read back with the baseline's values") {
   Case before(9);
   const Results earlier = before.results();
-  ReadSession read = read_again(earlier);
+  SessionFromFile read = read_again(earlier);
   Case it(7);
   change(it.session.runs, [&](RunRecord& run) { run.usage.wall_ns += 5'000'000; });
   const auto session = std::make_shared<Recording>(std::move(read.recording));

@@ -74,7 +74,7 @@ TEST_CASE("benchstat's rules find the deltas and the geometric mean that a suite
   const Report suite = make_report(
       {benchmark("parse it", {0.4, 0.5, 0.43}, 0.5), benchmark("load", {0.1, 0.11, 0.13}, 1.25),
        benchmark("a/b", {2, 2.5, 1.9}, 0.9)},
-      gate::Risk::Any);
+      gate::ErrorRate::Any);
   const auto samples = samples_in(written(write_benchfmt, suite));
   CHECK(samples.size() == 6);
   std::map<std::string, double> center;  // benchstat: the median, and the geometric mean of them
@@ -149,7 +149,7 @@ TEST_CASE("github-action-benchmark gets the metrics shown that are better when s
 }
 
 TEST_CASE("a run is a line of JSON, without what was not measured in it") {
-  const Report suite = make_report({benchmark("parse", {0.5}, 2)}, gate::Risk::Any);
+  const Report suite = make_report({benchmark("parse", {0.5}, 2)}, gate::ErrorRate::Any);
   CHECK(
       written(write_runs_jsonl, suite) ==
       R"({"benchmark":"parse","command":"./old parse","run":1,"round":1,"pass":1,"status":0,"outcome":"succeeded",)"

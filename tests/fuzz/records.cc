@@ -33,10 +33,11 @@ struct Short {
   std::uint8_t second = 0;
 };
 
-constexpr std::array<std::uint32_t, 8> kKinds = {kNewThread,          kExec,
-                                                 kThreadTerminatePid, kThreadCountersData | kStart,
-                                                 kThreadCountersData, kThreadCountersData | kEnd,
-                                                 kLostEvents,         0x0700000c};
+constexpr std::array<std::uint32_t, 8> kKinds = {
+    kNewThread,          kExec,
+    kThreadTerminatePid, kThreadCountersData | kFunctionStart,
+    kThreadCountersData, kThreadCountersData | kFunctionEnd,
+    kLostEvents,         0x0700000c};
 
 /// As many of `T` as `bytes` have room for.
 template <typename T>

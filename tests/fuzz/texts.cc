@@ -172,7 +172,7 @@ void reported(std::string_view bytes) {
 void baseline(std::string_view bytes) {
   const auto read = read_sessions(bytes);
   if (!read) return check_line(read.error());
-  for (const ReadSession& one : read->benchmarks) check_session(one.recording);
+  for (const SessionFromFile& one : read->benchmarks) check_session(one.recording);
 }
 
 }  // namespace lauka::fuzz

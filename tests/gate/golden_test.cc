@@ -113,8 +113,8 @@ TEST_CASE("the levels of early and of planned looks agree with the golden cases"
     INFO("error ", error);
     CHECK_GOLDEN(p_early(error), c.at("p_early"));
     const auto first = c.at("first_round_of_ranks").get<std::size_t>();
-    CHECK(ranks_can_speak(first, p_early(error)));
-    CHECK_FALSE(ranks_can_speak(first - 1, p_early(error)));
+    CHECK(rank_test_can_decide(first, p_early(error)));
+    CHECK_FALSE(rank_test_can_decide(first - 1, p_early(error)));
     CHECK(fewest_rounds_of_early_pass(1.0 - error) == c.at("first_pass_round").get<std::size_t>());
     for (const Json& late : c.at("p_late"))
       CHECK_GOLDEN(p_late(error, late.at("early_looks").get<std::size_t>()), late.at("p"));

@@ -30,7 +30,7 @@ Findings watched(noise::Source& noise, std::size_t gates, double shift) {
     const bool last = look + 1 == looks.size();
     const Levels levels = schedule.look_as_planned(looks[look], last);
     const Judgement judged = judge({reference, candidate}, 0.0, FailsWhen::Above, levels, last);
-    verdict.p_of_fail = schedule.over_all_looks(judged.p_fail, false);
+    verdict.p_over_all_looks = schedule.over_all_looks(judged.p_fail, false);
     verdict.answer = judged.answer.value_or(Answer::Inconclusive);
     if (judged.answer) break;
   }
@@ -43,7 +43,7 @@ struct Job {
 };
 
 /// The first `changed` of `gates` gates have worse candidates.
-Job job(noise::Source& noise, std::size_t gates, std::size_t changed, Risk risk) {
+Job job(noise::Source& noise, std::size_t gates, std::size_t changed, ErrorRate risk) {
   std::vector<Findings> findings;
   for (std::size_t i = 0; i < gates; ++i)
     findings.push_back(watched(noise, gates, i < changed ? 0.55 : 0.0));
@@ -70,7 +70,7 @@ Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
   const Judgement judged = judge({reference, candidate}, limit, FailsWhen::Above, levels, true);
   Verdict verdict;
   verdict.answer = judged.answer.value();
-  verdict.p_of_fail = judged.p_fail;
+  verdict.p_over_all_looks = judged.p_fail;
   return verdict;
 }
 
@@ -79,7 +79,7 @@ Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
 TEST_CASE("suites of equal programs fail in at most 5% of cases, values at their limit or not") {
   constexpr std::size_t suites = 600;
   constexpr std::size_t pairs = 8;
-  for (const Risk risk : {Risk::Any, Risk::Share}) {
+  for (const ErrorRate risk : {ErrorRate::Any, ErrorRate::Share}) {
     noise::Source noise(19);
     std::size_t failing = 0;
     for (std::size_t suite = 0; suite < suites; ++suite) {
@@ -112,13 +112,13 @@ TEST_CASE("a job's gates: what is open alone may fail alongside others, a pass n
   Findings one{{{}, {}}};
   Findings other{{{}, {}}};
   one.verdicts[0].answer = Answer::Fail;
-  one.verdicts[0].p_of_fail = 0.0001;
-  one.verdicts[1].p_of_fail = 0.0152;  // at most 0.05 / 3
-  other.verdicts[0].p_of_fail = 0.5;
-  other.verdicts[1].p_of_fail = 0.0001;
+  one.verdicts[0].p_over_all_looks = 0.0001;
+  one.verdicts[1].p_over_all_looks = 0.0152;  // at most 0.05 / 3
+  other.verdicts[0].p_over_all_looks = 0.5;
+  other.verdicts[1].p_over_all_looks = 0.0001;
   other.verdicts[1].answer = Answer::Pass;
   std::vector<Findings*> all = {&one, &other};
-  settle_job(all, kError, Risk::Any);
+  settle_job(all, kError, ErrorRate::Any);
   CHECK(one.verdicts[0].answer == Answer::Fail);
   CHECK(one.verdicts[1].answer == Answer::Fail);
   CHECK(other.verdicts[0].answer == Answer::Inconclusive);
@@ -141,7 +141,8 @@ TEST_CASE("a job of many gates without a change fails in at most 5% of all cases
   noise::Source noise(17);
   constexpr std::size_t jobs = 400;
   std::size_t any = 0;
-  for (std::size_t i = 0; i < jobs; ++i) any += job(noise, 8, 0, Risk::Any).fails > 0 ? 1U : 0U;
+  for (std::size_t i = 0; i < jobs; ++i)
+    any += job(noise, 8, 0, ErrorRate::Any).fails > 0 ? 1U : 0U;
   CHECK(static_cast<double>(any) / jobs < 0.05 + 2.6 * 0.0109);  // 99.5% of binomial noise
 }
 
@@ -153,10 +154,10 @@ TEST_CASE("with some gates that should fail, false ones stay as rare, and --fdr 
   std::size_t found_by_share = 0;
   double share = 0.0;
   for (std::size_t i = 0; i < jobs; ++i) {
-    const Job strict = job(noise, 10, 5, Risk::Any);
+    const Job strict = job(noise, 10, 5, ErrorRate::Any);
     any += strict.false_fails > 0 ? 1U : 0U;
     found += strict.fails - strict.false_fails;
-    const Job lenient = job(noise, 10, 5, Risk::Share);
+    const Job lenient = job(noise, 10, 5, ErrorRate::Share);
     found_by_share += lenient.fails - lenient.false_fails;
     share += static_cast<double>(lenient.false_fails) /
              static_cast<double>(std::max<std::size_t>(lenient.fails, 1));

@@ -365,9 +365,9 @@ TEST_CASE("a verdict that is held back stays inconclusive when its job is settle
   const Samples samples(43, 20, 0.3, 0.01);
   Findings findings{{decide(kTenPercent, 1, samples.evidence(), 0.95, 1)}};
   REQUIRE(findings.verdicts[0].answer == Answer::Fail);
-  findings.verdicts[0].p_of_fail = findings.verdicts[0].p_fail;
-  hold_back(findings.verdicts[0], Obstacle::FailureRates);
-  for (const Risk risk : {Risk::Any, Risk::Share}) {
+  findings.verdicts[0].p_over_all_looks = findings.verdicts[0].p_fail;
+  make_inconclusive(findings.verdicts[0], Obstacle::FailureRates);
+  for (const ErrorRate risk : {ErrorRate::Any, ErrorRate::Share}) {
     const std::vector<Findings*> all = {&findings};
     settle_job(all, 0.05, risk);
     CHECK(findings.verdicts[0].answer == Answer::Inconclusive);

@@ -47,7 +47,7 @@ std::vector<double> levels(const std::vector<double>& more) {
 
 struct Opened {
   Scratch scratch{};
-  Database database = *open_history(scratch.file("h.db"), Access::Write);
+  Database database = *open_history(scratch.file("h.db"), IfMissing::Write);
 };
 
 }  // namespace
@@ -56,7 +56,8 @@ TEST_CASE("a step to the worse is an alarm until it is acknowledged or made up f
   Opened opened;
   Loader loader(opened.database);
   const auto found = [&](const std::vector<double>& more) {
-    return with_steps(loader, series_of_values(levels(more)), Against::Usual).value();
+    return find_steps_and_notes(loader, series_of_values(levels(more)), ComparedWith::Usual)
+        .value();
   };
   CHECK(found({1.0}).steps.empty());
   const SteppedSeries slower = found({1.1});
@@ -69,7 +70,7 @@ TEST_CASE("a step to the worse is an alarm until it is acknowledged or made up f
   CHECK(faster.steps[0].state == StepState::Better);
   const SteppedSeries mended = found({1.1, 0.99});
   REQUIRE(mended.steps.size() == 2);
-  CHECK(mended.steps[0].state == StepState::MadeUpFor);
+  CHECK(mended.steps[0].state == StepState::CancelledLater);
   const SteppedSeries half = found({1.1, 1.05});
   REQUIRE(half.steps.size() == 2);
   CHECK(half.steps[0].state == StepState::Alarm);
@@ -104,7 +105,7 @@ TEST_CASE("sessions of few runs, surer of themselves than they should be, make n
       point.values.stddev = std::sqrt((squares - runs * off * off) / (runs - 1));
       point.values.runs = runs;
     }
-    steps += with_steps(loader, series, Against::Nothing).value().steps.size();
+    steps += find_steps_and_notes(loader, series, ComparedWith::Nothing).value().steps.size();
   }
   CHECK(steps <= 4);  // one in a thousand commits
 }
@@ -113,7 +114,8 @@ TEST_CASE("a clear change in a series too short for steps is shown as not judged
   Opened opened;
   Loader loader(opened.database);
   const auto text = [&](const std::vector<double>& values) {
-    return steps_text(with_steps(loader, series_of_values(values), Against::Usual).value(), {});
+    return steps_text(
+        find_steps_and_notes(loader, series_of_values(values), ComparedWith::Usual).value(), {});
   };
   const std::string clear = text({1.0, 1.0, 1.3});
   CHECK(has(clear, "  c3 +30.0% ± 0."));
@@ -132,18 +134,18 @@ TEST_CASE("sessions of one commit are one observation, and none is surer than it
   series.points[4].values.runs = 3;
   series.points[4].values.stddev = 1e-6;
   series.points[5].commit = series.points[4].commit;
-  const Trend trend = make_trend(series, Against::Nothing);
+  const Trend trend = make_trend(series, ComparedWith::Nothing);
   REQUIRE(trend.commits.size() == 5);
   CHECK(std::exp(trend.commits[4].value) > 5.2);
   CHECK(trend.commits[4].error.value_or(0) > 0.05 / 5.5 / std::sqrt(43.0));
   // Where nothing varies between sessions either: 5.49 counts as 3 runs alongside 40, of 0.05 each.
   series.points[4].values.mean = 5.49;
   const double weighted = (3 * std::log(5.49) + 40 * std::log(5.506)) / 43;
-  CHECK(make_trend(series, Against::Nothing).commits[4].value ==
+  CHECK(make_trend(series, ComparedWith::Nothing).commits[4].value ==
         doctest::Approx(weighted).epsilon(1e-5));
   // Without a commit each is alone.
   for (SeriesPoint& point : series.points) point.commit.clear();
-  CHECK(make_trend(series, Against::Nothing).commits.size() == 6);
+  CHECK(make_trend(series, ComparedWith::Nothing).commits.size() == 6);
 }
 
 TEST_CASE("the interval of 3 and 20 runs of a commit holds the truth despite noise of sessions") {
@@ -167,7 +169,7 @@ TEST_CASE("the interval of 3 and 20 runs of a commit holds the truth despite noi
       for (const double run : runs) squares += (run - values.mean) * (run - values.mean);
       values.stddev = std::sqrt(squares / static_cast<double>(values.runs - 1));
     }
-    const Observation last = make_trend(series, Against::Nothing).commits.back();
+    const Observation last = make_trend(series, ComparedWith::Nothing).commits.back();
     locked += std::abs(last.value) <= last.half_width_95();
   }
   CHECK(locked >= 0.88 * trials);
@@ -178,7 +180,7 @@ TEST_CASE("values are medians, which a slow run does not move, and intervals Stu
       read_record(json_of({1, "abc", "CPU", {{"it", {1.0, 1.01, 1.02, 1.03, 9.0}}}})).value();
   const auto series = make_histories(record, {});
   REQUIRE(series.size() == 1);
-  const Trend trend = make_trend(series.front(), Against::Nothing);
+  const Trend trend = make_trend(series.front(), ComparedWith::Nothing);
   CHECK(std::exp(trend.commits[0].value) == doctest::Approx(1.02));
   const double error = 1.2533 * 1.4826 * 0.01 / (1.02 * std::sqrt(5.0));
   CHECK(trend.commits[0].error.value_or(0) == doctest::Approx(error));
@@ -207,7 +209,7 @@ TEST_CASE("a session's interval holds the truth in 94 % and more, once it is not
         for (double& value : values) value = std::abs(value - *point.values.median);
         point.values.mad = median_of(values);
       }
-      for (const Observation& one : make_trend(series, Against::Nothing).commits)
+      for (const Observation& one : make_trend(series, ComparedWith::Nothing).commits)
         locked += std::abs(one.value) <= one.half_width_95() ? 1U : 0U;
     }
     return static_cast<double>(locked) / static_cast<double>(all / sessions * sessions);
@@ -242,19 +244,19 @@ TEST_CASE("with an anchor the history is of ratios to it, which the machine's dr
   Loader loader(opened.database);
   const auto variants = loader.variants({.benchmark = "a"}).value();
   const auto series = loader.series(variants.front(), {}).value();
-  const Trend trend = make_trend(series.front(), Against::Usual);
-  CHECK(trend.against == Against::Anchor);
+  const Trend trend = make_trend(series.front(), ComparedWith::Usual);
+  CHECK(trend.against == ComparedWith::Anchor);
   for (const Observation& one : trend.commits)
     CHECK(std::exp(one.value) == doctest::Approx(1.5).epsilon(1e-6));
   CHECK(value_text({series.front(), trend}, trend.commits.front()).find("+50") == 0);
-  CHECK(with_steps(loader, series.front(), Against::Usual).value().steps.empty());
+  CHECK(find_steps_and_notes(loader, series.front(), ComparedWith::Usual).value().steps.empty());
 }
 
 TEST_CASE("a new anchor is chained by a session that has measured both") {
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
-    auto database = open_history(where, Access::Write).value();
+    auto database = open_history(where, IfMissing::Write).value();
     Store store(database);
     const auto add = [&](int number, const std::vector<MadeCommand>& commands) {
       auto made =
@@ -271,8 +273,8 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     Loader loader(database);
     const auto variants = loader.variants({.benchmark = "a"}).value();
     auto series = loader.series(variants.front(), {}).value();
-    CHECK(series.front().unchained == 10);
-    const Trend alone = make_trend(series.front(), Against::Usual);
+    CHECK(series.front().points_without_ratio == 10);
+    const Trend alone = make_trend(series.front(), ComparedWith::Usual);
     CHECK(alone.commits.size() == 10);
     CHECK(has(series_text({series.front(), alone}, {}), "10 sessions of another anchor left out"));
 
@@ -289,12 +291,12 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
       add(30, {{"v1", times_of(1.0), "a", "anchor"}, {"v2", times_of(0.8), "a", "reference"}});
     }
     series = loader.series(variants.front(), {}).value();
-    CHECK(series.front().unchained == 0);
-    const Trend trend = make_trend(series.front(), Against::Usual);
+    CHECK(series.front().points_without_ratio == 0);
+    const Trend trend = make_trend(series.front(), ComparedWith::Usual);
     REQUIRE(trend.commits.size() == 20);
     for (const Observation& one : trend.commits)
       CHECK(std::exp(one.value) == doctest::Approx(2.0).epsilon(1e-6));
-    CHECK(with_steps(loader, series.front(), Against::Usual).value().steps.empty());
+    CHECK(find_steps_and_notes(loader, series.front(), ComparedWith::Usual).value().steps.empty());
   }
 }
 
@@ -315,7 +317,7 @@ TEST_CASE("what a link says of an anchor it does not say surely: its error makes
       point.link_error = is_old ? 0.01 : 0.0;
       series.points.push_back(point);
     }
-    return with_steps(loader, series, Against::Anchor).value();
+    return find_steps_and_notes(loader, series, ComparedWith::Anchor).value();
   };
   CHECK(stepped_by(0.01).steps.empty());
   const auto sure = stepped_by(-0.05);
@@ -365,7 +367,7 @@ TEST_CASE("what is shown of a series fits the terminal, and no name steers it") 
   MetricHistory series = series_of_values({1.0, 1.5});
   series.variant.benchmark = "it\x1b[2J";
   series.points[0].commit = "0123456789abcdef0123456789abcdef01234567+dirty";
-  const Trend trend = make_trend(series, Against::Nothing);
+  const Trend trend = make_trend(series, ComparedWith::Nothing);
   const std::string wide = series_text({series, trend}, {});
   CHECK(wide.find("it\\x1b[2J, wall_time") == 0);
   CHECK(has(wide, "0123456789+dirty"));
@@ -386,7 +388,7 @@ TEST_CASE("a step that one more commit would confirm is named, and one more conf
   Loader loader(opened.database);
   std::vector<double> values = levels({1.0});
   const auto stepped = [&] {
-    return with_steps(loader, series_of_values(values), Against::Usual).value();
+    return find_steps_and_notes(loader, series_of_values(values), ComparedWith::Usual).value();
   };
   CHECK_FALSE(stepped().pending.has_value());
   values.push_back(1.1);
@@ -424,7 +426,7 @@ TEST_CASE("failed runs are kept in a history, and shown with their commit") {
   const auto variants = loader.variants({}).value();
   REQUIRE(variants.size() == 1);
   const auto series = loader.series(variants[0], {}).value();
-  const auto stepped = with_steps(loader, series[0], Against::Usual).value();
+  const auto stepped = find_steps_and_notes(loader, series[0], ComparedWith::Usual).value();
   CHECK(has(series_text(stepped, {}), "4 of 4 runs failed (3 with status 9, 1 by SIGSEGV)"));
 }
 

@@ -23,7 +23,7 @@ SessionRecord record(const MadeSession& session) {
 }
 
 Database opened(const std::string& where) {
-  auto database = open_history(where, Access::Write);
+  auto database = open_history(where, IfMissing::Write);
   REQUIRE_MESSAGE(database.has_value(), database.error().line());
   return *std::move(database);
 }
@@ -49,7 +49,7 @@ std::string first(Database& database, const std::string& statement) {
 /// Writes these sessions as lauka-history kept them when its tables were of version 3: times in
 /// seconds, no order of adding, no medians.
 void write_version_3(const std::string& where, const std::vector<SessionRecord>& sessions) {
-  auto database = Database::open(where, Access::Write).value();
+  auto database = Database::open(where, IfMissing::Write).value();
   const auto run = [&](const std::string& statement, const std::vector<std::string>& texts = {}) {
     const auto done = database.run(statement, texts);
     REQUIRE_MESSAGE(done.has_value(), done.error().line());
@@ -67,7 +67,7 @@ void write_version_3(const std::string& where, const std::vector<SessionRecord>&
     for (const std::string_view statement : migration) run(std::string(statement));
   for (const SessionRecord& one : sessions) {
     const std::string machine_class = class_of(one.machine);
-    const auto seconds = [](TimeOfDay time) {
+    const auto seconds = [](UtcTime time) {
       return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
     };
     run(fmt::format("INSERT INTO lauka_machine VALUES ({},:t0,{}) ON CONFLICT DO NOTHING",
@@ -86,7 +86,7 @@ void write_version_3(const std::string& where, const std::vector<SessionRecord>&
       run(fmt::format(
           "INSERT INTO lauka_point VALUES ({},{},{},{},{},{},'{} 0.01 12 - - - -',{},0)", variant,
           seconds(one.began), text_id(one.id), text_id(one.label("commit")), text_id("main"),
-          name(encode_layout(result.metrics)), result.metrics[0].mean, name(result.name)));
+          name(encode_metric_names(result.metrics)), result.metrics[0].mean, name(result.name)));
     }
   }
 }
@@ -220,7 +220,7 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
     {
-      auto database = Database::open(where, Access::Write).value();
+      auto database = Database::open(where, IfMissing::Write).value();
       REQUIRE(database.run("CREATE TABLE lauka_history (version INTEGER NOT NULL)"));
       REQUIRE(database.run("INSERT INTO lauka_history VALUES (1)"));
       for (const std::string_view statement : migrations().front())
@@ -231,7 +231,7 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
           std::to_string(migrations().size()));
     CHECK(first(database, "SELECT count(*) FROM lauka_acknowledged") == "0");
     REQUIRE(database.run("UPDATE lauka_history SET version = 99"));
-    for (const Access access : {Access::Read, Access::Write}) {
+    for (const IfMissing access : {IfMissing::Read, IfMissing::Write}) {
       const auto refused = open_history(where, access);
       REQUIRE_FALSE(refused);
       CHECK(has(refused.error().line(), "is of version 99, and this lauka-history knows up to"));
@@ -255,7 +255,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     CAPTURE(where);
     write_version_3(where, sessions);
     {
-      auto old = Database::open(where, Access::Write);
+      auto old = Database::open(where, IfMissing::Write);
       REQUIRE(old->run(
           fmt::format("INSERT INTO lauka_name VALUES ({},'wall_time')", text_id("wall_time"))));
       REQUIRE(old->run(
@@ -264,7 +264,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
                                    text_id("wall_time"), step_began, text_id("new parser"))));
     }
     // To read it is enough.
-    auto database = open_history(where, Access::Read);
+    auto database = open_history(where, IfMissing::Read);
     REQUIRE_MESSAGE(database.has_value(), database.error().line());
     CHECK(first(*database, "SELECT version FROM lauka_history") == "4");
     CHECK(first(*database, "SELECT MIN(ended - began) FROM lauka_session") == "300000");
@@ -289,9 +289,9 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
       CHECK(point.values.mean == sessions[i].results[0].metrics[0].mean);
     }
     const std::string shown =
-        series_text({series.front(), make_trend(series.front(), Against::Usual)}, {});
+        series_text({series.front(), make_trend(series.front(), ComparedWith::Usual)}, {});
     CHECK(has(shown, "2026-01-01 01:40"));
-    const auto stepped = with_steps(loader, series.front(), Against::Usual).value();
+    const auto stepped = find_steps_and_notes(loader, series.front(), ComparedWith::Usual).value();
     REQUIRE(stepped.steps.size() == 1);
     CHECK(stepped.steps[0].state == StepState::Acknowledged);
     CHECK(stepped.steps[0].note == "new parser");
@@ -428,7 +428,7 @@ TEST_CASE("sessions of one second are reported in the order in which they began"
   Store store(database);
   for (int i = 7; i >= 0; --i) {
     auto made = record({i, fmt::format("c{}", i), "CPU", {{"it", times_of(1.0)}}});
-    made.began = TimeOfDay(std::chrono::milliseconds(1'767'225'600'000 + 100 * i));
+    made.began = UtcTime(std::chrono::milliseconds(1'767'225'600'000 + 100 * i));
     REQUIRE(store.add(std::vector{std::move(made)}));
   }
   Loader loader(database);

@@ -89,7 +89,7 @@ TEST_CASE("where nothing can be counted this is said") {
 namespace {
 
 std::vector<MetricLine> lines_with(const std::vector<std::string>& countable, bool tree_peak) {
-  const CoreUse cores;
+  const CorePlan cores;
   const auto can_count = [&](const std::vector<std::string>& events) {
     return std::ranges::all_of(events, [&](const std::string& event) {
       return std::ranges::find(countable, event) != countable.end();

@@ -12,10 +12,10 @@ namespace lauka::inquire {
 
 namespace {
 
-using cores::ThreadPart;
 using cores::Threads;
+using cores::ThreadWork;
 
-ThreadPart part(double user, double system, std::uint64_t cycles, std::uint64_t instructions) {
+ThreadWork part(double user, double system, std::uint64_t cycles, std::uint64_t instructions) {
   return {user, system, std::nullopt, cycles, instructions};
 }
 
@@ -84,9 +84,9 @@ class FakeStream final : public cores::ThreadStream {
   bool read_process(std::size_t /*process*/, nanoseconds now,
                     std::vector<ThreadSample>& samples) override {
     read_at.push_back(now);
-    if (!read_before()) return true;
+    if (!previous_read_time()) return true;
     ThreadSample sample;
-    sample.interval = now - *read_before();
+    sample.interval = now - *previous_read_time();
     samples.push_back(sample);
     return read_at.size() < reads;
   }
@@ -142,7 +142,7 @@ TEST_CASE("a line has what a thread did, and null for what is not known") {
   sample.name = "a \"b\"\n\xff";
   sample.interval = 10ms;
   sample.is_new = true;
-  sample.waited_seconds = 0.001;
+  sample.runnable_wait_seconds = 0.001;
   sample.all.cpu_seconds = 0.005;
   sample.all.cycles = 15'000'000;
   const std::string line = thread_line(sample, {}, 1'700'000'000s + 250ms);

@@ -17,7 +17,7 @@ constexpr std::size_t kEnough = 1000;
 }  // namespace
 
 TEST_CASE("what a program aside wrote is there when it has ended, once") {
-  ProgramAside aside;
+  HelperProgram aside;
   aside.begin(shell("echo one; echo two; echo no >&2"), kPatience);
   const auto answer = aside.wait(kEnough);
   CHECK(succeeded(answer.outcome));
@@ -26,7 +26,7 @@ TEST_CASE("what a program aside wrote is there when it has ended, once") {
 }
 
 TEST_CASE("a program aside may write more than is taken, and more than a pipe holds") {
-  ProgramAside aside;
+  HelperProgram aside;
   aside.begin(shell("head -c 300000 /dev/zero | tr '\\0' x; exit 3"), kPatience);
   const auto answer = aside.wait(2);
   CHECK(answer.output == "xx");
@@ -35,7 +35,7 @@ TEST_CASE("a program aside may write more than is taken, and more than a pipe ho
 }
 
 TEST_CASE("a program aside that closes its output is waited for, too") {
-  ProgramAside aside;
+  HelperProgram aside;
   aside.begin(shell("echo one; exec >&-; sleep 0.05; exit 3"), kPatience);
   const auto answer = aside.wait(kEnough);
   CHECK(answer.output == "one\n");
@@ -44,10 +44,10 @@ TEST_CASE("a program aside that closes its output is waited for, too") {
 }
 
 TEST_CASE("a program aside that is not there, and one that dies of a signal, are told apart") {
-  ProgramAside missing;
+  HelperProgram missing;
   missing.begin({.words = {"no-such-program"}}, kPatience);
   CHECK(std::holds_alternative<NotStarted>(missing.wait(kEnough).outcome));
-  ProgramAside dying;
+  HelperProgram dying;
   dying.begin(shell("kill -9 $$"), kPatience);
   CHECK(std::holds_alternative<Signalled>(dying.wait(kEnough).outcome));
 }
@@ -55,7 +55,7 @@ TEST_CASE("a program aside that is not there, and one that dies of a signal, are
 TEST_CASE("a program aside is killed when its time is over, with what it started") {
   const TemporaryFile file;
   time_that_suffices(milliseconds(20), [&](std::chrono::nanoseconds limit) {
-    ProgramAside aside;
+    HelperProgram aside;
     aside.begin(shell("sleep 600 & echo $! >" + file.name() + "; echo one; sleep 600"), limit);
     CHECK(std::holds_alternative<TimedOut>(aside.wait(kEnough).outcome));
     pid_t started = 0;

@@ -20,8 +20,8 @@ namespace {
 class Ear final : public OutputListener {
  public:
   explicit Ear(std::string awaited = "") : awaited_(std::move(awaited)) {}
-  bool receive(Kept which, std::string_view bytes) override {
-    std::string& text = which == Kept::Output ? output : error;
+  bool receive(OutputStream which, std::string_view bytes) override {
+    std::string& text = which == OutputStream::Output ? output : error;
     text += bytes;
     return awaited_.empty() || text.find(awaited_) == std::string::npos;
   }
@@ -69,7 +69,7 @@ TEST_CASE(
   CHECK(ended.ended_by_listener);
   CHECK(succeeded(ended.outcome));
   // The time is up to the line, and then the process had the grace.
-  CHECK(ended.whole >= std::chrono::nanoseconds(ended.usage.wall_ns) + kGrace);
+  CHECK(ended.whole >= std::chrono::nanoseconds(ended.usage.wall_ns) + kTerminateTimeout);
 }
 
 TEST_CASE("one that ended by itself while its line was on the way has succeeded as well") {

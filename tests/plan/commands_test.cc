@@ -280,8 +280,8 @@ TEST_CASE("of git's HEAD come commit and branch, if there are any") {
 }
 
 TEST_CASE("a given label wins over what was found, and they are sorted") {
-  CHECK(text_of(with_given({{"os", "x"}, {"commit", "mine"}},
-                           {{"branch", "b"}, {"commit", "c"}})) == "branch=b commit=mine os=x ");
+  CHECK(text_of(merge_labels({{"os", "x"}, {"commit", "mine"}},
+                             {{"branch", "b"}, {"commit", "c"}})) == "branch=b commit=mine os=x ");
 }
 
 }  // namespace lauka

@@ -74,7 +74,7 @@ TEST_CASE("{layout} is a layout's number in all that is run for it") {
   options.commands.hooks[HookKind::Prepare] = {"echo {layout}"};
   const auto plan = make_plan(options, no_events, 1);
   REQUIRE(plan);
-  const Command third = command_in_layout(*plan, 0, 2);
+  const Command third = *command_in_layout(*plan, 0, 2);
   CHECK(third.words == std::vector<std::string>{"./old-3", "a 3"});
   CHECK(*third.build == "make 3");
   CHECK(third.folder == "d3");
@@ -86,7 +86,7 @@ TEST_CASE("{layout} is a layout's number in all that is run for it") {
 
 TEST_CASE("without --layouts {layout} is text") {
   const auto plan = make_plan(options_of({"./old {layout}"}), no_events, 1);
-  CHECK(command_in_layout(*plan, 0, 0).words.back() == "{layout}");
+  CHECK(command_in_layout(*plan, 0, 0)->words.back() == "{layout}");
 }
 
 TEST_CASE("a command whose layouts would be one program is refused") {

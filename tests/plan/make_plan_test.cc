@@ -339,7 +339,7 @@ TEST_CASE("a gate that fails where its metric gets better says so") {
 }
 
 TEST_CASE("times by kind of core are in every pass, and in one of their own where nothing counts") {
-  CoreUse cores;
+  CorePlan cores;
   cores.timed = {"P", "E"};
   OneEventPerPass engine;
   Options options = options_of({"old"});
@@ -358,7 +358,7 @@ TEST_CASE("times by kind of core are in every pass, and in one of their own wher
 }
 
 TEST_CASE("simulated runs have no times by kind of core") {
-  CoreUse cores;
+  CorePlan cores;
   cores.timed = {"P", "E"};
   cores.has_unsplit = true;
   const SelectEvents simulating = [](const EventRequest&) -> Result<EventSet> {
@@ -433,20 +433,20 @@ TEST_CASE("of all metrics zeros are left out, unless everything is asked for wit
 
 TEST_CASE("tree_peak_memory is asked for by name or with all, and is there where it can be had") {
   Options options = options_of({"a"});
-  CHECK(asks_for_tree_peak(options) == TreePeakRequest::No);
+  CHECK(tree_peak_request(options) == TreePeakRequest::No);
   options.output.verbosity = Verbosity::Verbose;
-  CHECK(asks_for_tree_peak(options) == TreePeakRequest::No);
+  CHECK(tree_peak_request(options) == TreePeakRequest::No);
   options.counting.metrics = MetricSelection::All;
-  CHECK(asks_for_tree_peak(options) == TreePeakRequest::WithAll);
+  CHECK(tree_peak_request(options) == TreePeakRequest::WithAll);
   CHECK_FALSE(find_metric(plan_without_events(options)->metrics, kTreePeakMemory));
   CHECK(find_metric(plan_without_events(options, true)->metrics, kTreePeakMemory));
   options.counting.metrics = MetricSelection::Listed;
   options.counting.metric_list = {"wall_time", "tree_peak_memory:MiB"};
-  CHECK(asks_for_tree_peak(options) == TreePeakRequest::ByName);
+  CHECK(tree_peak_request(options) == TreePeakRequest::ByName);
   CHECK(plan_without_events(options, true));
   options.counting.metric_list = {"wall_time"};
   options.gates.conditions = {{.metric = "tree_peak_memory", .limit_percent = 1}};
-  CHECK(asks_for_tree_peak(options) == TreePeakRequest::ByName);
+  CHECK(tree_peak_request(options) == TreePeakRequest::ByName);
 }
 
 }  // namespace lauka

@@ -120,12 +120,12 @@ TEST_CASE("a table's verdict has the measured value only if the row's delta is a
   auto failed = verdict(Answer::Fail, changed(0.152, 0.021), 36);
   const auto cell = [&] { return verdict_cell(with(failed, 0.01), failed); };
   CHECK(cell().text == "fail, limit 10%");
-  CHECK(cell().figures == "limit 10%");
+  CHECK(cell().verdict_numbers == "limit 10%");
   failed.delta.basis = stats::Basis::Typical;
   failed.delta.mean = changed(0.203, 0.091);
   failed.decided_by = gate::DecidedBy::Mean;
   CHECK(cell().text == "fail: +20.3%, limit 10%");
-  CHECK(cell().narrower == std::vector<std::string>{"fail, limit 10%", "fail"});
+  CHECK(cell().shorter_texts == std::vector<std::string>{"fail, limit 10%", "fail"});
 }
 
 TEST_CASE("a gate of a drop, and one against a bound, are shown as they were typed") {
@@ -191,7 +191,7 @@ TEST_CASE("with several candidates each line begins with the candidate") {
 TEST_CASE("a gate on what is too small to be measured names the command") {
   auto bounded = verdict(Answer::Inconclusive, {}, 0);
   bounded.condition.metric = "peak_rss";
-  bounded.too_small = 0;
+  bounded.incomparable_command = 0;
   CHECK(line_of(bounded) ==
         "peak_rss > 10%: inconclusive: peak RSS of 'old' is below what can be measured here\n");
 }

@@ -79,7 +79,7 @@ TEST_CASE("the page has what was tuned, and how the machine was before and after
   Results results = drawn_example(5);
   CHECK(count_of("Tuned machine", written(write_html, results)) == 0);
   results.session.circumstances.tuning = Tuning{.switched = {{"turbo", "0", "1", 1}},
-                                                .not_possible = {{"smt", "the kernel <refuses>"}},
+                                                .untuned = {{"smt", "the kernel <refuses>"}},
                                                 .before = {.throttles = 3, .celsius = 41.5},
                                                 .after = {.throttles = 4},
                                                 .compared = {{.command = "a <b>",
@@ -356,8 +356,8 @@ TEST_CASE("names cannot become part of the page") {
 TEST_CASE("what has no value is not drawn") {
   Results results = drawn_example(3);
   results.session.metrics.push_back(metric("cycles", Unit::Count));
-  CHECK(is_drawn(results, 0));
-  CHECK_FALSE(is_drawn(results, 1));
+  CHECK(has_any_summary(results, 0));
+  CHECK_FALSE(has_any_summary(results, 1));
   CHECK(delta_chart(results, 1).empty());
   CHECK_FALSE(has(written(write_html, results), "<summary>cycles"));
 }
@@ -389,7 +389,7 @@ TEST_CASE("a page of 1,000 benchmarks has the metrics of all, in at most 5 MB") 
   for (int metric = 1; metric < 8; ++metric) add_metric(example);
   std::vector<Results> all(1000, example);
   for (std::size_t i = 0; i < all.size(); ++i) all[i].benchmark = fmt::format("benchmark {}", i);
-  const std::string page = written(write_html, make_report(all, gate::Risk::Any));
+  const std::string page = written(write_html, make_report(all, gate::ErrorRate::Any));
   CHECK(count_of("<details", page) == 9 * 1000);
   CHECK(count_of("<td>30.5s ± 1.0s</td>", page) == 8 * 1000);
   CHECK(page.size() <= 5'000'000);
@@ -437,9 +437,9 @@ TEST_CASE("a logarithmic axis has powers of ten, or 1, 2 and 5 of them where it 
 }
 
 TEST_CASE("values a factor of more than 50 apart span decades, and zero never does") {
-  CHECK(spans_decades(1, 51));
-  CHECK_FALSE(spans_decades(1, 49));
-  CHECK_FALSE(spans_decades(0, 1));
+  CHECK(needs_logarithmic_axis(1, 51));
+  CHECK_FALSE(needs_logarithmic_axis(1, 49));
+  CHECK_FALSE(needs_logarithmic_axis(0, 1));
 }
 
 }  // namespace lauka::report

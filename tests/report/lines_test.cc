@@ -16,7 +16,7 @@ namespace lauka::report {
 namespace {
 
 /// The lines about a session that ended so, of a first timed run where it failed.
-std::string lines_of(std::optional<CutShort> cut_short, const std::string& name,
+std::string lines_of(std::optional<EarlyEnd> cut_short, const std::string& name,
                      std::size_t width = 0) {
   Session session;
   session.cut_short = std::move(cut_short);
@@ -135,7 +135,7 @@ TEST_CASE("a run that could not be started is reported with the step and the sys
         "took longer than 1s and could not be killed: its process 99 lives on");
   CHECK(describe(TimedOut{std::chrono::seconds(1), false}) ==
         "waited longer than 1s for the other end of a pipe");
-  const std::string not_started = describe(NotStarted{LaunchStep::Ask, 0});
+  const std::string not_started = describe(NotStarted{LaunchStep::ReachLauncher, 0});
   CHECK(not_started == "could not be started");
   CHECK(describe(NotStarted{LaunchStep::Execute, ENOENT}) ==
         not_started + ": No such file or directory");
@@ -190,7 +190,7 @@ TEST_CASE("a precision that was not reached names the limit that ended it") {
   CHECK(line({0.01, 0.02, 40, PrecisionEnd::ReferenceGone})
             .ends_with(": in sequential order no command is run again; --order random takes "
                        "turns\n"));
-  CHECK(line({0.01, 0.02, 40, PrecisionEnd::Gates})
+  CHECK(line({0.01, 0.02, 40, PrecisionEnd::LostInGateRounds})
             .ends_with(": the further rounds of the gates were noisier\n"));
   const std::string unfinished = line({0.01, {}, 1, PrecisionEnd::Unfinished});
   check_order(unfinished, {"no interval after 1 run, ", " ±1% "});
@@ -262,7 +262,7 @@ TEST_CASE("why: what stays the same is left out, and what was not counted is sai
                  factor(WallPart::InstructionsPerCycle, 0.5, 0.02),
                  factor(WallPart::Clock, -0.2, 0.01, 4.0e9, 3.2e9),
                  factor(WallPart::Utilisation, 2.8, 0.1, 1.0, 3.8)};
-  why.is_of_all_kinds = true;
+  why.sums_core_kinds = true;
   CHECK(
       line_of(why) ==
       "why: 4.55 ± 0.11x faster: 1.50 ± 0.02x more instructions per cycle, a 1.250 ± 0.016x lower "

@@ -427,7 +427,7 @@ TEST_CASE("of all metrics the rows of zeros are left out, in compact tables too"
   CHECK(has(table(results, {}), "peak_rss"));
   results = five();
   for (CommandResult& command : results.commands) command.rows[1].summary = summary(10, 0, 0, 0, 0);
-  results.presentation.every_row = true;
+  results.presentation.compact_shows_all = true;
   CHECK(has(table(results, {}), "peak_rss of 5"));
   results.presentation.hides_zeros = true;
   CHECK_FALSE(has(table(results, {}), "peak_rss"));
@@ -444,11 +444,11 @@ TEST_CASE("--sort time lists the fastest first, and keeps equal ones in order") 
 
 TEST_CASE("rows that were asked for all get a table, and so do all under --verbose") {
   Results results = five();
-  results.presentation.every_row = true;
+  results.presentation.compact_shows_all = true;
   const std::string text = table(results, {});
   CHECK(has(text, "\npeak_rss of 5 commands, 10 runs each\n"));
   CHECK_FALSE(has(text, "not shown"));
-  results.presentation.every_row = false;
+  results.presentation.compact_shows_all = false;
   results.session.metrics[1].shown = Shown::Verbose;
   CHECK_FALSE(has(table(results, {}), "peak_rss"));
   CHECK(has(table(results, {.verbose = true}), "\npeak_rss of 5"));

@@ -576,7 +576,7 @@ struct Wandering {
   Session session;
 
   explicit Wandering(const std::vector<double>& shares) {
-    CoreUse cores;
+    CorePlan cores;
     cores.timed = {"P", "E"};
     Options options;
     for (std::size_t c = 0; c < shares.size(); ++c)

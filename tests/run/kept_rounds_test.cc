@@ -99,12 +99,12 @@ TEST_CASE("a line that is incomplete or foreign does not count") {
 
 TEST_CASE(
     "the head of a log has its begin to the millisecond; one of another layout does not count") {
-  const KeptHead head{{{"suite", "x"}}, 7, TimeOfDay(std::chrono::milliseconds(1'795'424'400'123))};
+  const LogHead head{{{"suite", "x"}}, 7, UtcTime(std::chrono::milliseconds(1'795'424'400'123))};
   const auto back = parse_head(to_line(head));
   REQUIRE(back);
   CHECK(back->began == head.began);
   CHECK(back->seed == head.seed);
-  CHECK(back->made_of == head.made_of);
+  CHECK(back->settings == head.settings);
   std::string of_another = to_line(head);
   char& digit = of_another[std::string("[\"lauka-rounds-").size()];
   digit = digit == '0' ? '1' : '0';

@@ -188,7 +188,7 @@ TEST_CASE("a precision that the rounds of a gate undo is not called reached") {
   };
   REQUIRE(bench.carry_out(plan).has_value());
   const Precision found = bench.findings.precision.value();
-  CHECK(found.end == PrecisionEnd::Gates);
+  CHECK(found.end == PrecisionEnd::LostInGateRounds);
   CHECK(*found.half_width > 0.05);
 }
 

@@ -26,7 +26,8 @@ Plan counted_plan() {
 TEST_CASE("a run that must not count is repeated, recorded apart and reported") {
   Bench bench;
   bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
-    if (run == 2) counted.redo = engine::Redo{RedoReason::Counting, "the trace lost records", 3};
+    if (run == 2)
+      counted.redo = engine::RepeatRequest{RedoReason::Counting, "the trace lost records", 3};
   };
   const auto session = bench.carry_out(counted_plan());
   CHECK(bench.launcher.runs() == 4);
@@ -44,7 +45,8 @@ TEST_CASE("a run is run again no more often than was asked for, then it enters a
   bench.engine.runs_at_once = 1;
   bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
     counted.coverage = 0.9;
-    if (run < 100) counted.redo = engine::Redo{RedoReason::Counting, "it was not seen whole", 2};
+    if (run < 100)
+      counted.redo = engine::RepeatRequest{RedoReason::Counting, "it was not seen whole", 2};
   };
   const auto session = bench.carry_out(counted_plan());
   CHECK(bench.launcher.runs() == 9);
@@ -79,7 +81,8 @@ TEST_CASE("with several commands only the run in question is run again, in its o
   plan.setting.events.passes = {{{0}}, {{1}}};
   bench.engine.runs_at_once = 1;
   bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
-    if (run == 2) counted.redo = engine::Redo{RedoReason::Counting, "it was not seen whole", 1};
+    if (run == 2)
+      counted.redo = engine::RepeatRequest{RedoReason::Counting, "it was not seen whole", 1};
   };
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old/0 new/0 new/0 old/1 new/1");
@@ -89,7 +92,7 @@ TEST_CASE("with several commands only the run in question is run again, in its o
 TEST_CASE("a warm-up run is not run again") {
   Bench bench;
   bench.engine.adjust = [](std::uint64_t, engine::Counted& counted) {
-    counted.redo = engine::Redo{RedoReason::Counting, "it was not seen whole", 1};
+    counted.redo = engine::RepeatRequest{RedoReason::Counting, "it was not seen whole", 1};
   };
   Plan plan = counted_plan();
   plan.setting.warmup = 2;
@@ -100,7 +103,7 @@ TEST_CASE("a warm-up run is not run again") {
 }
 
 TEST_CASE("an engine that follows its runs learns of each before it starts") {
-  class Follower final : public os::RunWatch {
+  class Follower final : public os::RunObserver {
    public:
     std::string log;
     void before_start() override { log += "before "; }

@@ -231,7 +231,7 @@ TEST_CASE("a run without a match ends the session, with -i it has no value") {
 
 namespace {
 
-using os::Kept;
+using os::OutputStream;
 
 AwaitedLine awaited(const std::string& text) {
   auto pattern = Pattern::compile(text, Pattern::Groups::Idle);
@@ -243,8 +243,8 @@ AwaitedLine awaited(const std::string& text) {
 StoredOutput stored(const std::string& text, std::size_t piece) {
   OutputStore store(os::TextFile::make().value());
   for (std::size_t at = 0; at < text.size(); at += piece)
-    store.receive(Kept::Output, std::string_view(text).substr(at, piece));
-  store.receive(Kept::Error, "no part of it");
+    store.receive(OutputStream::Output, std::string_view(text).substr(at, piece));
+  store.receive(OutputStream::Error, "no part of it");
   return store.take().value();
 }
 
@@ -258,29 +258,29 @@ std::string difference(const std::string& expected, const std::string& got,
 
 TEST_CASE("a line counts when its line break is there, on each stream by itself") {
   AwaitedLine line = awaited("^ready$");
-  CHECK(line.receive(Kept::Output, "not ready\nrea"));
-  CHECK(line.receive(Kept::Error, "dy\n"));
-  CHECK(line.receive(Kept::Output, "dy"));
-  CHECK_FALSE(line.receive(Kept::Output, "\nmore"));
+  CHECK(line.receive(OutputStream::Output, "not ready\nrea"));
+  CHECK(line.receive(OutputStream::Error, "dy\n"));
+  CHECK(line.receive(OutputStream::Output, "dy"));
+  CHECK_FALSE(line.receive(OutputStream::Output, "\nmore"));
   CHECK_FALSE(line.error());
   line.begin();
-  CHECK(line.receive(Kept::Output, "ady\n"));
-  CHECK_FALSE(line.receive(Kept::Error, "ready\r\n"));
+  CHECK(line.receive(OutputStream::Output, "ady\n"));
+  CHECK_FALSE(line.receive(OutputStream::Error, "ready\r\n"));
 }
 
 TEST_CASE("of a very long line the first 16 KB are looked at, whatever is in it") {
   AwaitedLine line = awaited("end$");
   const std::string many(1'000'000, '\0');
-  for (int i = 0; i < 20; ++i) CHECK(line.receive(Kept::Output, many));
-  CHECK(line.receive(Kept::Output, "end\n"));
-  CHECK_FALSE(line.receive(Kept::Output, "end\n"));
-  CHECK(line.receive(Kept::Output, many + "end\n"));
+  for (int i = 0; i < 20; ++i) CHECK(line.receive(OutputStream::Output, many));
+  CHECK(line.receive(OutputStream::Output, "end\n"));
+  CHECK_FALSE(line.receive(OutputStream::Output, "end\n"));
+  CHECK(line.receive(OutputStream::Output, many + "end\n"));
   CHECK(line.output_end().size() <= 4096);
 }
 
 TEST_CASE("an expression that takes too many steps ends the run, and is reported") {
   AwaitedLine line = awaited("(a+)+$");
-  CHECK_FALSE(line.receive(Kept::Output, std::string(60, 'a') + "b\n"));
+  CHECK_FALSE(line.receive(OutputStream::Output, std::string(60, 'a') + "b\n"));
   REQUIRE(line.error());
   CHECK(line.error()->what == "takes too many steps");
 }
@@ -295,7 +295,7 @@ TEST_CASE("how long an expression may take is measured by the session's clock") 
   };
   const FastClock clock;
   AwaitedLine line(Pattern::compile("ready$", Pattern::Groups::Idle).value(), clock);
-  CHECK_FALSE(line.receive(Kept::Output, "not yet\n"));
+  CHECK_FALSE(line.receive(OutputStream::Output, "not yet\n"));
   REQUIRE(line.error());
   CHECK(line.error()->what == "takes too many steps");
   Plan plan = plan_of({"a"});
@@ -342,9 +342,9 @@ TEST_CASE("beyond 64 MB outputs are compared by their hash") {
 
 TEST_CASE("a hash is of standard output alone") {
   OutputStore hash(os::TextFile::make().value());
-  hash.receive(Kept::Output, "ab");
-  hash.receive(Kept::Error, "x");
-  hash.receive(Kept::Output, "c");
+  hash.receive(OutputStream::Output, "ab");
+  hash.receive(OutputStream::Error, "x");
+  hash.receive(OutputStream::Output, "c");
   const auto stored = hash.take().value();
   CHECK(stored.hash == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(stored.bytes == 3);
@@ -396,8 +396,8 @@ TEST_CASE("no region, one left open, an end alone and more time than there was a
   CHECK(why({.entries = 1, .is_open = true}) == "its region was still open when it ended");
   CHECK(why({.entries = 1, .stray = 1}) ==
         "it called lauka_region_end without a lauka_region_begin before it");
-  CHECK(
-      why({.entries = 1, .time_ns = 1000, .lost_locks = 1}).starts_with("for more than a second"));
+  CHECK(why({.entries = 1, .time_ns = 1000, .lock_timeouts = 1})
+            .starts_with("for more than a second"));
   CHECK(why({.entries = 1, .time_ns = 1001}) == "it noted more time in its region than it took");
   os::Ended nothing{Exited{0}, {}};
   CHECK(why_no_region(nothing).has_value());

@@ -106,7 +106,7 @@ Drawn draw_plan(std::mt19937_64& random) {
     if (setting.stop.max_runs) *setting.stop.max_runs *= setting.layouts;
   }
   drawn.conditions.takes_turns = plan.setting.order != Order::Sequential && draw_one_in(random, 3);
-  drawn.conditions.is_watched = draw_one_in(random, 2);
+  drawn.conditions.needs_short_batches = draw_one_in(random, 2);
   drawn.conditions.compares_tuning = draw_one_in(random, 4);
   drawn.conditions.identifies = draw_one_in(random, 2);
   return drawn;

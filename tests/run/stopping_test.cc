@@ -39,14 +39,15 @@ TEST_CASE("the rest is estimated by time or by the least number of runs, whichev
 }
 
 TEST_CASE("gates may go on to a round, within four budgets and the greatest number of runs") {
-  const StopRule rule = extended_to({{}, 10, {}, 5s}, 20);
+  const StopRule rule = extended_rule({{}, 10, {}, 5s}, 20);
   CHECK_FALSE(is_enough(rule, {19, 19s, 1}));
   CHECK(is_enough(rule, {20, 1s, 1}));
   CHECK(is_enough(rule, {11, 20s, 1}));
   CHECK(rounds_left(rule, {17, 5s, 1}, 1ms) == 3);
-  CHECK(is_enough(extended_to({{}, 10, 15, 5s}, 20), {15, 1s, 1}));
-  CHECK(is_enough(extended_to({12, 10, {}, 5s}, 20), {12, 1s, 1}));
-  CHECK_FALSE(is_enough(extended_to({{}, 1, {}, std::chrono::nanoseconds::max()}, 9), {1, 1h, 2}));
+  CHECK(is_enough(extended_rule({{}, 10, 15, 5s}, 20), {15, 1s, 1}));
+  CHECK(is_enough(extended_rule({12, 10, {}, 5s}, 20), {12, 1s, 1}));
+  CHECK_FALSE(
+      is_enough(extended_rule({{}, 1, {}, std::chrono::nanoseconds::max()}, 9), {1, 1h, 2}));
 }
 
 TEST_CASE("a budget without end does not overflow") {
@@ -70,7 +71,7 @@ namespace {
 /// rounds.
 std::vector<std::uint64_t> rounds_by_block(const CountingRule& rule, std::chrono::nanoseconds round,
                                            std::chrono::nanoseconds timed) {
-  Spent spent;
+  RoundsAndTime spent;
   std::vector<std::uint64_t> by_block;
   for (std::uint64_t block = 0; block < kBlocks; ++block) {
     while (belongs_to_block(rule, spent, block, timed)) {

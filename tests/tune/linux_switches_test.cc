@@ -15,19 +15,19 @@
 namespace lauka::tune {
 namespace {
 
-std::string list_of(const Shape& shape, const TuneRequest& request = {}) {
+std::string list_of(const SharedFields& shape, const TuneRequest& request = {}) {
   FakeMachine machine(shape.tree);
   const CpuChoice cpus = own_cpus_of(machine, shape.fastest, request);
   return list_text(find_settings(machine, request, cpus), cpus);
 }
 
-Shape shape_of(const std::string& name) {
-  for (const Shape& shape : shapes())
+SharedFields shape_of(const std::string& name) {
+  for (const SharedFields& shape : shapes())
     if (shape.name == name) return shape;
   return {};
 }
 
-std::string cpus_text(const Shape& shape, const TuneRequest& request = {}) {
+std::string cpus_text(const SharedFields& shape, const TuneRequest& request = {}) {
   FakeMachine machine(shape.tree);
   const CpuChoice cpus = own_cpus_of(machine, shape.fastest, request);
   if (cpus.commands.empty()) return cpus.why_not;
@@ -178,7 +178,7 @@ TEST_CASE("interrupts that other CPUs handle already, and CPUs beyond 32, are le
 }
 
 TEST_CASE("only the paths of the table are lauka's to write") {
-  for (const Shape& shape : shapes()) {
+  for (const SharedFields& shape : shapes()) {
     FakeMachine machine(shape.tree);
     const CpuChoice cpus = own_cpus_of(machine, shape.fastest);
     for (const FoundSetting& one : find_settings(machine, kAllSwitches, cpus))

@@ -22,18 +22,19 @@
 namespace lauka::tune {
 namespace {
 
-std::unique_ptr<Tuned> tune(FakeMachine& machine, const std::vector<std::uint32_t>& fastest = {}) {
-  return must(Tuned::begin(machine, kAllSwitches, own_cpus_of(machine, fastest)));
+std::unique_ptr<TuningSession> tune(FakeMachine& machine,
+                                    const std::vector<std::uint32_t>& fastest = {}) {
+  return must(TuningSession::begin(machine, kAllSwitches, own_cpus_of(machine, fastest)));
 }
 
 /// The refusal to tune.
 std::string refusal(FakeMachine& machine) {
-  const auto tuned = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine));
+  const auto tuned = TuningSession::begin(machine, kAllSwitches, own_cpus_of(machine));
   return tuned ? "tuned" : tuned.error().line();
 }
 
-bool is_not_possible(const Tuned& tuned, const UntunedSwitch& one) {
-  const auto& all = tuned.in_force().not_possible;
+bool is_not_possible(const TuningSession& tuned, const UntunedSwitch& one) {
+  const auto& all = tuned.in_force().untuned;
   return std::ranges::find(all, one) != all.end();
 }
 
@@ -58,7 +59,7 @@ bool killed_in_child(FakeMachine& machine, int kill_at, const std::function<void
 }
 
 void tune_and_restore(FakeMachine& machine, const CpuChoice& cpus) {
-  auto tuned = Tuned::begin(machine, kAllSwitches, cpus);
+  auto tuned = TuningSession::begin(machine, kAllSwitches, cpus);
   if (!tuned) _exit(1);
   (*tuned)->pause();
   (*tuned)->go_on();
@@ -104,14 +105,14 @@ class Watch {
 /// Does what a start of lauka does, with or without --tune.
 void recover(FakeMachine& machine, bool by_tuning, const CpuChoice& cpus) {
   if (by_tuning)
-    must(Tuned::begin(machine, kAllSwitches, cpus));
+    must(TuningSession::begin(machine, kAllSwitches, cpus));
   else
     static_cast<void>(restore_left(machine));
 }
 
 /// Kills lauka at every step of tuning and restoring, and if `twice`, also the next one at every
 /// step of its restoring. Returns the number of points.
-int kill_everywhere(const Shape& shape, bool twice, bool moves_preference) {
+int kill_everywhere(const SharedFields& shape, bool twice, bool moves_preference) {
   FakeMachine machine(shape.tree);
   machine.moves_preference = moves_preference;
   const CpuChoice cpus = own_cpus_of(machine, shape.fastest);
@@ -212,8 +213,8 @@ TEST_CASE("a partition that the kernel does not grant is removed, and the rest i
   const auto tuned = tune(machine);
   CHECK(tuned->group().empty());
   CHECK(machine.list("/sys/fs/cgroup/lauka-tune").empty());
-  CHECK(std::ranges::find(tuned->in_force().not_possible, "partition", &UntunedSwitch::name) !=
-        tuned->in_force().not_possible.end());
+  CHECK(std::ranges::find(tuned->in_force().untuned, "partition", &UntunedSwitch::name) !=
+        tuned->in_force().untuned.end());
   CHECK(machine.get("/proc/sys/vm/swappiness") == "0\n");
 }
 
@@ -483,7 +484,7 @@ TEST_CASE("no symbolic link is followed to or within a setting") {
 
 TEST_CASE("killed at any step, lauka leaves a machine that the next start restores") {
   int points = 0;
-  for (const Shape& shape : shapes()) points += kill_everywhere(shape, false, false);
+  for (const SharedFields& shape : shapes()) points += kill_everywhere(shape, false, false);
   points += kill_everywhere({"moving", intel_hybrid(), {0, 1, 2, 3}}, false, true);
   CHECK(points > 300);
   MESSAGE(points, " kill points");
@@ -500,7 +501,7 @@ TEST_CASE("a lauka that restores may be killed at any step, too") {
 
 TEST_CASE("the same for all machines" * doctest::skip()) {  // minutes: -ns -tc='the same*'
   int points = 0;
-  for (const Shape& shape : shapes())
+  for (const SharedFields& shape : shapes())
     for (const bool moves : {false, true}) points += kill_everywhere(shape, true, moves);
   MESSAGE(points, " kill points");
 }

@@ -293,13 +293,13 @@ inline FakeMachine::Tree bare_container() {
   return tree;
 }
 
-struct Shape {
+struct SharedFields {
   const char* name;
   FakeMachine::Tree tree;
   std::vector<std::uint32_t> fastest{};
 };
 
-inline std::vector<Shape> shapes() {
+inline std::vector<SharedFields> shapes() {
   return {{"intel hybrid", intel_hybrid(), {0, 1, 2, 3}}, {"amd with boost", amd_with_boost()},
           {"amd without boost", amd_without_boost()},     {"arm server", arm_server()},
           {"virtual machine", virtual_machine()},         {"bare container", bare_container()}};

@@ -68,7 +68,8 @@ inline constexpr std::uint32_t kKdebugNoCoprocessors = 0x400;
 inline constexpr std::uint32_t kKdebugValueCheck = 0x200000;
 inline constexpr std::uint32_t kKdebugReady = 0x80000000;
 
-/// The argument of os::kKdSetReg (XNU's kd_regtype): debugids without the flags kStart and kEnd.
+/// The argument of os::kKdSetReg (XNU's kd_regtype): debugids without the flags kFunctionStart and
+/// kFunctionEnd.
 struct KdebugFilter {
   std::uint32_t type = 0;
   std::array<std::uint32_t, 4> values{};
@@ -77,8 +78,8 @@ static_assert(sizeof(KdebugFilter) == 20);
 
 inline constexpr std::size_t kTypefilterBytes = 8192;
 
-inline constexpr std::uint32_t kStart = 1;
-inline constexpr std::uint32_t kEnd = 2;
+inline constexpr std::uint32_t kFunctionStart = 1;
+inline constexpr std::uint32_t kFunctionEnd = 2;
 
 inline constexpr std::uint32_t kNewThread = 0x07000004;
 inline constexpr std::uint32_t kExec = 0x07000008;

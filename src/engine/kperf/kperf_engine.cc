@@ -39,7 +39,7 @@ class KperfCounting final : public ArmedPass {
       : strategy_(strategy), watch_(strategy, std::move(words)), places_(std::move(places)) {}
 
   std::size_t runs_at_once() const override { return 1; }
-  std::vector<os::RunWatch*> watches() override { return {&watch_}; }
+  std::vector<os::RunObserver*> watches() override { return {&watch_}; }
 
   Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
     RunValues run = strategy_.finish(ended);
@@ -96,16 +96,16 @@ class DatabaseEngine : public CounterEngine {
 
  protected:
   KpepDatabase& database() { return database_; }
-  CounterRoom& room() { return room_; }
+  CounterLimits& room() { return room_; }
 
  private:
   KpepDatabase database_;
-  CounterRoom room_;
+  CounterLimits room_;
 };
 
 class KperfEngine final : public DatabaseEngine {
  public:
-  KperfEngine(const OnMacos& here, bool user_only, KpepDatabase database)
+  KperfEngine(const MacosEngineOptions& here, bool user_only, KpepDatabase database)
       : DatabaseEngine(std::move(database), user_only),
         here_(here),
         kernel_(*here.calls),
@@ -289,7 +289,7 @@ class KperfEngine final : public DatabaseEngine {
     return set;
   }
 
-  OnMacos here_;
+  MacosEngineOptions here_;
   Kernel kernel_;
   Trace trace_;
   Claim claim_;
@@ -302,8 +302,8 @@ class KperfEngine final : public DatabaseEngine {
 
 }  // namespace
 
-Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const OnMacos& here, bool user_only,
-                                                         KpepDatabase database) {
+Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const MacosEngineOptions& here,
+                                                         bool user_only, KpepDatabase database) {
   auto engine = std::make_unique<KperfEngine>(here, user_only, std::move(database));
   if (here.launcher != nullptr) {
     if (auto taken = engine->claim(); !taken) return taken.error();
@@ -370,7 +370,7 @@ class TotalsEngine final : public CounterEngine {
 
   Result<Explanation> explain(const EventRequest& wanted) override {
     if (!database_) return CounterEngine::explain(wanted);
-    const CounterRoom room{database_->config_counters, false};
+    const CounterLimits room{database_->config_counters, false};
     return explain_wanted(*database_, wanted.names, room);
   }
 
@@ -391,13 +391,12 @@ class TotalsEngine final : public CounterEngine {
   }
 
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t /*pass*/) override {
-    return count_free(sources_,
-                      [this, sources = sources_](const os::Ended& ended, Counted& counted) {
-                        for (std::size_t i = 0; i < sources.size(); ++i)
-                          if (!counted.counts[i] && sources[i] != &kEnergy)
-                            counted.missing = no_counts_at_all();
-                        note_children(ended);
-                      });
+    return make_accounting_pass(
+        sources_, [this, sources = sources_](const os::Ended& ended, Counted& counted) {
+          for (std::size_t i = 0; i < sources.size(); ++i)
+            if (!counted.counts[i] && sources[i] != &kEnergy) counted.missing = no_counts_at_all();
+          note_children(ended);
+        });
   }
 
   const AccountedEvent* accounted(std::size_t event) const override { return sources_.at(event); }
@@ -438,10 +437,10 @@ class TotalsEngine final : public CounterEngine {
   double share_of_children_ = 0.0;
 };
 
-class KperfOrTotals final : public EngineAround {
+class KperfOrTotals final : public EngineWrapper {
  public:
   KperfOrTotals(std::unique_ptr<CounterEngine> kperf, KpepDatabase database)
-      : EngineAround(std::move(kperf)), database_(std::move(database)) {}
+      : EngineWrapper(std::move(kperf)), database_(std::move(database)) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
     auto set = other().select(wanted);
@@ -496,9 +495,9 @@ std::optional<Error> why_not_counted(const os::RegionUse& use) {
   return std::nullopt;
 }
 
-class OfCallingThreads final : public EngineAround {
+class OfCallingThreads final : public EngineWrapper {
  public:
-  using EngineAround::EngineAround;
+  using EngineWrapper::EngineWrapper;
 
   bool counts_regions() const override { return true; }
 
@@ -524,7 +523,7 @@ class OfCallingThreads final : public EngineAround {
                      "leave it out, or leave out --region"};
       add(*account, set);
     }
-    counts_whole_ = wanted.counted_in == CountedIn::RegionAndWhole;
+    counts_whole_ = wanted.counted_in == CountedPart::RegionAndWhole;
     if (!counts_whole_) return set;
     auto whole = other().select(rest);
     if (!whole) return whole;
@@ -544,7 +543,7 @@ class OfCallingThreads final : public EngineAround {
       counted.missing = why_not_counted(ended.region.value_or(os::RegionUse{}));
       for (std::size_t i = 0; counted.missing && i < count; ++i) counted.counts[i].reset();
     };
-    return count_free(std::move(all), check, true);
+    return make_accounting_pass(std::move(all), check, true);
   }
 
   std::optional<Error> held_by_others() override {
@@ -604,7 +603,7 @@ class OfCallingThreads final : public EngineAround {
 
 }  // namespace
 
-std::unique_ptr<CounterEngine> count_calling_threads(std::unique_ptr<CounterEngine> engine) {
+std::unique_ptr<CounterEngine> with_region_of_threads(std::unique_ptr<CounterEngine> engine) {
   return std::make_unique<OfCallingThreads>(std::move(engine));
 }
 

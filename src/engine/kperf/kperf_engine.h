@@ -16,8 +16,8 @@ namespace lauka::engine::kperf {
 
 /// Makes an engine for the processor of `database`. If `here` has a launcher, takes the system's
 /// counters; the error explains why they are not available.
-Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const OnMacos& here, bool user_only,
-                                                         KpepDatabase database);
+Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const MacosEngineOptions& here,
+                                                         bool user_only, KpepDatabase database);
 
 /// Makes an engine for events that the kernel counts for each process without root. `why`: reason
 /// why other events cannot be counted. `database`: the processor's events, for answers to

@@ -258,7 +258,7 @@ std::string competition_in_words(const Selection& selection) {
 }
 
 Result<void> divide(Selection& selection, const KpepDatabase& database,
-                    const std::vector<EventNames>& together, const CounterRoom& room) {
+                    const std::vector<EventNames>& together, const CounterLimits& room) {
   PlacedPass fixed;
   std::vector<std::size_t> configurable;
   std::vector<CounterMask> masks;
@@ -402,7 +402,7 @@ Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view
 }
 
 Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
-                                const CounterRoom& room) {
+                                const CounterLimits& room) {
   Selection selection;
   if (wanted.names.empty())
     add_defaults(selection, database, room.available);
@@ -461,7 +461,7 @@ Catalog make_catalog(const KpepDatabase& database, CounterMask available) {
 }
 
 Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
-                                   const CounterRoom& room) {
+                                   const CounterLimits& room) {
   const auto selection = select_events(database, {std::move(names), false}, room);
   if (!selection) return selection.error();
   Explanation explanation;

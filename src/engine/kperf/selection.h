@@ -72,7 +72,7 @@ struct Selection {
   std::vector<Note> notes{};
 };
 
-struct CounterRoom {
+struct CounterLimits {
   CounterMask available = 0;
   bool user_only = false;  ///< true: configurable counters do not count in the kernel
 };
@@ -84,7 +84,7 @@ Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view
 /// passes. Leaves out default events that cannot be counted, with a note. Refuses wanted events
 /// that cannot be counted, and several passes if EventRequest::single_pass is set.
 Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
-                                const CounterRoom& room);
+                                const CounterLimits& room);
 
 /// Converts a selection. `user_space`: configurable counters do not count in the kernel.
 EventSet make_event_set(const Selection& selection, bool user_space);
@@ -95,6 +95,6 @@ Catalog make_catalog(const KpepDatabase& database, CounterMask available);
 
 /// Explains which event each counter would count in each pass. Without `names`: the default events.
 Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
-                                   const CounterRoom& room);
+                                   const CounterLimits& room);
 
 }  // namespace lauka::engine::kperf

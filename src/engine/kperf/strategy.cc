@@ -23,7 +23,7 @@ namespace lauka::engine::kperf {
 
 namespace {
 
-constexpr std::uint32_t kFunctionBits = kStart | kEnd;
+constexpr std::uint32_t kFunctionBits = kFunctionStart | kFunctionEnd;
 constexpr std::size_t kValuesOfRecord = 4;
 constexpr std::uint64_t kByPid = std::uint64_t{1} << 63U;
 
@@ -46,15 +46,15 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
   for (const KdebugRecord& record : records) {
     switch (record.debugid) {
       case kThreadCountersData:
-      case kThreadCountersData | kStart:
-      case kThreadCountersData | kEnd:
+      case kThreadCountersData | kFunctionStart:
+      case kThreadCountersData | kFunctionEnd:
         sample(record);
         break;
       case kNewThread:
         new_thread(record);
         break;
       case kExec:
-        find_thread(record.thread).is_copy = false;
+        find_thread(record.thread).is_exec_copy = false;
         break;
       case kThreadTerminatePid:
         thread_ended(record);
@@ -89,7 +89,7 @@ bool TraceReader::in_tree(const Thread& thread) const {
 }
 
 void TraceReader::new_thread(const KdebugRecord& record) {
-  const auto& [tid, pid_argument, is_copy, unique_id] = record.arguments;
+  const auto& [tid, pid_argument, is_exec_copy, unique_id] = record.arguments;
   const std::int32_t pid = pid_of(pid_argument);
   if (!unique_id_ && pid == processes_.front().pid) {
     unique_id_ = unique_id;
@@ -101,7 +101,7 @@ void TraceReader::new_thread(const KdebugRecord& record) {
   if (maker.process == kUnknown && !processes_[process].in_tree) maker.has_made_outsiders = true;
   Thread& made = find_thread(tid);
   made.process = process;
-  made.is_copy = is_copy != 0;
+  made.is_exec_copy = is_exec_copy != 0;
 }
 
 void TraceReader::thread_ended(const KdebugRecord& record) {
@@ -114,7 +114,7 @@ void TraceReader::thread_ended(const KdebugRecord& record) {
   thread.process = find_process(pid, record.arguments[1], false);
   const bool is_younger = unique_id_.value_or(0) != 0 && record.arguments[1] > *unique_id_;
   lost_ = lost_ || (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
-  thread.is_copy = false;
+  thread.is_exec_copy = false;
   thread.has_ended = true;
   thread.has_final_counts = false;
   thread.sample = SampleState::None;
@@ -125,7 +125,7 @@ void TraceReader::sample(const KdebugRecord& record) {
   if (thread.process != kUnknown && !processes_[thread.process].in_tree) return;
   const std::size_t count = value_count_;
   const std::uint32_t function = record.debugid & kFunctionBits;
-  if (function == kStart) {
+  if (function == kFunctionStart) {
     if (thread.values_at == kNoPlace) {
       thread.values_at = values_.size();
       values_.resize(values_.size() + 2 * count);
@@ -141,8 +141,8 @@ void TraceReader::sample(const KdebugRecord& record) {
               values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at + thread.filled));
   thread.filled += static_cast<std::uint32_t>(taken);
   if (thread.filled == count)
-    close_sample(thread, function == (count <= kValuesOfRecord ? kStart : kEnd));
-  else if (function == kEnd)
+    close_sample(thread, function == (count <= kValuesOfRecord ? kFunctionStart : kFunctionEnd));
+  else if (function == kFunctionEnd)
     close_sample(thread, false);
 }
 
@@ -168,7 +168,7 @@ void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
 bool TraceReader::target_is_complete() const {
   bool any = false;
   for (const auto& [tid, thread] : threads_) {
-    if (thread.process != 0 || thread.is_copy) continue;
+    if (thread.process != 0 || thread.is_exec_copy) continue;
     if (!thread.has_ended || (at_exit_ && !thread.has_final_counts)) return false;
     any = true;
   }
@@ -216,7 +216,7 @@ TraceCounts TraceReader::counts() const {
   bool without_counts = false;
   bool malformed = false;
   for (const auto& [tid, thread] : threads_) {
-    if (!in_tree(thread) || thread.is_copy) continue;
+    if (!in_tree(thread) || thread.is_exec_copy) continue;
     add(thread, counts);
     malformed = malformed || thread.is_malformed;
     without_counts = without_counts || (at_exit_ && thread.has_ended && !thread.has_final_counts);
@@ -251,7 +251,7 @@ constexpr double kMinCoverage = 0.95;
 RunValues not_counted(const std::string& why, std::uint32_t redo) {
   RunValues run;
   run.missing = Error{"a run was not counted: " + why, ""};
-  if (redo > 0) run.redo = Redo{RedoReason::Counting, why, redo};
+  if (redo > 0) run.redo = RepeatRequest{RedoReason::Counting, why, redo};
   return run;
 }
 
@@ -282,7 +282,7 @@ class ThreadStrategy final : public Strategy {
     wrapped_ = false;
     restarts_ = restarts_ || !claim().is_held();
     hold();
-    if (error() == 0 && restarts_) try_to("sampling could not be started", restart());
+    if (error() == 0 && restarts_) note_step("sampling could not be started", restart());
     restarts_ = error() != 0;
     program(words, true);
     bool before = false;
@@ -350,7 +350,7 @@ class ThreadStrategy final : public Strategy {
 
  private:
   void read(const Trace::Reader& take, bool& wrapped) {
-    try_to("the kernel's trace could not be read", trace_.read(wrapped, take));
+    note_step("the kernel's trace could not be read", trace_.read(wrapped, take));
   }
 
   void read() {
@@ -389,14 +389,15 @@ class ThreadStrategy final : public Strategy {
     if (counts.threads_tree != counts.threads_command) run.own_process_counts = counts.command;
     run.coverage = coverage_of(counts.command[kInstructionsValue], totals);
     if (run.coverage && *run.coverage < kMinCoverage)
-      run.redo = Redo{RedoReason::Counting, "less than 95% of its instructions were counted", 1};
+      run.redo =
+          RepeatRequest{RedoReason::Counting, "less than 95% of its instructions were counted", 1};
     if (counts.threads_not_ended_tree == 0) return run;
     if (may_add_period_ && !sampling_.period_ns) {
       sampling_.period_ns = period_ns_;
       restarts_ = true;
-      run.redo =
-          Redo{RedoReason::Counting,
-               "threads outlived the command; from now on they are sampled while they run", 1};
+      run.redo = RepeatRequest{
+          RedoReason::Counting,
+          "threads outlived the command; from now on they are sampled while they run", 1};
       return run;
     }
     threads_not_ended_ = std::max(threads_not_ended_, counts.threads_not_ended_tree);
@@ -465,7 +466,7 @@ class MachineStrategy final : public Strategy {
  private:
   void read(std::vector<std::uint64_t>& counters) {
     if (error() == 0)
-      try_to("the counters could not be read", kernel_.machine_counters(cpus_, counters));
+      note_step("the counters could not be read", kernel_.machine_counters(cpus_, counters));
   }
 
   const Kernel& kernel_;
@@ -559,19 +560,19 @@ void Strategy::pause() {
   is_programmed_ = false;
 }
 
-void Strategy::try_to(const char* failed, int error) {
+void Strategy::note_step(const char* failed, int error) {
   error_ = error;
   failed_ = failed;
 }
 
 void Strategy::hold() {
   is_programmed_ = is_programmed_ && claim_.is_held();
-  try_to("the counters could not be taken", claim_.hold());
+  note_step("the counters could not be taken", claim_.hold());
 }
 
 void Strategy::program(const std::vector<std::uint64_t>& words, bool by_thread) {
   if (error_ == 0 && (!is_programmed_ || words != words_ || !claim_.is_as_programmed()))
-    try_to("the counters could not be programmed", claim_.program(words, by_thread));
+    note_step("the counters could not be programmed", claim_.program(words, by_thread));
   words_ = words;
   is_programmed_ = error_ == 0;
 }
@@ -595,10 +596,10 @@ std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kern
   return std::make_unique<MachineStrategy>(claim, kernel);
 }
 
-Result<TriedStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
-                                     Claim& claim, const Kernel& kernel, Trace& trace,
-                                     os::Launcher& launcher) {
-  TriedStrategy tried;
+Result<ChosenStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
+                                      Claim& claim, const Kernel& kernel, Trace& trace,
+                                      os::Launcher& launcher) {
+  ChosenStrategy tried;
   std::vector<Failed> all_failed;
   for (const Candidate& candidate : kCandidates) {
     if (choice != StrategyChoice::Auto && choice != candidate.choice) continue;

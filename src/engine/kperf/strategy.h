@@ -80,7 +80,7 @@ class TraceReader {
   struct Thread {
     ProcessIndex process = kUnknown;
     SampleState sample = SampleState::None;
-    bool is_copy = false;  ///< true if created for an exec that has not succeeded yet
+    bool is_exec_copy = false;  ///< true if created for an exec that has not succeeded yet
     bool has_made_outsiders = false;
     bool has_ended = false;
     bool has_counts = false;
@@ -123,7 +123,7 @@ struct RunValues {
   /// Values of the command's own process; empty if unknown, or without descendants.
   std::vector<std::uint64_t> own_process_counts{};
   std::optional<Error> missing{};
-  std::optional<Redo> redo{};
+  std::optional<RepeatRequest> redo{};
   std::optional<double> coverage{};
 };
 
@@ -153,7 +153,7 @@ class Strategy : NonCopyable {
 
   /// Records the `error` of a step (an errno; 0: no error) and its explanation `failed`. After an
   /// error, the run's further steps must be left out.
-  void try_to(const char* failed, int error);
+  void note_step(const char* failed, int error);
 
   void hold();
 
@@ -183,7 +183,7 @@ std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Strat
 /// Makes a strategy that counts what the whole machine does while the command runs.
 std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kernel);
 
-class StrategyWatch final : public os::RunWatch {
+class StrategyWatch final : public os::RunObserver {
  public:
   StrategyWatch(Strategy& strategy, std::vector<std::uint64_t> words)
       : strategy_(strategy), words_(std::move(words)) {}
@@ -198,7 +198,7 @@ class StrategyWatch final : public os::RunWatch {
   std::vector<std::uint64_t> words_;
 };
 
-struct TriedStrategy {
+struct ChosenStrategy {
   std::unique_ptr<Strategy> strategy;
   bool counts_machine = false;  ///< true if the counts are of all programs on the machine
   std::vector<Note> notes;
@@ -206,8 +206,8 @@ struct TriedStrategy {
 
 /// Tries strategies (Auto: the best first) on a short command. Returns the first that works, or
 /// that cannot be tried because the command cannot run. The error explains why each does not work.
-Result<TriedStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
-                                     Claim& claim, const Kernel& kernel, Trace& trace,
-                                     os::Launcher& launcher);
+Result<ChosenStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
+                                      Claim& claim, const Kernel& kernel, Trace& trace,
+                                      os::Launcher& launcher);
 
 }  // namespace lauka::engine::kperf

@@ -24,7 +24,7 @@ std::optional<int> read_integer(const os::LinuxCalls& calls, const std::string& 
   return negative ? -static_cast<int>(*number) : static_cast<int>(*number);
 }
 
-Error why_no_access(const RequestedCounter& asked, const Situation& situation) {
+Error why_no_access(const RequestedCounter& asked, const PerfConditions& situation) {
   const int level = situation.paranoid.value_or(0);
   if (!asked.kernel_excluded && level >= 2)
     return {fmt::format("perf_event_paranoid is {}, which hides the kernel from users", level),
@@ -36,7 +36,7 @@ Error why_no_access(const RequestedCounter& asked, const Situation& situation) {
   return {"a security module forbids perf_event_open", "allow it in its policy, or run as root"};
 }
 
-Error why_no_entry(const RequestedCounter& asked, const Situation& situation) {
+Error why_no_entry(const RequestedCounter& asked, const PerfConditions& situation) {
   if (asked.core && !situation.has_core_pmu)
     return {"there is no PMU here, as in most virtual machines",
             "switch on the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on), or count "
@@ -68,10 +68,10 @@ constexpr unsigned kZerosBelieved = 3;
 
 constexpr std::uint64_t kUserAndKernel = os::kPerfExcludeUser | os::kPerfExcludeKernel;
 
-constexpr Rings kAllRings{};
-constexpr Rings kUserOnly{true, false, false, false};
+constexpr PrivilegeLevels kAllRings{};
+constexpr PrivilegeLevels kUserOnly{true, false, false, false};
 
-std::string words_for(const Rings& rings) {
+std::string words_for(const PrivilegeLevels& rings) {
   if (rings.user && rings.kernel && rings.hypervisor) return "";
   std::vector<std::string> levels;
   if (rings.user) levels.emplace_back("user space");
@@ -94,7 +94,7 @@ struct Attempt {
 };
 
 Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
-                        const std::optional<os::Code>& led_by, const Rings& rings) {
+                        const std::optional<os::Code>& led_by, const PrivilegeLevels& rings) {
   Attempt attempt{0, make_attributes(code, rings)};
   {
     OpenCounters counters(calls);
@@ -106,21 +106,21 @@ Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
   const bool may_be_the_hypervisor_bit =
       attempt.error == EINVAL || attempt.error == EPERM || attempt.error == EOPNOTSUPP;
   if (rings.hypervisor || !may_be_the_hypervisor_bit) return attempt;
-  Rings without_bit = rings;
+  PrivilegeLevels without_bit = rings;
   without_bit.hypervisor = true;
   const Attempt again = attempt_to_open(calls, code, led_by, without_bit);
   return again.error == 0 ? again : attempt;
 }
 
-CountedLevels levels_of(const ResolvedEvent& resolved, const Rings& counted) {
+CountedLevels levels_of(const ResolvedEvent& resolved, const PrivilegeLevels& counted) {
   if (is_clock(resolved) || (counted.user && counted.kernel)) return CountedLevels::UserAndKernel;
   if (counted.user) return CountedLevels::UserOnly;
   return counted.kernel ? CountedLevels::KernelOnly : CountedLevels::Neither;
 }
 
 std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Counter>& counters,
-                             const Rings& rings) {
-  std::string text = fmt::format("perf {}", resolved.own_name);
+                             const PrivilegeLevels& rings) {
+  std::string text = fmt::format("perf {}", resolved.perf_name);
   if (resolved.parts.size() == 1 && !resolved.parts.front().encoding.empty())
     text += fmt::format(" ({})", resolved.parts.front().encoding);
   if (is_clock(resolved)) return fmt::format("{}, {}", text, resolved.description);
@@ -136,7 +136,7 @@ std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Co
 }
 
 std::optional<Error> refusal_of_rings(const ResolvedEvent& resolved, bool user_only) {
-  const Rings& rings = resolved.rings;
+  const PrivilegeLevels& rings = resolved.rings;
   if (!rings.asked_for) return std::nullopt;
   if (user_only && (rings.kernel || rings.hypervisor))
     return Error{"it asks for more than user space, which --user-only leaves out",
@@ -162,8 +162,8 @@ std::string described(const ResolvedEvent& resolved, const Source& source) {
 
 }  // namespace
 
-Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
-  Situation situation;
+PerfConditions read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
+  PerfConditions situation;
   situation.paranoid = read_integer(calls, "/proc/sys/kernel/perf_event_paranoid");
   situation.has_core_pmu = !sysfs.core_pmus().empty();
   if (situation.has_core_pmu)
@@ -171,7 +171,7 @@ Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
   return situation;
 }
 
-Error why_not_opened(int error, const RequestedCounter& asked, const Situation& situation) {
+Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditions& situation) {
   switch (error) {
     case EACCES:
       return why_no_access(asked, situation);
@@ -225,7 +225,7 @@ int OpenCounters::open(const os::PerfEventAttr& attributes, std::size_t leader,
   return 0;
 }
 
-os::PerfEventAttr make_attributes(const os::Code& code, const Rings& rings) {
+os::PerfEventAttr make_attributes(const os::Code& code, const PrivilegeLevels& rings) {
   os::PerfEventAttr attributes;
   attributes.type = code.type;
   attributes.size = size_for(code);
@@ -270,10 +270,10 @@ bool same_source(const Source& left, const Source& right) {
          });
 }
 
-Result<Prober::OpenedCounter> Prober::open_part(const Part& part, const Rings& rings, Role role,
-                                                bool may_leave_kernel_out) const {
+Result<Prober::OpenedCounter> Prober::open_part(const Part& part, const PrivilegeLevels& rings,
+                                                Role role, bool may_leave_kernel_out) const {
   int error = ENOENT;
-  Rings counted = rings;
+  PrivilegeLevels counted = rings;
   for (const os::Code& code : part.codes) {
     counted = rings;
     Attempt attempt = attempt_to_open(calls_, code, part.led_by, counted);
@@ -302,11 +302,11 @@ Result<Prober::OpenedCounter> Prober::open_part(const Part& part, const Rings& r
   return why_not_opened(error, {part.core, !counted.kernel}, situation_);
 }
 
-Result<Source> Prober::probe_counters(const ResolvedEvent& resolved, const Rings& rings,
+Result<Source> Prober::probe_counters(const ResolvedEvent& resolved, const PrivilegeLevels& rings,
                                       bool may_leave_kernel_out) const {
   Source source;
   std::optional<Error> first_error;
-  Rings counted = rings;
+  PrivilegeLevels counted = rings;
   for (const Part& part : resolved.parts) {
     auto opened = open_part(part, rings, role_of(resolved), may_leave_kernel_out);
     if (opened) {
@@ -372,7 +372,7 @@ void Prober::add(Catalog& catalog, std::string_view name) const {
   const auto source = probe(*resolved);
   if (!source) return;
   const std::string_view alias = resolved->known != nullptr ? resolved->known->alias : "";
-  catalog.push_back({resolved->own_name, std::string(alias), counters_in_words(*source),
+  catalog.push_back({resolved->perf_name, std::string(alias), counters_in_words(*source),
                      described(*resolved, *source)});
 }
 
@@ -395,7 +395,8 @@ Catalog Prober::catalog() const {
   return catalog;
 }
 
-double Judge::most_instructions(const Tally& instructions, std::span<const Tally> all) const {
+double CountChecker::most_instructions(const Tally& instructions,
+                                       std::span<const Tally> all) const {
   const auto cycles = std::ranges::find_if(all, [&](const Tally& other) {
     return other.role == Role::Cycles && other.rings == instructions.rings &&
            other.ns == instructions.ns;
@@ -406,7 +407,8 @@ double Judge::most_instructions(const Tally& instructions, std::span<const Tally
   return kMaxInstructionsACycle * clock * static_cast<double>(instructions.ns) + kAtTheEdges;
 }
 
-std::string Judge::doubt(const Tally& tally, std::span<const Tally> all, History& history) const {
+std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
+                                History& history) const {
   const auto count = static_cast<double>(tally.count);
   if (tally.count == 0) {
     // A program may well do nothing that involves a hypervisor.
@@ -426,7 +428,7 @@ std::string Judge::doubt(const Tally& tally, std::span<const Tally> all, History
   return "";
 }
 
-void Judge::learn(const Tally& tally, History& history) {
+void CountChecker::learn(const Tally& tally, History& history) {
   if (tally.count == 0) return;
   history.least = history.least == 0 ? tally.count : std::min(history.least, tally.count);
   if (tally.role == Role::Cycles && tally.ns >= kLongNs && (tally.rings & kUserAndKernel) == 0)
@@ -434,7 +436,7 @@ void Judge::learn(const Tally& tally, History& history) {
         std::max(fastest_clock_, static_cast<double>(tally.count) / static_cast<double>(tally.ns));
 }
 
-std::vector<std::string> Judge::doubts(std::size_t command, std::span<const Tally> tallies) {
+std::vector<std::string> CountChecker::doubts(std::size_t command, std::span<const Tally> tallies) {
   std::vector<std::string> doubts(tallies.size());
   for (std::size_t i = 0; i < tallies.size(); ++i)
     if (tallies[i].ns > 0) doubts[i] = doubt(tallies[i], tallies, histories_[{command, i}]);

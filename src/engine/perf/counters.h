@@ -21,17 +21,17 @@
 namespace lauka::engine::perf {
 
 /// The facts that explain why a counter cannot be opened.
-struct Situation {
+struct PerfConditions {
   std::optional<int> paranoid{};  ///< value of kernel.perf_event_paranoid; nullopt if unknown
   bool has_core_pmu = false;
   bool watchdog = false;  ///< true if there is a core PMU, and the NMI watchdog is known to be on
 
-  bool operator==(const Situation&) const = default;
+  bool operator==(const PerfConditions&) const = default;
 };
 
 /// Reads the facts from the system; `sysfs` must use the same `calls`.
-Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
-inline Situation read_situation(const os::LinuxCalls& calls) {
+PerfConditions read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
+inline PerfConditions read_situation(const os::LinuxCalls& calls) {
   return read_situation(calls, os::Sysfs(calls));
 }
 
@@ -41,7 +41,7 @@ struct RequestedCounter {
 };
 
 /// Explains why perf_event_open failed with the errno `error`.
-Error why_not_opened(int error, const RequestedCounter& asked, const Situation& situation);
+Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditions& situation);
 
 /// An event on one PMU, with the attributes that perf_event_open needs.
 struct Counter {
@@ -82,7 +82,7 @@ class OpenCounters {
 
 /// Returns attributes of a counter that child processes inherit, and that is read with its group
 /// and its times.
-os::PerfEventAttr make_attributes(const os::Code& code, const Rings& rings);
+os::PerfEventAttr make_attributes(const os::Code& code, const PrivilegeLevels& rings);
 
 /// Returns `attributes` for the leader of a group, which is off until execve.
 os::PerfEventAttr as_leader(os::PerfEventAttr attributes);
@@ -120,7 +120,7 @@ class Prober {
 
   const os::LinuxCalls& calls() const { return calls_; }
   const os::Sysfs& sysfs() const { return sysfs_; }
-  const Situation& situation() const { return situation_; }
+  const PerfConditions& situation() const { return situation_; }
 
   /// Returns the source of the event called `name`; an error if it cannot be counted here.
   Result<Source> find(std::string_view name) const;
@@ -132,11 +132,11 @@ class Prober {
  private:
   struct OpenedCounter {
     Counter counter;
-    Rings rings;
+    PrivilegeLevels rings;
   };
-  Result<OpenedCounter> open_part(const Part& part, const Rings& rings, Role role,
+  Result<OpenedCounter> open_part(const Part& part, const PrivilegeLevels& rings, Role role,
                                   bool may_leave_kernel_out) const;
-  Result<Source> probe_counters(const ResolvedEvent& resolved, const Rings& rings,
+  Result<Source> probe_counters(const ResolvedEvent& resolved, const PrivilegeLevels& rings,
                                 bool may_leave_kernel_out) const;
   Result<Source> probe_kernel_event(const ResolvedEvent& resolved) const;
   void add(Catalog& catalog, std::string_view name) const;
@@ -144,7 +144,7 @@ class Prober {
   const os::LinuxCalls& calls_;
   os::Sysfs sysfs_;
   bool user_only_;
-  Situation situation_;
+  PerfConditions situation_;
 };
 
 /// Returns the PMUs that count an event ("cpu_atom, cpu_core"), or "accounting".
@@ -162,11 +162,11 @@ struct Tally {
 
 /// Finds implausible counts: the host of a virtual machine may take counters away unnoticed. Each
 /// pass needs its own Judge.
-class Judge {
+class CountChecker {
  public:
   /// `fastest_clock`: most cycles per nanosecond so far, updated by the judges of all passes; 0:
   /// unknown.
-  explicit Judge(double& fastest_clock) : fastest_clock_(fastest_clock) {}
+  explicit CountChecker(double& fastest_clock) : fastest_clock_(fastest_clock) {}
 
   /// Returns for each tally the reason to doubt its count; empty if there is none. `command`: index
   /// of the command that ran.
@@ -187,7 +187,7 @@ class Judge {
 };
 
 /// The remedy if another program holds counters.
-inline constexpr const char* kEndOthers =
+inline constexpr const char* kHolderRemedy =
     "end it (sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it), or count fewer events";
 
 }  // namespace lauka::engine::perf

@@ -83,7 +83,7 @@ bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
     if (fillers == layout.fillers.end() || got < 3 || words[1] == 0) return true;
     const std::size_t count = fillers->counters.size();
     const std::span<const std::uint64_t> read(words.data(), static_cast<std::size_t>(got));
-    return read.size() >= 3 + count && fillers->have_dead_ones(read.last(count), words[2]);
+    return read.size() >= 3 + count && fillers->cover_dead_counters(read.last(count), words[2]);
   }
   return !any_left_out;
 }
@@ -103,7 +103,7 @@ class Binding : NonCopyable {
     const auto text = calls_.read_file(fmt::format("/sys/bus/event_source/devices/{}/cpus", pmu));
     const auto cpus = text ? parse_cpu_list(*text) : std::nullopt;
     if (!cpus) return false;
-    const auto both = cpus_also_in(before_, *cpus);
+    const auto both = common_cpus(before_, *cpus);
     bound_ = !both.empty() && calls_.run_on(both) == 0;
     return bound_;
   }
@@ -204,7 +204,7 @@ std::size_t general_needed(const Layout& layout, std::size_t leader, const PmuCo
 
 }  // namespace
 
-bool Fillers::have_dead_ones(std::span<const std::uint64_t> values, std::uint64_t ns) const {
+bool Fillers::cover_dead_counters(std::span<const std::uint64_t> values, std::uint64_t ns) const {
   // A dead counter counts only a few events that processors add.
   constexpr std::uint64_t always = 32;
   constexpr std::uint64_t one_in_ns = 10'000;
@@ -239,7 +239,7 @@ Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> cho
 }
 
 Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
-                          const Situation& situation) {
+                          const PerfConditions& situation) {
   if (layout.counters.size() > os::kMaxCounters) return false;
   OpenCounters open(calls);
   for (std::size_t i = 0; i < layout.counters.size(); ++i) {
@@ -290,11 +290,11 @@ void fill_up(Layout& layout, std::span<const PmuCounters> pmus) {
   }
 }
 
-std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
-                                         const Situation& situation_now,
-                                         std::span<const PmuCounters> before,
-                                         const Situation& situation_before) {
-  const auto taken = [](const Trial& trial, const Situation& situation) {
+std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
+                                        const PerfConditions& situation_now,
+                                        std::span<const PmuCounters> before,
+                                        const PerfConditions& situation_before) {
+  const auto taken = [](const Trial& trial, const PerfConditions& situation) {
     const std::size_t excused = situation.watchdog ? 1 : 0;
     return trial.listed - trial.running - std::min(trial.listed - trial.running, excused);
   };
@@ -311,7 +311,7 @@ std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
       return Error{held == trial.listed
                        ? fmt::format("another program holds all {}", all)
                        : fmt::format("another program holds {} of the {}", held, all),
-                   kEndOthers};
+                   kHolderRemedy};
     }
     if (taken_now > 0)
       return Error{fmt::format("only {} of the {} can be used", trial.running, all),

@@ -22,7 +22,7 @@ struct Fillers {
 
   /// True if at least `dead` fillers counted nothing, so that no event was on a dead counter.
   /// `values`: counts of the fillers, in order; `ns`: nanoseconds for which the group was on.
-  bool have_dead_ones(std::span<const std::uint64_t> values, std::uint64_t ns) const;
+  bool cover_dead_counters(std::span<const std::uint64_t> values, std::uint64_t ns) const;
 };
 
 /// The counters of one pass, in the order in which they are opened. The counters of one PMU form a
@@ -45,7 +45,7 @@ Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> cho
 /// True if the kernel accepts the layout and seems to have enough live counters now. Returns an
 /// error if a counter cannot be opened for a reason other than a lack of counters.
 Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
-                          const Situation& situation);
+                          const PerfConditions& situation);
 
 /// The result of opening one event several times as a group and counting a known loop with it.
 struct Trial {
@@ -89,9 +89,9 @@ void fill_up(Layout& layout, std::span<const PmuCounters> pmus);
 
 /// Returns an error if counters in `now` cannot be used, or have died since `before`, an earlier
 /// trial in the session. Ignores one counter of each PMU while the NMI watchdog is on.
-std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
-                                         const Situation& situation_now,
-                                         std::span<const PmuCounters> before,
-                                         const Situation& situation_before);
+std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
+                                        const PerfConditions& situation_now,
+                                        std::span<const PmuCounters> before,
+                                        const PerfConditions& situation_before);
 
 }  // namespace lauka::engine::perf

@@ -30,13 +30,13 @@ constexpr const char* kLookAtCheck =
 constexpr std::uint64_t kClocksApartNs = 2'000;
 constexpr std::uint64_t kClocksApartPart = 500;
 
-Error why_not_all_the_time(const Situation& before, const Situation& now) {
+Error why_not_all_the_time(const PerfConditions& before, const PerfConditions& now) {
   if (now.watchdog && !before.watchdog)
     return {"the NMI watchdog was switched on and took a counter",
             "sudo sysctl kernel.nmi_watchdog=0, or begin the session again"};
   return {"other programs used the counters",
           now.watchdog ? "sudo sysctl kernel.nmi_watchdog=0 frees one; or count fewer events"
-                       : kEndOthers};
+                       : kHolderRemedy};
 }
 
 Error why_region_not_counted() {
@@ -50,7 +50,7 @@ class PerfCounting final : public ArmedPass {
   /// events. `situation`: from the time when counters were chosen. `uncounted`: commands without
   /// counters.
   PerfCounting(Layout layout, std::vector<Source> sources, std::vector<std::size_t> parts,
-               const os::LinuxCalls& calls, Situation situation, double& fastest_clock,
+               const os::LinuxCalls& calls, PerfConditions situation, double& fastest_clock,
                const std::set<std::size_t>& uncounted, bool of_region)
       : layout_(std::move(layout)),
         sources_(std::move(sources)),
@@ -155,8 +155,8 @@ class PerfCounting final : public ArmedPass {
       std::vector<std::uint64_t> values;
       for (const std::size_t filler : fillers.counters)
         values.push_back(ended.readings[filler].value);
-      if (!fillers.have_dead_ones(values, ended.readings[fillers.leader].running_ns))
-        return MissingCounts{{"other programs took some of the counters", kEndOthers},
+      if (!fillers.cover_dead_counters(values, ended.readings[fillers.leader].running_ns))
+        return MissingCounts{{"other programs took some of the counters", kHolderRemedy},
                              "the counters changed hands"};
     }
     return std::nullopt;
@@ -205,15 +205,15 @@ class PerfCounting final : public ArmedPass {
 
   void ask_again(Counted& counted, std::string why) {
     if (bad_in_a_row_++ < kHopeless)
-      counted.redo = Redo{RedoReason::Counting, std::move(why), kMaxRedos};
+      counted.redo = RepeatRequest{RedoReason::Counting, std::move(why), kMaxRedos};
   }
 
   Layout layout_;
   std::vector<Source> sources_;
   std::vector<std::size_t> parts_;
   const os::LinuxCalls& calls_;
-  Situation situation_;
-  Judge judge_;
+  PerfConditions situation_;
+  CountChecker judge_;
   const std::set<std::size_t>& uncounted_;
   unsigned bad_in_a_row_ = 0;
   bool of_region_;
@@ -278,8 +278,8 @@ class PerfEngine final : public CounterEngine {
     }
     set.passes = passes_;
     add_parts(set);
-    const std::size_t of_region = counted_in_ != CountedIn::WholeRun ? set.events.size() : 0;
-    if (counted_in_ == CountedIn::RegionAndWhole) add_whole_run(set, sources_.size());
+    const std::size_t of_region = counted_in_ != CountedPart::WholeRun ? set.events.size() : 0;
+    if (counted_in_ == CountedPart::RegionAndWhole) add_whole_run(set, sources_.size());
     for (std::size_t event = 0; event < of_region; ++event) mark_of_region(set.events[event]);
     return set;
   }
@@ -297,7 +297,7 @@ class PerfEngine final : public CounterEngine {
     }
     if (passes_.size() < 2) return explanation;
     const EventIndices on_cores = core_events();
-    const auto group = competing(on_cores.size(), fits_among(on_cores));
+    const auto group = find_competing_events(on_cores.size(), fits_among(on_cores));
     if (!group) return group.error();
     std::vector<std::string> names;
     for (const std::size_t position : *group)
@@ -311,15 +311,15 @@ class PerfEngine final : public CounterEngine {
   }
 
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
-    const bool has_whole = counted_in_ == CountedIn::RegionAndWhole;
+    const bool has_whole = counted_in_ == CountedPart::RegionAndWhole;
     if (pass >= passes_.size() * (has_whole ? 2 : 1))
       return Error{fmt::format("there is no pass {}", pass), ""};
-    const bool of_region = counted_in_ != CountedIn::WholeRun && pass < passes_.size();
+    const bool of_region = counted_in_ != CountedPart::WholeRun && pass < passes_.size();
     const EventIndices& events = passes_[pass % passes_.size()].events;
     Layout layout = place_events(events);
     std::vector<Source> sources;
     for (const std::size_t index : events) sources.push_back(sources_[index]);
-    const bool has_parts = of_region || counted_in_ != CountedIn::RegionAndWhole;
+    const bool has_parts = of_region || counted_in_ != CountedPart::RegionAndWhole;
     EventIndices parts = has_parts ? list_counters(layout, events) : EventIndices{};
     return std::unique_ptr<ArmedPass>(std::make_unique<PerfCounting>(
         std::move(layout), std::move(sources), std::move(parts), calls_, prober_.situation(),
@@ -339,8 +339,8 @@ class PerfEngine final : public CounterEngine {
     if (pmus_.empty()) return std::nullopt;
     const std::vector<PmuCounters> now = try_pmus(prober_);
     // Read after the trial, so that a watchdog that was switched on meanwhile is not blamed.
-    return find_counter_holder(now, read_situation(calls_, prober_.sysfs()), pmus_,
-                               prober_.situation());
+    return find_lost_counters(now, read_situation(calls_, prober_.sysfs()), pmus_,
+                              prober_.situation());
   }
 
  private:
@@ -348,7 +348,7 @@ class PerfEngine final : public CounterEngine {
     const auto resolved = resolve(name, prober_.sysfs());
     if (!resolved) return resolved.error();
     auto source = prober_.probe(*resolved);
-    if (source && counted_in_ != CountedIn::WholeRun && source->accounted != nullptr)
+    if (source && counted_in_ != CountedPart::WholeRun && source->accounted != nullptr)
       source =
           Error{"its counter, which a region needs, may not be opened",
                 "use sudo, or sudo sysctl kernel.perf_event_paranoid=1, or leave out --region"};
@@ -384,7 +384,7 @@ class PerfEngine final : public CounterEngine {
       if (left_out.empty()) first_reason = source.error();
       left_out.emplace_back(name);
     }
-    if (sources_.empty()) return nothing_to_count(first_reason);
+    if (sources_.empty()) return make_empty_event_set(first_reason);
     EventSet set;
     if (!left_out.empty())
       set.notes.push_back(
@@ -406,7 +406,7 @@ class PerfEngine final : public CounterEngine {
     return layout;
   }
 
-  Fits fits_among(const EventIndices& events) const {
+  FitTest fits_among(const EventIndices& events) const {
     return [this, &events](const EventIndices& some) -> Result<bool> {
       EventIndices chosen;
       for (const std::size_t index : some) chosen.push_back(events[index]);
@@ -547,7 +547,7 @@ class PerfEngine final : public CounterEngine {
   double fastest_clock_ = 0.0;
   std::set<std::size_t> uncounted_;
   std::vector<Pass> passes_;
-  CountedIn counted_in_ = CountedIn::WholeRun;
+  CountedPart counted_in_ = CountedPart::WholeRun;
 };
 
 }  // namespace

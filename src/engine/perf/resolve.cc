@@ -110,9 +110,9 @@ std::pair<std::string_view, std::string_view> split_modifiers(std::string_view n
   return {name.substr(0, colon), name.substr(colon + 1)};
 }
 
-Result<Rings> parse_rings(std::string_view modifiers, std::string_view name) {
-  if (modifiers.empty()) return Rings{};
-  Rings rings{false, false, false, true};
+Result<PrivilegeLevels> parse_rings(std::string_view modifiers, std::string_view name) {
+  if (modifiers.empty()) return PrivilegeLevels{};
+  PrivilegeLevels rings{false, false, false, true};
   for (const char letter : modifiers) {
     if (letter == 'u') {
       rings.user = true;
@@ -162,7 +162,7 @@ Part part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
 
 ResolvedEvent resolve_known(const KnownEvent& event, const os::Sysfs& sysfs) {
   ResolvedEvent resolved;
-  resolved.own_name = event.name;
+  resolved.perf_name = event.name;
   resolved.description = event.description;
   resolved.known = &event;
   const os::Code plain{event.type, event.config};
@@ -218,7 +218,7 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
         pmu->name == "power" ? "write -e energy-pkg or another of its names alone"
                              : "perf stat -a counts it"};
   ResolvedEvent resolved;
-  resolved.own_name = text;
+  resolved.perf_name = text;
   const auto encoding = sysfs.read_terms(*pmu, terms);
   const KnownEvent* known =
       pmu->kind == os::PmuKind::Core && !encoding ? find_known(terms) : nullptr;
@@ -238,7 +238,7 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
 
 ResolvedEvent resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs& sysfs) {
   ResolvedEvent resolved;
-  resolved.own_name = text;
+  resolved.perf_name = text;
   resolved.description = "raw event";
   const std::vector<os::Pmu> cores = sysfs.core_pmus();
   if (cores.empty()) resolved.parts.push_back({"cpu", true, {os::Code{os::kPerfTypeRaw, code}}});
@@ -250,7 +250,7 @@ ResolvedEvent resolve_raw(std::string_view text, std::uint64_t code, const os::S
 
 Result<ResolvedEvent> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
   ResolvedEvent resolved;
-  resolved.own_name = text;
+  resolved.perf_name = text;
   for (const os::Pmu& pmu : sysfs.core_pmus()) {
     const auto terms = sysfs.read_terms(pmu, text);
     if (!terms) continue;

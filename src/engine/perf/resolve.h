@@ -42,13 +42,13 @@ std::span<const KnownEvent> known_events();
 const KnownEvent* find_known(std::string_view name);
 
 /// The privilege levels in which an event is counted.
-struct Rings {
+struct PrivilegeLevels {
   bool user = true;
   bool kernel = true;
   bool hypervisor = true;
   bool asked_for = false;
 
-  bool operator==(const Rings&) const = default;
+  bool operator==(const PrivilegeLevels&) const = default;
 };
 
 /// An event on one PMU.
@@ -67,9 +67,9 @@ struct Part {
 /// The event that a name stands for, not yet tried on this machine.
 struct ResolvedEvent {
   std::string name;
-  std::string own_name;
+  std::string perf_name;
   std::string description{};
-  Rings rings{};
+  PrivilegeLevels rings{};
   /// Entry of known_events() with the typed name; null if there is none.
   const KnownEvent* known = nullptr;
   std::vector<Part> parts{};  ///< one part for each PMU that counts the event; the counts are added

@@ -174,10 +174,10 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
   void note_losses(const SampledRun& run, Counted& counted) const {
     if (run.lost == 0 && !is_partial_) return;
-    counted.redo =
-        Redo{RedoReason::Counting,
-             run.lost > 0 ? "samples were lost" : "cycles were counted for a part of it only",
-             kMaxRedos};
+    counted.redo = RepeatRequest{
+        RedoReason::Counting,
+        run.lost > 0 ? "samples were lost" : "cycles were counted for a part of it only",
+        kMaxRedos};
     counted.note =
         Note{NoteKind::SamplesLost,
              run.lost > 0
@@ -201,11 +201,11 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   bool is_partial_ = false;
 };
 
-class WithProfile final : public EngineAround {
+class WithProfile final : public EngineWrapper {
  public:
   WithProfile(std::unique_ptr<CounterEngine> inner, std::chrono::nanoseconds period, bool user_only,
               const std::optional<User>& user, const os::LinuxCalls* calls)
-      : EngineAround(std::move(inner)),
+      : EngineWrapper(std::move(inner)),
         calls_(calls),
         period_(period),
         user_only_(user_only),
@@ -242,7 +242,7 @@ class WithProfile final : public EngineAround {
     if (pass == pass_)
       return std::unique_ptr<ArmedPass>(
           std::make_unique<Sampling>(attributes_, functions_.normalized, user_, seen_));
-    if (has_own_timed_pass_ && pass == 0) return count_free({});
+    if (has_own_timed_pass_ && pass == 0) return make_accounting_pass({});
     return other().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
   }
 
@@ -329,7 +329,7 @@ class WithProfile final : public EngineAround {
     }
   }
 
-  perf::Situation situation() const { return perf::read_situation(*calls_); }
+  perf::PerfConditions situation() const { return perf::read_situation(*calls_); }
 
   Error why_no_memory(std::size_t ring) const {
     const auto limit = calls_->read_file("/proc/sys/kernel/perf_event_mlock_kb").value_or("?\n");

@@ -129,7 +129,7 @@ class Simulating final : public ArmedPass {
   }
 
   Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
-    if (!ended_by_itself(ended.outcome)) {
+    if (!has_exited_or_signalled(ended.outcome)) {
       folder_.clear();
       return {std::vector<std::optional<std::uint64_t>>(wanted_.size()),
               Error{"a simulated run did not end by itself", ""}};
@@ -186,7 +186,7 @@ class ValgrindEngine final : public CounterEngine {
   }
 
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
-    if (pass == 0) return count_free(accounted_);
+    if (pass == 0) return make_accounting_pass(accounted_);
     auto folder = os::PrivateFolder::create(user_);
     if (!folder) return folder.error();
     const Tool tool = tool_of_pass_.at(pass - 1);

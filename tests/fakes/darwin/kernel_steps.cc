@@ -282,8 +282,8 @@ void Kernel::emit_text(unsigned cpu, Tid tid, std::uint32_t debugid, const std::
 /// A name of any length: a record holds 32 bytes, the first and the last one are marked.
 void Kernel::emit_name(unsigned cpu, Tid tid, std::uint32_t debugid, const std::string& name) {
   for (std::size_t at = 0; at < name.size(); at += kPiece) {
-    const std::uint32_t first = at == 0 ? id::kStart : 0;
-    const std::uint32_t last = at + kPiece >= name.size() ? id::kEnd : 0;
+    const std::uint32_t first = at == 0 ? id::kFunctionStart : 0;
+    const std::uint32_t last = at + kPiece >= name.size() ? id::kFunctionEnd : 0;
     emit_text(cpu, tid, debugid | first | last, name.substr(at, kPiece));
   }
 }
@@ -305,7 +305,7 @@ void Kernel::emit_counters(unsigned cpu, Tid tid, const std::vector<std::uint64_
     // Unused values hold leftovers of an earlier sample.
     for (std::size_t i = 0; i < kValuesInRecord && first + i < values.size(); ++i)
       stale_.at(i) = values[first + i];
-    const std::uint32_t function = first == 0 ? id::kStart : is_last ? id::kEnd : 0;
+    const std::uint32_t function = first == 0 ? id::kFunctionStart : is_last ? id::kFunctionEnd : 0;
     emit(cpu, tid, debugid | function, stale_);
   }
 }
@@ -319,13 +319,13 @@ void Kernel::sample(unsigned cpu, Thread* thread, std::uint32_t number, std::uin
   const Tid tid = thread == nullptr ? cpus_.at(cpu).idle_tid : thread->tid;
   const std::uint32_t samplers = action->samplers;
   settle(cpu);
-  emit(cpu, tid, id::kSample | id::kStart, {samplers, number, action->userdata, flags});
+  emit(cpu, tid, id::kSample | id::kFunctionStart, {samplers, number, action->userdata, flags});
   const bool idle_is_skipped = thread == nullptr && (samplers & sampler_bit::kThreadInfo) != 0;
   if (!idle_is_skipped) {
     if (thread != nullptr) emit_thread_data(cpu, *thread, samplers);
     emit_values(cpu, thread, samplers);
   }
-  emit(cpu, tid, id::kSample | id::kEnd, {samplers, idle_is_skipped ? 1U : 0U});
+  emit(cpu, tid, id::kSample | id::kFunctionEnd, {samplers, idle_is_skipped ? 1U : 0U});
 }
 
 void Kernel::emit_thread_data(unsigned cpu, const Thread& thread, std::uint32_t samplers) {
@@ -380,14 +380,14 @@ void Kernel::walk_all_threads() {
   for (const auto& [tid, thread] : threads_) {
     const Pid pid = thread->process->pid;
     if (action->pid_filter != -1 && action->pid_filter != pid) continue;
-    emit(0, kWalker, id::kSample | id::kStart,
+    emit(0, kWalker, id::kSample | id::kFunctionStart,
          {action->samplers, sampler.pet_action(), action->userdata, kTimerFlags});
     emit(0, kWalker, id::kThreadData, {static_cast<std::uint64_t>(pid), tid, 0, kRunMode});
     ++walks_;
     std::vector<std::uint64_t> own(pmu.thread_counters().size());
     for (std::size_t i = 0; i < own.size(); ++i) own[i] = walks_ * (4000 - 300 * i);
     emit_counters(0, kWalker, own, id::kThreadCounters);
-    emit(0, kWalker, id::kSample | id::kEnd, {action->samplers});
+    emit(0, kWalker, id::kSample | id::kFunctionEnd, {action->samplers});
   }
 }
 
@@ -432,8 +432,8 @@ void Kernel::make_buffer(unsigned cpu, Thread& thread) {
   thread.wants_buffer = false;
   if (pmu.thread_counting() == 0 || thread.buffer) return;
   thread.buffer.emplace();
-  emit(cpu, thread.tid, id::kSample | id::kStart, {});
-  emit(cpu, thread.tid, id::kSample | id::kEnd, {});
+  emit(cpu, thread.tid, id::kSample | id::kFunctionStart, {});
+  emit(cpu, thread.tid, id::kSample | id::kFunctionEnd, {});
 }
 
 }  // namespace lauka::darwin

@@ -32,8 +32,8 @@ struct TraceInfo {
 static_assert(sizeof(TraceInfo) == 20);
 
 namespace id {
-inline constexpr std::uint32_t kStart = 1;
-inline constexpr std::uint32_t kEnd = 2;
+inline constexpr std::uint32_t kFunctionStart = 1;
+inline constexpr std::uint32_t kFunctionEnd = 2;
 inline constexpr std::uint32_t kNewThread = 0x07000004;
 inline constexpr std::uint32_t kExec = 0x07000008;
 inline constexpr std::uint32_t kTerminate = 0x0700000c;

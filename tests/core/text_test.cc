@@ -37,6 +37,7 @@ TEST_CASE("text is broken at blanks, and in a long word after a comma") {
   CHECK(wrapped("one two three", 0) == std::vector<std::string_view>{"one two three"});
   CHECK(wrapped("a,bb,cc dd", 5) == std::vector<std::string_view>{"a,bb,", "cc dd"});
   CHECK(wrapped("endless word", 3) == std::vector<std::string_view>{"endless", "word"});
+  CHECK(wrapped(" endless word", 3) == std::vector<std::string_view>{" endless", "word"});
   CHECK(wrapped("", 3) == std::vector<std::string_view>{""});
 }
 
@@ -264,6 +265,17 @@ TEST_CASE("a text that comes in pieces has the same end, and little is kept of i
   CHECK(tail.last_lines() == std::string(OutputTail::kShown, 'x'));
   tail.clear();
   CHECK(tail.last_lines().empty());
+}
+
+TEST_CASE("of a text that comes in pieces no line is shown in part") {
+  OutputTail tail;
+  std::string whole;
+  for (int i = 0; i < 100; ++i) {
+    const std::string piece = std::to_string(i) + std::string(300, 'x') + "\n";
+    tail.add(piece);
+    whole += piece;
+    REQUIRE(tail.last_lines() == last_lines_of(whole));
+  }
 }
 
 }  // namespace lauka

@@ -155,7 +155,7 @@ TEST_CASE("of hyperfine 1 there are exit statuses, means of CPU time, memory and
   const auto file = read_sessions(R"({"results": [
       {"command": "work", "user": 0.5, "system": 0.25, "times": [1, 2, 3],
        "exit_codes": [0, 139, 1], "memory_usage_byte": [10, 20, 30], "parameters": {"n": "1"}},
-      {"command": "work", "user": null, "system": null, "times": [1, 2, 3],
+      {"command": "work", "user": -1, "system": null, "times": [1, 2, 3],
        "exit_codes": [0, null, 0], "parameters": {"n": "2"}}]})");
   REQUIRE(file);
   const Recording& recording = file->benchmarks.front().recording;

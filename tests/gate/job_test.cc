@@ -76,6 +76,17 @@ Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
 
 }  // namespace
 
+TEST_CASE("a gate that fails with its job asks for no more layouts or rounds") {
+  Findings findings{{Verdict{.p_over_all_looks = 1e-6, .times_as_many = 2.0}}};
+  findings.verdicts[0].layouts_to_decide = 12;
+  Findings* const all[] = {&findings};
+  settle_job(all, kError, ErrorRate::Any);
+  const Verdict& verdict = findings.verdicts[0];
+  CHECK(verdict.answer == Answer::Fail);
+  CHECK_FALSE(verdict.times_as_many);
+  CHECK_FALSE(verdict.layouts_to_decide);
+}
+
 TEST_CASE("suites of equal programs fail in at most 5% of cases, values at their limit or not") {
   constexpr std::size_t suites = 600;
   constexpr std::size_t pairs = 8;

@@ -196,6 +196,8 @@ TEST_CASE("lauka-history: what is wrong with a command line is one line, and the
                                   "page x.html --commit-url 'javascript:{}'",
                                   "combine x --fail-if-worse -1",
                                   "combine x --each-machine",
+                                  "combine x --machine 1f",
+                                  "combine x --commit 1f",
                                   "steps --against it",
                                   "list --db",
                                   "show a --metri wall_time"}) {

@@ -7,7 +7,7 @@
 namespace lauka {
 namespace {
 
-/// A single option asks something or is refused; no command runs.
+/// False for a single option, which is usually an inquiry.
 bool may_run_something(int argc, const char* const* argv) {
   return argc != 2 || *argv[1] != '-';
 }

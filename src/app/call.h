@@ -26,7 +26,7 @@
 
 namespace lauka {
 
-/// A benchmark that is measured or was saved. Only a suite's benchmarks have names.
+/// A benchmark to measure, or a saved benchmark. Only a suite's benchmarks have names.
 struct Benchmark {
   std::string name{};
   Options options{};
@@ -35,37 +35,37 @@ struct Benchmark {
   os::MemoryGroups* groups = nullptr;  ///< null if tree_peak_memory is not measured
   Plan plan{};
   std::vector<Recording> saved{};
-  SessionResult measured{};  ///< for a saved benchmark: only the findings of its first session
+  SessionResult measured{};  ///< of a saved benchmark: only the findings of its first session
 };
 
-/// A suite's finished rounds, kept next to its JSON export for --resume.
+/// The log of a suite's finished rounds for --resume, next to the file of the JSON export.
 struct RoundLog {
   std::string file{};
   std::unique_ptr<os::AppendLog> lines{};
-  Seals seals{};  ///< checksums of lines, to detect changed lines
+  Seals seals{};  ///< checksums, which detect changed lines
   std::vector<RoundKeeper> keepers{};
-  std::uint64_t earlier_rounds = 0;  ///< counted rounds of an earlier process
+  std::uint64_t earlier_rounds = 0;  ///< rounds finished by earlier processes, without warm-up
 };
 
 struct GitQuestion {
-  std::string repository{};  ///< path; empty if a variable names the repository
+  std::string repository{};  ///< path; empty if the variable GIT_DIR names the repository
   std::unique_ptr<os::HelperProgram> program{};
 };
 
-/// One call of lauka. Each member outlives the members below it.
+/// A call of lauka. Each member outlives the members below it.
 struct Call {
-  Options options;  ///< as typed; after add_suite() the options that all benchmarks share
+  Options options;  ///< as typed; after add_suite() only options of the session, such as exports
   std::unique_ptr<os::Launcher> launcher{};
   std::unique_ptr<os::SettingFiles> settings{};  ///< opened when first needed; null on macOS
   tune::CpuChoice tune_cpus{};
-  std::optional<Tuning> tuning{};  ///< set by begin_tuning(); nullopt without --tune, and on macOS
+  std::optional<Tuning> tuning{};  ///< set by begin_tuning(); nullopt without --tune and on macOS
   std::unique_ptr<tune::TuningSession> tuned{};
   std::optional<User> user{};
   std::unique_ptr<os::MemoryGroups> groups{};  ///< null if tree_peak_memory is not measured
   std::optional<GitQuestion> git{};
   std::vector<Label> labels{};
-  std::optional<Allowance> allowance{};    ///< limits before --tune; nullopt if unknown
-  std::optional<Throttling> throttling{};  ///< waiting for the CPU quota during the session
+  std::optional<Allowance> allowance{};  ///< limits before --tune; nullopt if unknown or not needed
+  std::optional<Throttling> throttling{};  ///< during the session; nullopt if unknown
   std::string suite_text{};
   bool may_be_stopped_by_gates =
       false;  ///< true if gates or --precision may have ended a saved session
@@ -79,10 +79,11 @@ struct Call {
   bool is_suite() const { return !benchmarks.empty() && !benchmarks.front().name.empty(); }
 };
 
-/// Answers the inquiry of the options. Returns the exit status.
+/// Answers `call.options.inquiry`. Returns the exit status.
 int answer(Call& call);
 
-/// Adds the benchmarks, or reads saved ones. Returns an exit status if the call must end.
+/// Adds the benchmarks to measure, or reads saved benchmarks. Returns an exit status if the call
+/// must end.
 std::optional<int> add_benchmarks(Call& call);
 
 /// Decides everything before the first run: plans, baselines, gates, exports. Returns an exit
@@ -100,53 +101,55 @@ Result<void> find_user(Call& call);
 Result<void> decide_cores(Benchmark& benchmark);
 Result<void> choose_engine(const Call& call, Benchmark& benchmark);
 
-/// Adds the benchmarks of the suite (--suite); possibly none, for a shard.
+/// Adds the benchmarks of the suite (--suite). A shard may have none.
 Result<void> add_suite(Call& call);
 
-/// Restores the settings that the ended process `lauka` left tuned. Called by its launcher process.
+/// Restores the settings that the process `lauka` left tuned. Called by the launcher process after
+/// the end of `lauka`.
 void restore_after_lauka(int lauka);
 
-/// Tries to restore the settings of a killed lauka, and prints notes about it.
+/// Tries to restore the settings of a killed lauka, if any, and prints notes.
 void restore_leftovers(Call& call);
 
 int untune(Call& call);
 int list_tuning(Call& call);
 
-/// Returns the names of --tune's switches that would help on this machine, with a "+" before those
-/// that are off by default.
+/// Returns the names of --tune's switches that would help on this machine; "+NAME" if the switch is
+/// off by default.
 std::vector<std::string> tunable_settings();
 
-/// Checks --tune and chooses CPUs for the commands. On macOS, makes commands prefer performance
-/// cores instead.
+/// With --tune, checks its value and chooses CPUs for the commands. On macOS, may set the
+/// benchmarks' CountingOptions::cores instead.
 Result<void> choose_tuning(Call& call);
 /// Restricts a benchmark's commands to the CPUs that --tune chose. Has no effect if --cores chose
 /// only other CPUs.
 void use_tuned_cpus(const Call& call, Benchmark& benchmark);
 
-/// Tunes the machine if --tune asks for it and lauka has root's rights. Sets Call::tuning.
+/// With --tune, sets Call::tuning, and tunes the machine if lauka has root's rights. Does nothing
+/// on macOS.
 Result<void> begin_tuning(Call& call);
 void end_tuning(Call& call);
 
-/// Returns the machine for RunContext; null without Call::tuning. `call` must outlive it.
+/// Returns the machine for RunContext; null without Call::tuning. `call` must outlive the result.
 std::unique_ptr<TunedMachine> tuned_machine(Call& call);
 
-/// Compares tuned with untuned runs, if there are any, and prints the result.
+/// Compares tuned with untuned runs and prints the result, if there are untuned runs.
 void compare_tuning(Call& call);
 
 Error named(const Error& error, const Benchmark& benchmark);
 
-/// Returns nullopt if `made` has no error. Else returns a signal's status if the user interrupted,
-/// or prints the error and returns `if_refused`.
+/// Returns nullopt if `made` has no error. Else, if a signal asked lauka to end, returns the
+/// signal's exit status; if not, prints the error and returns `if_refused`.
 std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitStatus::Usage);
 
-/// Waits for git's answer. Returns the labels of commit and branch; empty if they are unknown.
+/// Waits for git's answer. Returns the labels of commit and branch; empty if unknown.
 std::vector<Label> find_head(Call& call);
 
-/// Adds the labels `head`, and whether files are changed, if git knows it. Called after the runs,
-/// because finding changed files in a large tree takes long.
+/// Adds the labels `head` and a label "dirty" to Call::labels, if git reports whether files are
+/// changed. Called after the runs, because git takes long for this in a large tree.
 void find_labels(Call& call, std::vector<Label> head);
 
-/// True if results are exported, or compared with a baseline.
+/// True if results are exported or compared with a baseline.
 bool needs_machine(const Call& call);
 
 /// True if results are exported as JSON or HTML.
@@ -167,15 +170,16 @@ void say_notes(const OutputOptions& options, const std::vector<std::string>& not
 /// Prints `text` on standard error. Ignores failures.
 void say_on_error(const std::string& text);
 
-/// Runs the builds of --build, and checks that layouts differ. Returns an exit status if the call
-/// must end.
+/// Runs the builds of --build, and checks that the layouts' programs differ. Returns an exit status
+/// if the call must end.
 std::optional<int> build_layouts(Call& call, Observer& shown);
 
 /// Returns the stream for tables: standard error if an export goes to standard output, else
 /// standard output.
 os::Stream shown_on(const OutputOptions& options);
 
-/// Removes the log of rounds if no benchmark was cut short and everything was exported.
+/// Completes the log of rounds. Removes the log if no benchmark was cut short and all exports were
+/// written (`is_exported`).
 void end_log(Call& call, bool is_exported);
 
 }  // namespace lauka

@@ -37,8 +37,8 @@ report::Style choose_style(const OutputOptions& options) {
           options.presentation.marks == MarksChoice::Text};
 }
 
-/// Without --verbose or a request for counts, true only once per user, on a terminal. This call
-/// records that.
+/// True with --verbose or a request for counts. Else true only the first time that the user runs
+/// lauka on a terminal, which this call records.
 bool must_show_lack_of_counters(const Options& options) {
   return !options.counting.events.empty() || options.counting.engine != EngineChoice::Auto ||
          options.output.verbosity == Verbosity::Verbose ||
@@ -85,8 +85,8 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
   return status;
 }
 
-/// Judges new conditions. A saved session's own findings hold only with the same runs, reference
-/// and confidence.
+/// Judges `joined` by new conditions, if any. Else returns the saved session's own findings, if
+/// runs, reference and confidence are the same.
 gate::Findings findings_of_saved(const Benchmark& benchmark, const Recording& joined) {
   if (!benchmark.options.gates.conditions.empty())
     return judge(joined, benchmark.plan.gates, benchmark.plan.gates_of_job);
@@ -129,8 +129,8 @@ std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::siz
   return {runs > 0 ? sum / static_cast<double>(runs) : 0.0, runs};
 }
 
-/// Measures how much of runs under 1 ms is the start of their processes. Takes about 10 ms, which
-/// is too much if the first command took less than 100 ms in all.
+/// Measures the start of a process, if runs of a command took less than 1 ms on average. Takes
+/// about 10 ms, so does nothing if the first command's runs took less than 100 ms in all.
 std::optional<double> measure_start_of_process(const Call& call, const Recording& session) {
   constexpr double long_enough = 0.1;  // seconds
   const Benchmark& benchmark = call.benchmarks.front();
@@ -176,8 +176,8 @@ Report make_report(Call& call) {
   }
   Recording& first = all.front().session;
   first.process_start = measure_start_of_process(call, first);
-  if (call.launcher) call.launcher->dismiss();  // takes 80 us, during the analysis
-  // The gates of a saved session were settled when it was measured.
+  if (call.launcher) call.launcher->dismiss();  // early, so that it ends during the analysis
+  // Without new gates, the gates of a saved session are already settled.
   if (call.is_suite() && call.benchmarks.front().plan.gates_of_job > 0) {
     std::vector<gate::Findings*> findings(all.size());
     std::ranges::transform(all, findings.begin(),

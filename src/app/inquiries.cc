@@ -124,7 +124,7 @@ int check_machine(Call& call) {
   }
   engine::MacosEngineOptions macos;
   macos.launcher = call.launcher.get();
-  // Before the other checks, because engines reset what a killed run left behind.
+  // Before the other checks, because engines reset what a killed lauka has left.
   const auto engines = engine::try_engines(options.counting.user_only, os::linux_calls(), macos);
   MachineFacts facts = os::machine_facts();
   const auto files = os::open_setting_files();

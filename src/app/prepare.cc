@@ -58,14 +58,14 @@ Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
 }
 
 cores::CoreRequest core_request_of(const Options& options) {
-  // A question that runs nothing does not need these, so it accepts any.
+  // Inquiries other than --threads ignore the options about cores.
   if (options.inquiry && options.inquiry->kind != InquiryKind::Threads) return {};
   return {options.counting.core_kinds, options.counting.cores, options.counting.min_p_share,
           options.counting.runs == CountingChoice::Apart};
 }
 
-/// Decides about core kinds as for the suite's first benchmark if the request is the same, because
-/// reading them from the system takes longer than a short run.
+/// Decides about core kinds. Copies the decision for the first benchmark if the request is the
+/// same, because asking the system takes longer than a short run.
 Result<void> decide_cores_once(const Call& call, Benchmark& benchmark) {
   const Benchmark& first = call.benchmarks.front();
   if (&first == &benchmark || core_request_of(first.options) != core_request_of(benchmark.options))
@@ -181,8 +181,8 @@ Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& 
   return use_baseline(benchmark.plan, file, std::move(session));
 }
 
-/// Notes the benchmarks of a suite's baseline that the suite no longer has. A selection of
-/// benchmarks lacks others on purpose.
+/// Adds notes about benchmarks that the baseline has and the suite lacks, unless --only or --shard
+/// selects benchmarks.
 void note_gone(const std::string& file, const ReadFile& read, Call& call) {
   if (!call.is_suite() || call.options.suite.only || call.options.suite.shard) return;
   std::vector<std::string> gone;
@@ -198,7 +198,7 @@ void note_gone(const std::string& file, const ReadFile& read, Call& call) {
                                         cited(file), listed(gone))});
 }
 
-/// Reads each file once, because it may be a pipe.
+/// Reads each baseline file once, because a file may be a pipe.
 Result<void> add_baselines(Call& call) {
   std::map<std::string, ReadFile> files;
   for (Benchmark& benchmark : call.benchmarks) {
@@ -222,7 +222,7 @@ void share_gates(Call& call) {
   for (Benchmark& benchmark : call.benchmarks) benchmark.plan.gates_of_job = decisions;
 }
 
-/// A build may make the command's folder or input.
+/// Checks the files of a command, except a folder or input that a build may make.
 Result<void> check_files(const Command& command, bool builds_folder, bool builds_input) {
   if (command.expected && command.expected->kind == ExpectedOutput::Kind::File) {
     const std::string& path = command.expected->text;
@@ -252,8 +252,8 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
-/// Uses the rights of the user who runs the commands, so that no link leads root to where the user
-/// could not write.
+/// Opens exports with the rights of the user who runs the commands, so that no link leads root to a
+/// file that the user cannot write.
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
@@ -283,8 +283,8 @@ Result<void> open_exports(Call& call) {
   return {};
 }
 
-/// Returns the folder in which git would find a repository; "" if GIT_DIR names one; nullopt if
-/// missing.
+/// Returns the folder in which git would find a repository; "" if GIT_DIR is set; nullopt if there
+/// is no repository.
 std::optional<std::string> find_repository() {
   if (os::variable("GIT_DIR")) return "";
   std::error_code error;
@@ -301,7 +301,7 @@ std::optional<std::string> find_repository() {
   return folder.string();
 }
 
-/// Starts git without side effects: git writes no index and starts no monitor.
+/// Starts git with options that keep it from writing the index and from starting a monitor.
 std::unique_ptr<os::HelperProgram> ask_git(const Call& call,
                                            const std::vector<std::string>& words) {
   constexpr auto most = std::chrono::seconds(5);
@@ -313,7 +313,7 @@ std::unique_ptr<os::HelperProgram> ask_git(const Call& call,
   return aside;
 }
 
-/// Done before the runs, because they may change commit and branch.
+/// Asks git before the runs, because runs may change commit and branch.
 void ask_for_head(Call& call) {
   call.labels = merge_labels(call.options.output.labels, {});
   if (!call.options.output.takes_labels_from_git || !describes_session(call.options.output)) return;
@@ -419,9 +419,9 @@ std::optional<int> add_benchmarks(Call& call) {
 
 std::optional<int> prepare(Call& call) {
   if (const auto status = ended(choose_tuning(call))) return status;
-  os::watch_for_interrupts();  // before counters are taken, which must be released
+  os::watch_for_interrupts();  // before engines take counters, which must be released
   if (const auto status = ended(make_plans(call))) return status;
-  if (!call.is_saved()) ask_for_head(call);  // git answers meanwhile
+  if (!call.is_saved()) ask_for_head(call);
   if (const auto status = ended(add_baselines(call))) return status;
   share_gates(call);
   return ended(open_exports(call));

@@ -25,14 +25,13 @@ namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{4} << 20U;
 
-/// Benchmarks get different seeds, so that their orders differ.
 std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
   Sha256 hash;
   hash.add(benchmark);
   return session ^ parse_hex(hash.digest().substr(0, 12)).value_or(0);
 }
 
-/// Returns null if the files cannot be made and no metric was announced.
+/// Returns null if the files cannot be made and no plan announces a metric in files.
 Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
   auto files = os::open_metric_files(call.user);
   const bool is_needed = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
@@ -106,8 +105,7 @@ std::optional<std::string> log_path(const OutputOptions& options) {
   return std::nullopt;
 }
 
-/// Reads the first line; nullopt if it is incomplete, because a session was killed or had no disk
-/// space.
+/// Reads the first line of a log; nullopt if the line is missing or cut off, as after a full disk.
 Result<std::optional<LogHead>> head_of_log(const std::string& text, const std::string& file,
                                            Seals& seals) {
   const std::size_t end = text.find('\n');
@@ -139,7 +137,7 @@ void add_typed(const Call& call, MadeOf& all) {
   }
 }
 
-/// Leaves out programs that a setup makes, because they do not exist yet.
+/// Leaves out programs of commands with a setup, because the setup may make the program.
 void add_programs(const std::vector<BenchmarkRun>& runs, const RunContext& context, MadeOf& all) {
   for (const BenchmarkRun& run : runs) {
     std::vector<Fingerprint> programs;
@@ -166,7 +164,7 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
       hash.add(word);
     };
     for (const Metric& metric : benchmark.plan.metrics) add(metric.name);
-    // Kept counts have no names, only positions in their pass.
+    // The log identifies counts only by their position in a pass.
     for (const Pass& pass : benchmark.plan.setting.events.passes) {
       add(fmt::format("pass {}", static_cast<int>(pass.kind)));
       for (const std::size_t event : pass.events)
@@ -260,7 +258,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   return {};
 }
 
-/// The seed decides the order of rounds, so --resume takes it from the log.
+/// Takes the seed from the log for --resume, because the seed decides the order of runs.
 Result<void> take_seed(Call& call) {
   if (!call.options.suite.resumes) return {};
   const auto file = log_path(call.options.output);
@@ -322,7 +320,7 @@ std::optional<int> measure_tuned(Call& call) {
 }  // namespace
 
 Result<void> add_suite(Call& call) {
-  os::watch_for_interrupts();  // the file may be a named pipe
+  os::watch_for_interrupts();  // reading a named pipe may take long
   auto text = read_text(call, *call.options.suite.file, "--suite", kMaxBytes);
   if (!text) return text.error();
   auto suite = cli::read_suite(call.options, *text);
@@ -363,7 +361,7 @@ std::optional<int> measure(Call& call) {
   std::vector<Throttling> throttling;
   if (linux_system != nullptr) {
     if (needs_machine(call)) call.allowance = os::read_allowance(*linux_system);
-    // Finding the groups takes 50 us, which is wasted if no warnings are shown.
+    // Takes 50 us, so is done only if throttling can be shown.
     if (call.options.output.verbosity != Verbosity::Quiet || describes_session(call.options.output))
       throttling = os::read_throttling(*linux_system);
   }
@@ -383,7 +381,7 @@ void end_log(Call& call, bool is_exported) {
   const bool is_whole = std::ranges::none_of(call.benchmarks, [](const Benchmark& benchmark) {
     return benchmark.measured.session.cut_short.has_value();
   });
-  // An export that failed has freed its space.
+  // A failed export has freed its disk space, so the lines may fit now.
   const bool is_kept = lines.flush();
   const os::ActAs owner(call.user);
   if (is_whole && is_exported) {

@@ -205,7 +205,7 @@ Result<void> begin_tuning(Call& call) {
     call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
     return {};
   }
-  // A run whose memory is measured is in a control group of its own.
+  // A run whose memory is measured already has a control group of its own.
   if (call.groups) request.choices.push_back({"partition", false});
   auto tuned = tune::TuningSession::begin(*call.settings, request, call.tune_cpus);
   if (!tuned) return tuned.error();

@@ -38,7 +38,6 @@ ValueWord find_value_word(std::string_view name) {
   ValueWord word{.name = std::string(name), .listing = listing_of(name)};
   const auto parts = split(name, '|');
   for (const std::string_view part : parts) {
-    // A single word, such as "p", is a placeholder, not a choice.
     if (parts.size() > 1 && is_choice(part)) word.choices.emplace_back(part);
     word.is_file = word.is_file || part == "FILE";
     word.is_folder = word.is_folder || part == "DIR";
@@ -82,7 +81,7 @@ void append_option(std::string& out, const OptionDescription& option) {
   }
 }
 
-/// Escapes a line for roff. A dot or quote at its beginning would make it a request.
+/// Escapes a line for roff. A dot or quote at the beginning of a line would make a request of it.
 std::string for_roff(std::string_view text) {
   static constexpr std::string_view kCharacters = "\\-'\"^~`";
   static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",
@@ -195,7 +194,7 @@ std::string function_prefix(const ProgramDescription& program) {
   return name;
 }
 
-/// Replaces "_@" by the prefix of the program's shell functions.
+/// Replaces each "_@" by the prefix of the program's shell functions, such as "_lauka".
 std::string named(const ProgramDescription& program, std::string_view text) {
   const std::string prefix = function_prefix(program);
   std::string out;
@@ -223,8 +222,8 @@ std::string bash_cases(const ProgramDescription& program) {
   std::string cases;
   const auto add = [&](const OptionDescription& option) {
     for (std::size_t i = 0; i < option.words.size(); ++i) {
-      // An optional value follows a "=". Any other word of a value is identified by its distance
-      // from the option.
+      // An optional value follows a "=". Each word of other values is known by its distance from
+      // the option.
       const std::string place = option.value_is_optional ? "=" : fmt::format("{}", i + 1);
       for (const std::string& name : option.spellings()) {
         const std::string line =
@@ -350,7 +349,6 @@ std::string bash(const ProgramDescription& program) {
          program.name + "\n";
 }
 
-/// Returns a value for zsh's _arguments: ":N:", ":FILE:_files", ":auto|never:(auto never)".
 std::string zsh_value(const ValueWord& word) {
   const std::string choices = list_choices(word);
   std::string action = " ";
@@ -456,7 +454,6 @@ std::string fish_words(const ValueWord& word) {
 std::string fish_value(const OptionDescription& option) {
   if (option.words.empty()) return "";
   const ValueWord& word = option.words.front();
-  // A command may follow an option whose value is optional.
   if (option.value_is_optional) return " -f" + fish_words(word);
   return (word.is_file ? " -r -F" : " -x") + fish_words(word);
 }

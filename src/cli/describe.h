@@ -9,17 +9,17 @@
 
 namespace lauka::cli {
 
-/// A shell script that lists the possible words of a value.
+/// A shell script that lists the possible values of an option or argument.
 struct WordScript {
-  std::string name;    ///< end of the shell function's name: "events" in _lauka_events
-  std::string script;  ///< script for sh that prints one word per line; "$@" is the command line
-                       ///< typed so far
-  bool takes_several = false;  ///< true if the value is a comma-separated list of words
+  std::string name;            ///< end of the shell function's name: "events" in _lauka_events
+  std::string script;          ///< script for sh that prints one value per line; "$@" is the typed
+                               ///< command line
+  bool takes_several = false;  ///< true if a value may be a comma-separated list
 };
 
-/// One word of the value of an option or command, for completion by a shell.
+/// One word of an option's value, or one argument of a command, for completion by a shell.
 struct ValueWord {
-  std::string name{};                  ///< placeholder as --help shows it: "N", "auto|always|never"
+  std::string name{};                  ///< placeholder: "N", "auto|always|never"
   std::vector<std::string> choices{};  ///< literal words that are valid values
   std::optional<WordScript> listing{};
   bool is_file = false;
@@ -72,7 +72,7 @@ struct ProgramDescription {
   std::string_view purpose;
   std::vector<std::string_view> paragraphs{};
   std::vector<CommandDescription> commands{};
-  std::vector<OptionDescription> common{};  ///< options that may come before a command
+  std::vector<OptionDescription> common{};  ///< options that may precede the command
   std::vector<Meaning> statuses{};
   std::vector<Meaning> variables{};
   std::vector<std::string_view> examples{};
@@ -84,7 +84,7 @@ ProgramDescription lauka_description();
 /// Returns the text of --help. If `on_macos` is false, leaves out options that work only on macOS.
 std::string help(bool on_macos = true);
 
-/// Returns the help on a topic ("gates") or on an option ("runs", "--runs"). Refuses any other
+/// Returns the help on a topic ("gates") or on an option ("seed", "--seed"). Refuses any other
 /// text.
 Result<std::string> help_on(std::string_view topic);
 
@@ -100,7 +100,7 @@ std::string man_page(const ProgramDescription& program);
 /// Returns the completion script for "bash", "zsh" or "fish"; empty for any other shell.
 std::string completion(const ProgramDescription& program, std::string_view shell);
 
-/// Returns a help text up to its first full stop, semicolon or parenthesis.
+/// Returns `help` up to its first full stop, semicolon or parenthesis.
 std::string first_sentence(std::string_view help);
 
 std::string_view version();

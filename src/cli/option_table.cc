@@ -749,7 +749,6 @@ std::size_t words_taken_by(const OptionInfo& option) {
 
 bool begins_value(const OptionInfo& option, std::string_view rest) {
   if (rest.empty() || option.takes == Takes::Nothing) return false;
-  // A value of several words is refused later, because the words must follow the option.
   return option.takes != Takes::OptionalNumber || rest.front() == '=' || is_digit(rest.front());
 }
 

@@ -13,7 +13,7 @@ namespace lauka::cli {
 
 enum class Group : unsigned char { Runs, Commands, Measured, Gate, Output };
 
-/// The words that an option takes. An optional value can be written in the option's own word:
+/// The value that an option takes. An optional value can be written in the option's own word:
 /// --fail-if-slower=5, -i3.
 enum class Takes : unsigned char {
   Nothing,
@@ -26,49 +26,48 @@ enum class Takes : unsigned char {
 
 struct OptionInfo;
 
-/// The options while they are parsed. `options` lacks the reference among its commands and names.
+/// The options while they are parsed. `options.commands` does not have the reference yet.
 struct Draft {
   Options options{};
   std::optional<std::string> reference;
   std::optional<std::string> reference_name;
   std::optional<std::chrono::nanoseconds> interval;
-  std::optional<double> slower_percent;  ///< limit of the last --fail-if-slower; nullopt if missing
+  std::optional<double> slower_percent;  ///< limit of the last --fail-if-slower; nullopt without it
   std::vector<std::string> steps;        ///< values of -D
   std::vector<const OptionInfo*> given;  ///< options in the order applied, with repetitions
 };
 
-/// An option as typed, or as written in a suite's file, with its value.
+/// An option with its value.
 struct OptionValue {
   const OptionInfo& option;
   const std::string& value;  ///< value, or its first word if there are several; empty if missing
   std::span<const std::string>
-      words{};  ///< all words of the value, for options that take two or three words
+      words{};  ///< all words of the value; may be empty if the option takes at most one word
 };
 
-/// The part of a call that an option applies to. Decides where the option may be set when there is
-/// a suite.
+/// The part of a call that an option applies to. With a suite, decides where the option may be set.
 enum class Scope : unsigned char {
-  Benchmark,     ///< one benchmark; set anywhere
+  Benchmark,     ///< one benchmark; set in [[benchmark]], [defaults] or on the command line
   Session,       ///< all benchmarks; set in [defaults] or on the command line
-  TypedSession,  ///< all benchmarks; set on the command line only, because a user of sudo may not
-                 ///< have read the file
+  TypedSession,  ///< all benchmarks; set on the command line only, because these options change
+                 ///< the machine or give root's rights
   Call,          ///< the whole call; set on the command line only
 };
 
 struct OptionRules {
   Scope scope = Scope::Benchmark;
-  bool works_with_from = false;  ///< true if the option has an effect with --from
-  bool needs_suite = false;      ///< true if the option has an effect only with --suite; if
-                                 ///< `works_with_from`, also with --from
+  bool works_with_from = false;
+  bool needs_suite = false;  ///< true if the option needs --suite or, if `works_with_from`,
+                             ///< --from
   bool needs_macos = false;
-  std::string_view sets{};  ///< name of the option whose value this option sets; empty: its own
+  std::string_view sets{};  ///< name of another option whose value this option sets; may be empty
   std::string_view
-      contradicts{};         ///< name of the option that must not be combined with this option
+      contradicts{};  ///< name of an option that must not be combined with this one; may be empty
   std::string_view brief{};  ///< text in -h; empty: the option is missing from -h
 };
 
-/// An option, from which the parser, --help, the manual page and the completions are made. To add
-/// an option, add a row to option_table.
+/// A row of option_table(), from which the parser, --help, the manual page and the completions are
+/// made.
 struct OptionInfo {
   std::string_view name;  ///< without dashes; empty: the option has only a letter
   char letter;            ///< '\0': the option has only a name
@@ -114,22 +113,21 @@ std::string write_usage(std::string_view spelling, std::string_view value, bool 
 
 bool is_value_optional(const OptionInfo& option);
 
-/// True if `rest`, the text after the letter of `option` in a word such as -r10, belongs to the
-/// option's value.
+/// True if `rest`, the text after the letter of `option` in a word such as -r10, belongs to
+/// its value.
 bool begins_value(const OptionInfo& option, std::string_view rest);
 
-/// Checks options against each other and completes their values. For a suite, settles only the
+/// Checks options against each other and completes their values. For a suite, checks only the
 /// exports, because read_suite settles each benchmark.
 Result<Options> settle(Draft draft);
 
 /// True for questions about lauka itself: help and version.
 bool is_about_lauka(InquiryKind kind);
 
-/// Refuses options that contradict --suite, and options that need a missing --suite.
+/// Refuses commands and options that contradict --suite, and options that need a missing --suite.
 Result<void> refuse_if_unfit_for_suite(const Draft& draft);
 
-/// Parses the command line; argv[0] is the program's name. The last of repeated options counts,
-/// unless their values add up or the repetition is refused. Does not apply options after -h, -V or
+/// Parses the command line; argv[0] is the program's name. Does not apply options after -h, -V or
 /// --help.
 Result<Options> parse(int argc, const char* const* argv);
 

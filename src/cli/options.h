@@ -17,15 +17,14 @@
 namespace lauka {
 
 enum class Order : unsigned char { Interleaved, Random, Sequential };
-/// Counts in separate runs (Apart) or in timed runs (Together).
+/// Apart: events are counted in runs that are not timed. Together: in the timed runs.
 enum class CountingChoice : unsigned char { Apart, Together };
 enum class MetricSelection : unsigned char { Default, Time, All, Listed };
 enum class ColorChoice : unsigned char { Auto, Always, Never };
 enum class Verbosity : unsigned char { Quiet, Normal, Verbose };
 
-/// A shell that runs each command with -c.
 struct Shell {
-  std::vector<std::string> words;
+  std::vector<std::string> words;  ///< the shell and its arguments; -c and the command follow
 };
 
 /// A variable with its values (-L) or its range (-P).
@@ -55,12 +54,12 @@ struct Inquiry {
   std::string text{};  ///< filter of ListEvents, or topic of Help; may be empty
   std::vector<std::int32_t> processes{};
   std::optional<std::chrono::nanoseconds>
-      during{};  ///< time during which Threads measures; nullopt if -d is missing
+      during{};  ///< time for which --threads measures; nullopt if --duration is missing
   std::optional<std::chrono::nanoseconds>
-      interval{};  ///< time between two outputs of Threads; nullopt if --interval is missing
+      interval{};  ///< time between outputs of --threads; nullopt if --interval is missing
 };
 
-/// Part number `part` (from 1) of the `parts` parts of a suite.
+/// The part of a suite that --shard selects: number `part`, from 1 to `parts`.
 struct Shard {
   std::uint32_t part = 1;
   std::uint32_t parts = 1;
@@ -74,14 +73,13 @@ struct TypedOption {
 /// A command that was probably typed as several words without quotes.
 struct UnquotedCommand {
   std::string line{};
-  std::string tip{};  ///< message: "if '-r' belongs to 'sort', quote the command: 'sort -r f'";
-                      ///< empty after --
+  std::string tip{};  ///< "if '-r' belongs to 'sort', quote the command: 'sort -r f'"; empty if the
+                      ///< command follows "--"
   std::string note{};
 };
 
 inline constexpr std::size_t kMaxDerived = 1000;
 
-/// Smallest number of builds per command. Fewer builds say too little about all possible builds.
 inline constexpr std::uint64_t kMinLayouts = 4;
 inline constexpr std::uint64_t kMaxLayouts = 1000;
 
@@ -104,17 +102,18 @@ struct RunOptions {
 };
 
 struct CommandOptions {
-  std::vector<std::string> texts;  ///< commands as typed; the command of --reference comes first
-  std::vector<std::string>
-      names;  ///< names of the commands, in order; an empty name stands for the command's text
+  std::vector<std::string> texts;  ///< commands before substitution of parameters; the command of
+                                   ///< --reference is the first
+  std::vector<std::string> names;  ///< names of the commands, in order; a command keeps its default
+                                   ///< name if its name here is empty or missing
   std::optional<UnquotedCommand> unquoted;
   std::optional<Shell> shell;
   std::vector<ParameterOption> parameters;
-  // Each of the following is given once for all commands, or once per command.
+  // Each of the following options may be set once for all commands, or once per command.
   ByHook<std::vector<std::string>> hooks;
-  std::vector<std::string> builds;  ///< command lines that build the programs before the first run
+  std::vector<std::string> builds;  ///< values of --build: command lines for sh -c
   std::vector<std::vector<std::string>> environment;
-  std::vector<std::string> inputs;  ///< paths from --input; an empty path is no input
+  std::vector<std::string> inputs;  ///< paths from --input; an empty path means no input
   std::vector<OutputChoice> outputs;
   std::vector<ExpectedOutput> expected;
   std::vector<std::string> folders;  ///< paths from --cwd
@@ -122,10 +121,11 @@ struct CommandOptions {
 
 struct CountingOptions {
   MetricSelection metrics = MetricSelection::Default;
-  std::vector<std::string> metric_list;  ///< NAME or NAME:UNIT; only for MetricSelection::Listed
+  std::vector<std::string> metric_list;  ///< values of --metrics, such as NAME or NAME:UNIT; empty
+                                         ///< unless `metrics` is Listed
   std::vector<std::string> events;
   bool with_default_events = false;
-  std::vector<double> percentiles;  ///< percentiles of wall time, above 0 and below 100
+  std::vector<double> percentiles;  ///< percentiles of wall time to show, above 0 and below 100
   bool region = false;
   std::vector<OwnMetric> scraped;
   std::vector<OwnMetric> derived;
@@ -139,10 +139,10 @@ struct CountingOptions {
   std::optional<std::chrono::nanoseconds>
       profile;  ///< sampling period of --profile; nullopt: no profile
   std::optional<std::string>
-      kpep;  ///< path of an event database to use instead of this machine's events
+      kpep;  ///< path of an event database of Apple's, which replaces this machine's events
   CoreKinds core_kinds;
-  std::optional<double> min_p_share;  ///< smallest share of CPU time on performance cores, as a
-                                      ///< fraction; nullopt: no limit
+  std::optional<double> min_p_share;  ///< smallest share of a run's CPU time on the fastest kind of
+                                      ///< core, as a fraction; nullopt: no limit
 };
 
 struct SuiteOptions {
@@ -154,10 +154,13 @@ struct SuiteOptions {
 
 struct GateOptions {
   std::vector<Condition> conditions;
-  std::optional<int> fail_if_inconclusive;  ///< exit status for inconclusive gates, 1 to 255
+  std::optional<int> fail_if_inconclusive;  ///< exit status if a gate is inconclusive and none
+                                            ///< failed, 1 to 255; nullopt: as if it passed
   bool controls_fdr = false;  ///< true: the gates of a suite control the false discovery rate
-  std::optional<double> confidence;  ///< confidence as a fraction, at least 0.5 and below 1
-  std::optional<double> precision;   ///< wanted half width of the interval, as a positive fraction
+  std::optional<double>
+      confidence;  ///< confidence as a fraction, at least 0.5 and below 1; nullopt: default
+  std::optional<double>
+      precision;  ///< largest wanted half width of an interval, as a positive fraction
   std::string precision_metric{};
   std::optional<std::string> baseline;
   std::optional<std::string> anchor;
@@ -165,7 +168,7 @@ struct GateOptions {
 
 struct OutputOptions {
   std::vector<Label> labels;
-  bool takes_labels_from_git = true;  ///< true: git may provide missing labels
+  bool takes_labels_from_git = true;
   std::vector<ExportTarget> exports;
   Presentation presentation;
   bool histogram = false;
@@ -174,12 +177,12 @@ struct OutputOptions {
   bool progress = true;
 };
 
-/// The options of a call, or of one benchmark of a suite.
+/// The options of a call, of a suite's whole session, or of one benchmark of a suite.
 struct Options {
   std::optional<Inquiry> inquiry;
-  std::vector<std::string> from;  ///< paths of saved sessions from --from
-  std::string saved_reference;    ///< with --from: name or text of the command that becomes the
-                                  ///< reference; empty if --reference is missing
+  std::vector<std::string> from;  ///< paths of saved sessions; empty without --from
+  std::string saved_reference;  ///< with --from: value of --reference, the name or text of a saved
+                                ///< command; empty if --reference is missing
   std::vector<TypedOption> typed;
   RunOptions run;
   CommandOptions commands;

@@ -66,7 +66,7 @@ bool is_option(std::string_view word) {
   return find_typed_option(word) != nullptr;
 }
 
-/// Refuses "-L n -r 3", in which -r would be the only value, and 3 a command.
+/// Refuses "-L n -r 3", in which -r would be the value of n, and 3 a command.
 std::optional<Error> option_as_value(WordSpan words, std::size_t at) {
   const std::string& word = words[at];
   const OptionInfo* option = find_typed_option(word);
@@ -125,7 +125,7 @@ OptionWord read_option_word(std::string_view word) {
   return read;
 }
 
-/// True if the option would run the next word as a hook, or list events instead of measuring.
+/// True if the option runs its value as a hook, or lists events instead of measuring.
 bool is_harmful(const OptionInfo* option) {
   return option->name == "list-events" ||
          std::ranges::find(kHookKinds, option->name, &HookRow::name) != std::end(kHookKinds);
@@ -149,8 +149,8 @@ std::string quoted_command(WordSpan words) {
   return is_plain ? '"' + one_line(text) + '"' : one_line(shell_quoted(text));
 }
 
-/// A command of one bare word before a short option, as in "lauka sort -r f". Its quotes were
-/// probably forgotten.
+/// A command whose quotes were probably forgotten: one word, and then a word that begins with a
+/// dash, as in "lauka sort -r f".
 struct ForgottenQuotes {
   UnquotedCommand quotes;
   std::optional<Error> refusal;
@@ -173,7 +173,7 @@ ForgottenQuotes forgotten_in(WordSpan words) {
   found.quotes = {
       .line = line,
       .tip = fmt::format("if {} belongs to {}, quote the command: {}", option, program, line)};
-  // A number or time that fits is no accident, but any text can be a name.
+  // A valid number or time was probably meant for lauka, but any text is a valid name.
   const bool is_taken_for_any =
       !read.options.empty() && (read.is_whole() || read.options.back()->value == "NAME");
   if (is_taken_for_any)
@@ -244,11 +244,11 @@ std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
 
 // Boost.Program_options splits the words into commands and options with values. Words that
 // Boost 1.74 would misread are read here first. Optional values: Boost would take the next command
-// for the value, so the option always gets a value, perhaps an empty one. Letters: Boost takes
-// "-iq" for -i with the value "q", "-r=10" for -r with the value "=10", and "-runs" for -r with the
-// value "uns". Several words: Boost lets them begin in the option's own word, and takes "--" for
-// one of them. Abbreviated names are not guessed: --run is unknown. Boost's variables_map is not
-// used, because it refuses repeated options, and forgets the order of --shell, -S and -N.
+// for the value, so the option gets at least an empty value. Letters: Boost takes "-iq" for -i with
+// the value "q", "-r=10" for -r with the value "=10", and "-runs" for -r with the value "uns".
+// Values of several words: Boost lets them begin in the option's own word, and takes "--" for a
+// word of the value. Boost's variables_map is not used, because it refuses repeated options, and
+// forgets the order of --shell, -S and -N.
 
 namespace po = boost::program_options;
 
@@ -267,8 +267,6 @@ bool begins_option(const std::string& word) {
   return word.size() > 1 && word.front() == '-';
 }
 
-/// Describes only options that may have been typed: the whole table took 0.5 of the 1.4 million
-/// instructions of a session with one run.
 po::options_description describe_to_boost(const Words& words) {
   Words options;
   std::ranges::copy_if(words, std::back_inserter(options), begins_option);
@@ -306,8 +304,8 @@ std::vector<po::option> make_options(const std::string& word) {
   return options;
 }
 
-/// Gives an option the words it takes: fewer at the end or before "--", but at least an empty word,
-/// because Boost would otherwise look for a value.
+/// Moves the next words to an option that takes two or three: fewer at the end or before "--". If
+/// there are none, adds an empty word, because Boost would otherwise look for a value.
 void take_words(po::option& option, Words& words) {
   const OptionInfo* info = option_of_key(option.string_key);
   const std::size_t wanted = info == nullptr ? 0 : words_taken_by(*info);
@@ -319,10 +317,10 @@ void take_words(po::option& option, Words& words) {
   if (option.value.empty()) option.value.emplace_back();
 }
 
-/// Reads and removes the first word if Boost would misread it. Consecutive commands become one
-/// option without a name, because Boost would remove each command by moving all later words. A
-/// single word is left to Boost, which also calls this function to learn whether a value is an
-/// option.
+/// Reads and removes the first word if Boost would misread it. Also reads and removes consecutive
+/// commands, as one option without a name, because Boost would remove each command by moving all
+/// later words. Leaves a single command to Boost, which calls this function with a single word to
+/// learn whether the word is an option.
 std::vector<po::option> read_word(Words& words) {
   const std::string word = words.front();
   std::vector<po::option> options;
@@ -349,7 +347,7 @@ std::vector<po::option> read_word(Words& words) {
   return options;
 }
 
-/// Refuses "--fail-if-slower 5", in which the number would be a command, and the gate's limit 0.
+/// Refuses "--fail-if-slower 5", in which 5 would be a command, and the gate's limit 0.
 Result<void> refuse_separate_value(const Words& words) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
     const OptionInfo* option = find_typed_option(words[i]);
@@ -423,7 +421,7 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
   }
 }
 
-/// Takes the word after --help as its topic. Returns true if no later option matters.
+/// Takes the word after --help as its topic. Returns true if later options are not applied.
 bool ends_with(const po::option* part, const po::option* end, std::optional<Inquiry>& inquiry) {
   if (!inquiry) return false;
   const bool has_next = part + 1 != end && (part + 1)->string_key.empty();
@@ -457,8 +455,8 @@ Result<Draft> make_draft(const std::vector<po::option>& typed, const Words& word
   return draft;
 }
 
-/// Returns an error if the last option took a command as its value: "-P n 1 'sleep {n}'". After a
-/// "--" at the end, the user knows that there is no command.
+/// Returns an error if there is no command, and the last option's value looks like one: "-P n 1
+/// 'sleep {n}'".
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft,
                                    bool ends_in_dashes) {
   if (!draft.options.commands.texts.empty() || draft.reference || draft.options.inquiry ||

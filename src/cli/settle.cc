@@ -83,7 +83,7 @@ Result<void> settle_layouts(Draft& draft) {
   return {};
 }
 
-/// Removes duplicate gates, because each gate makes all gates stricter.
+/// Removes duplicate gates, because all gates share the error rate.
 Result<void> settle_gates(Draft& draft) {
   std::vector<Condition> gates;
   if (draft.slower_percent)
@@ -116,7 +116,7 @@ Result<void> settle_commands(Draft& draft) {
     return contradiction("--reference", "--baseline");
   if (draft.reference_name && !draft.reference)
     return Error{"--reference-name without --reference", "name the first command with -n"};
-  // As in hyperfine, -n does not name the reference: names do not shift when a reference is added.
+  // -n does not name the reference, so that names do not shift when a reference is added.
   if (draft.reference) {
     draft.options.commands.texts.insert(draft.options.commands.texts.begin(),
                                         *std::move(draft.reference));
@@ -220,7 +220,7 @@ Result<void> settle_inquiry(Draft& draft) {
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
-/// Does not check saved sessions, or suites, whose file may choose another engine.
+/// Does not check saved sessions. Does not check suites, because the file may choose an engine.
 Result<void> settle_functions(const Draft& draft) {
   const Options& options = draft.options;
   if (!options.from.empty() || options.suite.file) return {};

@@ -14,9 +14,9 @@
 
 #include <fmt/format.h>
 
-// toml++ 3 asserts on some invalid files ("[[["), and with NDEBUG lets the compiler assume that
+// toml++ 3 asserts on some invalid files ("[[["). With NDEBUG, it lets the compiler assume that
 // they do not occur. Here, a failed assertion throws BrokenToml. toml++ recurses into nested
-// values, so their depth is limited.
+// values, so TOML_MAX_NESTED_VALUES limits their depth.
 namespace lauka::cli {
 namespace {
 
@@ -40,8 +40,8 @@ struct BrokenToml {};
 #else
 #include <toml++/impl/preprocessor.h>
 #endif
-// Some characters from U+FA66 to U+FEFE reach code that toml++ calls unreachable. They are not
-// blanks.
+// In toml++'s test for blanks, some characters from U+FA66 to U+FEFE reach code that toml++ calls
+// unreachable. The test must be false for them.
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE \
   return {}
@@ -72,8 +72,8 @@ struct Entry {
 
 struct Setting {
   const OptionInfo* option = nullptr;
-  std::vector<Words> repetitions{};  ///< words of each repetition; empty if the value is false,
-                                     ///< which cancels the option in a weaker place
+  std::vector<Words> repetitions{};  ///< words of each repetition of the option; empty (as for the
+                                     ///< value false): the option is cancelled in weaker places
   std::size_t line = 0;              ///< line in the file; 0 if typed
 };
 
@@ -83,8 +83,8 @@ std::size_t line_number(const toml::node& node) {
   return node.source().begin.line;
 }
 
-/// Returns the entries in the order in which they are written and applied. toml++ sorts them by
-/// name.
+/// Returns the entries ordered by line, because options are applied in the order written. toml++
+/// orders entries by name.
 std::vector<Entry> entries_of(const toml::table& table) {
   std::vector<Entry> entries;
   for (const auto& [key, node] : table) entries.push_back({key.str(), line_number(node), &node});
@@ -127,8 +127,8 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Returns the line of the first key with too many dots: toml++ makes a table for each dot and
-/// destroys the tables by recursion. Returns 0 if no key has too many.
+/// Returns the line of the first key with too many dots; 0 if there is none. toml++ makes a table
+/// for each dot, and destroys the tables by recursion.
 std::size_t line_of_deep_key(std::string_view text) {
   constexpr std::size_t most_dots = 16;
   std::size_t dots = 0;
@@ -448,7 +448,7 @@ class SuiteReader {
     draft->options.commands.texts = std::move(commands);
     if (draft->options.commands.texts.empty() && !draft->reference)
       return at(line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
-    draft->options.gates.fail_if_inconclusive.reset();  // a benchmark may have no gate
+    draft->options.gates.fail_if_inconclusive.reset();  // not every benchmark has a gate
     auto options = settle(*std::move(draft));
     if (!options) return at(line, options.error());
     suite_.benchmarks.push_back({benchmark_, *std::move(options)});
@@ -456,8 +456,8 @@ class SuiteReader {
     return {};
   }
 
-  /// Selects the benchmarks of --only and --shard. Consecutive benchmarks go to different shards,
-  /// so that a benchmark added at the end moves no other benchmark.
+  /// Selects the benchmarks of --only and --shard. Shards take turns, so that a benchmark added at
+  /// the end of the file moves no other benchmark to another shard.
   Result<void> choose() {
     benchmark_.clear();
     const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& benchmark) {

@@ -15,12 +15,12 @@ struct Benchmark {
 };
 
 struct Suite {
-  Options session{};                    ///< options of the whole session, such as exports
+  Options session{};                    ///< only options of the whole session, such as exports
   std::vector<Benchmark> benchmarks{};  ///< benchmarks that --only and --shard select; may be empty
 };
 
-/// Reads the suite's file `text`; `typed` is the command line. A benchmark's own options win over
-/// typed options, and typed options over [defaults].
+/// Reads a suite from `text`, the content of its file; `typed` has the typed options. A benchmark's
+/// own options win over typed options, and typed options over [defaults].
 Result<Suite> read_suite(const Options& typed, std::string_view text);
 
 }  // namespace lauka::cli

@@ -40,7 +40,7 @@ Result<OwnMetric> own_metric(const OptionValue& given, const char* example) {
 constexpr std::string_view kExample = "write, for example, P=0-3,E=4-7";
 constexpr std::size_t kMaxKindName = 16;
 
-/// Splits into "P=0-3,8" and "E=4-7": a comma before NAME= begins another kind.
+/// Splits "P=0-3,8,E=4-7" into "P=0-3,8" and "E=4-7": a comma before NAME= begins a kind.
 std::vector<std::string> split_kinds(std::string_view text) {
   std::vector<std::string> parts;
   for (const std::string_view part : split(text, ',')) {
@@ -380,8 +380,7 @@ Result<FunctionRows> function_rows(const OptionValue& given) {
 }
 
 Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given) {
-  constexpr auto shortest =
-      std::chrono::microseconds(50);  // a shorter period would sample the sampling itself
+  constexpr auto shortest = std::chrono::microseconds(50);
   constexpr auto longest = std::chrono::seconds(1);
   if (given.value.empty()) return std::chrono::nanoseconds(std::chrono::milliseconds(1));
   auto period = duration(given);

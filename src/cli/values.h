@@ -19,24 +19,24 @@ namespace lauka::cli {
 /// Returns an error about the option and its value: "--runs '0'" followed by `predicate`.
 Error refused(const OptionValue& given, const Error& predicate);
 
-/// Reads a whole number from `min` to `max` (both included).
+/// Reads a whole number from `min` to `max`, both included.
 Result<std::uint64_t> whole_number(const OptionValue& given, std::uint64_t min, std::uint64_t max);
 
-/// Reads a time, which must be positive.
+/// Reads a positive time. A number without a unit is seconds.
 Result<std::chrono::nanoseconds> duration(const OptionValue& given);
 
-/// Reads a percentage; a % may follow the number.
+/// Reads a percentage, with or without a % after the number, and returns it in percent.
 Result<double> percentage(const OptionValue& given, Limit low, Limit high);
 
 /// Reads a percentage and returns it as a fraction. The limits are percentages.
 Result<double> fraction(const OptionValue& given, Limit low, Limit high);
 
-/// Lowest limit of a gate, in percent.
+/// A gate's limit in percent must be above this value.
 inline constexpr Limit kMinGateLimit{-100.0, false};
 inline constexpr Limit kMaxGateLimit{1e6, true};
 
 /// Reads a gate: METRIC > LIMIT or METRIC < LIMIT. LIMIT is a percentage or a number with a unit
-/// (200ms, 64MiB). The last < or > separates, because an event's name may contain one.
+/// (200ms, 64MiB). The last < or > is the sign, because METRIC may contain others.
 Result<Condition> condition(const OptionValue& given);
 
 /// Returns the value unchanged; refuses an empty one.
@@ -45,7 +45,7 @@ Result<std::string> text(const OptionValue& given);
 /// Reads exit statuses separated by commas. An empty value means every failure.
 Result<IgnoreFailure> ignored_failures(const OptionValue& given);
 
-/// Reads names of events separated by commas. A comma between slashes belongs to an event's name
+/// Reads names of events or metrics, separated by commas. A comma between slashes belongs to a name
 /// (cpu/event=0x3c,umask=0x1/).
 Result<std::vector<std::string>> event_names(const OptionValue& given);
 
@@ -80,7 +80,7 @@ Result<CoreKinds> core_kinds(const OptionValue& given);
 /// Reads the expected output: "same", "sha256:" with a hash, or a file.
 Result<ExpectedOutput> expected_output(const OptionValue& given);
 
-/// Reads a regular expression.
+/// Reads a regular expression; refuses an empty one.
 Result<Pattern> regular_expression(const OptionValue& given);
 
 /// Reads the definition of a computed metric: NAME[:UNIT][:higher|lower]=FORMULA.

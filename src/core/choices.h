@@ -26,8 +26,7 @@ struct EngineRow {
   EngineChoice choice;
   std::string_view name;
   std::string_view help{};
-  bool needs_installation =
-      false;  ///< true if the engine needs a program that may not be installed
+  bool needs_installation = false;  ///< true if the engine needs Valgrind
 };
 
 /// The values of --engine in the order of EngineChoice.
@@ -46,7 +45,7 @@ constexpr const EngineRow& row_of(EngineChoice choice) {
   return kEngines.at(static_cast<std::size_t>(choice));
 }
 
-/// True if the engine can count events by function.
+/// True if the choice includes Cachegrind, which counts events by function.
 constexpr bool counts_functions(EngineChoice choice) {
   return choice == EngineChoice::Cachegrind || choice == EngineChoice::CachegrindAndDhat;
 }
@@ -60,13 +59,12 @@ constexpr bool is_simulated(EngineChoice choice) {
 /// A way to count events with kperf (docs/kperf.md).
 enum class StrategyChoice : unsigned char {
   Auto,
-  AtExit,   ///< samples each thread when it ends
+  AtExit,   ///< samples each thread at the end of the thread
   Pet,      ///< samples running threads once per period
   Machine,  ///< counts what the whole machine does during a run
 };
 
-/// An export's format. Exports are written in the order of this enumeration, the smallest first,
-/// because the disk may be full.
+/// An export's format. Exports are written in the order of this enumeration.
 enum class ExportKind : unsigned char {
   Csv,
   Bmf,
@@ -118,14 +116,13 @@ struct ExportTarget {
   bool operator==(const ExportTarget&) const = default;
 };
 
-/// Receives an output piece by piece, in order.
 using Sink = std::function<void(std::string_view)>;
 
 /// A unit in which tables show values.
 struct DisplayUnit {
   std::string_view name;
   Unit unit;
-  double size;  ///< in base units
+  double size;  ///< number of seconds, bytes or counts in the unit
   std::string_view suffix;
 };
 
@@ -159,10 +156,10 @@ enum class TableChoice : unsigned char { Auto, Full, Compact };
 enum class SortChoice : unsigned char { Command, Time };
 enum class MarksChoice : unsigned char { Auto, Emoji, Text };
 
-/// The functions that --functions lists.
+/// The choice of functions that --functions lists.
 struct FunctionRows {
-  std::size_t most = 20;  ///< largest number of functions if `pattern` is empty
-  std::string pattern{};  ///< regular expression that the functions' names match; may be empty
+  std::size_t most = 20;  ///< largest number of functions; without effect if `pattern` is not empty
+  std::string pattern{};  ///< regular expression that listed names match; empty: any name
 
   bool operator==(const FunctionRows&) const = default;
 };
@@ -171,7 +168,8 @@ struct Presentation {
   TableChoice table = TableChoice::Auto;
   SortChoice sort = SortChoice::Command;
   MarksChoice marks = MarksChoice::Auto;
-  const DisplayUnit* time_unit = nullptr;  ///< default unit of times; null: chosen for each value
+  const DisplayUnit* time_unit =
+      nullptr;  ///< default unit of shown times; null: chosen for each value
   bool compact_shows_all = false;
   bool hides_zeros = false;
   std::optional<FunctionRows> functions{};

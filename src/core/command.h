@@ -21,7 +21,7 @@ struct ExpectedOutput {
       text{};  ///< path of the file, or SHA-256 in 64 lower-case hexadecimal digits; empty for Same
 };
 
-/// Returns the value of --expect-output that means `expected`.
+/// Returns `expected` as a value of --expect-output.
 inline std::string text_of(const ExpectedOutput& expected) {
   if (expected.kind == ExpectedOutput::Kind::Same) return "same";
   return (expected.kind == ExpectedOutput::Kind::Hash ? "sha256:" : "") + expected.text;
@@ -37,8 +37,8 @@ inline std::optional<ExpectedOutput> parse_expected_output(const std::string& te
   return ExpectedOutput{ExpectedOutput::Kind::File, text};
 }
 
-/// A destination of a command's or hook's output. Capture keeps standard output and error together,
-/// to show their end if a hook fails.
+/// A destination of the output of a command or hook. Capture is for hooks: it keeps standard output
+/// and standard error together.
 enum class OutputKind : unsigned char { Null, Pipe, Inherit, File, Capture };
 struct OutputChoice {
   OutputKind kind = OutputKind::Null;
@@ -101,15 +101,15 @@ struct ByHook {
   const T& operator[](HookKind kind) const { return all.at(static_cast<std::size_t>(kind)); }
 };
 
-/// A command's hooks as texts for sh -c; nullopt: no hook of this kind.
+/// A command's hooks as texts for sh -c; nullopt: the command has no hook of that kind.
 using Hooks = ByHook<std::optional<std::string>>;
 
-/// Identifies a program in different sessions. The fields are SHA-256 hashes in hexadecimal; both
-/// are empty if unknown.
+/// Identifies a program and its call. The fields are SHA-256 hashes in hexadecimal; both are empty
+/// if unknown.
 struct Fingerprint {
   std::string
       executable{};    ///< hash of the executable file; with --layouts, of the files of all layouts
-  std::string call{};  ///< hash of the command's arguments and settings
+  std::string call{};  ///< hash of the arguments, environment and other settings of runs
 
   bool is_known() const { return !executable.empty(); }
   bool operator==(const Fingerprint&) const = default;
@@ -125,7 +125,7 @@ enum class CounterLoss : unsigned char {
 
 struct UncountedFile {
   CounterLoss loss = CounterLoss::SetUser;
-  std::string file{};  ///< file that execve runs; for a script, its interpreter
+  std::string file{};  ///< path of the executed file; for a script, of its interpreter
   bool is_counted_as_root = false;
 
   bool operator==(const UncountedFile&) const = default;
@@ -143,10 +143,10 @@ struct Command {
   std::string folder{};  ///< working folder of the command and its hooks; empty: lauka's
   Hooks hooks{};
   std::optional<std::string> build{};
-  std::size_t typed = 0;  ///< index of the command as typed, before substitution of parameters
-  std::string pattern{};  ///< name before substitution of parameters: `old {n}`
+  std::size_t typed = 0;  ///< number of the typed command that this command was made from
+  std::string pattern{};  ///< name or text before substitution of parameters: `old {n}`
   Fingerprint program{};
-  std::optional<UncountedFile> uncounted{};  ///< file because of which the command is not counted;
+  std::optional<UncountedFile> uncounted{};  ///< file that makes the command lose its counters;
                                              ///< nullopt: no such file is known
 };
 
@@ -159,8 +159,8 @@ struct User {
 };
 
 struct IgnoreFailure {
-  bool any = false;             ///< true: -i names no exit statuses
-  std::vector<int> statuses{};  ///< exit statuses as a shell reports them; 128 + N for signal N
+  bool any = false;             ///< true if -i has no list of exit statuses
+  std::vector<int> statuses{};  ///< the list of -i; 128 + N stands for signal N
 };
 
 }  // namespace lauka

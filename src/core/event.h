@@ -14,7 +14,6 @@
 
 namespace lauka {
 
-/// The meaning of a metric or event, for decisions of the program.
 enum class Role : unsigned char {
   Other,
   WallTime,
@@ -68,8 +67,8 @@ using EventNames = std::pair<std::string, std::string>;
 
 enum class CountedPart : unsigned char {
   WholeRun,
-  Region,          ///< the part of a run that the program marks with lauka/region.h
-  RegionAndWhole,  ///< the region, and in separate passes the whole run
+  Region,  ///< the part of a run that the program marks with lauka/region.h
+  RegionAndWhole,
 };
 
 enum class CountedLevels : unsigned char {
@@ -80,20 +79,20 @@ enum class CountedLevels : unsigned char {
   Neither,  ///< only the hypervisor's work is counted
 };
 
-/// Suffix that marks the whole run's count of an event that is also counted in the region.
 inline constexpr std::string_view kWholeRunSuffix = " (whole run)";
 
 struct EventRequest {
   std::vector<std::string> names;  ///< empty: the engine's default events
   bool single_pass = false;
-  /// Pairs of events whose counts users divide, the most important first. A pair should share a
-  /// pass.
+  /// Pairs of events that should be counted in the same pass, the most important pair first.
   std::vector<EventNames> together = {{"instructions", "cycles"},
                                       {"cache-misses", "cache-references"},
                                       {"branch-misses", "branches"}};
   CountedPart counted_in = CountedPart::WholeRun;
 };
 
+/// An event that an engine counts. The events of a saved session have only name, meaning and
+/// zero_is_doubtful.
 struct Event {
   std::string name;
   std::string meaning;
@@ -104,14 +103,14 @@ struct Event {
   bool is_energy = false;  ///< true if the count is in nanojoules
   bool is_bytes = false;
   CountedLevels levels = CountedLevels::Unknown;
-  bool of_region = false;  ///< true if counted only in the program's region (lauka/region.h)
+  bool of_region = false;  ///< true if the event is counted only in the region (lauka/region.h)
   std::string note{};
-  std::optional<std::size_t>
-      part_of{};  ///< for a part on one core kind: index of the whole event; else nullopt
+  std::optional<std::size_t> part_of{};  ///< index of the event of which this event is the part on
+                                         ///< one core kind; else nullopt
   Role role = Role::Other;
-  std::string core_kind{};  ///< core kind of a CoreTime ("P"); else empty
+  std::string core_kind{};  ///< core kind ("P") if `role` is CoreTime; else empty
   std::string function{};   ///< normalized name of the function in which the event is counted;
-                            ///< empty: all functions
+                            ///< empty: the event is counted in all functions
 };
 
 /// Events that are counted in the same runs.
@@ -124,18 +123,18 @@ struct EventSet {
   std::vector<Event> events;
   std::vector<Pass> passes;
   std::vector<Note> notes;
-  std::optional<Error> why_empty{};  ///< reason why no default event can be counted, if known
+  std::optional<Error> why_empty{};  ///< reason why the engine counts no default event; nullopt if
+                                     ///< it does, or if unknown
 
   RoundKind kind_of(std::size_t pass) const {
     return pass < passes.size() ? passes[pass].kind : RoundKind::Timed;
   }
 
-  /// Returns the number of passes that rounds of `kind` count.
   std::size_t passes_of(RoundKind kind) const {
     return static_cast<std::size_t>(std::ranges::count(passes, kind, &Pass::kind));
   }
 
-  /// Returns the indices of the times by core kind, the fastest kind first.
+  /// Returns the indices in `events` of the times by core kind, usually the fastest kind first.
   std::vector<std::size_t> core_times() const {
     std::vector<std::size_t> times;
     for (std::size_t i = 0; i < events.size(); ++i)
@@ -145,14 +144,15 @@ struct EventSet {
 };
 
 struct ExplainedCounter {
-  std::string counter;  ///< "PMC7", or what counts instead: a PMU, the kernel; may be empty
+  std::string counter;  ///< "PMC7", a PMU or the kernel; may be empty
   std::string event;    ///< empty: the counter is idle
   std::string explanation{};
 };
 
 struct Explanation {
   std::vector<std::vector<ExplainedCounter>> passes;
-  std::optional<std::string> competition{};  ///< reason why one pass is not enough, if known
+  std::optional<std::string> competition{};  ///< reason why one pass is not enough; nullopt if one
+                                             ///< is enough, or if unknown
   std::vector<Note> notes{};
 };
 

@@ -13,23 +13,23 @@ namespace lauka {
 
 inline constexpr std::string_view kNoSymbols = "(code without symbols)";
 
-/// Separates an event from a function: "instructions@parse".
+/// Separates an event and a function in a name: "instructions@parse".
 inline constexpr char kFunctionSeparator = '@';
 
 inline constexpr std::string_view kSampledTime = "sampled_time";
 
-/// Returns a function's name without the parts that differ between builds or processors: "f" for
-/// "f.part.0", "memcpy" for "__memcpy_avx_unaligned_erms". Returns kNoSymbols if the name is
-/// unknown.
+/// Returns a function's name without parts that may differ between builds or processors: "f" for
+/// "f.part.0", "memcpy" for "__memcpy_avx_unaligned_erms". Returns kNoSymbols if `name` is empty or
+/// "???".
 std::string normalized_function(std::string_view name);
 
-/// The functions that the user asked for. A name without parameters stands for all overloads.
+/// The functions that the user asked for. A wanted name without parameters matches all overloads.
 class WantedFunctions {
  public:
-  /// `names` are normalized; an empty name matches no function.
+  /// `names` must be normalized; an empty name matches no function.
   explicit WantedFunctions(std::span<const std::string> names);
 
-  /// Returns the indices of the names that match `function`, a normalized name.
+  /// Returns the indices of the wanted names that match `function`, a normalized name.
   std::vector<std::size_t> find(std::string_view function) const;
 
  private:
@@ -43,17 +43,16 @@ struct FunctionCounts {
   bool operator==(const FunctionCounts&) const = default;
 };
 
-/// The fewest rounds for a test of values that vary from round to round (without --layouts).
+/// The fewest rounds in which differences of varying values are tested, without --layouts.
 inline constexpr std::size_t kMinFunctionRounds = 6;
 
-/// One metric's values for one function, by round. Two short forms: empty means 0 in every round;
-/// one value means this value in every round.
+/// The values of one metric for one function, by round. An empty vector means 0 in every round. A
+/// vector of one value means this value in every round.
 using RoundValues = std::vector<double>;
 
 /// Returns the value in `round`, counted from 0.
 double value_in(const RoundValues& values, std::size_t round);
 
-/// Returns the mean over `rounds` rounds.
 double mean_of(const RoundValues& values, std::size_t rounds);
 
 struct FunctionMetric {
@@ -65,16 +64,17 @@ struct FunctionMetric {
 
 struct FunctionTable {
   std::vector<FunctionMetric> metrics{};
-  /// Values by the function's normalized name, in the order of `metrics`.
+  /// Values by the function's name; each vector is in the order of `metrics`.
   std::map<std::string, std::vector<RoundValues>, std::less<>> functions{};
 
   bool empty() const { return metrics.empty(); }
 
-  /// Returns the index of a metric in `metrics`; the number of metrics if missing.
+  /// Returns the index in `metrics` of the metric named `metric`; the number of metrics if missing.
   std::size_t find(std::string_view metric) const;
 
-  /// Adds one round, in which a function has a count for each metric in `names`; functions missing
-  /// from `run` get 0. `per_unit`: counts per base unit of the metric.
+  /// Adds a round of the metrics `names`. In `run`, each function has one count for each of these
+  /// metrics; functions that are missing from `run` get 0. The stored values are counts divided by
+  /// `per_unit`.
   void add_round(std::span<const std::string> names, std::span<const FunctionCounts> run,
                  double per_unit = 1.0);
 };

@@ -13,7 +13,7 @@ namespace lauka {
 
 namespace {
 
-/// Above the number of CPUs of any machine, so that "0-4294967295" does not fill the memory.
+/// Keeps "0-4294967295" from filling the memory. No machine has as many CPUs.
 constexpr std::uint32_t kMaxCpus = 65'536;
 
 }  // namespace
@@ -96,7 +96,6 @@ bool has_fewer_cpus(const Machine& machine) {
 std::string class_of(const Machine& machine) {
   constexpr std::size_t digits = 16;
   Sha256 hash;
-  // Name and end of each part are hashed, too, so that parts cannot be confused.
   for (const auto& [name, part] :
        {std::pair("system", machine.system), std::pair("architecture", machine.architecture),
         std::pair("cpu_model", machine.cpu_model), std::pair("kernel", machine.kernel),
@@ -104,8 +103,8 @@ std::string class_of(const Machine& machine) {
     hash.add(fmt::format("{}={}\n", name, part));
   hash.add(fmt::format("cpus={}\n", machine.cpus));
   if (!machine.tuning.empty()) hash.add(fmt::format("tuning={}\n", machine.tuning));
-  // Only limits are hashed, so that machines without limits keep the class of older sessions, which
-  // do not record limits.
+  // A missing limit is not hashed, because older sessions, which do not record limits, must keep
+  // their classes.
   if (const auto& allowance = machine.allowance) {
     if (has_fewer_cpus(machine)) hash.add(fmt::format("allowed_cpus={}\n", allowance->cpus.size()));
     if (allowance->cpu_quota) hash.add(fmt::format("cpu_quota={:.4g}\n", *allowance->cpu_quota));

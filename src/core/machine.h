@@ -16,29 +16,31 @@ namespace lauka {
 struct CoreKind {
   std::string name;
   std::vector<std::uint32_t> cpus;  ///< Linux: CPU numbers, ascending
-  std::string pmu{};  ///< Linux: the PMU that counts on exactly these cores; may be empty
+  std::string pmu{};  ///< Linux: the PMU that counts on exactly these CPUs; may be empty
 
   bool operator==(const CoreKind&) const = default;
 };
 
-/// A machine's core kinds, the fastest first; may be empty.
+/// A machine's core kinds, usually the fastest first; empty if the machine is not known to
+/// have several.
 using CoreKinds = std::vector<CoreKind>;
 
 enum class CorePreference : unsigned char { Any, Performance, Efficiency };
 
 struct CorePlan {
   std::vector<std::string>
-      timed{};  ///< names of the core kinds whose times are measured, the fastest first
-  std::vector<std::uint32_t> cpus{};  ///< Linux: the only CPUs on which commands run; empty: any
-  bool has_unsplit = false;           ///< true if the session also measures kUnsplitTime
+      timed{};  ///< names of the core kinds whose times are measured, usually the fastest first
+  std::vector<std::uint32_t>
+      cpus{};                ///< Linux: the only CPUs on which commands run; empty: no restriction
+  bool has_unsplit = false;  ///< true if the session also measures kUnsplitTime
   bool in_counting_runs = false;  ///< true: times by core kind are measured only in counting runs
   CorePreference prefer = CorePreference::Any;
-  std::optional<double> min_share{};  ///< smallest fraction of a run's CPU time on the fastest core
-                                      ///< kind; nullopt: no limit
+  std::optional<double> min_share{};  ///< smallest allowed fraction of a run's CPU time on the
+                                      ///< first core kind; nullopt: no limit
 };
 
-/// Returns the index of the counting pass that measures times by core kind. At least one other pass
-/// precedes it.
+/// Returns the index of the counting pass that measures times by core kind: the number of other
+/// passes, but at least 1.
 constexpr std::size_t core_time_pass(std::size_t other_passes) {
   return other_passes == 0 ? 1 : other_passes;
 }
@@ -47,14 +49,15 @@ constexpr std::size_t core_time_pass(std::size_t other_passes) {
 std::string time_metric_name(const std::string& kind);
 /// Returns "p_share" for "P".
 std::string share_metric_name(const std::string& kind);
-/// The metric of the time on cores of unknown kind.
+/// Name of the metric of CPU time on cores of unknown kind.
 inline constexpr std::string_view kUnsplitTime = "unsplit_time";
 
-/// True if `name` is the name of a time or share by core kind.
+/// True if `name` is kUnsplitTime, or the name of a time or share of the core kind P, E or one in
+/// `cores`.
 bool is_core_kind_metric(std::string_view name, const CorePlan& cores);
 
-/// Reads CPU numbers below 65536 as Linux writes them ("0-3,8"), and returns them ascending. Empty
-/// for empty text; nullopt for other text.
+/// Reads a list of CPU numbers below 65536 as Linux writes it: "0-3,8". Returns the numbers
+/// ascending, no numbers for empty text, and nullopt for text that is not such a list.
 std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text);
 
 /// Writes CPU numbers as Linux does: "0-3,8". `cpus` must be ascending.
@@ -69,23 +72,24 @@ std::vector<std::uint32_t> cpus_not_in(const std::vector<std::uint32_t>& others,
 
 struct Allowance {
   std::vector<std::uint32_t> cpus{};
-  std::optional<double>
-      cpu_quota{};  ///< limit of CPU time per second, in seconds; nullopt: no known limit
+  std::optional<double> cpu_quota{};  ///< limit of CPU time, in seconds per second of wall time;
+                                      ///< nullopt: no known limit
   std::optional<std::uint64_t> memory_limit{};  ///< in bytes; nullopt: no known limit
 
   bool operator==(const Allowance&) const = default;
 };
 
+/// The waiting of a control group for its CPU quota.
 struct Throttling {
   std::uint64_t periods = 0;
   std::uint64_t throttled = 0;  ///< number of quota periods in which the group had to wait
-  std::uint64_t waited_ns = 0;  ///< summed over CPUs
+  std::uint64_t waited_ns = 0;  ///< waiting time, summed over CPUs
 
   bool operator==(const Throttling&) const = default;
 };
 
-/// Returns the increase between two readings for the control group that waited longest; nullopt if
-/// unknown. Both readings list the groups in the same order.
+/// Returns the increase from `before` to `after` for the control group that waited longest in this
+/// time; nullopt if unknown. Both lists have the same control groups in the same order.
 std::optional<Throttling> throttled_between(const std::vector<Throttling>& before,
                                             const std::vector<Throttling>& after);
 
@@ -100,15 +104,15 @@ struct Machine {
   unsigned cpus = 0;
   std::string governor{};
   std::string hypervisor{};  ///< name of the hypervisor, or "unknown"; empty: none found
-  std::string tuning{};      ///< settings by --tune: "cpus=1 governor=performance"
+  std::string tuning{};      ///< --tune's settings: "cpus=1 governor=performance"; may be empty
   std::optional<Allowance> allowance{};
 };
 
-/// True if the process is known to be limited to some of the machine's CPUs.
+/// True if lauka may use only some of the machine's CPUs.
 bool has_fewer_cpus(const Machine& machine);
 
-/// Returns the class of machines with comparable times: a hash of the properties that affect times,
-/// as 16 hexadecimal digits.
+/// Returns the class of machines with comparable times: 16 hexadecimal digits of a hash of
+/// properties that affect times.
 std::string class_of(const Machine& machine);
 
 struct NamedCpus {
@@ -121,12 +125,12 @@ struct SwitchFacts {
   std::string turn_off;
 };
 
-/// macOS: counting that another process may have left on.
+/// The state of the kernel's counting and tracing on macOS.
 struct TracingFacts {
   bool readable = false;  ///< true if `thread_counting` could be read
   bool thread_counting =
       false;  ///< true if the kernel counts by thread, which slows every context switch
-  std::int64_t owner = 0;  ///< id of a process that keeps others from tracing; 0 if none
+  std::int64_t owner = 0;  ///< id of a process that keeps lauka from tracing; 0 if none
   std::string owner_name{};
 };
 
@@ -136,8 +140,8 @@ struct MachineFacts {
   std::vector<NamedCpus> core_kinds;
 
   std::optional<std::string> clock_source{};
-  std::vector<std::string>
-      better_clock_sources{};  ///< good clock sources of the kernel; may include `clock_source`
+  std::vector<std::string> better_clock_sources{};  ///< names of good clock sources that are
+                                                    ///< available; may include `clock_source`
   std::chrono::nanoseconds clock_step{};
 
   std::vector<NamedCpus> governors;
@@ -149,9 +153,9 @@ struct MachineFacts {
   std::optional<bool> on_battery{};
   std::optional<std::string> power_saving{};
 
-  std::optional<std::string>
-      hypervisor{};  ///< name of the hypervisor; empty: name unknown; nullopt: none found
-  bool knows_hypervisor = false;  ///< false: there may be a hypervisor that was not found
+  std::optional<std::string> hypervisor{};  ///< name of the hypervisor; empty: its name is unknown;
+                                            ///< nullopt: no hypervisor was found
+  bool knows_hypervisor = false;  ///< false: there may be a hypervisor although none was found
   std::optional<double>
       stolen{};  ///< fraction of CPU time since boot that the hypervisor gave to other machines
   std::optional<std::string> container{};
@@ -159,11 +163,11 @@ struct MachineFacts {
   /// Reason why tree_peak_memory cannot be measured; an Error without text if it can be; nullopt:
   /// not checked.
   std::optional<Error> why_no_tree_peak{};
-  /// The clock that --profile samples ("the CPU clock"), or why it cannot sample; nullopt: not
-  /// checked.
+  /// What --profile samples ("the CPU clock"), or the reason why --profile cannot sample; nullopt:
+  /// not checked.
   std::optional<Result<std::string>> profile{};
-  std::vector<std::string>
-      tunable{};  ///< names of useful --tune switches, with "+" if --tune alone leaves them out
+  std::vector<std::string> tunable{};  ///< names of --tune switches that may help; "+" before a
+                                       ///< name: --tune alone leaves the switch out
   std::optional<bool> aslr{};
   std::optional<TracingFacts> tracing{};
 };
@@ -191,7 +195,7 @@ struct TuneRequest {
   };
   std::vector<Choice> choices{};
   std::vector<std::uint32_t> cpus{};
-  bool compares = false;  ///< true: some runs are not tuned, for comparison
+  bool compares = false;  ///< true: untuned runs are made, too, for comparison
 };
 
 struct TunedSwitch {
@@ -213,15 +217,16 @@ struct UntunedSwitch {
 /// Readings of a machine's state; nullopt if the system does not report them.
 struct Vitals {
   std::optional<std::uint64_t> throttles{};
-  std::optional<double> celsius{};              ///< of the hottest thermal zone
-  std::optional<std::uint64_t> stolen_ticks{};  ///< clock ticks of the commands' CPUs that the
-                                                ///< hypervisor gave to other machines
+  std::optional<double> celsius{};              ///< temperature of the hottest thermal zone
+  std::optional<std::uint64_t> stolen_ticks{};  ///< clock ticks since boot that the hypervisor gave
+                                                ///< to other machines
   std::optional<std::uint64_t> ticks{};
 
   bool operator==(const Vitals&) const = default;
 };
 
-/// The change from untuned to tuned runs as a fraction, with an interval; nullopt if undefined.
+/// The change from untuned to tuned runs as a fraction, and its confidence interval; nullopt if
+/// undefined.
 struct TunedChange {
   std::optional<double> change{};
   std::optional<double> low{};
@@ -236,7 +241,8 @@ struct TunedComparison {
   std::size_t tuned_runs = 0;
   std::size_t untuned_runs = 0;
   TunedChange stddev{};
-  TunedChange width{};  ///< change of the width of the confidence interval of the delta or the mean
+  TunedChange
+      width{};  ///< change of the width of a confidence interval: of the delta, or of the mean
   TunedChange mean{};
 
   bool operator==(const TunedComparison&) const = default;
@@ -251,7 +257,7 @@ struct Tuning {
   std::vector<TunedComparison> compared{};
 };
 
-/// Returns the settings that --tune made: "cpus=1 governor=performance".
+/// Returns --tune's settings during the session: "cpus=1 governor=performance".
 std::string settings_in_force(const Tuning& tuning);
 
 }  // namespace lauka

@@ -27,18 +27,18 @@ struct Percentile {
 /// Returns "wall_time.p99.9" for 99.9.
 std::string name_of_percentile(double percent);
 
-/// Returns 99.9 for "wall_time.p99.9"; nullopt for a name that is not a percentile's.
+/// Returns 99.9 for "wall_time.p99.9"; nullopt if `name` is not the name of a percentile.
 std::optional<double> percentile_in(std::string_view name);
 
-/// Returns the fewest runs that can bound the quantile `share` on both sides, each with error
-/// probability `tail`. With n runs, all are on one side of the quantile with probability share^n or
-/// (1 - share)^n.
+/// Returns the fewest runs whose smallest and largest value bound the quantile `share`, on each
+/// side with an error probability of at most `tail`. All n runs are below the quantile with
+/// probability share^n, and above it with probability (1 - share)^n.
 std::size_t fewest_runs_of(double share, double tail);
 
 enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction, Joules };
 enum class Better : unsigned char { Less, More, Neither };
 
-/// Returns the unit's symbol in exports.
+/// Returns the unit's symbol for exports: "s", "1" for counts.
 constexpr std::string_view unit_symbol(Unit unit) {
   switch (unit) {
     case Unit::Seconds:
@@ -57,10 +57,10 @@ constexpr std::string_view unit_symbol(Unit unit) {
   return "1";
 }
 
-/// Visibility of a row or warning on the screen. Verbose: only with --verbose.
+/// Visibility of a row or warning. Verbose: normally only with --verbose.
 enum class Shown : unsigned char { Always, Verbose };
 
-/// Reads a value from a run's accounts, in base units; NaN if not measured.
+/// Reads a value from a run's usage, in base units; NaN if the value was not measured.
 using UsageReader = double (*)(const Usage&);
 
 /// The count of the event with index `event` in EventSet::events.
@@ -75,7 +75,7 @@ struct ReportedValue {
 
 enum class Operation : unsigned char { Add, Subtract, Multiply, Divide };
 
-/// The value of the term with index `place` in the same formula.
+/// The value of an earlier term of the formula: the term with index `place`.
 struct RepeatedTerm {
   std::size_t place = 0;
 };
@@ -93,7 +93,6 @@ struct Formula {
   // NOLINTNEXTLINE(google-explicit-constructor): a single term is a formula
   Formula(T term) : terms{Term(term)} {}
 
-  /// Returns this formula combined with `right`.
   Formula with(Operation operation, const Formula& right) const {
     Formula all = *this;
     all.terms.insert(all.terms.end(), right.terms.begin(), right.terms.end());
@@ -101,7 +100,7 @@ struct Formula {
     return all;
   }
 
-  /// Returns the index of the first event in the formula; nullopt if it has no event.
+  /// Returns the index in EventSet::events of the formula's first event; nullopt without events.
   std::optional<std::size_t> first_event() const {
     for (const Term& term : terms)
       if (const auto* counted = std::get_if<CountedEvent>(&term)) return counted->event;
@@ -128,20 +127,20 @@ struct Metric {
   RoundKind kind = RoundKind::Timed;
   CountedLevels levels = CountedLevels::Unknown;
   bool of_region =
-      false;  ///< true if an event is counted only in the program's region (lauka/region.h)
+      false;  ///< true if events of the metric are counted only in the region (lauka/region.h)
   std::string note{};
-  const DisplayUnit* shown_in = nullptr;  ///< unit in tables; null: chosen for each value
+  const DisplayUnit* shown_in =
+      nullptr;  ///< unit in which values are shown; null: chosen for each value
   Role role = Role::Other;
   std::optional<std::size_t>
-      event{};           ///< index of the event, if the metric is the count of one event
+      event{};  ///< index in EventSet::events if the metric is an event's row; else nullopt
   bool is_part = false;  ///< true if the metric is another metric's part on one core kind
   std::optional<Percentile> percentile{};
 
   std::optional<double> share() const {
     return percentile ? std::optional(percentile->share) : std::nullopt;
   }
-  /// Returns the name of the metric that has the values; for a percentile, the name of the
-  /// summarized metric.
+  /// Returns the metric's name; for a percentile, the name of the metric that it summarizes.
   const std::string& source_metric() const { return percentile ? percentile->of : name; }
 };
 
@@ -158,7 +157,6 @@ struct BuiltInMetric {
 
 inline constexpr std::string_view kTreePeakMemory = "tree_peak_memory";
 
-/// Returns `field` as a double.
 template <std::uint64_t Usage::*field>
 constexpr double value_of(const Usage& usage) {
   return static_cast<double>(usage.*field);
@@ -216,7 +214,7 @@ constexpr bool is_shown(std::uint64_t Usage::*field) {
 }
 static_assert(std::ranges::all_of(kUsageFields, is_shown), "kBuiltInMetrics lacks a field");
 
-/// Returns the name of the built-in metric with `role`; empty if missing.
+/// Returns the name of the first built-in metric with `role`; empty if missing.
 constexpr std::string_view metric_name_of(Role role) {
   for (const BuiltInMetric& metric : kBuiltInMetrics)
     if (metric.role == role) return metric.name;
@@ -236,7 +234,7 @@ inline constexpr auto kDerivedMetrics = std::to_array<DerivedMetric>({
     {"ipc", Role::Ipc, Unit::Ratio, Better::More, Role::Instructions, Role::Cycles},
 });
 
-/// Returns the index of the first element of `list` for which `is` is true; nullopt if none.
+/// Returns the index of the first element of `list` for which `is` is true; nullopt if missing.
 template <typename T, typename Is>
 std::optional<std::size_t> find_place_if(const std::vector<T>& list, const Is& is) {
   const auto found = std::ranges::find_if(list, is);
@@ -244,28 +242,27 @@ std::optional<std::size_t> find_place_if(const std::vector<T>& list, const Is& i
   return static_cast<std::size_t>(found - list.begin());
 }
 
-/// Returns the index of the metric with `role` that is not a part; nullopt if missing.
+/// Returns the index of the first metric with `role`; nullopt if missing. Leaves out metrics that
+/// are parts (Metric::is_part).
 inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics, Role role) {
   return find_place_if(
       metrics, [role](const Metric& metric) { return metric.role == role && !metric.is_part; });
 }
 
-/// Returns the index of the metric called `name`; nullopt if missing.
 inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics,
                                               std::string_view name) {
   return find_place_if(metrics, [name](const Metric& metric) { return metric.name == name; });
 }
 
-/// Returns the index of the first metric that is always shown; nullopt if missing.
+/// Returns the index of the first metric that is Shown::Always; nullopt if missing.
 inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metrics) {
   return find_place_if(metrics, [](const Metric& metric) { return metric.shown == Shown::Always; });
 }
 
-/// True if the pass counts all events in the formula.
 bool counts_all(const Pass& pass, const Formula& formula);
 
-/// Returns the kind of the first pass that counts all events of `metric`; Timed without events or
-/// without such a pass.
+/// Returns the kind of the first pass that counts all events of `metric`; Timed if `metric` has no
+/// events, or no pass counts all of them.
 RoundKind kind_of(const Metric& metric, const EventSet& events);
 
 /// Computes one metric from runs.
@@ -273,15 +270,16 @@ class MetricReader {
  public:
   MetricReader(const Metric& metric, const EventSet& events);
 
-  /// Returns the metric's value in `run`, in base units; nullopt if no exact value is known.
+  /// Returns the metric's value in `run`, in base units; nullopt if the value is unknown, or if
+  /// bound() returns a bound.
   std::optional<double> value(const RunRecord& run) const;
 
-  /// Returns an upper bound of the metric's value in `run`, in base units, if only a bound is
+  /// Returns an upper bound of the metric's value in `run`, in base units, if only this bound is
   /// known; else nullopt.
   std::optional<double> bound(const RunRecord& run) const;
 
  private:
-  /// For each pass, the event's index among the pass's counts; nullopt if the pass lacks it.
+  /// For each pass, the event's index in Pass::events; nullopt if the pass lacks the event.
   using Places = std::vector<std::optional<std::size_t>>;
 
   static Places find_places(std::size_t event, const EventSet& events);
@@ -298,7 +296,7 @@ class MetricReader {
   RoundKind kind_;
   bool may_be_bound_;
   std::vector<Step> steps_;
-  // Members, so that their memory is reused for each run.
+  // These are members so that all runs use the same memory.
   mutable std::vector<double> values_{};
   mutable std::vector<double> given_{};
 };
@@ -306,8 +304,8 @@ class MetricReader {
 /// A gate's limit, either as a change from the reference or as a value of the metric.
 struct Condition {
   std::string metric;
-  double limit_percent = 0.0;     ///< limit as a change from the reference; 0 with a `bound`
-  bool below = false;             ///< true: the gate fails below the limit
+  double limit_percent = 0.0;     ///< limit as a change from the reference; 0 if there is a `bound`
+  bool below = false;             ///< true: the gate fails below the limit; false: above the limit
   std::optional<double> bound{};  ///< limit as a value of the metric, in base units; nullopt: the
                                   ///< limit is limit_percent
   std::string bound_text{};
@@ -320,28 +318,29 @@ enum class PrecisionEnd : unsigned char {
   Reached,
   MaxRuns,
   Duration,
-  ReferenceGone,     ///< the reference needed more runs, but setup or cleanup prevented them
-  LostInGateRounds,  ///< the precision was reached, then lost in rounds that gates needed
+  ReferenceGone,     ///< a command needed more runs, but setup or cleanup hooks prevented them
+  LostInGateRounds,  ///< the precision was reached, then lost in further rounds for gates
   Unfinished,
 };
 
 struct Precision {
-  double wanted = 0.0;  ///< wanted half width of each interval, as a fraction of the value
+  double wanted = 0.0;  ///< largest wanted half width of each interval, as a fraction
   std::optional<double> half_width{};  ///< half width of the widest interval, as a fraction;
-                                       ///< nullopt if an interval is unbounded or unknown
+                                       ///< nullopt if an interval is missing or has no bounds
   std::size_t runs = 0;
   PrecisionEnd end = PrecisionEnd::Reached;
   std::string metric{metric_name_of(Role::WallTime)};
-  /// Number of layouts that would reach the precision, if more runs of the present layouts would
-  /// not.
+  /// Number of layouts to advise because more runs would not reach the precision; nullopt: no
+  /// advice. Above stats::kMaxLayouts: even kMaxLayouts layouts would not reach the precision.
   std::optional<std::size_t> layouts_to_reach{};
 };
 
-/// The values of one metric of one command, in the order run.
+/// The values of one metric of one command, in the order of the runs.
 struct Series {
   std::vector<double> values;
-  std::vector<std::uint32_t> rounds;      ///< round of each value, ascending; may be empty
-  std::optional<double> largest_bound{};  ///< largest upper bound among runs with unknown values
+  std::vector<std::uint32_t> rounds;  ///< round of each value, ascending; empty if not needed
+  std::optional<double>
+      largest_bound{};  ///< largest upper bound of the runs for which only a bound is known
   std::size_t bounded = 0;
   std::vector<std::uint32_t> layouts{};  ///< layout of each value; may be empty
   std::vector<std::uint32_t> failed_layouts{};
@@ -359,7 +358,6 @@ class MetricSeries {
                LayoutUse layouts = {})
       : reader_(metric, events), layouts_(std::move(layouts)), of_command_(commands) {}
 
-  /// Adds a run to the series of its command.
   void add_run(const RunRecord& run);
 
   const Series& of_command(std::size_t command) const { return of_command_[command]; }
@@ -371,15 +369,14 @@ class MetricSeries {
   std::vector<Series> of_command_;
 };
 
-/// Adds `layout` to the failed layouts of `series`, without duplicates.
 void add_failed_layout(std::uint32_t layout, Series& series);
 
-/// The samples of two commands that deltas and gates compare.
 struct Comparison {
   std::vector<double> reference;
   std::vector<double> candidate;
-  bool paired = true;  ///< true: reference[i] and candidate[i] are of the same round
-  /// Layout of each sample; may be empty.
+  bool paired =
+      true;  ///< true: reference[i] and candidate[i] form a pair, usually of the same round
+  /// Layouts of the samples; may be empty.
   std::vector<std::uint32_t> reference_layouts{};
   std::vector<std::uint32_t> candidate_layouts{};
 
@@ -387,8 +384,9 @@ struct Comparison {
   bool has_layouts() const { return !candidate_layouts.empty(); }
 };
 
-/// Returns the samples to compare, without layouts in which either command failed. `paired`: only
-/// rounds in which both commands have a value. Empty if nothing can be compared.
+/// Returns the samples to compare, without layouts in which either command failed. `paired`: takes
+/// only rounds in which both commands have a value. The samples are empty if the commands cannot be
+/// compared.
 Comparison compare(const Series& reference, const Series& candidate, bool paired);
 
 }  // namespace lauka

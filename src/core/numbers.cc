@@ -39,7 +39,6 @@ std::optional<Decimal> read(std::string_view text) {
   return decimal;
 }
 
-/// Returns the digits of `decimal` with `places` decimal places; nullopt if there are too many.
 std::optional<std::int64_t> widened(const Decimal& decimal, std::size_t places) {
   constexpr std::int64_t limit = 1'000'000'000'000'000'000;
   std::int64_t digits = decimal.digits;

@@ -11,7 +11,6 @@
 
 namespace lauka {
 
-/// Converts to seconds.
 constexpr double to_seconds(std::uint64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1e9;
 }
@@ -19,12 +18,12 @@ constexpr double to_seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Reads a whole number from `min` to `max`, written in digits alone. The error is a predicate: "is
-/// out of range".
+/// Reads a whole number from `min` to `max` that is written in digits alone. The error is a
+/// predicate: "is out of range".
 Result<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t min,
                                          std::uint64_t max);
 
-/// Returns the length of the exponent ("e-3") at offset `begin`; 0 if missing.
+/// Returns the length of the exponent ("e-3") that begins at offset `begin`; 0 if missing.
 std::size_t exponent_at(std::string_view text, std::size_t begin);
 
 struct Limit {
@@ -32,19 +31,19 @@ struct Limit {
   bool included = false;
 };
 
-/// True if `text` consists of digits and at most one decimal point, after an optional sign if
-/// `signs`.
+/// True if `text` consists of digits and at most one decimal point. `signs`: a sign may precede
+/// them.
 bool is_decimal(std::string_view text, bool signs);
 
 /// Reads a decimal number between `low` and `high`. The error is a predicate: "is not a number".
 Result<double> parse_decimal(std::string_view text, Limit low, Limit high);
 
-/// Returns the numbers `from`, `from` + `by`, ... up to `to`, without rounding (0.1 and 0.2 make
-/// 0.3). Refuses invalid ranges and more than `most` values.
+/// Returns the numbers `from`, `from` + `by`, ... up to `to`, without rounding: 0.1 + 0.2 is 0.3.
+/// Refuses invalid ranges, numbers of too many digits, and more than `most` values.
 Result<std::vector<std::string>> list_decimals(std::string_view from, std::string_view to,
                                                std::string_view by, std::size_t most);
 
-/// A year: multiples of it fit into 64 bits.
+/// A year, which in nanoseconds is far below the largest 64-bit number.
 inline constexpr std::chrono::nanoseconds kMaxDuration = std::chrono::hours(8760);
 
 /// Reads a time from 1 ns to kMaxDuration: "1.5s", "500ms"; a number without a unit is seconds. The

@@ -26,8 +26,8 @@ std::size_t digits_at(std::string_view text, std::size_t from) {
   return end - from;
 }
 
-/// Writes the number at the beginning of `text` to `plain`, without commas. Returns the number's
-/// length in `text`; 0 if missing.
+/// Appends the number at the beginning of `text` to `plain`, without commas. Returns the length of
+/// the number in `text`; 0 if missing.
 std::size_t read_number(std::string_view text, std::string& plain) {
   std::size_t end = 0;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) plain += text[end++];
@@ -89,8 +89,7 @@ std::optional<Operation> parse_operation(char c) {
   }
 }
 
-/// Parses a formula by Dijkstra's shunting-yard algorithm, which needs no recursion, so that
-/// nesting cannot be too deep.
+/// Parses a formula by Dijkstra's shunting-yard algorithm, which needs no recursion.
 class ExpressionParser {
  public:
   explicit ExpressionParser(std::string_view text) : rest_(text) {}

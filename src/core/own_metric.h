@@ -14,13 +14,13 @@ namespace lauka {
 
 struct OwnUnit {
   std::string word{};
-  Unit unit = Unit::Ratio;  ///< Ratio if the unit is empty or unknown
-  double size = 1.0;        ///< number of base units in the typed unit
+  Unit unit = Unit::Ratio;  ///< Ratio if there is no unit, or if the unit is unknown
+  double size = 1.0;        ///< number of base units in this unit
   const DisplayUnit* shown_in = nullptr;
   bool is_known() const { return word.empty() || unit != Unit::Ratio; }
 };
 
-/// Returns the unit that `word` names ("ms", "%"); for any other word, a unit that is not known.
+/// Returns the unit that `word` names ("ms", "%"). For any other word, OwnUnit::unit is Ratio.
 OwnUnit parse_own_unit(std::string_view word);
 
 /// A value that a program reports about its region (lauka/region.h).
@@ -30,33 +30,32 @@ struct OwnMetric {
   std::string name{};
   OwnUnit unit{};
   Better better = Better::Less;
-  bool has_direction = false;  ///< true if the user or program chose `better`
-  std::string text{};          ///< formula of a computed metric; else empty
-  std::optional<Pattern>
-      pattern{};  ///< finds the value in the command's output; nullopt: not read from the output
+  bool has_direction = false;        ///< true if the user or the program chose `better`
+  std::string text{};                ///< formula of a computed metric; else empty
+  std::optional<Pattern> pattern{};  ///< finds the value in the command's output; nullopt: the
+                                     ///< value is not read from the output
   std::optional<RegionValue> region{};
   Role role = Role::Other;
 
   bool is_scraped() const { return pattern.has_value(); }
-  /// True if the program itself writes the value to LAUKA_METRICS.
+  /// True if the program itself writes the value to the file of LAUKA_METRICS.
   bool is_written() const { return text.empty() && !pattern && !region; }
 };
 
-/// True if a metric may have this name: a letter or _, then letters, digits and _ . - / %, at most
-/// 100 characters in all.
+/// True if the user may give a metric this name: a letter or _, then letters, digits and _ . - / %,
+/// at most 100 characters in all.
 bool is_own_name(std::string_view name);
 
 /// Reads NAME[:UNIT][:higher|lower]. The error is a predicate: "has '1x' for a name".
 Result<OwnMetric> parse_own_metric(std::string_view head);
 
-/// Reads "higher" or "lower"; nullopt for any other text.
 std::optional<Better> parse_better(std::string_view word);
 
 /// Reads a value such as 1,234.5 or 12.5ms, and returns it in base units. A value without a unit is
 /// in `unit`; another unit must be of the same kind. The error is a predicate: "is not a number".
 Result<double> parse_own_value(std::string_view text, const OwnUnit& unit);
 
-/// Returns the metric `own` as a row whose values `source` computes.
+/// Returns `own` as a Metric whose values `source` computes.
 Metric make_metric(const OwnMetric& own, Formula source);
 
 /// True if `value` is 0 or its magnitude is from 1e-30 to 1e30. Statistics of other values could
@@ -65,14 +64,14 @@ bool is_measurable(double value);
 
 enum class Combine : unsigned char { Mean, Sum, Last };
 
-/// A line that a program wrote to LAUKA_METRICS: NAME VALUE [UNIT] [higher|lower] [sum|mean|last].
+/// A line of the file of LAUKA_METRICS: NAME VALUE [UNIT] [higher|lower] [sum|mean|last].
 struct ReportedLine {
   OwnMetric metric{};
-  std::string_view value{};  ///< points into the line
+  std::string_view value{};  ///< VALUE; points into the line
   std::optional<Combine> combine{};
 };
 
-/// Reads one line of LAUKA_METRICS. The error is a predicate: "is not NAME VALUE".
+/// Reads a line of the file of LAUKA_METRICS. The error is a predicate: "is not NAME VALUE".
 Result<ReportedLine> parse_reported_line(std::string_view line);
 
 /// A term of a formula as typed; a string is the name of a metric or event.
@@ -80,9 +79,9 @@ using ExpressionTerm = std::variant<double, std::string, Operation>;
 /// A formula as typed, in postfix order.
 using Expression = std::vector<ExpressionTerm>;
 
-/// Parses a formula of names, numbers, + - * / and parentheses. A minus sign between names needs a
-/// blank, because names may contain dashes (cache-misses). A name with other characters is in
-/// double quotes ("cpu/event=0x3c/"). The error is a predicate: "is too long".
+/// Parses a formula of names, numbers, + - * / and parentheses. A minus sign between two names
+/// needs a blank beside it, because names may contain dashes (cache-misses). A name with characters
+/// such as = must be in double quotes. The error is a predicate: "is too long".
 Result<Expression> parse_expression(std::string_view text);
 
 /// Returns the names in an expression, without duplicates.

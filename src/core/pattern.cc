@@ -12,12 +12,13 @@ namespace lauka {
 namespace {
 
 constexpr std::size_t kMaxPatternBytes = 10'000;
-constexpr std::uint32_t kMaxSteps = 200'000;  // from one starting offset
+constexpr std::uint32_t kMaxSteps = 200'000;  // for one starting offset
 constexpr std::uint32_t kMaxDepth = 10'000;
 constexpr std::uint32_t kMaxHeap = 4096;  // KiB
-constexpr std::size_t kStride = 2048;  // starting offsets per call, between checks whether to go on
+constexpr std::size_t kStride =
+    2048;  // starting offsets in a stride; each call of PCRE2 tries one or more strides
 constexpr std::size_t kLongStrides =
-    32;  // strides per call of PCRE2, while each offset takes few steps
+    32;  // strides per call of PCRE2 in last_group(), until a starting offset needs many steps
 
 PCRE2_SPTR as_bytes(std::string_view text) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): characters as PCRE2 has them
@@ -100,8 +101,6 @@ Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
   const auto* const code = static_cast<const pcre2_code*>(code_.get());
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
   std::optional<std::string> group;
-  // Each call of PCRE2 tries several strides of starting offsets, until an offset needs more than
-  // its part of the steps.
   std::size_t strides = kLongStrides;
   for (std::size_t at = piece.from; at <= piece.to;) {
     const std::size_t last = std::min(at + strides * kStride - 1, piece.to);

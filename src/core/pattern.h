@@ -13,10 +13,10 @@
 namespace lauka {
 
 /// A regular expression (PCRE2) that is matched against bytes; ^ and $ match at the beginning and
-/// end of each line. Its memory does not grow with the text.
+/// end of each line.
 class Pattern {
  public:
-  /// Needed: refuse an expression without a group.
+  /// Needed: compile() refuses an expression without a group.
   enum class Groups : unsigned char { Needed, Idle };
 
   /// Compiles `text`. The error is a predicate: "has no group".
@@ -25,20 +25,21 @@ class Pattern {
   const std::string& text() const { return text_; }
 
   /// True if the expression matches somewhere in `text`. Returns an error if matching takes too
-  /// many steps or too much memory. Asks `goes_on` from time to time, and returns an error if it is
+  /// many steps or too much memory, or if `goes_on`, which is called from time to time, returns
   /// false.
   Result<bool> matches(std::string_view text, const std::function<bool()>& goes_on) const;
 
+  /// A piece of a longer text.
   struct Piece {
     std::string_view text;
-    std::size_t from = 0;      ///< offset where matches may begin; earlier text is only context
-    std::size_t to = 0;        ///< last offset where matches may begin
-    bool is_beginning = true;  ///< true if the longer text begins here, so that ^ matches here
+    std::size_t from = 0;      ///< first offset at which matches may begin
+    std::size_t to = 0;        ///< last offset at which matches may begin
+    bool is_beginning = true;  ///< true if the piece begins where the longer text begins
   };
 
-  /// Returns the first group of the last match that has the group; nullopt if missing. Returns an
-  /// error if matching takes too many steps or too much memory. Asks `goes_on` from time to time,
-  /// and returns an error if it is false.
+  /// Returns the text of the first group in the last match that sets this group; nullopt if
+  /// missing. Returns an error if matching takes too many steps or too much memory, or if
+  /// `goes_on`, which is called from time to time, returns false.
   Result<std::optional<std::string>> last_group(const Piece& piece,
                                                 const std::function<bool()>& goes_on) const;
 

@@ -8,16 +8,16 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-// The first block is small, because a suite has thousands of lists with few runs. Each further
-// block is twice as large, up to 64 kB.
+// Size of the first block: small, because a suite may have thousands of lists with few runs. Later
+// blocks are larger.
 constexpr std::size_t kMinBlockBytes = std::size_t{1} << 10U;
 constexpr std::size_t kMaxDoublings = 6;
-constexpr unsigned char kAbsent = 0xff;  // replaces a length
+constexpr unsigned char kAbsent = 0xff;  // replaces the length of a missing number
 constexpr unsigned kKindBits = 3;
 constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
 static_assert(static_cast<std::uint64_t>(RoundKind::Untuned) <= kKindMask);
 
-/// Writes the number of bytes, then the bytes, the lowest first.
+/// Writes the length of `number` in bytes, then these bytes, the lowest first.
 void put(Bytes& to, std::uint64_t number) {
   const std::size_t place = to.size();
   to.push_back(0);
@@ -79,7 +79,7 @@ Bytes encode(const RunRecord& run) {
   put(to, std::uint64_t{run.step.command});
   put(to, std::uint64_t{run.step.round});
   put(to, std::uint64_t{run.step.pass});
-  // One number for both, so that a run without --layouts needs no byte for its layout.
+  // Layout and kind share a number, so that a run without --layouts needs no byte for its layout.
   put(to,
       (std::uint64_t{run.step.layout} << kKindBits) | static_cast<std::uint64_t>(run.step.kind));
   const auto* exited = std::get_if<Exited>(&run.outcome);

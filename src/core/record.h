@@ -28,14 +28,14 @@ struct Signalled {
   bool core_dumped = false;
 };
 
-/// The run took longer than allowed, or could not be killed.
+/// The run took longer than its time limit, or could not be killed.
 struct TimedOut {
   std::chrono::nanoseconds limit{};
-  bool began = true;  ///< false: a named pipe had no process at its other end until the limit
+  bool began = true;  ///< false: the run waited for a named pipe until the limit
   int survivor = 0;   ///< id of a process that could not be killed; 0 if none
 };
 
-/// Job control stopped the run; lauka killed it, as it would have waited forever.
+/// Job control stopped the run. lauka then kills the run, which would wait forever.
 struct Stopped {
   int signal = 0;
   int survivor = 0;  ///< id of a process that could not be killed; 0 if none
@@ -57,7 +57,7 @@ struct NotStarted {
   int error = 0;  ///< errno; 0 if unknown
 };
 
-/// lauka was asked to end, which ended the run or kept it from starting.
+/// The run was ended or not started, because lauka was asked to end.
 struct Cancelled {};
 
 using Outcome = std::variant<Exited, Signalled, TimedOut, Stopped, NotStarted, Cancelled>;
@@ -68,19 +68,17 @@ inline bool succeeded(const Outcome& outcome) {
   return exited != nullptr && exited->status == 0;
 }
 
-/// True if the run exited, or ended by a signal.
 inline bool has_exited_or_signalled(const Outcome& outcome) {
   return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome);
 }
 
-/// Returns the exit status as a shell reports it, 128 + N for signal N; nullopt if the run could
-/// not be started.
+/// Returns the exit status as a shell reports it: 128 + N for signal N, which is SIGKILL for
+/// TimedOut and Cancelled. Returns nullopt for NotStarted.
 std::optional<int> shell_status(const Outcome& outcome);
 
-/// The ending of a run in one word, for exports.
 enum class Ending : unsigned char {
   Unknown,
-  Succeeded,  ///< status 0, or a status that -i names
+  Succeeded,  ///< exit status 0, or a status in the list of -i
   Failed,
   Signalled,
   TimedOut,
@@ -88,7 +86,7 @@ enum class Ending : unsigned char {
   NotStarted,
 };
 
-/// The words for Ending, in the order of the enumeration.
+/// The words for Ending in exports, in the order of the enumeration.
 inline constexpr auto kWordsOfEnding = std::to_array<std::string_view>(
     {"unknown", "succeeded", "failed", "signalled", "timed_out", "stopped", "not_started"});
 
@@ -107,26 +105,26 @@ constexpr bool is_failure(Ending ending) {
   return ending != Ending::Unknown && ending != Ending::Succeeded;
 }
 
-/// Returns how a run ended; a status that `ignored` lists is a success.
+/// Returns the ending of a run; a status in the list of `ignored` is a success.
 Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
 
-/// True if `ignored` lists the run's exit status, or 128 + N for signal N.
+/// True if the list of `ignored` has the run's exit status, or 128 + N after signal N.
 bool is_named(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
 
-/// True if -i can ignore the outcome.
+/// True if -i without a list of statuses ignores the outcome.
 inline bool can_be_ignored(const Outcome& outcome) {
   const auto* timed_out = std::get_if<TimedOut>(&outcome);
   return has_exited_or_signalled(outcome) || (timed_out != nullptr && timed_out->survivor == 0);
 }
 
-/// The kernel's accounts of a command and the descendants that it waited for.
+/// Resources that a run used: the command, and the descendants that the command waited for.
 struct Usage {
-  std::uint64_t wall_ns = 0;  ///< wall time until the end of the run, or until --until's line
+  std::uint64_t wall_ns = 0;  ///< wall time until the end of the run, or until the line of --until
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
   std::uint64_t peak_rss_bytes = 0;  ///< largest resident memory of a single process
   std::uint64_t peak_rss_floor_bytes =
-      0;                              ///< peak_rss_bytes up to this value may be the launcher's own
+      0;  ///< peak_rss_bytes up to this value may be the memory of the launcher
   std::uint64_t tree_peak_bytes = 0;  ///< largest memory of all processes together; 0: not measured
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
@@ -135,7 +133,7 @@ struct Usage {
   std::uint64_t block_reads = 0;
   std::uint64_t block_writes = 0;
 
-  /// False if peak_rss_bytes may be the launcher's own memory: then it is only an upper bound.
+  /// False if peak_rss_bytes may be the memory of the launcher, and so is only an upper bound.
   bool peak_rss_is_known() const { return peak_rss_bytes > peak_rss_floor_bytes; }
 };
 
@@ -150,8 +148,8 @@ static_assert(sizeof(Usage) == kUsageFields.size() * sizeof(std::uint64_t),
 enum class RoundKind : unsigned char {
   Warmup,  ///< precedes other rounds; its results are dropped
   Timed,
-  Counting,   ///< counts events; its times are not used, because counting slows the program
-  Simulated,  ///< counts events in a simulator; its times are not used
+  Counting,   ///< counts events; not for wall_time, because counting slows the program
+  Simulated,  ///< counts events in a simulator; its times are not used for metrics
   Settling,   ///< follows counting rounds, which slow the next runs; its results are dropped
   Untuned,    ///< gives times without --tune's settings, for --tune=compare
 };
@@ -173,24 +171,23 @@ struct RunRecord {
   Step step;
   Outcome outcome;
   Usage usage;
-  /// Counts of the pass's events, in the order of Pass::events; nullopt: no exact count. May be
-  /// empty.
+  /// Counts of the pass's events, in the order of Pass::events; nullopt: unknown. May be empty.
   std::vector<std::optional<std::uint64_t>> counts;
 
-  /// Fraction of the command's instructions that the engine counted, by comparison with the
-  /// kernel's account; nullopt: unknown.
+  /// Counted instructions, divided by the kernel's total for the command's own process; nullopt:
+  /// unknown.
   std::optional<double> coverage{};
-  /// The part of `counts` that the command's own process had, without descendants; may be empty.
+  /// Counts of the command's own process, without descendants, in the order of `counts`; may be
+  /// empty.
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
-  bool below_overhead = false;  ///< true if a time became 0 when the shell's time was subtracted
-  std::uint32_t order = 0;      ///< number of the run in a suite, from 1; 0: not numbered
-  std::uint32_t outlived = 0;   ///< number of known processes that ran on after the run
-  /// Values that the program reported, in the order of the reported metrics; missing values at the
-  /// end are left out.
+  bool below_overhead = false;  ///< true if the run took less wall or CPU time than the shell alone
+  std::uint32_t order = 0;      ///< number of the run in the suite, from 1; 0: not numbered
+  std::uint32_t outlived = 0;   ///< number of processes that are known to have run on after the run
+  /// Values of the reported metrics, by ReportedValue::place. nullopt, or beyond the end: missing.
   std::vector<std::optional<double>> reported{};
 };
 
-/// Stores runs in few bytes, because a session may have a million.
+/// Stores runs in few bytes, because a session may have a million runs.
 class RunList {
  public:
   struct Iterator {
@@ -213,7 +210,7 @@ class RunList {
   std::size_t size() const { return places_.size(); }
   bool empty() const { return places_.empty(); }
   RunRecord operator[](std::size_t index) const;
-  /// Decodes a run into `run`, and reuses the memory of its vectors.
+  /// Decodes the run with `index` into `run`, and reuses the memory of the vectors in `run`.
   void read(std::size_t index, RunRecord& run) const;
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size()}; }
@@ -225,9 +222,9 @@ class RunList {
   };
 
   std::vector<std::vector<unsigned char>> blocks_;
-  std::deque<Place>
-      places_;  // a deque does not copy its elements when it grows, which saves memory
-  std::map<std::size_t, Outcome> other_outcomes_;  // by index of the run; exited runs are missing
+  std::deque<Place> places_;  // a deque, because growing does not copy elements, which saves memory
+  std::map<std::size_t, Outcome>
+      other_outcomes_;  // by index of the run, without the runs that exited
 };
 
 enum class RedoReason : unsigned char {
@@ -247,17 +244,18 @@ struct RunFailed {
   Step step;
   Outcome outcome;
   std::string error_output_end;  ///< last lines of the run's output or standard error; may be empty
-  std::string awaited{};  ///< --until's pattern, if no line of the output matched it; else empty
+  std::string
+      awaited{};  ///< pattern of --until, if the run ended before a line matched; else empty
 };
 
 struct HookFailed {
   HookKind kind = HookKind::Setup;
   std::uint32_t command = 0;
-  std::optional<Step>
-      step{};  ///< step of the run that the hook belonged to; nullopt for setup and cleanup
+  std::optional<Step> step{};  ///< step of the run before or after which the hook was run; nullopt
+                               ///< for setup and cleanup
   Outcome outcome{};
-  std::string
-      output_end{};  ///< last lines of the hook's output, or why it could not be run; may be empty
+  std::string output_end{};  ///< last lines of the hook's output, or the reason why the hook could
+                             ///< not be run; may be empty
 };
 
 struct Interrupted {
@@ -282,7 +280,8 @@ struct Session {
   std::optional<EarlyEnd> cut_short;
   std::vector<HookFailed>
       also_failed{};  ///< hooks that failed after the session was already cut short
-  std::vector<ShellOverhead> overheads{};  ///< for each command; empty without a shell
+  std::vector<ShellOverhead>
+      overheads{};  ///< shell overhead of each command; empty without a shell
   std::vector<Note> notes;
   std::vector<Fingerprint> programs{};
   std::vector<std::optional<UncountedFile>> uncounted{};
@@ -296,33 +295,32 @@ struct DifferenceSoFar {
   double change = 0.0;
   double low = 0.0;
   double high = 0.0;
-  /// Number of layouts that would give an answer, if more runs of the present layouts would not.
+  /// Number of layouts to advise because more runs would not decide --precision or a gate; nullopt:
+  /// no advice.
   std::optional<std::size_t> layouts_to_answer{};
 };
 
 struct Progress {
   std::string_view command;
   RoundKind kind = RoundKind::Timed;
-  double done = 0.0;  ///< fraction of the session, 0..1
+  double done = 0.0;  ///< estimated fraction of the session that is over, 0..1
   std::chrono::nanoseconds elapsed{};
   std::optional<std::chrono::nanoseconds> remaining;
   std::optional<double> mean_wall_seconds;
   std::optional<DifferenceSoFar> difference{};
 };
 
-/// Receives the progress of a session.
 class Observer : NonCopyable {
  public:
   virtual ~Observer() = default;
 
-  /// True if progress() must be called.
   virtual bool wants_progress() const = 0;
   virtual void progress(const Progress& progress) = 0;
   /// Reports that a program is being built: "./new: layout 3 of 8".
   virtual void building(std::string_view /*what*/) {}
-  /// Reports, before a command's first run, that `file` makes it lose its counters.
+  /// Reports that `file` makes `command` lose its counters.
   virtual void counts_lost(const Command& /*command*/, const UncountedFile& /*file*/) {}
-  /// Reports the end of the session, so that the progress line can be erased.
+  /// Reports that there is no more progress for now, so that the progress line can be erased.
   virtual void finished() = 0;
 };
 

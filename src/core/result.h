@@ -17,22 +17,23 @@ class NonCopyable {
   ~NonCopyable() = default;
 };
 
-/// An error, and what the user can do instead. Both texts are one line without a full stop.
+/// The text of an error, and a remedy for the user. The remedy may be empty.
 struct Error {
   std::string what;
   std::string remedy;
-  std::string unknown_name{};  ///< name that the user typed and lauka does not know; else empty
-  bool has_similar = false;    ///< true if the remedy suggests a similar name
+  std::string
+      unknown_name{};  ///< name that the user typed, if lauka does not know the name; else empty
+  bool has_similar = false;  ///< true if the remedy suggests a similar name
 
-  /// Returns "what" or "what; remedy".
+  /// Returns "what; remedy", or "what" if the remedy is empty.
   std::string line() const { return remedy.empty() ? what : what + "; " + remedy; }
 
-  /// Returns a copy whose text begins with `subject` and a colon.
+  /// Returns a copy in which `subject` and a colon precede the text.
   Error prefixed(const std::string& subject) const {
     return {subject + ": " + what, remedy, unknown_name, has_similar};
   }
 
-  /// Returns a copy whose text begins with `subject`, for an error that is only a predicate.
+  /// Returns a copy in which `subject` precedes the text, for an error that is only a predicate.
   Error about(const std::string& subject) const {
     return {subject + " " + what, remedy, unknown_name, has_similar};
   }
@@ -81,7 +82,7 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
-/// A value or an error, with the members of std::expected (C++23).
+/// A value or an error, like std::expected (C++23).
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kBlock = 64;
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4,
-// 4.2.2). The initial state is made of the square roots of the first eight primes (5.3.3).
+// 4.2.2).
 constexpr std::array<std::uint32_t, 64> kRound = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -83,8 +83,8 @@ bool has_instructions() {
   return __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx) != 0 && (ebx & sha) != 0;
 }
 
-/// Computes four rounds at a time, in a fifth of the time of `compress`. The instructions take a,
-/// b, e, f in one register and c, d, g, h in another, and swap the two every second round.
+/// Uses the SHA instructions, which take a, b, e, f in one register and c, d, g, h in another. The
+/// two registers swap roles every second round.
 [[gnu::target("sha,sse4.1")]] void compress_with_instructions(std::array<std::uint32_t, 8>& state,
                                                               std::string_view blocks) {
   // NOLINTBEGIN(portability-simd-intrinsics, *-reinterpret-cast): there is no portable way

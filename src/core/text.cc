@@ -26,7 +26,8 @@ std::optional<std::uint64_t> parse_digits(std::string_view digits, int base) {
 }
 
 constexpr std::string_view kWordBlanks = " \t\n";
-constexpr std::string_view kNotOrdinary = " \t\n'\"\\";  // characters that may end or quote a word
+constexpr std::string_view kNotOrdinary =
+    " \t\n'\"\\";  // characters with a meaning for split_words()
 constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
 constexpr std::string_view kSafeInShell =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
@@ -128,7 +129,8 @@ bool continues(std::string_view text, std::size_t at) {
   return at < text.size() && (byte_at(text, at) & 0xC0U) == 0x80;
 }
 
-/// Counts insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+/// Returns the number of insertions, deletions, replacements and swaps of neighbours that turn
+/// `from` into `to` (optimal string alignment).
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::vector<std::size_t>> d(from.size() + 1, std::vector<std::size_t>(to.size() + 1));
   for (std::size_t i = 0; i <= from.size(); ++i) {
@@ -276,7 +278,6 @@ std::vector<std::string> nearest_names(std::string_view name,
   std::vector<std::string> names;
   for (SimilarName& candidate : near) {
     if (names.size() == 3) break;
-    // If there is a similar name, dissimilar names do not help.
     if (!candidate.has_it_whole && candidate.distance > near.front().distance + 1) continue;
     if (std::ranges::find(names, candidate.name) == names.end())
       names.push_back(std::move(candidate.name));
@@ -369,7 +370,8 @@ std::string last_lines_of(std::string text) {
 
 void OutputTail::add(std::string_view bytes) {
   text_ += bytes.substr(bytes.size() - std::min(bytes.size(), 2 * kEndShown));
-  // One byte more than is shown tells that the first line is cut.
+  // Keeps one byte more than is shown, so that last_lines_of() removes the first line, which is
+  // cut.
   if (text_.size() > 2 * kEndShown) text_.erase(0, text_.size() - kEndShown - 1);
 }
 

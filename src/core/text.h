@@ -26,23 +26,22 @@ std::string lower_case(std::string_view text);
 
 bool same_ignoring_case(std::string_view left, std::string_view right);
 
-/// Removes white space at both ends.
+/// Returns `text` without blanks, tabs and line breaks at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// Splits `text` at each `separator`, with empty parts.
+/// Splits `text` at each `separator`; parts may be empty.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// Splits `text` at blanks, tabs and line breaks, without empty parts.
+/// Splits `text` at blanks, tabs and line breaks; leaves out empty parts.
 std::vector<std::string_view> blank_separated(std::string_view text);
 
-/// True if `word` is among the blank-separated words of `text`.
 bool has_word(std::string_view text, std::string_view word);
 
 /// Returns "1 run" or "2 runs" for the noun "run".
 std::string plural(std::size_t count, std::string_view noun);
 
-/// Returns the value in the first line "key<separator>value" of `text`, without surrounding blanks
-/// and quotes; nullopt if missing.
+/// Returns the value in the first line "key<separator>value" of `text` that has the key `key`;
+/// nullopt if missing. Surrounding blanks and quotes are removed.
 std::optional<std::string> find_value(std::string_view text, std::string_view key, char separator);
 
 /// Reads a whole number of at most 64 bits, decimal or hexadecimal with 0x; nullopt for other text.
@@ -54,15 +53,15 @@ std::optional<std::uint64_t> parse_hex(std::string_view digits);
 /// Returns "a", "a and b" or "a, b and c"; `last_word` replaces "and".
 std::string listed(std::span<const std::string> names, std::string_view last_word = "and");
 
-/// Breaks `text` into lines of at most `width` bytes (0: no limit), at blanks, or at commas in
-/// longer words. Other long words stay whole.
+/// Breaks `text` at blanks into lines of at most `width` bytes (0: no limit). Longer words are
+/// broken at commas if possible, or stay whole.
 std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
 
 /// Returns the candidate that `typed` abbreviates or most resembles; empty if no candidate is
 /// similar.
 std::string_view nearest(std::string_view typed, std::span<const std::string_view> candidates);
 
-/// Returns at most three candidates that `name` may mean, the most similar first.
+/// Returns up to three candidates that `name` may mean, the most similar first.
 std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> candidates);
 
@@ -70,14 +69,13 @@ std::vector<std::string> nearest_names(std::string_view name,
 /// operators are ordinary characters. The error is a predicate: "has an unterminated single quote".
 Result<std::vector<std::string>> split_words(std::string_view text);
 
-/// Returns the first common shell syntax in `text` that quotes do not protect, such as "|" or
-/// "$HOME"; empty if missing.
+/// Returns the first common shell syntax ("|", "$HOME") in `text` that quotes do not protect; empty
+/// if missing.
 std::string shell_syntax_in(std::string_view text);
 
 /// Returns `word` as a user would type it into a shell: unchanged if safe, else in single quotes.
 std::string shell_quoted(std::string_view word);
 
-/// Returns `words` as a user would type them into a shell, with blanks between.
 std::string shell_quoted(std::span<const std::string> words);
 
 /// Keeps the end of a text that is added in pieces.
@@ -88,14 +86,14 @@ class OutputTail {
   void clear() { text_.clear(); }
   void add(std::string_view bytes);
 
-  /// Returns the last lines, at most 20 and 4 KB.
+  /// Returns the last lines: at most 20, and at most kShown bytes.
   std::string last_lines() const;
 
  private:
   std::string text_;
 };
 
-/// Returns the last lines of `text`, at most 20 and 4 KB.
+/// Returns the last lines of `text`: at most 20, and at most OutputTail::kShown bytes.
 std::string last_lines_of(std::string text);
 
 /// A UTF-8 character, or a single byte that is not valid UTF-8.
@@ -113,15 +111,15 @@ Character first_character(std::string_view text);
 /// the direction of text or hide in it, and invalid bytes, become escapes (\n, \u202e, \xff).
 std::string one_line(std::string_view text);
 
-/// Replaces the middle of `text` by … if `text` has more than `most` bytes.
+/// Returns `text`, with … in place of its middle if it has more than `most` bytes.
 std::string without_middle(std::string_view text, std::size_t most);
 
-/// Returns `text` in quotes for a message: made safe by one_line, and without its middle if very
-/// long.
+/// Returns `text` in quotes for a message, made safe by one_line(). A very long text loses its
+/// middle.
 std::string cited(std::string_view text);
 
-/// Returns "lauka: " and `text` as a line for standard error: made safe by one_line, and without
-/// its middle if very long.
+/// Returns "lauka: " and `text` as a line for standard error, made safe by one_line(). A very long
+/// text loses its middle.
 std::string message_line(std::string_view text);
 
 }  // namespace lauka

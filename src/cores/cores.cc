@@ -26,8 +26,8 @@ using Cpus = std::vector<std::uint32_t>;
 
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu";
 
-/// Largest relative drop of the capacity from one CPU to the next within a core kind. Favoured
-/// cores had 1024, the other cores of their kind 1009.
+/// Largest relative drop of the capacity between neighbouring CPUs of a core kind, sorted by
+/// capacity.
 constexpr double kSameKind = 0.10;
 
 /// Intel's core PMUs and lauka's names of their core kinds, the fastest first.
@@ -159,7 +159,7 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
   decided.use.cpus = *std::move(cpus);
   decided.use.prefer = wanted.prefer;
   decided.use.min_share = wanted.min_share;
-  // Reading a kernel clock costs as much as a software event, which is up to 40% of a short run.
+  // The clocks slow short runs; but a minimum share must be checked in the timed runs.
   decided.use.in_counting_runs = wanted.may_time_in_counting_runs && !wanted.min_share;
   if (decided.kinds.size() > 1) {
     if (const auto able = engine::perf::can_count(calls); !able) {
@@ -260,8 +260,7 @@ namespace perf = engine::perf;
 
 constexpr std::uint32_t kMaxRedos = 3;
 
-/// The clocks of single CPUs may exceed the clock of all CPUs by one part in this number. In all
-/// trials both were equal to the nanosecond.
+/// The sum of the clocks of single CPUs may exceed the clock of all CPUs by 1/kApartPart.
 constexpr std::uint64_t kApartPart = 1'000'000;
 
 os::CounterRequest request_on(int cpu, std::size_t index) {
@@ -279,7 +278,7 @@ CoreTimes no_times(const Error& reason) {
   return {.missing = reason.prefixed("no time by kind of core")};
 }
 
-// The time between two polls is at least this multiple of the duration of the first poll.
+/// The pause after a poll is at least this multiple of the poll's duration.
 constexpr std::uint64_t kCostPart = 100;
 
 std::uint64_t sum_of(const LevelTimes& times) {
@@ -370,7 +369,6 @@ class ClockedCounting final : public TimedCounting {
     std::vector<os::CounterRequest> all = TimedCounting::requests();
     if (!places_.empty()) return all;
     const auto own = clocks_.requests(all.size());
-    // If there is no room for the clocks, Clocks::times() returns the reason.
     if (all.size() + own.size() <= os::kMaxCounters) all.insert(all.end(), own.begin(), own.end());
     return all;
   }
@@ -535,7 +533,7 @@ void RunPoll::running(int pid) {
     for (const int child : os::find_children(calls_, parent))
       if (looked.insert(child).second) left.push_back(child);
   }
-  // Orphans are children of launchd now, but still do the command's work.
+  // Orphans are no longer descendants of the command, but still belong to the run.
   std::vector<int> orphans;
   for (const auto& [known, process] : seen_)
     if (!looked.contains(known.pid)) orphans.push_back(known.pid);
@@ -554,7 +552,7 @@ void RunPoll::look_at(int pid) {
   os::ProcessUsage usage;
   bool has_levels = false;
   if (!read_usage(pid, usage, has_levels)) return;
-  if (pid == root_ && has_levels) return;  // the kernel's totals of the ended process are exact
+  if (pid == root_ && has_levels) return;  // the kernel's totals will have its exact times
   Process& process = seen_[{pid, usage.started_at}];
   if (has_levels) {
     const std::uint64_t fast = usage.p_user_time + usage.p_system_time;
@@ -565,8 +563,8 @@ void RunPoll::look_at(int pid) {
   }
 }
 
-/// Includes ended threads. At exec, the kernel copies the counts of the old thread to the new
-/// thread. If the sum therefore exceeds the time of the process, ended threads are dropped.
+/// Sums the times of the process's threads, including ended threads. Drops the ended threads if the
+/// sum exceeds the process's time: at exec, the new thread inherits the counts of the old thread.
 LevelTimes RunPoll::times_of_threads(int pid, Process& process) const {
   const ThreadIds listed = list_thread_ids(calls_, pid);
   LevelTimes living(levels_);
@@ -578,7 +576,7 @@ LevelTimes RunPoll::times_of_threads(int pid, Process& process) const {
   }
   LevelTimes all(levels_);
   for (const auto& [id, counts] : process.threads) add(all, counts);
-  // Read after the threads, so that the process's time is not below the sum of theirs.
+  // Read last, because the threads go on working.
   os::ProcessUsage now;
   bool has_levels = false;
   if (!read_usage(pid, now, has_levels) || sum_of(all) <= now.user_time + now.system_time)

@@ -118,7 +118,7 @@ class MacStream final : public ThreadStream {
     return threads.error == 0;
   }
 
-  /// Adds final samples of ended threads. Their work since the previous reading is unknown.
+  /// Adds final samples of ended threads, without work, which is unknown.
   void end_unseen(WatchedProcess& process, nanoseconds now,
                   std::vector<ThreadSample>& samples) const {
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
@@ -241,7 +241,7 @@ Result<Threads> sample_darwin_threads(std::int32_t process,
     threads.lines.push_back(
         {sample.thread, sample.name, sample.all.cpu_seconds.value_or(0.0), sample.by_kind});
     if (!stream.was_counted()) continue;
-    for (ThreadWork& part : threads.lines.back().parts) {  // nullopt: the thread never ran
+    for (ThreadWork& part : threads.lines.back().parts) {
       part.cycles = part.cycles.value_or(0);
       part.instructions = part.instructions.value_or(0);
     }

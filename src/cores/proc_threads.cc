@@ -62,7 +62,7 @@ struct ThreadCounting {
     os::PerfEventAttr cycles;
     std::optional<os::PerfEventAttr> instructions{};
     std::ptrdiff_t kind =
-        0;  ///< index of the PMU's core kind; the number of kinds if the PMU has none
+        0;  ///< index of the PMU's core kind; number of kinds if the PMU has no core kind
   };
 
   const os::LinuxCalls& calls;
@@ -77,8 +77,8 @@ struct ThreadCounting {
 
 class AttachedThread {
  public:
-  /// Attaches counters to a thread, or none if the thread has ended. `counting` must outlive the
-  /// result.
+  /// Attaches counters to a thread; attaches nothing if the thread has ended. `counting` must
+  /// outlive the result.
   static Result<AttachedThread> attach(const ThreadCounting& counting, int thread) {
     AttachedThread it(counting);
     int error = it.open_pmus(thread);
@@ -95,8 +95,8 @@ class AttachedThread {
 
   struct Counted {
     std::vector<ThreadWork> parts;
-    bool was_shared = false;  ///< true if other programs used the counters at times; the values of
-                              ///< these counters are then left out
+    bool was_shared = false;  ///< true if the hardware counters did not run all the time; their
+                              ///< values are then left out
   };
 
   Counted read() const {
@@ -107,8 +107,8 @@ class AttachedThread {
   }
 
  private:
-  /// What the kernel returns for a counter group: number of counters, time enabled, time running,
-  /// counts. All 0 if reading failed.
+  /// A reading of a counter group: number of counters, time enabled, time running, then one count
+  /// for each counter. All 0 if reading failed.
   using Words = std::array<std::uint64_t, 5>;
 
   explicit AttachedThread(const ThreadCounting& counting)
@@ -154,8 +154,7 @@ class AttachedThread {
   void read_pmus(Counted& counted) const {
     std::vector<Words> groups;
     std::uint64_t running = 0;
-    std::uint64_t enabled =
-        ~std::uint64_t{0};  // smallest time enabled, of the group that was opened last
+    std::uint64_t enabled = ~std::uint64_t{0};  // smallest time enabled of all groups
     for (const std::size_t leader : leaders_) {
       const Words& words = groups.emplace_back(read_words(leader));
       running += words[2];
@@ -185,7 +184,7 @@ class AttachedThread {
       readings.push_back({words[3], words[1], words[2]});
     }
     CoreTimes times{std::vector<std::uint64_t>(counting_->kinds.size())};
-    // A clock that was never enabled belongs to a thread that slept all the time.
+    // The clocks of a thread that slept all the time were never enabled.
     if (readings.front().enabled_ns > 0)
       times = counting_->clocks->times(readings, 0, counting_->situation);
     for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
@@ -199,22 +198,21 @@ class AttachedThread {
       clocks_{};  ///< index into open_ of each clock; nullopt: the CPU is offline
 };
 
-/// USER_HZ, the unit of times in /proc: 100 per second on every system with perf, whatever the
-/// kernel's own tick (Alpha had 1024).
+/// Ticks per second (USER_HZ) of the times in /proc/PID/stat.
 constexpr double kTicksPerSecond = 100.0;
 
 struct TimesInProc {
   double user = 0.0;
   double system = 0.0;
-  double exact = 0.0;  ///< seconds of CPU time by the scheduler's clock; user + system if the
-                       ///< kernel lacks schedstat
+  double exact = 0.0;  ///< seconds of CPU time by the scheduler's clock; user + system if schedstat
+                       ///< cannot be read
 };
 
 std::string task_path(std::int32_t process, const std::string& thread, std::string_view file) {
   return fmt::format("/proc/{}/task/{}/{}", process, thread, file);
 }
 
-/// Splits the words after the name of the program, which may contain brackets and blanks.
+/// Returns the words after the thread's name, which may contain brackets and blanks.
 std::vector<std::string_view> words_after_name(std::string_view stat) {
   const std::size_t bracket = stat.rfind(')');
   if (bracket == std::string_view::npos) return {};
@@ -372,7 +370,6 @@ ThreadWork difference(const ThreadWork& now, const ThreadWork& before) {
           .instructions = difference(now.instructions, before.instructions)};
 }
 
-/// A file in /proc that is read repeatedly. It stays open if there are enough descriptors.
 class KeptFile {
  public:
   KeptFile(std::string path, const os::LinuxCalls& calls)
@@ -388,8 +385,6 @@ class KeptFile {
     if (descriptor_ >= 0) calls_->close_counter(descriptor_);
   }
 
-  /// Returns the beginning of the file's text as a view of `room`; empty if the file cannot be
-  /// read.
   std::string_view read(std::string& room, std::size_t bytes = 256) const {
     room.resize(bytes);
     if (descriptor_ >= 0) {
@@ -453,7 +448,7 @@ class ProcStream final : public ThreadStream {
       const auto times = times_in(thread->second.schedstat->read(room_));
       samples.push_back(make_sample(process.process, thread->first, thread->second, now));
       samples.back().moves = count_moves(thread->second, samples.back().by_kind);
-      // A smaller time belongs to another thread that has the same id now.
+      // A smaller time belongs to a new thread with the same id.
       if (times && times->on_cpu_ns >= thread->second.times.on_cpu_ns) {
         enter_times(samples.back(), *times, thread->second.times);
         thread->second.times = *times;
@@ -464,7 +459,7 @@ class ProcStream final : public ThreadStream {
         thread = process.threads.erase(thread);
       }
     }
-    // If the number of threads is as known, no thread is new: all known threads existed just now.
+    // The known threads existed just now, so an unchanged number usually means no new threads.
     const long count = calls_.count_folder(process.folder);
     if (count >= 0 && static_cast<std::size_t>(count) == process.threads.size()) return true;
     const std::vector<std::string> ids = calls_.list_folder(process.folder);
@@ -530,7 +525,6 @@ class ProcStream final : public ThreadStream {
     ThreadSample sample = begin_sample(process, parse_number(id).value_or(0), thread.name, now);
     if (!thread.counters) return sample;
     std::vector<ThreadWork> counted = thread.counters->read().parts;
-    // The first part is for all core kinds.
     sample.all = difference(counted.front(), thread.counted.front());
     for (std::size_t kind = 0; kind < kinds().size() && kind + 1 < counted.size(); ++kind) {
       sample.by_kind[kind] = difference(counted[kind + 1], thread.counted[kind + 1]);

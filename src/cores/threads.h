@@ -18,7 +18,8 @@
 
 namespace lauka::cores {
 
-/// The work of threads on the cores of one kind, or on all cores; a value is nullopt if unknown.
+/// The work of one or more threads, on one core kind or on all cores. A value is nullopt if
+/// unknown.
 struct ThreadWork {
   std::optional<double> user_seconds{};
   std::optional<double> system_seconds{};
@@ -43,11 +44,11 @@ struct ThreadWork {
 struct ThreadRow {
   std::uint64_t id = 0;
   std::string name{};
-  double cpu_seconds = 0.0;         ///< CPU time on all cores; 0 if unknown
-  std::vector<ThreadWork> parts{};  ///< one part for each of Threads::columns
+  double cpu_seconds = 0.0;         ///< CPU time on all cores; 0: none, or unknown
+  std::vector<ThreadWork> parts{};  ///< one element for each of Threads::columns
 };
 
-/// A group of columns for the cores of one kind, or for all cores.
+/// A group of columns of the thread table, for one core kind or for all cores.
 struct ColumnGroup {
   std::string title;
   bool has_split = false;   ///< true: columns for user and for system time
@@ -61,32 +62,31 @@ struct Threads {
   std::vector<std::string> notes{};
 };
 
-/// A function that waits for a time; it may return early.
+/// A function that waits for a time, but may return early.
 using Wait = std::function<void(std::chrono::nanoseconds)>;
 
-/// Reads the work of a process's threads for the time `during`, or since the start of each thread
-/// if `during` is nullopt. Returns the threads with the most CPU time first. On Linux, counts and
-/// times by core kind are known only with `during`.
+/// Reads the work of a process's threads during the time `during`; nullopt: since the start of each
+/// thread. Sorts the threads by CPU time, the largest first. On Linux, cycles, instructions and
+/// times by core kind need `during`.
 Result<Threads> sample_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
                                const CoreKinds& kinds, const Wait& wait,
                                const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
 
-/// The work of a thread since the previous reading.
+/// The work of a thread since the previous ThreadStream::read().
 struct ThreadSample {
   std::int32_t process = 0;
   std::uint64_t thread = 0;
   std::string name{};
-  std::chrono::nanoseconds
-      interval{};          ///< time since the previous ThreadStream::read(); 0 at the first call
-  bool is_new = false;     ///< true if the previous read() did not see the thread; the values then
-                           ///< include all its known work
+  std::chrono::nanoseconds interval{};  ///< time since the previous read(); 0 at the first read()
+  bool is_new = false;     ///< true if the previous read() did not see the thread; times then count
+                           ///< from the thread's start
   bool has_ended = false;  ///< true if the thread has ended; the values may then be incomplete
   std::optional<std::uint64_t>
-      moves{};  ///< observed moves between core kinds; nullopt if not counted
+      moves{};  ///< number of observed moves between core kinds; nullopt if unknown
   std::optional<double> runnable_wait_seconds{};  ///< seconds for which the thread was ready to run
                                                   ///< but had no CPU; nullopt if unknown
   ThreadWork all{};
-  std::vector<ThreadWork> by_kind{};  ///< one part for each of ThreadStream::kinds()
+  std::vector<ThreadWork> by_kind{};  ///< one element for each of ThreadStream::kinds()
 };
 
 /// Reads the threads of running processes repeatedly.
@@ -96,14 +96,14 @@ class ThreadStream : NonCopyable {
       : exists_(processes, true), kinds_(std::move(kinds)) {}
   virtual ~ThreadStream() = default;
 
-  /// Returns the names of the core kinds, the fastest first; may be empty.
+  /// Returns the names of the core kinds in ThreadSample::by_kind; may be empty.
   const std::vector<std::string>& kinds() const { return kinds_; }
 
   /// Returns remarks for the user, one line each.
   virtual std::vector<std::string> notes() const = 0;
 
   /// Returns the work of each thread since the previous call. The first call usually returns
-  /// nothing. `now` is the time of any monotonic clock.
+  /// nothing. `now`: time of a monotonic clock.
   std::vector<ThreadSample> read(std::chrono::nanoseconds now) {
     std::vector<ThreadSample> samples;
     for (std::size_t i = 0; i < exists_.size(); ++i)
@@ -116,8 +116,7 @@ class ThreadStream : NonCopyable {
   bool goes_on() const { return std::ranges::find(exists_, true) != exists_.end(); }
 
  protected:
-  /// Adds the samples of the process with the index `process`. Returns false if the process has
-  /// ended.
+  /// Adds the samples of one process, given by its index. Returns false if the process has ended.
   virtual bool read_process(std::size_t process, std::chrono::nanoseconds now,
                             std::vector<ThreadSample>& samples) = 0;
 
@@ -146,12 +145,11 @@ Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int3
                                                      const os::LinuxCalls* linux,
                                                      const os::DarwinCalls* darwin);
 
-/// Counts a thread's moves between core kinds: the fewest moves that explain where the thread was
-/// seen.
+/// Counts a thread's moves between core kinds: the fewest that explain where the thread was seen.
 class CoreMoveCounter {
  public:
-  /// Returns the number of moves since the previous call. `kinds` has a bit for each core kind on
-  /// which the thread has run since then.
+  /// Returns the number of moves since the previous call. `kinds`: bit mask of the core kinds where
+  /// the thread was seen since the previous call.
   std::uint64_t see(std::uint32_t kinds) {
     if (kinds == 0) return 0;
     const auto count = static_cast<std::uint64_t>(std::popcount(kinds));
@@ -169,8 +167,8 @@ class CoreMoveCounter {
 
 // Source of the following declarations: XNU bsd/kern/proc_info.c, osfmk/kern/recount.c.
 
-/// Returns the names of macOS's performance levels, the fastest first ("Performance",
-/// "Efficiency"); empty if the system does not report them.
+/// Returns the names of macOS's performance levels, the fastest first; empty if the system does not
+/// report them.
 std::vector<std::string> read_level_names(const os::DarwinCalls& calls);
 
 /// The unique ids of a process's threads, not the addresses that PROC_PIDLISTTHREADS gives.
@@ -183,8 +181,7 @@ ThreadIds list_thread_ids(const os::DarwinCalls& calls, int process);
 
 using CountsByLevel = std::vector<os::ThreadCounts>;
 
-/// The counts of one thread since its start. The counts of a running thread lag by up to a time
-/// slice.
+/// The counts of one thread since its start; the latest work of a running thread may be missing.
 struct ThreadCountsResult {
   CountsByLevel levels{};
   int error = 0;  ///< errno; 0: no error
@@ -193,7 +190,7 @@ struct ThreadCountsResult {
 ThreadCountsResult thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
                                  std::size_t levels);
 
-/// Implements sample_threads() on macOS.
+/// Reads the threads for sample_threads() on macOS, in any order.
 Result<Threads> sample_darwin_threads(std::int32_t process,
                                       std::optional<std::chrono::nanoseconds> during,
                                       const Wait& wait, const os::DarwinCalls& calls);

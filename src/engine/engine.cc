@@ -224,8 +224,8 @@ class EnergyCounting final : public ArmedPass {
   }
 
  private:
-  /// Counts do not wrap: the kernel extends the register's 32 bits, which wrap within minutes, to
-  /// 64.
+  /// Returns nullopt if the event was not counted all the time. The counts do not wrap, because the
+  /// kernel extends the register's 32 bits to 64.
   std::optional<std::uint64_t> nanojoules(std::size_t event, const os::Ended& ended) const {
     double joules = 0.0;
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
@@ -329,7 +329,7 @@ class WithEnergy final : public EngineWrapper {
     if (!cpus || cpus->empty()) return refused("the power PMU names no CPU to count on", "");
     cpus_ = *cpus;
     EnergySource source{name, perf::make_attributes(*code, {}), *scale};
-    source.attributes.flags = 0;  // counts without a task
+    source.attributes.flags = 0;  // not inherited: the counter belongs to no process
     if (const int error = try_it(source); error != 0)
       return error == EACCES || error == EPERM
                  ? refused("the kernel lets only root count system-wide",
@@ -461,16 +461,15 @@ Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
                                           kernel.number("hw.cpusubtype").value_or(0),
                                           kernel.number("hw.cpufamily").value_or(0));
   auto paths = kperf::kpep_paths(cpu);
-  // Apple's framework looks in this folder first, and its users put a newer database there.
   if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
   if (here.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
-  // Not --kpep, which is for questions: this machine's processor may have other events.
   return kperf::load_kpep_for(cpu, paths, "name the folder that has it in KPEP_DB_PATH");
 }
 
-/// If counters cannot be used, as without root, Auto counts the kernel's totals of each process. If
-/// there are no counters, as in a virtual machine, the totals are only for questions about events.
+/// If counters cannot be used, as without root, Auto uses the totals that the kernel keeps for the
+/// command's process. If the machine has no counters, Auto uses the totals only for questions about
+/// events.
 Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
                                      const MacosEngineOptions& here) {
   const kperf::Kernel kernel(*here.calls);
@@ -482,8 +481,8 @@ Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
     why = database.error();
   } else {
     auto engine = kperf::make_kperf_engine(here, user_only, *database);
-    // If counters fail later, a user who named neither an engine nor a strategy gets the kernel's
-    // totals.
+    // If the default events cannot be counted after all, the engine uses the kernel's totals,
+    // except for a user who named an engine or a strategy.
     const bool may_do_without =
         choice == Choice::Auto && here.launcher != nullptr && here.strategy == StrategyChoice::Auto;
     if (engine && may_do_without)

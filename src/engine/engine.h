@@ -24,31 +24,32 @@
 
 namespace lauka::engine {
 
-/// A demand to repeat a run.
 struct RepeatRequest {
   RedoReason reason = RedoReason::Counting;
-  std::string why;            ///< completes "The run was repeated because ..."
-  std::uint32_t at_most = 1;  ///< largest number of repetitions, after which the run is kept
+  std::string why;            ///< clause that follows "The run was repeated because"
+  std::uint32_t at_most = 1;  ///< largest number of repetitions of the run
 };
 
 /// The counts of one run.
 struct Counted {
-  /// Counts of the pass's events, in their order; nullopt: missing.
+  /// Counts of the pass's events, in the order of Pass::events; nullopt: missing.
   std::vector<std::optional<std::uint64_t>> counts;
-  std::optional<Error> missing{};  ///< reason why a count is missing; nullopt if no reason is known
-  /// Reason to end the session, because nothing more can be counted; nullopt: go on.
+  /// Reason to report for missing counts; nullopt: no reason is reported.
+  std::optional<Error> missing{};
+  /// Error that ends the session; nullopt: the session goes on.
   std::optional<Error> failure{};
   std::optional<RepeatRequest> redo{};
   std::optional<double> coverage{};
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
   std::optional<Note> note{};
-  /// Nanoseconds of CPU time on each of ArmedPass::timed_pmus; empty: unknown.
+  /// Nanoseconds of CPU time on the cores of each PMU in ArmedPass::timed_pmus(); empty: unknown.
   std::vector<std::uint64_t> pmu_ns{};
-  /// Counts by function, for the pass's events that are not of a single function; empty: unknown.
+  /// Counts by function of the pass's events, except events of a single function; may be empty.
   std::vector<FunctionCounts> functions{};
 };
 
-/// An event that the kernel counts for every process, without hardware counters and permissions.
+/// An event whose count `read` finds in the kernel's accounts of a run, without a counter that
+/// lauka opens.
 struct AccountedEvent {
   std::string_view name;
   std::string_view other_name;
@@ -67,52 +68,50 @@ class ArmedPass : NonCopyable {
 
   virtual os::SampleListener* samples() { return nullptr; }
 
-  /// Returns the command line to launch in place of `words`: a simulator's, or `words`.
+  /// Returns the command line that runs the command `words`: a simulator's, or `words` unchanged.
   virtual std::vector<std::string> launched_as(const std::vector<std::string>& words) const {
     return words;
   }
 
-  /// Returns os::Launch::counts_calling_threads for the runs of this pass.
+  /// True if threads count themselves in the region (os::Launch::counts_calling_threads).
   virtual bool counts_calling_threads() const { return false; }
 
-  /// Returns the PMUs whose CPU times Counted::pmu_ns gives, in its order.
+  /// Returns the names of the PMUs to which the times in Counted::pmu_ns belong.
   virtual std::vector<std::string> timed_pmus() const { return {}; }
 
-  /// Returns how many runs may be launched before finish() is called for them.
+  /// Returns the largest number of runs that may be launched before finish() is called.
   virtual std::size_t runs_at_once() const = 0;
 
-  /// Returns the counts of a run that has ended. `command`: index of its command, because the runs
-  /// of a command are compared with each other.
+  /// Returns the counts of a run that has ended. `command`: index of the command that ran.
   virtual Counted finish(const os::Ended& ended, std::size_t command) = 0;
 };
 
-/// Selects, programs and reads counters.
+/// Selects events, and prepares the passes that count them.
 class CounterEngine : NonCopyable {
  public:
   virtual ~CounterEngine() = default;
 
   virtual std::string_view name() const = 0;
 
-  /// Returns the events of which the engine knows, for --list-events.
+  /// Returns the events for --list-events.
   virtual Catalog catalog() const = 0;
 
-  /// Selects the wanted events, in place of the last selection, and divides them into passes. Adds
-  /// notes about events that are left out.
+  /// Selects the wanted events, which replace the previous selection, and divides them into passes.
   virtual Result<EventSet> select(const EventRequest& wanted) = 0;
 
-  /// Returns how the kernel accounts for an event of the last selection, given by index; null if
-  /// the event is counted otherwise.
+  /// Returns the accounted event for an event of the selection, given by index; null if the event
+  /// is counted in another way.
   virtual const AccountedEvent* accounted(std::size_t /*event*/) const { return nullptr; }
 
-  /// Selects the wanted events and explains the passes and, if known, the counters.
+  /// Explains the passes in which the wanted events are counted and, if known, their counters. May
+  /// replace the selection.
   virtual Result<Explanation> explain(const EventRequest& wanted);
 
-  /// Prepares a pass of the last selection. Called once per pass, before its first run.
+  /// Prepares a pass of the selection, given by index, before its first run.
   virtual Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) = 0;
 
-  /// Returns the file because of which the kernel takes the counters away when `program` starts;
-  /// nullopt if no such file is known. If there is one, later runs of `command` count only
-  /// accounted events.
+  /// Returns the file because of which the kernel takes the counters away when `program` starts,
+  /// and remembers it for the runs of `command`; nullopt if no such file is known.
   virtual std::optional<UncountedFile> find_uncounted(std::size_t /*command*/,
                                                       const os::ProgramSpec& /*program*/) {
     return std::nullopt;
@@ -120,17 +119,17 @@ class CounterEngine : NonCopyable {
 
   virtual bool counts_regions() const { return false; }
 
-  /// Returns an error if counters of the cores cannot be used, usually because other programs hold
-  /// them; nullopt if no such counters are known.
+  /// Returns an error if counters of the cores are known to be unusable, usually because another
+  /// program holds them; else nullopt.
   virtual std::optional<Error> held_by_others() { return std::nullopt; }
 
-  /// Switches off what would slow runs, until the next run of a pass that counts.
+  /// Switches off counting that slows runs, until the next run that needs it.
   virtual void pause() {}
 
   virtual std::vector<Note> notes() const { return {}; }
 };
 
-/// Wraps an engine, which does everything that a subclass does not override.
+/// Forwards all calls to the wrapped engine. Subclasses override some functions.
 class EngineWrapper : public CounterEngine {
  public:
   explicit EngineWrapper(std::unique_ptr<CounterEngine> inner) : inner_(std::move(inner)) {}
@@ -163,8 +162,7 @@ class EngineWrapper : public CounterEngine {
   std::unique_ptr<CounterEngine> inner_;
 };
 
-/// The note next to accounted events: unlike counters, the kernel's accounts include the work of
-/// execve.
+/// A note for accounted events: their counts include the work of execve, unlike counters.
 inline constexpr const char* kWithExec = "(with exec)";
 
 void mark_of_region(Event& event);
@@ -174,51 +172,53 @@ EventSet make_empty_event_set(const Error& why);
 
 std::span<const AccountedEvent> accounted_events();
 
-/// Finds an accounted event by either of its names, ignoring case; null if missing.
+/// Finds an accounted event by either of its names, ignoring case; null if unknown.
 const AccountedEvent* find_accounted(std::string_view name);
 
-/// Adds `event` to `taken` and, with `name` in lower case, to the first pass of `set`, which must
-/// exist. Returns null and adds nothing if `taken` already has the event.
+/// Adds `event` to `taken`, and an event called `name` (in lower case) to `set` and to its first
+/// pass, which must exist. Returns null, and adds nothing, if `taken` already has `event`.
 Event* add_accounted(const AccountedEvent& event, std::string_view name,
                      std::vector<const AccountedEvent*>& taken, EventSet& set);
 
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
-/// Makes an ArmedPass for accounted events. Calls `also` with the counts of each run that started.
+/// Makes an ArmedPass for accounted events. `also` completes the counts of each run that started.
 /// `counts_calling_threads`: result of ArmedPass::counts_calling_threads().
 std::unique_ptr<ArmedPass> make_accounting_pass(
     std::vector<const AccountedEvent*> events,
     std::function<void(const os::Ended&, Counted&)> also = {}, bool counts_calling_threads = false);
 
-/// Makes an engine that counts accounted events only. `why`: error for other events; nullopt: the
-/// user chose this engine.
+/// Makes an engine that counts accounted events only. `why`: reason why other events cannot be
+/// counted; nullopt: --engine none excludes them.
 std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why);
 
-/// Adds the events of Linux's power PMU (RAPL), such as energy-pkg, to an engine. They cover all
-/// programs on the machine, and have a pass of their own. Returns `engine` if `calls` is null.
+/// Adds the events of Linux's power PMU (RAPL), such as energy-pkg, to an engine. These events
+/// cover all programs on the machine, and have a pass of their own. Returns `engine` unchanged if
+/// `calls` is null.
 std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine,
                                            const os::LinuxCalls* calls);
 
 using EventIndices = std::vector<std::size_t>;
 
-/// A test whether the events fit on the counters at the same time. Called with at least two events.
+/// A function that tests if events fit on the counters at the same time. Called with at least two
+/// events.
 using FitTest = std::function<Result<bool>(const EventIndices&)>;
 
-/// Divides the events 0..count-1 into sets that fit: the fewest sets for up to ten events, or if
-/// each event needs one of certain counters. Joins the two events of each pair in `together`,
-/// earlier pairs first, if that needs no additional set.
+/// Divides the events 0..count-1 into sets that fit; into the fewest sets if there are at most ten
+/// events. Puts the two events of a pair in `together` into one set if this is found to need no
+/// additional set; earlier pairs have priority.
 Result<std::vector<EventIndices>> partition(
     std::size_t count, const FitTest& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together);
 
-/// Finds a minimal set of events that do not fit: without any one of them, the others fit. Empty if
+/// Finds a set of events that does not fit, but would fit without any one of its events. Empty if
 /// all events 0..count-1 fit.
 Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fits);
 
 using Choice = EngineChoice;
 
-/// The engine of a session. `note` explains to users why Auto found no hardware counters; else
-/// nullopt.
+/// The engine of a session. `note`: message to users that explains why Auto chose neither perf nor
+/// kperf; else nullopt.
 struct ChosenEngine {
   std::unique_ptr<CounterEngine> engine;
   std::optional<std::string> note;
@@ -226,17 +226,17 @@ struct ChosenEngine {
 
 struct MacosEngineOptions {
   const os::DarwinCalls* calls = os::darwin_calls();
-  /// Launcher for trying a strategy; null: only questions are answered, and nothing is counted.
+  /// Launcher of trial runs; null: the engine only answers questions, and counts nothing.
   os::Launcher* launcher = nullptr;
   StrategyChoice strategy = StrategyChoice::Auto;
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);
-  /// True if other engines of this process also count, so that each takes the counters for a block
-  /// of runs only.
+  /// True if the engine gives the counters back in pause(), because other benchmarks may need them.
   bool takes_turns = false;
 };
 
-/// Makes an engine. Auto always succeeds; any other choice is an error if it cannot work here.
-/// `calls`: null if this is not Linux. `user`: user who runs the commands; nullopt: lauka's own.
+/// Makes an engine. Returns an error if the chosen engine is known not to work here; never for
+/// Auto. `calls`: null if this is not Linux. `user`: user who runs the commands; nullopt: lauka's
+/// own.
 Result<ChosenEngine> choose(Choice choice, bool user_only,
                             const os::LinuxCalls* calls = os::linux_calls(),
                             const CoreKinds& kinds = {},
@@ -247,12 +247,12 @@ std::vector<EngineFacts> try_engines(bool user_only,
                                      const os::LinuxCalls* calls = os::linux_calls(),
                                      const MacosEngineOptions& macos = MacosEngineOptions{});
 
-/// Moves the counting of `engine` out of timed runs: its counting passes follow a timed pass, which
-/// has only the accounted events.
+/// Moves the counting of `engine` out of timed runs: timed passes that need counters become
+/// counting passes, and a timed pass for the accounted events is added.
 std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> engine);
 
-/// Counts cycles and instructions in a region (lauka/region.h) without root, because macOS shows
-/// each thread its own counts. `engine` counts whole runs, if they are wanted.
+/// Makes an engine for macOS that counts, without root, the cycles and instructions of the threads
+/// that call into a region (lauka/region.h). `engine` counts whole runs, if they are wanted.
 std::unique_ptr<CounterEngine> with_region_of_threads(std::unique_ptr<CounterEngine> engine);
 
 /// Replaces `engine`, which cannot count in a region, by an engine that counts nothing and refuses

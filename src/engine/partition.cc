@@ -13,11 +13,11 @@ using Unit = EventIndices;
 using Bin = std::vector<std::size_t>;
 using Bins = std::vector<Bin>;
 
-// The largest number of units for which all divisions are tried: at most 1023 sets to ask the
-// kernel about.
+// The largest number of units for which all divisions are tried. Ten units have 1023 subsets to
+// test.
 constexpr std::size_t kMaxUnitsTried = 10;
 
-/// Asks each question once. After the first error, nothing fits.
+/// Calls a FitTest once for each set of events. After an error, nothing fits.
 class Oracle {
  public:
   explicit Oracle(const FitTest& fits) : fits_(fits) {}
@@ -49,9 +49,9 @@ class Division {
  public:
   Division(const std::vector<Unit>& units, Oracle& oracle) : units_(units), oracle_(oracle) {}
 
-  /// Returns the fewest bins if each event needs one of certain counters (a transversal matroid,
-  /// whose partition by augmenting paths is optimal: Edmonds, "Minimum partition of a matroid into
-  /// independent subsets", 1965), or if all divisions are tried.
+  /// Returns the fewest bins if all divisions are tried, or if each unit is an event that needs one
+  /// of certain counters (a transversal matroid, whose partition by augmenting paths is optimal:
+  /// Edmonds, "Minimum partition of a matroid into independent subsets", 1965).
   Bins divide() {
     Bins bins;
     for (std::size_t unit = 0; unit < units_.size(); ++unit)
@@ -82,7 +82,7 @@ class Division {
     return bin;
   }
 
-  /// A unit takes another unit's place in a bin; the other unit then needs a new place.
+  /// The unit `displaced_by` takes the place of `unit` in `bin`, so that `unit` needs a new place.
   struct Move {
     std::size_t unit;
     std::size_t displaced_by;
@@ -108,8 +108,8 @@ class Division {
     return false;
   }
 
-  /// Carries out the chain that ends with `last` in `bin`. Returns false and changes nothing if its
-  /// steps conflict, as is possible if counters exclude each other.
+  /// Carries out the chain of moves that ends with `last` in `bin`. Returns false, and changes
+  /// nothing, if a bin would not fit afterwards.
   bool apply(Bins& bins, const std::map<std::size_t, Move>& reached, std::size_t last,
              std::size_t bin) {
     Bins changed = bins;
@@ -172,7 +172,7 @@ Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fit
   EventIndices group(count);
   std::iota(group.begin(), group.end(), std::size_t{0});
   const bool all_fit = oracle.fits(group);
-  // Removes the last events first, so that the first events are named.
+  // Leaves out the last events first, so that the result contains early events.
   for (std::size_t event = count; !all_fit && event-- > 0;) {
     EventIndices without = group;
     std::erase(without, event);

@@ -37,7 +37,7 @@ Error foreign(std::string_view detail) {
                "make one with lauka --export-json FILE"};
 }
 
-/// Returns NaN for null; nullopt for other JSON that is not a measurable number.
+/// Returns a measurable number; NaN for null; nullopt for any other JSON.
 std::optional<double> measured(const JsonIn& value) {
   if (value.is_null()) return kNoValue;
   if (!value.is_number()) return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<double> measured(const JsonIn& value) {
   return is_measurable(number) ? std::optional(number) : std::nullopt;
 }
 
-/// True for the note that marks a region's metric in a file without the key "region".
+/// True if the note marks a region's metric, as in files without the key "region".
 bool is_old_note_of_region(std::string_view note) {
   return note.starts_with("(region)");
 }
@@ -122,7 +122,7 @@ class SessionReader {
     read_.recording.by_lauka = session_ != nullptr;
     if (auto known = check_format(); !known) return known.error();
     if (session_ != nullptr) recording().setting = read_setting(*session_);
-    if (session_ == nullptr) recording().setting.order = Order::Sequential;  // hyperfine's order
+    if (session_ == nullptr) recording().setting.order = Order::Sequential;
     if (auto read = read_metrics(results); !read) return read.error();
     for (JsonIn& result : results) {
       auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
@@ -160,7 +160,6 @@ class SessionReader {
                  "export it again"};
   }
 
-  /// Reads the session's metrics, and the metrics that older files have only in their commands.
   Result<void> read_metrics(const JsonIn& results) {
     if (session_ == nullptr) {
       add_foreign_metrics(results);
@@ -500,7 +499,7 @@ class SessionReader {
   SessionFromFile read_{};
   std::vector<CommandRuns> runs_{};
   std::vector<CommandRuns> redone_{};
-  std::size_t earlier_runs_ = 0;  // number of runs of the commands read so far
+  std::size_t earlier_runs_ = 0;
   Bounds at_most_{};
 };
 
@@ -580,7 +579,6 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   if (row.layouts) json.put("layouts", layouts_json(row));
   const std::optional<Percentile>& percentile = results.session.metrics[row.metric].percentile;
   if (percentile) {
-    // The summarized metric has the samples.
     json.put("percentile", {{"of", percentile->of},
                             {"percent", json_number(100.0 * percentile->share)},
                             {"value", row.quantile ? Json(row.quantile->value) : Json(nullptr)},

@@ -9,8 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
-// hyperfine 1.x has lists with an item for each run, and the means of user and system time; schema
-// 2 has an object for each run.
+// JSON of hyperfine 1.x has lists with an item for each run, and only the means of user and system
+// time; schema 2 has an object for each run.
 
 namespace lauka {
 
@@ -35,8 +35,8 @@ void add_if_known(ForeignMetric metric, std::vector<ForeignMetric>& all) {
   if (has_values || metric.mean) all.push_back(std::move(metric));
 }
 
-/// Reads the measurements of schema 2. If their number is not `runs`, reads nothing and returns
-/// false.
+/// Reads the measurements of schema 2. Changes nothing and returns false if there are no
+/// measurements, or if their number is not `runs`.
 bool read_measured(const JsonIn& result, std::size_t runs, HyperfineResult& to) {
   std::array<std::vector<double>, kNamesakes.size()> values;
   std::vector<std::optional<int>> statuses;
@@ -116,7 +116,7 @@ HyperfineResult read_foreign(const JsonIn& result, std::size_t runs) {
 }
 
 void restore_typed_commands(std::vector<Command>& commands) {
-  // Of the commands with equal values, the second comes from the second typed command.
+  // Of several commands with equal parameters, the second comes from the second typed command.
   std::map<std::vector<std::pair<std::string, std::string>>, std::size_t> times;
   std::map<std::size_t, std::pair<std::string, bool>> patterns;
   std::map<std::string, std::size_t> namesakes;

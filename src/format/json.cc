@@ -19,9 +19,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// hyperfine 1.x has lists of times and their statistics; its schema 2 has an object for each run
-// and for each metric's statistics. Both need the wall time, so a run without one is only under
-// "lauka".
+// JSON of hyperfine 1.x has lists of times and their statistics; schema 2 has an object for each
+// run and for each metric's statistics. Both need the wall time, so a run without a wall time is
+// only under "lauka".
 
 namespace lauka {
 
@@ -151,13 +151,13 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
   json.close();
 }
 
-/// Returns the summaries of the metrics that every run has, as schema 2 requires.
+/// Returns the summaries of hyperfine's metrics that have a value in each of the `runs` timed runs.
 Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
   Json all = Json::object();
   for (const HyperfineMetric& name : kNamesakes) {
     const MetricResult* row = row_of(command, find_metric(results.session.metrics, name.ours));
     if (row == nullptr || !row->summary || row->summary->count != runs) continue;
-    // Counting runs are other runs, even if there are as many.
+    // Values of counting runs are not of the timed runs, even if the numbers of runs are equal.
     if (results.session.metrics[row->metric].kind != RoundKind::Timed) continue;
     const stats::Summary& summary = *row->summary;
     Json& there = all[std::string(name.theirs)];
@@ -201,7 +201,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   json.close();
   Json parameters;
   for (const Parameter& parameter : typed.parameters)
-    parameters[parameter.name]["value"] = parameter.value;  // for hyperfine 2.0; 1.x has no "value"
+    parameters[parameter.name]["value"] = parameter.value;  // as schema 2; 1.x has the text alone
   if (!parameters.is_null()) json.put("parameters", parameters);
   json.put("summary", summary_json(results, of_command, runs.size()));
 }

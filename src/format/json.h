@@ -13,15 +13,15 @@
 
 namespace lauka {
 
-/// Writes --export-json. Programs that read the JSON of hyperfine 1.x or its schema 2 can read it.
-/// Values that hyperfine does not have are under the keys "lauka"; docs/schema.json describes them.
+/// Writes --export-json, which docs/schema.json describes: an extension of hyperfine's JSON (1.x
+/// and schema 2).
 void write_json(const Report& report, const Sink& sink);
 
-/// Writes --export-bmf (Bencher's JSON): for each command the mean or percentile of each metric,
-/// with its interval if known, and the number of failed runs if there are any.
+/// Writes --export-bmf (Bencher's JSON): for each command the known means and percentiles of its
+/// metrics, their intervals if known, and the number of failed runs, if any.
 void write_bmf(const Report& report, const Sink& sink);
 
-/// Writes --export-jsonl: one line with a JSON object for each kept run.
+/// Writes --export-jsonl: one line with a JSON object for each run in Recording::runs.
 void write_runs_jsonl(const Report& report, const Sink& sink);
 
 /// Writes --export-github-benchmark (customSmallerIsBetter of github-action-benchmark). Contains
@@ -56,8 +56,8 @@ constexpr report::Exporter exporter_of(ExportKind kind) {
   return &write_json;
 }
 
-/// The value of "lauka.format" in new files. It is raised when a key is removed or changes its
-/// meaning. Files of format 1 can be read, too.
+/// The value of "lauka.format" in new files, to be raised when a key is removed or changes its
+/// meaning. Files with the value 1 can still be read.
 inline constexpr int kNewestFormat = 2;
 
 /// A session read from a file, or one benchmark of a suite's file.
@@ -69,13 +69,12 @@ struct SessionFromFile {
 
 /// The contents of a file: the benchmarks of a suite, or a single session.
 struct ReadFile {
-  std::vector<SessionFromFile> benchmarks;      ///< at least one
-  gate::ErrorRate risk = gate::ErrorRate::Any;  ///< error rate that the gates of a suite limit
+  std::vector<SessionFromFile> benchmarks;      ///< sessions of the file, at least one
+  gate::ErrorRate risk = gate::ErrorRate::Any;  ///< kind of error rate that a suite's gates limit
 };
 
-/// Reads the sessions in `text`, which is lauka's or hyperfine's JSON. Parts that hyperfine or an
-/// older lauka did not write keep their defaults. The text of an error lacks its subject, which
-/// callers add.
+/// Reads the sessions in `text`, which is lauka's or hyperfine's JSON. The error is a predicate:
+/// "has no commands".
 Result<ReadFile> read_sessions(std::string_view text);
 
 }  // namespace lauka

@@ -19,11 +19,11 @@
 #include <string_view>
 #include <vector>
 
-// Words and sections of lauka's JSON, for format/ and history/ only.
+// Words and sections of JSON files, for format/ and history/ only.
 
 namespace lauka {
 
-/// A missing value in a list of measured values.
+/// Stands for a missing value in a list of measured values.
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 /// A value and its name in JSON. An empty name stands for null.
@@ -173,7 +173,7 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
 struct HyperfineMetric {
   Role ours;
   std::string_view theirs;
-  std::string_view unit;  ///< unit of a run's value in schema 2; empty: without unit, as counts are
+  std::string_view unit;  ///< unit of a run's value in schema 2; empty: the value has no unit
 };
 
 inline constexpr auto kNamesakes = std::to_array<HyperfineMetric>({
@@ -216,8 +216,8 @@ constexpr auto value_in(const Words& words, std::string_view word) {
   return words.front().value;
 }
 
-/// A metric in hyperfine's JSON. `values` has an element for each run, NaN if missing; `values` is
-/// empty if only the mean is known.
+/// A metric of a command in hyperfine's JSON: the values of its runs (NaN: missing), or only its
+/// mean.
 struct ForeignMetric {
   Role role = Role::Other;
   std::vector<double> values{};
@@ -227,16 +227,16 @@ struct ForeignMetric {
 /// A command's result in hyperfine's JSON (1.x or schema 2), without its wall times.
 struct HyperfineResult {
   std::vector<ForeignMetric> metrics{};
-  std::vector<std::optional<int>> statuses{};  ///< exit status of each run, nullopt if unknown;
-                                               ///< empty if the file has no statuses
+  std::vector<std::optional<int>> statuses{};  ///< exit status of each run, nullopt if unknown; may
+                                               ///< be empty
   std::vector<Parameter> parameters{};
 };
 
-/// Reads a hyperfine result with `runs` wall times. Values of the wrong type count as missing.
+/// Reads a hyperfine result with `runs` wall times. Invalid measurements count as missing.
 HyperfineResult read_foreign(const JsonIn& result, std::size_t runs);
 
-/// Sets Command::typed and Command::pattern of hyperfine's commands, which only have names and
-/// parameters. Adds the parameters to names that are not unique.
+/// Sets Command::typed of hyperfine's commands, and Command::pattern if they have parameters. Adds
+/// its parameters to the name of a command if the name is not unique.
 void restore_typed_commands(std::vector<Command>& commands);
 
 Machine read_machine(const JsonIn& there);
@@ -244,36 +244,36 @@ Machine read_machine(const JsonIn& there);
 /// Reads circumstances, except the start time.
 Circumstances read_circumstances(const JsonIn& there);
 
-/// Reads "2000-02-29T00:00:00Z", optionally with an offset or a fraction of a second. Returns the
-/// start of 1970 for other text.
+/// Reads "2000-02-29T00:00:00Z", also with a fraction of a second, or with an offset in place of
+/// the Z. Returns the start of 1970 for other text.
 UtcTime read_time(const std::string& text);
 
-/// Reads a document that has a single session. Each benchmark of a suite must be made into such a
-/// document first.
+/// Reads lauka's or hyperfine's document of a single session. Of a suite, each benchmark must be
+/// made into such a document first. The error is a predicate: "has no commands".
 Result<SessionFromFile> read_session_document(JsonIn document);
 
 Setting read_setting(const JsonIn& there);
 
 /// Reads the sessions from which a session with `commands` commands was joined. Returns an empty
-/// list if their commands do not add up to `commands`.
+/// list if these sessions do not have `commands` commands in total.
 std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands);
 
 /// Reads gate verdicts, intervals and precision. Needs the commands and metrics of `session`.
 gate::Findings read_findings(const JsonIn& there, const Recording& session);
 
-/// Returns a delta as JSON, in percent.
+/// Returns a delta as JSON, with changes in percent.
 Json to_json(const stats::Delta& delta);
 
 std::string status_json(const std::optional<int>& status);
 
-/// Writes the members of the object "lauka" in the result of `command`.
+/// Writes the members of "lauka" in the result of `command`, without the suite's benchmark and
+/// role.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
-/// Writes the members of "lauka" that a suite has only once, such as version, session id and
-/// machine.
+/// Writes members of "lauka" that a suite has only once, such as version, session id and machine.
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
-/// Writes the members of "lauka" that each benchmark of a suite has, such as order, metrics and
-/// gates.
+
+/// Writes members of "lauka" that each benchmark of a suite has, such as order, metrics and gates.
 void put_lauka_benchmark(JsonWriter& json, const Results& results);
 
 }  // namespace lauka

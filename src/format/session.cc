@@ -96,8 +96,8 @@ std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& 
   return verdict;
 }
 
-/// Returns the numbers in `text`. Each 0 in `like` stands for a digit; other characters must be
-/// equal. Returns nullopt if `text` does not match.
+/// Returns the numbers in `text`; nullopt if `text` does not match `like`. Each 0 in `like` stands
+/// for a digit; other characters must be equal.
 template <std::size_t Count>
 std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::string_view text) {
   if (text.size() != like.size()) return std::nullopt;
@@ -114,8 +114,8 @@ std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::s
   return numbers;
 }
 
-/// Returns a fraction such that 100 times the fraction is exactly the percentage under `key`, if
-/// there is such a fraction.
+/// Returns the percentage under `key` as a fraction; nullopt if missing. If possible, 100 times the
+/// fraction is exactly the percentage.
 std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
   const auto percent = number_in(object, key);
   if (!percent) return std::nullopt;
@@ -142,8 +142,9 @@ Json list_of(const All& all, JsonOfOne json_of_one) {
   return list;
 }
 
-/// Returns changes as fractions with all digits, which percentages would lose. They cannot be
-/// computed from the samples again, because runs go on after a gate has decided.
+/// Returns `delta` and the change of the mean as fractions with all digits; percentages would lose
+/// digits. Readers cannot compute a gate's delta from the samples, because runs may go on after its
+/// decision.
 Json fractions_json(const stats::Delta& delta) {
   Json fractions = Json::array();
   for (const stats::Change* change : {static_cast<const stats::Change*>(&delta), &delta.mean}) {

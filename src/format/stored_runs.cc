@@ -38,8 +38,8 @@ void CommandRuns::add(std::size_t number, RunRow row, std::string_view why) {
   shape_of_.put(run, find_shape({std::move(row), std::string(why)}));
 }
 
-/// Returns the index of a shape; adds a new shape. Looks at the latest shapes only, because a file
-/// in which all runs differ would take quadratic time.
+/// Returns the index of `shape`, which is added unless it is among the latest shapes. To search all
+/// shapes would take quadratic time if all runs differ.
 std::uint32_t CommandRuns::find_shape(SharedFields shape) {
   constexpr std::size_t most_looked_at = 16;
   const std::size_t first = shapes_.size() - std::min(shapes_.size(), most_looked_at);

@@ -15,7 +15,7 @@
 
 namespace lauka {
 
-/// One value per run. Values at the end that equal `otherwise` are not stored.
+/// A value for each run. `otherwise`: value of the runs without a stored value.
 template <typename Value>
 class Column {
  public:
@@ -33,18 +33,18 @@ class Column {
   std::vector<Value> values_{};
 };
 
-/// The runs of one command, read from a file. Facts that most runs share are stored once, because
-/// there may be ten million runs.
+/// The runs of one command, read from a file. Fields that are equal in many runs are stored once,
+/// because there may be millions of runs.
 class CommandRuns {
  public:
   std::size_t size() const { return numbers_.size(); }
   void reserve(std::size_t runs);
 
-  /// Adds a run without values of metrics. `number`: position of the run in the session. `why`:
-  /// text for RunRow::why.
+  /// Adds a run. `number`: position of the run among the runs of all commands. `why`: text for
+  /// RunRow::why.
   void add(std::size_t number, RunRow row, std::string_view why = {});
 
-  /// Sets a metric's value in each run; NaN: missing. `is_wall_time`: rows get the values as
+  /// Sets a metric's value in each run; NaN: missing. `is_wall_time`: true: the values also become
   /// RunRow::wall_seconds.
   void set_values(std::size_t metric, std::vector<double> values, bool is_wall_time);
 
@@ -53,7 +53,7 @@ class CommandRuns {
   std::uint32_t number(std::size_t run) const { return numbers_[run]; }
   std::uint32_t round(std::size_t run) const { return rounds_[run]; }
 
-  /// Returns a row, whose text `why` points into this object.
+  /// Returns a run's row. RunRow::why points into this object.
   RunRow row(std::size_t run) const;
 
   std::optional<double> value(std::size_t run, std::size_t metric) const;
@@ -81,7 +81,7 @@ class CommandRuns {
   std::map<std::size_t, std::vector<double>> values_{};
 };
 
-/// The runs of a session, in the order run.
+/// The runs of a session, read from a file.
 class StoredRuns : public RunTable {
  public:
   /// Upper bounds of values that are unknown, by command and metric.
@@ -111,7 +111,7 @@ class StoredRuns : public RunTable {
   std::vector<std::size_t> ends_{};
   std::vector<std::uint32_t> by_command_{};
   std::vector<Place>
-      places_{};  // for each run of the session; empty if the commands ran one after the other
+      places_{};  // place in runs_ of each run; empty if runs_ is in the session's order
   Bounds at_most_;
   std::vector<RoundKind> kinds_{};
   std::vector<std::size_t> source_{};

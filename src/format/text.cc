@@ -15,7 +15,6 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// No session reaches these limits: a larger file is broken or an attack.
 constexpr int kMaxDepth = 16;
 constexpr std::size_t kMaxValues = 50'000'000;
 
@@ -24,16 +23,15 @@ constexpr std::size_t kManySamples = 4096;
 
 constexpr std::size_t kMaxBytes = std::size_t{2} << 30U;
 
-// Bytes of a value, including malloc's: an element of a list, which grows by an eighth; a member of
-// a map; a text.
-constexpr std::size_t kBytesOfItem = 18;
+constexpr std::size_t kBytesOfItem = 18;  // 16 and an eighth, by which long lists grow
 constexpr std::size_t kBytesOfMember = 112;
 constexpr std::size_t kBytesOfText = 48;
 
-// A list of runs has an object for each run, usually with the same keys and texts. Stored as such,
-// each value would take a hundred bytes. A packed list begins with a mark that JSON cannot contain,
-// followed by a list of templates: objects with null in place of numbers and booleans. Each packed
-// run is the index of its template, followed by its numbers and booleans.
+// A list of runs has an object for each run, usually with the same keys and texts. As a member of
+// an object, each value would take about a hundred bytes. A packed list begins with a binary value,
+// which JSON text cannot contain, and a list of templates: objects with null in place of numbers,
+// booleans and nulls. A packed run is a list: the index of its template, then the run's numbers,
+// booleans and nulls. Runs without a template stay objects.
 
 constexpr std::size_t kMaxTemplates = 16;
 constexpr std::size_t kMaxOfTemplateText = 32;
@@ -46,8 +44,8 @@ bool is_of_template(const JsonIn& value) {
   return value.is_string() || value.is_object();
 }
 
-/// Appends to `row` what `object` has in place of the template's nulls. Returns false if `object`
-/// does not match the template.
+/// Appends to `row` the values that `object` has in place of the template's nulls. Returns false if
+/// `object` does not match the template.
 bool fits(const JsonIn& of_template, const JsonIn& object, JsonIn::array_t& row) {
   if (of_template.size() != object.size()) return false;
   auto there = object.begin();
@@ -237,7 +235,7 @@ std::string dumped_whole(const Json& json, int indent) {
   constexpr auto replace = Json::error_handler_t::replace;
   std::string text = json.dump(indent, ' ', false, replace);
   if (!json.is_string() && !json.is_structured()) return text;
-  // one_line() makes each line break a byte longer. All line breaks here are between members.
+  // one_line() makes each line break a byte longer. The line breaks are between values only.
   const auto breaks = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   const bool steers = one_line(text).size() != text.size() + breaks;
   return steers ? json.dump(indent, ' ', true, replace) : text;
@@ -269,7 +267,6 @@ void print(const Json& json, std::size_t depth, std::string& text) {
   }
   const bool is_flat = std::none_of(json.begin(), json.end(),
                                     [](const Json& member) { return member.is_structured(); });
-  // An object with many keys is for people to read, so each key gets a line.
   constexpr std::size_t most_keys_of_a_line = 8;
   if (is_flat && (json.is_array() || json.size() <= most_keys_of_a_line)) {
     text += on_one_line(json);
@@ -389,7 +386,7 @@ std::string json_string(std::string_view text) {
 }
 
 std::string json_real(double value) {
-  // From 1e15 on the library writes an exponent, but fmt does not.
+  // From 1e15 on, the library writes an exponent; fmt does so only for larger numbers.
   constexpr double large = 1e15;
   if (!(std::fabs(value) < large)) return dumped_whole(value, -1);
   std::string text = report::full_precision(value);
@@ -398,7 +395,7 @@ std::string json_real(double value) {
 }
 
 std::string dumped(const Json& json, int indent) {
-  // The library's writer takes half a KB of blanks for each value.
+  // dump() would allocate half a KB of blanks for each value.
   if (json.is_string()) return json_string(json.get_ref<const std::string&>());
   if (json.is_number_float()) return json_real(json.get<double>());
   if (json.is_number_unsigned()) return fmt::to_string(json.get<std::uint64_t>());
@@ -416,7 +413,6 @@ void add_sample(std::optional<double> value, Unit unit, std::string& to) {
   constexpr double largest_exact = 9007199254740992.0;
   const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
   const bool counts = unit == Unit::Bytes || unit == Unit::Count;
-  // Most samples are whole numbers, and integers are written much faster.
   if (is_whole && !std::signbit(*value)) {
     const fmt::format_int digits(static_cast<std::uint64_t>(*value));
     to.append(digits.data(), digits.size());

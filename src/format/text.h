@@ -15,33 +15,33 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-// Reads JSON from files, with checks that members exist and have the right type; and writes JSON in
-// pieces.
+// Reads JSON, with checks that members exist and have the right type; and writes JSON piece by
+// piece.
 
 namespace lauka {
 
 using JsonIn = nlohmann::json;
 
-/// Decides if the value of `key` is kept. `depth`: number of objects and arrays around `key`, at
-/// least 1. `top`: the key at depth 1 that contains `key` or is `key`.
+/// Returns true to keep the value of `key`. `depth`: number of objects and lists around `key`, at
+/// least 1. `top`: key at depth 1 that contains `key` or is `key`; empty if the document is a list.
 using WantedKey = std::function<bool(std::string_view top, int depth, std::string_view key)>;
 
 /// Parses JSON without the values that `wanted` rejects; an empty `wanted` keeps all. Refuses text
-/// that is not JSON, or is too deep or too large. `packs_runs`: stores lists of runs in a compact
-/// form that only for_each_run() reads.
+/// that is not JSON, or is too deep or too large. `packs_runs`: true: stores lists of runs in a
+/// compact form that only for_each_run() reads.
 Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted = {}, bool packs_runs = false);
 
-/// Frees the memory of `value`, which becomes null. The destructor alone would first copy all inner
-/// values to a list.
+/// Sets `value` to null and frees its memory. The destructor needs more memory for this, because it
+/// first moves the inner values to a list.
 void release(JsonIn& value);
 
-/// Returns the value of `key`; null if it is missing or JSON's null.
+/// Returns the value of `key`; a null pointer if it is missing or is null in JSON.
 const JsonIn* member(const JsonIn& object, std::string_view key);
 const JsonIn* list_in(const JsonIn& object, std::string_view key);
 const JsonIn& items_in(const JsonIn& object, std::string_view key);
 
-/// Calls `take` with each element of a list of runs, in packed or plain form. Returns false if
-/// `key` has no list.
+/// Calls `take` with each element of the list under `key`, even if parsed() stored it in compact
+/// form. Returns false if there is no list.
 bool for_each_run(const JsonIn& object, std::string_view key,
                   const std::function<void(const JsonIn&)>& take);
 
@@ -57,14 +57,13 @@ std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key
 using Json = nlohmann::ordered_json;
 
 /// Returns JSON as text, on one line if `indent` is negative. Replaces invalid UTF-8 by U+FFFD.
-/// Escapes all characters beyond ASCII if one of them could control a terminal.
+/// Escapes all characters except printable ASCII if one of them could control a terminal.
 std::string dumped(const Json& json, int indent = -1);
 
 /// Returns `text` as a JSON string in quotes. Replaces invalid UTF-8 by U+FFFD.
 std::string json_string(std::string_view text);
 
-/// Returns a number as JSON, with the fewest digits that read back as the same double; null if it
-/// is not finite.
+/// Returns a number as JSON that reads back as the same double; null if it is not finite.
 std::string json_real(double value);
 
 /// Appends a value as JSON; null if it is missing or not finite. Counts and bytes that are whole
@@ -76,7 +75,7 @@ Json json_number(std::optional<double> value);
 
 Json json_word(std::string_view word);
 
-/// Writes a JSON document in pieces, so that it never has to be in memory as a whole.
+/// Writes a JSON document piece by piece, so that it never has to be in memory as a whole.
 class JsonWriter {
  public:
   explicit JsonWriter(const Sink& sink) : sink_(sink) {}
@@ -88,7 +87,7 @@ class JsonWriter {
 
   void put(std::string_view key, const Json& value);
 
-  /// Writes a member whose value `add` appends as JSON text.
+  /// Writes a member or an element of a list: `add(text)` appends its value as JSON to `text`.
   template <typename Add>
   void put_with(std::string_view key, const Add& add) {
     begin_member(key);
@@ -96,8 +95,8 @@ class JsonWriter {
     pass_on();
   }
 
-  /// Writes a list of `count` elements on one line. `add` appends an element, given its index, as
-  /// JSON text.
+  /// Writes a list of `count` elements on one line: `add(i, text)` appends element `i` as JSON to
+  /// `text`.
   template <typename Add>
   void list(std::string_view key, std::size_t count, const Add& add) {
     begin_member(key);

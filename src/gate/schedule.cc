@@ -125,8 +125,8 @@ Levels Schedule::late() const {
 double Schedule::over_all_looks(double p, bool early) const {
   if (early) return std::min(1.0, p / kShareOfEarly);
   if (is_only_look_) return p;
-  // p_late grows with the error, and is a little smaller after more early looks: all that were due,
-  // because a larger error would have allowed them.
+  // Finds the error with which p_late equals `p`. With a larger error, all early looks that were
+  // due could have given an answer, so all of them count.
   constexpr double most = 0.5;
   double low = 1e-12;
   double high = most;

@@ -11,42 +11,41 @@ namespace lauka::gate {
 /// The largest number of planned looks of a gate.
 inline constexpr std::size_t kLooks = 5;
 
-/// The shares of a look's error that its two tests get: ranks are robust to spikes; the mean reacts
-/// to a slow tail of the candidate.
+/// The share of a look's error that the rank test gets, which is robust to spikes.
 inline constexpr double kShareOfRanks = 0.8;
+/// The share of a look's error that the mean's test gets, which reacts to a slow tail.
 inline constexpr double kShareOfMean = 0.2;
 
-/// Returns the numbers of rounds after which planned looks are taken, ascending: `first` (at least
-/// 1) times 1, sqrt 2, 2, 2 sqrt 2 and 4, rounded up.
+/// Returns the numbers of rounds after which planned looks are taken: `first` (at least 1) times 1,
+/// sqrt 2, 2, 2 sqrt 2 and 4, rounded up.
 std::array<std::size_t, kLooks> look_rounds(std::size_t first);
 
 /// Returns Pocock's constant boundary for kLooks looks: the normal deviate which, used at every
-/// look, gives a total error of `error` (1e-6..0.5). Computed as a quadratic in the deviate of a
-/// single look, fitted to the recursion of Armitage, McPherson and Rowe 1969; the total error is
-/// met to 0.3%.
+/// look, gives a total error of about `error` (1e-6..0.5). Fitted to the recursion of Armitage,
+/// McPherson and Rowe 1969.
 double z_look(double error);
 
-/// Returns the error allowed at each of kLooks looks so that together they have `error`.
+/// Returns the error allowed at each of kLooks looks, so that all looks together have about
+/// `error`.
 double p_look(double error);
 
-/// Returns the error that an early look spends; with it, ten rounds can decide at 95% confidence.
+/// Returns the error that an early look may spend of the total error `error`.
 double p_early(double error);
 
 /// Returns the error allowed at each planned look after `early_looks` (0..20) early looks, so that
-/// all looks together have `error` (1e-5..0.5). Fitted to the recursion of z_look; the total is
-/// 0.993 to 1.0016 of `error`. Without early looks it equals p_look.
+/// all looks together have about `error` (1e-5..0.5). Fitted to the recursion of z_look. Equals
+/// p_look without early looks.
 double p_late(double error, std::size_t early_looks);
 
-/// True if a rank test of `rounds` paired rounds can reach its share of `level`.
+/// True if the rank test of `rounds` paired rounds can reach kShareOfRanks of `level`.
 bool rank_test_can_decide(std::size_t rounds, double level);
 
-/// Returns the fewest rounds for an early pass: if one run in 20 is slow, they include a slow run
-/// with about `confidence`. At 95% that is 57, at which there is an early look (59 would delay it
-/// to 80).
+/// Returns the fewest rounds with which an early look can pass. If one run in 20 is slow, so many
+/// rounds include a slow run with a probability of about `confidence`.
 std::size_t fewest_rounds_of_early_pass(double confidence);
 
-/// Returns the smallest share of slow runs with which `rounds` (at least 1) include a slow run,
-/// with `confidence`.
+/// Returns the share of slow runs at which `rounds` rounds (at least 1) include a slow run with
+/// probability `confidence`.
 double rarest_shown(std::size_t rounds, double confidence);
 
 /// The errors that one look may spend.
@@ -58,21 +57,21 @@ struct Levels {
   std::optional<double> max_mean_p_of_pass{};
 };
 
-/// Returns the levels of a gate that looks once, at the end of a fixed number of rounds. `gates`
-/// (at least 1): number of gate decisions in the job, which share the rate of false fails, but not
+/// Returns the levels of a gate that looks only once, at the end of all rounds. `gates` (at least
+/// 1): number of gate decisions in the job, which share the rate of false fails, but not the rate
 /// of false passes.
 Levels levels_of_one_look(double confidence, std::size_t gates);
 
-/// The looks of a gate. Once: at the end. Planned: from the round at which counting would stop
-/// without gates. Early: also before that round.
+/// The looks of a gate. Once: one look, after all rounds. Planned: looks from the round after which
+/// a session without gates would end. Early: also looks before that round.
 enum class WatchSchedule : unsigned char { Once, Planned, Early };
 
 /// Decides when gates look at the samples of one kind of round, and how much of the error rate (1 -
-/// confidence) each look spends.
+/// confidence) each look may spend.
 class Schedule {
  public:
-  /// `confidence`: a fraction; `gates`: number of decisions in the job; early looks begin after
-  /// `min_rounds` rounds, but not before ten.
+  /// `confidence`: a fraction; `gates`: number of gate decisions in the job (at least 1). Early
+  /// looks begin after `min_rounds` rounds, but after ten at the earliest.
   Schedule(double confidence, std::size_t gates, std::size_t min_rounds, WatchSchedule looks);
 
   /// Returns the number of rounds at the next early look; nullopt if no early look is left.
@@ -82,14 +81,14 @@ class Schedule {
   /// if the look allows no answer.
   std::optional<Levels> look_early(std::size_t rounds);
 
-  /// Takes the next planned look after `rounds` rounds, and ends the early looks. If it is also the
-  /// `last` look and no look was taken before, it may spend the whole error.
+  /// Takes the next planned look after `rounds` rounds, and ends the early looks. The look may
+  /// spend the whole error if it is the `last` look and no look was taken before.
   Levels look_as_planned(std::size_t rounds, bool last);
 
   Levels late() const;
 
-  /// Returns the smallest total error, over all looks including early ones, at which a look with p
-  /// value `p` would fail. `early`: the look is an early one.
+  /// Returns the smallest total error, over all looks, with which a look fails if its own p value
+  /// is `p`. `early`: true for an early look.
   double over_all_looks(double p, bool early) const;
 
   std::size_t planned_looks() const { return planned_; }
@@ -101,11 +100,12 @@ class Schedule {
   /// Returns the number of looks taken so far, without early looks that allowed no answer.
   std::size_t looks_taken() const { return early_looks_ + planned_; }
 
-  /// Returns the tails of an interval if the rounds ended now because of their values.
+  /// Returns the tails of a gated metric's intervals if the rounds ended now. IntervalTails::tail
+  /// allows for the looks.
   stats::IntervalTails tails() const;
 
-  /// Returns the fewest rounds after which the first planned look decides about a constant metric:
-  /// n equal differences have probability 4^-n (stats::tails_without_noise).
+  /// Returns the fewest rounds with which a planned look decides about a constant metric: n equal
+  /// differences have probability 4^-n (stats::tails_without_noise).
   std::size_t rounds_of_constants() const;
 
  private:

@@ -15,16 +15,15 @@ namespace {
 
 constexpr std::size_t kMinForMannWhitney = 5;
 
-/// The results of the two tests of one look. `ranks_above`: distance of the rank sum from its
-/// middle.
+/// The results of the two tests of one look. `ranks_above`: rank sum minus the middle of its range.
 struct Tests {
   stats::MeanTest mean{};
   stats::Tails ranks{};
   double ranks_above = 0.0;
 };
 
-/// If neighbouring rounds resemble each other, p values are made larger, as if the boundary were
-/// farther by the factor by which intervals are wider.
+/// Tests the candidate against `ratio` times the reference. If neighbouring rounds resemble each
+/// other, p values are larger.
 Tests look_at(const Evidence& evidence, double ratio) {
   if (evidence.has_layouts())
     return {stats::test_over_layouts(evidence.of_reference(), evidence.of_candidate(),
@@ -52,8 +51,7 @@ Tests look_at(const Evidence& evidence, double ratio) {
 Tests towards_fail(Tests tests, FailsWhen fails_when) {
   auto& [mean, ranks, ranks_above] = tests;
   if (fails_when == FailsWhen::Above) return tests;
-  // Rounds that are all exactly at the limit support a pass, on whichever side the gate fails, and
-  // never a fail: a p_fail of 4^-n would be a discovery for the false discovery rate.
+  // Rounds that are all exactly at the limit support a pass, on whichever side the gate fails.
   const bool are_at_limit = !mean.t && mean.difference == 0.0;
   if (!are_at_limit) std::swap(mean.tails.above, mean.tails.below);
   std::swap(ranks.above, ranks.below);
@@ -62,7 +60,7 @@ Tests towards_fail(Tests tests, FailsWhen fails_when) {
   return tests;
 }
 
-/// Layouts are too few for ranks.
+/// True if there are enough rounds for the rank test, which is not used over layouts.
 bool ranks_speak(const Evidence& evidence, double level) {
   if (evidence.has_layouts()) return false;
   const std::size_t fewer = std::min(evidence.reference.size(), evidence.candidate.size());
@@ -110,7 +108,7 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
 }
 
 /// Finds the position nearest to `estimate` at which `holds` is true, to a millionth of the
-/// distance; `holds` is true at `limit`.
+/// distance between `limit` and `estimate`. `holds` must be true at `limit`.
 template <typename Holds>
 std::optional<double> farthest(double limit, std::optional<double> estimate, Holds holds) {
   if (!estimate) return std::nullopt;
@@ -141,7 +139,7 @@ std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const E
   return estimate->layouts_instead_of_runs(std::abs(estimate->value - std::log1p(limit)), *level);
 }
 
-/// A deviate grows with the square root of the rounds, if the samples so far are typical.
+/// Assumes that a normal deviate grows with the square root of the number of rounds.
 std::optional<double> times_to_decide(const Judgement& judgement, const Levels& levels) {
   const bool towards_fail = judgement.p_fail < judgement.p_pass;
   const double probability = std::min(judgement.p_fail, judgement.p_pass);
@@ -208,10 +206,10 @@ std::vector<bool> first_places(const std::vector<std::size_t>& places, std::size
 
 }  // namespace
 
-// For a quantile, its interval decides alone; over layouts, the test of their means. Otherwise the
-// mean's test fails a gate only if the mean is beyond the limit, and a gate passes only if neither
-// mean nor ranks are beyond the limit. With too few rounds for ranks, the mean's test gets the
-// whole error.
+// For a quantile, its interval decides alone; over layouts, the test of their means. Otherwise both
+// tests can decide. The mean's test fails a gate only if the mean is beyond the limit. A gate
+// passes only if neither the mean nor the ranks are beyond the limit. With too few rounds for
+// ranks, the mean's test gets the whole error.
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
                 bool last) {
   Judgement result;

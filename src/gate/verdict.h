@@ -22,7 +22,7 @@ struct Evidence {
   std::span<const double> reference;
   std::span<const double> candidate;
   bool paired = true;
-  std::optional<double> share{};  ///< gated quantile, as a fraction; nullopt: not a quantile
+  std::optional<double> share{};  ///< gated quantile, as a fraction; nullopt: no quantile is gated
   /// Layout of each sample; empty without --layouts.
   std::span<const std::uint32_t> reference_layouts{};
   std::span<const std::uint32_t> candidate_layouts{};
@@ -31,7 +31,7 @@ struct Evidence {
   stats::LayoutSamples of_reference() const { return {reference, reference_layouts}; }
   stats::LayoutSamples of_candidate() const { return {candidate, candidate_layouts}; }
 
-  /// Returns the number of rounds in which the candidate has a sample.
+  /// Returns the number of the candidate's samples.
   std::size_t rounds() const { return candidate.size(); }
 };
 
@@ -39,12 +39,12 @@ struct Evidence {
 enum class Obstacle : unsigned char {
   None,
   FailureRates,  ///< the commands fail at different rates, so they may do different work
-  FewLayouts,    ///< no change over layouts can be estimated
-  NoSamples,     ///< all values of a sampled event are 0, which proves nothing
+  FewLayouts,    ///< too few layouts to estimate the change over layouts
+  NoSamples,     ///< a sampled event has only values of 0, which prove nothing
 };
 
 /// The test that decided. Ranks also stands for the interval of a quantile, Mean for the test over
-/// layouts.
+/// layouts. Both also stands for settle_job().
 enum class DecidedBy : unsigned char { Nothing, Ranks, Mean, Both };
 
 enum class FailsWhen : unsigned char { Above, Below };
@@ -55,7 +55,7 @@ struct Judgement {
   DecidedBy decided_by = DecidedBy::Nothing;
   double p_fail = 1.0;  ///< p value of the answer Fail
   double p_pass = 1.0;  ///< p value of the answer Pass
-  /// Error that the look allows for the answer or, if undecided, for the likelier answer; 0: none.
+  /// Error that the look allows for its answer or, if undecided, for the likelier answer; 0: none.
   double level = 0.0;
   double mean_difference = 0.0;
   stats::Tails rank_part{};
@@ -63,15 +63,15 @@ struct Judgement {
 };
 
 /// Decides, at one look, if the candidate's change is beyond `limit` (a fraction of the reference,
-/// above -1). `last`: an undecided gate becomes inconclusive.
+/// above -1). `last`: true if an undecided gate becomes inconclusive.
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
                 bool last);
 
-/// The one-sided bounds of a decision, as changes in fractions of the reference: the limits nearest
-/// to the estimate at which the look would give the same answer. nullopt for a test that did not
-/// decide or has no estimate.
+/// The one-sided bounds of a decision, as changes in fractions of the reference. A test's bound is
+/// the limit nearest to the estimate with which the look would give the same answer; nullopt if the
+/// test did not decide or has no estimate.
 struct DecisionBounds {
-  std::optional<double> ranks{};  ///< bound of the typical round, or of the quantile
+  std::optional<double> ranks{};  ///< bound of the typical round's change, or of the quantile's
   std::optional<double> mean{};
 };
 
@@ -88,26 +88,28 @@ struct Verdict {
   Answer answer = Answer::Inconclusive;
   stats::Delta delta{};  ///< change from the reference, or from the gate's bound
   std::size_t rounds = 0;
-  /// At an early look, the estimated number of all rounds in the session; else 0.
+  /// Estimated number of timed rounds without gates, if an early look in timed rounds decided; else
+  /// 0.
   std::size_t planned_rounds = 0;
   double p_fail = 1.0;  ///< p value of the answer Fail
   double p_pass = 1.0;  ///< p value of the answer Pass
   double level = 0.0;
-  /// P value of a fail over all looks, for settle_job; 1: settle_job must not fail the gate.
+  /// P value of a fail over all looks, for settle_job(); 1: settle_job() does not fail the gate.
   double p_over_all_looks = 1.0;
   /// Factor, 1..50, by which the number of rounds must probably grow to decide; nullopt: not
   /// estimated.
   std::optional<double> times_as_many{};
-  /// Number of layouts that would decide, if more rounds would not; else nullopt. kMaxLayouts + 1:
-  /// more than allowed.
+  /// Number of layouts that would decide; kMaxLayouts + 1: even kMaxLayouts would not. nullopt:
+  /// unknown, or more rounds would decide.
   std::optional<std::size_t> layouts_to_decide{};
-  /// Number of the look that gave the answer, from 1; one more than all looks if none gave it.
+  /// Number of the look that gave the answer, from 1; one more than all looks if no look gave it.
   std::size_t look = 1;
   DecidedBy decided_by = DecidedBy::Nothing;
   Obstacle obstacle = Obstacle::None;
-  DecisionBounds bounds{};  ///< bounds by the test that decided; empty if no test of a look decided
-  /// Index of a command whose values cannot be compared, because some are only upper bounds; else
-  /// nullopt.
+  /// Bounds by the tests of the look that decided; empty if no look decided.
+  DecisionBounds bounds{};
+  /// Index of a command whose values cannot be compared, because some values are only upper bounds;
+  /// else nullopt.
   std::optional<std::size_t> incomparable_command{};
 };
 
@@ -121,19 +123,20 @@ struct Look {
 struct Question {
   Condition condition{};
   std::size_t candidate = 0;
-  std::size_t metric = 0;         ///< index into Plan::metrics
-  std::optional<double> share{};  ///< quantile, as a fraction, if the metric is one; else nullopt
+  std::size_t metric = 0;  ///< index into Plan::metrics
+  /// Quantile of a metric that is a percentile, as a fraction; nullopt for other metrics.
+  std::optional<double> share{};
 };
 
-/// Returns the final verdict of a look at the samples; nullopt if the rounds must go on (never at
-/// the last look). `incomparable_command`: see Verdict::incomparable_command.
+/// Returns the verdict of a look at the samples; nullopt if the rounds must go on, which never
+/// happens at the last look. `too_small`: see Verdict::incomparable_command.
 std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
                                       std::optional<std::size_t> too_small, const Levels& levels,
                                       Look look);
 
-/// Returns the candidate's values against a reference that is always at the bound of `condition`.
-/// Values known only as "at most x" count as the largest such x; the result is empty if that could
-/// give a wrong answer.
+/// Returns the values of `series` as the candidate's, and the bound of `condition` as each value of
+/// the reference. Values known only as "at most x" count as the largest such x; the result is empty
+/// if that could give a wrong answer.
 Comparison against_bound(const Condition& condition, const Series& series);
 
 struct FailureCount {
@@ -147,15 +150,13 @@ bool failures_differ(const FailureCount& reference, const FailureCount& candidat
 
 void make_inconclusive(Verdict& verdict, Obstacle obstacle);
 
-/// The tails of a gated metric's intervals. They allow for looks, whose results decide when the
-/// rounds end.
+/// The tails of a gated metric's intervals, which allow for the gates' looks.
 struct GatedInterval {
   std::size_t metric = 0;
   stats::IntervalTails tails;
 };
 
-/// The decisions about a session's gates and its precision. They are made once, because deciding
-/// again would be another look.
+/// The decisions about a session's gates and its precision.
 struct Findings {
   std::vector<Verdict> verdicts;  ///< verdicts ordered by condition, then by candidate
   std::vector<GatedInterval> intervals{};
@@ -168,8 +169,8 @@ struct Findings {
   }
 };
 
-/// The error rate that a job's gates control together. Any: probability of at least one false fail.
-/// Share: expected share of false fails among all fails.
+/// The error rate that all gates of a job control together. Any: probability of at least one false
+/// fail. Share: expected share of false fails among all fails.
 enum class ErrorRate : unsigned char { Any, Share };
 
 /// Returns for each p value if Holm's step-down procedure rejects its hypothesis (Scandinavian
@@ -182,8 +183,8 @@ std::vector<bool> holm(std::span<const double> p, double error);
 /// expected share of false rejections is at most `error`.
 std::vector<bool> benjamini_hochberg(std::span<const double> p, double error);
 
-/// Applies the procedure of `risk` to the gates of all benchmarks, and fails each inconclusive gate
-/// that it rejects. Passes and fails stay.
+/// Applies holm() or, for ErrorRate::Share, benjamini_hochberg() to the gates of all benchmarks.
+/// Fails each inconclusive gate whose hypothesis is rejected; passes and fails stay.
 void settle_job(std::span<Findings* const> findings, double error, ErrorRate risk);
 
 }  // namespace lauka::gate

@@ -27,7 +27,7 @@ namespace po = boost::program_options;
 constexpr std::size_t kMaxSessions = 1'000'000;
 
 constexpr unsigned kGroupNone = 0;
-constexpr unsigned kGroupSeries = 1U << 0U;  // --metric, --role, --machine, --branch, --against
+constexpr unsigned kGroupSeries = 1U << 0U;
 constexpr unsigned kGroupLast = 1U << 1U;
 constexpr unsigned kGroupCommit = 1U << 2U;
 
@@ -372,7 +372,7 @@ Result<Request> parse(std::span<const std::string> typed) {
   }
   if (first == "--version" || first == "-V")
     return Request{.answer = fmt::format("lauka-history {}\n", cli::version())};
-  // used by the build
+  // The build uses --man-page and --completions.
   if (first == "--man-page") return Request{.answer = cli::man_page(description())};
   if (first == "--completions" && arguments.size() == 2)
     if (std::string text = cli::completion(description(), arguments[1]); !text.empty())

@@ -12,7 +12,7 @@
 namespace lauka::history {
 
 enum class Action : unsigned char {
-  PrintAnswer,  ///< print Request::answer
+  PrintAnswer,  ///< prints Request::answer
   Add,
   List,
   Show,
@@ -35,10 +35,10 @@ struct Request {
   ForgetRequest forgotten{};
   bool benchmarks = false;  ///< true: list benchmarks; false: list sessions
   std::string note{};
-  std::string commit_url{};  ///< web address of a commit, with {} for its hash; empty: no links
+  std::string commit_url{};  ///< web address of a commit, with {} for the commit; empty: no links
   std::string title{};
   std::string output = "-";
-  std::optional<double> fail_if_worse{};  ///< limit in percent; nullopt: no check
+  std::optional<double> fail_if_worse{};  ///< limit in percent; nullopt without --fail-if-worse
   bool each_machine = false;
 };
 

@@ -28,10 +28,9 @@
 // address without one, 4.1 puts the value in quotes. So the query of the address that SOCI gets
 // begins and ends with a parameter that has no effect, and everything else that SOCI would
 // interpret is percent-encoded. In the tables, repeated texts (names, commits, values of labels)
-// are ids, and lauka_name has each text once. An id is a hash of its text: writers need not query
-// the id, and two writers of the same text do not wait for each other. 0 is the empty text. A row
-// of lauka_point is a command of a session with all its metrics: a row per metric would mean five
-// times as many rows, and neither database takes a hundred thousand rows per second.
+// are ids, and lauka_name has each text once. An id is a hash of its text, so that writers need not
+// query it; 0 is the id of the empty text. A row of lauka_point is a command of a session with all
+// its metrics, because a row per metric would mean several times as many rows.
 
 namespace lauka::history {
 
@@ -121,8 +120,8 @@ bool add_parts(Address& address, std::string_view text) {
     rest.remove_prefix(end + 1);
   }
   const std::string_view place = rest.substr(0, rest.find('?'));
-  // Refuses a password with another '@' or a '/': the end of the password would be taken for host
-  // or database.
+  // Refuses a password that contains '@' or '/', because a part of the password would be taken for
+  // the host or the database.
   if (place.find('@') != std::string_view::npos) return false;
   const auto hosts = hosts_in(place.substr(0, place.find('/')));
   const std::string_view database = place.substr(std::min(place.find('/'), place.size()));
@@ -171,13 +170,13 @@ Error failed(const std::exception& error, std::string_view what = "query failed"
                is_readonly ? "its file and folder have to be writable, for readers too" : ""};
 }
 
-// SOCI's SQLite backend takes a path literally unless the path contains a '='.
+// SOCI's SQLite backend takes a text without '=' for a path.
 Result<std::string> connection_text(const std::string& path) {
   if (path.empty()) return Error{"has no name", "write --db FILE"};
   const bool is_plain = path.find('=') == std::string::npos;
   if (!is_plain && path.find('"') != std::string::npos)
     return Error{"has both = and \" in its name", "name another file"};
-  const std::string whole = path.front() == '/' ? path : "./" + path;  // never ":memory:"
+  const std::string whole = path.front() == '/' ? path : "./" + path;  // ":memory:" is special
   return is_plain ? whole : "db=\"" + whole + "\"";
 }
 
@@ -305,7 +304,7 @@ struct Database::Connection {
   void open_file(const std::string& words, IfMissing access);
 };
 
-// Loads SOCI's PostgreSQL backend at run time, because it needs libpq and its twenty libraries.
+// Loads SOCI's PostgreSQL backend at run time, because it needs libpq and its many libraries.
 Result<void> Database::Connection::open_server(const Address& address) {
   std::error_code none;
   backend.load(LAUKA_SOCI_POSTGRESQL, none, boost::dll::load_mode::search_system_folders);
@@ -316,8 +315,7 @@ Result<void> Database::Connection::open_server(const Address& address) {
   is_server = true;
   try {
     session.open(*backend.get<const soci::backend_factory*()>("factory_postgresql")(), address.url);
-    // Replaces libpq's function, which would print the server's warnings on standard error. SOCI
-    // does not export the type, so a checked cast is impossible.
+    // Replaces libpq's notice processor, which would print the server's warnings on standard error.
     auto* of_session = static_cast<soci::postgresql_session_backend*>(session.get_backend());
     backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor")(
         of_session->conn_, [](void* /*unused*/, const char* /*text*/) {}, nullptr);
@@ -334,7 +332,7 @@ void Database::Connection::open_file(const std::string& words, IfMissing access)
   session.open(*soci::factory_sqlite3(), words);
   session.once << std::string(kBusyTimeout);
   if (access == IfMissing::Read) return;
-  // The first process that switches the mode blocks others, and SQLite ignores its timeout here.
+  // While another process switches the mode, SQLite fails at once, in spite of its timeout.
   std::string mode;
   for (int tries = 0; mode != "wal" && tries < kTriesForLog; ++tries) {
     if (tries > 0) os::sleep_for(std::chrono::milliseconds(20));
@@ -367,7 +365,7 @@ Result<Database> Database::open(const std::string& where, IfMissing access) {
   }
   if (access == IfMissing::Read && !os::is_there(where))
     return Error{"is not there", "lauka-history add FILE... makes it"};
-  // SQLite would create its journals next to a device.
+  // SQLite would create journal files next to a device.
   if (os::is_there(where) && !os::is_regular_file(where))
     return Error{"is not a regular file", "name another one with --db"};
   const auto words = connection_text(where);
@@ -421,12 +419,12 @@ Result<std::vector<Row>> Database::ask(const std::string& statement, std::size_t
 }
 
 Result<void> Database::in_transaction(const std::function<Result<void>()>& work) {
-  // BEGIN IMMEDIATE, because SQLite otherwise refuses a writer that has read before another writer
-  // wrote.
+  // BEGIN IMMEDIATE, because SQLite otherwise refuses to write in a transaction that has read, if
+  // another transaction has written since.
   if (auto begun = run(connection_->is_server ? "BEGIN" : "BEGIN IMMEDIATE"); !begun) return begun;
   auto done = work();
   if (done) done = run("COMMIT");
-  // A lost connection rolls back without this statement.
+  // Ignores an error here, because the database rolls back by itself if the connection is lost.
   if (!done) static_cast<void>(run("ROLLBACK").has_value());
   return done;
 }
@@ -465,8 +463,7 @@ Result<Database> open_history(const std::string& where, IfMissing access) {
                      ? Error{"holds no history", "lauka-history add FILE... makes one"}
                      : version.error());
   }
-  // Checks the version before anything is written. Migrates even for readers, because they expect
-  // the newest tables.
+  // Migrates also with IfMissing::Read, because queries expect the newest tables.
   if (version)
     if (auto known = check_version(*version); !known) return named(known.error());
   if (auto done = database->in_transaction([&] { return migrate(*database); }); !done)

@@ -14,26 +14,26 @@ namespace lauka::history {
 
 struct Address {
   std::string name{};
-  std::string url{};  ///< address for libpq, in a form that SOCI does not change
+  std::string url{};  ///< address for libpq; SOCI passes it on without changes
   std::vector<std::string>
-      secrets{};  ///< passwords, as typed and decoded; no message may contain them
+      secrets{};  ///< each password, as typed and decoded; must not appear in messages
 };
 
-/// Reads postgresql://user:password@host:port/database?key=value. The error is a predicate. It
-/// contains no part of the address, which may include a password.
+/// Reads postgresql://user:password@host:port/database?key=value. The error is a predicate without
+/// any part of the address, because the address may include a password.
 Result<Address> parse_address(const std::string& where);
 
 /// Returns the name of the database at `where` for messages, without secrets.
 std::string name_of_database(const std::string& where);
 
-/// Returns `text` with the secrets of `address` replaced.
+/// Returns `text` with "..." in place of the secrets of `address`.
 std::string without_secrets(std::string text, const Address& address);
 
-/// Read: an SQLite file must exist. Write: an SQLite file is created if missing. Both allow
-/// changes.
+/// Read: a missing SQLite file is an error. Write: a missing SQLite file is created. Both allow
+/// changes to an existing database.
 enum class IfMissing : unsigned char { Read, Write };
 
-/// The columns of a row as text. NULL becomes an empty text.
+/// The values of a row as texts; an empty text for NULL.
 using Row = std::vector<std::string>;
 
 /// A connection to SQLite or PostgreSQL, through SOCI. Every statement must work in both. Errors
@@ -62,7 +62,8 @@ class Database {
   /// Runs `work` in a transaction. Rolls back if `work` returns an error.
   Result<void> in_transaction(const std::function<Result<void>()>& work);
 
-  /// Waits for other migrations, and keeps them out until the transaction ends.
+  /// Waits for other processes' migrations, and prevents new ones until the transaction ends. Must
+  /// be called in a transaction.
   Result<void> lock_schema();
 
   /// True if the database has a table lauka_history.
@@ -80,7 +81,7 @@ class Database {
 std::span<const std::span<const std::string_view>> migrations();
 
 /// Opens the history in a database, and migrates its tables to the newest version. Refuses a
-/// history of a newer lauka-history, and with Access::Read a database without a history.
+/// history of a newer lauka-history. With IfMissing::Read, refuses a database without a history.
 Result<Database> open_history(const std::string& where, IfMissing access);
 
 }  // namespace lauka::history

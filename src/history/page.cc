@@ -45,8 +45,8 @@ a { color: var(--c0); }
 @media print { .filter { display: none; } }
 )css";
 
-// The script connects the points of each series, because a second path in the file would add a
-// tenth to its size.
+// The script connects the points of each series, because a second path for each series would make
+// the file larger.
 constexpr std::string_view kScript = R"js(
 for (const spots of document.querySelectorAll(".spots")) {
   const trend = spots.cloneNode();
@@ -142,7 +142,7 @@ std::vector<report::TickLabel> commit_labels(const Trend& trend) {
   constexpr std::size_t to_day = 10;
   const std::size_t last = trend.commits.size() - 1;
   std::vector<report::TickLabel> labels;
-  constexpr std::size_t few = 9;  // more labels would hide each other
+  constexpr std::size_t few = 9;
   const std::set<std::size_t> places =
       last + 1 < few ? std::set<std::size_t>{0, last / 2, last}
                      : std::set<std::size_t>{0, last / 4, last / 2, last - last / 4, last};
@@ -225,7 +225,7 @@ struct Commits {
     std::string shown = html_text(short_commit(commit));
     const std::size_t place = url.find("{}");
     if (commit.empty() || place == std::string::npos) return shown;
-    // A commit may be any text, so it is percent-encoded in the address.
+    // A commit may be any text, so the address contains it percent-encoded.
     std::string word;
     for (const char c : commit.substr(0, commit.find("+dirty"))) {
       const bool is_plain = is_letter(c) || is_digit(c) || c == '.' || c == '-';
@@ -275,7 +275,8 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
                      std::min(count, kMaxRows), report::table_html(table));
 }
 
-/// The order of changes: regressions, improvements, other changes; in each group the largest first.
+/// The sort key of changes: regressions first, then improvements, then other changes; in each
+/// group, the largest change first.
 using Rank = std::pair<int, double>;
 
 struct Change {
@@ -283,10 +284,11 @@ struct Change {
   report::TableRow cells{};
 };
 
+/// The part of a page about a series; `title`, `value` and `change` are HTML.
 struct Entry {
   const SteppedSeries* stepped;
   std::string id;
-  std::string title;  // HTML
+  std::string title;
   std::string value;
   std::string change{};
   Rank rank{3, 0.0};

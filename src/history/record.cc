@@ -22,8 +22,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// Takes summaries and ratios from the file. Computes them from samples if the file is older
-// than 1.0 and lacks them.
+// Takes summaries and ratios from the file. If the file lacks medians or ratios, computes them from
+// the samples.
 
 namespace lauka::history {
 
@@ -62,7 +62,6 @@ bool is_uuid(std::string_view text) {
   return true;
 }
 
-/// Compares samples as lauka does since 1.0, because older files have no ratios.
 std::optional<LogRatio> ratio_of_samples(const Samples& of, const Samples& to, bool interleaved) {
   std::vector<double> ours;
   std::vector<double> theirs;
@@ -81,8 +80,6 @@ bool is_among(const Keys& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// True if a part of the file is needed. Most of a file is runs, of which only round and layout are
-/// needed.
 bool is_wanted(std::string_view top, int depth, std::string_view key) {
   constexpr int of_result = 3;         // results[]
   constexpr int of_lauka = 4;          // results[].lauka
@@ -165,8 +162,7 @@ class RecordReader {
       place.benchmark = text_in(*place.ours, "benchmark");
       place.role = text_in(*place.ours, "role");
       if (place.benchmark.empty()) place.benchmark = place.name;
-      // Values over layouts (--layouts) differ from values of a single build, so they form a series
-      // of their own.
+      // Values over layouts differ from values of a single build, so they form a separate series.
       const Json& runs = items_in(*place.ours, "runs");
       place.has_layouts = !runs.empty() && count_in(runs.front(), "layout").has_value();
       for (const Json& run : runs)
@@ -296,8 +292,7 @@ class RecordReader {
     return LogRatio{*value, number_in(*known, "error")};
   }
 
-  /// Returns the samples of a metric; empty if a sample is not positive, because its ratio does not
-  /// exist.
+  /// Returns the samples of a metric; empty if a sample is not positive or not measurable.
   Samples samples(std::size_t place, const std::string& metric) const {
     const Place& of = places_[place];
     const Json* there = object_in(*of.metrics, metric);
@@ -432,7 +427,7 @@ bool decode_values(MetricRecord& metric, std::size_t place, std::string_view num
   }
   const auto words = split(numbers.substr(0, numbers.find(kBetweenMetrics)), kBetweenNumbers);
   constexpr std::size_t parts = 9;
-  constexpr std::size_t without_median = 7;  // number of values that an older lauka-history wrote
+  constexpr std::size_t without_median = 7;
   if (words.size() != parts && words.size() != without_median) return false;
   const auto mean = parse_value(words[0]);
   if (!mean) return false;
@@ -458,7 +453,7 @@ Machine decode_machine(std::string_view parts) {
 }
 
 std::string variant_key(const BenchmarkRecord& result, std::string_view machine_class) {
-  // The length of each part keeps parts from being confused.
+  // The lengths keep "ab" and "c" from having the same key as "a" and "bc".
   std::string key;
   for (const std::string_view part :
        {std::string_view(result.benchmark), std::string_view(result.role),

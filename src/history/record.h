@@ -36,12 +36,12 @@ struct MetricRecord {
 };
 
 struct BenchmarkRecord {
-  std::string benchmark{};  ///< name of the benchmark in a suite, else of the command; ends in "
-                            ///< (layouts)" with --layouts
+  std::string benchmark{};  ///< name of the benchmark in a suite, else of the command; with
+                            ///< --layouts, " (layouts)" is appended
   std::string role{};       ///< role in a suite, such as "candidate"; may be empty
-  std::string command{};    ///< name of the command, if several commands of the benchmark have its
+  std::string command{};    ///< name of the command if several commands of the benchmark have this
                             ///< role; else empty
-  std::string name{};       ///< name of the command, if it was measured with an anchor; else empty
+  std::string name{};       ///< name of the command if it was measured with an anchor; else empty
   std::string anchor{};
   Endings endings{};
   std::vector<MetricRecord> metrics{};
@@ -75,7 +75,7 @@ std::int64_t text_id(std::string_view text);
 
 /// Encodes the names, units and directions of metrics as JSON.
 std::string encode_metric_names(const std::vector<MetricRecord>& metrics);
-/// Encodes the values of metrics, and then the endings of runs. Each finite number reads back
+/// Encodes the values of metrics and, if runs failed, the endings. Each finite number reads back
 /// exactly.
 std::string encode_values(const std::vector<MetricRecord>& metrics, const Endings& endings);
 
@@ -84,18 +84,18 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
 std::vector<MetricRecord> decode_layout(std::string_view layout);
 
 /// Decodes the values of the metric with index `place` from the text of encode_values. Returns
-/// false if the values are missing or invalid.
+/// false if the text lacks the metric or has an invalid mean.
 bool decode_values(MetricRecord& metric, std::size_t place, std::string_view numbers);
 
 /// Decodes the endings from the text of encode_values; empty if no run failed.
 Endings decode_endings(std::string_view numbers);
 
-/// Encodes a machine as JSON, without fields that differ within its class.
+/// Encodes a machine as JSON, without its name, its operating system and its class.
 std::string encode_machine(const Machine& machine);
 /// Decodes the text of encode_machine; an empty machine if the text is invalid.
 Machine decode_machine(std::string_view json);
 
-/// Returns an identifier of a command on a class of machines.
+/// Returns a text that identifies the command of `result` on a class of machines.
 std::string variant_key(const BenchmarkRecord& result, std::string_view machine_class);
 
 }  // namespace lauka::history

@@ -23,10 +23,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-// Uses few statements with many rows, because round trips to the database dominate. Rows are
-// written in ascending order, and tables in a fixed order, so that two writers of the same rows
-// wait for each other without a deadlock. Names of points are queried separately, because a join
-// might read all names.
+// Uses few statements with many rows, because each statement is a round trip to the database. Rows
+// are written in ascending order, and tables in a fixed order, so that two writers of the same rows
+// wait for each other without a deadlock.
 
 namespace lauka::history {
 
@@ -38,8 +37,7 @@ std::int64_t id_in(const std::string& text) {
   return std::strtoll(text.c_str(), nullptr, 10);
 }
 
-/// Returns SQL for the text whose id is in `column`. For few rows only: Loader::learn queries the
-/// many names of points.
+/// Returns SQL for the text whose id is in `column`. For many rows, use Loader::learn instead.
 std::string name_in(std::string_view column) {
   return fmt::format("(SELECT text FROM lauka_name WHERE id = {})", column);
 }
@@ -223,7 +221,7 @@ Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
   return {};
 }
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;  // bytes
+constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;
 constexpr std::size_t kMaxOfBatch = 200;
 constexpr std::size_t kMaxPoints = 4'000;
 constexpr unsigned kMaxReaders = 4;
@@ -250,10 +248,10 @@ struct Batch {
   std::int64_t added_before = 0;
   std::map<std::int64_t, std::string> names{};
   std::map<std::int64_t, std::pair<std::string, std::int64_t>>
-      machines{};  // machine classes with encoded machines, by id
+      machines{};  // by id: class of machines, and id of the name that holds the encoded machine
   std::map<std::int64_t, std::string> variants{};
-  std::map<std::int64_t, std::size_t>
-      sessions{};  // index into `records`, by id; without sessions that the database has
+  std::map<std::int64_t, std::size_t> sessions{};  // by id: index into `records`. add_sessions()
+                                                   // removes sessions that the database has
   std::vector<std::int64_t> ids{};
   std::vector<PointRow> points{};
 
@@ -278,7 +276,6 @@ struct Batch {
     return added_before + 1 + static_cast<std::int64_t>(place);
   }
 
-  // Most commands have the same metrics as the previous command.
   const std::vector<MetricRecord>* last = nullptr;
   std::int64_t last_layout = 0;
 };
@@ -574,7 +571,6 @@ Result<std::vector<MetricHistory>> Loader::series(const Variant& variant, const 
 
 Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
   if (std::ranges::all_of(all, has_one_anchor)) return {};
-  // Sessions that measured two anchors of this benchmark link these anchors.
   const Variant& variant = all.front().variant;
   const auto rows = database_.ask(
       fmt::format(
@@ -679,7 +675,7 @@ Result<SessionRecord> record_in(const std::string& file) {
   return text ? read_record(*text) : Result<SessionRecord>(text.error());
 }
 
-// Reads files ahead in threads, because reading a file takes longer than storing its session.
+// Threads read the next files while sessions are stored.
 Result<AddResult> Adder::add(std::span<const std::string> files) {
   const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders) + 1;
   std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;

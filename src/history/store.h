@@ -27,46 +27,47 @@ struct Variant {
 };
 
 struct SeriesPoint {
-  std::int64_t began = 0;    ///< start of the session in milliseconds since 1970
-  std::int64_t added = 0;    ///< number of the session in the order of adding; 0 if unknown
+  std::int64_t began = 0;  ///< start of the session in milliseconds since 1970
+  std::int64_t added =
+      0;  ///< number that grows in the order in which sessions were added; 0 if unknown
   std::int64_t session = 0;  ///< id in the table lauka_session; 0 without a database
   std::string uuid{};
   std::string
-      commit{};  ///< hash of the commit, with "+dirty" for uncommitted changes; empty if unknown
+      commit{};  ///< commit, with "+dirty" if there were uncommitted changes; empty if unknown
   std::string branch{};
-  std::string anchor{};  ///< name of the anchor of `values.to_anchor`; may be empty
+  std::string
+      anchor{};  ///< name of the command with which `values.to_anchor` compares; may be empty
   MetricRecord values{};
   Endings endings{};
-  double link_error = 0.0;  ///< standard error that `values.to_anchor` got by conversion to the
-                            ///< newest anchor; 0 if not converted
+  double link_error = 0.0;  ///< standard error that the conversion of `values.to_anchor` to the
+                            ///< newest anchor added; 0 if not converted
 };
 
 struct MetricHistory {
   Variant variant{};
-  MetricRecord metric{};  ///< name, unit and latest direction; the values are unused
+  MetricRecord metric{};  ///< name, unit and latest direction; other members are unused
   std::vector<SeriesPoint> points{};
-  std::size_t points_without_ratio = 0;  ///< number of points that lost their ratio, because no
-                                         ///< session links their anchor to the newest anchor
+  std::size_t points_without_ratio = 0;  ///< number of points whose `to_anchor` was removed,
+                                         ///< because it could not be converted to the newest anchor
 };
 
-/// A selection from a history. An empty member does not restrict the selection, except `metrics`
-/// and `role`.
+/// A selection from a history. An empty member, except `metrics` and `role`, does not restrict the
+/// selection.
 struct Wanted {
   std::string benchmark{};
-  std::vector<std::string> metrics{};  ///< names of metrics; empty: wall_time, or else the first
-                                       ///< metric; "all": every metric
-  std::string
-      role{};  ///< role in a suite; empty: candidate, or else another role; "all": every role
-  std::string machine{};  ///< hash of a class of machines, or its beginning
+  std::vector<std::string> metrics{};  ///< names of metrics, or "all"; empty: wall_time or, if it
+                                       ///< was not measured, the first metric
+  std::string role{};     ///< role in a suite; empty: candidate if there is one; "all": every role
+  std::string machine{};  ///< class of machines, or its first characters
   std::string branch{};
-  std::string commit{};      ///< commit at which a variant must have been measured
+  std::string commit{};      ///< commit at which the variants were measured
   bool only_commit = false;  ///< true: only points of `commit`
   bool uuids = false;
-  std::size_t last = 1000;  ///< largest number of sessions in a series; the newest are kept
+  std::size_t last = 1000;  ///< largest number of sessions in a series; older sessions are left out
 };
 
-/// Returns the series of one session, each with one point. Uses only `metrics` and `role` of
-/// `wanted`.
+/// Returns the series of one session, each with one point. Ignores members of `wanted` other than
+/// `metrics` and `role`.
 std::vector<MetricHistory> make_histories(const SessionRecord& session, const Wanted& wanted);
 
 /// Returns the commit of a session, with "+dirty" if there were uncommitted changes; empty if
@@ -88,19 +89,19 @@ class Loader {
  public:
   explicit Loader(Database& database) : database_(database) {}
 
-  /// Returns the latest `last` sessions, the newest first. An empty `commit` means all commits.
+  /// Returns at most `last` sessions, the newest first. An empty `commit` means all commits.
   Result<std::vector<SessionLine>> sessions(std::size_t last, const std::string& commit);
 
   /// Returns the wanted variants, ordered by benchmark, role, command and class of machines.
   /// Returns an error if there are none.
   Result<std::vector<Variant>> variants(const Wanted& wanted);
 
-  /// Returns a series for each wanted metric of a variant. Converts ratios to older anchors into
-  /// ratios to the newest anchor; removes a ratio that cannot be converted.
+  /// Returns a series for each wanted metric of a variant. Converts ratios to other anchors into
+  /// ratios to the newest anchor; removes ratios that cannot be converted.
   Result<std::vector<MetricHistory>> series(const Variant& variant, const Wanted& wanted);
 
-  /// Returns the notes of acknowledged steps. The key is the start of the first session after the
-  /// step, in milliseconds since 1970.
+  /// Returns the notes of acknowledged steps, by the start of the first session after the step (in
+  /// milliseconds since 1970).
   Result<std::map<std::int64_t, std::string>> acknowledged(std::int64_t variant,
                                                            const std::string& metric);
 
@@ -133,7 +134,8 @@ Result<SessionRecord> record_in(const std::string& file);
 
 struct AddResult {
   std::size_t sessions = 0;
-  std::size_t there = 0;  ///< number of sessions that were in the database, or in an earlier file
+  std::size_t there = 0;  ///< number of sessions not added, because the database or an earlier file
+                          ///< had them
   std::size_t bad = 0;
 };
 
@@ -159,8 +161,8 @@ class Adder {
   AddResult added_{};
 };
 
-/// The sessions to delete. Exactly one member is set. `session` may be the beginning of a UUID, and
-/// `commit` the beginning of a hash.
+/// The sessions to delete. Exactly one member must be set. `session` is a UUID or its beginning,
+/// `commit` a commit or its beginning.
 struct ForgetRequest {
   std::string session{};
   std::string commit{};
@@ -172,8 +174,8 @@ struct ForgetRequest {
 /// sessions match ForgetRequest::session.
 Result<std::size_t> forget(Database& database, const ForgetRequest& what);
 
-/// Stores a note about a step, in place of an earlier note. `began` is the start of the first
-/// session after the step, in milliseconds since 1970.
+/// Stores a note about a step; replaces an earlier note. `began` is the start of the first session
+/// after the step, in milliseconds since 1970.
 Result<void> acknowledge(Database& database, std::int64_t variant, const std::string& metric,
                          std::int64_t began, const std::string& note);
 

@@ -26,8 +26,8 @@ namespace lauka::history {
 
 namespace {
 
-constexpr std::size_t kDrawing = 25;   // cells
-constexpr std::size_t kShownOfId = 8;  // enough digits for `lauka-history forget`
+constexpr std::size_t kDrawing = 25;  // cells
+constexpr std::size_t kShownOfId = 8;
 
 stats::Change make_change(double value, double low, double high) {
   return {.change = std::expm1(value),
@@ -44,7 +44,7 @@ stats::Change make_change(const stats::CombinedEffect& all) {
 }
 
 constexpr std::size_t kMinMachines =
-    4;  // with fewer machines, the differences between them are hardly known
+    4;  // fewer machines tell too little about the differences between machines
 
 std::string differences_in_words(const FleetEffect& effect) {
   const stats::CombinedEffect& combined = effect.combined;

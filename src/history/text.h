@@ -25,13 +25,13 @@ std::string minute_text(std::int64_t milliseconds);
 /// Returns `commit` on one line. Cuts a hash to ten digits; keeps "+dirty".
 std::string short_commit(const std::string& commit);
 
-/// Returns the short commit; if the commit is unknown, the time when its first session began.
+/// Returns the short commit; if the commit is unknown, the time when the session began.
 std::string commit_name(const Observation& commit);
 
 /// Returns the title of a series on one line: "parse, wall_time, candidate".
 std::string title_of(const MetricHistory& series);
 
-/// Returns the heading of values: "to the anchor", "to the reference" or "value".
+/// Returns the heading of a column of values: "to the anchor", "to the reference" or "value".
 std::string_view values_heading(ComparedWith against);
 
 /// Returns "machine 1a2b3c4d5e6f7081: AMD EPYC, 8 CPUs, Linux 6.1".
@@ -42,11 +42,11 @@ std::string machine_line(const Variant& variant);
 std::string value_text(const SteppedSeries& stepped, const Observation& commit);
 
 /// Returns the change from the previous commit to the commit with index `commit` (at least 1):
-/// "−2.1% ± 0.3%". Without Trend::is_logarithm: a difference in the metric's unit.
+/// "−2.1% ± 0.3%". Without Trend::is_logarithm: the difference in the metric's unit.
 std::string change_text(const SteppedSeries& stepped, std::size_t commit);
 
-/// Returns the change at a step: "+10.0% ± 0.2%". Without Trend::is_logarithm: a difference in the
-/// metric's unit.
+/// Returns the change at a step: "+10.0% ± 0.2%". Without Trend::is_logarithm: the difference in
+/// the metric's unit.
 std::string step_change_text(const SteppedSeries& stepped, const stats::LevelStep& step);
 
 /// Returns the state of a step: ", acknowledged: new parser"; empty for an alarm.
@@ -55,7 +55,7 @@ std::string state_suffix(const KnownStep& step);
 /// Returns "a step may be at 5793c096; one more commit decides"; empty if no step is pending.
 std::string pending_text(const SteppedSeries& stepped);
 
-/// Describes the steps of a series, each on a line. Empty if there is nothing to report.
+/// Returns the text of `lauka-history steps` for a series; empty if there is nothing to report.
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style);
 
 /// Returns the text of `lauka-history list`.
@@ -69,7 +69,7 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
 /// Returns the text of `lauka-history combine` for an effect.
 std::string fleet_text(const FleetEffect& effect, const report::Style& style);
 
-/// Returns a chart of the change on each class of machines as HTML.
+/// Returns HTML: a chart of the change on each class of machines, and of the combined change.
 std::string fleet_html(const FleetEffect& effect);
 
 struct TableWriter {
@@ -81,8 +81,8 @@ struct TableWriter {
 /// Returns the writer for a format of `lauka-history export`; CSV if the format is unknown.
 TableWriter table_writer(std::string_view format, const Sink& sink);
 
-/// Writes a self-contained HTML page about all series that have commits. `commit_url` is the
-/// address of a commit, with {} for its hash; empty: no links.
+/// Writes a self-contained HTML page about the series that have values. `commit_url` is the web
+/// address of a commit, with {} for the commit; empty: no links.
 void write_history_page(const std::string& title, const std::string& commit_url,
                         std::span<const SteppedSeries> all, const Sink& sink);
 

@@ -16,13 +16,12 @@ namespace lauka::history {
 
 namespace {
 
-// For normal samples: the standard error of the median divided by the standard error of the mean,
-// and the standard deviation divided by the median absolute deviation.
+// For normal samples: the standard error of the median, divided by the standard error of the mean.
 constexpr double kErrorOfMedian = 1.2533;
+// For normal samples: the standard deviation, divided by the median absolute deviation.
 constexpr double kDeviationOfMad = 1.4826;
 
-/// Returns a session's value: the median, which a slow run does not move, if all sessions have a
-/// median; else the mean.
+/// Returns the median if all sessions have one, because a slow run hardly moves it; else the mean.
 double value_of(const MetricRecord& values, bool has_medians) {
   return has_medians ? *values.median : values.mean;
 }
@@ -46,8 +45,8 @@ std::optional<LogRatio> make_part(const MetricRecord& values, ComparedWith again
 }
 
 constexpr double kConfidence95 = 0.95;
-constexpr double kSureOfLink = 3.6;  // standard errors; exceeded once in 3000
-constexpr double kRounding = 1e-9;   // smaller changes are rounding errors
+constexpr double kSureOfLink = 3.6;  // standard errors; noise exceeds this once in 3000
+constexpr double kRounding = 1e-9;   // fraction; smaller changes are rounding errors
 
 bool is_worse(double change, Better better) {
   return better == Better::Neither || (change > 0.0) == (better == Better::Less);
@@ -73,8 +72,8 @@ void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
   for (stats::SeriesPoint& point : points) point.variance = std::max(point.variance, typical);
 }
 
-/// Returns the error of a step's height that comes from conversion to another anchor. All points on
-/// one side of the step share this error, so more points do not reduce it.
+/// Returns the standard error that conversion to another anchor adds to a step's change. All points
+/// on one side of the step share this error, so more points do not reduce it.
 double link_error_at(const std::vector<Observation>& commits, const stats::LevelStep& step) {
   double error = 0.0;
   for (std::size_t i = std::max<std::size_t>(step.earliest, 1); i <= step.latest; ++i) {
@@ -85,8 +84,8 @@ double link_error_at(const std::vector<Observation>& commits, const stats::Level
   return error;
 }
 
-/// Removes steps that rounding or conversion to another anchor explains, and widens the intervals
-/// of the other steps.
+/// Removes steps that may be due to rounding or to conversion to another anchor. Widens the
+/// intervals of the other steps by the error of conversion.
 void allow_for_links(const Trend& trend, std::vector<stats::LevelStep>& steps) {
   std::vector<stats::LevelStep> kept;
   for (stats::LevelStep step : steps) {
@@ -132,8 +131,8 @@ struct SessionPart {
   std::uint64_t runs = 0;
 };
 
-/// Raises each error to at least the typical error for its number of runs. Returns the variance
-/// between sessions beyond their errors.
+/// Raises each error to at least the typical error for the session's number of runs. Returns the
+/// variance between sessions beyond their errors.
 double raise_small_errors(std::span<SessionPart> parts) {
   std::vector<double> of_one_run;
   for (const SessionPart& part : parts)
@@ -196,7 +195,7 @@ double degrees_of_sum(double error, double degrees, double other, double other_d
   const double a = error * error;
   const double b = other * other;
   if (a + b <= 0.0) return std::max(1.0, std::min(degrees, other_degrees));
-  // Uses shares of the sum, because the squares of small variances are 0.
+  // Uses shares of the sum, because the squares of small variances would round to 0.
   const double of_one = a / (a + b);
   const double of_other = b / (a + b);
   return 1.0 / (of_one * of_one / std::max(1.0, degrees) +
@@ -255,7 +254,7 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
 }
 
 void AnchorLinks::add(const std::string& of, const std::string& to, const LogRatio& ratio) {
-  if (of == to || !ratio.error) return;  // a link from a single round has no known error
+  if (of == to || !ratio.error) return;  // the error may be unknown, as for a single round
   if (of < to)
     links_[{of, to}].push_back(ratio);
   else

@@ -17,18 +17,19 @@
 
 namespace lauka::history {
 
-/// Returns the half width of a 95% interval by Student's t. `error` is a standard error; fewer than
-/// 1 degree of freedom counts as 1.
+/// Returns the half width of a 95% interval by Student's t. `error` is a standard error. Fewer
+/// degrees of freedom than 1 count as 1.
 double half_width_95(double error, double degrees);
 
-/// Returns the degrees of freedom of the sum of two independent errors (Welch-Satterthwaite).
+/// Returns the degrees of freedom of the sum of two independent values (Welch-Satterthwaite).
+/// `error` and `other` are their standard errors.
 double degrees_of_sum(double error, double degrees, double other, double other_degrees);
 
 /// Ratios between anchors, from sessions that measured two anchors.
 class AnchorLinks {
  public:
-  /// Adds the ratio of anchor `of` to anchor `to` in one session. Ignores a ratio without a
-  /// standard error, or of an anchor to itself.
+  /// Adds a session's ratio of anchor `of` to anchor `to`. Ignores a ratio without a standard
+  /// error, and a ratio of an anchor to itself.
   void add(const std::string& of, const std::string& to, const LogRatio& ratio);
 
   /// Returns, for each other anchor that is linked to `newest`, the logarithm of its ratio to
@@ -39,22 +40,21 @@ class AnchorLinks {
   std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> links_{};
 };
 
-/// The command with which a history's values are compared.
 enum class ComparedWith : unsigned char {
-  Usual,    ///< Anchor if the latest session has a ratio to an anchor, else Nothing
+  Usual,    ///< Anchor if the newest session of the series has a ratio to an anchor, else Nothing
   Nothing,  ///< no comparison: values as measured
   Reference,
   Anchor,
 };
 
 struct Observation {
-  std::int64_t began = 0;  ///< start of the commit's first session, in milliseconds since 1970
+  std::int64_t began = 0;  ///< start of the first session that `value` combines, in ms since 1970
   std::string commit{};
-  double value = 0.0;  ///< value or, if compared, ratio; its logarithm if Trend::is_logarithm
+  double value = 0.0;  ///< value, or ratio if compared; a logarithm if Trend::is_logarithm
   std::optional<double>
-      error{};              ///< standard error of `value`, without `link_error`; nullopt if unknown
-  double link_error = 0.0;  ///< standard error that `value` got by conversion to the newest anchor;
-                            ///< 0 if not converted
+      error{};              ///< standard error of `value` without `link_error`; nullopt if unknown
+  double link_error = 0.0;  ///< standard error that the conversion of `value` to the newest anchor
+                            ///< added; 0 if not converted
   double degrees = 1.0;
   Endings endings{};
 
@@ -65,9 +65,9 @@ struct Observation {
   double half_width_95() const;
 };
 
-/// A series by commit, in the order in which the commits were first measured.
+/// A series by commit, ordered by the first session of each commit.
 struct Trend {
-  ComparedWith against = ComparedWith::Nothing;  ///< never Against::Usual
+  ComparedWith against = ComparedWith::Nothing;  ///< never ComparedWith::Usual
   bool is_logarithm = true;                      ///< true: all values of `commits` are logarithms
   std::vector<Observation> commits{};
 };
@@ -78,7 +78,7 @@ Trend make_trend(const MetricHistory& series, ComparedWith against);
 enum class StepState : unsigned char {
   Alarm,  ///< a change that needs attention: for the worse, or of a metric without direction
   Better,
-  CancelledLater,  ///< a change for the worse that later steps cancelled
+  CancelledLater,  ///< a change for the worse that later steps reversed
   Acknowledged,
 };
 
@@ -94,8 +94,8 @@ struct SteppedSeries {
   Trend trend{};
   std::vector<KnownStep> steps{};
   bool is_last_suspected = false;
-  /// Index of the commit at a step that one more commit like the last would confirm; nullopt if
-  /// there is no such step.
+  /// Index of the first commit after a possible step; nullopt if there is none. One more commit
+  /// like the last would confirm the step.
   std::optional<std::size_t> pending{};
 };
 
@@ -103,8 +103,8 @@ struct SteppedSeries {
 Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
                                            ComparedWith against);
 
-/// Returns the id of a step: eight hexadecimal digits. `began` is the start of the step's commit,
-/// in milliseconds since 1970.
+/// Returns the id of a step: eight hexadecimal digits. `began` is Observation::began of the first
+/// commit after the step.
 std::string step_id(const MetricHistory& series, std::int64_t began);
 
 struct MachineEffect {
@@ -121,17 +121,18 @@ struct FleetEffect {
   Better better = Better::Less;
   std::vector<MachineEffect> machines{};
   stats::CombinedEffect combined{};
-  std::size_t left_out =
-      0;  ///< number of sessions that have no ratio to the reference with a positive standard error
+  std::size_t left_out = 0;  ///< number of sessions that were left out, because their ratio to the
+                             ///< reference is missing, or its standard error is missing or 0
 };
 
-/// Combines the series of one commit, each of one class of machines, into an effect for each title,
-/// ordered by title. Leaves out a title if no session has a positive standard error.
+/// Combines series of different classes of machines that have the same title (title_of). Returns an
+/// effect for each title, ordered by title; leaves out titles without a usable ratio to the
+/// reference.
 std::vector<FleetEffect> fleet_effects(std::span<const MetricHistory> all);
 
-/// True if the combined change is, with confidence, worse by more than a factor of 1 + `percent` /
-/// 100. If `each`: true if the change on any class of machines is. Always false for a metric
-/// without direction.
+/// True if all of the 95% interval of the combined change is worse than a factor of 1 + `percent` /
+/// 100. If `each`: true if this holds for the change on at least one class of machines. Always
+/// false for a metric without direction.
 bool is_worse_than(const FleetEffect& effect, double percent, bool each);
 
 }  // namespace lauka::history

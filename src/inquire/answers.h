@@ -16,8 +16,8 @@
 
 namespace lauka::inquire {
 
-/// Returns a table of the events whose name, alias or description contains `filter`, ignoring case,
-/// or a message if there are none. Descriptions are wrapped to `columns`; 0: one line per event.
+/// Returns a table of the events whose name, alias or description contains `filter`, ignoring case;
+/// a message if there are none. Descriptions are wrapped at `columns` cells; 0: not wrapped.
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns);
 
 struct MetricLine {
@@ -32,10 +32,10 @@ std::vector<MetricLine> metrics_here(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
     bool has_tree_peak, const CorePlan& cores);
 
-/// Returns a table of the metrics. Descriptions are wrapped to `columns`; 0: one line per metric.
+/// Returns a table of the metrics. Descriptions are wrapped at `columns` cells; 0: not wrapped.
 std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns);
 
-/// Returns a text that shows the passes, and the counter of each event.
+/// Returns a text that shows the passes, and the counter of each event in its pass.
 std::string explain_events(Explanation explanation);
 
 /// Returns a table with a line per thread and a line of totals; unknown values are "-".
@@ -52,19 +52,17 @@ struct CheckLine {
   std::string remedy;
 };
 
-/// Checks what can be measured on a machine, and what makes its measurements noisy. A problem
-/// falsifies or prevents results; a note only informs.
+/// Checks what can be measured on a machine, and what makes measurements noisy there.
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines);
 
-/// Returns the text of --check. Lines are wrapped at `width` cells, except remedies; 0: no line is
-/// wrapped.
+/// Returns the text of --check. Findings are wrapped at `width` cells; 0: not wrapped.
 std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
                        std::size_t width);
 
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
                        std::span<const CheckLine> lines);
 
-/// Appends a line of JSON. `time`: end of the sample's interval, since 1970 (UTC).
+/// Appends a line of JSON to `text`. `time`: end of the sample's interval, since 1970 (UTC).
 void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::string>& kinds,
                      std::chrono::nanoseconds time, std::string& text);
 
@@ -78,8 +76,8 @@ struct Watching {
   std::function<Result<void>(std::string_view)> write;
 };
 
-/// Reads the threads once per interval, and writes each result at once. Skips a reading that would
-/// be late: the next line then covers a longer time.
+/// Reads the threads once per interval, and writes each result at once. Skips a reading if the
+/// previous one took too long; the next samples then cover more time.
 Result<void> watch_threads(cores::ThreadStream& stream, const Watching& watching);
 
 }  // namespace lauka::inquire

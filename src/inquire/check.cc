@@ -124,7 +124,7 @@ CheckLine clock_line(const MachineFacts& facts) {
               : ""};
 }
 
-/// True for drivers that choose the clock themselves, and call their normal mode "powersave".
+/// True if the driver chooses the clock itself, and calls its normal mode "powersave".
 bool chooses_itself(const std::string& driver) {
   return driver == "intel_pstate" || driver == "amd-pstate-epp" || driver == "amd_pstate_epp";
 }
@@ -335,7 +335,7 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
     const std::string front =
         fmt::format("{:<{}}  {:<7}  ", line.topic, topics, name_of(line.standing));
     add_wrapped(text, front, indent, one_line(line.finding), width);
-    // A command is not wrapped, so that it can be copied.
+    // Remedies are not wrapped, so that commands in them can be copied.
     if (!line.remedy.empty())
       text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";
   }

@@ -65,7 +65,8 @@ struct KnownMetric {
   std::string_view name;
   std::string_view unit;
   std::string_view meaning;
-  std::string_view needs{};  ///< events separated by commas, or an option; empty: nothing
+  std::string_view
+      needs{};  ///< events separated by commas, or an option; empty: the metric needs nothing
 };
 
 constexpr auto kMade = std::to_array<KnownMetric>({
@@ -127,7 +128,6 @@ void add_counter(std::string& text, const ExplainedCounter& row, std::size_t cou
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns) {
   if (catalog.empty()) return "no event can be counted here\n";
   std::vector<Row> rows{Row{"event", "alias", "counters", "description"}};
-  // A kpep database or a table of the kernel may contain any text.
   for (const CatalogEntry& entry : catalog)
     if (contains(entry.name, filter) || contains(entry.alias, filter) ||
         contains(entry.description, filter))
@@ -248,8 +248,8 @@ std::string first_cell(std::string_view text) {
 using cores::ThreadSample;
 using std::chrono::nanoseconds;
 
-/// Appends members to a JSON object without building it, because there may be hundreds of lines per
-/// second.
+/// Appends members to the text of a JSON object. Builds no object first, because there may be
+/// hundreds of lines per second.
 class Members {
  public:
   explicit Members(std::string& text) : text_(text) {}

@@ -10,7 +10,7 @@
 
 namespace lauka::os {
 
-/// A clock that never goes back, for time budgets.
+/// A clock that never goes back.
 class Clock : NonCopyable {
  public:
   virtual ~Clock() = default;
@@ -19,15 +19,15 @@ class Clock : NonCopyable {
   virtual std::chrono::nanoseconds now() const = 0;
 };
 
-/// Returns the smallest of several steps of `clock` between successive readings; zero if the clock
-/// does not advance.
+/// Reads `clock` repeatedly. Returns the smallest difference between successive readings that
+/// differ; zero if all readings are equal.
 std::chrono::nanoseconds observed_step(const Clock& clock);
 
 class MonotonicClock final : public Clock {
  public:
   std::chrono::nanoseconds now() const override;
 
-  /// Returns the resolution that the system reports, or observed_step() if that is larger.
+  /// Returns the resolution that the system reports, or observed_step() if larger.
   std::chrono::nanoseconds resolution() const;
 };
 
@@ -38,10 +38,10 @@ inline std::int64_t now_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Sleeps for `time`, or until a signal asks lauka to end.
+/// Sleeps for `time`, or less if lauka is asked to end (interrupt()).
 void sleep_for(std::chrono::nanoseconds time);
 
-/// Returns the period of the kernel's timer tick; nullopt if unknown, and on macOS.
+/// Returns the period of the kernel's timer tick; nullopt if unknown, always on macOS.
 std::optional<std::chrono::nanoseconds> scheduler_tick();
 
 /// Returns the time since 1970 (UTC) minus the time of MonotonicClock.

@@ -12,8 +12,8 @@
 
 // Control groups: a group for each run, and the limits of lauka's own group. Groups for runs need a
 // parent that passes the memory controller on to its children. lauka's own group usually cannot be
-// this parent: only the root group may have processes and pass a controller on. So the groups are
-// made further up.
+// this parent, because a group with processes cannot pass the controller on, except the root group.
+// So the groups for runs are made in an ancestor of lauka's own group.
 
 namespace lauka::os {
 namespace {
@@ -231,7 +231,6 @@ Limiting find_limiting(const LinuxCalls& calls, std::string_view controller) {
   return limiting;
 }
 
-/// Returns the number in a file; nullopt if its text is not a number ("max", "-1").
 std::optional<std::uint64_t> read_number(const LinuxCalls& calls, const std::string& path) {
   return whole_number_in(calls.read_file(path).value_or(""));
 }

@@ -15,8 +15,8 @@
 #include <sys/sysctl.h>
 #include <unistd.h>
 
-// libSystem exports these functions (since macOS 10.15 and 10.10), but no header of the SDK
-// declares them. A weak function is null if the system lacks it.
+// libSystem exports these functions, but the SDK's headers do not declare them. A weak function is
+// null if the system lacks it.
 extern "C" {
 int posix_spawnattr_set_uid_np(const posix_spawnattr_t*, uid_t) __attribute__((weak_import));
 int posix_spawnattr_set_gid_np(const posix_spawnattr_t*, gid_t) __attribute__((weak_import));
@@ -29,8 +29,6 @@ int posix_spawnattr_set_qos_clamp_np(const posix_spawnattr_t*, std::uint64_t)
 namespace lauka::os {
 namespace {
 
-// Compares the constants and layouts of darwin_calls.h with the SDK. The SDK lacks
-// PROC_PIDLISTTHREADIDS, PROC_PIDTHREADCOUNTS and the records of the kernel's trace.
 static_assert(RUSAGE_INFO_V4 == kRusageV4 && sizeof(rusage_info_v4) == kRusageV4Bytes);
 static_assert(RUSAGE_INFO_V6 == kRusageV6 && sizeof(rusage_info_v6) == sizeof(ProcessUsage));
 static_assert(offsetof(rusage_info_v6, ri_user_time) == offsetof(ProcessUsage, user_time));
@@ -88,7 +86,7 @@ struct SpawnAttributes : NonCopyable {
     posix_spawnattr_destroy(&attributes);
   }
 
-  /// Connects `descriptor` to number `as` in the child. If `descriptor` is -1, the child inherits
+  /// Makes `descriptor` the child's descriptor `as`. If `descriptor` is -1, the child inherits
   /// lauka's descriptor `as`.
   void connect(int descriptor, int as) {
     if (descriptor < 0) {

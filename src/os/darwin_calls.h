@@ -14,19 +14,21 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-// Layouts and constants of 64-bit macOS, so that code for macOS compiles on every system.
-// darwin_calls.cc compares them with the SDK's, if the SDK has them.
+// Layouts and constants of 64-bit macOS, repeated here so that code for macOS compiles on every
+// system. darwin_calls.cc compares most of them with the SDK.
 
 namespace lauka::os {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// Layouts of proc_pid_rusage's result. Source: XNU bsd/sys/resource.h.
+/// A flavour of proc_pid_rusage: fills the first kRusageV4Bytes bytes of a ProcessUsage. Source:
+/// XNU bsd/sys/resource.h.
 inline constexpr int kRusageV4 = 4;
 
 inline constexpr int kRusageV6 = 6;
 
-/// The kernel's rusage_info_v6, which begins with rusage_info_v4. Times are in mach units.
+/// The kernel's rusage_info_v6, which begins with rusage_info_v4. Times are in mach units (see
+/// Timebase).
 struct ProcessUsage {
   std::array<std::uint8_t, 16> uuid{};
   std::uint64_t user_time = 0;
@@ -54,7 +56,7 @@ static_assert(offsetof(ProcessUsage, instructions) == 248);
 static_assert(offsetof(ProcessUsage, flags) == kRusageV4Bytes);
 static_assert(offsetof(ProcessUsage, energy_nj) == 336);
 
-/// Requests of proc_pidinfo. Source: XNU bsd/sys/proc_info.h, proc_info_private.h.
+/// A request of proc_pidinfo for a ThreadInfo. Source: XNU bsd/sys/proc_info.h.
 inline constexpr int kPidThreadId64Info = 15;
 inline constexpr int kPidListThreadIds = 28;
 inline constexpr int kPidThreadCounts = 34;
@@ -65,8 +67,8 @@ struct ThreadInfo {
 };
 static_assert(sizeof(ThreadInfo) == 112);
 
-/// The beginning of kPidThreadCounts' result. As many ThreadCounts follow as `kinds` says, the
-/// fastest core kind first.
+/// The beginning of kPidThreadCounts' result. `kinds` ThreadCounts follow, one per core kind, in
+/// the order of hw.perflevel0, hw.perflevel1, ... Source: XNU bsd/sys/proc_info_private.h.
 struct ThreadCountsHeader {
   std::uint16_t kinds = 0;
   std::uint16_t reserved_0 = 0;
@@ -74,7 +76,7 @@ struct ThreadCountsHeader {
 };
 static_assert(sizeof(ThreadCountsHeader) == 8);
 
-/// The work of one thread on one core kind. Times are in mach units.
+/// The work of one thread on one core kind. Times are in mach units (see Timebase).
 struct ThreadCounts {
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
@@ -84,8 +86,8 @@ struct ThreadCounts {
 };
 static_assert(sizeof(ThreadCounts) == 40);
 
-/// The length of a mach unit: `numerator` / `denominator` nanoseconds (125/3 on Apple's
-/// processors).
+/// The length of a mach unit, in which macOS measures time: `numerator` / `denominator`
+/// nanoseconds.
 struct Timebase {
   std::uint32_t numerator = 1;
   std::uint32_t denominator = 1;
@@ -115,7 +117,7 @@ inline constexpr std::uint16_t kEventError = 0x4000;
 inline constexpr std::uint16_t kEventEndOfFile = 0x8000;
 inline constexpr std::uint32_t kNoteExit = 0x80000000;
 
-/// Flags of posix_spawn. Source: XNU bsd/sys/spawn.h.
+/// A flag of posix_spawn. Source: XNU bsd/sys/spawn.h.
 inline constexpr std::uint16_t kSpawnSetProcessGroup = 0x2;
 inline constexpr std::uint16_t kSpawnSetDefaultSignals = 0x4;
 inline constexpr std::uint16_t kSpawnSetSignalMask = 0x8;
@@ -124,24 +126,24 @@ inline constexpr std::uint16_t kSpawnCloseOnExec = 0x4000;
 
 inline constexpr int kMaxGroups = 16;
 
-/// A value of SpawnRequest::qos_clamp that runs the whole process on efficiency cores. Source: XNU
-/// osfmk/mach/task_policy.h.
+/// A value of SpawnRequest::qos_clamp that keeps a process on efficiency cores. Source: XNU
+/// bsd/sys/spawn_internal.h.
 inline constexpr int kClampBackground = 2;
 
-/// Numbers for the sysctl of the kernel's trace: {kCtlKern, kKernKdebug, operation [, value]}.
-/// Source: XNU bsd/sys/sysctl.h.
+/// The first number in the sysctl names of the kernel's trace: {kCtlKern, kKernKdebug, operation
+/// [, value]}. Source: XNU bsd/sys/sysctl.h.
 inline constexpr int kCtlKern = 1;
 inline constexpr int kKernKdebug = 24;
 inline constexpr int kKdSetFlags = 1;
 inline constexpr int kKdEnable = 3;
 inline constexpr int kKdSetBuf = 4;
-inline constexpr int kKdGetBuf = 5;  ///< result: KdebugInfo; allowed without owning the trace
+inline constexpr int kKdGetBuf = 5;  ///< result: a KdebugInfo
 inline constexpr int kKdSetup = 6;
-inline constexpr int kKdRemove = 7;   ///< frees the trace's buffers and gives up the trace
+inline constexpr int kKdRemove = 7;   ///< frees the trace's buffers
 inline constexpr int kKdSetReg = 8;   ///< takes a KdebugFilter, passed as the old value
-inline constexpr int kKdReadTr = 10;  ///< length: bytes when called, records on return
+inline constexpr int kKdReadTr = 10;  ///< length: bytes when called, number of records on return
 inline constexpr int kKdSetTypefilter = 22;
-inline constexpr int kKdBufWait = 23;  ///< length: milliseconds when called, 1 or 0 on return
+inline constexpr int kKdBufWait = 23;  ///< length: ms to wait; on return 1 if half full, else 0
 
 inline constexpr int kLoadLazily = 1;
 
@@ -170,15 +172,15 @@ struct SpawnRequest {
   const SpawnIdentity* identity = nullptr;
 };
 
-/// The calls of macOS that lauka uses, with the system's names and conventions. Each function makes
-/// one call and decides nothing.
+/// Calls of macOS with the system's own conventions, so that tests can replace them.
 struct DarwinCalls {
   int (*sysctl)(int* name, unsigned name_length, void* old_value, std::size_t* old_length,
                 void* new_value, std::size_t new_length);
   int (*sysctlbyname)(const char* name, void* old_value, std::size_t* old_length, void* new_value,
                       std::size_t new_length);
 
-  /// Calls posix_spawn. Returns 0 or errno; ENOSYS if this system cannot change the user.
+  /// Calls posix_spawn. Returns 0 or errno; ENOSYS if this system cannot start a program as another
+  /// user.
   int (*spawn)(const SpawnRequest& request, pid_t* pid);
   int (*kill)(pid_t pid, int signal_number);
   int (*waitid)(idtype_t kind, id_t id, siginfo_t* info, int options);
@@ -189,12 +191,12 @@ struct DarwinCalls {
   int (*kevent)(int queue, const Kevent* changes, int change_count, Kevent* events, int event_count,
                 const timespec* timeout);
 
-  /// Fills `usage`: a ProcessUsage for kRusageV6, or its first kRusageV4Bytes for kRusageV4. A
-  /// zombie keeps its final totals until it is reaped.
+  /// Fills a ProcessUsage (kRusageV6) or its first kRusageV4Bytes bytes (kRusageV4). `usage` is the
+  /// address of the ProcessUsage. Works until the process is reaped.
   int (*proc_pid_rusage)(int pid, int flavour, void** usage);
-  /// Returns the number of bytes written; 0 with errno on error.
+  /// Returns the number of bytes written to `buffer`; 0 with errno on error.
   int (*proc_pidinfo)(int pid, int flavour, std::uint64_t argument, void* buffer, int bytes);
-  /// Returns the number of process ids written; 0 or less if there are none, or on error.
+  /// Returns the number of process ids written to `buffer`; 0 or less without children or on error.
   int (*proc_listchildpids)(pid_t parent, void* buffer, int bytes);
   int (*proc_name)(int pid, void* buffer, std::uint32_t bytes);
 

@@ -50,7 +50,7 @@ int open_anonymous_file() {
 }
 
 int open_shared_memory(off_t size) {
-  // The size of shared memory can be set only once, so lauka's mapping stays valid.
+  // macOS lets the size of shared memory be set only once, so lauka's mapping stays valid.
   constexpr int attempts = 100;
   for (int i = 0; i < attempts; ++i) {
     const std::string name = "/lauka." + std::to_string(arc4random());
@@ -77,7 +77,7 @@ void drop_front(int fd, off_t size, off_t keep) {
 }
 
 int join_groups(const User& user) {
-  // Unlike setgroups, initgroups lets the system look up further memberships by the user's id.
+  // initgroups, unlike setgroups, also covers memberships beyond kMaxGroups.
   if (initgroups(user.name.c_str(), static_cast<int>(user.group)) == 0) return 0;
   const std::size_t count = std::min<std::size_t>(user.groups.size(), kMaxGroups);
   return setgroups(static_cast<int>(count), user.groups.data());
@@ -96,7 +96,7 @@ int name_unnamed(int /*fd*/, const char* /*path*/) {
 }
 
 bool is_mount_point(const char* /*path*/) {
-  return false;  // only folders can be mount points
+  return false;  // on macOS, only folders can be mount points
 }
 
 std::optional<Account> find_account(std::uint32_t user) {
@@ -115,7 +115,6 @@ std::vector<std::uint32_t> find_groups(const std::string& name) {
   return {groups.begin(), groups.begin() + count};
 }
 
-// XNU reads its clock at each switch between user space and kernel, so CPU time has no tick.
 std::optional<std::chrono::nanoseconds> scheduler_tick() {
   return std::nullopt;
 }

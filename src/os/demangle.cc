@@ -25,7 +25,6 @@ class RustName {
   }
 
  private:
-  // Limits, because backward references could make a short symbol endless.
   static constexpr std::size_t kMaxBytes = 4096;
   static constexpr std::size_t kMaxDepth = 64;
 
@@ -345,8 +344,8 @@ std::optional<std::string> by_library(const std::string& symbol) {
   return status == 0 && name ? std::optional<std::string>(name.get()) : std::nullopt;
 }
 
-/// Returns the mangled part of a symbol of Rust's old scheme up to its hash, such as
-/// "_ZN1a1b17h0123456789abcdefE"; empty if the symbol is of another scheme.
+/// Returns the beginning of a symbol of Rust's old scheme, including its hash, such as
+/// "_ZN1a1b17h0123456789abcdefE"; empty if the symbol has no such hash.
 std::string_view old_rust_part(std::string_view symbol) {
   constexpr std::size_t digits = 16;
   const std::size_t hash = symbol.rfind("17h");
@@ -377,8 +376,8 @@ bool take_escape(std::string_view& name, std::string& text) {
   return false;
 }
 
-/// Returns a name of Rust's old scheme without its hash and escapes: "<T as a::B>::c" for
-/// "_$LT$T$u20$as$u20$a..B$GT$::c::h0123456789abcdef".
+/// Removes the hash from a name of Rust's old scheme, and replaces its escapes. Returns
+/// "<T as a::B>::c" for "_$LT$T$u20$as$u20$a..B$GT$::c::h0123456789abcdef".
 std::string unescaped(std::string_view name) {
   name = name.substr(0, name.rfind("::h"));
   std::string text;

@@ -5,8 +5,8 @@
 
 namespace lauka::os {
 
-/// Demangles a symbol of C++ (Itanium ABI) or Rust (both schemes, without the hash). Returns any
-/// other symbol unchanged.
+/// Returns the demangled name of a C++ (Itanium ABI) or Rust symbol, for Rust without the hash.
+/// Returns a symbol that cannot be demangled unchanged.
 std::string demangled(std::string_view symbol);
 
 }  // namespace lauka::os

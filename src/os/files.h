@@ -20,26 +20,24 @@ namespace lauka::os {
 
 enum class Stream : unsigned char { Output, Error };
 
-/// A path without symbolic links; as typed if its links cannot be resolved.
 struct ResolvedPath {
-  std::string path;
-  /// A symbolic link in the path that another user, not the folder's owner, made in a folder such
-  /// as /tmp (sticky, writable for all). It may be a trap. Empty: the path has no such link.
+  std::string path;  ///< absolute, without symbolic links; as typed if it cannot be resolved
+  /// Path of a symbolic link that may be a trap: neither this user nor the owner of the link's
+  /// folder owns the link, and the folder is sticky and writable for all, as /tmp is. Empty: none.
   std::string foreign_link{};
-  /// The descriptor of this process that the path names, such as 1 for /dev/stdout; nullopt if it
-  /// names none.
+  /// Descriptor of this process that the path names, such as 1 for /dev/stdout; nullopt for any
+  /// other path.
   std::optional<int> descriptor{};
 };
 ResolvedPath resolve(const std::string& path);
 
 bool is_standard_output(const std::string& target);
 
-/// Reads a whole file of at most `most_bytes` bytes (a device: at most 1 MiB). The error has no
-/// subject: "cannot be read: No such file or directory".
+/// Reads a whole file of at most `most_bytes` bytes (a device: at most 1 MiB). The error does not
+/// name the file: "cannot be read: No such file or directory".
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
-/// Returns the error of a failed system call: `what`, a colon, and the system's text for errno
-/// `error`.
+/// Returns an error whose text is `what`, a colon, and the system's text for errno `error`.
 Error system_error(std::string what, int error, std::string remedy = "");
 
 Error cannot_write(const std::string& target, int error,
@@ -51,10 +49,10 @@ bool is_there(const std::string& path);
 
 bool is_regular_file(const std::string& path);
 
-/// Refuses a file that runs cannot read as standard input, and an unnamed pipe, because only the
-/// first run could read it.
+/// Refuses a folder, a file that cannot be read, and a pipe in /dev or /proc, which would be empty
+/// after the first run.
 Result<void> check_input(const std::string& path);
-/// Refuses a file to which runs cannot write standard output, and a path with a
+/// Refuses a folder, a file that cannot be written or created, and a path with a
 /// ResolvedPath::foreign_link.
 Result<void> check_output(const std::string& path);
 
@@ -68,13 +66,13 @@ bool has_reader(Stream stream);
 /// Returns the value of an environment variable of lauka; nullopt if it is not set.
 std::optional<std::string> variable(const char* name);
 
-/// Creates the empty file `mark` in lauka's state folder. Returns true if this call created the
-/// file, and thus at most once per user and `mark`.
+/// Creates the empty file `mark` in lauka's state folder. Returns false if the file already exists
+/// or cannot be created.
 bool create_mark_once(const char* mark);
 
 class TextFile {
  public:
-  /// Opens a regular file for reading, with the rights of `user` (nullopt: lauka's own).
+  /// Opens a regular file for reading, with the rights of `user` (nullopt: lauka's own rights).
   static Result<TextFile> open(const std::string& path, const std::optional<User>& user);
 
   static Result<TextFile> make();
@@ -97,28 +95,29 @@ class MetricFiles : NonCopyable {
   struct RunFile {
     std::size_t place = 0;
     std::string text{};
-    bool is_whole = true;  ///< false if the file is not regular, over 1 MiB or cannot be opened
+    /// False if the file is not regular, over 1 MiB, or cannot be opened; then `text` is empty.
+    bool is_whole = true;
   };
 
   virtual ~MetricFiles() = default;
 
-  /// Returns the path for the run with index `place` in a batch. The path differs from those of all
-  /// other runs. All paths have the same length, because the size of the environment affects times.
+  /// Returns the path of the file for the run with index `place` in the current batch. All paths
+  /// have the same length, because the size of the environment affects times.
   virtual std::string path(std::size_t place) const = 0;
 
-  /// Returns the files that runs of the latest batch have written, in the order of the runs.
+  /// Returns the files that runs of the current batch have created, in the order of the runs.
   /// Removes all files and begins the next batch.
   virtual std::vector<RunFile> collect() = 0;
 };
 
 Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>& user);
 
-/// A temporary folder that other users cannot enter. The destructor removes it with its contents.
-/// If the process is killed first, a later process of the user removes the folder if possible.
+/// A temporary folder that only its owner and root can enter. The destructor removes the folder
+/// with its contents if possible.
 class PrivateFolder {
  public:
-  /// Creates a folder below TMPDIR (default: /dev/shm, else /tmp) that belongs to `user` (nullopt:
-  /// lauka's own).
+  /// Creates a folder in TMPDIR (default: /dev/shm, else /tmp) with the rights of `user` (nullopt:
+  /// lauka's own rights).
   static Result<PrivateFolder> create(const std::optional<User>& user = std::nullopt);
 
   PrivateFolder(PrivateFolder&& other) noexcept = default;
@@ -131,8 +130,8 @@ class PrivateFolder {
 
   std::vector<std::string> names() const;
 
-  /// Opens a file of the folder for reading, with the owner's rights. Follows no symbolic link and
-  /// does not wait for a pipe's writer. Returns an empty Descriptor on failure.
+  /// Opens a file of the folder for reading, with the rights of the folder's owner. Follows no
+  /// symbolic link and does not wait for a pipe's writer. Returns an empty Descriptor on failure.
   Descriptor open_file(const std::string& name) const;
 
   void clear() const;
@@ -146,15 +145,15 @@ class PrivateFolder {
   std::optional<User> user_;
 };
 
-/// A file to which lines are added. Lines are written at once; the file is forced to disk at most
-/// once a second.
+/// A file to which lines are added. Lines are written at once, but forced to disk at most once a
+/// second.
 class AppendLog {
  public:
-  /// Opens or creates `path`, and reads it. Refuses a file that another user may have made, that
-  /// another process has open as a log, or that has more than `most_bytes` bytes.
+  /// Opens or creates the log `path`, and reads it. Refuses a file that another user may have put
+  /// there, that another lauka is writing, or that has more than `most_bytes` bytes.
   static Result<std::unique_ptr<AppendLog>> open(const std::string& path, std::size_t most_bytes);
 
-  /// Reads the log `path`, which another process may have open; empty if the file does not exist.
+  /// Reads the log `path`, which another lauka may be writing. Returns "" if the file is missing.
   static Result<std::string> read(const std::string& path, std::size_t most_bytes);
 
   AppendLog(Descriptor file, std::string path, std::string text)
@@ -167,7 +166,7 @@ class AppendLog {
   /// Adds a line. A line that cannot be written is kept for the next append() or flush().
   void append(std::string_view line);
 
-  /// Writes the lines that could not be written before. Returns false on failure.
+  /// Writes the lines that append() could not write. Returns false on failure.
   bool flush();
 
   void remove() { unlink(path_.c_str()); }
@@ -187,12 +186,12 @@ bool has_waiting_input();
 
 std::size_t terminal_width(Stream stream, std::size_t otherwise);
 
-/// True if lauka may draw and erase lines on `stream`: it is a terminal, TERM is not "dumb", and
-/// NO_COLOR is unset or empty.
+/// True if lauka may draw and erase lines on `stream`: the stream is a terminal, TERM is not
+/// "dumb", and NO_COLOR is unset or empty.
 bool wants_drawing(Stream stream);
 
-/// Returns false if the locale (LC_ALL, else LC_CTYPE, else LANG) is C or POSIX, or has a character
-/// set other than UTF-8; else true, also without a locale.
+/// Returns false if the locale (LC_ALL, else LC_CTYPE, else LANG) is C or POSIX, or names a
+/// character set other than UTF-8. Returns true for any other locale, or if none is set.
 bool locale_uses_utf8();
 
 /// True if output to `stream` is coloured by default. Depends on NO_COLOR, CLICOLOR_FORCE and
@@ -200,8 +199,7 @@ bool locale_uses_utf8();
 bool wants_color(Stream stream);
 
 struct FileCalls {
-  /// Opens a file without a name in `folder`, which vanishes if lauka is killed. Returns -1 with
-  /// errno on failure.
+  /// Opens a file without a name on the file system of `folder`. Returns -1 with errno on failure.
   int (*open_unnamed)(const char* folder);
   /// Gives an unnamed file the name `path`. Returns -1 with errno on failure: EEXIST if `path`
   /// exists.
@@ -214,25 +212,25 @@ struct FileCalls {
 
 const FileCalls& file_calls();
 
-/// A file for an export. Its old contents stay until the new contents are complete, if the system
-/// lets lauka replace the file.
+/// A file for an export. If possible, the bytes go to a temporary file first, so that the target
+/// keeps its old contents until the new contents are complete.
 class ExportFile : NonCopyable {
  public:
-  /// Prepares writing to `target` ("-": standard output), without changing it yet. Refuses a target
-  /// that cannot be written.
+  /// Prepares writing to `target` ("-": standard output), without changing the target yet. Refuses
+  /// a target that cannot be written.
   static Result<std::unique_ptr<ExportFile>> open(const std::string& target,
                                                   const FileCalls& calls = file_calls());
 
   ~ExportFile() { discard(); }
 
-  /// Returns a message if the target is a regular file whose bytes must be overwritten, because it
-  /// cannot be replaced; else empty.
+  /// Returns a message if the target is a regular file that must be overwritten in place, because
+  /// lauka cannot replace the file; else empty.
   const std::string& note() const { return note_; }
 
   void write(std::string_view bytes);
 
-  /// Moves the complete file to the target. If only this step fails, saves the complete file under
-  /// another name if possible; the error names it.
+  /// Completes the target. If a complete temporary file cannot take the target's place, saves the
+  /// temporary file under another name if possible; the error then gives this name.
   Result<void> commit();
 
  private:
@@ -265,8 +263,8 @@ struct OpenExport {
   std::unique_ptr<ExportFile> file;
 };
 
-/// Opens `targets`, and returns them in the order of writing. Refuses a target that is the same
-/// file as another target or as one of the commands' output files `outputs`.
+/// Opens `targets`, and returns them in the order of ExportKind. Refuses a target whose path is
+/// also the path of another target or of one of the commands' output files `outputs`.
 Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targets,
                                              std::span<const std::string> outputs);
 

@@ -26,8 +26,8 @@ namespace lauka::os {
 
 namespace {
 
-/// Gives this process the user's rights while the object exists. Root must open a user's file as
-/// that user, because a link could lead to files that only root may use.
+/// Gives this process the rights of `user` (null: keeps its own) while the object exists. Root must
+/// open a user's file as that user, because a link could lead to files that only root may use.
 class Rights : NonCopyable {
  public:
   explicit Rights(const SharedUser* user) : changed_(user != nullptr) {
@@ -39,9 +39,8 @@ class Rights : NonCopyable {
   ~Rights() {
     if (!changed_) return;
     const int saved = errno;
-    // setgroups is not needed to become root again.
     if (seteuid(0) != 0 || setegid(0) != 0) _exit(0);
-    when_parent_dies(kWakeSignal);  // the change of user has undone it
+    when_parent_dies(kWakeSignal);
     errno = saved;
   }
   int error() const { return allowed_ ? 0 : error_; }
@@ -100,8 +99,8 @@ struct ChildPlan {
 };
 
 bool become(const SharedUser& user) {
-  // System calls, because the functions of the C library would change every thread that they find
-  // in the shared memory.
+  // System calls, because vfork shares memory, so that the C library's functions could act on the
+  // parent's threads, too.
   return syscall(SYS_setgroups, user.group_count, user.groups) == 0 &&
          syscall(SYS_setresgid, user.group, user.group, user.group) == 0 &&
          syscall(SYS_setresuid, user.id, user.id, user.id) == 0;
@@ -109,16 +108,15 @@ bool become(const SharedUser& user) {
 
 /// Starts the program. Returns -1 with errno if vfork fails. If the child cannot execute the
 /// program, `plan` gets the reason. The child runs in this process's memory, so it makes only
-/// system calls until execve. The child never returns from this function. The function is not
-/// inlined, so that the child cannot damage the caller's frame.
+/// system calls until execve. The function is not inlined, so that the child cannot damage the
+/// caller's frame.
 [[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
-  // fork would take 2.5 times as long as a tiny program's whole life. The calls that the analyzer
-  // forbids after vfork are system calls that prepare the process.
+  // The calls that the analyzer forbids after vfork are system calls that prepare the process.
   // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
   const pid_t pid = vfork();
   if (pid != 0) return pid;
   setpgid(0, plan.group);
-  // With lauka's own rights. If this fails, the group stays empty, and its peak memory shows that.
+  // Joins with lauka's own rights. If this fails, the group stays empty, and its peak memory is 0.
   if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
   if (plan.program->user != nullptr && !become(*plan.program->user)) {
     plan.failed_step = LaunchStep::BecomeUser;
@@ -130,16 +128,15 @@ bool become(const SharedUser& user) {
     plan.error_number = errno;
     _exit(127);
   }
-  // After the change of user, which undoes it. Needed because lauka and this launcher may be killed
-  // together, as `timeout -s KILL` does.
+  // Needed because lauka and this launcher may be killed at the same time.
   when_parent_dies(SIGKILL);
   dup2(plan.files.input, STDIN_FILENO);
   if (plan.files.output >= 0) dup2(plan.files.output, STDOUT_FILENO);
   if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
   if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
   if (plan.started_with->ignored_child) signal(SIGCHLD, SIG_IGN);
-  // Discards signals that killall sent to this process as a part of lauka, not to the command. A
-  // child that stopped before execve would block the launcher for ever.
+  // Discards pending signals, which were sent to lauka (as by killall), not to the command. A child
+  // that stopped before execve would block the launcher for ever.
   constexpr timespec at_once{};
   while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
   }
@@ -186,7 +183,7 @@ int share_region(const SharedLaunch& launch, RegionPage& page) {
   return 0;
 }
 
-/// Runs the copies of a program (--jobs) in a process that fork has made for them. After fork, this
+/// Runs the copies of a program (--jobs) in a process of their own, which the launcher forks. That
 /// process must not allocate memory.
 class Jobs {
  public:
@@ -401,8 +398,7 @@ class LauncherProcess {
     used_readings_ += set->count;
   }
 
-  /// Waits for the end of a run, and kills the run if it must not go on. All signals are blocked,
-  /// so that no signal is missed between two waits.
+  /// Waits for the end of a run, and kills the run if it must not go on.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
     std::int64_t end_ns = plan.exec_ns;
@@ -429,7 +425,6 @@ class LauncherProcess {
       }
       const bool has_ended = found > 0 && !WIFSTOPPED(status);
       if (!is_killed && end_ns > deadline_ns) {
-        // A run that was asked to end did not reach a time limit: it ends by lauka's signal.
         ended.outcome =
             is_asked ? Outcome(Signalled{SIGKILL}) : TimedOut{std::chrono::nanoseconds(timeout_ns)};
       }
@@ -490,7 +485,7 @@ class LauncherProcess {
   }
 
   /// Restarts the housekeeping timer if it has run for 10 ms, so that it disturbs no run shorter
-  /// than 90 ms. A time limit for each wait would make each run 2 us longer.
+  /// than 90 ms. A time limit for each wait would make each run longer.
   void renew_timer(const SharedProgram& program, std::int64_t at_ns) {
     // Opening a file uses the same timer and stops it.
     const bool is_stopped = program.input_path != nullptr || program.output_path != nullptr;
@@ -506,8 +501,8 @@ class LauncherProcess {
     return sigtimedwait(&awaited_, nullptr, then_ns == kNever ? nullptr : &left);
   }
 
-  /// The floor of peak memory is the launcher's own peak plus a tenth. The kernel sums a process's
-  /// pages per CPU and may be off by that tenth.
+  /// Sets the floor of peak memory to the launcher's own peak plus a tenth, because the kernel's
+  /// count of pages is not exact.
   void note_floor() {
     rusage own{};
     getrusage(RUSAGE_SELF, &own);
@@ -535,9 +530,9 @@ class LauncherProcess {
 }  // namespace
 
 void serve_as_launcher(const LauncherSetup& setup) {
-  // Signals to lauka's group (from a terminal, timeout(1) or kill) are for lauka only. They must
-  // not reach this process, which ends the run if lauka is killed. They must not reach a child that
-  // has no group of its own yet. SIGSTOP and SIGKILL cannot be blocked.
+  // SIGSTOP and SIGKILL cannot be blocked. If they are sent to lauka's process group, they must
+  // reach neither this process, which ends the run if lauka is killed, nor a child that has no
+  // group of its own yet.
   setpgid(0, 0);
   signal(SIGCHLD, SIG_DFL);  // if SIGCHLD were ignored, the kernel would discard status and usage
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -577,8 +572,8 @@ int LauncherCounters::open(SharedCounters* set) {
   return 0;
 }
 
-/// Opens one counter. Returns 0 or errno. A run's counter for an offline CPU stays closed and reads
-/// 0.
+/// Opens one counter. Returns 0 or errno. A counter on an offline CPU stays closed and reads 0,
+/// unless it is system-wide.
 int LauncherCounters::open_request(SharedCounters& set, std::size_t index) {
   const CounterRequest& request = set.requests[index];
   const auto attributes = std::bit_cast<PerfEventAttr>(request.attributes);
@@ -614,7 +609,7 @@ int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
     if (set.requests[i].leader != i) continue;
     readings[i] = Reading{};
     if (set.descriptors[i] < 0) continue;
-    // Words: number, enabled, running, then the values in the order in which the group was opened.
+    // Holds the number of counters, time enabled, time running, and values in the order of opening.
     std::array<std::uint64_t, 3 + kMaxCounters> group{};
     const long words = calls_->read_counter(set.descriptors[i], group.data(), group.size());
     if (words < 0) return static_cast<int>(-words);

@@ -15,12 +15,12 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-// Memory that lauka and its launcher process share. It is mapped before the launcher is forked, so
-// that pointers into it are valid in both processes.
+// Memory that lauka and its launcher process share. It is mapped before lauka forks the launcher,
+// so pointers into the memory are valid in both processes.
 
 namespace lauka::os {
 
-/// The largest number of digits in the number of a copy (--jobs).
+/// The largest number of digits in a copy's number (--jobs).
 inline constexpr std::size_t kJobDigits = 4;
 
 struct SharedUser {
@@ -34,7 +34,7 @@ struct SharedEnvironment {
   char** variables = nullptr;  ///< null: lauka's own environment
   char** of_launch = nullptr;
   char** of_region = nullptr;
-  char* job_digits = nullptr;  ///< digits of kJobVariable's value; null: a single copy
+  char* job_digits = nullptr;  ///< value in the variable kJobVariable; null: a single copy
 };
 
 /// A ProgramSpec in shared memory, in the form that execve needs.
@@ -51,27 +51,27 @@ struct SharedProgram {
   std::uint32_t jobs = 1;
   bool jobs_outlive_failure = false;
   std::int64_t timeout_ns = 0;
-  const unsigned long* cpus = nullptr;  ///< bit mask; null: lauka's own
+  const unsigned long* cpus = nullptr;  ///< bit mask; null: lauka's own CPUs
   std::size_t cpus_bytes = 0;
 };
 
-// The launcher stores an Outcome in shared memory, from which lauka copies it.
+// The launcher writes an Outcome into shared memory.
 static_assert(std::is_trivially_copyable_v<Outcome>);
 
 struct SharedJobs {
   bool are_all_over = false;
-  bool has_failed = false;  ///< true if a copy failed, so that all copies were killed
+  bool has_failed = false;  ///< true if all copies were killed because of one copy's outcome
   Outcome outcome{};
   std::int64_t exec_ns = 0;
   std::int64_t end_ns = 0;
-  Usage usage{};  ///< sum over the copies, without wall time
+  Usage usage{};  ///< sum over the copies, but the largest peak_rss_bytes; no wall time
 };
 
 struct SharedCounters {
   std::size_t count = 0;
   const CounterRequest* requests = nullptr;
-  int* kept_open = nullptr;    ///< counters that stay open (LauncherCounters); negative: not open
-  int* descriptors = nullptr;  ///< counters of the current run; negative: not open
+  int* kept_open = nullptr;    ///< descriptors that stay open (LauncherCounters); negative: none
+  int* descriptors = nullptr;  ///< descriptors of the current run's counters; negative: not open
 };
 
 struct SharedLaunch {
@@ -84,32 +84,32 @@ struct SharedEnded {
   Outcome outcome{};
   Usage usage;
   std::int64_t whole_ns = 0;
-  std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC before any work for this run; 0: not begun
-  std::int64_t exec_ns = 0;   ///< CLOCK_MONOTONIC at the start of the wall time; 0: not started
+  std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC before any work for the run; 0: not begun
+  std::int64_t exec_ns = 0;   ///< CLOCK_MONOTONIC just before the start; 0: not started
   std::size_t readings = 0;   ///< index of the run's first reading in SharedState::readings
   std::size_t reading_count = 0;
   int counter_error = 0;
   int optional_error = 0;
   int survivor = 0;
   std::size_t orphans = 0;
-  std::size_t outlived = 0;  ///< Ended::outlived, but also known if the run was killed
+  std::size_t outlived = 0;  ///< number of processes known to outlive the run, even a killed run
   InputRead input = InputRead::Unknown;
   RegionUse region;
 };
 
 struct SharedState {
-  /// True: the launcher kills the running command and starts no more commands. Set by lauka, or by
-  /// the launcher if lauka has died.
+  /// True: the launcher kills the running command and ends the batch. Set by lauka, or by the
+  /// launcher if lauka has died.
   std::atomic<bool> cancel{false};
 
-  /// True: the launcher ends the current run, because the run's listener has received enough.
+  /// True: the launcher ends the current run, because the run's listener wants no more output.
   std::atomic<bool> enough{false};
 
   SharedJobs jobs{};
-  /// Path of the file with which the next run joins a control group; empty: no group.
+  /// Path of the file with which the batch's runs join a control group; may be empty.
   std::array<char, 4096> group_file{};
-  /// Path of the file with which programs with CPUs of their own join a control group if
-  /// `group_file` is empty; empty: no group.
+  /// Path of the file with which runs of programs with CPUs of their own join a control group if
+  /// `group_file` is empty; may be empty.
   std::array<char, 4096> group_file_on_own_cpus{};
   bool ignores_own_cpus = false;
 
@@ -122,10 +122,10 @@ struct SharedState {
   std::array<Reading, Launcher::kMaxBatch * kMaxCounters> readings;
 };
 
-// The launcher process. main forks it first, while lauka is small, because the kernel never reports
-// a child's peak memory below its parent's. It allocates no memory. Internal to os/.
+// The launcher process. lauka starts it early, while lauka is small, because the kernel reports for
+// a child at least the peak memory of its parent. Internal to os/.
 
-/// The signal state that lauka was started with; every command gets it.
+/// Signal settings with which lauka was started, and with which it starts commands.
 struct InitialSignals {
   sigset_t mask;
   bool ignored_child;
@@ -136,7 +136,7 @@ struct LauncherSetup {
   const LinuxCalls* counters = nullptr;
   InitialSignals started_with{};
   pid_t parent = 0;
-  int socket = -1;  ///< a byte to the launcher starts a batch; a byte back reports its end
+  int socket = -1;  ///< a byte from lauka starts a batch; a byte to lauka reports its end
   const RunFiles* files = nullptr;
   ExitHandler after_lauka = nullptr;
 };
@@ -151,18 +151,19 @@ inline constexpr int kWakeSignal = SIGUSR1;
 /// blocked.
 [[noreturn]] void serve_as_launcher(const LauncherSetup& setup);
 
-/// The kernel counters that the launcher opens for each run. They would stop counting after two or
-/// three runs, because the kernel swaps the launcher's events with their clones in the child. To
-/// prevent this, one event of each kind that is not inherited stays open for the whole session.
+/// The kernel counters that the launcher opens for each run. In addition, events that children do
+/// not inherit stay open for the whole session: they keep the kernel from swapping the counters
+/// with their clones in a child.
 class LauncherCounters {
  public:
   explicit LauncherCounters(const LinuxCalls* calls) : calls_(calls) {}
 
-  /// Opens the counters of `set`, which may be null. Returns 0, or the errno of the first refusal
-  /// of a counter that is not optional.
+  /// Opens the counters of `set`, which may be null. Returns 0, or the errno of a required counter
+  /// that cannot be opened.
   int open(SharedCounters* set);
 
-  /// Returns the errno of the optional counter that the last open() did without; 0: none.
+  /// Returns the errno because of which the last open() left all optional counters closed; 0: no
+  /// error.
   int optional_error() const { return optional_error_; }
 
   /// Writes one reading per counter of `set` to `readings`. Returns 0 or errno.
@@ -170,8 +171,7 @@ class LauncherCounters {
 
   void close(SharedCounters* set) const;
 
-  /// Returns the limit of descriptors for commands, if the launcher raised its own limit; else
-  /// null.
+  /// Returns the limit of descriptors from before the launcher raised its own; null if it has not.
   const rlimit* original_limit() const { return limit_was_raised_ ? &original_limit_ : nullptr; }
 
  private:

@@ -11,7 +11,7 @@
 namespace lauka::os {
 
 /// The kernel's perf_event_attr. Source: include/uapi/linux/perf_event.h of Linux 6.3
-/// (PERF_ATTR_SIZE_VER8). linux_platform.cc compares it with the system's header.
+/// (PERF_ATTR_SIZE_VER8).
 struct PerfEventAttr {
   std::uint32_t type = 0;
   std::uint32_t size = 0;
@@ -33,13 +33,13 @@ static_assert(offsetof(PerfEventAttr, read_format) == 32);
 static_assert(offsetof(PerfEventAttr, config1) == 56);
 static_assert(offsetof(PerfEventAttr, config3) == 128);
 
-/// Sizes of PerfEventAttr in the first kernels that have config1, config2 and config3.
+/// The size of PerfEventAttr from its beginning to the end of config1.
 inline constexpr std::uint32_t kPerfSizeWithConfig1 = 64;
 inline constexpr std::uint32_t kPerfSizeWithConfig2 = 72;
 inline constexpr std::uint32_t kPerfSizeWithConfig3 = 136;
 
-/// Bits of PerfEventAttr::flags. The kernel's header has bit-fields, which little-endian systems
-/// fill from the lowest bit.
+// In the kernel's header, PerfEventAttr::flags are bit-fields. Little-endian systems fill them from
+// the lowest bit.
 static_assert(std::endian::native == std::endian::little);
 inline constexpr std::uint64_t kPerfDisabled = std::uint64_t{1} << 0;
 inline constexpr std::uint64_t kPerfInherit = std::uint64_t{1} << 1;
@@ -56,28 +56,27 @@ inline constexpr std::uint64_t kPerfMmap2 = std::uint64_t{1} << 23;
 inline constexpr std::uint64_t kPerfCommExec = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kPerfBuildId = std::uint64_t{1} << 34;
 
-/// Bits of PerfEventAttr::sample_type. A sample has the selected fields in the order of these
-/// constants.
+/// A bit of PerfEventAttr::sample_type: samples have an instruction pointer.
 inline constexpr std::uint64_t kPerfSampleIp = std::uint64_t{1} << 0;
 inline constexpr std::uint64_t kPerfSampleTid = std::uint64_t{1} << 1;
 inline constexpr std::uint64_t kPerfSampleTime = std::uint64_t{1} << 2;
 inline constexpr std::uint64_t kPerfSamplePeriod = std::uint64_t{1} << 8;
 
-/// Values of PerfEventAttr::type for events that are the same on every machine.
-inline constexpr std::uint32_t kPerfTypeHardware = 0;  ///< config 0: cycles
-inline constexpr std::uint32_t kPerfTypeSoftware = 1;  ///< config 0: the CPU clock
+inline constexpr std::uint32_t kPerfTypeHardware = 0;  ///< with config 0: CPU cycles
+inline constexpr std::uint32_t kPerfTypeSoftware = 1;  ///< with config 0: the CPU clock
 inline constexpr std::uint32_t kPerfTypeCache = 3;
 inline constexpr std::uint32_t kPerfTypeRaw = 4;
 
-/// Bits of PerfEventAttr::read_format. With all of them, reading a group's leader gives {number of
-/// counters, time enabled, time running, values...}, with the values in the order of opening.
+/// A bit of PerfEventAttr::read_format. With this bit, kPerfReadRunning and kPerfReadGroup, reading
+/// a group's leader gives {number of counters, time enabled, time running, values...}, the values
+/// in the order in which the counters were opened.
 inline constexpr std::uint64_t kPerfReadEnabled = 1;
 inline constexpr std::uint64_t kPerfReadRunning = 2;
 inline constexpr std::uint64_t kPerfReadGroup = 8;
 
 struct CounterPlace {
-  int thread = 0;  ///< 0: the calling thread; -1: every thread on `cpu`
-  int cpu = -1;
+  int thread = 0;  ///< id; 0: the calling thread; -1: every thread that runs on `cpu`
+  int cpu = -1;    ///< -1: every CPU
 };
 
 /// The facts about a file that decide whether a process keeps its counters when it executes the
@@ -86,17 +85,16 @@ struct ProgramFile {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
   std::uint32_t mode = 0;
-  bool is_on_nosuid = false;          ///< true if the mount ignores setuid, setgid and capabilities
-  std::string capabilities{};         ///< attribute security.capability; may be empty
-  std::optional<std::string> head{};  ///< nullopt: unreadable
+  bool is_on_nosuid = false;          ///< true if the file system is mounted with nosuid
+  std::string capabilities{};         ///< bytes of the attribute security.capability; may be empty
+  std::optional<std::string> head{};  ///< first kMaxHeadBytes bytes; nullopt: unreadable
 };
 
-/// The number of bytes at the beginning of a script in which Linux looks for its interpreter.
+/// The number of bytes at a script's beginning in which Linux looks for the script's interpreter.
 inline constexpr std::size_t kMaxHeadBytes = 256;
 
-/// The calls of Linux for counters and for facts about the machine. Each function makes one system
-/// call, or reads or describes one file, and decides nothing. A function that returns an int
-/// returns minus errno on failure.
+/// Calls of Linux for counters and for facts about the machine, so that tests can replace them. A
+/// function that returns an int returns minus errno on failure.
 struct LinuxCalls {
   /// Calls perf_event_open, with close on exec. `group` is the leader's descriptor, or -1. Returns
   /// the descriptor.
@@ -106,12 +104,12 @@ struct LinuxCalls {
 
   int (*disable_group)(int leader);
 
-  /// Reads at most `capacity` words. Returns their number, or minus errno.
+  /// Reads at most `capacity` words. Returns the number of words, or minus errno.
   long (*read_counter)(int descriptor, std::uint64_t* words, std::size_t capacity);
 
   void (*close_counter)(int descriptor);
 
-  /// Returns the CPUs that lauka and its children may run on, ascending; empty if unknown.
+  /// Returns the CPUs on which lauka may run, ascending; empty if unknown.
   std::vector<std::uint32_t> (*allowed_cpus)();
 
   int (*run_on)(const std::vector<std::uint32_t>& cpus);
@@ -122,22 +120,22 @@ struct LinuxCalls {
   /// Returns the names in a folder, sorted, without "." and ".."; empty if they cannot be read.
   std::vector<std::string> (*list_folder)(const std::string& path);
 
-  /// Returns the number of folders in a folder of /proc; -1 if that folder does not exist.
+  /// Returns the number of folders in a folder such as /proc/PID/task; -1 if the folder cannot be
+  /// looked up.
   long (*count_folder)(const std::string& path);
 
-  /// Opens a file for read_again(). The caller closes it by close_counter(). Returns the
-  /// descriptor.
+  /// Opens a file for read_again(). Returns its descriptor, for close_counter().
   int (*open_file)(const std::string& path);
 
-  /// Reads the first bytes of an open file as they are now. Returns their number, or minus errno.
+  /// Reads an open file from its beginning. Returns the number of bytes, or minus errno.
   long (*read_again)(int descriptor, char* bytes, std::size_t capacity);
 
-  /// Describes a program's file, with the rights of this process; nullopt if `path` does not lead
-  /// to a regular file.
+  /// Describes a program's file as far as this process may look; nullopt if no regular file is
+  /// found at `path`.
   std::optional<ProgramFile> (*describe_program)(const std::string& path);
 
-  /// Maps a counter's ring of `bytes` bytes: a page with its state, then a power of two of pages
-  /// for records. Returns null with errno on failure.
+  /// Maps a counter's ring of `bytes` bytes: a page with the ring's state, then 2^N pages for
+  /// records. Returns null with errno on failure.
   void* (*map_ring)(int descriptor, std::size_t bytes) = nullptr;
   void (*unmap_ring)(void* ring, std::size_t bytes) = nullptr;
 };

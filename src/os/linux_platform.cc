@@ -40,8 +40,6 @@
 namespace lauka::os {
 namespace {
 
-// The common part of perf_event_attr and PerfEventAttr must agree. The system's header may be older
-// than config3 or newer than PerfEventAttr.
 static_assert(offsetof(perf_event_attr, type) == offsetof(PerfEventAttr, type));
 static_assert(offsetof(perf_event_attr, size) == offsetof(PerfEventAttr, size));
 static_assert(offsetof(perf_event_attr, config) == offsetof(PerfEventAttr, config));
@@ -104,7 +102,7 @@ constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
 std::vector<std::uint32_t> allowed_cpus() {
   std::vector<unsigned long> bits(16);
   long bytes = -1;
-  // The call fails with EINVAL if the buffer is too small. No kernel has more than a million CPUs.
+  // The call fails with EINVAL if the buffer is too small.
   for (; bits.size() <= (1U << 14U); bits.resize(bits.size() * 2)) {
     bytes = syscall(SYS_sched_getaffinity, 0, bits.size() * sizeof bits[0], bits.data());
     if (bytes >= 0 || errno != EINVAL) break;
@@ -243,7 +241,7 @@ class FilesBelow final : public SettingFiles {
   }
 
   int make_folder(const std::string& path) override {
-    // Others may read the journal in the folder, but may not lock the folder.
+    // Other users may read the journal in the folder, but may not lock the folder.
     constexpr mode_t entered_by_all = 0711;
     std::string name;
     const Descriptor folder = open_parent(path, name);
@@ -326,7 +324,7 @@ int open_anonymous_file() {
   const int fd = memfd_create("lauka-standard-error", MFD_CLOEXEC);
   if (fd >= 0)
     fcntl(fd, F_SETFL,
-          O_APPEND);  // each run appends, even after another program has truncated the file
+          O_APPEND);  // each write appends, even after the file was truncated
   return fd;
 }
 
@@ -372,8 +370,8 @@ void when_parent_dies(int signal_number) {
   prctl(PR_SET_PDEATHSIG, signal_number);
 }
 
-// lauka is statically linked, so its C library cannot query name services (LDAP, sssd). getent and
-// id can; the files in /etc are the fallback.
+// If lauka is statically linked, its C library cannot query name services (LDAP, sssd). The
+// programs getent and id can; the files in /etc are the fallback.
 
 namespace {
 
@@ -406,8 +404,8 @@ std::int64_t ns_since_boot() {
   return std::int64_t{t.tv_sec} * kNsASecond + t.tv_nsec;
 }
 
-/// Converts start times of processes. The kernel counts them in clock ticks since boot, including
-/// suspended time, and rounds down.
+/// Converts start times of processes from clock ticks to CLOCK_MONOTONIC. The kernel rounds them
+/// down to ticks since boot, including suspended time.
 struct Ticks {
   std::int64_t length_ns = kNsASecond / sysconf(_SC_CLK_TCK);
   std::int64_t boot_minus_monotonic_ns = ns_since_boot() - now_ns();
@@ -468,8 +466,8 @@ std::vector<std::uint32_t> find_groups(const std::string& name) {
 }
 
 std::optional<std::chrono::nanoseconds> scheduler_tick() {
-  // The tick advances the coarse clock, so its resolution is the tick. sysconf(_SC_CLK_TCK) is
-  // another unit, always 100.
+  // The tick advances the coarse clock, so the clock's resolution is the tick. _SC_CLK_TCK is
+  // another unit.
   timespec t{};
   if (clock_getres(CLOCK_MONOTONIC_COARSE, &t) != 0) return std::nullopt;
   return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);

@@ -79,8 +79,8 @@ Descriptor open_regular(const std::string& path) {
                                                                           : Descriptor();
 }
 
-/// Opens the debug file that .gnu_debuglink names, if its checksum agrees. `root`: the folder that
-/// the process sees as "/".
+/// Opens the debug file `link`, which .gnu_debuglink names, if its checksum is `checksum`. Sets
+/// `path` to the file's path. `root`: the folder that the process sees as "/"; empty for lauka's.
 Descriptor open_linked(const std::string& root, const std::string& program, const std::string& link,
                        std::uint32_t checksum, std::string& path) {
   const std::string folder = program.substr(0, program.rfind('/'));
@@ -188,7 +188,7 @@ OpenedCode symbols_of(const std::string& name, const std::string& path, Descript
   return {std::move(symbols), ""};
 }
 
-/// Opens a file that was mapped. With a build-id, the inode may differ, because overlay file
+/// Opens a file that was mapped. Compares build-ids if known, else inodes, because overlay file
 /// systems report other inodes.
 OpenedCode open_mapped(const std::string& path, const CodeIdentity& identity) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

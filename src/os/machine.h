@@ -19,8 +19,7 @@ Machine this_machine();
 /// Returns a random UUID (version 4, RFC 9562) for a session.
 std::string new_session_id();
 
-/// Returns this machine with all facts that decide its class (class_of). Reads more files than
-/// this_machine().
+/// Returns this_machine() with governors and hypervisor, on which class_of() depends.
 Machine this_machine_whole();
 
 std::string cpu_model();
@@ -32,17 +31,17 @@ std::string parse_os_name(std::string_view os_release);
 
 MachineFacts linux_facts(const LinuxCalls& calls);
 
-/// Adds the facts that decide a Linux machine's class: governors, hypervisor and the CPU's model.
+/// Adds the governors, the hypervisor and the CPU's model to `facts`, for class_of().
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts);
 void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
 
-/// Returns the limits of this process: its CPU affinity, and the smallest limits of its control
-/// groups and their ancestors (cgroup v1 and v2). Ignores a memory limit that is not below the
-/// machine's memory.
+/// Returns the limits of this process: its CPU affinity, and the smallest limits of CPU time and of
+/// memory that its control groups and their ancestors have (cgroup v1 and v2). Ignores a memory
+/// limit that is not below the machine's memory.
 Allowance read_allowance(const LinuxCalls& calls);
 
-/// Returns the counters of the CPU quotas of this process's control group and its ancestors, the
-/// innermost first. Leaves out groups without a quota.
+/// Returns the throttling of this process's control group and of the group's ancestors so far, the
+/// innermost group first. Leaves out groups without a CPU quota.
 std::vector<Throttling> read_throttling(const LinuxCalls& calls);
 
 MachineFacts darwin_facts(const DarwinCalls& calls);
@@ -52,14 +51,14 @@ MachineFacts machine_facts();
 struct ProcessFacts {
   pid_t parent = 0;
   bool is_zombie = false;
-  std::int64_t started_ns = 0;  ///< latest possible start, CLOCK_MONOTONIC
+  std::int64_t started_ns = 0;  ///< latest time at which it can have started, CLOCK_MONOTONIC
 };
 
 using ProcessTable = std::map<pid_t, ProcessFacts>;
 
 ProcessTable all_processes();
 
-/// True if `root` is the parent of `pid`, or another ancestor, in `all`.
+/// True if `root` is the parent of `pid`, its grandparent and so on, as far as `all` knows.
 bool descends_from(const ProcessTable& all, pid_t pid, pid_t root);
 
 }  // namespace lauka::os

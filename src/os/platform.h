@@ -15,8 +15,8 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-// Functions that differ between Linux and macOS (linux_platform.cc, darwin_platform.cc). Internal
-// to os/.
+// Functions of the system. Those without a body here differ between Linux (linux_platform.cc) and
+// macOS (darwin_platform.cc). Internal to os/.
 
 // NOLINTNEXTLINE: POSIX wants this global declared by its users
 extern char** environ;
@@ -26,12 +26,12 @@ namespace lauka::os {
 /// Opens a file without a name, for appending. Returns -1 with errno on failure.
 int open_anonymous_file();
 
-/// Opens an unnamed file of at least `size` zero bytes, as memory that a program shares with lauka.
-/// Its size is fixed. Returns -1 with errno on failure.
+/// Opens a file without a name, of at least `size` zero bytes, as memory that a program shares with
+/// lauka. The file's size cannot change. Returns -1 with errno on failure.
 int open_shared_memory(off_t size);
 
-/// Frees the disk space of all but the last `keep` bytes of `fd`, as far as the system can. The
-/// file's size stays `size`.
+/// Frees the space of all but the last `keep` bytes of a file with `size` bytes, as far as the
+/// system can. The file keeps its size.
 void drop_front(int fd, off_t size, off_t keep);
 
 /// Gives the calling process the groups of `user` (macOS: as many as the system allows). Returns 0,
@@ -42,8 +42,8 @@ int open_unnamed(const char* folder);
 int name_unnamed(int fd, const char* path);
 bool is_mount_point(const char* path);
 
-/// Makes the kernel send `signal_number` to the calling process when its parent dies, until the
-/// process changes its user. A vfork child may call this. Does nothing on macOS.
+/// Makes the kernel send `signal_number` to the calling process when the parent of the process
+/// dies. A change of user undoes this. A vfork child may call this. Does nothing on macOS.
 void when_parent_dies(int signal_number);
 
 inline timespec to_timespec(std::chrono::nanoseconds time) {
@@ -52,8 +52,9 @@ inline timespec to_timespec(std::chrono::nanoseconds time) {
           static_cast<long>(time.count() % ns_per_second)};
 }
 
-/// Linux: kills the descendants of `root` that started at or after `since_ns` (CLOCK_MONOTONIC).
-/// Gives up after two seconds. Returns the id of a process that is left; 0 if none.
+/// Linux: kills the descendants of `root` that can have started at or after `since_ns`
+/// (CLOCK_MONOTONIC). Gives up after about two seconds. Returns the id of a descendant that is
+/// left; 0 if none.
 pid_t kill_descendants(pid_t root, std::int64_t since_ns);
 
 inline std::uint64_t to_ns(const timeval& t) {
@@ -66,8 +67,7 @@ inline Outcome to_outcome(int status) {
   return Exited{WEXITSTATUS(status)};
 }
 
-/// Copies the kernel's accounts of a reaped process to `usage`, except peak memory, whose unit
-/// depends on the system.
+/// Copies CPU times, page faults, context switches and block transfers from `used` to `usage`.
 inline void note_usage(const rusage& used, Usage& usage) {
   usage.user_ns = to_ns(used.ru_utime);
   usage.system_ns = to_ns(used.ru_stime);

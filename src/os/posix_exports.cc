@@ -15,8 +15,8 @@
 namespace lauka::os {
 namespace {
 
-/// Separates the target's name and a number in the names of temporary files. A temporary file is
-/// locked while it is written; a killed lauka leaves an unlocked file.
+/// Follows the target's name in the name of a temporary file. A temporary file is locked while
+/// lauka writes it; a killed lauka may leave an unlocked file.
 constexpr const char* kTemporary = ".lauka-";
 constexpr const char* kKept = ".kept-";
 constexpr std::string_view kStandardOutput = "-";
@@ -138,8 +138,8 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
   return file;
 }
 
-/// Takes a duplicate of an inherited descriptor. Returns 0 or errno. Refuses other descriptors,
-/// which are lauka's own.
+/// Takes a duplicate of an inherited descriptor. Returns 0 or errno. Refuses lauka's own
+/// descriptors and descriptors for reading.
 int ExportFile::adopt_duplicate_of(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFD);
   const int mode = fcntl(descriptor, F_GETFL);
@@ -167,8 +167,6 @@ void ExportFile::open_temporary() {
 }
 
 void ExportFile::write(std::string_view bytes) {
-  // Joins small pieces up to this size only, because new pages cost a short session more than a few
-  // more writes.
   constexpr std::size_t piece = 16384;
   if (waiting_.size() + bytes.size() > piece) flush();
   waiting_.reserve(piece);
@@ -200,8 +198,7 @@ Result<void> ExportFile::commit() {
 }
 
 /// Finds errors that a full disk may show only at close. Returns 0 or errno. Closes a duplicate,
-/// because file_ may still have to name the file. Without spare descriptors it uses fsync, which is
-/// slower.
+/// because file_ is still needed.
 int ExportFile::error_at_close() const {
   for (;;) {
     const int other = dup(file_.get());
@@ -232,7 +229,7 @@ bool ExportFile::take_place() {
   return calls_.rename(temporary_.c_str(), target_.c_str()) == 0;
 }
 
-/// Saves the complete file under a name that no later lauka removes. Always returns an error; it
+/// Saves the complete file under a name that no later lauka removes. Always returns an error, which
 /// names the saved file if saving succeeded.
 Result<void> ExportFile::keep(int error) {
   const std::string kept = free_name(target_ + kKept, [&](const std::string& name) {

@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::size_t kMaxOfDevice = std::size_t{1} << 20U;
 
-/// Calls access(2) for the effective user, which differs from the real user under ActAs.
+/// Calls access(2) for the effective user. Returns 0, or -1 with errno.
 int may(const std::string& path, int mode) {
   return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS);
 }
@@ -67,7 +67,7 @@ std::string interpreter_in(std::string_view head) {
   return std::string(head.substr(0, head.find_first_of(" \t\r")));
 }
 
-/// Returns a script's interpreter if that file is missing; else empty. execve reports "no such
+/// Returns a script's interpreter if lauka cannot find it; else empty. execve would report "no such
 /// file" as if the script were missing.
 std::string missing_interpreter(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -159,8 +159,6 @@ Descriptor locked(int parent, const std::string& name) {
   return is_ours ? std::move(folder) : Descriptor();
 }
 
-/// True if other users may rename entries of `folder`, so that another user's folder may have a
-/// name like lauka's folders. Also true on failure.
 bool lets_others_rename(int folder) {
   struct stat there {};
   return fstat(folder, &there) != 0 ||
@@ -179,8 +177,8 @@ void remove_leftovers(const std::string& below) {
   }
 }
 
-/// Returns the folders in which to make a temporary folder: TMPDIR if set; else memory first,
-/// because a disk's journal takes milliseconds to create and remove a folder while runs go on.
+/// Returns the folders to try for a temporary folder: TMPDIR if set; else /dev/shm first, because a
+/// disk may be slow.
 std::vector<std::string> places() {
   std::string chosen = variable("TMPDIR").value_or("");
   if (!chosen.empty()) return {std::move(chosen)};
@@ -202,8 +200,8 @@ std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesyst
   return std::nullopt;
 }
 
-/// Opens a log. Refuses a file that another user may have put there. An empty Descriptor means that
-/// the log does not exist.
+/// Opens a log. Refuses a file that another user may have made. Returns an empty Descriptor if the
+/// log does not exist and `flags` lacks O_CREAT.
 Result<Descriptor> open_own_log(const std::string& path, int flags) {
   constexpr mode_t written_by_owner = 0644;
   Descriptor file(
@@ -254,8 +252,7 @@ bool write_all(int fd, std::string_view bytes, WriteCall call) {
   while (!bytes.empty()) {
     const ssize_t written = call(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0 &&
-        errno == EAGAIN) {  // a command may have made the shared terminal non-blocking
+    if (written < 0 && errno == EAGAIN) {  // a command may have made a shared terminal non-blocking
       pollfd ready{fd, POLLOUT, 0};
       poll(&ready, 1, -1);
       continue;
@@ -356,8 +353,7 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
 }
 
 // Linux takes counters away from a process that gains rights beyond its user's rights, or whose
-// memory its user may not read (begin_new_exec in fs/exec.c): counters would reveal something about
-// the process to the user.
+// memory its user may not read. Source: begin_new_exec in fs/exec.c.
 
 namespace {
 
@@ -398,7 +394,7 @@ Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
   return rights;
 }
 
-/// True if a file's attribute grants capabilities that the process lacks. The attribute is the
+/// True if a file's attribute grants capabilities that `rights` lacks. The attribute is the
 /// kernel's struct vfs_cap_data: a revision, then permitted and inheritable capabilities, the lower
 /// 32 bits of both first. Revision 3 is visible only to processes to which it grants nothing.
 bool gives_capabilities(const std::string& attribute, const Credentials& rights) {
@@ -436,7 +432,7 @@ bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
 }  // namespace
 
 std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls) {
-  // With suid_dumpable 1, the kernel leaves counters to processes that gain rights.
+  // With suid_dumpable 1, processes that gain rights keep their counters.
   if (calls.read_file("/proc/sys/fs/suid_dumpable").value_or("").starts_with('1'))
     return std::nullopt;
   const auto found = find_program(spec);
@@ -538,7 +534,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   if (fstat(file.get(), &there) != 0) return cannot_read(errno);
   if (S_ISREG(there.st_mode) && static_cast<std::uintmax_t>(there.st_size) > most_bytes)
     return too_large;
-  // Typed text is short, and /dev/zero has no end.
+  // A device such as /dev/zero may have no end.
   const bool is_device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
   const std::size_t most = is_device ? std::min(most_bytes, kMaxOfDevice) : most_bytes;
   auto bytes = read_rest(file.get(), most + 1);
@@ -557,7 +553,7 @@ bool has_waiting_input() {
 
 Result<void> check_input(const std::string& path) {
   struct stat input {};
-  // A named pipe may have another writer for each run.
+  // Named pipes are accepted, because they may have a new writer for each run.
   const bool is_unnamed = path.starts_with("/dev/") || path.starts_with("/proc/");
   if (is_unnamed && stat(path.c_str(), &input) == 0 && S_ISFIFO(input.st_mode))
     return Error{"--input " + cited(path) + " is a pipe, which is empty after the first run",
@@ -706,8 +702,7 @@ void AppendLog::append(std::string_view line) {
   flush();
 }
 
-/// On failure, removes the part of a line that was written before the disk was full, so that no
-/// line follows half a line.
+/// If writing fails, removes what was written, so that no line follows half a line.
 bool AppendLog::flush() {
   if (waiting_.empty()) return true;
   struct stat about {};
@@ -741,8 +736,7 @@ bool locale_uses_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string locale = lower_case(variable(name).value_or(""));
     if (locale.empty()) continue;
-    // "UTF-8" alone is a locale of macOS. A locale without a character set uses the system's
-    // default, which is usually UTF-8.
+    // macOS has a locale named "UTF-8". A locale without a character set counts as UTF-8.
     if (locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos)
       return true;
     return locale != "c" && locale != "posix" && locale.find('.') == std::string::npos;

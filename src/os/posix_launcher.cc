@@ -32,9 +32,9 @@
 
 namespace lauka::os {
 
-// lauka's side of the launcher. It writes requests into shared memory, wakes the launcher and
-// waits. Meanwhile it reads the pipes of --output pipe, and tells the launcher if the user wants to
-// end.
+// lauka's side of the launcher: writes requests into shared memory, wakes the launcher process and
+// waits. While waiting, lauka reads the runs' pipes and sample rings, and cancels the run if lauka
+// is asked to end.
 
 namespace {
 
@@ -47,7 +47,7 @@ Error too_large() {
 }
 
 /// Allocates shared memory, which has the same addresses in the launcher and is never freed. Throws
-/// std::bad_alloc when it is full.
+/// std::bad_alloc if no memory is left.
 class Arena {
  public:
   Arena(std::byte* begin, std::size_t bytes)
@@ -96,8 +96,8 @@ class SharedPrograms {
 
   const SharedProgram* at(ProgramId id) const { return programs_.at(id).shared; }
 
-  /// Writes the variable of a launch into shared memory. `place`: index of the launch in its batch.
-  /// Returns null if the program has no variable for launches.
+  /// Writes the variable of a launch, NAME=VALUE, into shared memory. Returns null if the program
+  /// has no variable for launches. `place`: index of the launch in its batch.
   char* find_variable(const Launch& launch, std::size_t place) {
     const std::string& name = programs_.at(launch.program).launch_variable;
     if (name.empty()) return nullptr;
@@ -106,7 +106,7 @@ class SharedPrograms {
     if (text.size() >= slot.size) {
       constexpr std::size_t roomy = 64;
       const std::size_t size = std::max(roomy, text.size() + 1);
-      slot = {arena_.make<char>(size), size};  // unchanged if memory is exhausted
+      slot = {arena_.make<char>(size), size};
     }
     std::memcpy(slot.bytes, text.c_str(), text.size() + 1);
     return slot.bytes;
@@ -142,9 +142,6 @@ class SharedPrograms {
     return program;
   }
 
-  /// Returns the environment of a program; empty for lauka's own environment. A program without
-  /// changes gets lauka's own, because another size would shift the stack and thereby times.
-  /// Successive programs with equal environments share one copy.
   SharedEnvironment environment_of(const ProgramSpec& spec) {
     if (is_own_environment(spec)) return {};
     if (!latest_spec_ || !has_same_environment(*latest_spec_, spec)) {
@@ -348,9 +345,9 @@ class PosixLauncher final : public Launcher {
     return std::nullopt;
   }
 
-  /// Opens the rings of a sampled run. The counters are opened on the launcher, from which the run
-  /// inherits them. lauka reads the rings, because the launcher would grow, which would raise
-  /// peak_rss. Returns 0 or errno.
+  /// Opens the rings of a sampled run. Returns 0 or errno. The counters are opened on the launcher,
+  /// from which the run inherits them. The launcher does not read the rings itself, because it
+  /// would grow, which would raise peak_rss.
   int open_rings(const Launch& launch, SampleRings& rings) {
     if (launch.samples == nullptr) return 0;
     const CounterRequest& request = *counter_sets_.at(launch.counters)->requests;
@@ -416,8 +413,8 @@ class PosixLauncher final : public Launcher {
     return status;
   }
 
-  /// Cleans up after the launcher's end, after which lauka cannot run anything. Kills the children
-  /// of the run, which have become lauka's children. Returns the error.
+  /// Cleans up after the launcher's end, and returns the error of all later runs. Kills the
+  /// processes of the run, which have become lauka's descendants.
   Error end_of_launcher(int trouble, std::int64_t began_ns) {
     cancel();
     channels_.socket = Descriptor();
@@ -449,8 +446,8 @@ class PosixLauncher final : public Launcher {
       const SharedEnded& shared = state_->ended[i];
       const SharedProgram& program = *state_->launches[i].program;
       last_sink_ = program.is_kept ? OutputKind::Null : program.sink;
-      // Processes that left the group may still exist. They must not use the CPU during the next
-      // run.
+      // Processes that left a killed run's process group may still exist. They must not use the CPU
+      // during the next run.
       const bool ended_by_listener =
           channels_.files.enough_ns() && has_exited_or_signalled(shared.outcome);
       const bool killed = ended_by_listener || was_killed(shared.outcome);
@@ -477,8 +474,8 @@ class PosixLauncher final : public Launcher {
     return all;
   }
 
-  /// Sets the outcome of a run that its listener ended: success, or a timeout if a process
-  /// survived.
+  /// Sets the outcome and wall time of a run that its listener ended. The outcome is success, or a
+  /// timeout if the run's process survived SIGKILL.
   void end_early(const SharedEnded& shared, Ended& ended) const {
     ended.ended_by_listener = true;
     ended.outcome = Exited{0};
@@ -536,8 +533,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
     return system_error("lauka cannot start its launcher process", fork_error);
   }
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher
-  signal(SIGCHLD, SIG_DFL);  // lauka must learn of the launcher's end, even if lauka's parent
-                             // ignored the signal
+  signal(SIGCHLD, SIG_DFL);          // so that waitpid returns the launcher's status
   channels.launcher_socket = Descriptor();
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
   return std::unique_ptr<Launcher>(

@@ -68,8 +68,7 @@ std::string parse_os_name(std::string_view os_release) {
 std::string new_session_id() {
   std::array<std::uint32_t, 4> words{};
   if (getentropy(words.data(), sizeof words) != 0) {
-    // Only if the system has no random bytes: the constructor executes CPUID, which takes 24 us in
-    // a virtual machine.
+    // Only if getentropy fails, because the constructor is slow in a virtual machine.
     std::random_device random;
     for (std::uint32_t& word : words) word = random();
   }
@@ -104,7 +103,7 @@ MachineFacts machine_facts() {
 namespace {
 
 constexpr int kSteps = 16;
-/// Limit of readings in observed_step(). It is enough for a step of 10 ms if a reading takes 10 ns.
+/// Largest number of readings in observed_step(). Readings of 10 ns each can see a step of 10 ms.
 constexpr int kMaxReadings = 2'000'000;
 
 }  // namespace
@@ -279,7 +278,7 @@ void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, Machi
   if (flags) {
     const bool flagged = has_word(*flags, "hypervisor");
     facts.knows_hypervisor = true;
-    // A cloud machine may be physical ("metal"); it lacks the flag.
+    // A physical machine in a cloud may have one of kNames, but lacks the flag.
     if (!flagged) facts.hypervisor.reset();
     if (flagged && !facts.hypervisor) facts.hypervisor = std::string();
   } else {
@@ -288,7 +287,7 @@ void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, Machi
 }
 
 void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
-  // Looks for names in folders, because another user may not read the files.
+  // Looks for names in folders, because the files may be unreadable.
   for (const auto& [folder, file, name] :
        {std::tuple("/", ".dockerenv", "Docker"), std::tuple("/run", ".containerenv", "Podman")}) {
     const auto names = calls.list_folder(folder);
@@ -325,7 +324,6 @@ MachineFacts linux_facts(const LinuxCalls& calls) {
 
 namespace {
 
-/// Returns the load average from struct loadavg: three fixed-point numbers and their scale.
 std::optional<double> load_of(const DarwinCalls& calls) {
   struct Load {
     std::array<std::uint32_t, 3> fixed{};
@@ -368,8 +366,8 @@ std::optional<bool> on_battery(const DarwinCalls& calls) {
   return estimate() != kExternalPower;
 }
 
-/// Returns the id of the process that holds tracing; 0 if there is none. Ignores a holder that has
-/// ended, whose id the kernel keeps, and a holder in the background, which gives way.
+/// Returns the id of the process that owns tracing; 0 if there is none. Ignores an owner that has
+/// ended, whose id the kernel keeps, and an owner in the background, which gives way.
 std::int64_t owner_of_tracing(const DarwinCalls& calls) {
   constexpr std::int64_t foreground = 1;
   if (sysctl_number(calls, "ktrace.state").value_or(0) != foreground) return 0;
@@ -382,7 +380,7 @@ std::int64_t owner_of_tracing(const DarwinCalls& calls) {
 
 TracingFacts probe_tracing(const DarwinCalls& calls) {
   TracingFacts tracing;
-  const auto threads = sysctl_number(calls, "kpc.thread_counting");  // readable by root only
+  const auto threads = sysctl_number(calls, "kpc.thread_counting");
   tracing.readable = threads.has_value();
   tracing.thread_counting = threads.value_or(0) != 0;
   tracing.owner = owner_of_tracing(calls);
@@ -435,7 +433,7 @@ MachineFacts darwin_facts(const DarwinCalls& calls) {
   facts.load = load_of(calls);
   facts.on_battery = on_battery(calls);
   add_darwin_class(calls, facts);
-  facts.aslr = true;  // macOS always randomizes addresses
+  facts.aslr = true;
   facts.tracing = probe_tracing(calls);
   return facts;
 }

@@ -28,11 +28,11 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t interrupted_by = 0;
 
-// The function that on_sudden_end() was given.
+// The argument of on_sudden_end(); null: not called.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<void (*)()> give_back_before_end = nullptr;
 
-// Time of the first signal that asked lauka to end, in ns of CLOCK_MONOTONIC.
+// Time of the first signal that asked lauka to end, in ns of CLOCK_MONOTONIC; 0: none.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<std::int64_t> interrupted_at = 0;
 
@@ -49,7 +49,8 @@ constexpr std::string_view kSuspensionWaits =
 
 constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// One request may arrive as several signals: timeout(1) signals its child and then the whole group.
+// Signals less than this time after the first signal belong to the same request: timeout(1) signals
+// its child, and then the whole group.
 constexpr std::int64_t kOneRequestNs = 500'000'000;
 
 struct NamedSignal {
@@ -57,7 +58,6 @@ struct NamedSignal {
   std::string_view name;
 };
 
-/// Names of signals. strsignal returns sentences, which differ between systems and are translated.
 constexpr auto kSignals = std::to_array<NamedSignal>({
     {SIGABRT, "SIGABRT"},     {SIGALRM, "SIGALRM"},     {SIGBUS, "SIGBUS"},   {SIGCHLD, "SIGCHLD"},
     {SIGCONT, "SIGCONT"},     {SIGFPE, "SIGFPE"},       {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},
@@ -105,7 +105,7 @@ void suspend_now() {
   plain.sa_handler = SIG_DFL;
   sigaction(SIGTSTP, &plain, &ours);
   std::raise(SIGTSTP);
-  sigprocmask(SIG_UNBLOCK, &suspension, nullptr);  // the signal arrives here
+  sigprocmask(SIG_UNBLOCK, &suspension, nullptr);
   sigaction(SIGTSTP, &ours, nullptr);
   sigprocmask(SIG_SETMASK, &saved, nullptr);
 }
@@ -144,8 +144,8 @@ void watch_for_interrupts() {
   for (const int signal_number : kInterrupts) handle(signal_number, &note_interrupt, 0);
   handle(SIGTSTP, &note_suspension, SA_RESTART);
   handle(SIGCONT, &note_resumption, SA_RESTART);
-  // A write error is reported like any other. Commands get lauka's original dispositions from the
-  // launcher.
+  // A write to a closed pipe then fails with EPIPE. Commands get the dispositions that lauka was
+  // started with.
   std::signal(SIGPIPE, SIG_IGN);
   report_large_files();
 }

@@ -29,8 +29,7 @@ namespace lauka::os {
 
 namespace {
 
-/// Sets at most as many groups as the system allows. The count of setgroups is a size_t on Linux,
-/// an int on macOS.
+/// `Count` is size_t on Linux, int on macOS.
 template <typename Count>
 int set_all(int (*set)(Count, const gid_t*), const std::vector<gid_t>& groups) {
   const auto most = static_cast<std::size_t>(std::max(sysconf(_SC_NGROUPS_MAX), 0L));
@@ -137,7 +136,7 @@ constexpr nanoseconds kMaxDyingTime = std::chrono::seconds(2);
   const std::optional<User>& user = spec.user;
   setpgid(0, 0);
   if (!user || (join_groups(*user) == 0 && setgid(user->group) == 0 && setuid(user->id) == 0)) {
-    when_parent_dies(SIGKILL);  // after the change of user, which undoes it
+    when_parent_dies(SIGKILL);
     for (const int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
     const bool has_files = dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
                            dup2(null, STDERR_FILENO) >= 0;
@@ -161,7 +160,8 @@ void set(std::vector<std::string>& environment, const std::string& variable) {
 
 }  // namespace
 
-/// A deadline. If lauka is interrupted, the deadline comes at most one second later.
+/// A deadline. If lauka is asked to end, left() sends SIGTERM to `group` (0: to none) and moves the
+/// deadline to at most one second from then.
 class HelperProgram::Patience {
  public:
   explicit Patience(nanoseconds deadline, pid_t group = 0) : deadline_(deadline), group_(group) {}

@@ -26,7 +26,8 @@ constexpr off_t kErrorFileKept = 1 << 16;
 constexpr nanoseconds kAlarm = std::chrono::milliseconds(100);
 constexpr nanoseconds kSoon = std::chrono::microseconds(100);  // 0 would switch the alarm off
 
-/// Uses lseek, which is faster than fstat. The position may move, because programs append.
+/// Returns the size; 0 on failure. Moves the file position, which does not matter, because programs
+/// append.
 off_t size_of(int fd) {
   return std::max<off_t>(lseek(fd, 0, SEEK_END), 0);
 }
@@ -36,8 +37,9 @@ timeval to_timeval(nanoseconds time) {
   return {microseconds / 1'000'000, static_cast<suseconds_t>(microseconds % 1'000'000)};
 }
 
-// Lowest descriptor number that a program gets, above the numbers that scripts use.
+/// Lowest number of a descriptor that RegionPage hands down, above the numbers that scripts use.
 constexpr int kFirstNumber = 100;
+/// Lowest number if the limit of descriptors excludes kFirstNumber.
 constexpr int kFirstNumberOfFew = 10;
 
 template <typename T>
@@ -46,8 +48,8 @@ T read(const T& shared) {
 }
 
 /// Opens files for a run. Opening a named pipe waits for its other end. The wait fails with EINTR
-/// when the run is no longer wanted, and with ETIMEDOUT at `limit` after construction. The alarm
-/// repeats, because a single alarm may come just before a wait.
+/// when the run is no longer wanted, and with ETIMEDOUT when `limit` has passed since construction.
+/// The alarm repeats, because a single alarm may come just before a wait.
 class OpensPatiently : NonCopyable {
  public:
   OpensPatiently(nanoseconds limit, const std::function<bool()>& is_unwanted)
@@ -131,7 +133,7 @@ std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
   if (spec.input.path && !output_only) named.input = spec.input.path->c_str();
   if (spec.output.sink == OutputKind::File) named.output = spec.output.path.c_str();
   if (named.input == nullptr && named.output == nullptr) return std::nullopt;
-  const ActAs user(spec.user);  // a link could lead to files that only root may use
+  const ActAs user(spec.user);
   if (!user.error().empty()) return NotStarted{LaunchStep::BecomeUser, EPERM};
   return open_named(named, is_unwanted, own);
 }
@@ -151,8 +153,7 @@ bool RunFiles::Pipe::open() {
   if (pipe(ends.data()) != 0) return false;
   read_end = Descriptor(ends[0]);
   write_end = Descriptor(ends[1]);
-  // Reading must not wait, which would delay the session. No run may inherit an end, because the
-  // pipe would then stay open.
+  // Reading must not wait. Runs get duplicates of the write ends only.
   return std::ranges::all_of(ends, [](int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }) &&
          fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }

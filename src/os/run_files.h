@@ -42,13 +42,14 @@ struct OwnFiles {
 };
 
 /// Opens the files with the rights of this process. Waits for the other end of a named pipe until
-/// `is_unwanted` is true or the time is over. Returns why the run cannot start; nullopt if all
-/// files are open.
+/// `is_unwanted` returns true or `named.timeout` is over. Returns the outcome of a run that cannot
+/// start; nullopt if all files are open.
 std::optional<Outcome> open_named(const NamedFiles& named, const std::function<bool()>& is_unwanted,
                                   OwnFiles& own);
 
-/// Opens the files of a program with its user's rights: the output, and unless `output_only` the
-/// input. Returns why the run cannot start; nullopt if all files are open.
+/// Opens the output file and (unless `output_only`) the input file that `spec` names, with the
+/// rights of `spec.user`. Returns the outcome of a run that cannot start; nullopt if all files are
+/// open.
 std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
                                   const std::function<bool()>& is_unwanted, OwnFiles& own);
 
@@ -61,12 +62,12 @@ InputRead input_read(int fd);
 /// The listener to a run's pipes, and the destinations of the output.
 struct Listening {
   OutputListener* listener = nullptr;
-  int output = -1;  ///< descriptor; -1: no destination
+  int output = -1;  ///< descriptor to which output is copied; -1: none
   int error = -1;
   std::function<std::int64_t()> now{};  ///< clock for RunFiles::enough_ns, in nanoseconds
 };
 
-/// Returns the Listening for a run with `sink`; `named` is the descriptor of the output file.
+/// Returns the Listening for a run with `sink`. `named`: descriptor of the output file, or -1.
 inline Listening listening_for(OutputListener* listener, OutputKind sink, int named,
                                std::function<std::int64_t()> now) {
   const bool inherits = sink == OutputKind::Inherit;
@@ -83,36 +84,36 @@ class RunFiles {
 
   void truncate_output() const;
 
-  /// Frees the disk space of old output while a run goes on: of standard error, and of both streams
-  /// if the output `is_kept`.
+  /// Frees disk space of old output while a run goes on: in the file for standard error; if the
+  /// output `is_kept`, in the files for both streams.
   void drop_old_output(bool is_kept) const;
 
-  /// Copies the kept output to its destination for `sink`; `named` is the descriptor of the output
-  /// file.
+  /// Copies the kept output to the destination of `sink`. `named`: descriptor of the output file,
+  /// or -1.
   void pass_on(OutputKind sink, int named) const;
 
-  /// Gives `user` the right to open the pipes, as a program does with its /dev/stdout. Returns
-  /// false with errno if the system refuses.
+  /// Gives `user` the right to open the pipes, which a program does if it opens /dev/stdout.
+  /// Returns false with errno if the system refuses.
   bool hand_pipes_to(const User& user) const;
 
   std::array<int, 2> readable() const { return {output_.read_end.get(), error_.read_end.get()}; }
 
-  /// Prepares for a run, and forgets the output of earlier runs.
+  /// Prepares the reading of the pipes during a run.
   void begin(const Listening& listening = {}) {
     tail_.clear();
     listening_ = listening;
     enough_ns_.reset();
   }
 
-  /// Reads the contents of the pipes, or part of them if a program writes faster.
+  /// Reads the pipes until they are empty, but at most kMaxPieces pieces from each.
   void drain() { drain_at_most(kMaxPieces); }
 
-  /// Reads the pipes while a run goes on. Reads only one piece if there is a listener, because its
-  /// work delays lauka.
+  /// Reads the pipes while a run goes on. With a listener, reads at most one piece from each pipe,
+  /// because the listener's work delays lauka.
   void drain_during_run() { drain_at_most(listening_.listener != nullptr ? 1 : kMaxPieces); }
 
-  /// Returns the time at which the listener ended the run, by Listening::now; nullopt if it did
-  /// not.
+  /// Returns the time (of Listening::now) at which the listener ended the run; nullopt if the
+  /// listener did not.
   std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
 
   /// Returns the last lines of standard error of a run with `sink` (Capture: of both streams);
@@ -151,31 +152,31 @@ class RunFiles {
 /// input, output or error. Writing to the replacement fails.
 void fill_standard_descriptors();
 
-/// The memory in which a run notes its region (lauka/region.h). Each run has its own, because a
-/// process may write after the run. Internal to os/.
+/// The memory in which a run notes its region (lauka/region.h). Each run has memory of its own,
+/// because a process that outlives the run may still write. Internal to os/.
 class RegionPage : NonCopyable {
  public:
   ~RegionPage();
 
-  /// Creates the memory, with a descriptor that the next program inherits. Returns false with errno
-  /// on failure.
+  /// Creates the memory and a descriptor of the memory that the next program inherits. Returns
+  /// false with errno on failure.
   bool hand_down();
 
   /// Makes the next program inherit a counter's descriptor. Needs hand_down(). Returns false with
   /// errno on failure.
   bool hand_down_counter(int descriptor);
 
-  /// Asks threads that enter the region to note their own counts (macOS). Needs hand_down().
+  /// Asks threads that enter the region to note their counts (macOS). Needs hand_down().
   void count_threads();
 
   /// Returns the memory's descriptor in the next program; -1 without memory.
   int descriptor() const { return count_ > 0 ? handed_.front() : -1; }
 
-  /// Returns NAME=VALUE for the program's environment, valid as long as this object; empty without
-  /// memory.
+  /// Returns NAME=VALUE for the program's environment; empty without memory. The pointer is valid
+  /// as long as this object.
   char* variable() { return variable_.data(); }
 
-  /// Returns what the program has noted so far; all 0 without memory.
+  /// Returns what the program has noted so far; all fields are 0 without memory.
   RegionUse use() const;
 
  private:

@@ -15,7 +15,7 @@ std::size_t page_bytes() {
 }
 
 /// Returns the factor of a run's period, from 0.75 to 1.25. Fractions of multiples of the golden
-/// ratio are evenly spread over any number of runs, even over every second or third run.
+/// ratio are evenly spread over any number of runs.
 double period_factor(std::uint32_t run) {
   constexpr std::uint32_t golden = 2'654'435'769U;
   constexpr double whole = 4'294'967'296.0;

@@ -12,7 +12,7 @@
 namespace lauka::os {
 
 /// The files in which Linux shows and accepts settings, and the journal of changes to settings.
-/// Paths are absolute. A path that contains a symbolic link is refused (ELOOP or ENOTDIR).
+/// Paths are absolute. No function follows a symbolic link.
 class SettingFiles : NonCopyable {
  public:
   virtual ~SettingFiles() = default;
@@ -20,8 +20,8 @@ class SettingFiles : NonCopyable {
   /// Returns the first 64 KB of a file; nullopt if it cannot be read.
   virtual std::optional<std::string> read(const std::string& path) = 0;
 
-  /// Returns the whole journal; nullopt if it is missing. Refuses a file that others could have
-  /// written, or that cannot be read to its end.
+  /// Returns the whole journal; nullopt if the file is missing. Refuses a file that other users
+  /// could have written, or that cannot be read to its end.
   virtual Result<std::optional<std::string>> read_journal(const std::string& path) = 0;
 
   virtual std::vector<std::string> list(const std::string& folder) = 0;
@@ -29,26 +29,26 @@ class SettingFiles : NonCopyable {
   /// Returns 0 if this process may write to the file, else errno.
   virtual int check_writable(const std::string& path) = 0;
 
-  /// Writes to an existing file in a single system call. Returns 0 or errno.
+  /// Writes `text` to an existing file in a single system call. Returns 0 or errno.
   virtual int write(const std::string& path, std::string_view text) = 0;
 
   /// Appends `text` to a file, which is created if missing, and waits until the text is on disk.
   /// Returns 0 or errno.
   virtual int append(const std::string& path, std::string_view text) = 0;
 
-  /// Creates a folder that only this user may list and write to. Returns 0 or errno.
+  /// Creates a folder that only this user and root may list and change. Returns 0 or errno.
   virtual int make_folder(const std::string& path) = 0;
 
   virtual int remove(const std::string& path) = 0;
 
   /// Locks a folder until unlock() or the end of this process. Returns 0 or errno: EWOULDBLOCK if
-  /// another process holds the lock, ENOENT if the folder is gone, EPERM if another user owns it or
-  /// may write to it.
+  /// another process holds the lock, ENOENT if the folder is gone, EPERM if another user owns or
+  /// may change the folder.
   virtual int lock(const std::string& folder) = 0;
   virtual void unlock() = 0;
 
-  /// Writes `latency_us` to the device and holds the device open, which keeps the latency in force
-  /// until release_latency(). Returns 0 or errno.
+  /// Writes `latency_us` to the device and keeps the device open, so that the latency stays in
+  /// force until release_latency(). Returns 0 or errno.
   virtual int hold_latency(const std::string& device, std::int32_t latency_us) = 0;
   virtual void release_latency() = 0;
 
@@ -62,23 +62,23 @@ class SettingFiles : NonCopyable {
 /// Linux.
 std::unique_ptr<SettingFiles> open_setting_files(const std::string& root = "/");
 
-/// Makes control groups for runs, one at a time, in which the kernel measures the peak memory of
-/// all processes together (Linux: cgroup v2, memory.peak).
+/// Makes control groups (cgroup v2), one for each run. The kernel measures the peak memory of all
+/// processes in the group together.
 class MemoryGroups : NonCopyable {
  public:
   virtual ~MemoryGroups() = default;
 
-  /// Makes the group of the next run. Returns the path of a file; a process joins by writing "0" to
-  /// it.
+  /// Makes the group of the next run. Returns the path of a file: a process joins the group by
+  /// writing "0" to this file.
   virtual Result<std::string> begin() = 0;
 
-  /// Ends the group of the latest run. Returns its peak memory in bytes; nullopt if unknown, or if
-  /// no process joined.
+  /// Ends the group of the latest run. Returns the group's peak memory in bytes; nullopt if
+  /// unknown, or if no process joined.
   virtual std::optional<std::uint64_t> end() = 0;
 };
 
-/// Finds a place for control groups, or returns what is missing. `files` outlives the result; null:
-/// this system has no control groups.
+/// Finds a place for control groups, or returns what is missing. `files` must outlive the result;
+/// null if this system has no control groups.
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files);
 
 }  // namespace lauka::os

@@ -10,21 +10,21 @@ namespace lauka::os {
 /// Makes a write beyond the file size limit (ulimit -f) fail, instead of ending this process.
 void report_large_files();
 
-/// From now on records the signals that ask lauka to end (Ctrl-C, Ctrl-\, SIGTERM, SIGHUP), for
-/// interrupt(), and Ctrl-Z, for SignalHold. Another signal at least half a second later ends lauka
-/// at once. Ignored signals stay ignored. Also makes a write to a closed pipe fail, and calls
-/// report_large_files().
+/// From now on, records the first signal that asks lauka to end (Ctrl-C, Ctrl-\, SIGTERM or
+/// SIGHUP), for interrupt(). Another such signal ends lauka at once if it arrives at least half a
+/// second later. Ignored signals stay ignored. Also lets SignalHold delay Ctrl-Z, makes a write to
+/// a closed pipe fail, and calls report_large_files().
 void watch_for_interrupts();
 
-/// Makes a second signal call `give_back` before it ends lauka. `give_back` may make system calls
-/// only.
+/// Sets a function for watch_for_interrupts(): a signal calls `give_back` before it ends lauka at
+/// once. `give_back` may only make system calls.
 void on_sudden_end(void (*give_back)());
 
 /// Returns the first signal that asked lauka to end; 0 if none.
 int interrupt();
 
-/// True if the signal that killed a process asks lauka to end, and lauka was asked to end, too (as
-/// by killall). `may_wait`: waits a moment for lauka's own signal.
+/// True if `signal_number`, which killed a program, is one of the signals that ask lauka to end,
+/// and lauka has received such a signal, too. `may_wait`: waits a moment for lauka's signal.
 bool was_meant_for_lauka(int signal_number, bool may_wait);
 
 bool is_ignored(int signal_number);
@@ -32,8 +32,9 @@ bool is_ignored(int signal_number);
 /// Returns a name such as "SIGSEGV"; "signal 64" for a signal without a name.
 std::string signal_name(int signal_number);
 
-/// While an object exists, signals that ask lauka to end arrive only during waits, and Ctrl-Z
-/// suspends lauka only at the end of the object's life.
+/// While an object exists, the signals that ask lauka to end and Ctrl-Z are blocked, except during
+/// let_through() and while the caller sets mask_for_waiting(). Ctrl-Z suspends lauka in the
+/// destructor at the earliest.
 class SignalHold : NonCopyable {
  public:
   SignalHold();
@@ -41,10 +42,10 @@ class SignalHold : NonCopyable {
 
   const sigset_t& mask_for_waiting() const { return saved_; }
 
-  /// Lets waiting signals arrive now.
+  /// Lets blocked signals arrive now.
   void let_through() const;
 
-  /// True if the user has pressed Ctrl-Z, and report_suspension() was not called.
+  /// True if Ctrl-Z waits for the destructor, and report_suspension() was not called.
   bool must_report_suspension() const;
 
   void report_suspension();

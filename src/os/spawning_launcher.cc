@@ -64,7 +64,7 @@ class EventQueue {
   }
 
   struct QueueEvents {
-    bool ended = false;  ///< the awaited process has ended, and will be a zombie in a moment
+    bool ended = false;  ///< true: the awaited process has ended, but may not be a zombie yet
     bool child_signal = false;
     bool readable = false;
   };
@@ -98,18 +98,16 @@ class EventQueue {
   bool has_ended_ = false;
 };
 
-/// Kills `leader`, its process group, and its descendants, even outside the group. Does not find
-/// processes whose parent has ended.
+/// Kills `leader`, its process group and its descendants. Misses a process outside the group whose
+/// parent has ended.
 void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
-  // Before killing, because children of a dead parent are not found.
   const std::vector<pid_t> descendants = find_descendants(calls, leader);
   calls.kill(-leader, SIGKILL);
   calls.kill(leader, SIGKILL);
   for (const pid_t pid : descendants) calls.kill(pid, SIGKILL);
 }
 
-/// Returns the open descriptors from 3 to 1023 that a started program inherits, such as a make's
-/// job server or a shell's <(...).
+/// Returns the open descriptors from 3 to 1023 that lauka would pass on to programs.
 std::vector<int> inherited_descriptors() {
   constexpr int looked_at = 1024;
   std::vector<int> inherited;
@@ -128,7 +126,7 @@ class UsageReader {
 
   struct Read {
     std::uint64_t user_ns =
-        0;  ///< nanoseconds of user time, including the child processes that it waited for
+        0;  ///< user time of the process and of the child processes for which it waited
     std::uint64_t system_ns = 0;
     KernelTotals totals{};
   };
@@ -225,7 +223,7 @@ class SpawningLauncher final : public Launcher {
     Result<std::string> path = find_program(spec);
     if (!path) return path.error();
     if (spec.user) static_cast<void>(files_.hand_pipes_to(*spec.user));
-    // The path is relative to the program's folder, but the kernel resolves it in lauka's folder.
+    // The path is relative to the program's folder; the kernel resolves it in lauka's folder.
     if (!spec.folder.empty() && !path->starts_with('/')) *path = spec.folder + "/" + *path;
     programs_.push_back({spec, *std::move(path)});
     return static_cast<ProgramId>(programs_.size() - 1);
@@ -240,7 +238,7 @@ class SpawningLauncher final : public Launcher {
     std::vector<Ended> all;
     SignalHold hold;
     hold_ = &hold;
-    // So that a request to end is noticed at once.
+    // Unblocks the signals again, so that a request to end is noticed at once.
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
     tick_ = &tick;
     tick_due_ = {now() + kTick, kTick};
@@ -336,8 +334,9 @@ class SpawningLauncher final : public Launcher {
     }
   }
 
-  /// Sets the outcome of a run that its listener ended to success. Kills processes of the run's
-  /// group that do not end soon. `took`: time from the start until the listener ended the run.
+  /// Sets the outcome of a run that its listener ended to success. Waits for the run's process
+  /// group, and kills it if it does not end soon. `took`: time from the start until the listener
+  /// ended the run.
   void end_early(pid_t pid, nanoseconds took, Ended& ended) {
     constexpr nanoseconds pause = std::chrono::milliseconds(2);
     const nanoseconds deadline = now() + kTerminateTimeout;
@@ -385,8 +384,8 @@ class SpawningLauncher final : public Launcher {
     request.input = files.input;
     request.output = files.output;
     request.error = files.error;
-    // Excludes descriptors that lauka opened or duplicated: a reader of an export on lauka's
-    // standard output must not have to wait for a daemon that a command started.
+    // Excludes descriptors that lauka has opened: a daemon that a command starts would keep them
+    // open.
     std::vector<int> inherited = started_with_.descriptors;
     if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
     request.inherited = inherited.data();
@@ -396,8 +395,8 @@ class SpawningLauncher final : public Launcher {
     request.default_signals = &default_signals;
     request.signal_mask = &started_with_.mask;
     if (program.spec.prefer == CorePreference::Efficiency) request.qos_clamp = kClampBackground;
-    // posix_spawn cannot ignore a signal, so lauka ignores it meanwhile. The child is suspended, so
-    // its end is not missed.
+    // posix_spawn cannot make the child ignore a signal, so lauka ignores the signal meanwhile. The
+    // child is suspended, so its end is not missed.
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
     const int error = calls_.spawn(request, &pid);
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_DFL);
@@ -450,7 +449,6 @@ class SpawningLauncher final : public Launcher {
     return std::nullopt;
   }
 
-  /// Returns Stopped if job control stopped the run, which would then wait for ever; else nullopt.
   std::optional<Outcome> stopped(pid_t pid) {
     siginfo_t info{};
     const int waited = calls_.waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WNOHANG);

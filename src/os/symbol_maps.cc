@@ -54,7 +54,7 @@ SymbolMap parse_compiled_symbols(std::string_view text) {
     const auto size = address ? take_address(line) : std::nullopt;
     if (!size || *size == 0 || *size > std::numeric_limits<std::uint64_t>::max() - *address)
       continue;
-    // A just-in-time compiler that reuses memory appends the new function.
+    // If a just-in-time compiler reuses memory, the later line has the newer function.
     symbols.insert_or_assign(*address, SymbolRange{*address + *size, std::string(line)});
   }
   return symbols;

@@ -12,14 +12,13 @@
 #include <string>
 #include <string_view>
 
-// Functions and the addresses of their code: linux_symbols.cc with elfutils, symbols_absent.cc
-// without elfutils.
+// Functions and the addresses of their code.
 
 namespace lauka::os {
 
 struct CodeIdentity {
   std::string path;
-  std::string build_id{};  ///< as bytes, not hexadecimal; empty: unknown
+  std::string build_id{};  ///< raw bytes, not hexadecimal; empty: unknown
   std::uint64_t inode = 0;
 
   auto operator<=>(const CodeIdentity&) const = default;
@@ -29,7 +28,7 @@ class CodeSymbols : NonCopyable {
  public:
   virtual ~CodeSymbols() = default;
 
-  /// Returns the mangled symbol of the function at `offset` in the file; empty if there is none.
+  /// Returns the symbol, not demangled, of the code at `offset` in the file; empty if unknown.
   virtual std::string find(std::uint64_t offset) = 0;
 
   virtual void list(const std::function<void(const char*)>& take) = 0;
@@ -37,22 +36,21 @@ class CodeSymbols : NonCopyable {
 
 struct OpenedCode {
   std::unique_ptr<CodeSymbols> symbols{};
-  std::string why_not{};  ///< reason without subject, such as "the file was replaced"; empty if
-                          ///< there are symbols
+  std::string why_not{};  ///< such as "the file was replaced"; empty if there are symbols
 };
 
 /// True if this lauka was built with elfutils.
 bool has_symbols();
 
-/// Opens a file that `process` has mapped: as the process sees the file, or else as lauka sees it.
-/// Uses the rights of `user` (nullopt: lauka's own). Finds debug symbols by build-id or
-/// .gnu_debuglink; downloads nothing.
+/// Opens a file that `process` has mapped: at the path as the process sees it, or else as lauka
+/// sees it. Uses the rights of `user` (nullopt: lauka's own rights). Finds debug symbols by
+/// build-id or .gnu_debuglink, but downloads none.
 OpenedCode open_code(const CodeIdentity& identity, int process, const std::optional<User>& user);
 
 OpenedCode open_vdso();
 
 struct SymbolRange {
-  std::uint64_t end = 0;  ///< first address after the code; 0: start of the next symbol
+  std::uint64_t end = 0;  ///< first address after the code; 0: the next symbol's address
   std::string name;
 };
 using SymbolMap = std::map<std::uint64_t, SymbolRange>;
@@ -64,8 +62,8 @@ std::string find_symbol(const SymbolMap& symbols, std::uint64_t address);
 SymbolMap kernel_symbols();
 
 /// Reads /tmp/perf-PID.map, which just-in-time compilers write for perf, with the rights of `user`
-/// (nullopt: lauka's own). Empty if the file cannot be read, is a link, or is older than `since`
-/// (time since 1970, UTC) and thus perhaps another process's.
+/// (nullopt: lauka's own rights). Empty if the file cannot be read, is a link, or was last changed
+/// before `since` (time since 1970, UTC) and thus perhaps by another process.
 SymbolMap compiled_symbols(int process, std::chrono::nanoseconds since,
                            const std::optional<User>& user);
 

@@ -19,8 +19,7 @@ constexpr std::string_view kDevices = "/sys/bus/event_source/devices";
 // Names of core PMUs that may lack a "cpus" file.
 constexpr std::array<std::string_view, 2> kCoreNames = {"cpu", "cpum_cf"};
 
-// PMUs of the kernel's own events, never of a core. Not looking for their "cpus" file saves 4 us
-// each.
+// PMUs that never belong to a core. core_pmus() does not look for their "cpus" file.
 constexpr std::array<std::string_view, 6> kKernelNames = {"breakpoint", "kprobe",     "msr",
                                                           "software",   "tracepoint", "uprobe"};
 
@@ -44,11 +43,11 @@ constexpr std::uint64_t low_bits(unsigned width) {
   return ~std::uint64_t{0} >> (64U - width);
 }
 
-/// The config words of a code, in the order of Format::word.
 struct Word {
   std::string_view name;
   std::uint64_t Code::*value;
 };
+/// The config words of a code, in the order of Format::word.
 constexpr auto kWords = std::to_array<Word>({{"config", &Code::config},
                                              {"config1", &Code::config1},
                                              {"config2", &Code::config2},

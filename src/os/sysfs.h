@@ -23,18 +23,18 @@ struct Code {
 
 enum class PmuKind : unsigned char {
   Core,
-  Task,        ///< counters outside the cores that can count one task
-  PerPackage,  ///< counters of a whole package, useless for one task
+  Task,        ///< other counters, which can count one task
+  PerPackage,  ///< counters that several CPUs share, useless for one task
 };
 
-/// A unit that counts events: /sys/bus/event_source/devices/NAME.
+/// A unit of the processor or kernel that counts events: /sys/bus/event_source/devices/NAME.
 struct Pmu {
   std::string name;
   std::uint32_t type = 0;  ///< the kernel's number for this PMU; may change at each boot
   PmuKind kind = PmuKind::Core;
 };
 
-/// The places of a term's bits in one config word, the lowest bits first.
+/// The places of a term's bits in a config word, the lowest bits first.
 struct Format {
   struct Bits {
     unsigned low = 0;
@@ -47,7 +47,7 @@ struct Format {
 /// Parses a format such as "config:0-7,32-35"; nullopt if `text` is not a format.
 std::optional<Format> parse_format(std::string_view text);
 
-/// Replaces the bits of `format` in `code` by `value`. Returns false, and changes nothing, if
+/// Writes `value` to the bits of `code` that `format` names. Returns false, and changes nothing, if
 /// `value` has too many bits.
 bool put(Code& code, const Format& format, std::uint64_t value);
 
@@ -74,12 +74,12 @@ class Sysfs {
   /// Returns the terms of an event ("event=0x3c,umask=0x1"); nullopt if the event does not exist.
   std::optional<std::string> read_terms(const Pmu& pmu, std::string_view event) const;
 
-  /// Returns the factor by which a count of one of Intel's topdown events is multiplied to get
-  /// slots; 1 for other events, or if the factor is unknown.
+  /// Returns the number of slots per count of one of Intel's topdown events; 1 for any other event,
+  /// or if unknown.
   std::uint64_t read_scale(const Pmu& pmu, std::string_view event) const;
 
-  /// Encodes the text between the slashes of pmu/.../: events, terms and rHEX, separated by commas.
-  /// A later term replaces an earlier term with the same name.
+  /// Encodes the text between the slashes of pmu/.../: events, terms and raw codes (rHEX),
+  /// separated by commas. A later term replaces an earlier term with the same name.
   Result<Code> encode(const Pmu& pmu, std::string_view text) const;
 
  private:

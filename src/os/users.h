@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-// Facts about users (linux_platform.cc, darwin_platform.cc). Internal to os/.
+// Users, and the rights with which lauka acts.
 
 namespace lauka::os {
 
@@ -23,7 +23,7 @@ std::optional<Account> find_account(std::uint32_t user);
 
 std::vector<std::uint32_t> find_groups(const std::string& name);
 
-/// The calls that change this process's rights. Each returns 0, or -1 with errno.
+/// Calls that change this process's rights. Each returns 0, or -1 with errno.
 struct IdentityCalls {
   /// Joins the groups of `user` (macOS: as many as the system allows).
   int (*join_groups)(const User& user);
@@ -34,8 +34,8 @@ struct IdentityCalls {
 
 const IdentityCalls& identity_calls();
 
-/// While an object exists, lauka uses files with the rights of `user` (nullopt: lauka's own), so
-/// that root cannot be led to places that the user cannot reach.
+/// While an object exists, lauka uses files with the rights of `user` (nullopt: lauka's own
+/// rights), so that no link can lead root to a file that the user cannot use.
 class ActAs : NonCopyable {
  public:
   explicit ActAs(const std::optional<User>& user, const IdentityCalls& calls = identity_calls());
@@ -54,13 +54,13 @@ class ActAs : NonCopyable {
   std::vector<gid_t> groups_;
 };
 
-/// True if `path` exists and belongs to a user other than `user` (nullopt: lauka's own). Looks at a
-/// link, not at its target.
+/// True if `path` exists and belongs to another user than `user` (nullopt: the user of lauka). For
+/// a symbolic link, the owner of the link counts.
 bool belongs_to_another(const std::string& path, const std::optional<User>& user);
 
 bool has_root_rights();
 
-/// Returns the user who called sudo, with groups and home folder. nullopt without sudo or root's
+/// Returns the user who called sudo, with groups and home folder; nullopt without sudo or root's
 /// rights, if `keep_root`, or if root called sudo. Refuses an invalid SUDO_UID or SUDO_GID.
 Result<std::optional<User>> user_behind_sudo(bool keep_root);
 

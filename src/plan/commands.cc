@@ -64,7 +64,7 @@ bool mentions(std::string_view text, std::string_view name) {
   return text.find(placeholder(name)) != std::string_view::npos;
 }
 
-/// Inserted text is not searched again; other braces are unchanged.
+/// Replaces each {NAME} by the value of the parameter NAME; does not search inserted values.
 std::string filled(std::string_view text, const std::vector<Parameter>& parameters) {
   if (parameters.empty()) return std::string(text);
   std::string result;
@@ -228,8 +228,8 @@ class CommandMaker {
   }
 
  private:
-  /// Options given per measured command cannot decide how many commands there are, so they count
-  /// for all commands.
+  /// True if the typed command or one of its options mentions `variable`. Options that are given
+  /// once per measured command belong to all typed commands.
   bool uses(std::size_t typed, const Variable& variable) const {
     bool found = mentions(options_.texts[typed], variable.name);
     for_each_list(options_, [&](std::string_view /*name*/, const auto& given) {
@@ -241,7 +241,8 @@ class CommandMaker {
     return found;
   }
 
-  /// A command without variables occurs once. Commands vary fastest, then the first variable.
+  /// A command without variables occurs once. In the result, commands vary fastest, then the first
+  /// variable.
   Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
     std::size_t all = typed_;
     for (const Variable& variable : variables) {
@@ -407,7 +408,8 @@ void add_hints_about_scraped(const CountingOptions& options, std::vector<std::st
   }
 }
 
-/// Word processors make typographic dashes from hyphens ("–r", "—runs").
+/// Returns `word` with hyphens in place of a dash at its beginning ("–r", "—runs"), which word
+/// processors make from hyphens; empty if `word` begins with no such dash.
 std::string with_plain_dash(std::string_view word) {
   for (const auto& [dash, plain] :
        {std::pair("\u2013", "-"), std::pair("\u2014", "--"), std::pair("\u2212", "-")})
@@ -452,7 +454,7 @@ void add_hint_about_output(const std::vector<Command>& commands, std::vector<std
 }
 
 struct Meant {
-  /// The missing program's name; if it begins with a dot, the end of the name.
+  /// Name of the missing program; with a dot at its beginning, the end of the name.
   std::string_view ending;
   std::string_view instead;
 };
@@ -480,8 +482,8 @@ bool is_one_word(const Command& command) {
   return command.text.find_first_of(" \t\n") == std::string::npos;
 }
 
-/// "lauka grep x FILE" has three commands, two of which are arguments. Empty if the failed command
-/// is the first, or an earlier command has several words.
+/// Joins commands that were probably meant as one command, as in "lauka grep x FILE". Empty if
+/// command `failed` is the first, or if it or an earlier command has several words.
 std::string joined_words(const std::vector<Command>& commands, std::size_t failed) {
   const std::span before(commands.data(), failed + 1);
   if (failed == 0 || !std::ranges::all_of(before, is_one_word)) return "";

@@ -18,24 +18,24 @@ Result<std::vector<Command>> make_commands(const CommandOptions& options);
 
 Error too_many_names(std::size_t names, std::size_t commands);
 
-/// Returns hints about probable mistakes in the command line, one line each.
+/// Returns hints about probable mistakes in the command line.
 std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands);
 
-/// Adds a suggestion to `error`, because of which the command with index `failed` did not start.
-/// Adds none if it is unknown what the user meant.
+/// Returns `error`, because of which the command with index `failed` did not start, with a
+/// suggestion as its remedy; unchanged if it is unknown what the user meant.
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed);
 
 /// Returns labels for commit and branch from the output of `git rev-parse HEAD --symbolic-full-name
-/// HEAD`. No branch if none is checked out.
+/// HEAD`. The branch is missing if no branch is checked out.
 std::vector<Label> labels_of_head(std::string_view head);
 
-/// Joins the user's labels `given` with the labels `found`, sorted by key. If both have a key, the
-/// user's label is kept.
+/// Joins the user's labels `given` with the labels `found`, sorted by key. A label of the user
+/// replaces a found label with the same key.
 std::vector<Label> merge_labels(std::vector<Label> given, const std::vector<Label>& found);
 
 CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs);
 
-/// Refuses options about runs that exclude each other.
+/// Refuses --until with options that exclude it, and --expect-output same with a single command.
 Result<void> check_run_options(const Options& options, const Plan& plan);
 
 }  // namespace lauka

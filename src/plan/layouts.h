@@ -20,7 +20,7 @@ namespace lauka {
 
 bool mentions_layout(std::string_view text);
 
-/// Returns a command with its layout's number in place of {layout}. `layout` counts from 0, the
+/// Returns a command with the number of a layout in place of {layout}. `layout` counts from 0, the
 /// number from 1. Returns the command unchanged without --layouts.
 std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t command,
                                                  std::uint32_t layout);
@@ -33,7 +33,8 @@ constexpr std::uint64_t whole_sweeps(const Plan& plan, std::uint64_t rounds) {
   return (rounds + plan.setting.layouts - 1) / plan.setting.layouts * plan.setting.layouts;
 }
 
-/// Refuses commands whose layouts would all be the same, and a variable of -L called layout.
+/// Refuses, with --layouts, commands whose layouts would all be the same, and a parameter called
+/// layout.
 Result<void> check_layouts(const Options& options, const std::vector<Command>& commands);
 
 }  // namespace lauka

@@ -159,7 +159,7 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   if (auto rows = check_listed_events(options, *events, select_events); !rows) return rows.error();
   const std::size_t passes = events->passes_of(RoundKind::Timed);
   const auto most_runs = run.runs ? run.runs : run.max_runs;
-  // Events that the user did not request may stay uncounted; refusing `-r 1` would be worse.
+  // Default events may stay uncounted, because refusing `-r 1` would be worse.
   if (asked_for && most_runs && *most_runs < passes) {
     return Error{fmt::format("the events need {} passes, more than the {} run{} of each command",
                              passes, *most_runs, *most_runs == 1 ? "" : "s"),
@@ -206,8 +206,8 @@ StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
                   .budget_per_command = options.duration};
 }
 
-/// The order is sequential with setups and cleanups, because the setup of one command may undo
-/// another's.
+/// Returns Sequential if there are setup or cleanup hooks, because one command's setup may undo
+/// another command's; else Random.
 Order default_order(const CommandOptions& options) {
   const auto surrounds_commands = [&](const HookRow& row) {
     return !row.is_of_a_run() && !options.hooks[row.kind].empty();
@@ -272,8 +272,8 @@ std::uint64_t mixed(std::uint64_t x) {
   return x;
 }
 
-/// A round's order depends only on seed, kind and round. The inner mix distinguishes round 1 of
-/// seed 5 from round 2 of seed 3.
+/// Returns the seed for the order of a round. Without the inner mix, round 1 of seed 5 and round 2
+/// of seed 3 would have the same order.
 std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t round) {
   constexpr unsigned beyond_rounds = 40;
   switch (kind) {
@@ -293,14 +293,15 @@ std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t ro
   return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
 }
 
-/// Each layout has one round per sweep, at a random position if the order is random. The runs
-/// of a round stay together, so that a drift of the machine affects both sides of a layout equally.
+/// Returns the layout of a round. Each layout has one round per sweep, at a random position if the
+/// order is random.
 std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
   const std::uint32_t place = round % plan.setting.layouts;
   if (plan.setting.order != Order::Random) return place;
   std::vector<std::uint32_t> layouts(plan.setting.layouts);
   std::iota(layouts.begin(), layouts.end(), 0U);
-  // This generator must differ from the one that orders the commands in the sweep's first round.
+  // This generator must differ from the generator that orders the commands in the sweep's first
+  // round.
   std::mt19937_64 generator(mixed(seed_of_round(plan.setting.seed, kind, round - place)));
   shuffle(layouts, generator);
   return layouts[place];
@@ -446,7 +447,7 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
   const auto first_pass =
       static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
   const auto turns = static_cast<std::uint32_t>(plan.setting.events.passes_of(serves));
-  // All runs of a round use the same pass, because they are compared with each other.
+  // All runs of a round have the same pass, because their values are compared.
   const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.setting.layouts % turns;
   const std::uint32_t layout = plan.setting.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
   std::vector<Step> steps;

@@ -38,28 +38,28 @@ struct Gate {
   std::size_t metric = 0;
 };
 
-/// The width that a metric's intervals must reach with --precision.
+/// The largest width that --precision allows for a metric's intervals.
 struct PrecisionGoal {
-  double half_width = 0.0;  ///< half width as a fraction of the value
+  double half_width = 0.0;  ///< half of the width, as a fraction of the value
   std::size_t metric = 0;
 };
 
 struct Recording;
 
-/// An earlier session that provides the references.
+/// An earlier session that provides the references of this session's commands.
 struct Baseline {
   std::string file{};
   std::shared_ptr<const Recording> session{};
   /// For each command of this session, the index of its reference in the earlier session.
   std::vector<std::size_t> commands{};
-  /// For each metric of this session, its index in the earlier session; nullopt if it cannot be
-  /// compared.
+  /// For each metric of this session, its index in the earlier session; nullopt if the metric
+  /// cannot be compared.
   std::vector<std::optional<std::size_t>> metrics{};
 };
 
 /// The reference of a session's commands.
 struct Reference {
-  std::size_t command = 0;             ///< index of the command; unused with a baseline
+  std::size_t command = 0;  ///< index of the command that is the reference; unused with a baseline
   std::optional<Baseline> baseline{};  ///< nullopt: the reference is a command of this session
   /// Index of a command that is neither reference nor candidate; nullopt if there is none.
   std::optional<std::size_t> anchor{};
@@ -69,7 +69,7 @@ struct Reference {
   }
 };
 
-/// The settings that reproduce a session.
+/// The part of a plan that results keep (Recording::setting).
 struct Setting {
   Order order = Order::Random;
   std::uint64_t seed = 0;
@@ -79,9 +79,9 @@ struct Setting {
   std::uint32_t layouts = 1;           ///< number of builds of each command; 1 without --layouts
   EventSet events{};
   StopRule stop{};
-  /// True: the order is sequential only because of setup or cleanup hooks.
+  /// True if the order is sequential only because there are setup or cleanup hooks.
   bool order_is_for_hooks = false;
-  /// Smallest share of CPU time on the fastest core kind; nullopt: no limit.
+  /// Copy of CorePlan::min_share that is made for results; not set in a plan.
   std::optional<double> min_share{};
   bool region = false;
 };
@@ -92,15 +92,15 @@ struct Plan {
   std::vector<Command> commands;
   bool events_were_asked_for = false;
   std::vector<Metric> metrics;
-  /// Values that commands report: first values found in the output, then values written to
-  /// LAUKA_METRICS, then values about the region.
+  /// Values that commands report, in this order: values found in the output, values written to
+  /// LAUKA_METRICS, values about the region.
   std::vector<OwnMetric> reported{};
   std::optional<Pattern> awaited{};  ///< compiled pattern of --until; nullopt without --until
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
   std::vector<Gate> gates{};
-  /// Number of gate decisions in the job that share the rate of false fails; 0: only this plan's
-  /// decisions.
+  /// Number of gate decisions of all plans that share the rate of false fails; 0: only this plan's
+  /// decisions share it.
   std::size_t gates_of_job = 0;
   double confidence = kConfidence;
   std::optional<PrecisionGoal> precision{};
@@ -113,7 +113,7 @@ struct Plan {
   std::vector<std::string> hints{};
 };
 
-/// A function that divides the wanted events into passes, or returns why it cannot.
+/// A function that divides the wanted events into passes, or refuses them.
 using SelectEvents = std::function<Result<EventSet>(const EventRequest&)>;
 
 std::vector<std::string> with_default_events(const EventSet& defaults,
@@ -122,8 +122,8 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
 /// Returns the user's choice of metrics, in which --verbose turns Default into All.
 MetricSelection choose_metrics(const Options& options);
 
-/// Decides everything before the first run. `clock_seed`: seed without --seed.
-/// `has_tree_peak`: true if tree_peak_memory can be measured.
+/// Decides everything before the first run. `clock_seed`: seed without --seed. `has_tree_peak`:
+/// true if tree_peak_memory is measured.
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CorePlan& cores = {},
                        bool has_tree_peak = false);
@@ -132,7 +132,7 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
 enum class TreePeakRequest : unsigned char { No, WithAll, ByName };
 TreePeakRequest tree_peak_request(const Options& options);
 
-/// Returns a random number below `limit` (at least 1), all with equal probability.
+/// Returns a random number below `limit` (at least 1), each number with the same probability.
 inline std::uint64_t draw_below(std::uint64_t limit, std::mt19937_64& generator) {
   const std::uint64_t thrown_away = (0 - limit) % limit;
   for (;;) {
@@ -150,21 +150,20 @@ void shuffle(std::vector<T>& list, std::mt19937_64& generator) {
 }
 
 /// Returns the runs of a round for the commands `first` to `first + count - 1`: each command once,
-/// all in the same pass and layout. The same plan, kind and round give the same steps on every
-/// system.
+/// all in the same pass and layout. Equal arguments give equal steps on every system.
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
                                  std::uint32_t first, std::uint32_t count);
 
-/// Returns the metrics of a session: built-in metrics, times by core kind, events, and ratios of
-/// events that are counted together. `selection` decides which metrics tables show.
+/// Returns built-in metrics, times by core kind, events, and ratios of events that are counted
+/// together. `selection` decides which metrics tables show.
 std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
                                  bool events_were_asked_for, bool has_tree_peak = false);
 
-/// Adds gates to a plan that has metrics and commands.
+/// Adds gates to a plan that already has metrics and commands.
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan);
 
-/// True if a gate applies to `command`. `commands`: number of commands. A limit on the value also
-/// applies to a single command, which has no reference.
+/// True if a gate applies to `command`. `commands`: number of commands. A gate with
+/// Condition::bound also applies to a single command, which has no reference.
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
               std::size_t commands);
 

@@ -17,8 +17,7 @@ namespace lauka {
 
 namespace {
 
-/// A requested row. An event's own name may contain colons (cycles:u), so the whole text is first
-/// tried as a name.
+/// A row of --metrics: NAME or NAME:UNIT.
 struct RowRequest {
   std::string_view name;
   std::string_view unit{};
@@ -99,7 +98,7 @@ struct BuiltIn {
   Better better;
   std::string_view expression;
   bool of_one_run = false;
-  std::string_view older{};  ///< for processors that lack the events of `expression`
+  std::string_view older{};  ///< form with events of older processors; may be empty
   Role role = Role::Other;
 };
 
@@ -219,8 +218,8 @@ bool is_of_user_space(const std::vector<Metric>& metrics) {
   return cycles && metrics[*cycles].levels == CountedLevels::UserOnly;
 }
 
-/// A formula that is used twice is not repeated: a chain of formulas, each using the previous one
-/// twice, has as many terms as formulas, not two to that power.
+/// Makes formulas that may contain metrics and earlier formulas. If a part is used twice, its terms
+/// occur once.
 class SourceMaker {
  public:
   SourceMaker(const std::vector<const FormulaDefinition*>& made, const std::vector<Metric>& metrics)
@@ -232,7 +231,7 @@ class SourceMaker {
   }
 
  private:
-  /// Adds a formula's terms. Recurses at most once per --derive, up to kMaxDerived.
+  /// Adds a formula's terms. Recurses only into earlier formulas.
   Result<void> add(const FormulaDefinition& formula) {
     for (const ExpressionTerm& term : formula.expression) {
       if (const auto* number = std::get_if<double>(&term)) {
@@ -372,8 +371,7 @@ Formula count_formula(const EventSet& set, std::size_t event) {
   return is_nano ? count / 1e9 : count;
 }
 
-/// The share is of the sum of these times, not of the accounted CPU time, which includes parts
-/// before exec and after the counters' end that no counter sees.
+/// Adds the times by core kind, and the share of the fastest core kind in the sum of these times.
 void add_core_metrics(const EventSet& set, MetricSelection selection,
                       std::vector<Metric>& metrics) {
   const std::vector<std::size_t> times = set.core_times();
@@ -478,7 +476,7 @@ Result<void> list_rows(const std::vector<std::string>& list, const std::vector<d
                        std::vector<Metric>& metrics) {
   std::size_t listed = 0;
   for (const std::string& text : list) {
-    RowRequest wanted{text};
+    RowRequest wanted{text};  // an event's name may contain colons (cycles:u)
     auto place = find_metric(metrics, wanted.name);
     if (!place) {
       wanted = without_unit(text);

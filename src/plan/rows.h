@@ -18,47 +18,47 @@ namespace lauka {
 /// True if `list` (of --metrics) names only built-in metrics, which need no counters.
 bool are_all_built_in(const std::vector<std::string>& list);
 
-/// Moves the metrics that `list` names (NAME or NAME:UNIT) to the front, in its order, then the
-/// rows of `percentiles` (in percent), and hides all other metrics.
+/// Moves the metrics that `list` names (NAME or NAME:UNIT) to the front, in the order of `list`,
+/// then the rows of `percentiles` (in percent), and hides all other metrics.
 Result<void> list_rows(const std::vector<std::string>& list, const std::vector<double>& percentiles,
                        std::vector<Metric>& metrics);
 
-/// Makes tables show times in `unit`, except times for which the user chose a unit. null: a unit
-/// that fits each value.
+/// Makes tables show times in `unit` (null: in a unit that fits each value), except times for which
+/// the user chose a unit.
 void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics);
 
 void add_once(std::vector<std::string>& names, std::string_view name);
 
-/// Adds the names of the events of which `metric` consists; adds `metric` itself if it is not in
-/// kDerivedMetrics.
+/// Adds the names of the events of a metric in kDerivedMetrics. Adds `metric` itself if it is not
+/// in kDerivedMetrics.
 void add_events_of(std::vector<std::string>& names, std::string_view metric);
 
 bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name);
 
-/// Returns "did you mean NAME?" for the metric with the most similar name; `otherwise` if none is
+/// Returns "did you mean NAME?" with the most similar name of a metric; `otherwise` if no name is
 /// similar.
 std::string suggestion_for(std::string_view name, const std::vector<Metric>& metrics,
                            std::string_view otherwise);
 
-/// Returns why the metric `name` of kDerivedMetrics is missing; nullopt if it is not missing, or
-/// not in kDerivedMetrics.
+/// Returns why the metric `name` of kDerivedMetrics is missing in `metrics`; nullopt for any other
+/// name, or if it is not missing.
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics);
 
 /// Returns the names of the display units for `unit`: "ns, µs, ms, s, min"; may be empty.
 std::string units_for(Unit unit);
 
 /// Adds the percentiles of wall time that --percentiles, --metrics, a gate or --precision names.
-/// Does nothing without wall time.
+/// Does nothing without wall time. Refuses percentiles that need more runs than the user allows.
 Result<void> add_percentiles(const CountingOptions& options, const GateOptions& gates,
                              const RunOptions& run, std::vector<Metric>& metrics);
 
 std::vector<OwnMetric> region_metrics();
 
 /// Moves the region's time to the front, if it is measured. With the default `selection`, also
-/// hides metrics that say little about a region.
+/// hides metrics of the whole run, and region_entries.
 void show_region(MetricSelection selection, std::vector<Metric>& metrics);
 
-/// Adds the metrics of --region and the metrics that --metrics announces (NAME[:UNIT]:higher|lower)
+/// Adds the metrics that --metrics announces (NAME[:UNIT]:higher|lower) and the metrics of --region
 /// to CountingOptions::scraped. Refuses two metrics with the same name.
 Result<CountingOptions> with_announced(CountingOptions options);
 
@@ -69,27 +69,28 @@ struct FormulaDefinition {
   OwnMetric metric{};
   Expression expression{};
   bool is_typed = true;
-  /// True: an error if a part is not measured; false: the formula is left out.
+  /// True: it is an error if the formula cannot be computed; false: the formula is then left out.
   bool is_wanted = true;
-  bool of_one_run = false;  ///< true if counts and time must be from the same run
+  bool of_one_run = false;  ///< true if times may be from counting runs, like the counts
 };
 
 /// The formulas of a session, in the order of their rows, and the events that they need.
 struct FormulaRequest {
   std::vector<FormulaDefinition> formulas{};
-  std::vector<std::string> events{};   ///< events that wanted formulas need, without duplicates
-  std::vector<EventNames> together{};  ///< pairs of events that one wanted formula uses
-  /// True if a wanted formula also has a form with events of older processors.
+  std::vector<std::string> events{};   ///< events of wanted formulas, without duplicates
+  std::vector<EventNames> together{};  ///< pairs of events of the same wanted formula
+  /// True if a wanted formula has another form, with events of older processors.
   bool has_older = false;
 };
 
 bool is_built_in_formula(std::string_view name);
 
-/// Returns NAME of NAME:UNIT in --metrics; all of `text` if it has no colon.
+/// Returns NAME of NAME:UNIT in --metrics; the whole text if it has no colon.
 std::string_view name_of_row(std::string_view text);
 
-/// Returns the formulas of --derive, and the built-in formulas that the options name. `older`: uses
-/// events of older processors in formulas that have such a form.
+/// Returns the formulas of --derive, and the built-in formulas that the options name or
+/// (MetricSelection::All) all built-in formulas. `older`: true for the forms with events of older
+/// processors.
 FormulaRequest request_formulas(const CountingOptions& options, const GateOptions& gates,
                                 MetricSelection selection, const CorePlan& cores,
                                 bool older = false);

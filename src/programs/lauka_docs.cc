@@ -4,8 +4,7 @@
 #include <fstream>
 #include <utility>
 
-// Writes the manual page and the shells' completions while lauka is built. They come from the table
-// of --help, so that they describe the same program.
+// Writes the manual page and the shells' completions while lauka is built.
 
 int main(int argc, char** argv) {
   if (argc != 2) {

@@ -20,7 +20,7 @@
 
 #include <fmt/format.h>
 
-// A program of its own, because lauka must stay small and static.
+// lauka-history is a program of its own, because lauka must stay small and statically linked.
 
 namespace lauka::history {
 
@@ -50,7 +50,7 @@ Answer failed(const Error& error) {
   return {.status = ExitStatus::Failed};
 }
 
-// Errors of commands lack the subject: run() adds the database's name.
+// run() puts the database's name before the errors that these functions return.
 
 Result<Answer> add(Database& database, const Request& request) {
   Adder adder(database, [](const Error& error) { refuse(error, ExitStatus::Failed); });
@@ -75,7 +75,6 @@ Result<Answer> list(Database& database, const Request& request) {
   return Answer{sessions_text(*sessions, style())};
 }
 
-/// One variant after the other, so that not all series are in memory.
 Result<void> for_each_series(Loader& loader, const Wanted& wanted,
                              const std::function<Result<void>(MetricHistory)>& visit) {
   const auto variants = loader.variants(wanted);
@@ -309,8 +308,7 @@ int finish(const Answer& answer) {
   return static_cast<int>(answer.status);
 }
 
-/// Returns true, and prints errors, if no file can be read. No database is then created for
-/// nothing.
+/// Returns true, after printing errors, if none of the files can be read.
 bool refuse_unless_readable(const std::vector<std::string>& files) {
   std::vector<Error> errors;
   for (const std::string& file : files) {

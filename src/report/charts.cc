@@ -24,7 +24,7 @@ constexpr std::size_t kAxisHeight = 20;
 constexpr double kAlongLeft = 15.0;
 constexpr double kAlongWidth = 84.0;
 constexpr double kNearEnd =
-    8.0;  // percent of the width; closer to an end, a centred label would be cut off on a phone
+    8.0;  // in percent of the width; labels closer to an end are not centred
 
 constexpr double kRoom = 0.04;
 
@@ -36,8 +36,6 @@ double round_step(double least) {
   return 10 * power;
 }
 
-/// Returns the notation for all labels of an axis; for a logarithmic axis, the notation of its
-/// upper end.
 Notation notation_of_axis(const Axis& axis, const Metric& metric) {
   const bool has_steps = !axis.is_logarithmic && axis.ticks.size() > 1;
   return has_steps ? notation_of_steps(
@@ -56,7 +54,7 @@ std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
 }
 
 constexpr std::size_t kColors = 8;
-/// The largest number of runs that are drawn as points; more runs are drawn as a shape.
+/// The largest number of runs that a distribution shows as points; more runs are shown as a shape.
 constexpr std::size_t kMaxSinglePoints = 150;
 
 struct DrawnMetric {
@@ -104,8 +102,7 @@ std::pair<double, double> whiskers(const std::vector<Sample>& samples,
   return ends;
 }
 
-/// Returns about `most` samples: the lowest and the highest of each group of neighbours, so that
-/// outliers are always drawn.
+/// Returns at most about `most` samples: the lowest and the highest of each group of neighbours.
 std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
   if (all.size() <= most) return all;
   const std::size_t pairs = std::max<std::size_t>(most / 2, 1);
@@ -204,8 +201,7 @@ struct Line {
   std::optional<std::pair<double, double>> interval{};
 };
 
-/// Returns an interval of the median by ranks, which is valid for any distribution; nullopt with
-/// too few values.
+/// Returns a confidence interval of the median from ranks; nullopt for too few values.
 std::optional<std::pair<double, double>> interval_of_median(const std::vector<double>& ascending,
                                                             double confidence) {
   const std::size_t count = ascending.size();
@@ -251,8 +247,7 @@ Axis make_axis(const std::vector<Line>& lines, View view) {
   return axis;
 }
 
-/// Draws the distribution. Smooths the counts of neighbouring bins twice, because the edges of bins
-/// are arbitrary.
+/// Draws the distribution, smoothed because the edges of bins are arbitrary.
 std::string draw_shape(const Line& line, const Axis& axis) {
   if (line.values.size() < kMinForShape) return "";
   const auto [low, high] = line.ends;
@@ -391,7 +386,7 @@ double Axis::percent(double value) const {
 }
 
 Axis axis_over(double low, double high) {
-  // Equal values are drawn in the middle.
+  // Values that are equal, or almost equal, are drawn in the middle.
   const double least_range = 1e-9 * std::max(std::fabs(low), std::fabs(high));
   if (high - low <= least_range) {
     const double room =
@@ -597,7 +592,6 @@ std::string MetricDrawings::attributes(std::size_t metric) {
   for (std::size_t c = 0; c < results_.commands.size(); ++c) {
     const stats::Summary* summary = summary_of(results_, c, metric);
     if (summary == nullptr) continue;
-    // A few points more take less room than the runs of thinned points, which differ by metric.
     const std::size_t room = most + most / 2;
     const std::vector<Sample> kept =
         all.samples[c].size() <= room ? all.samples[c] : thinned(all.samples[c], most);
@@ -612,8 +606,8 @@ std::string MetricDrawings::attributes(std::size_t metric) {
     std::string runs = run_distances(kept);
     const auto [first, is_first] = first_runs_.try_emplace(c, runs);
     if (!is_first && runs == first->second) runs.clear();
-    // Command; median; whiskers and quartiles; run distances, empty if as in the command's first
-    // line; places of the runs; heights of the shape.
+    // Command; median; whiskers, quartiles and median; distances between runs, empty if as in the
+    // first metric with this command; places of the runs; heights of the shape.
     rows += fmt::format("{}{};{};{};{};{};{}", rows.empty() ? "" : "\n", c,
                         quantity(summary->median, all.metric), box, runs, places,
                         shape_digits(all, all.samples[c], room));

@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-// The drawings on the page of --export-html: SVG inside HTML. Horizontal positions are percentages,
-// so that a drawing fills any width while its text keeps its size.
+// Drawings on HTML pages, as SVG. They are stretched to the width of the page, but their text keeps
+// its size.
 
 namespace lauka::report {
 
-inline constexpr std::size_t kSvgUnits = 1000;  ///< width of a drawing in SVG units, on any page
+inline constexpr std::size_t kSvgUnits = 1000;  ///< length of an axis in SVG units
 
 /// The range of the values included so far. An empty range has `low` above `high`.
 struct Extent {
@@ -33,7 +33,7 @@ struct Extent {
   }
 };
 
-/// A scale of values along one side of a drawing; `low` is below `high`.
+/// A scale of values along one side of a drawing, from `low` to `high`.
 struct Axis {
   double low = 0.0;
   double high = 1.0;
@@ -44,30 +44,29 @@ struct Axis {
   double percent(double value) const;
 };
 
-/// Returns a linear axis that contains both values, with some room at each end, and about five
-/// ticks at round numbers.
+/// Returns a linear axis that contains both values, with some room at each end, and a few ticks at
+/// round numbers.
 Axis axis_over(double low, double high);
 
 /// Returns a logarithmic axis that contains both values, which must be positive.
 Axis logarithmic_axis(double low, double high);
 
-/// True if `low` is positive and `high` is over 50 times `low`, so that a linear axis would not
-/// separate the smallest values.
+/// True if `low` is positive and `high` is more than 50 times `low`.
 bool needs_logarithmic_axis(double low, double high);
 
-/// A label at a tick of an axis. `percent`: position along the axis.
+/// The label of a tick, with an optional second line `below`. `percent`: position of the tick in
+/// percent of the picture's width or height.
 struct TickLabel {
   double percent = 0.0;
   std::string text;
   std::string below{};
 };
 
-/// Returns the position of `value` on an axis that is kSvgUnits units long.
+/// Returns the position of `value` on an axis, from 0 to kSvgUnits.
 double svg_position(const Axis& axis, double value);
 
-/// Returns an SVG picture kSvgUnits units wide, which is stretched to the page. `label` is for
-/// screen readers; empty: they skip the picture. Callers should draw with few paths, because pages
-/// with many elements open slowly.
+/// Returns an SVG picture kSvgUnits units wide, which is stretched to the page's width. `height`:
+/// in pixels. `label`: text for screen readers; empty: they skip the picture.
 std::string svg_row(std::size_t height, std::string_view css_class, std::string_view label,
                     std::string_view content);
 std::string svg_path(std::string_view css_class, std::string_view path);
@@ -79,14 +78,15 @@ struct Spot {
   std::size_t y = 0;
 };
 
-/// Returns an SVG path that draws each point as a dot. Dots stay round if the picture is stretched.
+/// Returns an SVG path that draws a dot at each of `spots`. The dots stay round if the picture is
+/// stretched.
 std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class,
                       std::string_view attributes);
 
 std::string svg_axis(const std::vector<TickLabel>& labels);
 
-/// Returns an SVG picture with the labels of a vertical `axis`. Its height is in pixels. `content`
-/// is drawn in a space `count` units wide and kSvgUnits units high.
+/// Returns an SVG picture with the labels of a vertical `axis`. `height`: in pixels. `content`: SVG
+/// elements in a space `count` units wide and kSvgUnits units high.
 std::string svg_with_vertical_axis(std::size_t height, const Axis& axis, const Metric& metric,
                                    std::size_t count, std::string_view title,
                                    std::string_view content);
@@ -96,7 +96,7 @@ std::string svg_with_vertical_axis(std::size_t height, const Axis& axis, const M
 double percent_along(double place, std::size_t count);
 
 /// Returns the HTML attributes with which the page's script converts a position to a value.
-/// `along`: "x" for a horizontal axis, "y" for a vertical one.
+/// `along`: "x" for a horizontal axis, "y" for a vertical axis.
 std::string hover_attributes(const Axis& axis, const Metric& metric, std::string_view along);
 
 /// Escapes text for HTML, and makes control characters visible.
@@ -104,37 +104,35 @@ std::string html_text(std::string_view text);
 
 std::string color_class(std::size_t number);
 
-/// Returns the CSS classes of each command's colour. In a scan, commands with a larger parameter
-/// have a stronger shade.
+/// Returns the CSS classes of each command's colour. In a scan, commands with a larger value of the
+/// parameter have a stronger colour.
 std::vector<std::string> command_classes(const Results& results);
 
 /// Returns a command's name, after a dot in its colour, as HTML. `classes`: the command's element
 /// of command_classes.
 std::string command_html(const Results& results, std::size_t command, std::string_view classes);
 
-/// Returns a radio button and its label, with which users choose one of several views of a chart.
+/// Returns a radio button that chooses a view of a chart, with its label.
 std::string view_switch(std::string_view chart, std::string_view view, std::string_view label,
                         bool is_chosen);
 
 std::string_view ink_class(Ink ink);
 
-/// True if any command has a summary of the metric.
 bool has_any_summary(const Results& results, std::size_t metric);
 
-/// The largest number of commands for which a page has all charts. With more, browsers are slow.
+/// The largest number of commands for which a page has a chart of deltas for every metric.
 constexpr std::size_t kMaxCommandsWithAllCharts = 20;
 
-/// Returns the summary of a command's values of a metric; null if there is none.
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
 
-/// About the largest number of points in one drawing, whatever the number of runs.
+/// The intended largest number of points in a drawing.
 inline constexpr std::size_t kMaxPoints = 2000;
 
-/// Returns a line for each command: the CSS classes of its colour, "|", and its name as HTML.
+/// Returns a line for each command: the CSS classes of its colour, "|" and its name as HTML.
 std::string command_names(const Results& results);
 
-/// The data of a session's drawings: box plots, distributions, and runs over time. The page's
-/// script draws a metric when the user opens its part of the page.
+/// Makes the data from which the page's script draws the metrics of a session: box plots,
+/// distributions, and runs over time.
 class MetricDrawings {
  public:
   MetricDrawings(const Results& results, std::size_t max_points)
@@ -148,12 +146,12 @@ class MetricDrawings {
   std::map<std::size_t, std::string> first_runs_{};
 };
 
-/// Writes a chart with a strip of points for each layout (--layouts) of each command, and the mean
-/// of the points. Writes nothing for a single layout or more than 200 strips.
+/// Writes a chart with a strip for each layout (--layouts) of each command: points for runs, and a
+/// line at the mean of all its runs. Writes nothing for a single layout or more than 200 strips.
 void layout_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// Writes a chart with each command's median, its interval, the distribution and the delta. Writes
-/// nothing without values.
+/// Writes a chart with each command's median, the median's interval, the distribution of the runs
+/// and the delta. Writes nothing if no command has values.
 void overview_chart(const Results& results, std::size_t metric, const Sink& sink);
 
 /// Returns a chart of a metric's medians against a numeric parameter. Empty if there is nothing to
@@ -165,7 +163,8 @@ std::string scan_chart(const Results& results, std::size_t metric);
 bool is_scan(const Results& results);
 
 /// Returns two numbers for each command of a scan: the number of its colour, and the rank of its
-/// parameter's value from 0 (smallest) to 1. Empty if the session is not a scan.
+/// parameter's value, from 0 for the smallest to 1 for the largest. Empty if the session is not a
+/// scan.
 std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results);
 
 /// Returns the result of a scan in a sentence: "wall time grows as n^1.02 (0.98 … 1.06); fastest at
@@ -184,8 +183,8 @@ struct ChangeRow {
 /// Returns the row of a change. `html`: name of the row.
 ChangeRow change_row(std::string html, const stats::Change& change, Better better);
 
-/// Returns a chart of changes with their intervals, one per row. Leaves out rows without a change
-/// or with an infinite end; empty if no row is left.
+/// Returns a chart with a change and its interval in each row. Leaves out rows whose change is
+/// unknown, or whose change or bounds are infinite; empty if no row is left.
 std::string change_chart(std::vector<ChangeRow> rows);
 
 std::string delta_chart(const Results& results, std::size_t metric);

@@ -15,9 +15,8 @@
 
 #include <fmt/format.h>
 
-// In Go's benchmark format (https://go.dev/design/14313-benchmark-format) each run has a line,
-// because benchstat takes each line for a sample. Markdown is written for GitHub, AsciiDoc for
-// Asciidoctor, and Org for Emacs.
+// Go's benchmark format: https://go.dev/design/14313-benchmark-format; benchstat takes each line
+// for a sample. Markdown is written for GitHub, AsciiDoc for Asciidoctor, and Org for Emacs.
 
 namespace lauka::report {
 
@@ -25,7 +24,7 @@ namespace {
 
 constexpr const char* kLineEnd = "\r\n";
 
-/// True if a spreadsheet takes the cell for a formula, such as -1+2, but not -1.5.
+/// True if a spreadsheet could take `text` for a formula: true for -1+2, false for -1.5.
 bool is_formula(std::string_view text) {
   return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos &&
          !is_decimal(text, true);
@@ -104,8 +103,7 @@ bool is_space(char32_t code) {
          code == 0x202f || code == 0x205f || code == 0x3000;
 }
 
-/// Returns "Benchmarkparse/role=candidate" or "Benchmark/command=old_{n}/n=8". Keys can be given to
-/// `benchstat -col`.
+/// Returns "Benchmarkparse/role=candidate" or "Benchmark/command=old_{n}/n=8".
 std::string full_name(const Command& command, const ToolName& name) {
   std::string text = "Benchmark" + benchfmt_word(name.benchmark);
   if (!name.role.empty()) text += fmt::format("/role={}", name.role);
@@ -115,7 +113,7 @@ std::string full_name(const Command& command, const ToolName& name) {
     for (const Parameter& parameter : command.parameters)
       text += fmt::format("/{}={}", benchfmt_word(parameter.name), benchfmt_word(parameter.value));
   }
-  // Go takes a number after the last - for the number of processors.
+  // Go takes a number after a hyphen at the end for the number of processors.
   const std::size_t last = text.find_last_not_of("0123456789");
   if (last + 1 < text.size() && text[last] == '-') text[last] = '_';
   return text;
@@ -159,12 +157,12 @@ std::size_t longest_run_of_backticks(std::string_view text) {
 
 enum class Inside { Cell, Text };
 
-/// Puts `text` into as many backticks as necessary. Escapes | in a table, because Markdown
+/// Returns `text` between as many backticks as necessary. Escapes | in a table, because Markdown
 /// separates cells before it finds code.
 std::string markdown_code(std::string_view text, Inside inside) {
   const std::string line = one_line(text);
   const std::string fence(longest_run_of_backticks(line) + 1, '`');
-  // Markdown removes a space at each end of the code if both ends have one.
+  // Markdown removes a space at each end of the code if both ends have a space.
   const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
                    (line.front() == ' ' && line.back() == ' ');
   std::string code = fence + (pad ? " " : "");
@@ -175,7 +173,7 @@ std::string markdown_code(std::string_view text, Inside inside) {
   return code + (pad ? " " : "") + fence;
 }
 
-/// True if GitHub makes a link of a part of `line`, or notifies a user, even if it is escaped.
+/// True if GitHub may make a link of a part of `line`, or notify a user, in spite of escapes.
 bool is_live(std::string_view line) {
   constexpr auto marks = std::to_array<std::string_view>({"@", "://", "www.", "GH-", "gh-"});
   const bool has_mark = std::ranges::any_of(
@@ -223,14 +221,14 @@ std::string markdown_head(const Table& table) {
   return head + "\n" + rule + "\n";
 }
 
-/// Escapes text with character references, which Asciidoctor does not interpret.
+/// Replaces special characters by character references, which Asciidoctor does not interpret.
 std::string asciidoc_text(std::string_view text) {
   const std::string line = one_line(text);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     const bool is_repeated =
-        (c == '-' || c == '.') && i > 0 && line[i - 1] == c;  // would become a dash or an ellipsis
+        (c == '-' || c == '.') && i > 0 && line[i - 1] == c;  // could become a dash or an ellipsis
     const bool is_special = std::string_view("\\`*_#+^~|{}[]<>&('\"").find(c) != line.npos;
     if (is_repeated || (is_special && !is_within_word(line, i)))
       escaped += fmt::format("&#{};", static_cast<int>(c));
@@ -264,8 +262,8 @@ std::string org_text(std::string_view text) {
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const std::size_t name = special.find(line[i]);
-    // These are special only after an opening character. Elsewhere they stay, so that paths and A=1
-    // are readable.
+    // Org takes / = + ~ for marks only before a word. Elsewhere they stay, so that paths are
+    // readable.
     const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
     const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
     if (name == special.npos || (is_mark && !is_opening))
@@ -276,7 +274,7 @@ std::string org_text(std::string_view text) {
   return escaped;
 }
 
-/// Returns text as code where possible. Org cannot escape text inside code.
+/// Returns `text` as code if possible. Org cannot escape characters inside code.
 std::string org_code(std::string_view text) {
   const std::string line = one_line(text);
   if (line.empty()) return "";

@@ -10,12 +10,12 @@
 
 namespace lauka::report {
 
-/// Writes --export-csv: one row per command and metric, hidden metrics included. Values are in base
-/// units, which the column `unit` names. Undefined fields are empty; an upper bound has only `max`.
+/// Writes --export-csv: one row per command and metric, even for metrics that only --verbose shows.
+/// Values are in base units, which the column `unit` names. Unknown fields are empty.
 void write_summary_csv(const Report& report, const Sink& sink);
 
-/// Writes --export-runs (CSV): one row per kept run, in the order run. Run, round and pass are
-/// counted from 1.
+/// Writes --export-runs (CSV): one row for each run in Recording::runs. Numbers of runs, rounds and
+/// passes begin at 1.
 void write_runs_csv(const Report& report, const Sink& sink);
 
 /// Writes --export-markdown for a pull request: the tables, the results in words, and the warnings.
@@ -24,28 +24,28 @@ void write_markdown(const Report& report, const Sink& sink);
 void write_asciidoc(const Report& report, const Sink& sink);
 void write_orgmode(const Report& report, const Sink& sink);
 
-/// Writes --export-html: a self-contained page with the verdict, charts and tables. Its size does
-/// not grow with the number of runs.
+/// Writes --export-html: a self-contained page with the verdicts, charts and tables.
 void write_html(const Report& report, const Sink& sink);
 
-/// Writes --export-benchfmt, Go's benchmark format: one line for each run that has values. Role,
-/// command and parameters are keys in the name.
+/// Writes --export-benchfmt in Go's benchmark format, with at most one line per run. Role, command
+/// and parameters are keys in the line's name.
 void write_benchfmt(const Report& report, const Sink& sink);
 
 using Exporter = void (*)(const Report&, const Sink&);
 
 /// Returns `text` as a CSV field (RFC 4180). Makes control characters visible, and puts an
-/// apostrophe before text that a spreadsheet would take for a formula.
+/// apostrophe before text that a spreadsheet could take for a formula.
 std::string csv_field(std::string_view text);
 
 std::string_view role_of(const Reference& reference, std::size_t command);
 
-/// The name of a command in programs that store results. In a suite it consists of benchmark and
-/// role; outside, both are empty.
+/// The name of a command for programs that store results, such as Bencher. Outside suites,
+/// `benchmark` and `role` are empty.
 struct ToolName {
   std::string benchmark{};
   std::string role{};
-  std::string command{};           ///< in a suite, empty if no other command has the role
+  std::string command{};           ///< name of the command; in a suite, empty if no other command
+                                   ///< has the role
   std::string duplicate_suffix{};  ///< "#2" for the second command of the same role and name; ""
                                    ///< for the first
 
@@ -63,8 +63,8 @@ std::string benchfmt_word(std::string_view text);
 /// with -sec or -B for seconds or bytes.
 std::string benchfmt_unit(std::string_view metric, Unit unit);
 
-/// Writes the beginning of an HTML page, its heading included. `style` is CSS that is added to the
-/// style of all pages.
+/// Writes the beginning of an HTML page, up to its heading. `style`: CSS in addition to the CSS of
+/// all pages.
 void write_page_begin(const std::string& title, std::string_view style, const Sink& sink);
 void write_page_end(std::string_view script, const Sink& sink);
 

@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view kMinus = "−";
 constexpr std::string_view kNoNumber = "n/a";
-constexpr int kMaxDecimals = 12;  // more decimals would show rounding errors
+constexpr int kMaxDecimals = 12;
 
-/// A unit. Values from `limit` on get a larger unit.
+/// A unit of `size` base units. Values from `limit` such units on get the next unit.
 struct Scale {
   double size;
   std::string_view suffix;
@@ -150,8 +150,7 @@ FixedDecimals fixed(double value, int decimals) {
   return result;
 }
 
-/// True if a half width is shown closely enough. Half widths are only known to about a quarter
-/// (from ten runs, like σ).
+/// True if `shown` differs from `half_width` by at most a quarter of `half_width`.
 bool is_close(double shown, double half_width) {
   return std::fabs(shown - half_width) <= 0.25 * half_width;
 }
@@ -240,13 +239,11 @@ Estimate to_percent(double change, const stats::ChangeBounds& bounds) {
 
 std::optional<double> spread_of(const stats::Summary& summary) {
   if (!summary.stddev || !std::isfinite(*summary.stddev)) return std::nullopt;
-  // The deviation of very small numbers may be too small for a double.
+  // The deviation of very small numbers may have become 0 because it is too small for a double.
   const bool is_lost = *summary.stddev == 0.0 && summary.min != summary.max;
   return is_lost ? std::nullopt : summary.stddev;
 }
 
-/// Returns the mean. The computed mean of equal numbers may differ from them in its last bit, which
-/// the range corrects.
 double mean_of(const stats::Summary& summary) {
   return std::clamp(summary.mean, summary.min, summary.max);
 }
@@ -263,7 +260,7 @@ std::string Notation::text(double value) const {
 
 Notation notation_of(double value, std::optional<double> spread, const Metric& metric) {
   constexpr double least_spread =
-      1e-20;  // fraction of the value; a smaller spread is a rounding error
+      1e-20;  // as a fraction of the value; a smaller spread is a rounding error
   constexpr int digits_of_value = 3;
   constexpr int digits_of_spread = 2;
   double leading = std::isfinite(value) ? std::fabs(value) : 0.0;

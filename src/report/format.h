@@ -14,7 +14,7 @@ namespace lauka::report {
 /// A format for numbers that are read together. Its unit, power of ten and decimals are the same
 /// for all of them.
 struct Notation {
-  double size = 1.0;  ///< divisor for values in base units: 0.001 for "ms"
+  double size = 1.0;  ///< divisor of values in base units: 0.001 for "ms"
   std::string suffix{};
   std::string power{};  ///< power of ten before the unit: "e+15"; usually empty
   int decimals = 0;
@@ -23,23 +23,23 @@ struct Notation {
   std::string text(double value) const;
 };
 
-/// Returns the notation for `value` and the numbers shown next to it. `spread`: σ, or half of an
-/// interval; 0 if all values are equal; nullopt if unknown.
+/// Returns the notation for `value` and the numbers shown next to it. `spread`: σ, or half the
+/// width of an interval; 0 if all values are equal; nullopt if unknown.
 Notation notation_of(double value, std::optional<double> spread, const Metric& metric);
 Notation notation_of(const stats::Summary& summary, const Metric& metric);
 
-/// Returns the notation for numbers up to `largest` that are `step` apart. It shows `digits`
-/// significant digits of `step`.
+/// Returns the notation for numbers up to `largest` that are `step` apart, with enough decimals for
+/// `digits` significant digits of `step`.
 Notation notation_of_steps(double largest, double step, const Metric& metric, int digits);
 
-/// Formats a number and its unit with about three digits: "591ms", "137MB", "2.51G".
+/// Formats a rounded number with its unit: "591ms", "137MB", "2.51G".
 std::string quantity(double value, const Metric& metric);
 std::string quantity(double value, Unit unit);
 
 /// Formats a time in `unit`; null: in a unit that fits.
 std::string time_text(double seconds, const DisplayUnit* unit);
 
-/// Formats a mean with its σ: "591.0ms ± 7.6ms"; only the mean without a finite σ.
+/// Formats a mean with its σ: "591.0ms ± 7.6ms"; the mean alone if σ is unknown or infinite.
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric);
 
 std::string range_text(const stats::Summary& summary, const Metric& metric);
@@ -51,33 +51,34 @@ std::string delta_text(const stats::Change& delta);
 /// Formats a delta without its interval: "−78.0%". Returns "new" if Change::change is nullopt.
 std::string short_delta_text(const stats::Change& delta);
 
-/// Formats the interval of a delta: "+19% … +73%"; empty without a finite interval.
+/// Formats the interval of a delta: "+19% … +73%"; empty if it is unknown or infinite.
 std::string interval_text(const stats::Change& delta);
 
-/// A change and the ends of its interval as text. `low` and `high` are empty without an interval.
+/// A change and the ends of its interval as text. `low` and `high` are empty if the change has no
+/// interval.
 struct ChangeTexts {
   std::string change;
   std::string low{};
   std::string high{};
 };
 /// Formats a change. Adds decimals, up to 12, if an end of its interval would otherwise look equal
-/// to `other`.
+/// to `other`, a fraction such as a gate's limit.
 ChangeTexts change_texts(const stats::Change& delta, double other);
 
 /// Formats `fraction` in percent with a sign: "+15.0%", "−0.02%". There is no sign if all digits
 /// are 0. Returns "n/a" if `fraction` is not finite.
 std::string signed_percent(double fraction, int decimals);
 
-/// Formats `fraction` (at least 0) in percent with about two digits: "2.1%", "0.031%", "105%".
+/// Formats `fraction` (at least 0) as a rounded percentage: "2.1%", "0.031%", "105%".
 std::string rough_percent(double fraction);
 
 std::string signed_rough_percent(double fraction);
 
 /// Formats a ratio with its interval: "4.55 ± 0.04x", or "1.37x (1.19 … 1.73)" if the interval is
-/// asymmetric. `sign` is the "x".
+/// asymmetric. `sign`: the "x", or empty.
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign = "");
 
-/// Returns the shortest decimal that reads back as the same double.
+/// Formats `value` with the fewest significant digits that read back as the same double.
 std::string full_precision(double value);
 
 /// True if a command has timed runs, or any run with a value of a metric.

@@ -105,11 +105,11 @@ Columns find_columns(const Results& results, std::size_t metric) {
   return columns;
 }
 
-/// A function in each column; null if its values in the column are 0.
+/// A function's change on each of Columns::sides; null if the side lacks the function.
 using FunctionByColumn = std::vector<const FunctionChange*>;
 
 struct Choice {
-  std::vector<FunctionByColumn> rows{};  ///< certain changes first, then by size
+  std::vector<FunctionByColumn> rows{};
   std::size_t others = 0;
 };
 
@@ -269,7 +269,7 @@ class TableMaker {
       if (has_reference(i)) add_value(change.reference);
       add_value(change.candidate);
       if (columns_.is_compared) row.push_back(difference_cell(change, metric_));
-      // The change of the whole sampled time may be smaller than its noise.
+      // The change of the total sampled time may be smaller than its noise.
       const FunctionChanges& side = *columns_.sides[i];
       const bool by_reference = columns_.is_compared && is_sampled(metric_);
       const double whole = by_reference ? side.reference : side.difference();

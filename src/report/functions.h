@@ -11,15 +11,15 @@
 
 namespace lauka::report {
 
-/// Returns up to three lines with the functions that explain a candidate's difference in a metric:
-/// "  most of it: parse +34.2M (+2.9%)". Empty if no function certainly differs.
+/// Returns up to three lines with functions that certainly differ in a metric: "  most of it: parse
+/// +34.2M (+2.9%)". Empty if there is no such function.
 std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate);
 
 /// Returns function_lines for a failed gate; empty for another verdict.
 std::string functions_below(const Results& results, const gate::Verdict& verdict);
 
-/// Returns function_lines for the first metric of each candidate that changed, without the lines
-/// that a failed gate shows.
+/// Returns lines about the functions of each candidate: function_lines of the first metric that
+/// changed. Leaves out lines that are already below a failed gate.
 std::string function_summary(const Results& results);
 
 struct FunctionSection {
@@ -30,14 +30,15 @@ struct FunctionSection {
 /// Returns the tables of --functions; empty without --functions or without functions.
 std::vector<FunctionSection> function_sections(const Results& results);
 
-/// Returns up to three lines with the functions that explain most of the differences in a suite.
+/// Returns up to three lines with the functions of a suite that certainly changed, the largest
+/// changes (as a share of the reference's total) first.
 std::string largest_functions(const Report& suite);
 
-/// Returns why --functions has no table. Callers have checked that there is none. Empty without
-/// --functions.
+/// Returns why --functions has no table; empty without --functions. Must only be called if there is
+/// no table.
 std::string why_no_functions(const Results& results);
 
-/// Returns the tables of --functions as text, or why there is none; empty without --functions.
+/// Returns the tables of --functions as text, or why there is no table; empty without --functions.
 std::string function_text(const Results& results, const Style& style);
 
 }  // namespace lauka::report

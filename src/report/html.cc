@@ -17,8 +17,7 @@ namespace lauka::report {
 
 namespace {
 
-// Colours of commands by Okabe and Ito (2008), which people with any colour vision can distinguish.
-// On a dark background, the darker colours are lighter.
+// The colours of commands are based on Okabe and Ito (2008).
 std::string_view html_style() {
   return R"css(
 :root { color-scheme: light dark; --ground: #ffffff; --text: #1c1e21; --faint: #5f6670; --line: #dcdfe3; --panel: #f6f7f9;
@@ -469,8 +468,8 @@ void write_overview(const Results& results, const Sink& sink) {
   }
 }
 
-/// Writes the charts of all metrics. With many commands, all are folded, and only the primary
-/// metric has a chart of deltas.
+/// Writes the charts of the metrics. With many commands, all charts are folded, and only the
+/// primary metric has a chart of deltas.
 void write_drawings(const Results& results, const Sink& sink) {
   const auto primary = primary_metric(results.session.metrics);
   const bool has_many = results.commands.size() > kMaxCommandsWithAllCharts;
@@ -538,7 +537,6 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   sink(caveats(warning_texts(suite, {}), note_lines(suite)));
   sink("<h2>Benchmarks</h2>\n");
   sink(kNoScript);
-  // Fewer points per chart keep a page of 1,000 benchmarks small enough to open.
   constexpr std::size_t points_of_suite = 16'000;
   const std::size_t most =
       std::clamp<std::size_t>(points_of_suite / suite.benchmarks.size(), 16, kMaxPoints);

@@ -57,8 +57,6 @@ std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
                      subject, missing, layouts);
 }
 
-/// True if a significant change of time between two programs is so small that the placement of code
-/// may cause it.
 bool may_be_placement(const Results& results, std::size_t command, std::size_t metric) {
   constexpr double often = 0.03;
   const auto program = [](const Command& measured) {

@@ -61,7 +61,7 @@ Claims make_claims(const Condition& condition) {
   const std::string limit =
       condition.bound ? bound_text(condition) : change_in_words(condition, percent);
   if (!condition.bound && percent == 0) return {"not " + limit, limit};
-  // A limit on the other side of 0 demands a gain.
+  // With a limit in percent: true if a change of 0 would fail.
   const bool is_least = condition.bound ? condition.below : (percent > 0) == condition.below;
   return is_least ? Claims{"at least " + limit, "less than " + limit}
                   : Claims{"at most " + limit, "more than " + limit};
@@ -94,7 +94,7 @@ std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change) return "from 0 or values below it, so there is no percentage";
   const bool claims_above = (verdict.answer == gate::Answer::Fail) != verdict.condition.below;
-  // A test may decide although the shown estimate, which is the other test's, is beyond the bound.
+  // The bound may be of another test than `change`, and then on its wrong side.
   const bool fits = bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
   if (fits) {
     if (!change.bounds) change.bounds = stats::ChangeBounds{*bound, *bound};
@@ -128,7 +128,8 @@ std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, doubl
   return ": " + blind_spot(verdict.rounds, is_slowness, confidence);
 }
 
-/// True if the line begins with the mean: it alone decided, or it contradicts the typical round.
+/// True if the line must begin with the mean, because the mean alone decided or clearly differs
+/// from the typical round.
 bool is_about_mean(const gate::Verdict& verdict) {
   return verdict.delta.basis == stats::Basis::Typical &&
          (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_differs);
@@ -140,8 +141,8 @@ std::string more_rounds(double times) {
   return fmt::format("about {:.{}f} times as many rounds would decide", times, small ? 1 : 0);
 }
 
-/// Returns advice to gate on CPU time if that is less noisy: on a loaded machine up to 75 times
-/// (docs/statistics.md).
+/// Returns advice to gate on CPU time if its noise is clearly smaller than that of wall time; else
+/// empty.
 std::string calmer_metric(const Results& results, const gate::Verdict& verdict) {
   if (results.session.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
     return "";
@@ -150,7 +151,6 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
   const double half_width = cpu->delta->half_width().value_or(0.0);
   if (half_width <= 0) return "";
   const double times = *verdict.delta.half_width() / half_width;
-  // Approximate error of the logarithm of a ratio of two deviations.
   const double error =
       1.0 / std::sqrt(static_cast<double>(std::max<std::size_t>(verdict.rounds, 2)) - 1.0);
   constexpr double sure = 2.58;  // normal quantile of 99.5%, for a two-sided level of 99%
@@ -225,8 +225,7 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
                      is_failing ? claims.fail : claims.pass, grounds, advice);
 }
 
-/// Formats a percentage with three significant digits, so that a slight excess does not read as the
-/// wanted precision.
+/// Formats a precision: "±1.02%". Three digits show a slight excess over the wanted precision.
 std::string percent_text(double fraction) {
   const double percent = 100 * fraction;
   const double magnitude = percent > 0 ? std::floor(std::log10(percent)) : 0.0;
@@ -409,10 +408,11 @@ struct OutcomeWords {
   }
 };
 
-/// The words for a factor, in the order of WallPart. {} stands for "instructions" or "of them".
+/// The words for a factor of the wall time. In `after`, {} stands for "instructions" or similar.
 struct PartWords {
   std::string_view column, before, less, more, after;
 };
+/// The words in the order of WallPart.
 constexpr std::array<PartWords, 8> kPartWords = {{
     {"instructions", "", "fewer", "more", " instructions"},
     {"instructions per cycle", "", "fewer", "more", " {} per cycle"},
@@ -544,7 +544,7 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   if (verdict.rounds == 0 || verdict.incomparable_command || !change.change) return cell;
   cell.verdict_numbers = "limit " + limit_text(verdict.condition);
   cell.shorter_texts.front() += ", " + cell.verdict_numbers;
-  // For all other gates, the row's delta already shows the measured change.
+  // For other gates, the delta in the same row already shows the measured change.
   if (is_mean || verdict.condition.bound) {
     const Metric& metric = results.session.metrics[verdict.metric];
     cell.verdict_numbers =
@@ -626,7 +626,7 @@ std::string precision_line(const Results& results) {
   const Precision& precision = *results.findings.precision;
   const std::string reached =
       precision.half_width ? percent_text(*precision.half_width) : "no interval";
-  // As typed: 100 * (0.0001 / 100) is not 0.0001.
+  // Six digits hide rounding errors: 100 * (0.0001 / 100) is not exactly 0.0001.
   const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted);
   const std::string start = fmt::format("precision of {}: {} after {}", spoken(precision.metric),
                                         reached, plural(precision.runs, "run"));

@@ -24,18 +24,18 @@ std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 /// deciding.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 
-/// Returns a line for each verdict. Below a failed gate are the functions that explain it. Lines
-/// are never cut, because programs read them, too.
+/// Returns a line for each verdict, and below a failed gate the lines of functions_below.
 std::string gate_lines(const Results& results, bool color);
 
-/// Returns the last inconclusive verdict if lauka exits with status 0 in spite of it; else null.
+/// Returns the last inconclusive verdict of `benchmarks` if they end with exit status 0 in spite of
+/// it; else null.
 const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks);
 
-/// Follows the line of the last inconclusive verdict if lauka exits with status 0.
+/// Text after the line of last_tolerated_verdict.
 inline constexpr std::string_view kPassedOver =
     " (exit status 0; --fail-if-inconclusive makes it 4)";
 
-/// Returns a line for each gated command that failed in every run.
+/// Returns a line for each gated candidate that failed in every run.
 std::vector<std::string> all_runs_failed_lines(const Report& report);
 
 /// Returns the line of a verdict. `answer`: the answer in words; empty: the line has no answer.
@@ -54,11 +54,11 @@ std::string placement_line(const Results& results);
 /// significance.
 bool is_misled_by_one_layout(const MetricResult& row);
 
-/// Returns "more runs would not do, about 40 layouts would", or that not even the largest number of
-/// layouts would do.
+/// Returns "more runs would not do, about 40 layouts would", or that even kMaxLayouts would not do
+/// if `layouts` is larger.
 std::string more_layouts_advice(std::size_t layouts);
 
-/// Returns a line with the precision that --precision reached; empty without --precision.
+/// Returns a line with the precision that was reached; empty without --precision.
 std::string precision_line(const Results& results);
 
 stats::Change to_change(const TunedChange& change);
@@ -70,8 +70,8 @@ std::string tuning_line(const std::vector<TunedComparison>& compared);
 std::string shell_lines(const Results& results);
 
 /// Returns lines for standard error on what ended a session early, with the last output of the run
-/// or hook that failed. `names`: the commands' names. `has_run`: true if any run ended. Words of
-/// lauka are wrapped to `width` cells; 0: not wrapped.
+/// or hook that failed. `names`: the commands' names. `has_run`: false if no timed run has ended.
+/// `width`: width in cells to which messages are wrapped; 0: no limit.
 std::string ending_lines(const Session& session, const std::vector<std::string>& names,
                          bool has_run, std::size_t width = 0);
 
@@ -97,32 +97,34 @@ struct WhyTable {
   std::vector<std::string> remarks{};
 };
 
-/// Returns the explanations of several candidates; empty for a single candidate or without counts.
+/// Returns a table with the explanations of several candidates; empty for a single candidate, or
+/// without counts.
 WhyTable why_table(const Results& results);
 
 /// A warning in words. Texts have no full stop at the end.
 struct WarningText {
-  std::string_view kind;  ///< kind for programs: "first_run_slow"
+  std::string_view kind;  ///< kind of warning as a word for programs: "first_run_slow"
   std::string text;
   std::string advice;
   std::string general{};          ///< `text` in a form that fits all commands with this warning
-  std::string command_numbers{};  ///< one command's numbers, to follow `general`; may be empty
-  std::optional<std::size_t> command{};  ///< index of the command; nullopt: all commands
+  std::string command_numbers{};  ///< the command's numbers that `general` lacks; may be empty
+  std::optional<std::size_t> command{};  ///< index of the command; nullopt: several commands, or
+                                         ///< the session
 };
 
 /// Returns all warnings in words, in the order of Results::warnings.
 std::vector<WarningText> worded_warnings(const Results& results);
 
-/// A line of warnings. `general` is the line without the names of commands.
+/// A line with a warning or note. `general` is its text without the commands' names and numbers.
 struct WarningLine {
   std::string text;
   std::string general;
 };
 
-/// AsFound: the order of Results::warnings. ByWeight: warnings that affect comparisons come first.
+/// AsFound: the order of Results::warnings. ByWeight: warnings about comparisons come first.
 enum class WarningOrder : unsigned char { AsFound, ByWeight };
 
-/// Returns the warnings about the rows that `style` shows.
+/// Returns the warnings that `style` shows. Commands with the same warning share a line.
 std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
                                        WarningOrder order);
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kScanHeight = 220;
 constexpr std::size_t kMinValues = 3;
 constexpr double kMinFit =
-    0.95;  // smallest share of the variance that a power law must explain to be drawn
+    0.95;  // smallest share of the variance that a power law must explain to be shown
 
 /// A command's value of the parameter (x), median (y) and quartiles (low, high).
 struct Point {
@@ -42,7 +42,8 @@ std::optional<double> parse_number(const std::string& text) {
   return number ? std::optional(*number) : std::nullopt;
 }
 
-/// Returns the parameter with the most numeric values; nullopt if none has three.
+/// Returns the parameter with the most values, among the parameters whose values are all numbers;
+/// nullopt if all of these have fewer than kMinValues.
 std::optional<std::string> scanned(const Results& results) {
   std::optional<std::string> best;
   std::size_t most = kMinValues - 1;

@@ -148,8 +148,7 @@ bool has_zero(const Results& results, const Ranking& ranking) {
                              [](const stats::Summary* summary) { return summary->min == 0.0; });
 }
 
-/// True if all values of both commands are 0. A baseline's values are unknown, so the ratio
-/// decides.
+/// True if all values of both commands are 0. A ratio of 1 stands for the values of a baseline.
 bool is_all_zeros(const Results& results, const Ranking& ranking) {
   const auto all = summaries_of(results, ranking);
   return !all.empty() && ranking.speed.ratio == 1.0 &&
@@ -209,8 +208,8 @@ std::vector<Ranking> rankings_by_one(const Results& results, std::vector<Ranking
   return rankings;
 }
 
-/// True if a gate on the ranking's metric has an answer. Gates look at one side only, which takes
-/// fewer runs than an interval.
+/// True if a gate on the ranking's command and metric passed or failed. Gates look at one side
+/// only, so they may need fewer runs than an interval.
 bool is_decided(const Results& results, const Ranking& ranking) {
   return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
     return verdict.candidate == ranking.command && verdict.metric == ranking.metric &&
@@ -281,7 +280,6 @@ std::string headline(const Results& results, const std::vector<Ranking>& all, co
   return in_lines(start + bold(one_line(reference), style) + end, style);
 }
 
-/// Returns a line for each command that failed, because it may have been faster by doing less work.
 std::string failure_lines(const Results& results, const Style& style) {
   std::string lines;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -356,7 +354,6 @@ std::string tables(const Results& results, const Style& style) {
 constexpr std::chrono::milliseconds kMinPause{100};
 constexpr std::string_view kEraseLine = "\r\x1b[K";
 
-/// Returns "0:07", "12:34" or "1:02:03", whose width does not change every second.
 std::string clock_text(std::chrono::nanoseconds time) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
   if (seconds < 3600) return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
@@ -504,7 +501,7 @@ std::string note_lines(const std::vector<std::string>& notes, std::size_t width)
 void ProgressBar::progress(const Progress& progress) {
   if (drawn_at_ && progress.elapsed - *drawn_at_ < kMinPause) return;
   drawn_at_ = progress.elapsed;
-  // The line is erased and drawn in one write, so that it does not flicker.
+  // One write erases and draws the line, so that it does not flicker.
   const std::size_t width = width_();
   const std::string whole = write_line(progress, width, time_unit_);
   const std::string line = cut_end(ascii_ ? to_ascii(whole) : whole, width > 0 ? width - 1 : 0);
@@ -537,8 +534,7 @@ std::vector<Sample> collect_samples(const Results& results, std::size_t command,
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t most) {
   const stats::Fences fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
-  const bool has_spread =
-      fences.low < fences.high;  // otherwise almost all values would be outside the fences
+  const bool has_spread = fences.low < fences.high;
   const double low = has_spread ? std::max(summary.min, fences.low) : summary.min;
   const double high = has_spread ? std::min(summary.max, fences.high) : summary.max;
   if (low >= high) return {{summary.min, summary.max, values.size()}};

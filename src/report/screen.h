@@ -27,17 +27,18 @@ struct ScreenSections {
 ScreenSections screen_sections(const Report& report, const Style& style, bool quiet);
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet);
 
-/// The wall time in seconds below which a run is mostly the start of its process.
+/// The wall time in seconds below which a run may be mostly the start of its process.
 inline constexpr double kMostlyStart = 1e-3;
 
-/// Returns the shortest median wall time, in seconds, of commands that run for less than
-/// kMostlyStart; nullopt if there is no such command.
+/// Returns the shortest median wall time, in seconds and at most kMostlyStart, of commands that run
+/// for less than kMostlyStart on average. nullopt if there is no such command, commands run in a
+/// shell, or wall times are hidden.
 std::optional<double> shortest_median_seconds(const Results& results);
 
 std::string histograms(const Results& results, const Style& style);
 
-/// Returns lines that compare commands, and lines about failed runs; empty if nothing can be
-/// compared.
+/// Returns lines that compare commands, and lines about commands with failed runs; empty if no
+/// commands can be compared.
 std::string summary_lines(const Results& results, const Style& style);
 
 /// Explains the first delta that contradicts the means shown; with --verbose each such delta.
@@ -50,8 +51,8 @@ std::string note_lines(const std::vector<std::string>& notes, std::size_t width 
 /// A line of the terminal that shows the progress, and is erased at the end.
 class ProgressBar final : public Observer {
  public:
-  /// `width`: returns the terminal's width in cells. `ascii`: only ASCII is used. `time_unit`: unit
-  /// of times; null: a unit that fits.
+  /// `width`: returns the terminal's width in cells. `ascii`: true: lauka's own signs are in ASCII.
+  /// `time_unit`: unit of times; null: a unit that fits.
   ProgressBar(Sink sink, std::function<std::size_t()> width, bool ascii = false,
               const DisplayUnit* time_unit = nullptr)
       : sink_(std::move(sink)), width_(std::move(width)), ascii_(ascii), time_unit_(time_unit) {}
@@ -70,31 +71,29 @@ class ProgressBar final : public Observer {
 };
 
 struct Sample {
-  std::uint32_t run = 0;  ///< index among all kept runs
+  std::uint32_t run = 0;  ///< index of the run in Recording::runs
   double value = 0.0;
 };
 
 std::vector<Sample> collect_samples(const Results& results, std::size_t command,
                                     std::size_t metric);
 
-/// A range of values, and the number of values in the range. A value at `high` belongs to the next
-/// bin, if there is one.
 struct Bin {
   double low = 0.0;
   double high = 0.0;
   std::size_t count = 0;
 };
 
-/// Divides `values` into at most `most` bins of equal width, if possible 2 IQR / cbrt(n) (Freedman
-/// & Diaconis 1981). The first and last bin are extended to values more than 3 IQR beyond the
+/// Divides `values` into at most `most` bins of equal width, if possible about 2 IQR / cbrt(n)
+/// (Freedman & Diaconis 1981). The first and the last bin are wider if values are far from the
 /// quartiles. `summary`: summary of the values.
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t most);
 
 std::string histogram(const Results& results, std::size_t command, const Style& style);
 
-/// Returns the benchmarks in the order of the suite's table: as in the file, or by time with --sort
-/// time.
+/// Returns the benchmarks in the order of the suite's table: as in the suite, or by sort_value with
+/// --sort time.
 std::vector<const Results*> order_rows(const Report& suite);
 
 /// Returns "wall_time of 3 benchmarks"; without the metric if rows have different metrics.
@@ -103,17 +102,18 @@ std::string suite_title(const Report& suite);
 /// Returns the table of a suite: the rows of each benchmark, then a row for each geometric mean.
 Table suite_table(const Report& suite);
 
-/// Returns the changes in the suite's table, and the limits of their gates, for change_chart.
+/// Returns the changes in the suite's table, with the limits of their gates, for change_chart.
 std::vector<ChangeRow> suite_changes(const Report& suite);
 
-/// Returns a line for each gate, after its benchmark's name. `all`: true: includes gates that pass.
+/// Returns a line for each verdict, which begins with the benchmark's name. `all`: true: includes
+/// gates that pass.
 std::string suite_gate_lines(const Report& suite, bool all, bool color);
 
 /// Returns "3 gates: 1 fail, 2 pass (...)"; empty without gates.
 std::string gates_in_one_line(const Report& suite);
 
-/// Returns the two most important warnings, and the number of further warnings; with Style::verbose
-/// all warnings.
+/// Returns lines with the two most important warnings and the number of other warnings; with
+/// Style::verbose, all warnings.
 std::vector<std::string> screen_warnings(const Report& suite, const Style& style);
 
 /// Returns the warnings as lines. Benchmarks of a suite with the same warning share a line.

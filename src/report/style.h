@@ -21,8 +21,8 @@ enum class Ink : unsigned char { Plain, Bold, Dim, Green, Red };
 /// Returns `text` with the escape sequences for `ink`, if `color` is true.
 std::string inked(std::string_view text, Ink ink, bool color);
 
-/// Returns the number of terminal cells that UTF-8 `text` takes: 2 for East Asian wide characters
-/// and emoji, 0 for combining characters.
+/// Returns the number of terminal cells that UTF-8 `text` takes: 2 for wide East Asian characters
+/// and most emoji, 0 for combining characters.
 std::size_t display_width(std::string_view text);
 
 /// Returns `text` in at most `width` cells. If it is wider, … replaces its end.
@@ -32,8 +32,7 @@ std::string cut_end(std::string_view text, std::size_t width);
 std::string cut_middle(std::string_view text, std::size_t width);
 
 /// Breaks `text` between words into lines of at most `width` cells; 0: no limit. Lines after the
-/// first are indented by two more cells than the first. A word wider than `width` has a line of its
-/// own.
+/// first are indented by two more cells than the first. Words that are too wide stay whole.
 std::string wrapped(std::string_view text, std::size_t width);
 
 /// Returns `text` as a message on standard error, wrapped to `width` cells; 0: no limit.

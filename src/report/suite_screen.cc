@@ -159,7 +159,7 @@ struct SuiteShape {
   bool has_commands = false;
   bool has_metrics = false;
   bool has_gates = false;
-  bool has_deltas = false;  ///< true if each row compares a candidate with the reference
+  bool has_deltas = false;
   bool has_failures = false;
 };
 
@@ -222,11 +222,12 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
 }
 
 struct SharedLine {
-  std::string text;  ///< general text, if the texts of the benchmarks differ
+  std::string text;
   std::vector<std::string> names{};
 };
 
-/// Returns a line for each general text. The line names its benchmarks if they are not all.
+/// Returns a line for each general text. The line names its benchmarks, or gives their number,
+/// unless it is about all benchmarks.
 std::vector<std::string> with_names(const Report& suite,
                                     const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<SharedLine> all;

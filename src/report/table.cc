@@ -190,8 +190,6 @@ Cell outliers_cell(const RowOf& row) {
           .shorter_texts = {fmt::format("{}", count)}};
 }
 
-/// Returns the cell of a delta. In a compact table, the reference's cell is marked, because sorting
-/// may put the reference anywhere.
 Cell make_delta_cell(const RowOf& row) {
   if (row.values != nullptr && row.values->delta)
     return delta_cell(*row.values->delta, row.metric.better);
@@ -322,7 +320,7 @@ struct Grid {
 template <typename ColumnOf>
 Grid make_grid(const Results& results, const std::string& variable, ColumnOf column_of) {
   Grid grid;
-  std::set<std::string> known;  // a set, because there may be ten thousand rows
+  std::set<std::string> known;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Parameter* value = find_parameter(results.session.commands[c], variable);
     if (value == nullptr) continue;
@@ -374,7 +372,6 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
     }
     const Metric& metric = results.session.metrics[wall->metric];
     row.push_back({mean_cell(*wall, metric) + failed});
-    // A delta from another typed command is not shown.
     const Command& reference = results.session.commands[results.session.reference.command];
     if (grid.columns.size() == 1 && wall->delta &&
         reference.typed == results.session.commands[commands->front()].typed)
@@ -551,7 +548,7 @@ bool is_constant(const Results& results, std::size_t metric, std::optional<doubl
 }
 
 bool is_all_zero(const Results& results, std::size_t metric) {
-  constexpr std::size_t most = 1000;  // checking each of 10,000 commands would take seconds
+  constexpr std::size_t most = 1000;  // checking more commands would take too long
   return results.presentation.hides_zeros && results.commands.size() <= most &&
          is_constant(results, metric, 0.0);
 }
@@ -710,7 +707,7 @@ std::string scan_table(const Results& results, const Style& style) {
   });
   if (grid.rows.size() < 2) return "";
   const bool has_one = grid.columns.size() == 1;
-  // A compact table has these values.
+  // A compact table already has a row for each value of the parameter.
   if ((is_compact(results) || begins_compact(results)) && has_one) return "";
   Table table{.columns = {bold_column(names.front(), CellContent::Text, Cut::Middle)},
               .steps = {kScanSteps.begin(), kScanSteps.end()}};
@@ -760,7 +757,6 @@ std::string differences_html(const Results& results) {
         has_deltas_of(results, m))
       metrics.push_back(m);
   if (metrics.empty()) return "";
-  // Commands or metrics, whichever are more, become the rows.
   if (metrics.size() >= results.commands.size())
     return table_html(metrics_table(results, false), "matrix metrics");
   Table table{.columns = {{.heading = {"command"}, .holds = CellContent::Markup}}};

@@ -32,7 +32,8 @@ enum class Less : unsigned char {
   Never
 };
 
-/// One attempt to fit a table into the terminal. Later attempts of a table give up more.
+/// An attempt to fit a table into the terminal: the distance between columns, the last part to give
+/// up, and how far columns may be cut.
 struct TableStep {
   std::size_t gap = 2;
   Less less = Less::Nothing;
@@ -41,7 +42,8 @@ struct TableStep {
   bool roomy = false;
 };
 
-/// The mark before a delta. Blank is as wide as a mark, so that deltas line up.
+/// The mark before a delta. Blank is as wide as a mark, so that deltas line up; BlankWhereRoomy is
+/// blank only next to the full text of a cell.
 enum class Mark : unsigned char { None, Better, Worse, Blank, BlankWhereRoomy };
 
 struct Cell {
@@ -50,20 +52,19 @@ struct Cell {
   Mark mark = Mark::None;
   bool is_sure = false;
   std::vector<std::string>
-      shorter_texts{};  ///< shorter texts for narrow terminals, see TableColumn::shortened_at
+      shorter_texts{};  ///< texts for narrow terminals, see TableColumn::shortened_at
   std::optional<gate::Answer> answer{};
-  std::string verdict_numbers{};  ///< part of `text` with a verdict's numbers; may be empty
-  std::optional<double>
-      number{};      ///< number by whose size a page sorts the rows; nullopt: pages use `text`
-  double bar = 0.0;  ///< length of the bar in a page's cell, 0 to 1
+  std::string verdict_numbers{};  ///< text that explains a verdict, such as its limit; may be empty
+  std::optional<double> number{};  ///< number by whose absolute value a page can sort the rows
+  double bar = 0.0;                ///< length of a bar in a page's cell, as a fraction of the cell
 };
 
 /// The contents of a column's cells. They decide how cells are escaped and formatted.
 enum class CellContent : unsigned char {
-  Name,  ///< name of a benchmark; in bold ink: of a geometric mean
+  Name,  ///< name of a benchmark; in bold ink, of a geometric mean
   Code,
-  Text,    ///< text from the user
-  Number,  ///< text from lauka
+  Text,    ///< text that may contain words from the user
+  Number,  ///< number, or other text without words from the user
   Delta,
   Verdict,
   Markup  ///< text that is already in the table's markup language
@@ -75,12 +76,12 @@ struct TableColumn {
   Cell heading{};
   CellContent holds = CellContent::Number;
   bool is_left = false;
-  std::vector<Less>
-      shortened_at{};             ///< steps at which cells change to their next Cell::shorter_texts
-  Less dropped_at = Less::Never;  ///< step from which on the column is left out
+  std::vector<Less> shortened_at{};  ///< values of TableStep::less at which cells change to their
+                                     ///< next shorter text
+  Less dropped_at = Less::Never;  ///< value of TableStep::less from which on the column is left out
   Cut cut = Cut::Nothing;
   std::size_t roomy_width = 0;
-  bool is_dropped_on_phone = false;  ///< true: left out on a phone
+  bool is_dropped_on_phone = false;
 };
 
 using TableRow = std::vector<Cell>;
@@ -89,15 +90,17 @@ struct Table {
   std::vector<TableColumn> columns{};
   std::vector<TableRow> rows{};
   std::vector<TableStep> steps = {
-      {}};                   ///< attempts in order; the first that fits is used, or else the last
-  std::size_t shortest = 8;  ///< width in cells to which columns may be cut if no attempt fits
+      {}};  ///< attempts in order; the first that fits is used, or else the last
+  std::size_t shortest =
+      8;  ///< smallest width in cells to which columns are cut if no attempt fits
   Ink heading = Ink::Plain;  ///< ink of the heading's row; Plain: each heading has its own ink
 };
 
 struct TableLayout {
   TableStep step{};
   std::vector<std::size_t> widths{};
-  bool fits = false;  ///< true if no column is cut below TableStep::min_cut_width
+  bool fits = false;  ///< true if lines fit into Style::width without cutting a column below
+                      ///< TableStep::min_cut_width
 
   bool lacks(Less what) const { return step.less >= what; }
 };
@@ -118,7 +121,7 @@ std::string dim_note(std::string_view note, const Style& style);
 /// A markup language for text files that people read. Functions return text in that language.
 struct Markup {
   std::string (*text)(std::string_view text);
-  std::string (*word)(std::string_view text);  ///< formats a word from the user in a cell
+  std::string (*word)(std::string_view text);  ///< formats text from the user in a cell
   std::string (*line)(
       std::string_view text);  ///< formats a warning, which may contain words from the user
   std::string (*code)(std::string_view text);
@@ -136,7 +139,7 @@ std::string table_html(const Table& table, std::string_view css_class = "");
 
 std::string marked_html(const Cell& cell);
 
-/// Returns a verdict's answer and numbers as HTML; empty if the cell has no answer.
+/// Returns a cell's answer and verdict_numbers as HTML; empty if the cell has no answer.
 std::string verdict_html(const Cell& verdict);
 
 std::string code_cell(std::string_view text);
@@ -155,8 +158,8 @@ bool has_deltas_of(const Results& results, std::size_t metric);
 /// True if all commands come from a single typed command.
 bool one_was_typed(const Results& results);
 
-/// True if one table with a row for each command replaces the tables of single commands: by default
-/// with five or more commands, else as --table says.
+/// True if a table with a row for each command replaces the tables of single commands: as --table
+/// says, or by default with five or more commands.
 bool is_compact(const Results& results);
 
 /// True if a table with a row for each command precedes the tables of single commands: by default
@@ -169,12 +172,12 @@ const MetricResult* shown_row(const CommandResult& command, std::size_t metric);
 /// Returns the commands in the order of the tables: as typed, or by sort_value with --sort time.
 std::vector<std::size_t> order_rows(const Results& results);
 
-/// Returns a command's value of the primary metric, by which --sort time sorts; infinite if it has
-/// none.
+/// Returns a command's value of the primary metric, by which --sort time sorts; infinite if
+/// unknown.
 double sort_value(const Results& results, std::size_t command);
 
-/// True if the metric has one and the same value in all runs of all commands. `value`: the value
-/// that it must have; nullopt: any value.
+/// True if the metric has the same value in all runs of all commands that have the metric. `value`:
+/// the required value; nullopt: any value.
 bool is_constant(const Results& results, std::size_t metric,
                  std::optional<double> value = std::nullopt);
 
@@ -190,8 +193,8 @@ std::string titled(const Metric& metric);
 
 std::string compact_title(const Results& results, std::size_t metric);
 
-/// Returns a table with a row for each metric of a command. `for_page`: columns that fit on a phone
-/// come first.
+/// Returns a table with a row for each metric of a command. `for_page`: true: important columns
+/// come first, for narrow screens.
 Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page = false);
 
 Table markup_table(const Results& results, const Markup& markup);
@@ -199,16 +202,17 @@ Table markup_table(const Results& results, const Markup& markup);
 /// Returns a table with a row for each command: its parameters and its results for one metric.
 Table compact_table(const Results& results, std::size_t metric);
 
-/// Returns a metric's values by two parameters, one in rows and one in columns. Returns nullopt if
-/// the commands do not fit into such a matrix.
+/// Returns a table of a metric's values with a row for each value of one parameter, and a column
+/// for each value of another parameter. nullopt if the commands do not fit into such a table.
 std::optional<Table> matrix_table(const Results& results, std::size_t metric);
 
 /// Returns a table of wall times with a row for each value of the only parameter, and a column for
-/// each typed command. Empty if a compact table has these times, or if there are none to show.
+/// each typed command. Empty if there is no such parameter with several values, or if a compact
+/// table already has a row for each value.
 std::string scan_table(const Results& results, const Style& style);
 
-/// Returns a table with a row for each metric: the values of all commands, and the deltas.
-/// `compact_shows_all`: includes metrics that are Shown::Verbose.
+/// Returns a table of metrics in rows, with the values and deltas of all commands in columns.
+/// `every_row`: true: includes metrics that are Shown::Verbose.
 Table metrics_table(const Results& results, bool every_row);
 
 /// Returns the deltas of all shown metrics and commands as an HTML table; empty without deltas.

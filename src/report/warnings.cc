@@ -66,8 +66,6 @@ Words words_of(const UncountedFile& lost) {
           std::move(advice)};
 }
 
-/// The words for each kind of finding. Changes over time affect deltas only if deltas do not
-/// compare runs of the same round.
 struct WarningWords {
   bool has_deltas;
   bool paired;
@@ -373,7 +371,7 @@ std::string subject_of(const Results& results, std::size_t command) {
   return namesakes > 1 ? fmt::format("{} {}, {}", what, command + 1, cited(name)) : cited(name);
 }
 
-/// Returns "a, b and c"; of many texts the first ones, and "7 more".
+/// Returns "a, b and c"; of many texts, the first texts and "7 more".
 std::string enumerated(std::vector<std::string> texts) {
   if (texts.size() > kMaxNamed + 1) {
     std::string more = fmt::format("{} more", texts.size() - kMaxNamed);

@@ -44,8 +44,6 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
   return series;
 }
 
-/// Makes the series of a single metric, because all series of up to 10,000 commands take too much
-/// memory.
 std::vector<Series> make_series(const Recording& session, std::size_t metric) {
   std::vector<Series> all;
   for (std::size_t c = 0; c < session.commands.size(); ++c)
@@ -76,8 +74,8 @@ MetricResult make_result(std::size_t place, const Metric& metric, double tail, c
   return result;
 }
 
-/// True if the counter may be unable to count the event: the event has zero_is_doubtful, and all
-/// values are 0 although the command's instructions were counted.
+/// True if the event has zero_is_doubtful, and all values are 0 although instructions of the
+/// command were counted.
 bool is_doubtful(const Metric& metric, const Recording& session, const CommandResult& command,
                  const std::vector<double>& values) {
   if (!metric.event || !session.setting.events.events.at(*metric.event).zero_is_doubtful)
@@ -101,7 +99,6 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   const std::optional<std::size_t> reference =
       results.session.reference.baseline ? std::nullopt
                                          : std::optional(results.session.reference.command);
-  // Shown for times, where rare long runs matter most.
   const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
   if (delta.mean_differs)
     results.warnings.push_back({MeanDiffers{metric.name, delta, mean_has_tail(results, index, c)},
@@ -225,14 +222,14 @@ std::optional<Ranking> ranking_by(const Results& results, std::size_t command, s
   return Ranking{command, metric, *speed, delta->is_significant()};
 }
 
-/// True if the metric is a formula of the user, a part of the output, or reported by the program.
+/// True if the user or the program added the metric, for example as a formula.
 bool is_own(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && !metric.is_part && !metric.percentile &&
          built_in_metric(metric.name) == nullptr && !is_built_in_formula(metric.name);
 }
 
-/// Returns the ranking by a metric if its delta is relevant, even when `tests` such deltas share
-/// the rate of false alarms; else nullopt.
+/// Returns the ranking by a metric if its delta is relevant; else nullopt. `tests`: number of
+/// metrics that share the rate of false alarms.
 std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t command,
                                           std::size_t metric, std::size_t tests) {
   const auto& delta = results.commands[command].rows[metric].delta;
@@ -253,8 +250,6 @@ std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t co
   return ranking_by(results, command, metric);
 }
 
-/// Tries gated metrics before user-defined metrics. A gated metric's interval already allows for
-/// the other gates.
 std::optional<Ranking> ranking_by_other(const Results& results, std::size_t command) {
   for (const gate::Verdict& verdict : results.findings.verdicts)
     if (verdict.candidate == command)
@@ -267,8 +262,6 @@ std::optional<Ranking> ranking_by_other(const Results& results, std::size_t comm
   return std::nullopt;
 }
 
-/// Keeps the headline in agreement with the first row, unless only a row that the user requested
-/// differs.
 void rank(Results& results) {
   const auto metric = primary_metric(results.session.metrics);
   if (!metric) return;
@@ -524,7 +517,6 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
   const auto tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
   const bool paired = compares_within_rounds(plan.setting.order, plan.reference);
-  // An interruption may come within a round.
   const auto rounds = [&](const std::vector<std::vector<double>>& times, std::size_t command) {
     const auto& reference = times[plan.reference.command];
     const std::size_t count = std::min(reference.size(), times[command].size());
@@ -544,7 +536,8 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
       comparison.width =
           tuned_change(stats::width_change(rounds(untuned, c), rounds(tuned, c), paired, tails));
     else if (commands == 1 || plan.reference.baseline)
-      comparison.width = comparison.stddev;  // equals the change of the mean's interval
+      comparison.width = comparison.stddev;  // the width of the mean's interval has the same change
+                                             // if the numbers of runs are equal
   }
   return all;
 }

@@ -14,11 +14,11 @@ namespace lauka {
 
 namespace {
 
-// Times and counts are of different runs, so no run has all factors. The logarithms of the rows'
-// deltas are added up, and two factors complete the sum, so that the product is the wall time's
-// delta: clock = instructions - ipc - cpu_time, and utilisation = cpu_time - wall_time. The clock's
-// interval is for independent estimates (Zou & Donner 2008); the utilisation's interval is from the
-// quotient within runs.
+// Times and counts are of different runs, so no run has all factors. Two factors are computed from
+// the logarithms of other deltas: utilisation = cpu_time - wall_time, and clock = instructions -
+// ipc - cpu_time. So the product of all factors is the ratio of wall times. The clock's interval is
+// for independent estimates (Zou & Donner 2008); the utilisation's interval is from the quotient
+// within runs.
 
 struct LogChange {
   double value = 0.0;
@@ -51,7 +51,8 @@ LogChange difference(const LogChange& a, const LogChange& b) {
   return result;
 }
 
-/// Leaves out counts of a region, which do not explain the time of whole runs.
+/// Returns a delta's logarithm; nullopt if unknown, or for counts of a region, which do not explain
+/// the time of whole runs.
 std::optional<LogChange> delta_of_row(const Results& results, std::size_t command, Role role) {
   const MetricResult* row = row_of(results, command, role);
   if (row == nullptr || !row->delta || results.session.metrics[row->metric].of_region)
@@ -77,8 +78,8 @@ std::optional<double> median_of(const std::vector<double>& values) {
   return stats::median(stats::sorted(values));
 }
 
-/// Takes the value from the rows' deltas, and the interval from the quotient within runs; the
-/// bounds include both.
+/// Computes the value from the deltas, and the interval from the quotients within runs. The
+/// interval is extended to include the value.
 WallFactor utilisation_factor(const Results& results, std::size_t command, const LogChange& cpu,
                               const LogChange& wall) {
   const std::size_t of_cpu = *find_metric(results.session.metrics, Role::CpuTime);
@@ -144,13 +145,11 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   auto cycles = delta_of_row(results, c, Role::Cycles);
   if (instructions && cycles &&
       levels_of(results, Role::Instructions) != levels_of(results, Role::Cycles)) {
-    cycles.reset();  // counts of different parts of a run cannot be combined
+    cycles.reset();
     why.has_other_levels = true;
   }
   auto ipc = delta_of_row(results, c, Role::Ipc);
-  if (!ipc && instructions && cycles)
-    ipc = difference(*instructions,
-                     *cycles);  // counted in different runs
+  if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);
   describe_counts(results, instructions.has_value(), cycles.has_value(), why);
   if (instructions) why.factors.push_back({WallPart::Instructions, instructions->change()});
   if (instructions && why.lacks_cycles) {

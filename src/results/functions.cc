@@ -78,8 +78,8 @@ std::vector<double> all_rounds(const RoundValues* values, std::size_t rounds) {
   return all;
 }
 
-/// The squared error of a mean, and the number of independent values: runs, or layouts, because
-/// more runs of a layout say nothing about other layouts.
+/// The squared standard error of a mean, and the number of independent values: layouts with
+/// --layouts, else runs.
 struct MeanError {
   double squared = 0.0;
   std::size_t values = 0;
@@ -96,7 +96,7 @@ std::optional<MeanError> error_of_mean(const Side& side, std::string_view functi
                    side.rounds};
 }
 
-/// Sets the interval of a difference of varying values. Returns its p value; 1 if unknown.
+/// Sets half_width of `change`, and returns the p value of the difference; 1 if unknown.
 double test(const Side& reference, const Side& candidate, double confidence,
             FunctionChange& change) {
   const auto first = error_of_mean(reference, change.name);
@@ -121,7 +121,7 @@ std::set<std::string_view> names_of(const Side& reference, const Side& candidate
   return names;
 }
 
-/// Compares two sides. `by_samples`: values vary by nature, so that equal values prove nothing.
+/// Compares two sides. `by_samples`: values are sampled, so that equal values prove nothing.
 FunctionChanges compare(const Side& reference, const Side& candidate, double confidence,
                         bool by_samples) {
   FunctionChanges changes;

@@ -14,36 +14,38 @@ namespace lauka {
 struct Results;
 
 enum class Certainty : unsigned char {
-  Exact,  ///< the values of each side are the same in all of at least two rounds; never for sampled
-          ///< time
+  /// Each side has the same value in all rounds, of which there are at least two; never for sampled
+  /// time.
+  Exact,
   Significant,  ///< values may vary; the sides differ significantly
   Varying,      ///< values may vary; the sides may be equal
 };
 
-/// One function's means over rounds, in the metric's base unit.
+/// One function's means over rounds in the metric's base unit, and their difference.
 struct FunctionChange {
   std::string name{};
   double reference = 0.0;
   double candidate = 0.0;
-  bool is_new = false;   ///< true if the metric is 0 in the reference; false for sampled time
-  bool is_gone = false;  ///< true if the metric is 0 in the candidate; false for sampled time
+  bool is_new = false;   ///< true if the reference's mean is 0; false for sampled time
+  bool is_gone = false;  ///< true if the candidate's mean is 0; false for sampled time
   Certainty certainty = Certainty::Exact;
-  std::optional<double> half_width{};  ///< half width of the difference's confidence interval;
-                                       ///< nullopt if unknown, or if no value varies
+  /// Half width of the difference's confidence interval; nullopt if unknown, or if no value varies.
+  std::optional<double> half_width{};
 
   double difference() const { return candidate - reference; }
   bool is_sure() const { return certainty != Certainty::Varying && difference() != 0.0; }
 };
 
-/// The difference of a metric between the reference and a candidate, by function.
+/// A metric of a candidate and its reference, by function. From list_functions: a metric of any
+/// command (`candidate`), compared with 0.
 struct FunctionChanges {
   std::size_t metric = 0;
   std::size_t candidate = 0;
-  double reference = 0.0;  ///< mean of the whole reference; 0 from list_functions
+  double reference = 0.0;  ///< mean of the metric in the whole reference; 0 from list_functions
   double total = 0.0;
   std::size_t rounds = 0;
-  /// All functions except those that are 0 on both sides: first the functions that certainly
-  /// differ, then by size of the difference, the largest first.
+  /// Functions with a mean other than 0 on at least one side: first the sure differences (is_sure),
+  /// then the others. Larger differences come first in each part.
   std::vector<FunctionChange> functions{};
 
   double difference() const { return total - reference; }
@@ -52,7 +54,7 @@ struct FunctionChanges {
 /// Sets Results::function_changes: compares the functions of each candidate with its reference's,
 /// for metrics that tables always show or that are gated. Leaves out a metric if a side lacks it by
 /// function in a run. Values that may vary are compared by Student's t (Welch) over runs or
-/// layouts; Benjamini and Hochberg's procedure selects the significant differences, with a false
+/// layouts. Benjamini and Hochberg's procedure selects the significant differences, with a false
 /// discovery rate of 1 - confidence.
 void compare_functions(Results& results);
 
@@ -64,7 +66,7 @@ const FunctionChanges* find_changes(const Results& results, std::size_t metric,
 std::optional<FunctionChanges> list_functions(const Results& results, std::size_t metric,
                                               std::size_t command);
 
-/// True if a metric is sampled time, of one function or of all.
+/// True if the metric is sampled time, of one function or of all.
 inline bool is_sampled(const Metric& metric) {
   return metric.role == Role::SampledTime;
 }
@@ -72,7 +74,7 @@ inline bool is_sampled(const Metric& metric) {
 /// Returns the indices of the metrics that at least one command has by function.
 std::vector<std::size_t> function_metrics(const Results& results);
 
-/// True if the verdict is about sampled time of which neither command has a sample.
+/// True if the verdict is about sampled time, of which neither command has a sample.
 bool lacks_samples(const Recording& session, const gate::Verdict& verdict);
 
 }  // namespace lauka

@@ -28,9 +28,9 @@ namespace lauka {
 
 struct SlowFirstRun {
   stats::FirstRun seen;
-  std::uint64_t warmup = 0;  ///< number of warm-up runs before the first run; 0 if unknown
-  bool alone_read_disk =
-      false;  ///< true if the first run is the only run known to have read from the disk
+  std::uint64_t warmup = 0;  ///< number of warm-up runs before the first timed run; 0 if unknown
+  /// True if the first run is the only run known to have read from the disk.
+  bool alone_read_disk = false;
 };
 
 struct ManyOutliers {
@@ -38,39 +38,42 @@ struct ManyOutliers {
   std::size_t runs = 0;
 };
 
-/// The limit that kept the number of runs low. Ended: the session was cut short.
+/// The reason for few runs: a limit (--runs, --min-runs or --max-runs), or that the session was cut
+/// short (Ended).
 enum class FewBecause : unsigned char { Runs, MinRuns, MaxRuns, Ended };
 
 struct FewRuns {
   std::size_t runs = 0;
-  bool has_gates = false;  ///< true: `runs` is the fewest rounds of an undecided gate; false: the
-                           ///< fewest runs of a delta
+  /// True: `runs` is the smallest number of rounds of an undecided gate. False: `runs` is the
+  /// smallest number of runs of a delta.
+  bool has_gates = false;
   FewBecause because = FewBecause::MinRuns;
 };
 
-/// Finding: deltas compare runs that did not alternate.
+/// Finding: commands were run one after the other, so deltas do not compare runs of the same round.
 struct NotInterleaved {
   bool has_gates = false;
-  bool for_hooks =
-      false;  ///< true if --setup or --cleanup, not the user's choice, caused the order
+  /// True if --setup or --cleanup caused the order; false if the user chose it.
+  bool for_hooks = false;
 };
 
-/// A property that differs between two sessions. `then` is its value in the baseline or in a joined
-/// session, `now` its value in this session or in the reference's session.
+/// A property that differs between two sessions. `then`: value in the baseline or joined session of
+/// the finding. `now`: value in this session or in the reference's joined session.
 struct Difference {
   std::string_view what;
   std::string then;
   std::string now;
 };
 
-/// Finding: deltas compare runs of different sessions.
+/// Finding: deltas compare runs of different sessions. `is_joined`: joined sessions; else a
+/// baseline.
 struct AgainstBaseline {
   bool has_gates = false;
   bool is_joined = false;
 };
 
-/// Finding: the baseline, or a joined session, names no machine, or differs from this session in
-/// its machine or lauka's version.
+/// Finding: the baseline or a joined session names no machine, or was measured under other
+/// conditions, such as another machine or version of lauka.
 struct ForeignBaseline {
   bool names_machine = true;
   std::string file{};  ///< file of the joined session; empty for the baseline
@@ -82,20 +85,21 @@ struct CoarseClock {
   double step_seconds = 0.0;
 };
 
-/// Finding: CPU time is so short that its split into user and system time is random.
+/// Finding: CPU time is so short that its split into user and system time may be random.
 struct UncertainSplit {
   double median_cpu_seconds = 0.0;
-  double tick_seconds = 0.0;  ///< scheduler's tick; 4 ms if unknown
+  double tick_seconds = 0.0;  ///< scheduler's tick; an assumed value if unknown
 };
 
-/// Finding: runs took no longer than the shell alone, so that a time became 0. `runs` is the number
-/// of all timed runs of the command.
+/// Finding: `below` of `runs` timed runs took no longer than the shell alone, so that a time became
+/// 0.
 struct BelowShell {
   std::size_t runs = 0;
   std::size_t below = 0;
 };
 
-/// Finding: candidate and reference spent different shares of their CPU time on the fast cores.
+/// Finding: candidate and reference spent different shares of their CPU time on the fastest kind of
+/// core.
 struct OtherCores {
   struct Cycles {
     std::string event;
@@ -108,30 +112,35 @@ struct OtherCores {
   std::vector<Cycles> cycles{};
 };
 
-/// Finding: `runs` of `all_runs` runs stayed below --min-p-share, even when they were repeated.
+/// Finding: `runs` of `all_runs` runs have a smaller `metric` (share of the fastest kind of core)
+/// than `least`.
 struct LowShare {
   std::string metric;
-  double least = 0.0;  ///< --min-p-share, as a fraction
+  double least = 0.0;  ///< --min-p-share as a fraction
   std::size_t runs = 0;
   std::size_t all_runs = 0;
 };
 
 struct LowCoverage {
-  double median = 0.0;  ///< median share of the command's instructions that were counted
+  double median = 0.0;  ///< median fraction of the command's instructions that were counted
 };
 
 struct MeanDiffers {
   std::string metric;
   stats::Delta delta;
-  bool has_tail = false;  ///< true if runs far above the other runs are known to raise the mean
+  bool has_tail =
+      false;  ///< true if outliers above the other runs are known to raise the mean of one side
 };
 
-/// Finding: neighbouring rounds resemble each other, which widens a delta's interval.
+/// Finding: neighbouring rounds resemble each other, which widens the interval of one or more
+/// deltas.
 struct AlikeRounds {
   std::string metric;
-  double widening = 1.0;  ///< factor by which the interval is wider; the largest of several deltas
-  bool is_own = false;    ///< true: the runs of Warning::command alone cause it; false: no single
-                          ///< command of this session does
+  /// Factor by which the interval is wider; the largest factor if there are several deltas.
+  double widening = 1.0;
+  /// True: the runs of Warning::command alone resemble each other. False: both commands' or neither
+  /// command's runs do, or the cause is unknown.
+  bool is_own = false;
 };
 
 /// Finding: an event was 0 in every run of a command, and was probably not counted.
@@ -140,8 +149,8 @@ struct NeverCounted {
 };
 
 struct SlowedByCounting {
-  double ratio =
-      1.0;  ///< typical wall time of counting runs, divided by the typical wall time of timed runs
+  /// Typical ratio of a counting run's wall time to a timed run's.
+  double ratio = 1.0;
 };
 
 struct LostCounts {
@@ -149,10 +158,11 @@ struct LostCounts {
 };
 
 struct Throttled {
-  Throttling seen;  ///< throttling of the session, or of the joined session that waited longest
+  Throttling
+      seen;  ///< throttling of the session, or of the joined session whose processes waited longest
 };
 
-/// Finding: the command probably had to wait for a CPU. The medians are of the command's runs.
+/// Finding: the command probably had to wait for a CPU. All medians are over the command's runs.
 struct BusyMachine {
   double median_wall_seconds = 0.0;
   double median_cpu_seconds = 0.0;
@@ -163,8 +173,8 @@ struct SamePrograms {
   std::string reference;
 };
 
-/// Finding: processes of a run went on after it. `runs` of `of` runs had such processes, `fewest`
-/// to `most` of them per run.
+/// Finding: `runs` of `of` runs left processes that ran on. Each of these runs left `fewest` to
+/// `most` such processes.
 struct OutlivedRuns {
   std::size_t runs = 0;
   std::size_t of = 0;
@@ -172,7 +182,7 @@ struct OutlivedRuns {
   std::size_t most = 0;
 };
 
-/// A finding with its numbers; report/ puts it into words.
+/// A finding with its numbers, but without text.
 using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers,
                              stats::SlowNoise, CoarseClock, UncertainSplit, BelowShell, FewRuns,
                              NotInterleaved, AgainstBaseline, ForeignBaseline, OtherCores, LowShare,
@@ -181,21 +191,21 @@ using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOu
 
 struct Warning {
   Finding finding;
-  std::optional<std::size_t>
-      command{};  ///< index of the command that the finding is about; nullopt: the finding is about
-                  ///< several commands, or about the session
+  /// Index of the command that the finding is about; nullopt: the finding is about several
+  /// commands, or about the session.
+  std::optional<std::size_t> command{};
   Shown shown = Shown::Always;
 };
 
 /// A factor of the wall time, which is Instructions / InstructionsPerCycle / Clock / Utilisation.
-/// The other parts replace factors that cannot be used.
+/// The other parts replace factors that are unknown or cannot be combined.
 enum class WallPart : unsigned char {
   Instructions,
   InstructionsPerCycle,
-  Cycles,           ///< replaces Instructions / InstructionsPerCycle
-  Clock,            ///< cycles per CPU time, a divisor
-  CpuTimePerCycle,  ///< CPU time per cycle; replaces the clock if cycles lack a part of the CPU
-                    ///< time, or include the shell
+  Cycles,  ///< replaces Instructions / InstructionsPerCycle
+  Clock,   ///< cycles / CPU time, a divisor
+  /// Replaces Clock if the cycles may be of another part of the run than the CPU time.
+  CpuTimePerCycle,
   CpuTimePerInstruction,
   CpuTime,
   Utilisation,  ///< CPU time / wall time, a divisor
@@ -203,58 +213,63 @@ enum class WallPart : unsigned char {
 
 struct WallFactor {
   WallPart part = WallPart::CpuTime;
-  /// Candidate's factor divided by the reference's, minus 1.
+  /// Change of the factor: the candidate's factor divided by the reference's, minus 1.
   stats::Change change{};
-  std::optional<double>
-      reference{};  ///< median over the reference's runs; only Clock and Utilisation may have one
+  /// Median of the factor over the reference's runs; nullopt if unknown, or for other parts than
+  /// Clock and Utilisation.
+  std::optional<double> reference{};
   std::optional<double> candidate{};
 
-  /// Returns the logarithm that this factor adds to the log ratio of the wall times.
+  /// Returns what the factor adds to the logarithm of the wall times' ratio.
   double log_of_wall_time() const;
 };
 
-/// The explanation of a candidate's speed: factors whose product is the ratio of wall times.
+/// The explanation of a candidate's wall time by factors. Their log_of_wall_time() add up to the
+/// logarithm of the candidate's wall time divided by the reference's.
 struct Why {
   std::size_t command = 0;
   std::vector<WallFactor> factors{};
-  bool lacks_instructions =
-      false;  ///< true if instructions have no usable delta, so that no factor is about them
-  bool lacks_cycles = false;  ///< true if cycles have no usable delta, or one at other privilege
-                              ///< levels than the instructions'
+  /// True if the change of instructions is unknown, so that no factor is about instructions.
+  bool lacks_instructions = false;
+  /// True if the change of cycles is unknown, or cycles and instructions were counted at different
+  /// privilege levels.
+  bool lacks_cycles = false;
   bool is_simulated = false;
-  CountedLevels levels = CountedLevels::UserAndKernel;  ///< privilege levels of the counts; times
-                                                        ///< always include user space and kernel
-  bool has_other_levels = false;  ///< true if cycles were left out because they were counted at
-                                  ///< other privilege levels than instructions
+  /// Privilege levels of the counts; times always include user space and kernel.
+  CountedLevels levels = CountedLevels::UserAndKernel;
+  /// True if cycles were left out because they and instructions were counted at different privilege
+  /// levels.
+  bool has_other_levels = false;
   bool counted_kernel = false;
-  bool has_shell = false;        ///< true if counts include the shell, while times do not
+  bool has_shell = false;  ///< true if counts include the start of the shell, while times do not
   bool sums_core_kinds = false;  ///< true if cycles are a sum over several core kinds
 };
 
 struct LayoutResult {
-  std::optional<stats::LayoutEstimate>
-      mean{};  ///< mean of the command's values; nullopt if unknown or for a percentile
-  std::optional<stats::LayoutEstimate>
-      compared{};  ///< mean of log(candidate / reference); nullopt if unknown
-  std::optional<stats::Delta>
-      first_alone{};  ///< delta from the first layout's runs alone; nullopt if unknown
+  /// Mean of the command's values over layouts; nullopt if unknown or for a percentile.
+  std::optional<stats::LayoutEstimate> mean{};
+  /// Mean of log(candidate / reference) over layouts; nullopt if unknown.
+  std::optional<stats::LayoutEstimate> compared{};
+  /// Delta from the runs of the first layout alone; nullopt if unknown.
+  std::optional<stats::Delta> first_alone{};
 };
 
 struct MetricResult {
   std::size_t metric = 0;
-  std::size_t runs =
-      0;  ///< number of runs with a value; with `at_most` or `only_mean`, number of all timed runs
-  std::optional<stats::Summary> summary{};  ///< nullopt without usable values or for a percentile
-  bool is_doubtful = false;                 ///< true: 0 in every run, and probably not counted
-  std::optional<stats::QuantileEstimate>
-      quantile{};  ///< nullopt if the metric is not a percentile, or there are too few usable runs
-  std::size_t fewest_runs =
-      0;  ///< number of runs that the percentile needs; 0 if unknown, or not a percentile
-  std::optional<double> only_mean{};  ///< mean, if the values of the runs are unknown
-  std::optional<double>
-      at_most{};  ///< upper bound of all values, if some are known only as upper bounds
+  /// Number of runs with a value; with `at_most` or `only_mean`, number of all timed runs.
+  std::size_t runs = 0;
+  /// Summary of the values; nullopt for a percentile, or without usable values.
+  std::optional<stats::Summary> summary{};
+  bool is_doubtful = false;  ///< true: the value is 0 in every run, and was probably not counted
+  /// Value of a percentile; nullopt for other metrics, or with too few usable runs.
+  std::optional<stats::QuantileEstimate> quantile{};
+  /// Number of runs that the percentile needs; 0 for other metrics, or if unknown.
+  std::size_t fewest_runs = 0;
+  std::optional<double> only_mean{};  ///< mean if the runs' values are unknown; else nullopt
+  /// Upper bound of all values if some values are known only as upper bounds; else nullopt.
+  std::optional<double> at_most{};
   std::optional<stats::Delta>
-      delta{};  ///< change from the reference; nullopt if unknown, or for the reference
+      delta{};  ///< change from the reference; nullopt if unknown, or for the reference itself
   std::shared_ptr<const LayoutResult> layouts{};
 
   /// Returns the mean of the runs (harmonic for a throughput without zeros); nullopt if unknown or
@@ -262,19 +277,19 @@ struct MetricResult {
   std::optional<double> mean() const { return summary ? std::optional(summary->mean) : only_mean; }
 };
 
-/// The results of a command, with the same index as in Recording::commands.
+/// The results of the command with the same index in Recording::commands.
 struct CommandResult {
-  std::size_t runs = 0;  ///< number of timed runs that count
+  std::size_t runs = 0;  ///< number of timed runs, without discarded runs
   Endings endings{};
   std::size_t redone_runs = 0;
   std::optional<double> coverage{};
-  std::optional<double> slowdown{};  ///< median wall time of counting runs, divided by the median
-                                     ///< of timed runs; nullopt if unknown
+  /// Median wall time of counting runs, divided by the median of timed runs; nullopt if unknown.
+  std::optional<double> slowdown{};
   std::vector<MetricResult> rows{};
 };
 
-/// A comparison in one line: by the primary metric, or by a gated or user-defined metric if only
-/// that metric differs.
+/// A candidate's comparison in one line: by the primary metric or, if only a gated or user-defined
+/// metric differs, by that metric.
 struct Ranking {
   std::size_t command = 0;
   std::size_t metric = 0;
@@ -292,7 +307,7 @@ struct Results {
   std::vector<FunctionChanges> function_changes{};
   bool paired = true;  ///< true if all deltas compare values within rounds
   Presentation presentation{};
-  bool is_inconclusive_ok = false;  ///< true: inconclusive gates alone leave the exit status 0
+  bool is_inconclusive_ok = false;  ///< true: inconclusive gates do not change the exit status
   std::vector<Warning> warnings{};
 
   /// Returns the reference of `command`, in this session or in the baseline.
@@ -310,34 +325,35 @@ struct Results {
   }
 };
 
-/// Returns the results of a metric (index into Recording::metrics); null if missing.
+/// Returns the command's results of a metric (index into Recording::metrics); null if missing.
 inline const MetricResult* row_of(const CommandResult& command, std::optional<std::size_t> metric) {
   const auto found = std::ranges::find(command.rows, metric, &MetricResult::metric);
   return found == command.rows.end() ? nullptr : &*found;
 }
 
-/// Returns the results of the metric with that role; null if it was not measured.
+/// Returns the command's results of the metric with that role; null if missing.
 inline const MetricResult* row_of(const Results& results, std::size_t command, Role role) {
   return row_of(results.commands[command], find_metric(results.session.metrics, role));
 }
 
-/// Returns the results of the reference of `command`, in this session or in the baseline. The
-/// results of a baseline come from its runs' values alone.
+/// Returns a metric's results of the reference of `command`, in this session or in the baseline.
+/// Results of a baseline are computed from its runs alone.
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric);
 
 struct Geomean {
-  std::size_t place = 0;    ///< position among its benchmark's candidates
-  std::string candidate{};  ///< name of the candidate; empty if the benchmarks use several names
+  std::size_t place = 0;    ///< index among its benchmark's candidates
+  std::string candidate{};  ///< name of the candidate; empty if it differs between benchmarks
   std::size_t benchmarks = 0;
   std::string metric{};
   Better better = Better::Less;
   stats::Change change{};
 };
 
-/// The results of a suite's benchmarks; of a plain call, a single unnamed benchmark.
+/// The results of a suite's benchmarks, or of a single unnamed benchmark.
 struct Report {
   std::vector<Results> benchmarks;
-  std::vector<Geomean> geomeans{};  ///< means over at least two benchmarks; empty outside suites
+  std::vector<Geomean>
+      geomeans{};  ///< geometric means over two or more benchmarks; empty outside suites
   gate::ErrorRate risk = gate::ErrorRate::Any;
 
   bool is_suite() const { return !benchmarks.front().benchmark.empty(); }
@@ -348,53 +364,53 @@ struct Report {
 /// Returns the indices of the commands that are compared with the reference.
 std::vector<std::size_t> find_candidates(const Results& results);
 
-/// Returns the metrics of a candidate's rows in a suite: the metrics of its gates, else the primary
-/// metric (nullopt if the benchmark has none).
+/// Returns the metrics of a candidate's rows in a suite (indices into Recording::metrics): the
+/// metrics of its gates, else the primary metric (nullopt if the benchmark has none).
 std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
                                                       std::size_t candidate);
 
-/// Makes a report; of a suite, with geometric means. A mean leaves out benchmarks whose candidate
-/// has no delta of the metric, or one of -100%.
+/// Makes a report; of a suite, with geometric means. A geometric mean leaves out benchmarks whose
+/// candidate has no delta of the metric, or a delta of -100%.
 Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk);
 
-/// Makes verdicts inconclusive if reference and candidate fail at different rates, or neither has a
-/// sample of sampled time. Leaves verdicts about a gate's bound unchanged. Must be called before
-/// settle_job.
+/// Makes verdicts inconclusive if reference and candidate fail at different rates, or if the metric
+/// is sampled time and neither has a sample. Leaves verdicts about a Condition::bound unchanged.
+/// Must be called before settle_job.
 void hold_back_verdicts(const Recording& session, gate::Findings& findings);
 
-/// True if the verdict's candidate failed in every run, so that its numbers mean nothing.
+/// True if the verdict's candidate failed in every run.
 bool has_failed_throughout(const Results& results, const gate::Verdict& verdict);
 /// True if the candidate of any verdict failed in every run.
 bool has_failed_throughout(const Report& report);
 
-/// Analyses `results`, which has a session, possibly cut short, and its findings. A run that failed
-/// under --ignore-failure counts like any other.
+/// Computes rows, rankings, explanations, function changes and warnings of `results` from its
+/// session and findings.
 void analyse(Results& results);
-/// Analyses a session with its findings.
+/// Makes the results of a session with these findings.
 Results analyse(Recording session, gate::Findings findings);
 
-/// Analyses a session that was just run on the machine of `timers`.
+/// Makes the results of a session that was just run.
 Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
                 const Timers& timers = {}, Circumstances circumstances = {});
 
-/// Explains each candidate with deltas of wall and CPU time.
+/// Explains each candidate that has changes of wall and CPU time.
 std::vector<Why> make_explanations(const Results& results);
 
-/// Returns the logarithm of the ratio of a metric between two commands, `of` to `to`, within rounds
-/// if possible. nullopt if unknown, or if a value is not positive.
+/// Returns the logarithm of the metric's ratio `of` / `to` between two commands, within rounds if
+/// possible; nullopt if unknown, or if a value is not positive.
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
                                          std::size_t of, std::size_t to);
 
 /// Judges the gates of a session in a single look, which is valid only if the number of runs did
-/// not depend on the gates. The verdicts share the rate of false fails; `gates_of_job` is the
-/// number of decisions that share it, if above the session's own.
+/// not depend on the gates. `gates_of_job`: number of decisions that share the rate of false fails;
+/// the session's own number if that is larger.
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job = 0);
 
 /// Compares tuned and untuned runs for each command that has both; empty without --tune=compare.
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session);
 
-/// Returns lauka's exit status for the verdicts. `if_inconclusive`: the status if a gate is
+/// Returns lauka's exit status for the verdicts. `if_inconclusive`: status if a gate is
 /// inconclusive and none failed; nullopt: 0.
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive);
 
@@ -406,44 +422,43 @@ int exit_status_of(const Session& session, const std::vector<gate::Verdict>& ver
 struct FirstRunFacts {
   std::uint64_t warmup = 0;
   bool alone_read_disk = false;
-  /// An upper bound, maybe above 1, of the probability that a first run is the slowest at random:
-  /// for any command, or for all commands if all have a slow first run.
+  /// Upper bound of the probability that a command's first run, or every command's first run, is
+  /// the slowest at random; may exceed 1.
   double chance = 1.0;
 };
 
-/// Finds unsteadiness in the wall times of `command`, which are in the order run. Returns at most
-/// two warnings, because one cause often has several effects: a slow first run, if it alone read
-/// from the disk or is improbable, and unsteadiness of the other runs.
+/// Finds a slow first run and other unsteadiness in the wall times of `command` (`series`, in the
+/// order run). Returns at most one warning for each.
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
                                         const FirstRunFacts& first);
 
-/// Returns the facts about each command's first run, given the wall times.
+/// Returns the facts about each command's first run. `series`: wall times of each command.
 std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
                                                std::span<const Series> series);
 
-/// Returns a finding if the interval of `delta` is wider, and the rounds of `samples` resemble each
-/// other clearly more than random rounds; else nullopt. `tests` is the number of such tests, which
-/// share the rate of false alarms.
+/// Returns a finding if `delta` was widened, and the rounds of `samples` resemble each other
+/// clearly more than random rounds; else nullopt. `tests`: number of such tests, which share the
+/// rate of false alarms.
 std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::Delta& delta,
                                              const Comparison& samples, std::size_t tests);
 
-/// Returns the command that alone causes the resemblance, `candidate` or `reference`; nullopt if
+/// Returns the command whose runs alone resemble each other, `candidate` or `reference`; nullopt if
 /// both or neither do. `reference` is nullopt if it is in a baseline.
 std::optional<std::size_t> find_cause(std::span<const Series> series, std::size_t candidate,
                                       std::optional<std::size_t> reference);
 
-/// True if the mean's change differs from the delta because of outliers: the command that raises
-/// the mean has outliers as its largest values. The candidate's row of `metric` must have such a
-/// delta. False if unknown, or if the baseline raises the mean.
+/// True if the command that moves the mean's change away from the delta has outliers as its largest
+/// values: the candidate if the mean's change is larger, else the reference. The candidate's row of
+/// `metric` must have a delta with a mean. False if unknown, or for a reference in a baseline.
 bool mean_has_tail(const Results& results, std::size_t metric, std::size_t candidate);
 
-/// Returns a finding if counting slowed a command's runs by more than 5%, with confidence; else
-/// nullopt. The arguments are wall times in the order run.
+/// Returns a finding if counting slowed the command by more than 5%, with confidence; else nullopt.
+/// `timed` and `counting` are wall times in the order run.
 std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed,
                                                    std::span<const double> counting);
 
-/// Finds weaknesses other than unsteady wall times, such as coarse clocks or few runs. `results`
-/// must have its rows, rankings and verdicts.
+/// Returns warnings that are not about unsteady wall times, such as a coarse clock or few runs.
+/// `results` must have its rows, rankings and verdicts.
 std::vector<Warning> warnings_of_results(const Results& results);
 
 }  // namespace lauka

@@ -19,20 +19,17 @@ namespace {
 constexpr double kStepsThatAreEnough = 100.0;
 constexpr double kTicksThatAreEnough = 10.0;
 constexpr double kSharesAreEqual = 0.05;
-/// The table shows a single disturbed run as an outlier. Of ten runs it is 10%, so the rule of 5%
-/// alone warned about 4% of quiet benchmarks with ten runs. Quartiles of fewer runs say too little.
+/// The fewest severe outliers that cause a warning. A single one among ten runs is more than 5%,
+/// but may be random.
 constexpr std::size_t kMinOutliers = 2;
 constexpr std::size_t kMinForOutliers = 10;
-// The longest common tick (250 Hz), used if the tick is unknown: a warning too many is better than
-// one too few.
+// The tick of a kernel with 250 Hz, used if the tick is unknown.
 constexpr std::chrono::nanoseconds kAssumedTick = std::chrono::milliseconds(4);
 
-/// The largest share of sessions that get a warning from noise alone (docs/measuring.md has the
-/// shares that scripts/bench warnings counted).
+/// The largest probability that noise alone passes a single test for a warning.
 constexpr double kFalseAlarms = 0.01;
 
-// The smallest coverage without a warning. A gap of 2% is more than the kernel's work for a process
-// after its last thread was sampled.
+// The smallest coverage without a warning.
 constexpr double kWhole = 0.98;
 
 std::optional<double> median_of(const MetricResult* row) {
@@ -44,8 +41,8 @@ std::optional<double> median_of(const Results& results, std::size_t command, Rol
   return median_of(row_of(results, command, role));
 }
 
-/// True if candidate and reference are the same program. Commands with different setups may have
-/// run different versions of it.
+/// True if candidate and reference are the same program. False for commands with different --setup,
+/// which may have built different versions.
 bool is_same_program(const Results& results, std::size_t candidate) {
   const Command& ours = results.session.commands[candidate];
   const Command& theirs = results.reference_of(candidate);
@@ -115,7 +112,7 @@ std::optional<FewRuns> few_runs(const Results& results) {
 std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t command) {
   const auto median = median_of(results, command, Role::WallTime);
   const double step = to_seconds(results.session.timers.clock_step);
-  // Once a shell's start is subtracted, a time no longer consists of steps of the clock.
+  // If a shell's start is subtracted, times are no longer multiples of the clock's step.
   if (!median || *median >= kStepsThatAreEnough * step || !results.session.shell.empty())
     return std::nullopt;
   return CoarseClock{*median, step};
@@ -129,8 +126,8 @@ std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_
 }
 
 constexpr double kMuchWaiting = 1.3;
-/// The longest wait in seconds for another program's time slice: the period of a control group's
-/// quota, and of round-robin scheduling.
+/// The longest plausible wait after a preemption, in seconds: the usual period of a control group's
+/// quota, and the time slice of round-robin scheduling.
 constexpr double kMaxSliceSeconds = 0.1;
 
 Throttling worst_throttling(const Results& results) {
@@ -142,9 +139,9 @@ Throttling worst_throttling(const Results& results) {
   return worst;
 }
 
-/// Finds a command that waited for a CPU. A program that sleeps or reads also has more wall time
-/// than CPU time, but gives up its CPU more often than it is preempted, or waits longer than a time
-/// slice.
+/// Returns a finding if the command probably had to wait for a CPU. A program that sleeps or reads
+/// gives up its CPU more often than it is preempted, or waits longer than kMaxSliceSeconds per
+/// preemption.
 std::optional<BusyMachine> busy_machine(const Results& results, std::size_t command) {
   const auto wall = median_of(results, command, Role::WallTime);
   const auto cpu = median_of(results, command, Role::CpuTime);
@@ -173,16 +170,13 @@ bool alone_read_disk(const Recording& session, std::size_t command) {
   return false;
 }
 
-/// True if the quota explains at least half of the runs' waiting, so that an idle machine would not
-/// help.
 bool is_wait_of_quota(const Throttling& throttling, const BusyMachine& busy, std::size_t runs) {
   const double waited =
       (busy.median_wall_seconds - busy.median_cpu_seconds) * static_cast<double>(runs);
   return to_seconds(throttling.waited_ns) >= waited / 2.0;
 }
 
-/// True if the median moved by more than half of the interquartile range. On a busy machine,
-/// thousands of runs always drift by a few percent, which matters little.
+/// True if the drift is more than half of the interquartile range.
 bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> series) {
   const std::vector<double> ascending = stats::sorted(series);
   const double spread = stats::quantile(ascending, 0.75) - stats::quantile(ascending, 0.25);
@@ -225,7 +219,8 @@ void add_limits(const Machine& then, const Machine& now, const Compare& compare)
   compare("memory limit", memory(then), memory(now));
 }
 
-/// Adds a warning if conditions differ. A condition that is unknown on one side counts as equal.
+/// Adds a warning if the machine is unknown or conditions differ. Conditions that are unknown on
+/// one side are not compared.
 void add_if_foreign(bool names_machine, const Circumstances& then, const Circumstances& now,
                     const std::string& file, std::vector<Warning>& warnings) {
   ForeignBaseline found{names_machine, file};
@@ -284,8 +279,7 @@ bool differ_surely(const stats::Summary& a, const stats::Summary& b) {
 
 std::optional<Warning> other_cores(const Results& results) {
   std::optional<Warning> worst;
-  if (results.session.reference.baseline)
-    return worst;  // deltas do not compare with a command of this session
+  if (results.session.reference.baseline) return worst;
   double furthest = kSharesAreEqual;
   const MetricResult* reference =
       row_of(results, results.session.reference.command, Role::CoreShare);
@@ -336,8 +330,8 @@ std::vector<Warning> warnings_of_series(std::size_t command, std::span<const dou
 
 std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
                                                std::span<const Series> series) {
-  // One command's slowest run may well be its first. For several commands together, this is hardly
-  // ever random.
+  // One command's first run may well be its slowest at random; for several commands together, this
+  // is improbable.
   double together = 1.0;
   const bool do_agree = std::ranges::all_of(series, [&](const Series& command) {
     const auto first = stats::first_run(command.values);
@@ -408,7 +402,6 @@ void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_
   if (const auto busy = busy_machine(results, c);
       busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
     warnings.push_back({*busy, c});
-  // For a session that was just run, this was reported before the first run.
   if (const auto& lost = results.session.commands[c].uncounted)
     warnings.push_back(
         {LostCounts{*lost}, c, results.session.file.empty() ? Shown::Verbose : Shown::Always});

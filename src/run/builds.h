@@ -18,7 +18,7 @@ namespace lauka {
 
 /// A --build command to run.
 struct Build {
-  std::string of{};  ///< program that the command makes: "./new-{layout}: layout 3 of 8"
+  std::string of{};  ///< text for messages: "./new-{layout}: layout 3 of 8"
   std::string line{};
   std::string folder{};  ///< working folder; empty: lauka's own
   std::vector<std::string> environment{};
@@ -33,15 +33,15 @@ struct BuildFailed {
   std::string output_end{};
 };
 
-/// Runs `builds` in order, `at_once` at a time, as `user` (nullopt: lauka's own user). Calls `show`
-/// with Build::of when a build begins. Begins no build after a failure. Returns the first failure;
-/// nullopt if all builds succeeded.
+/// Runs `builds` in order, at most `at_once` at a time, as `user` (nullopt: lauka's own user).
+/// Calls `show` with Build::of when a build begins. Begins no build after a failure. Returns the
+/// first failure; nullopt if all builds succeeded.
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t at_once,
                                       const std::optional<User>& user,
                                       const std::function<void(std::string_view)>& show);
 
-/// Refuses a plan if the layout-dependent files of two layouts of a command are equal. No error if
-/// the user interrupts.
+/// Refuses a plan if two layouts of a command have equal files, among those that depend on the
+/// layout. Returns no error if the user interrupts.
 Result<void> check_programs_differ(const Plan& plan, const ProgramReader& reader);
 
 }  // namespace lauka

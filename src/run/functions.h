@@ -10,7 +10,7 @@
 
 namespace lauka {
 
-/// Collects the functions of a session's simulated and sampled runs.
+/// Collects the counts by function of a session's simulated and sampled runs.
 class FunctionRuns {
  public:
   explicit FunctionRuns(const Plan& plan) : plan_(plan), tables_(plan.commands.size()) {}
@@ -18,10 +18,10 @@ class FunctionRuns {
   void add(const Step& step, const std::vector<FunctionCounts>& functions);
 
   /// Returns an error if an event names a function that neither a command nor the baseline has.
-  /// Checks once, when each command has functions; else returns nullopt.
+  /// Checks only once, as soon as each command has functions; else returns nullopt.
   std::optional<Error> find_unknown();
 
-  /// Returns the functions of each command; empty if no command has any.
+  /// Returns the counts by function of each command; empty if no command has any.
   std::vector<FunctionTable> close();
 
  private:

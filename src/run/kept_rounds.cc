@@ -30,7 +30,7 @@ NamedMembers<T...> named(std::string_view names, T&... members) {
   return {names, std::tie(members...)};
 }
 
-/// Members in the order of the JSON array. A change makes older logs unreadable.
+/// The members in the order of the JSON arrays. A change makes older logs unreadable.
 struct Members {
   static auto of(Step& step) {
     return named("command round pass kind layout", step.command, step.round, step.pass, step.kind,
@@ -94,7 +94,7 @@ void for_each_member(T& value, const Each& each) {
   std::apply([&](auto&... members) { (each(members), ...); }, Members::of(value).members);
 }
 
-/// Runs with other outcomes are not kept.
+/// Runs with outcomes other than these three are not kept.
 template <typename Each>
 void for_each_member(Outcome& outcome, const Each& each) {
   const std::array<Outcome, 3> kinds = {Exited{}, Signalled{}, TimedOut{}};
@@ -155,7 +155,6 @@ void describe(std::string& layout) {
   }
 }
 
-/// Returns a tag that differs for each layout of the JSON.
 std::string make_tag() {
   std::string layout;
   FinishedRounds rounds;

@@ -20,7 +20,7 @@
 namespace lauka {
 
 struct UncountedRuns {
-  std::string subject;  ///< text before the reason: a command's name and ": ", or empty
+  std::string subject;  ///< text before the reason: a command's name and ": "; may be empty
   Error why;
   std::size_t runs = 0;
 };
@@ -43,15 +43,15 @@ struct FunctionsOfRun {
   std::vector<FunctionCounts> functions{};
 };
 
-/// The result of rounds that were run together, with everything that decides about later rounds.
+/// The result of rounds that were run together, with the state that later rounds depend on.
 struct FinishedRounds {
   Step first{};
   std::uint64_t steps = 0;
-  std::chrono::nanoseconds time{};  ///< time that the steps took, with their hooks
+  std::chrono::nanoseconds time{};  ///< time that the steps and their hooks took
   std::vector<RunRecord> runs{};
   std::vector<RedoneRun> redone{};
   std::vector<FunctionsOfRun> functions{};
-  // State after these rounds. StepRunner::kept_part sets all but `paces`.
+  // The state after these rounds. StepRunner::kept_part sets all of it but `paces`.
   std::vector<Pace> paces{};
   std::vector<Note> notes{};
   std::vector<UncountedRuns> uncounted{};
@@ -59,14 +59,14 @@ struct FinishedRounds {
   std::vector<ShellOverhead> overheads{};
 };
 
-/// Encodes the finished rounds of benchmark number `benchmark` as a line of JSON.
+/// Encodes finished rounds of benchmark number `benchmark` as a line of JSON.
 std::string to_line(std::size_t benchmark, FinishedRounds rounds);
 /// Decodes a benchmark's number and its rounds; nullopt if `line` is not a line of rounds.
 std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_view line);
 
 /// The first line of a log of rounds.
 struct LogHead {
-  /// Names and values of all that determines the rounds.
+  /// Names and values of the settings that determine the rounds.
   std::vector<std::pair<std::string, std::string>> settings{};
   std::uint64_t seed = 0;
   UtcTime began{};
@@ -92,9 +92,9 @@ class Seals {
   std::string latest_;
 };
 
-/// The rounds of one plan that an earlier process finished, and the log for further rounds.
+/// The rounds of one plan that an earlier process finished, and the log of the present process.
 struct RoundKeeper {
-  std::deque<FinishedRounds> finished{};              ///< rounds that are not run again
+  std::deque<FinishedRounds> finished{};              ///< rounds that need not be run, in order
   std::function<void(const FinishedRounds&)> keep{};  ///< adds rounds to the log; may be empty
 };
 

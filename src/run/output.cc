@@ -36,7 +36,7 @@ bool was_made_alike(const Command& reference, const Command& command) {
   });
 }
 
-// A .* takes a step per byte, so a longer text could exceed the limit of steps.
+// Bytes searched at a time. In a longer text, a pattern such as .* could exceed its limit of steps.
 constexpr std::size_t kWindow = std::size_t{64} << 10U;
 constexpr std::size_t kMaxMatchBytes = std::size_t{16} << 10U;
 constexpr std::size_t kLookedBack = 256;
@@ -140,7 +140,6 @@ std::optional<std::string> difference(const StoredOutput& expected, const Stored
   const std::string wanted = text_from(expected.text);
   const std::string written = text_from(got.text);
   const auto without_break = [](std::string_view text) { return text.substr(0, text.find('\n')); };
-  // True if one output has a line break where the other ends.
   const bool with_break = without_break(wanted) == without_break(written);
   const bool from_begin = from == line_begin;
   return fmt::format("line {}: expected {}, got {} ({})", line,
@@ -157,7 +156,6 @@ OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
     if (source) is_source_[*source] = true;
 }
 
-/// With several typed commands, each combination of parameters has its own source.
 std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   const auto& commands = plan_.commands;
   const std::size_t reference = plan_.reference.command;
@@ -177,7 +175,8 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
 
 std::vector<std::uint32_t> OutputCheck::commands_due(std::uint32_t first,
                                                      std::uint32_t count) const {
-  // Commands follow their source closely, so that few outputs are stored at the same time.
+  // Commands follow the command with whose output they are compared, so that few outputs are stored
+  // at the same time.
   std::vector<std::uint32_t> all;
   for (std::uint32_t command = first; command < first + count; ++command) {
     const auto& expected = plan_.commands[command].expected;
@@ -246,7 +245,6 @@ std::optional<Error> OutputCheck::verdict() {
   if (file_) {
     found = difference(*file_, *stored);
   } else if (source) {
-    // Later commands need no earlier source.
     stored_.erase(stored_.begin(), stored_.lower_bound(*source));
     found = difference(stored_.at(*source), *stored);
   }
@@ -271,7 +269,7 @@ bool ReportedValues::by_file() const {
 Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Step& step,
                                                                        std::size_t place) {
   Values values;
-  // Counting runs are slower, and so are the values that they report.
+  // Other runs may be slower, and so report other values.
   if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return values;
   for (std::size_t metric = 0; metric < plan_.reported.size(); ++metric) {
     if (!plan_.reported[metric].is_scraped()) continue;
@@ -310,7 +308,7 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
                "use -i to go on without the value"};
 }
 
-/// Searches from the end, in windows that overlap by the longest match.
+/// Searches backwards from the end, in windows that overlap by the longest match.
 Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pattern,
                                                               os::OutputStream which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
@@ -361,7 +359,7 @@ Result<void> ReportedValues::read(std::string_view text, Values& values) {
     if (!reported) return refused(reported.error());
     const auto place = place_of(*reported);
     if (!place) return refused(place.error());
-    // A unit within the value wins; a plain number gets the unit of its line.
+    // A value without a unit gets the unit of its line.
     const bool has_unit =
         reported->value.find_last_not_of("0123456789.") + 1 == reported->value.size();
     const std::size_t asked = plan_.reported.size();

@@ -24,8 +24,8 @@
 
 namespace lauka {
 
-/// Waits for a complete line of standard output or error that matches an expression. Only the first
-/// 16 KB of a line are matched.
+/// Waits for a complete line of standard output or error that matches a pattern. Matches only the
+/// first 16 KB of a line.
 class AwaitedLine final : public os::OutputListener {
  public:
   AwaitedLine(Pattern pattern, const os::Clock& clock)
@@ -36,7 +36,8 @@ class AwaitedLine final : public os::OutputListener {
 
   bool receive(os::OutputStream which, std::string_view bytes) override;
 
-  /// Returns why matching failed, as a predicate of the expression; nullopt if it did not fail.
+  /// Returns the error of matching as a predicate, whose subject is the pattern; nullopt if
+  /// matching did not fail.
   const std::optional<Error>& error() const { return error_; }
 
   std::string output_end() const { return tail_.last_lines(); }
@@ -64,7 +65,7 @@ class OutputStore final : public os::OutputListener {
 
   bool receive(os::OutputStream which, std::string_view bytes) override;
 
-  /// Returns the stored output; an error if there was no room for it.
+  /// Returns the stored output. The error is lack of room for the output.
   Result<StoredOutput> take();
 
  private:
@@ -77,7 +78,7 @@ class OutputStore final : public os::OutputListener {
 std::optional<std::string> difference(const StoredOutput& expected, const StoredOutput& got);
 
 /// Checks --expect-output: selects the commands that must run for the check, and compares their
-/// standard output.
+/// standard output with the expected output.
 class OutputCheck {
  public:
   OutputCheck(const Plan& plan, const RunContext& context);
@@ -86,11 +87,11 @@ class OutputCheck {
   /// the order in which they must run.
   std::vector<std::uint32_t> commands_due(std::uint32_t first, std::uint32_t count) const;
 
-  /// Returns the launch of a command in one layout. Only one launch at a time is possible.
+  /// Prepares the launch of a command in one layout. Only one launch at a time is possible.
   Result<os::Launch> make_launch(std::uint32_t command, std::uint32_t layout);
 
-  /// Returns what is wrong with the output of the latest launch, which has ended; nullopt if it is
-  /// as expected.
+  /// Returns the error in the output of the latest launch, which must have ended; nullopt if the
+  /// output is as expected.
   std::optional<Error> verdict();
 
  private:
@@ -108,7 +109,7 @@ class OutputCheck {
   std::optional<StoredOutput> file_;
 };
 
-/// The variable with the path of a file to which a run may write its metrics.
+/// Environment variable with the path of a file to which a run may write its metrics.
 inline constexpr const char* kMetricsVariable = "LAUKA_METRICS";
 
 /// True if the plan searches for values in the output of runs (--scrape).
@@ -122,19 +123,21 @@ class ReportedValues {
                  const os::Clock& clock)
       : plan_(plan), launcher_(launcher), files_(files), clock_(clock) {}
 
-  /// Returns LAUKA_METRICS for the run with index `place` in a batch; empty without files.
+  /// Returns the value of LAUKA_METRICS for the run with index `place` in a batch; empty without
+  /// files.
   std::string file_of(std::size_t place) const { return files_ ? files_->path(place) : ""; }
 
-  /// True if the plan announces values in files, or if a run has written values to its file.
+  /// True if the plan announces values in files, or if a run has written unannounced values to its
+  /// file.
   bool by_file() const;
 
   void collect() {
     if (files_ != nullptr) batch_ = files_->collect();
   }
 
-  /// Returns the values of the run with index `place` in the latest batch: values of
-  /// Plan::reported, then of discovered(). Missing values are nullopt, or absent at the end. Only
-  /// timed and warm-up runs have values.
+  /// Returns the values of the run with index `place` in the latest batch: the values of
+  /// Plan::reported, then of discovered(). Missing values are nullopt; at the end they may be left
+  /// out. Only timed and warm-up runs have values.
   Result<std::vector<std::optional<double>>> read_values(const Step& step, std::size_t place);
 
   /// Returns the metrics that runs reported but the plan does not announce.
@@ -160,10 +163,11 @@ class ReportedValues {
   std::vector<os::MetricFiles::RunFile> batch_;
 };
 
-/// Returns why a run has no values about its region; nullopt if it has values.
+/// Returns the reason why a run has no valid values about its region; nullopt if the values are
+/// valid.
 std::optional<Error> why_no_region(const os::Ended& ended);
 
-/// Writes a run's values about its region into `reported`, which is in the order of Plan::reported.
+/// Writes a run's values about its region into `reported`, at their places in Plan::reported.
 void add_region(const Plan& plan, const os::RegionUse& use,
                 std::vector<std::optional<double>>& reported);
 

@@ -61,13 +61,12 @@ bool may_be_made_later(const Command& command) {
   });
 }
 
-// The median of 50 runs is twice as uncertain as that of 200.
 constexpr std::size_t kMinRuns = 10;
 constexpr std::size_t kMaxRuns = 200;
 constexpr std::size_t kBatch = 10;
 constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
 
-/// Returns, in one text, what may make a run of the same file different.
+/// Joins the settings that can make runs of the same file differ.
 std::string call_of(const Plan& plan, const Command& command) {
   std::string call;
   const auto add = [&](std::string_view text) {
@@ -175,7 +174,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
   if (!program) return program.error();
   std::vector<Usage> runs;
   std::chrono::nanoseconds spent{};
-  // The first run only loads the shell into memory.
+  // The first run is dropped, because it loads the shell into memory.
   std::vector<os::Launch> launches(1, os::Launch{*program});
   bool counts = false;
   while (runs.size() < kMinRuns || (runs.size() < most && spent < kEnoughTime)) {
@@ -246,7 +245,7 @@ Result<void> Programs::prepare() {
 }
 
 Result<os::ProgramId> Programs::program(const Step& step, bool writes_metrics) {
-  // The command itself may be missing even if the simulator is there.
+  // The command may be missing even if the simulator exists.
   auto timed = find(std::nullopt, has_metric_files_, step.command, step.layout);
   if (!timed || !step.gives_counts_only()) return timed;
   const bool is_simulated = plan_.setting.events.kind_of(step.pass) == RoundKind::Simulated;
@@ -260,7 +259,6 @@ Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bo
   if (known != known_.end()) return known->second;
   os::ProgramSpec spec = make_program(plan_, *command_in_layout(plan_, command, layout), user_);
   spec.has_region = plan_.setting.region;
-  // Only if it is used, because it costs instructions in a program that reads its environment.
   if (writes_metrics) spec.launch_variable = kMetricsVariable;
   if (simulated_by) spec = simulated(std::move(spec), *armed_[*simulated_by]);
   auto id = launcher_.add_program(spec);

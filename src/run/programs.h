@@ -23,7 +23,7 @@ namespace lauka {
 os::ProgramSpec make_program(const Plan& plan, const Command& command,
                              const std::optional<User>& user);
 
-/// The programs of a session: each command as it is, and as each simulated pass runs the command.
+/// The programs of a session: each command as given, and as each simulated pass runs it.
 class Programs {
  public:
   /// `armed`: one element per pass, filled before prepare(). `has_metric_files`: true if programs
@@ -36,11 +36,12 @@ class Programs {
         armed_(armed),
         has_metric_files_(has_metric_files) {}
 
-  /// Registers the programs that exist. Refuses a missing program that no setup or prepare hook can
-  /// make.
+  /// Registers the programs that exist. Refuses a missing program if its command has no setup or
+  /// prepare hook, which could make the program.
   Result<void> prepare();
 
-  /// Returns the program of a run. `writes_metrics`: true if counting runs also get LAUKA_METRICS.
+  /// Returns the program of a run. `writes_metrics`: true if counting and simulated runs also get
+  /// LAUKA_METRICS.
   Result<os::ProgramId> program(const Step& step, bool writes_metrics);
 
  private:
@@ -58,7 +59,7 @@ class Programs {
       known_;
 };
 
-/// Runs the hooks of a plan with /bin/sh -c, in the environment of their command.
+/// Runs the hooks of a plan with /bin/sh -c, in the folder and environment of their command.
 class HookRunner {
  public:
   HookRunner(const Plan& plan, os::Launcher& launcher) : plan_(plan), launcher_(launcher) {}
@@ -67,17 +68,18 @@ class HookRunner {
 
   bool run_between_runs() const { return between_runs_; }
 
-  /// Runs the hooks of a moment in the layout of `step` (nullopt: in all layouts). Stops at the
-  /// first failure and returns it; nullopt if no hook failed.
+  /// Runs a command's hooks of a moment in the layout of `step` (nullopt: in all layouts). Stops at
+  /// the first failure and returns it; nullopt if no hook failed.
   std::optional<HookFailed> run(Moment moment, std::uint32_t command,
                                 const std::optional<Step>& step = std::nullopt);
 
   /// Runs the setups of `count` commands from `first` on. Stops at the first failure and returns
-  /// it; nullopt if no hook failed. Afterwards, the cleanup of each command that was reached is
-  /// due.
+  /// it; nullopt if no hook failed. Afterwards, cleanups are due for the commands that were
+  /// reached.
   std::optional<HookFailed> set_up(std::uint32_t first, std::uint32_t count);
 
-  /// Runs the cleanups that are due for `count` commands from `first` on, and returns all failures.
+  /// Runs the cleanups that are due for `count` commands from `first` on. Returns the first failure
+  /// of each command.
   std::vector<HookFailed> clean_up(std::uint32_t first, std::uint32_t count);
 
   /// Returns the time that prepare and conclude hooks took since the previous call.
@@ -99,14 +101,14 @@ class HookRunner {
   std::chrono::nanoseconds time_{};
 };
 
-/// Measures how long the plan's shell takes to start for each command. Empty without a shell, or if
-/// the user interrupts. Wall times are medians, because one delayed run would shift a mean. CPU
-/// times are means, because the kernel books a short run entirely as user time or as system time.
+/// Measures how long the plan's shell takes to start for each command: the median of wall times,
+/// the mean of CPU times. Empty without a shell, or if the user interrupts.
 Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher& launcher,
                                                  const std::optional<User>& user,
                                                  const std::function<int()>& interrupt);
 
-/// Returns the median wall time of the program `true` in seconds; nullopt if it was not measured.
+/// Measures the median wall time of the program `true`, in seconds; nullopt if it could not be
+/// measured.
 std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
                                     const std::optional<User>& user,
                                     const std::function<int()>& interrupt);
@@ -120,14 +122,14 @@ struct ProgramReader {
   const std::function<int()>& interrupt;  ///< returns the signal that asked lauka to end; 0: none
 };
 
-/// Sets the fingerprints of `count` commands from `first` on in `programs`, which gets one element
-/// per command of the plan. Unknown fingerprints are empty.
+/// Sets the fingerprints of `count` commands from `first` on in `programs`, which gets an element
+/// for each command of the plan. Unknown fingerprints are empty.
 void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, std::size_t count,
               std::vector<Fingerprint>& programs);
 
-/// Returns the fingerprints of the reference and of candidates that are the same program, by
-/// command; with a baseline, of candidates that may be the baseline's program. All other
-/// fingerprints are empty or missing.
+/// Returns, by command, the fingerprints of the reference and of candidates that run the same
+/// program in the same way; with a baseline, of commands whose Fingerprint::call is their
+/// reference's. Other fingerprints are empty or missing.
 std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader);
 
 }  // namespace lauka

@@ -19,7 +19,8 @@ DifferenceSoFar difference_so_far(const std::string& candidate, double value, do
   return {candidate, std::expm1(value), std::expm1(value - reach), std::expm1(value + reach)};
 }
 
-/// Returns the half width, in logarithms, that would decide --precision or a gate on wall time.
+/// Returns the half width, in logarithms, at which --precision and all gates on changes of wall
+/// time are decided; nullopt without them.
 std::optional<double> wanted_reach(const Plan& plan, double value) {
   const auto is_wall_time = [&](std::size_t metric) {
     return plan.metrics[metric].role == Role::WallTime;

@@ -14,12 +14,12 @@
 
 namespace lauka {
 
-/// Sets Progress::remaining and Progress::done from Progress::elapsed and the estimated remaining
-/// `seconds`.
+/// Sets Progress::remaining and Progress::done from Progress::elapsed and the estimated `seconds`
+/// that remain.
 void enter_remaining(double seconds, Progress& progress);
 
-/// Estimates differences of wall time for the progress line. Uses mean differences of logarithms
-/// within rounds, because the final delta would be too slow after each run.
+/// Estimates differences of wall time for the progress line: means of the differences of logarithms
+/// within rounds.
 class DifferenceWatch {
  public:
   explicit DifferenceWatch(const Plan& plan)
@@ -29,8 +29,8 @@ class DifferenceWatch {
   /// Adds a run. Only timed runs have an effect.
   void add_run(const RunRecord& run);
 
-  /// Returns the difference of `command`; if it has none, of the first candidate with a difference.
-  /// nullopt if no difference is known.
+  /// Returns the difference of `command` or, if `command` has none, of the first candidate that has
+  /// a difference. nullopt if no difference is known.
   std::optional<DifferenceSoFar> of_command(std::size_t command) const;
 
  private:
@@ -82,7 +82,7 @@ class SuiteProgress : NonCopyable {
   std::size_t open_;
 };
 
-/// The observer of one benchmark in a suite.
+/// Passes the progress of one benchmark on to the suite.
 class PartObserver final : public Observer {
  public:
   PartObserver(SuiteProgress& all, std::size_t benchmark, std::string name)

@@ -118,7 +118,7 @@ class Runner final : NonCopyable {
   }
 
   void finish() {
-    // For the exports of a session that was cut short.
+    // A session that was cut short exports the earlier process's remaining rounds, too.
     for (; is_reading(); run_.rounds->finished.pop_front())
       steps_.go_on_with(std::move(run_.rounds->finished.front()));
     steps_.check_counters();
@@ -135,7 +135,6 @@ class Runner final : NonCopyable {
     progress.elapsed = now - began_;
     const std::span<const Pace> paces = steps_.paces();
     if (const auto at_start = scheduler_.seconds_left(step, paces)) {
-      // So that the estimate also shrinks during long runs.
       const bool counts = step.kind == RoundKind::Timed || step.kind == RoundKind::Simulated;
       const std::chrono::duration<double> under_way =
           counts ? now - steps_.batch_began() : nanoseconds(0);

@@ -24,7 +24,7 @@
 
 namespace lauka {
 
-/// The machine's tuning during a session with --tune.
+/// Controls the machine's tuning during a session with --tune.
 class TunedMachine : NonCopyable {
  public:
   virtual ~TunedMachine() = default;
@@ -52,22 +52,22 @@ struct RunContext {
 struct SessionResult {
   Session session;
   gate::Findings findings;
-  std::vector<OwnMetric>
-      discovered{};  ///< metrics that runs reported but the plan does not announce
+  /// Metrics that runs reported but the plan does not announce.
+  std::vector<OwnMetric> discovered{};
 };
 
 struct BenchmarkRun {
   std::string name;  ///< name in the suite; empty outside suites
   const Plan& plan;
   engine::CounterEngine& engine;
-  os::MemoryGroups* groups = nullptr;  ///< measures tree_peak_memory; null: not measured
-  bool identifies = false;             ///< true if Session::programs needs every command
-  RoundKeeper* rounds = nullptr;       ///< for --resume; null: rounds are not kept
+  os::MemoryGroups* groups = nullptr;  ///< groups that measure tree_peak_memory; null: not measured
+  bool identifies = false;             ///< true if Session::programs must have every command
+  RoundKeeper* rounds = nullptr;       ///< rounds and log for --resume; null: rounds are not kept
 };
 
-/// Runs benchmarks, and returns their results in order. Several benchmarks take turns in laps, so
-/// that a drift of the machine affects all equally. `seed` shuffles each lap but the first. If a
-/// run fails, the other benchmarks go on. Returns an error only if no command was run.
+/// Runs benchmarks, and returns their results in order. Several benchmarks take turns, except in
+/// sequential order. `seed` shuffles each lap of turns but the first. If a run fails, the other
+/// benchmarks go on. Returns an error only if no command was run.
 Result<std::vector<SessionResult>> carry_out(std::span<const BenchmarkRun> runs,
                                              const RunContext& context, std::uint64_t seed);
 

@@ -159,8 +159,6 @@ void Scheduler::begin() {
   stage_ = Stage::Enter;
 }
 
-/// Simulated rounds come before the warm-up, so that timed runs find the machine as in any other
-/// session.
 void Scheduler::enter_group() {
   add(Once{SetUp{range()}});
   // Setups may change the programs' files.
@@ -178,11 +176,11 @@ void Scheduler::decide_simulated() {
       add(RoundTarget{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
     return;
   }
-  // Functions whose counts vary can be compared only after more rounds.
+  // Functions with varying counts can be compared only after more rounds.
   const std::uint64_t passes = plan_.setting.events.passes_of(RoundKind::Simulated);
   if (functions_vary_ && group().simulated < kMinFunctionRounds * passes)
     return add(RoundTarget{RoundKind::Simulated, kMinFunctionRounds});
-  // The comparison of outputs serves as the first warm-up run if timed runs follow at once.
+  // The check of outputs serves as the first warm-up round if timed rounds follow at once.
   group().warmups = first_warmup();
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
   stage_ = is_only_simulated ? Stage::Leave : Stage::WarmUp;
@@ -194,7 +192,6 @@ std::uint64_t Scheduler::first_warmup() const {
   return is_begun ? plan_.setting.layouts : 0;
 }
 
-/// Counting gets the whole time of the stop rule, because nothing is timed.
 void Scheduler::count_alone() {
   const std::uint64_t done = turns(group());
   if (is_enough(plan_.setting.stop, {done, group().counting.time, group().count}) ||
@@ -240,8 +237,8 @@ void Scheduler::leave_group() {
   stage_ = is_last ? Stage::Refine : Stage::Enter;
 }
 
-/// In sequential order, commands run before it is known how much slower a candidate is, and so how
-/// precisely each command must be known. So commands may need more rounds now.
+/// Only the results of all commands show how precisely each must be known. So in sequential order,
+/// commands may need more rounds now.
 void Scheduler::add_rounds_for_precision() {
   if (has_refined_ && is_enough(timed_, group().spent)) note_limit();
   auto next = groups_.size() == 1 ? std::nullopt : next_to_refine(has_refined_ ? current_ + 1 : 0);
@@ -293,7 +290,6 @@ void Scheduler::extend_timed() {
 
 void Scheduler::finish() {
   current_ = 0;
-  // The next timed round may be another plan's.
   if (conditions_.takes_turns && !has_ended_early_) add(SettlingRounds{});
   stage_ = Stage::Restore;
 }
@@ -354,8 +350,8 @@ std::optional<Action> Scheduler::next_action_for(TimedBatch& goal) {
   return request(RoundKind::Timed, group().spent.rounds, whole_sweeps(plan_, rounds_of_batch()));
 }
 
-/// If a gate waits for counts, the first block comes after the fewest timed rounds, because it may
-/// decide everything.
+/// If a gate waits for counts, the first block comes after the smallest number of timed rounds,
+/// because it may decide all gates.
 void Scheduler::add_due_counting() {
   if (counting_.passes == 0) return;
   const std::uint64_t rounds = group().spent.rounds;
@@ -399,7 +395,7 @@ Action Scheduler::request(RoundKind kind, std::uint64_t first, std::uint64_t rou
 }
 
 /// A resumed session repeats its warm-up on the cold machine. The log must not have the repeated
-/// warm-up, so that the decisions of a later --resume stay the same.
+/// warm-up, so that a later --resume makes the same decisions.
 Action Scheduler::issue() {
   if (is_cold_ && requests_.back().kind == RoundKind::Timed) {
     if (warmed_again_ < warmup_rounds()) {

@@ -23,7 +23,7 @@ namespace lauka {
 /// or Scheduler::end_early() is called.
 struct RunSteps {
   std::span<const Step> steps;
-  bool is_kept = true;  ///< true: the result is kept for --resume
+  bool is_kept = true;  ///< false: the result must not be kept for --resume
 };
 struct SetUp {
   CommandRange commands;
@@ -31,7 +31,7 @@ struct SetUp {
 struct CleanUp {
   CommandRange commands;
 };
-/// Action: run the commands once, and compare their output (--expect-output).
+/// Action: check the output of the commands (--expect-output).
 struct CheckOutput {
   CommandRange commands;
 };
@@ -43,7 +43,7 @@ struct Tune {
 };
 /// Action: let the other benchmarks of the suite have their turns.
 struct YieldTurn {};
-/// Action: end the session; only cleanups that are due remain.
+/// Action: end the session. Cleanups that are due still run.
 struct End {};
 
 using Action = std::variant<RunSteps, SetUp, CleanUp, CheckOutput, Identify, Tune, YieldTurn, End>;
@@ -53,24 +53,22 @@ using Action = std::variant<RunSteps, SetUp, CleanUp, CheckOutput, Identify, Tun
 /// (--resume).
 ///
 /// A session runs simulated rounds, warm-up rounds, then timed rounds with blocks of counting
-/// rounds between them. The plan's stop rule, precision or gates end the timed rounds. Then the
-/// session looks at open gates, and may run more rounds up to each of gate::look_rounds, within
-/// kBudgetsOfGates budgets. With --layouts, a sweep has a round for each layout, and decisions come
-/// only between sweeps.
+/// rounds between them. The plan's stop rule, precision or gates end the timed rounds. More rounds
+/// may follow while gates are undecided.
 class Scheduler : NonCopyable {
  public:
   struct Conditions {
-    bool takes_turns = false;  ///< true if other benchmarks run between batches of timed rounds
-    bool needs_short_batches = false;  ///< true if batches must be short
-    bool compares_tuning = false;      ///< true if some rounds run on the untuned machine
-    bool identifies = false;           ///< true if the programs of all commands are hashed
-    bool is_resumed = false;  ///< true if results come from an earlier process until go_live()
+    bool takes_turns = false;  ///< true if other benchmarks may run between batches
+    bool needs_short_batches = false;
+    bool compares_tuning = false;  ///< true if some rounds run on the untuned machine
+    bool identifies = false;       ///< true if the programs of all commands are hashed
+    bool is_resumed = false;       ///< true if results come from an earlier process until go_live()
   };
 
   Scheduler(const Plan& plan, const Conditions& conditions);
 
-  /// Returns the next action. Steps of the latest RunSteps whose results were not taken are
-  /// requested again.
+  /// Returns the next action. Requests steps of the latest RunSteps again if their results were not
+  /// taken.
   Action next();
 
   /// True if `done` can be the result of the latest RunSteps, or of its first rounds.
@@ -83,7 +81,7 @@ class Scheduler : NonCopyable {
     has_checked_output_ = has_checked_output_ || runs > 0;
   }
 
-  /// Begins the part of a resumed session that this process runs.
+  /// Begins the part of a resumed session that this process runs itself.
   void go_live();
 
   /// Ends the session early. Only actions that restore the machine follow.
@@ -92,8 +90,8 @@ class Scheduler : NonCopyable {
   /// Returns the results of gates and of the precision so far.
   gate::Findings close();
 
-  /// Estimates the remaining seconds from the start of `step` on, up to the next planned look at
-  /// open gates; nullopt if unknown. `paces`: latest pace of each command.
+  /// Estimates the seconds from the start of `step` to the end of the session, without rounds after
+  /// the next planned look at gates; nullopt if unknown. `paces`: latest pace of each command.
   std::optional<double> seconds_left(const Step& step, std::span<const Pace> paces) const;
 
  private:
@@ -121,7 +119,8 @@ class Scheduler : NonCopyable {
   };
   struct RoundTarget {
     RoundKind kind = RoundKind::Timed;
-    std::uint64_t rounds = 0;  ///< for counting and simulated rounds: turns through all passes
+    std::uint64_t rounds = 0;  ///< number of rounds to reach; for counting and simulated rounds, of
+                               ///< turns through all passes
   };
   struct Block {
     std::uint64_t number = 0;
@@ -148,7 +147,7 @@ class Scheduler : NonCopyable {
     bool is_kept = true;
   };
 
-  // Each returns an action towards its goal; nullopt once the goal is reached.
+  // Each returns the next action for its goal; nullopt if nothing is left to do.
   std::optional<Action> next_action_for(Once& goal) const;
   std::optional<Action> next_action_for(const RoundTarget& goal);
   std::optional<Action> next_action_for(const Block& goal);
@@ -157,7 +156,6 @@ class Scheduler : NonCopyable {
   std::optional<Action> next_action_for(const TuningState& goal);
   std::optional<Action> next_action_for(TimedBatch& goal);
 
-  // Each adds the next goals of its stage, or moves to another stage.
   void go_on();
   void begin();
   void enter_group();
@@ -213,11 +211,11 @@ class Scheduler : NonCopyable {
   GateWatch gates_;
   PrecisionWatch precision_;
   CountingRule counting_;
-  StopRule timed_;  // without gates
-  StopRule rule_;   // until the next look
+  StopRule timed_;  // rule before gates add rounds
+  StopRule rule_;   // rule up to the next planned look
   std::uint64_t simulated_rounds_ = 0;
-  RoundsAndTime simulating_;  // its `rounds` counts single runs
-  /// Counts of the first simulated run, by command and pass.
+  RoundsAndTime simulating_;  // `rounds` is a number of runs
+  /// Counts of the first run with counts by function, by command and pass.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::optional<std::uint64_t>>>
       first_counts_;
   bool functions_vary_ = false;
@@ -227,11 +225,11 @@ class Scheduler : NonCopyable {
   bool has_refined_ = false;
   Stage stage_ = Stage::Begin;
   std::deque<Goal> goals_;
-  std::vector<Request> requests_;  // the last one is being run; at most two
+  std::vector<Request> requests_;  // the last request is being run; at most two
   bool has_checked_output_ = false;
   bool has_ended_early_ = false;
   bool is_live_;          // false: results come from an earlier process
-  bool is_cold_ = false;  // the warm-up must be repeated before the next timed round
+  bool is_cold_ = false;  // true: the warm-up must be repeated before the next timed round
   std::uint64_t warmed_again_ = 0;
   bool is_goal_tuned_ = true;
   bool is_tuned_ = true;

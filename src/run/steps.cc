@@ -90,7 +90,7 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
     std::ranges::move(result_.redone, std::back_inserter(session_.redone));
     result_.redone.clear();
   }
-  // As if these rounds had not been run, because a later --resume does not know them.
+  // As if these rounds had not been run, because a later --resume does not know of them.
   if (!is_kept) result_.paces = paces_ = paces_before;
   return std::move(result_);
 }
@@ -160,7 +160,6 @@ void StepRunner::look_up(std::size_t command) {
 std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
-  // Outputs to one pipe can be separated only if the previous run has ended.
   const bool one_by_one = hooks_.run_between_runs() || has_scraped_metrics(plan_) ||
                           plan_.setting.until || benchmark_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
@@ -177,12 +176,11 @@ std::size_t StepRunner::between_hooks(const Step& step,
   }
   const std::size_t done = launch_them();
   if (const auto failed = hooks_.run(Moment::AfterRun, step.command, step)) {
-    if (taken_ > 0) --taken_;  // a step without its hook is incomplete
+    if (taken_ > 0) --taken_;  // a step is incomplete without its conclude hook
     note_failure(*failed);
     return 0;
   }
   if (!hooks_.run_between_runs()) return done;
-  // Hooks count towards the budget, as in hyperfine, because the user waits for them.
   const nanoseconds time = hooks_.take_time();
   result_.time += time;
   if (!step.gives_counts_only())
@@ -363,7 +361,6 @@ std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place
   return std::nullopt;
 }
 
-/// Without values about the region, counts are invalid, too.
 std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& ended,
                                              engine::Counted& counted) {
   if (!plan_.setting.region) return std::nullopt;
@@ -393,7 +390,6 @@ void StepRunner::note_all_redone() {
   }
 }
 
-/// Names the command of a simulated run, because only some commands can be simulated.
 void StepRunner::note_uncounted(const Step& step, Error why) {
   const std::string subject = step.kind == RoundKind::Simulated
                                   ? cited(plan_.commands[step.command].name) + ": "

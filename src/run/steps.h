@@ -24,34 +24,35 @@
 
 namespace lauka {
 
-/// Runs steps in batches, with hooks between runs, and collects their results in a session.
+/// Runs steps in batches, with hooks between runs, and collects the results in a Session.
 class StepRunner {
  public:
   using BatchCallback = std::function<void(const Step&)>;
 
-  /// `under_way`: called with the first step of a batch when the batch begins, and repeatedly
-  /// during the batch if `observer` wants progress.
+  /// `under_way`: called with the first step of a batch when the batch begins and, if `observer`
+  /// wants progress, repeatedly during the batch.
   StepRunner(const BenchmarkRun& benchmark, const RunContext& context, Observer& observer,
              BatchCallback under_way);
 
   /// Arms every pass, registers commands and hooks, and measures the start of the shell.
   Result<void> prepare();
 
-  /// Runs the steps, and repeats runs that do not count. The result's number of steps covers whole
-  /// rounds only; it may be smaller than requested if the session must end.
+  /// Runs the steps, and repeats runs whose results must not be used. FinishedRounds::steps covers
+  /// whole rounds only, and fewer than requested if the session must end.
   FinishedRounds run(const RunSteps& action);
 
   /// Returns the whole rounds of a result, with the session's state for --resume.
   FinishedRounds kept_part(const FinishedRounds& done) const;
 
-  /// Adds the runs of a result to the session. Ends the session if an event's function is unknown.
+  /// Adds the runs of a result to the session. Ends the session if FunctionRuns::find_unknown()
+  /// returns an error.
   void enter(FinishedRounds done);
 
   /// Adds rounds that an earlier process finished, and continues from their state.
   void go_on_with(FinishedRounds kept);
 
   /// Runs the commands that --expect-output needs, and checks their output. Returns the number of
-  /// needed commands, even if not all were run.
+  /// these commands, even if not all were run.
   std::size_t check_output(CommandRange commands);
 
   void set_up(CommandRange commands);
@@ -60,7 +61,8 @@ class StepRunner {
   std::span<const Pace> paces() const { return paces_; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 
-  /// Adds a note, once, if another program holds counters that counting runs need.
+  /// Adds a note if counting passes cannot use hardware counters, usually because other programs
+  /// hold them.
   void check_counters();
 
   void cut_short(EarlyEnd why) { session_.cut_short = std::move(why); }
@@ -124,9 +126,9 @@ class StepRunner {
   Session session_;
   bool was_throttled_ = false;
   std::vector<Step> to_repeat_;
-  std::uint32_t redone_ = 0;  // number of earlier attempts
+  std::uint32_t redone_ = 0;  // number of earlier attempts at the steps
   std::size_t width_ = 1;     // number of steps in a round
-  std::size_t taken_ = 0;     // number of steps done, up to the first repeated step
+  std::size_t taken_ = 0;     // number of steps done before the first step that must be repeated
   std::chrono::nanoseconds whole_time_{};
   FinishedRounds result_;
   std::chrono::nanoseconds batch_began_{};

@@ -27,10 +27,11 @@ gate::WatchSchedule schedule_looks(const Plan& plan, RoundKind kind) {
   return looks_early ? gate::WatchSchedule::Early : gate::WatchSchedule::Planned;
 }
 
-constexpr std::uint64_t kMinRounds = 10;  // with fewer, intervals are too often narrow at random
+constexpr std::uint64_t kMinRounds =
+    10;  // with fewer rounds, intervals are too often narrow at random
 
-// Up to 100 rounds, every round is a look; later, looks are 1% of the rounds apart. In that time an
-// interval shrinks by half a percent. A look at every round would cost the square of the rounds.
+// Checks of the precision are about 1% of the rounds apart: a check after every round would cost
+// the square of the rounds.
 constexpr std::uint64_t kRoundsPerNewOne = 100;
 
 std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
@@ -115,7 +116,6 @@ StopRule timed_rule(const StopRule& rule, const CountingRule& counting) {
 bool belongs_to_block(const CountingRule& rule, const RoundsAndTime& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time) {
   const std::uint64_t blocks = std::min(block + 1, kBlocks);
-  // Each block has its share of the fewest rounds, at least one.
   if (counted.rounds < rule.passes * ((rule.fewest * blocks + kBlocks - 1) / kBlocks)) return true;
   if (rule.exactly || counted.rounds == 0) return false;
   const double allowed = static_cast<double>(timed_time.count()) * rule.share / (1.0 - rule.share) *
@@ -228,7 +228,6 @@ gate::Findings GateWatch::close() {
   gate::Findings findings;
   for (Question& question : questions_) {
     if (!question.verdict) {
-      // Not a look of the schedule, so it gives no answer.
       const gate::Schedule& schedule = schedules_.at(question.kind);
       question.verdict = decide(question, schedule.late(), {schedule.looks_taken() + 1, true});
       question.verdict->answer = gate::Answer::Inconclusive;

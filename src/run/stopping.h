@@ -15,69 +15,70 @@
 
 namespace lauka {
 
-/// Duration of a batch: long enough that talking to the launcher costs almost nothing per run, and
+/// Intended duration of a batch: long, so that talking to the launcher costs little per run, but
 /// short enough for interrupts, progress and the stop rule.
 inline constexpr std::chrono::nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
-/// Duration of a batch if nothing must look at runs sooner.
+/// Intended duration of a batch if the number of runs is fixed and batches need not be short.
 inline constexpr std::chrono::nanoseconds kLongBatchTime = std::chrono::milliseconds(100);
 
-/// Duration of a plan's turn between other plans' turns: short, so that a drift of the machine
-/// affects all plans equally.
+/// Intended duration of a batch if benchmarks take turns: short, so that a drift of the machine
+/// affects all benchmarks equally.
 inline constexpr std::chrono::nanoseconds kTurnTime = std::chrono::milliseconds(2);
 
-/// Rounds and time that alternating commands have used up.
+/// Rounds and time that a group of commands has used up.
 struct RoundsAndTime {
   std::uint64_t rounds = 0;
-  std::chrono::nanoseconds time{};  ///< time of the runs, with starting and ending them, and hooks
+  std::chrono::nanoseconds time{};  ///< time of runs and of their prepare and conclude hooks
   std::size_t commands = 1;
 };
 
-/// True if the stop rule is satisfied. Alternating commands may use the sum of their budgets.
+/// True if the stop rule is satisfied. A group's budget is the sum of its commands' budgets.
 bool is_enough(const StopRule& rule, const RoundsAndTime& spent);
 
-/// Returns the time of `rounds` rounds, at most half of nanoseconds::max().
+/// Returns the time of `rounds` rounds, at most half of nanoseconds::max(). `round`: time of one
+/// round.
 std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> round);
 
-/// Estimates the number of rounds that the stop rule still wants; at least 1.
+/// Estimates the number of rounds until the stop rule is satisfied; at least 1.
 std::uint64_t rounds_left(const StopRule& rule, const RoundsAndTime& spent,
                           std::chrono::nanoseconds round_time);
 
-/// Number of budgets that undecided gates may use.
+/// Multiple of the time budget that timed rounds may use while gates are undecided.
 inline constexpr std::int64_t kBudgetsOfGates = 4;
 
-/// Returns a longer rule: up to `rounds` rounds in all, or kBudgetsOfGates times the budget. The
-/// user's limits on the number of runs stay.
+/// Returns the rule for timed rounds while gates are undecided: at most `rounds` rounds in all, and
+/// kBudgetsOfGates times the budget. The user's exact or largest number of runs stays.
 StopRule extended_rule(const StopRule& rule, std::uint64_t rounds);
 
-/// Number of blocks of counting rounds, which are spread over the session, so that a drift of the
-/// machine affects counts and times equally.
+/// Number of blocks of counting rounds, which are spread over the timed rounds, so that a drift of
+/// the machine affects counts and times equally.
 inline constexpr std::uint64_t kBlocks = 4;
 
-/// Number of rounds that are dropped before timed rounds resume: after a counting run, the first
-/// run takes 4 to 30% longer, the second 1 to 10%, the third no longer (docs/measuring.md).
+/// Number of rounds whose results are dropped after counting rounds, which slow the next runs
+/// (docs/measuring.md).
 inline constexpr std::uint64_t kSettlingRounds = 2;
 
-/// Smallest number of simulated rounds: the fewest equal counts that decide one gate at 95% (4^-3
-/// is 1.6%; the first of five looks may use 1.7%). More rounds add little, because counts repeat
-/// almost exactly and a simulated run takes 20 to 100 times as long as a timed run.
+/// Smallest number of simulated rounds: three equal differences can decide one gate at 95%
+/// confidence.
 inline constexpr std::uint64_t kSimulatedRounds = 3;
 
 struct CountingRule {
   std::uint64_t passes = 0;  ///< number of counting passes; 0: nothing is counted separately
   std::uint64_t fewest = 5;
   bool exactly = false;  ///< true: exactly `fewest` rounds, even if there is time for more
-  double share = 0.2;    ///< largest share of the whole time that counting rounds may take
+  double share = 0.2;    ///< largest share of the whole time for counting rounds, unless `fewest`
+                         ///< rounds take more
 };
 
-/// Returns a plan's rule for counting. `is_gated`: true if a gate needs counts.
+/// Returns a plan's rule for counting. `is_gated`: true if a gate needs counts of counting rounds.
 CountingRule make_counting_rule(const Plan& plan, bool is_gated);
 
 /// Returns the stop rule for timed rounds: `rule` without counting's share of the budget.
 StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
 
-/// True if another counting round is due before the end of block number `block` (from 0).
-/// `timed_time`: estimated time of all timed rounds.
+/// True if more counting rounds are due by the end of block number `block` (from 0). `counted`:
+/// counting rounds so far. `timed_time`: estimated time of all timed rounds.
 bool belongs_to_block(const CountingRule& rule, const RoundsAndTime& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time);
 
@@ -89,8 +90,8 @@ std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left, double early = 
 /// Returns the number of timed rounds until the next block is due (blocks_due); at least 1.
 std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left, double early = 0.0);
 
-/// `early` of blocks_due for untuned rounds (--tune=compare): in the middle of a part, so that a
-/// drift of the machine affects tuned and untuned rounds equally.
+/// Argument `early` of blocks_due for untuned rounds (--tune=compare). They come in the middle of
+/// each part, so that a drift of the machine affects tuned and untuned rounds equally.
 inline constexpr double kUntunedEarly = 0.5;
 
 /// Returns the number of untuned rounds that are due after `done` timed rounds, if `left` rounds
@@ -102,7 +103,8 @@ struct CommandRange {
   std::uint32_t count = 0;
 };
 
-/// Commands that alternate (all of a plan; in sequential order, one) and their rounds so far.
+/// Commands that alternate, with their rounds so far: all commands of a plan or, in sequential
+/// order, one.
 struct Group {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
@@ -110,7 +112,7 @@ struct Group {
   std::uint64_t first_look = 0;  ///< number of timed rounds at the first planned look
   std::uint64_t warmups = 0;
   std::uint64_t simulated = 0;  ///< number of rounds of all simulated passes
-  RoundsAndTime counting{};     ///< rounds of all counting passes
+  RoundsAndTime counting{};     ///< rounds and time of all counting passes
   std::uint64_t untuned = 0;
   std::uint64_t settling = 0;
   bool is_settled = true;  ///< true if a timed round may follow without settling rounds
@@ -119,8 +121,7 @@ struct Group {
 std::vector<Group> make_groups(const Plan& plan);
 
 /// Decides the gates of a plan during its runs. Each kind of round has its own schedule of looks
-/// (gate::Schedule), because a metric has values in one kind only. Schedules count rounds, not
-/// samples, because a metric's samples grow in proportion to the rounds.
+/// (gate::Schedule), because a metric has values in one kind only.
 class GateWatch {
  public:
   explicit GateWatch(const Plan& plan);
@@ -137,28 +138,30 @@ class GateWatch {
   /// True if every gate is decided, or there are no gates.
   bool is_decided() const;
 
-  /// Takes the early look that is due after `rounds` rounds, if there is one. `planned`: estimated
-  /// number of rounds without gates.
+  /// Takes the early look that is due after `rounds` rounds, if any. `planned`: estimated number of
+  /// rounds in the session; 0: unknown.
   void after_round(RoundKind kind, std::size_t rounds, std::size_t planned = 0);
 
   /// Returns the number of rounds at the next early look; nullopt if no early look follows.
   std::optional<std::size_t> next_early(RoundKind kind) const;
 
-  /// Takes a planned look after `rounds` rounds. The `last` look decides all open gates.
+  /// Takes a planned look after `rounds` rounds. At the `last` look, undecided gates become
+  /// inconclusive.
   void look_as_planned(RoundKind kind, std::size_t rounds, bool last);
 
   std::size_t planned_looks(RoundKind kind) const { return schedules_.at(kind).planned_looks(); }
-  /// Returns the number of rounds at the next planned look; the first must have been taken.
+  /// Returns the number of rounds at the next planned look. Must be called after a planned look.
   std::size_t next_planned(RoundKind kind) const { return schedules_.at(kind).next_planned(); }
 
-  /// Returns the fewest rounds that decide a gate on a metric that never varies; 0 without a gate.
+  /// Returns the fewest rounds that decide a gate on a metric that never varies; 0 if has_gate_on()
+  /// is false.
   std::size_t rounds_of_constants(RoundKind kind) const;
 
-  /// Returns the tails for an interval of `metric` if the rounds ended now. They are smaller than
-  /// the plan's if a gate on `metric` may have chosen the moment.
+  /// Returns the tails of intervals of `metric` if the rounds ended now.
   stats::IntervalTails tails_of(std::size_t metric) const;
 
-  /// Returns the verdicts, inconclusive for open gates, and the interval tails of gated metrics.
+  /// Returns the verdicts, with undecided gates as inconclusive, and the interval tails of gated
+  /// metrics.
   gate::Findings close();
 
  private:
@@ -191,16 +194,16 @@ class PrecisionWatch {
     if (series_) series_->add_run(run);
   }
 
-  /// True if `count` commands from `first` on reach the precision after `rounds` rounds. Checks
-  /// only at some numbers of rounds; else returns false.
+  /// True if `count` commands from `first` on have enough runs for the precision after `rounds`
+  /// rounds. Checks only at some numbers of rounds; else returns false.
   bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
 
-  /// True if more runs of `command`, in sequential order, are needed to reach the precision. False
-  /// with a baseline.
+  /// For sequential order: true if `command` needs more runs to reach the precision. False with a
+  /// baseline.
   bool needs_more_runs(std::size_t command) const;
 
-  /// Returns the result for the present samples; nullopt if the plan has no precision. `end`:
-  /// why the runs ended; Reached if no limit ended them.
+  /// Returns the result for the samples so far; nullopt if the plan has no precision. `end`: reason
+  /// why the timed rounds ended.
   std::optional<Precision> close(PrecisionEnd end) const;
 
  private:

@@ -84,7 +84,7 @@ std::optional<std::size_t> place_in(const Recording& session, const Metric& metr
   return is_same ? place : std::nullopt;
 }
 
-/// Returns how a metric is counted: "counted in user space only"; empty if unknown.
+/// Returns text such as "counted in user space only"; empty if the levels are unknown.
 std::string counting_text(const Metric& metric) {
   const auto part = [&]() -> std::string_view {
     switch (metric.levels) {
@@ -160,7 +160,7 @@ Series baseline_series(const Baseline& baseline, std::size_t command, std::size_
     if (value) series.layouts.push_back(row.layout);
     if (is_failure(row.ending)) add_failed_layout(row.layout, series);
   }
-  if (has_bound) return {};  // a limit on the value needs no reference
+  if (has_bound) return {};
   return series;
 }
 

@@ -18,42 +18,43 @@
 
 namespace lauka {
 
-/// Returns each metric's index in `session`; for a percentile, the index of its source. nullopt if
-/// the metric is missing there, or only one side is of a region.
+/// Returns each metric's index in `session`; for a percentile, the index of its source metric.
+/// nullopt if the metric is missing there, or is of a region on one side only.
 std::vector<std::optional<std::size_t>> places_in(const Recording& session,
                                                   const std::vector<Metric>& metrics);
 
-/// Adds notes to `plan` about metrics that `session` counted at other privilege levels, or that
-/// only one side simulated. `here` names the origin of the plan's metrics.
+/// Adds notes to `plan` about metrics that `session` (from `file`) counted at other privilege
+/// levels, or that only one side simulated. `here`: words for the origin of the plan's metrics.
 void note_other_levels(const Recording& session, const std::string& file, std::string_view here,
                        Plan& plan);
 
-/// Finds in the baseline, if there is one, the metrics that were added to `recording`. A metric
-/// that is missing there or has another unit gets no reference.
+/// Finds new metrics of `recording` in its baseline, if there is one. A metric that is missing
+/// there or has another unit gets no reference.
 void extend_baseline(Recording& recording);
 
 /// Makes `plan` use `session`, read from `file`, as its baseline. A command's reference has the
-/// same name, or else the same position. Refuses a session that cannot be compared as the plan
-/// needs.
+/// same name, or else the same position. Refuses a session that the plan cannot be compared with.
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session);
 
 /// Returns the baseline's values of a metric in the runs of the reference of `command`. Both
-/// indices are this session's. Empty if the baseline lacks the metric, or some values are upper
-/// bounds only.
+/// indices are of this session. Empty if the baseline lacks the metric, or some values are known
+/// only as upper bounds.
 std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
                                     std::size_t metric);
 
-/// Returns the values of baseline_values with their layouts and failed layouts, but without rounds.
+/// Returns the values of baseline_values, with their layouts and the failed layouts, but without
+/// rounds.
 Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric);
 
-/// Returns the reference or the candidate of a gate, if some of its values are upper bounds only:
-/// more rounds would not help. Ignores the reference if it is in a baseline or the condition has a
-/// `bound`. nullopt if there are no upper bounds.
+/// Returns the reference or the candidate of a gate, if some of its values are known only as upper
+/// bounds; nullopt if neither has such values. Ignores the reference if it is in a baseline or the
+/// condition has a `bound`.
 std::optional<std::size_t> first_with_bounds(const Reference& reference, const Condition& condition,
                                              std::span<const Series> series, std::size_t candidate);
 
-/// True if deltas compare values within rounds: not in sequential order, and not with a baseline.
+/// True if deltas compare values within rounds: the order is not sequential, and there is no
+/// baseline.
 bool compares_within_rounds(Order order, const Reference& reference);
 
 /// True if a candidate's delta compares values within rounds. False if candidate and reference are
@@ -63,8 +64,8 @@ bool compares_within_rounds(const Recording& session, std::size_t candidate);
 /// Returns the joined session of a command. Recording::origins must not be empty.
 const Origin& origin_of(const Recording& session, std::size_t command);
 
-/// Returns the samples for the delta of `candidate` in the metric with index `metric`. `series` has
-/// the metric's values for each command.
+/// Returns the samples for the delta of `candidate` in the metric with index `metric`. `series`:
+/// values of the metric for each command.
 Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
                            std::span<const Series> series, std::size_t candidate);
 
@@ -73,25 +74,26 @@ stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTail
                             std::optional<double> share);
 
 /// Returns the mean of a command over its layouts without failed runs; nullopt if there are fewer
-/// than kMinLayouts, or some values are upper bounds only.
+/// than kMinLayouts, or some values are known only as upper bounds.
 std::optional<stats::LayoutEstimate> mean_over_layouts(const Series& series);
 
-/// Returns stats::log_ratio_over_layouts of the samples.
+/// Returns stats::log_ratio_over_layouts of `samples`.
 std::optional<stats::LayoutEstimate> log_ratio_over_layouts(const Comparison& samples,
                                                             std::optional<double> share = {});
 
 /// Makes a plan for saved sessions with all their commands, metrics and events, and the gates of
-/// `options`. File names distinguish commands with the same name. The reference is the first
+/// `options`. File names distinguish commands of the same name. The reference is the first
 /// session's, or the command that --reference names. Refuses sessions that cannot be joined, and
 /// options that do not fit them.
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions);
 
 /// Joins `sessions` as `plan` (from plan_of_saved) describes: all runs, one session after the
 /// other, with their values of the plan's metrics. The result has a shell only if all sessions have
-/// the same.
+/// the same shell.
 Recording join(const std::vector<Recording>& sessions, const Plan& plan);
 
-/// Converts the metrics' indices in findings, from indices into `from` to indices into `to`.
+/// Converts the findings' metrics from indices into `from` to indices into `to`, which has metrics
+/// of the same names.
 gate::Findings with_metrics_of(gate::Findings findings, const std::vector<Metric>& from,
                                const std::vector<Metric>& to);
 

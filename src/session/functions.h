@@ -9,14 +9,14 @@
 
 namespace lauka {
 
-/// Adds the metric "EVENT@FUNCTION" of each gate to a session, if the session lacks it but has
-/// EVENT by function. Refuses a function that no command has; if `may_lack`, its value is 0
-/// instead.
+/// Adds the metric "EVENT@FUNCTION" of each gate to a session, if the session lacks it but has the
+/// metric EVENT and values by function. Refuses a function that no command has; if `may_lack`, its
+/// value is 0 instead.
 Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
                                   Recording& session);
 
-/// Refuses the first function of `wanted` that no command has, and suggests similar names. `others`
-/// are functions of a baseline's commands. Ignores empty names.
+/// Refuses the first function of `wanted` that is in none of `tables` and `others`, and suggests
+/// similar names. Ignores empty names.
 Result<void> check_functions(std::span<const std::string> wanted,
                              std::span<const FunctionTable> tables,
                              std::span<const FunctionTable> others = {});

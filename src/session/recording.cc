@@ -16,7 +16,6 @@ namespace {
 
 class SessionRuns final : public RunTable {
  public:
-  /// `redone` has the reasons if `runs` are repeated runs; else it is empty.
   SessionRuns(const Plan& plan, const std::vector<Metric>& metrics, RunList runs,
               std::deque<RedoneRun> redone = {})
       : events_(plan.setting.events),
@@ -294,7 +293,7 @@ class JoinedRuns : public RunTable {
 
  private:
   struct Part {
-    std::size_t run = 0;  // number of earlier runs, commands and passes
+    std::size_t run = 0;  // index of the part's first run in the joined table
     std::size_t command = 0;
     std::size_t pass = 0;
     std::shared_ptr<const RunTable> runs{};

@@ -29,22 +29,24 @@ struct NamedCount {
   bool operator==(const NamedCount&) const = default;
 };
 
-/// A run without its metrics' values. RunRecord, Step and RedoneRun explain fields of the same
+/// A run without its values of metrics. RunRecord, Step and RedoneRun explain fields with the same
 /// names.
 struct RunRow {
   std::size_t command = 0;
   std::size_t round = 0;
   std::size_t pass = 0;
-  std::optional<int> status{};  ///< exit status as a shell reports it; nullopt if unknown, or if
-                                ///< the run was not started
+  /// Exit status as a shell reports it; nullopt if unknown, or if the run was not started.
+  std::optional<int> status{};
   Ending ending = Ending::Unknown;
   RoundKind kind = RoundKind::Timed;
   std::optional<double> coverage{};
-  std::vector<NamedCount> own_process_counts{};  ///< counts of the command's own process; empty:
-                                                 ///< unknown, or equal to the run's counts
+  /// Counts of the command's own process, without descendants; empty if unknown, or equal to the
+  /// run's counts.
+  std::vector<NamedCount> own_process_counts{};
   RedoReason reason = RedoReason::Other;
-  std::string_view why{};     ///< why the run was repeated, as text for users; empty if unknown
-  double wall_seconds = 0.0;  ///< wall time of any kind of run; 0 if the file lacks it
+  /// Reason for the repetition in words; empty if unknown, or if the run was not repeated.
+  std::string_view why{};
+  double wall_seconds = 0.0;  ///< wall time; 0 if unknown
   bool below_overhead = false;
   std::uint32_t order = 0;
   std::uint32_t outlived = 0;
@@ -61,7 +63,7 @@ struct FailedRuns {
   bool operator==(const FailedRuns&) const = default;
 };
 
-/// The endings of a command's runs: timed, counting and simulated.
+/// The endings of a command's timed, counting and simulated runs.
 struct Endings {
   std::size_t runs = 0;  ///< number of runs with a known ending
   std::vector<FailedRuns> failed{};
@@ -72,8 +74,8 @@ struct Endings {
   bool all_failed() const { return runs > 0 && failed_runs() == runs; }
 };
 
-/// The runs of a session in the order run; of joined sessions, one session after the other. Runs
-/// are read on request, because there may be a million. This base class is an empty table.
+/// The runs of a session, in the order run; of joined sessions, one session after the other. Runs
+/// are read on request, because there may be a million. This base class has no runs.
 class RunTable : NonCopyable {
  public:
   virtual ~RunTable() = default;
@@ -81,7 +83,7 @@ class RunTable : NonCopyable {
   virtual std::size_t size() const { return 0; }
   virtual RunRow row(std::size_t /*run*/) const { return {}; }
 
-  /// Returns the round of a run; cheaper than its row.
+  /// Returns the round of a run; may be faster than row().
   virtual std::size_t round(std::size_t run) const { return row(run).round; }
 
   /// Returns the run's value of a metric (index into Recording::metrics); nullopt if unknown.
@@ -89,7 +91,7 @@ class RunTable : NonCopyable {
     return std::nullopt;
   }
 
-  /// Returns an upper bound of a value that is otherwise unknown; else nullopt.
+  /// Returns an upper bound of the run's value of a metric, if only a bound is known; else nullopt.
   virtual std::optional<double> bound(std::size_t /*run*/, std::size_t /*metric*/) const {
     return std::nullopt;
   }
@@ -98,7 +100,6 @@ class RunTable : NonCopyable {
   virtual std::span<const std::uint32_t> of_command(std::size_t /*command*/) const { return {}; }
 };
 
-/// Counts how the runs of a command ended.
 Endings count_endings(const RunTable& runs, std::size_t command);
 
 struct Circumstances {
@@ -109,8 +110,8 @@ struct Circumstances {
   std::string session_id{};
   std::vector<Label> labels{};
   std::optional<Tuning> tuning{};
-  std::optional<Throttling>
-      throttling{};  ///< waiting for the CPU quota during the session; nullopt if not measured
+  /// Waiting for the CPU quota during the session; nullopt if not measured.
+  std::optional<Throttling> throttling{};
 };
 
 struct Timers {
@@ -126,52 +127,57 @@ struct Origin {
   Circumstances circumstances{};
 };
 
-/// The mean of a command's metric, from a file without the values of runs.
+/// The mean of a command's metric, from a file without the metric's values of single runs.
 struct KnownMean {
   std::size_t command = 0;
   std::size_t metric = 0;
   double value = 0.0;
 };
 
-/// A session as data: everything that results are computed from, except findings made while it ran.
+/// A session as data: everything that results are computed from, except gate::Findings.
 struct Recording {
-  std::string file{};  ///< file of the session, or of the first joined session; empty if the
-                       ///< session was just run
+  /// File of the session, or of the first joined session; empty if the session was just run.
+  std::string file{};
   std::vector<Metric> metrics;
   std::vector<Command> commands{};
   Reference reference{};
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
-  /// Runs that were repeated and do not count.
+  /// Discarded runs, which were repeated.
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
   std::vector<KnownMean> means{};
   double confidence = kConfidence;
   std::vector<Note> notes{};
-  /// Setting of the plan, or of the first joined session; warmup is 0 if unknown.
+  /// Setting of the plan; of joined sessions, the first session's setting with the events of all.
+  /// `warmup` is 0 if unknown.
   Setting setting{.warmup = 0};
-  Circumstances circumstances{};  ///< circumstances of the session, or of the first joined session
+  Circumstances circumstances{};  ///< of joined sessions, the first session's circumstances
   std::vector<Origin> origins{};  ///< sessions that were joined; empty if there is only one
   Timers timers{};
   bool complete = true;
-  std::optional<RunRow> ended_by{};  ///< run whose failure ended the session, or the first such run
-                                     ///< of joined sessions; in neither table
-  bool by_lauka = true;              ///< false: the session, or a joined one, is by hyperfine
-  std::vector<std::string> shell{};  ///< argv of the shell, without -c; empty without a shell, or
-                                     ///< if joined sessions have different shells
-  std::vector<ShellOverhead> overheads{};  ///< time of the shell's start, subtracted from each
-                                           ///< command's runs; empty if `shell` is empty
-  std::optional<double>
-      process_start{};  ///< seconds that running `true` takes; nullopt if not measured
-  std::vector<FunctionTable> functions{};  ///< values by function of each command; empty if unknown
+  /// Run whose failure ended the session, or the first such run of joined sessions; neither in
+  /// `runs` nor in `redone`.
+  std::optional<RunRow> ended_by{};
+  bool by_lauka = true;  ///< false if hyperfine measured the session or a joined session
+  /// Words of the shell's command line, without -c; empty without a shell, or if joined sessions
+  /// have different shells.
+  std::vector<std::string> shell{};
+  /// Time of the shell's start for each command, which was subtracted from the command's times;
+  /// empty if `shell` is empty.
+  std::vector<ShellOverhead> overheads{};
+  /// Seconds that running `true` takes; nullopt if not measured.
+  std::optional<double> process_start{};
+  std::vector<FunctionTable>
+      functions{};  ///< values by function, for each command; empty if unknown
 };
 
-/// Metrics that programs reported without a request. Their values follow the values of
-/// Plan::reported.
+/// Metrics that programs reported without a request. In RunRecord::reported, their values follow
+/// the values of Plan::reported.
 struct Discovered {
   std::vector<OwnMetric> metrics{};
   bool is_shown = true;  ///< false: the user listed rows without these metrics
 };
 
-/// Converts a session that carried out `plan` on the machine of `timers`.
+/// Makes a recording of a session that carried out `plan`.
 Recording make_recording(const Plan& plan, Session&& session, const Timers& timers,
                          Circumstances circumstances, const Discovered& discovered = {});
 

@@ -10,29 +10,27 @@
 namespace lauka::stats {
 namespace {
 
-constexpr std::size_t kWindow =
-    30;  // largest number of points before a step; drift is small within them
+constexpr std::size_t kWindow = 30;  // largest number of points on one side of a step
 constexpr std::size_t kMaxPointsAfter = 12;
 constexpr std::size_t kMinPointsAround = 2;
 constexpr std::size_t kNoiseFrom = 200;
-constexpr double kSure =
-    3.6;  // threshold in normal deviates; see tests/stats/change_points_test.cc
+constexpr double kSure = 3.6;  // threshold in normal deviates
 constexpr std::size_t kNoiseEach = 5;
 constexpr double kSuspect = 3.5;
 constexpr std::size_t kMinForNoise =
-    10;  // smallest number of points with which the last can be suspected
+    10;  // fewest points of a series whose last point can be suspected
 
 constexpr std::size_t kShort =
-    30;  // largest number of points of a short series, which is judged by t
+    30;  // largest number of points of a short series, whose steps are found by Student's t
 constexpr std::size_t kMinPointsBefore = 3;
 constexpr double kTailOfShort = 2e-4;
-constexpr double kTailOfRanks = 1e-3;  // tail of the Mann-Whitney test, which must also reject
+constexpr double kTailOfRanks = 1e-3;  // largest p value of the rank-sum test for a step
 
-// Every third point shows the noise if neighbours are alike.
+// The lags of the differences from which noise is estimated. Lag 3 shows noise that neighbours
+// share.
 constexpr std::array<std::size_t, 2> kLags = {1, 3};
 
-// Squared normal deviates are clipped at kClip (2 deviations); kClippedMean is their mean. A step
-// hardly changes it.
+// The limit of squared normal deviates, so that a step hardly changes their mean.
 constexpr double kClip = 4.0;
 constexpr double kClippedMean = 0.9205;
 
@@ -107,8 +105,9 @@ class Series {
     noise_ = std::max(variance_about(before, after) - sampling, least * least);
   }
 
-  /// Returns Student's t of a step; infinite if nothing varies around the two levels and the ranks
-  /// are rare. On each side, the point that supports the step most counts no more than the second.
+  /// Returns Student's t of a step. In its numerator, the value of each side that supports the step
+  /// most is replaced by the second such value. Infinite if nothing varies around the two levels
+  /// and the ranks are rare.
   double student(Window before, Window after) const {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -152,8 +151,8 @@ class Series {
   }
 
  private:
-  /// A limit to which values beyond it are moved. `upwards` is the direction of beyond: 1 or -1; 0:
-  /// no limit.
+  /// A limit for values. If `upwards` is 1, smaller values are raised to the limit; if -1, larger
+  /// values are lowered to it; if 0, there is no limit. `value` is the limit times `upwards`.
   struct Bound {
     double value = 0.0;
     double upwards = 0.0;
@@ -209,8 +208,8 @@ std::size_t back(std::size_t from, std::size_t by, std::size_t to) {
   return from - to > by ? from - by : to;
 }
 
-/// Returns the value of Student's t that is as rare as `deviates` normal deviates, with
-/// `differences` degrees of freedom.
+/// Returns the value of Student's t with `differences` degrees of freedom that is as rare as
+/// `deviates` normal deviates.
 double rare_as(double deviates, std::size_t differences) {
   return student_t_quantile_above(normal_above(deviates), static_cast<double>(differences));
 }
@@ -247,7 +246,7 @@ void locate(const Series& series, Window around, double confidence, LevelStep& s
 
 /// Returns the most certain step since `begin` that the points up to `last` confirm; nullopt if
 /// none is more certain than `most`. `certainty(at, best)` rates a step at `at`; it may return 0 if
-/// the rating is not above `best`, the best so far.
+/// the rating is not above `best`, the best rating so far.
 template <typename Certainty>
 std::optional<LevelStep> most_certain_step(std::size_t begin, std::size_t last,
                                            std::size_t fewest_before, double most,
@@ -281,8 +280,8 @@ std::vector<double> bounds_of_short() {
   return bounds;
 }
 
-/// Does the work of step_at with the noise around the two levels, because a short series has too
-/// few neighbours.
+/// Finds a step as step_at() does, but by Student's t, because a short series has too few points to
+/// estimate its noise.
 std::optional<LevelStep> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
   static const std::vector<double> kBounds = bounds_of_short();
   const std::size_t around = last + 1 - begin;
@@ -299,8 +298,8 @@ class Growth {
   Growth(std::span<const SeriesPoint> points, const Growth& other)
       : points_(points), series_(points), begin_(other.begin_), noise_(other.noise_) {}
 
-  /// Returns the step that point `last` confirms; nullopt if there is none. `whole`: no points
-  /// follow.
+  /// Returns the step that point `last` confirms; nullopt if there is none. `whole`: `last` is the
+  /// last point of the series.
   std::optional<LevelStep> look_at(std::size_t last, bool whole) {
     const std::size_t from = back(last + 1, kNoiseFrom, 0);
     const bool is_short = last < kShort;
@@ -324,7 +323,8 @@ class Growth {
   double noise_ = 0.0;
 };
 
-/// The last point alone is not enough: with a copy of itself it would too often be a step.
+/// Returns the first point of a step that a copy of the last point would confirm. Ignores a step at
+/// the last point itself, which would be found too often.
 std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, const Growth& now) {
   std::vector<SeriesPoint> longer(points.begin(), points.end());
   longer.push_back(points.back());
@@ -333,8 +333,7 @@ std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, con
   return step->at;
 }
 
-/// Sets position and size of the steps from all points, with the variance around the two levels,
-/// because the range of positions expresses the doubt about them.
+/// Sets the position, size and intervals of each step from up to kWindow points on each side.
 void measure(Series& series, std::size_t points, double confidence, std::vector<LevelStep>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     LevelStep& step = steps[s];

@@ -10,8 +10,8 @@
 namespace lauka::stats {
 
 struct SeriesPoint {
-  double value = 0.0;     ///< value, or its logarithm if changes are ratios
-  double variance = 0.0;  ///< variance of the sampling error; 0 if exact or unknown
+  double value = 0.0;     ///< measured value, or its logarithm if changes are ratios
+  double variance = 0.0;  ///< squared standard error of `value`; 0 if it is exact or unknown
 };
 
 /// A lasting change of a series' level. `earliest` and `latest` are the ends of the confidence
@@ -27,29 +27,27 @@ struct LevelStep {
 
 struct SeriesSteps {
   std::vector<LevelStep> steps{};
-  bool is_last_suspected =
-      false;  ///< true if the last point is far from the current level but confirms no step; false
-              ///< if there are too few points to judge it
+  /// True if the last point is far from the current level but confirms no step; false if unknown.
+  bool is_last_suspected = false;
   /// Index of the first point of an unconfirmed step: two or more points are at the new level, and
-  /// another point like the last would confirm the step. nullopt if missing.
+  /// another point like the last would confirm the step. nullopt if there is no such step.
   std::optional<std::size_t> pending{};
-  double noise = 0.0;  ///< standard deviation between points beyond their sampling error; 0 below
-                       ///< kMinForSteps points
+  /// Standard deviation of points at the same level, beyond their sampling error; 0 for fewer than
+  /// kMinForSteps points.
+  double noise = 0.0;
 };
 
 inline constexpr std::size_t kMinForSteps = 6;
 
-/// Estimates the variance between points beyond their sampling error; 0 for fewer than two points.
-/// Steps and slow drift hardly raise the estimate.
+/// Estimates the variance of points at the same level, beyond their sampling error; 0 for fewer
+/// than two points. Steps and slow drift hardly raise the estimate.
 double noise_between(std::span<const SeriesPoint> points);
 
-/// Finds the steps of a series point after point, so that a confirmed step is never withdrawn.
-/// Compares the last 2 to 12 points with up to 30 points before them: among the first 30 points of
-/// the series by Student's t, later by a generalized likelihood ratio (Siegmund & Venkatraman 1995)
-/// and by ranks. A single point makes no step. All values must be finite and no variance negative.
-/// `confidence` (0..1) applies to the intervals only. False steps are rarer than one in a thousand
-/// points of normal, heavy-tailed and wild noise (by simulation:
-/// tests/stats/change_points_test.cc).
+/// Finds the steps of a series from its first point to its last. Compares the last 2 to 12 points
+/// with up to 30 points before them: among the first 30 points of the series by Student's t, later
+/// by a generalized likelihood ratio (Siegmund & Venkatraman 1995) and by ranks. All values must be
+/// finite and no variance negative. `confidence` (0..1) applies to the intervals only. Finds
+/// nothing in fewer than kMinForSteps points.
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence);
 
 }  // namespace lauka::stats

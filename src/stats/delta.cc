@@ -20,19 +20,19 @@ double cleaned(double difference, double scale) {
   return is_rounding_error(difference, scale) ? 0.0 : difference;
 }
 
-// The interval of the ratio of means is Fieller's (1954). The textbook's r^2 * c^2 cancels digits.
-// So the covariance with r is replaced by the covariance of r with the residuals e = c - (c/r) * r.
+// The interval of the ratio of means is Fieller's (1954), with the residuals c - ratio * r in place
+// of c, which loses fewer digits.
 
 constexpr double kMinDifference = 0.01;
-constexpr double kSureTail = 0.2;  // factor for the plain tail: 99% instead of 95%
+constexpr double kSureTail = 0.2;  // factor of the tail: 0.2 turns 95% into 99% intervals
 
-/// Two runs do not show how far runs scatter, because their difference may be 0 at random.
+/// The fewest runs per side for an interval of the mean. Two runs may be equal at random.
 constexpr std::size_t kMinForInterval = 3;
 
 struct Errors {
-  double of_residuals = 0.0;  // V in Fieller's formula
-  double of_reference = 0.0;  // v in Fieller's formula
-  double shared = 0.0;        // h in Fieller's formula
+  double of_residuals = 0.0;
+  double of_reference = 0.0;
+  double shared = 0.0;
   double degrees = 1.0;
   double degrees_of_reference = 1.0;
 };
@@ -77,8 +77,7 @@ class MeanChange {
     if (!is_distinct_from_zero(of_reference)) return result;
     const double delta = *result.change;
     if (is_constant_) {
-      if (tails_without_noise(1.0, fewer()).above > tail)
-        return result;  // gates are undecided, too
+      if (tails_without_noise(1.0, fewer()).above > tail) return result;
       result.bounds = ChangeBounds{delta, delta};
       return cleaned(result);
     }
@@ -159,13 +158,11 @@ bool leaves_out(const Change& mean, double typical) {
 }
 
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
-// found without listing them. One walk over the sorted values with two indices splits the averages
-// or differences at x: it counts those that are at most x, and finds the nearest on both sides of
-// x. So x is bisected between the nearest two until they meet. All comparisons use values exactly
-// as they would be computed, so the result is one of them.
+// found by bisection, without a list of them. For a limit, one walk over the sorted values counts
+// the averages or differences up to the limit, and finds the nearest ones on both sides of it.
 
-/// A split of sorted values: how many are at most the limit, the largest of these, and the smallest
-/// value above the limit.
+/// The number of values up to a limit, the largest of these values (`low`), and the smallest value
+/// above the limit (`high`).
 struct Split {
   std::uint64_t count = 0;
   double low = -HUGE_VAL;
@@ -188,8 +185,8 @@ std::vector<double> sorted_logs(std::span<const double> samples) {
   return sorted_logs(std::vector<double>(samples.begin(), samples.end()));
 }
 
-/// Returns the logarithms of candidate / reference in ascending order. Divides first, because a
-/// difference of two logarithms would round twice.
+/// Returns the logarithms of candidate / reference in ascending order; empty if a ratio is not
+/// positive and finite. Divides first, because a difference of two logarithms would round twice.
 std::vector<double> sorted_log_ratios(std::span<const double> reference,
                                       std::span<const double> candidate) {
   std::vector<double> ratios(reference.size());
@@ -289,12 +286,10 @@ LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const dou
   return ratio;
 }
 
-// The change of a statistic without an interval of its own, by the jackknife of its logarithm (R.
-// G. Miller, "Jackknifing variances", Annals of Mathematical Statistics 39, 1968). Unlike the F
-// test, the jackknife takes the kurtosis from the samples, so it is valid for times, which have
-// long tails. Up to kGroups rounds are left out one at a time, as Miller does. More rounds are left
-// out in kGroups groups of neighbours: a drift of the machine moves such a group together, which
-// makes the interval wider. Quantiles need groups, too (Shao & Wu, Annals of Statistics 17, 1989).
+// The jackknife of a statistic's logarithm (R. G. Miller, "Jackknifing variances", Annals of
+// Mathematical Statistics 39, 1968) is valid for times, which have long tails. Up to kGroups rounds
+// are left out one at a time; more rounds are left out in kGroups groups of neighbours, as
+// quantiles require (Shao & Wu, Annals of Statistics 17, 1989).
 
 constexpr std::size_t kGroups = 20;
 
@@ -407,7 +402,7 @@ Tails tails_without_noise(double difference, std::size_t count) {
 
 MeanTest mean_test(double difference, double standard_error, double degrees) {
   const double t = difference / standard_error;
-  // The larger tail, the complement of the smaller, loses no digits.
+  // Only the smaller tail needs all digits.
   const double smaller = student_t_above(std::abs(t), degrees);
   return {.difference = difference,
           .t = t,
@@ -422,8 +417,6 @@ double welch_degrees(double first, std::size_t first_count, double second,
   const double second_degrees = static_cast<double>(second_count) - 1.0;
   const double sum = first + second;
   if (sum <= 0.0) return first_degrees + second_degrees;
-  // The textbook's squares underflow for nanoseconds in seconds; squares of shares of the sum do
-  // not.
   const double share = first / sum;
   const double rest = second / sum;
   return 1.0 / (share * share / first_degrees + rest * rest / second_degrees);

@@ -12,9 +12,8 @@
 namespace lauka::stats {
 namespace {
 
-/// A policy that returns NaN or infinity instead of throwing. It does not use long double, which
-/// makes quantiles of Student's t many times slower and changes them by at most 2e-15 of their
-/// value.
+/// A policy that returns NaN or infinity instead of throwing, and does not compute in long double,
+/// which is slow.
 using BoostPolicy = boost::math::policies::policy<
     boost::math::policies::domain_error<boost::math::policies::ignore_error>,
     boost::math::policies::pole_error<boost::math::policies::ignore_error>,
@@ -66,8 +65,8 @@ std::uint64_t normal_rank_position(double values, double variance, double tail, 
   return static_cast<std::uint64_t>(std::max(0.0, std::floor(place)));
 }
 
-// The weights of the possible tables are relative to the given table, so that they need no
-// factorials. An infinite weight makes the probability 0, as it should.
+// The weights of the possible tables are relative to the given table's weight, so that no
+// factorials are needed. If a weight overflows to infinity, the p value is 0.
 double fisher_exact(const Share& share, const Share& other) {
   const std::uint64_t of = share.of + other.of;
   const std::uint64_t lowest = of > other.trials ? of - other.trials : 0;

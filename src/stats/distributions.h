@@ -9,15 +9,14 @@ namespace lauka::stats {
 /// `probability` (0..1, exclusive).
 double student_t_quantile_above(double probability, double degrees);
 
-/// Returns the probability that Student's t with `degrees` degrees of freedom is at least `t`.
-/// Loses no digits in the far upper tail.
+/// Returns the probability that Student's t with `degrees` degrees of freedom is at least `t`;
+/// precise even if tiny.
 double student_t_above(double t, double degrees);
 
 /// Returns the value that a standard normal variable exceeds with `probability` (0..1, exclusive).
 double normal_quantile_above(double probability);
 
-/// Returns the probability that a standard normal variable is at least `z`. Loses no digits in the
-/// far upper tail.
+/// Returns the probability that a standard normal variable is at least `z`; precise even if tiny.
 double normal_above(double z);
 
 /// Returns the probability that chi squared with `degrees` degrees of freedom is at least `x` (not
@@ -32,24 +31,23 @@ double chi_squared_quantile_above(double probability, double degrees);
 /// freedom, is at least `x` (not negative, may be infinite).
 double f_above(double x, double numerator_degrees, double denominator_degrees);
 
-/// Returns the position, from either end of `values` sorted values, of the end of a rank interval.
-/// The truth is beyond this end with probability `tail`, by the normal approximation. `variance` is
-/// the variance of the number of values below the truth; `factor` widens the interval. 0: the
-/// interval has no end.
+/// Returns the position (from 1, counted from either end of `values` sorted values) at which a rank
+/// interval ends; 0 if there are too few values. The truth is beyond each end with probability
+/// `tail`, by the normal approximation. `variance`: variance of the number of values below the
+/// truth. `factor` multiplies the normal deviate.
 std::uint64_t normal_rank_position(double values, double variance, double tail,
                                    double factor = 1.0);
 
-/// The largest rounding error, as a fraction of the values' magnitude: 1.1 * 100 is not 110 in
-/// binary.
+/// The largest difference that counts as a rounding error, as a fraction of the values' magnitude.
 inline constexpr double kRoundingError = 1e-12;
 
-/// True if `difference` is a rounding error of terms whose magnitudes add up to `scale`.
+/// True if `difference` may be a rounding error of terms with magnitude `scale`.
 inline bool is_rounding_error(double difference, double scale) {
   return std::abs(difference) <= kRoundingError * scale;
 }
 
 /// The p values of two one-sided tests of a candidate against a threshold: `above` is small if the
-/// candidate is above the threshold, `below` if it is below.
+/// candidate is above the threshold, `below` if the candidate is below it.
 struct Tails {
   double above = 1.0;
   double below = 1.0;

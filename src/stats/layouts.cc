@@ -16,24 +16,23 @@ namespace {
 
 constexpr double kScatterTail = 0.025;
 constexpr std::size_t kSweepsForAdvice =
-    4;  // with fewer sweeps, the noise of runs is too uncertain
+    4;  // fewest sweeps that show the noise of runs well enough
 
 struct Clusters {
   std::vector<LayoutMean> each{};
   double of_means = 0.0;
   double of_runs = 0.0;
   double run_degrees = 0.0;
-  double runs_a_layout = 0.0;  // harmonic mean of the numbers of runs
-  double shared = 0.0;         // squared error that neighbouring runs have in common
+  double runs_a_layout = 0.0;  // harmonic mean over layouts of their numbers of runs
+  double shared = 0.0;         // squared error of the mean from noise that lasts longer than a run
   double mean = 0.0;
   double range = 0.0;
 
   double squared_error() const { return of_means / to_double(each.size()) + shared; }
 };
 
-/// Returns the squared error from noise that lasts longer than a run. All layouts have it in
-/// common, so their means do not show it; residuals of neighbouring rounds do, because they
-/// resemble each other.
+/// Returns the mean's squared error from noise that lasts longer than a run. It is estimated from
+/// the resemblance of neighbouring rounds' residuals.
 double error_of_neighbours(const std::vector<double>& residuals, double of_runs) {
   const Resemblance alike = resemblance(residuals);
   const double factor = alike.widening();
@@ -81,9 +80,9 @@ std::optional<Clusters> clusters_of(const LayoutSamples& samples) {
   return all;
 }
 
-/// Returns the scatter of one side. Its variance is a difference of two mean squares divided by
-/// `sides`, with Satterthwaite's degrees of freedom. The scatter is a fraction of `scale`; 1 for
-/// logarithms.
+/// Returns the scatter of one command; nullopt if each layout has a single run, or `scale` is not
+/// positive. `sides`: number of commands whose scatter adds up in `all`. `scale`: value of which
+/// the scatter is a fraction; 1 for logarithms.
 std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scale) {
   if (all.run_degrees <= 0.0 || !(scale > 0.0)) return std::nullopt;
   const double of_noise = all.of_runs / all.runs_a_layout;
@@ -105,9 +104,9 @@ std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scal
         ChangeBounds{deviation(nu * variance / chi_squared_quantile_above(kScatterTail, nu)),
                      deviation(nu * variance / chi_squared_quantile_above(1.0 - kScatterTail, nu))};
   } else {
-    // Satterthwaite's degrees of freedom are meaningless close to zero. The upper bound is for the
-    // variance of the layouts' means, which includes the noise of runs; without this noise it could
-    // be negative.
+    // If the variance is close to zero, Satterthwaite's degrees of freedom are meaningless. So the
+    // upper bound is for the variance of the layouts' means, without subtraction of the noise of
+    // runs. After subtraction, the bound could be negative.
     const double most =
         degrees * all.of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
     scatter.bounds = ChangeBounds{0.0, deviation(most)};

@@ -10,14 +10,13 @@
 #include <utility>
 #include <vector>
 
-// Builds of a program with different placement of code (layouts) differ in speed. The runs of one
-// layout are a cluster: more of them say nothing about other layouts. So intervals use the layouts'
-// means only. With four or more layouts, Student's t on the means covers the truth as often as
-// promised; a bootstrap of clusters (86%) and pooled runs (45%) do not.
+// Builds of a program with different placement of code (layouts) differ in speed. More runs of one
+// layout say nothing about other layouts. So intervals are computed from the layouts' means, by
+// Student's t; intervals from pooled runs would be far too narrow.
 
 namespace lauka::stats {
 
-/// The fewest layouts from which layouts in general are estimated.
+/// The fewest layouts for an estimate over layouts.
 inline constexpr std::size_t kMinLayouts = 4;
 
 inline constexpr std::size_t kMaxLayouts = 1000;
@@ -30,69 +29,72 @@ struct LayoutSamples {
 struct LayoutMean {
   std::uint32_t layout = 0;
   std::size_t runs = 0;
-  double value =
-      0.0;  ///< mean of the layout's samples; in a comparison, of their logarithms or log ratios
+  /// In a mean, the mean of the layout's samples. In a comparison, the mean of their logarithms or
+  /// log ratios; for a quantile, its logarithm or log ratio.
+  double value = 0.0;
 };
 
-/// The standard deviation between a command's layouts that placement alone causes, as a fraction of
-/// the value.
+/// The standard deviation of a command's layouts that placement of code alone causes, as a fraction
+/// of the value.
 struct Scatter {
   double deviation = 0.0;
-  std::optional<ChangeBounds>
-      bounds{};           ///< 95% confidence interval; starts at 0 if is_clear is false
-  bool is_clear = false;  ///< true if noise of the runs alone would cause this with a probability
-                          ///< of at most 2.5%
+  /// 95% confidence interval; begins at 0 if is_clear is false.
+  std::optional<ChangeBounds> bounds{};
+  /// True if the noise of runs alone would cause such a scatter with a probability of at most 2.5%.
+  bool is_clear = false;
 };
 
-/// An estimate from the means of layouts. Of two unpaired commands, `scatter` and `each` are the
-/// candidate's.
+/// An estimate from the means of layouts. For two unpaired commands, `scatter`, `widening` and
+/// `each` are the candidate's.
 struct LayoutEstimate {
-  double value =
-      0.0;  ///< mean over layouts of a command's values, or of log(candidate / reference)
+  /// Mean over layouts of a command's values, or of log(candidate / reference).
+  double value = 0.0;
   double squared_error = 0.0;
   double degrees = 1.0;
   std::size_t layouts = 0;
-  std::size_t sweeps = 0;  ///< number of runs of the layout with the fewest runs; 1 for a quantile
+  /// Number of runs of the layout with the fewest runs; 1 for a quantile.
+  std::size_t sweeps = 0;
   bool is_constant = false;
-  double variance_of_layouts = 0.0;  ///< variance between layouts that `of_runs` does not explain;
-                                     ///< summed over two unpaired commands
-  double of_runs = 0.0;   ///< variance between runs of one layout, summed over two unpaired
-                          ///< commands; 0 for a quantile, or if each layout has a single run
-  double widening = 1.0;  ///< factor by which resemblance of neighbouring rounds raises the
-                          ///< standard error; of two unpaired commands, the candidate's
+  /// Variance between layouts that `of_runs` does not explain; the sum for two unpaired commands.
+  double variance_of_layouts = 0.0;
+  /// Variance between runs of one layout; the sum for two unpaired commands. 0 for a quantile, or
+  /// if each layout has a single run.
+  double of_runs = 0.0;
+  /// Factor by which resemblance of neighbouring rounds raises the standard error.
+  double widening = 1.0;
   std::optional<Scatter> scatter{};
   std::vector<LayoutMean> each{};
 
-  /// Returns half the width of the interval with `tail` beyond either end.
+  /// Returns half the width of the interval, with probability `tail` beyond each end.
   double reach(double tail) const;
   /// Returns the expected half width with other numbers of layouts and sweeps. `sweeps` 0:
-  /// arbitrarily many.
+  /// unlimited.
   double expected_reach(double tail, std::size_t layouts, std::size_t sweeps) const;
-  /// Returns the number of layouts that would reach `half_width`; kMaxLayouts + 1 if even
-  /// kMaxLayouts would not. nullopt if more runs of the present layouts would reach it, or before
-  /// four sweeps.
+  /// Returns the number of layouts that would reach `half_width`; kMaxLayouts + 1 if kMaxLayouts
+  /// would not. nullopt if more runs of the present layouts would reach it, or if `sweeps` is
+  /// below 4.
   std::optional<std::size_t> layouts_instead_of_runs(double half_width, double tail) const;
 };
 
 /// Returns a command's mean over its layouts; nullopt if it has fewer than kMinLayouts.
 std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples);
 
-/// Returns the mean over layouts of log(candidate / reference), or the log ratio of quantile
-/// `share` if it has a value. If `paired`, samples are of the same rounds (equal sizes), and
-/// layouts with the same number are compared; else layouts are independent (Welch). nullopt if a
-/// side has fewer than kMinLayouts, or a value is not positive.
+/// Returns the mean over layouts of log(candidate / reference); if `share` has a value, of the log
+/// ratio of this quantile. If `paired`, samples are of the same rounds (equal sizes), and layouts
+/// with the same number are compared; else layouts are independent (Welch). nullopt if a side has
+/// fewer than kMinLayouts, or a value is not positive.
 std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& reference,
                                                      const LayoutSamples& candidate, bool paired,
                                                      std::optional<double> share = std::nullopt);
 
-/// Returns the mean over paired layouts, given the moments of each layout's log ratios; nullopt if
-/// there are fewer than kMinLayouts. Ignores resemblance of neighbouring rounds, and leaves
-/// `is_constant` false.
+/// Returns the mean over paired layouts, given each layout's number and the moments of its log
+/// ratios; nullopt if there are fewer than kMinLayouts. Ignores resemblance of neighbouring rounds,
+/// and leaves `is_constant` false.
 std::optional<LayoutEstimate> log_ratio_of_means(
     std::span<const std::pair<std::uint32_t, Moments>> layouts);
 
-/// Returns the change over layouts. If a value is not positive, compares the means of the layouts'
-/// means (or of their quantiles `share`). No change and no bounds if a side has fewer than
+/// Returns the change over layouts; if a value is not positive, the change of the mean of the
+/// layouts' means (or of their quantiles `share`). No change and no bounds if a side has fewer than
 /// kMinLayouts.
 Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
                          bool paired, const IntervalTails& tails,

@@ -13,7 +13,7 @@ namespace {
 constexpr int kMaxSteps = 1'000;
 constexpr double kConverged = 1e-13;
 
-/// Sums over machines with the weights w = 1 / (variance + between).
+/// Weighted sums over machines; the weights are 1 / (variance + between).
 struct WeightedSums {
   double w = 0.0;
   double w2 = 0.0;
@@ -47,7 +47,7 @@ struct WeightedSums {
   }
 };
 
-/// Estimates the variance between machines as Hedges & Olkin (1985) do.
+/// Returns the variance between machines by the unweighted method of Hedges & Olkin (1985).
 double unweighted_between(std::span<const Effect> effects) {
   const auto count = static_cast<double>(effects.size());
   double mean = 0.0;
@@ -80,8 +80,8 @@ double scored(std::span<const Effect> effects, double between) {
   return between;
 }
 
-/// Returns the most likely result of scoring from three starts, because scoring may end at a local
-/// maximum.
+/// Returns the most likely variance between machines. Fisher scoring starts from several values,
+/// because a single start may lead to a local maximum.
 double find_between(std::span<const Effect> effects) {
   const double usual = unweighted_between(effects);
   double third = usual;

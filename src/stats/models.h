@@ -10,8 +10,8 @@ namespace lauka::stats {
 
 struct Effect {
   double value = 0.0;
-  double variance = 0.0;      ///< variance of the sampling error; positive
-  double degrees = HUGE_VAL;  ///< degrees of freedom of `variance`; infinite: `variance` is exact
+  double variance = 0.0;      ///< squared standard error of `value`; positive
+  double degrees = HUGE_VAL;  ///< degrees of freedom of `variance`; infinite if it is exact
 };
 
 struct CombinedEffect {
@@ -19,15 +19,16 @@ struct CombinedEffect {
   double standard_error = 0.0;
   ChangeBounds bounds{};
   double between = 0.0;        ///< standard deviation of the machines' true values (tau)
-  double heterogeneity = 0.0;  ///< share of the variance that is between machines, I^2 (0..1)
+  double heterogeneity = 0.0;  ///< fraction of the variance of the machines' values that is not
+                               ///< sampling error, I^2 (0..1)
   double p_same = 1.0;  ///< p value of the hypothesis that all machines have the same true value
 };
 
 /// Combines machines' results by a random-effects meta-analysis (DerSimonian & Laird 1986). The
 /// variance between machines is estimated by restricted maximum likelihood (Viechtbauer 2005). The
-/// interval is Hartung & Knapp's (2001), but never narrower than the interval without their factor
-/// (Jackson et al. 2017), because machines may agree at random. `confidence` is a fraction. nullopt
-/// if `effects` is empty, a value or variance is not finite, or a variance is not positive.
+/// interval is Hartung & Knapp's (2001), but at least as wide as without their factor (Jackson et
+/// al. 2017). A single machine keeps its own value and interval. `confidence` is a fraction.
+/// nullopt if `effects` is empty, a value or variance is not finite, or a variance is not positive.
 std::optional<CombinedEffect> combine(std::span<const Effect> effects, double confidence);
 
 /// The curve y = factor * x^exponent, fitted by least squares to logarithms. `low` and `high` are
@@ -37,12 +38,12 @@ struct PowerLaw {
   double exponent = 0.0;
   double low = 0.0;
   double high = 0.0;
-  double r_squared =
-      0.0;  ///< share of the variance of log y that the curve explains; 1 if all y are equal
+  /// Fraction of the variance of log y that the curve explains; 1 if all y are equal.
+  double r_squared = 0.0;
 };
 
-/// Fits a power law to points (as many x as y). `confidence` is a fraction. nullopt if there are
-/// fewer than three points, all x are equal, or a number is not positive.
+/// Fits a power law to points (as many x as y; not all x equal). `confidence` is a fraction.
+/// nullopt if there are fewer than three points or a number is not positive.
 std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
                                       double confidence);
 

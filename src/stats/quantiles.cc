@@ -26,7 +26,7 @@ double below_quantile(double place, std::size_t count, double share) {
   return boost::math::ibeta(place, static_cast<double>(count) + 1.0 - place, share, BetaPolicy{});
 }
 
-/// Returns the position at which below_quantile() is `probability`; 1 or `count` if there is none.
+/// Returns the position at which below_quantile() is `probability`; if there is none, 1 or `count`.
 double find_place(double probability, std::size_t count, double share) {
   double low = 1.0;
   double high = static_cast<double>(count);
@@ -35,7 +35,7 @@ double find_place(double probability, std::size_t count, double share) {
     if (middle <= low || middle >= high) break;
     (below_quantile(middle, count, share) > probability ? low : high) = middle;
   }
-  // A rounding error must not change a whole position.
+  // A rounding error must not move a whole position to the next.
   const double whole = std::round(high);
   return std::abs(high - whole) < 1e-9 ? whole : high;
 }
@@ -61,8 +61,9 @@ class QuantileOf {
   std::size_t count() const { return ascending_.size(); }
   bool varies() const { return ascending_.front() < ascending_.back(); }
 
-  /// Returns the arms; infinite on a side without an end. `exactly`: the ends are samples, not
-  /// interpolated between samples.
+  /// Returns the distances of the confidence interval's ends from the value, as differences of
+  /// logarithms; infinite if unknown or if an end is 0. `tail`: probability beyond each end.
+  /// `exactly`: each end is a sample; else it may be between two samples.
   Arms arms(double tail, bool exactly) const {
     Arms arms;
     if (is_enough(1.0 - share_, tail)) {
@@ -88,7 +89,8 @@ class QuantileOf {
   double share_;
 };
 
-/// Returns the correlation, over rounds, of being at most the own quantile; at least 0.
+/// Returns the correlation over rounds between two conditions: the reference is at most its
+/// quantile, and the candidate is at most its quantile. A negative correlation becomes 0.
 double correlation_of_tails(std::span<const double> reference, double of_reference,
                             std::span<const double> candidate, double of_candidate) {
   double in_reference = 0.0;

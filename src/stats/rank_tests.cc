@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-// Wilcoxon 1945. Mid-ranks are multiples of one half, so doubled ranks are counted: counts[s] is
-// the number of sign vectors whose positive doubled ranks add up to s. With 50 ranks every count is
+// Wilcoxon 1945. counts[s] is the number of subsets of the ranks that add up to s. Mid-ranks are
+// multiples of one half, so all ranks are doubled if there are ties. With 50 ranks, every count is
 // below 2^50 and therefore exact in a double.
 
 namespace lauka::stats {
@@ -51,7 +51,8 @@ std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
   return ranks;
 }
 
-/// Counts both tails. `positive` is W and `total` the sum of all ranks; both are doubled.
+/// Returns the exact tails. All arguments are doubled: the ranks, W (`positive`) and the sum of all
+/// ranks (`total`).
 Tails counted_tails(std::vector<std::size_t> ranks, std::size_t positive, std::size_t total) {
   const bool untied = std::ranges::all_of(ranks, [](std::size_t rank) { return rank % 2 == 0; });
   if (untied) {
@@ -194,8 +195,8 @@ Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> la
   std::vector<double> ascending(earlier.begin(), earlier.end());
   ascending.insert(ascending.end(), later.begin(), later.end());
   std::ranges::sort(ascending);
-  // Doubled mid-ranks. Only equal values are ties, because rounding errors have no known scale
-  // here.
+  // Returns the doubled mid-rank. Only equal values are ties, because the scale of rounding errors
+  // is unknown.
   const auto rank_of = [&](double value) {
     const auto [first, end] = std::equal_range(ascending.begin(), ascending.end(), value);
     return static_cast<std::size_t>((first - ascending.begin()) + (end - ascending.begin()) + 1);

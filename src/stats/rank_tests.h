@@ -13,26 +13,27 @@ namespace lauka::stats {
 inline constexpr std::size_t kMaxExactRanks = 50;
 
 struct SignedRank {
-  std::size_t kept = 0;  ///< number of rounds that differ from the threshold by more than rounding
+  std::size_t kept =
+      0;  ///< number of rounds whose difference from the threshold is not a rounding error
   double positive_sum = 0.0;  ///< W: sum of the mid-ranks of rounds above the threshold
   Tails tails{};
 };
 
-/// Tests if candidates c are above or below ratio * r in the same rounds (equal sizes, no negative
-/// sample). Ranks the rounds by |c - ratio * r| / (c + ratio * r), and compares the signs with a
-/// fair coin's. In shuffled rounds, the error rate holds under drift, heavy tails and few rounds.
+/// Tests if `candidate` is above or below ratio * `reference` in the same rounds (equal sizes, no
+/// negative sample). Ranks the rounds by |c - ratio * r| / (c + ratio * r), with the candidate's
+/// value c and the reference's value r.
 SignedRank signed_rank(std::span<const double> reference, std::span<const double> candidate,
                        double ratio);
 
-/// Returns the position, from either end of the sorted Walsh averages, of the interval's end with
-/// `probability` (below 0.5) beyond it; 0 if there are too few ranks. `count` is the number of
-/// untied ranks. `widening` multiplies the deviate of the normal approximation, but reaches at most
-/// the outermost average.
+/// Returns the position (from 1, counted from either end of the sorted Walsh averages) at which an
+/// interval ends; 0 if there are too few ranks. The truth is beyond each end with `probability`
+/// (below 0.5). `count`: number of ranks, without ties. `widening` multiplies the normal deviate,
+/// but moves an end at most to the outermost average.
 std::uint64_t signed_rank_place(std::size_t count, double probability, double widening = 1.0);
 
 struct MannWhitney {
-  double u =
-      0.0;  ///< number of pairs in which the candidate is above the threshold; ties count half
+  /// Number of pairs of samples in which the candidate is above the threshold; ties count half.
+  double u = 0.0;
   Tails tails{};
 };
 
@@ -42,14 +43,15 @@ struct MannWhitney {
 MannWhitney mann_whitney(std::span<const double> reference, std::span<const double> candidate,
                          double ratio);
 
-/// Computes the exact p values of the rank sum of `later` among all values (Mann & Whitney 1947);
+/// Returns the exact p values of the rank sum of `later` among all values (Mann & Whitney 1947);
 /// `above` is small if `later` is higher. Ties get mid-ranks. Meant for dozens of values: the time
 /// grows with the fourth power of their number.
 Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> later);
 
-/// Returns the position, from either end of the sorted differences, of the interval's end with
-/// `probability` beyond it; 0 if there are too few samples. `reference` and `candidate` are numbers
-/// of samples. `widening` multiplies the normal deviate.
+/// Returns the position (from 1, counted from either end of the sorted differences between the two
+/// sides' samples) at which an interval ends; 0 if there are too few samples. The truth is beyond
+/// each end with `probability`. `reference` and `candidate` are numbers of samples. `widening`
+/// multiplies the normal deviate, but moves an end at most to the outermost difference.
 std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, double probability,
                                  double widening = 1.0);
 

@@ -9,7 +9,8 @@
 namespace lauka::stats {
 namespace {
 
-constexpr double kChance = 1.96;  // in standard errors, each about 1 / sqrt(n)
+constexpr double kChance =
+    1.96;  // largest correlation that is ignored, in standard errors of about 1 / sqrt(n)
 constexpr double kMaxCorrelation = 0.9;
 constexpr std::size_t kMinForClear = 20;
 

@@ -7,45 +7,46 @@
 #include <vector>
 
 // Some noise lasts longer than a run: a cache fills and empties, or a neighbour works for a while.
-// If the noise affects both commands of a round, their ratio does not show it. If it affects one
-// command, each round repeats a part of the previous round, and n rounds say less than n
-// independent rounds would.
+// If the noise affects both commands of a round alike, it does not change the ratio of their times.
+// If it affects one command, each round repeats a part of the previous round, and n rounds say less
+// than n independent rounds would.
 
 namespace lauka::stats {
 
-/// Returns the rank of each value, from 1, in the order of `series`. Values that are equal up to
+/// Returns the ranks (from 1) of the values, in the order of `series`. Values that are equal up to
 /// rounding get their mean rank.
 std::vector<double> ranks_in_order(std::span<const double> series);
 
-/// The resemblance of neighbouring values of a series. It is measured on ranks, so that outliers
-/// neither cause nor hide it.
+/// The correlation of neighbouring values of a series. It is computed from ranks, so that outliers
+/// hardly affect it.
 struct Resemblance {
-  double correlation = 0.0;  ///< correlation of ranks at lag 1, -1..1; 0 if all values are equal
+  double correlation = 0.0;  ///< correlation of a value's rank and the next value's rank, -1..1; 0
+                             ///< if all values are equal
   std::size_t count = 0;
 
   /// Returns the factor, at least 1, by which the mean's standard error exceeds the standard error
-  /// of independent values. Assumes a first-order autoregression. The correlation is corrected for
-  /// bias in short series (Marriott & Pope 1954) and limited to 0.9.
+  /// of independent values. Assumes a first-order autoregression, whose correlation is corrected
+  /// for bias in short series (Marriott & Pope 1954) and limited to 0..0.9.
   double error_factor() const;
 
   /// Returns the factor by which an interval must be widened: error_factor() if the correlation is
   /// more than 1.96 standard errors above 0, else 1.
   double widening() const;
 
-  /// Returns the number of independent values that would give as wide an interval; at least 2, or
-  /// `count` if that is less.
+  /// Returns the number of independent values whose mean would have the same standard error. The
+  /// number is at least 2, but at most `count`.
   double independent_values() const;
 
-  /// True if less than a fraction `error` of independent series have such a high correlation.
-  /// Always false below 20 values, where the correlation's distribution is too coarse.
+  /// True if less than a fraction `error` of independent series have such a high correlation, by
+  /// the normal approximation. Always false for fewer than 20 values.
   bool is_clear(double error) const;
 };
 
 /// Returns the resemblance of neighbours in `series`, which is in the order measured.
 Resemblance resemblance(std::span<const double> series);
 
-/// Returns (c - r) / (c + r) for each round (equal sizes); 0 if both are 0. Returns c - r for all
-/// rounds if any value is negative.
+/// Returns (c - r) / (c + r) for each round, with the candidate's value c and the reference's value
+/// r (equal sizes); 0 if both values are 0. Returns c - r for all rounds if any value is negative.
 std::vector<double> relative_differences(std::span<const double> reference,
                                          std::span<const double> candidate);
 
@@ -65,7 +66,7 @@ struct Widening {
 Widening widening_of(std::span<const double> reference, std::span<const double> candidate,
                      bool paired);
 
-/// Returns the tails with their normal deviates divided by `factor`; unchanged for a factor up
+/// Returns the tails with their normal deviates divided by `factor`; the same tails for a factor up
 /// to 1.
 Tails widened(const Tails& tails, double factor);
 

@@ -17,10 +17,8 @@ namespace lauka::stats {
 
 namespace {
 
-// The only file that includes Boost.Accumulators. Its ready-made variances divide by n, and the
-// lazy variance of 2.5e15 + {1, 2, 3} is 0. So only deviations are summed here, and the variance is
-// computed from their sums. The compensated sum (Kahan 1965) makes the mean the double nearest to
-// the true mean.
+// Boost.Accumulators computes only means and sums here: its variances divide by n, and its lazy
+// variance of 2.5e15 + {1, 2, 3} is 0.
 
 namespace ba = boost::accumulators;
 
@@ -224,8 +222,8 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series) {
   const double squares = sum_of_squares(about);
   SlowNoise result{.autocorrelation = squares > 0.0 ? with_next / squares : 0.0};
   const double most_by_chance = std::max(0.3, 3.0 / std::sqrt(static_cast<double>(series.size())));
-  // Two long runs in a row cause a correlation of values, but not of ranks. Among coarse values,
-  // most of which are equal, any two different values cause a correlation of ranks.
+  // Two long runs in a row raise the correlation of values, but not of ranks. If most values are
+  // equal, two neighbouring other values raise the correlation of ranks.
   const std::vector<double> ascending = sorted(series);
   result.slow = result.autocorrelation > most_by_chance &&
                 resemblance(series).correlation > most_by_chance &&

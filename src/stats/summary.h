@@ -14,8 +14,8 @@ constexpr double to_double(std::size_t count) {
 struct Moments {
   std::size_t count = 0;
   double mean = 0.0;
-  std::optional<double>
-      variance{};  ///< sum of squared deviations / (n - 1); nullopt for one sample
+  /// Sum of squared deviations / (n - 1); nullopt for one sample.
+  std::optional<double> variance{};
   double min = 0.0;
   double max = 0.0;
 
@@ -23,8 +23,8 @@ struct Moments {
   double deviation() const;
 };
 
-/// Computes the moments of `samples` (at least one, all finite, any order). Loses no digits to a
-/// large offset; equal samples have variance 0 exactly.
+/// Computes the moments of `samples` (at least one, all finite, any order). Equal samples have
+/// variance 0 exactly.
 Moments moments(std::span<const double> samples);
 
 /// Returns the harmonic mean of `samples` (at least one, all positive).
@@ -57,17 +57,14 @@ struct Fences {
   bool leave_out(double sample) const { return sample < low || sample > high; }
 };
 
-/// Returns fences `reach` interquartile ranges beyond the quartiles (Tukey 1977). The median
-/// absolute deviation was rejected: for a program with two speeds it calls the rarer speed outliers
-/// (15% of the runs at 70:30), and it is 0 if more than half of the samples are equal.
+/// Returns fences `reach` interquartile ranges beyond the quartiles (Tukey 1977).
 Fences tukey_fences(double q1, double q3, double reach);
 
-/// Returns the smallest difference of two samples that is not a rounding error, which shows the
-/// step of the clock or counter; 0 if all are equal.
+/// Returns the smallest difference of two samples that is not a rounding error; 0 if there is no
+/// such difference.
 double tick_of(std::span<const double> ascending);
 
-/// Counts the samples outside `fences`. Outliers are never removed: removing them raised the false
-/// alarms of a t test from 5% to as much as 12%.
+/// Counts the samples outside `fences`.
 std::size_t count_outside(std::span<const double> samples, const Fences& fences);
 
 struct Summary {
@@ -79,25 +76,25 @@ struct Summary {
   double q1 = 0.0;
   double q3 = 0.0;
   std::optional<double> stddev{};  ///< standard deviation with n - 1; nullopt for one sample
-  std::size_t outliers =
-      0;  ///< number of samples more than kOutlierReach interquartile ranges beyond the quartiles
-  std::size_t severe_outliers =
-      0;  ///< number of samples more than kSevereReach interquartile ranges beyond the quartiles
-  double tick =
-      0.0;  ///< result of tick_of(): smallest difference between two samples; 0 if all are equal
+  /// Number of samples more than kOutlierReach interquartile ranges beyond the quartiles.
+  std::size_t outliers = 0;
+  /// Number of samples more than kSevereReach interquartile ranges beyond the quartiles.
+  std::size_t severe_outliers = 0;
+  /// Smallest difference of two samples (tick_of); 0 if all samples are equal.
+  double tick = 0.0;
 };
 
 /// Summarizes `samples` (at least one, all finite, any order).
 Summary summarize(std::span<const double> samples);
 
 /// Returns half the width of the mean's interval at `confidence` (a fraction), by Student's t;
-/// nullopt for one sample. `samples` are in the order measured: if neighbours resemble each other,
+/// nullopt for one sample. `samples` are in the order measured; if neighbours resemble each other,
 /// the interval is wider.
 std::optional<double> mean_half_width(std::span<const double> samples, double confidence);
 
-/// The fewest runs for which the interval of a delta is useful.
+/// The fewest runs of a delta without a warning.
 inline constexpr std::size_t kMinRunsForDelta = 5;
-/// The fewest rounds for which a gate can decide about small changes.
+/// The fewest rounds of a gate without a warning.
 inline constexpr std::size_t kMinRoundsForGate = 10;
 
 struct FirstRun {
@@ -108,13 +105,13 @@ struct FirstRun {
   bool slow = false;
 };
 
-/// Compares the first run of a series, in the order run, with the other runs; nullopt for fewer
-/// than 5 runs.
+/// Compares the first run of a series, which is in the order run, with the other runs; nullopt for
+/// fewer than 5 runs.
 std::optional<FirstRun> first_run(std::span<const double> series);
 
-/// The runs that are over 1% from the median and more than 3 + 15 / n interquartile ranges (or
-/// ticks, if larger) beyond the quartiles. The term 15 / n allows for the uncertainty of quartiles
-/// of few runs.
+/// The runs that are over 1% from the median, and more than 3 + 15 / n interquartile ranges (or
+/// ticks, if larger) beyond the quartiles, with the number n of all runs. 15 / n allows for the
+/// uncertainty of quartiles.
 struct SevereOutliers {
   std::size_t count = 0;
   double share = 0.0;
@@ -126,35 +123,38 @@ SevereOutliers severe_outliers(std::span<const double> series);
 
 struct SlowNoise {
   double autocorrelation = 0.0;
-  bool slow = false;  ///< true if the autocorrelations of values and of ranks are above 0.3 and
-                      ///< above three standard errors, and the quartiles differ
+  /// True if the autocorrelations (lag 1) of values and of ranks exceed 0.3 and three standard
+  /// errors, and the quartiles differ.
+  bool slow = false;
 };
 
-/// Measures slow noise in a series in the order run; nullopt for fewer than 20 runs.
+/// Measures slow noise in a series, which is in the order run; nullopt for fewer than 20 runs.
 std::optional<SlowNoise> slow_noise(std::span<const double> series);
 
 struct Drift {
-  double rank_correlation =
-      0.0;  ///< Spearman's correlation of value and position; 0 if all samples are equal
-  double change = 0.0;  ///< relative change from the first third's median to the last third's; 0 if
-                        ///< the first third's is 0
+  /// Spearman's correlation of value and position; 0 if all samples are equal.
+  double rank_correlation = 0.0;
+  /// Relative change from the median of the first third to the median of the last third; 0 if the
+  /// first median is 0.
+  double change = 0.0;
   /// True if the size of `change` exceeds 2%, and the size of `rank_correlation` exceeds 3.29
   /// standard errors. Standard errors are larger if neighbours resemble each other around a trend.
   bool drifting = false;
 };
 
-/// Measures the drift of a series in the order run; nullopt for fewer than 20 runs.
+/// Measures the drift of a series, which is in the order run; nullopt for fewer than 20 runs.
 std::optional<Drift> drift(std::span<const double> series);
 
 /// The split of the sorted samples into two groups with the smallest sum of squares within groups.
 struct TwoModes {
   double low_mean = 0.0;
   double high_mean = 0.0;
-  double separation =
-      0.0;  ///< distance of the groups' means in pooled standard deviations; may be infinite
+  /// Distance of the groups' means in pooled standard deviations; may be infinite.
+  double separation = 0.0;
   double smaller_share = 0.0;
-  /// True if `separation` exceeds 4.5, also with the uncertainty of a tick added, and each group
-  /// has at least 20% of the runs.
+  /// True if the groups' means are more than 4.5 pooled standard deviations apart, also after the
+  /// error of rounding to ticks is added to the deviations, and each group has at least 20% of the
+  /// runs.
   bool two = false;
 };
 

@@ -18,9 +18,9 @@ namespace lauka::tune {
 
 namespace {
 
-// In the order of tuning; restoring goes in reverse. The energy preference comes before the
-// governor, because under "performance" the kernel refuses to set it. SMT comes last, because files
-// of CPUs that it switches off can no longer be written.
+// Rows in the order of tuning. "energy" precedes "governor", because the kernel may refuse energy
+// preferences under the governor "performance". "smt" is last, because files of CPUs that are
+// switched off cannot be written.
 constexpr auto kSwitches = std::to_array<Switch>({
     {"cpus", true, Form::Affinity, "", "", "the commands run on whole cores of their own"},
     {"energy", true, Form::Word,
@@ -101,7 +101,7 @@ std::pair<std::string_view, std::string_view> around_star(std::string_view patte
 
 std::optional<std::uint64_t> index_in(std::string_view digits) {
   const auto number = parse_whole_number(digits, 0, std::numeric_limits<std::uint32_t>::max());
-  // "07" would be another name of 7.
+  // Refuses "07", which would be another name of 7.
   if (!number || std::to_string(*number) != digits) return std::nullopt;
   return *number;
 }
@@ -138,7 +138,7 @@ bool is_by_cpus(Form form) {
   return form == Form::CpuList || form == Form::CpuMask;
 }
 
-/// Takes the commands' CPUs out of the present CPUs. Returns all other CPUs if none is left.
+/// Returns the CPUs in `now` without the commands' CPUs; all of `cpus.rest` if none is left.
 std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus) {
   const auto own = form == Form::CpuList ? parse_cpu_list(now) : parse_mask(now);
   auto left = cpus_not_in(cpus.commands, own.value_or(std::vector<std::uint32_t>()));
@@ -247,8 +247,7 @@ class Finder {
     return has_word(files_.read("/sys/fs/cgroup/cgroup.controllers").value_or(""), "cpuset");
   }
 
-  /// An "isolated" partition has no load balancing, so the group is one only if the commands have a
-  /// single CPU.
+  /// An "isolated" partition has no load balancing, so it suits only a single CPU.
   void find_group(FoundSetting& setting) {
     const std::string path(setting.row->path);
     const FoundSetting& controllers = found_.back();
@@ -333,8 +332,8 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
   return choice;
 }
 
-/// Leaves out the first CPU's core. `are_single`: takes one CPU of each core, because SMT will be
-/// off.
+/// Returns the CPUs of `from` that make up whole cores, without the first CPU's core. `are_single`:
+/// one CPU of each core, because SMT will be off.
 Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, bool are_single) {
   Cpus candidates;
   for (const std::uint32_t cpu : online) {
@@ -350,8 +349,8 @@ Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, 
   return candidates;
 }
 
-/// Returns the candidates of the memory node that has most of them. Of equal nodes the last wins,
-/// because the first CPU is in the first node.
+/// Returns the candidates on the memory node that has the most candidates (the last such node); all
+/// candidates if their nodes are unknown.
 Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
   std::map<std::uint64_t, Cpus> nodes;
   for (const std::string& name : files.list("/sys/devices/system/node")) {
@@ -391,7 +390,7 @@ ListLine make_list_line(const Switch& row, const std::vector<FoundSetting>& foun
   return line;
 }
 
-/// Columns of /proc/stat: "cpu1 user nice system idle iowait irq softirq steal ...".
+/// Adds the ticks in a line of /proc/stat: "cpu1 user nice system idle iowait irq softirq steal".
 void add_ticks(std::string_view line, Vitals& vitals) {
   constexpr std::size_t steal = 8;
   const auto words = blank_separated(line);

@@ -38,8 +38,8 @@ bool is_possible(const SettingChange& change) {
          (form != Form::Group || change.before == "none");
 }
 
-/// Returns the value in force; nullopt if the setting no longer exists. An existing group counts as
-/// lauka's, because lauka makes it in several steps.
+/// Returns the value in force; nullopt if it cannot be read. For a group: `during` if the group
+/// exists, even if lauka has not completed it.
 std::optional<std::string> value_now(os::SettingFiles& files, const SettingChange& change) {
   if (change.row->form == Form::Group)
     return files.list(change.path).empty() ? change.before : change.during;
@@ -54,7 +54,7 @@ int make_group(os::SettingFiles& files, const SettingChange& change) {
   const std::string cpus = change.during.substr(partition.size() + 1);
   int error = files.write(group + "/cpuset.cpus", cpus);
   if (error == 0) error = files.write(group + "/cpuset.cpus.partition", partition);
-  // "isolated invalid (...)": this group cannot have the CPUs for itself.
+  // The kernel shows "isolated invalid (...)" if the group cannot have the CPUs for itself.
   const auto state = files.read(group + "/cpuset.cpus.partition");
   if (error == 0 && (!state || trimmed(*state) != partition)) error = EINVAL;
   return error;
@@ -89,13 +89,12 @@ bool is_foreign(os::SettingFiles& files, const std::vector<SettingChange>& chang
                 const SettingChange& change) {
   const auto now = value_now(files, change);
   if (!now || *now == change.before || *now == change.during) return false;
-  // lauka was killed after restoring the governor, which moves the preference.
+  // Restoring the governor may also change the energy preference.
   return !(change.row->name == "energy" && has_old_governor(files, changes, change));
 }
 
 RestoreResult restore_changes(os::SettingFiles& files, const std::vector<SettingChange>& changes) {
-  // Checks all settings before restoring the first, because restoring a governor may move the
-  // energy preference of its policy.
+  // Checks all settings first, because restoring a governor may change an energy preference.
   std::set<const SettingChange*> foreign;
   for (const SettingChange& change : changes)
     if (is_foreign(files, changes, change)) foreign.insert(&change);
@@ -120,8 +119,8 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
   return restored;
 }
 
-/// Restores the journal's settings. Keeps the journal only if a setting could not be restored. The
-/// lock must be held.
+/// Restores the journal's settings. Keeps the journal only if this fails for a setting. The lock
+/// must be held.
 RestoreResult restore_journal(os::SettingFiles& files, const Journal& journal) {
   RestoreResult restored;
   if (journal.is_whole && journal.boot == boot_id(files))
@@ -158,14 +157,14 @@ Result<void> claim(os::SettingFiles& files) {
     error = files.make_folder(kJournalFolder);
     if (error != 0 && error != EEXIST) break;
     const auto pid = holder(files);
-    const bool is_ending = pid && !files.is_alive(*pid);  // its launcher is restoring
+    const bool is_ending = pid && !files.is_alive(*pid);  // its launcher may be restoring
     error = lock_patiently(files, is_ending ? kPatience : std::chrono::milliseconds(0));
     if (error == 0) return {};
     if (error == EWOULDBLOCK && pid)
       return Error{fmt::format("another lauka (process {}) has tuned this machine", *pid),
                    "wait until it has ended"};
     if (error != EWOULDBLOCK && error != ENOENT) break;
-    files.wait();  // another process is creating or removing the folder
+    files.wait();  // another process may be creating or removing the folder
   }
   return Error{
       fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),
@@ -221,7 +220,7 @@ Result<std::optional<RestoreResult>> restore_left(os::SettingFiles& files,
                                                   std::chrono::milliseconds patience) {
   const int error = lock_patiently(files, patience);
   if (error == EWOULDBLOCK) return std::optional<RestoreResult>{};
-  if (error == ENOENT) return std::optional(RestoreResult{});  // another process has just restored
+  if (error == ENOENT) return std::optional(RestoreResult{});
   if (error != 0)
     return Error{
         fmt::format("cannot lock {}: {}", kJournalFolder,
@@ -275,7 +274,8 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
   return tuned;
 }
 
-/// Restores the old value if the kernel refuses or alters the new value. Returns 0 or errno.
+/// Changes a setting. If the kernel refuses or alters the new value, restores the old value.
+/// Returns 0 or errno.
 int TuningSession::apply(const SettingChange& change) {
   int error = write_value(files_, change, change.during);
   if (error == 0 && value_now(files_, change) != change.during) error = EINVAL;

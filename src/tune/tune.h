@@ -20,30 +20,31 @@ enum class Form : unsigned char {
   Word,
   Chosen,  ///< a list with the value in brackets: "always [madvise] never"
   Number,
-  CpuList,      ///< a list of CPUs: "0-3,8"; tuning takes the commands' CPUs out
-  CpuMask,      ///< a mask of CPUs: "ff,00000003"; tuning takes the commands' CPUs out
-  Latency,      ///< no value to read: a latency in microseconds, in force while its device is open
-  Controllers,  ///< a list of controllers, of which cpuset counts: "+cpuset" or "-cpuset"
-  Group,        ///< a control group that lauka creates
-  Affinity,     ///< no file: the commands run on CPUs of their own
+  CpuList,      ///< a list of CPUs: "0-3,8"; tuning removes the commands' CPUs
+  CpuMask,      ///< a mask of CPUs: "ff,00000003"; tuning removes the commands' CPUs
+  Latency,      ///< a latency in us for a device; no value can be read
+  Controllers,  ///< a list of controllers; only cpuset counts: value "+cpuset" or "-cpuset"
+  Group,        ///< a control group that lauka creates: "isolated 3"; without group: "none"
+  Affinity,     ///< the commands' CPUs; no file
 };
 
-/// A setting of the machine that makes times vary.
+/// A row of the table of settings that make times vary.
 struct Switch {
-  std::string_view name;  ///< name as in --tune=+name; several rows may share it
+  std::string_view name;  ///< NAME in --tune=+NAME; several rows may have the same name
   bool by_default;
   Form form;
-  std::string_view path;    ///< '*' stands for a number; empty: no file
+  std::string_view path;    ///< path of the setting's files, '*' for a number; empty: no file
   std::string_view wanted;  ///< value to write; empty: depends on the commands' CPUs
   std::string_view help{};
-  std::string_view values{};    ///< file in the same folder that must list `wanted`
-  bool is_alternative = false;  ///< true: replaces missing earlier rows with this name
+  std::string_view values{};    ///< file next to `path` that must list `wanted`; may be empty
+  bool is_alternative = false;  ///< true: used only if earlier rows of this name have no files
 };
 
-/// Returns the switch with the file `path`; null if there is none.
+/// Returns the row for the file `path`; null if no row has this file.
 const Switch* find_switch(std::string_view path);
 
-/// Returns the value in a file's text in canonical form; nullopt if `text` is not in `form`.
+/// Returns the value in the text of a setting's file, in canonical form; nullopt if `text` does not
+/// have the form.
 std::optional<std::string> parse_value(Form form, std::string_view text);
 
 struct CpuChoice {
@@ -54,12 +55,12 @@ struct CpuChoice {
 
 struct CpuFacts {
   std::vector<std::uint32_t> allowed{};
-  std::vector<std::uint32_t> fastest{};  ///< CPUs of the preferred core kind; may be empty
+  std::vector<std::uint32_t> fastest{};  ///< CPUs of the preferred core kind; empty: one kind only
 };
 
-/// Chooses the commands' CPUs as `request` asks. By default: cores of one kind and one memory node,
-/// but not the first CPU's core. Refuses CPUs that the request names if lauka may not run there, or
-/// if no CPU would be left.
+/// Chooses the commands' CPUs: CPUs that `request` names; else whole cores on one memory node, but
+/// not the first CPU's core. Refuses named CPUs if lauka may not run there, or if no other CPU
+/// would be left.
 Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
                               const CpuFacts& facts);
 
@@ -68,7 +69,7 @@ struct FoundSetting {
   bool asked = false;
   std::string path{};
   std::string now{};     ///< current value; empty if unknown
-  std::string wanted{};  ///< value to write; empty if the setting cannot be changed
+  std::string wanted{};  ///< value for tuning; empty if the setting cannot be changed
   std::string why_not{};
   bool needs_root = false;  ///< true if lauka lacks the rights to change the setting
 
@@ -80,18 +81,18 @@ std::vector<FoundSetting> find_settings(os::SettingFiles& files, const TuneReque
 
 Result<void> check_names(const TuneRequest& request);
 
-/// True if the request, or else the default, switches `name` on. The table must have `name`.
+/// True if the request, or else the default, switches `name` on. The table must have a row `name`.
 bool is_asked(const TuneRequest& request, std::string_view name);
 
-/// Reads the state of the machine. `cpus`: the commands' CPUs; empty: all CPUs.
+/// Reads throttling, stolen time and temperature. `cpus`: the commands' CPUs; empty: all CPUs.
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus);
 
 std::string list_text(const std::vector<FoundSetting>& found, const CpuChoice& cpus);
 
-// Tuning is a transaction. The journal holds all old values before the first value is changed. Only
-// the process that locks the journal's folder changes or restores settings: lauka, its launcher
-// process if lauka is killed, or the next lauka if both are killed. The folder exists while the
-// machine is tuned, and if settings could not be restored.
+// Tuning is a transaction. Before lauka changes the first setting, the journal has the old values.
+// Only the process that holds the lock of the journal's folder changes or restores settings: lauka;
+// its launcher process if lauka is killed; or the next lauka. The folder exists while the machine
+// is tuned, and longer if a setting could not be restored.
 
 inline constexpr const char* kJournalFolder = "/run/lauka";
 
@@ -108,48 +109,48 @@ struct Journal {
   std::string boot{};
   int pid = 0;
   std::vector<SettingChange> changes{};
-  bool is_whole = false;  ///< true if complete; else lauka had not changed anything yet
+  bool is_whole = false;  ///< true if complete; if false, lauka has not changed any setting
 };
 
 std::string journal_text(const Journal& journal);
 
-/// Reads a journal; nullopt if its first line is not valid. Skips lines that lauka cannot have
-/// written.
+/// Reads a journal; nullopt if its first line is not valid. Skips other lines that are not valid.
 std::optional<Journal> parse_journal(std::string_view text);
 
 struct RestoreResult {
   std::size_t settings = 0;
-  std::vector<std::string>
-      changed{};  ///< messages: another program changed a setting, or go_on() failed
+  /// Messages about settings that another program changed, or that go_on() could not tune again.
+  std::vector<std::string> changed{};
   std::vector<std::string> failed{};
 };
 
-/// Restores the settings of a killed lauka, if there are any. Waits up to `patience` for the lock.
-/// nullopt if another process holds the lock. On an error, keeps the journal.
+/// Restores the settings of a killed lauka, if any. Waits up to `patience` for the lock. nullopt if
+/// another process then holds the lock. On an error, keeps the journal.
 Result<std::optional<RestoreResult>> restore_left(os::SettingFiles& files,
                                                   std::chrono::milliseconds patience = {});
 
-/// Restores the settings that the process `pid` changed, if the journal is its own.
+/// Restores the settings of a killed lauka if the process `pid` wrote the journal.
 void restore_after(os::SettingFiles& files, int pid);
 
 /// Returns the id of the process that wrote the journal; nullopt without a valid journal.
 std::optional<int> holder(os::SettingFiles& files);
 
-/// A tuned machine. The destructor restores all settings.
+/// A tuned machine. The destructor calls restore().
 class TuningSession : NonCopyable {
  public:
-  /// Restores what a killed lauka left, writes the journal and changes the settings. On an error,
-  /// tunes nothing.
+  /// Restores the settings of a killed lauka, writes the journal and changes the settings. On an
+  /// error, tunes nothing.
   static Result<std::unique_ptr<TuningSession>> begin(os::SettingFiles& files,
                                                       const TuneRequest& request,
                                                       const CpuChoice& cpus);
 
   ~TuningSession() { restore(); }
 
-  /// Restores all changed settings, the last change first. A second call does nothing.
+  /// Restores the changed settings, the last change first, except settings that another program has
+  /// changed. A second call only returns the same result.
   const RestoreResult& restore();
 
-  /// Restores all settings until go_on(). Keeps the lock and the journal.
+  /// Restores the changed settings until go_on(). Keeps the lock and the journal.
   void pause();
 
   /// Tunes again after pause(). Leaves out settings that another program changed meanwhile.
@@ -157,11 +158,11 @@ class TuningSession : NonCopyable {
 
   const Tuning& in_force() const { return in_force_; }
 
-  /// Returns the path of a file; commands that write to it join the control group with CPUs of its
-  /// own. Empty without such a group, or while tuning is paused.
+  /// Returns the path of the file with which runs join the control group that has CPUs of its own;
+  /// empty without such a group, or while tuning is paused.
   const std::string& group() const { return group_; }
 
-  /// Returns what was restored of a killed lauka; nullopt if there was nothing.
+  /// Returns what begin() restored of a killed lauka; nullopt without a journal.
   const std::optional<RestoreResult>& found_left() const { return found_left_; }
 
  private:

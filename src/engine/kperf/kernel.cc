@@ -21,8 +21,8 @@ int settled(int returned) {
 
 constexpr std::size_t kPiece = 32768;
 
-/// The counters that the power manager of M4 and M5 holds, for databases that do not name them.
-/// Source: XNU's register for the power manager has mask 0x38 of the configurable counters.
+/// Counters that the power manager of M4 and M5 holds, for databases that do not name them. Source:
+/// XNU, mask 0x38 of the configurable counters.
 constexpr CounterMask kHeldByPowerManager = 0xe0;
 
 constexpr std::uint32_t kAction = 1;
@@ -40,7 +40,6 @@ void give_back_held() {
 }  // namespace
 
 Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
-  // The framework is in the system's shared cache, not on disk: only dlopen finds it.
   void* library = calls_.dlopen(kFramework, os::kLoadLazily);
   if (library == nullptr) missing_ = "kperf.framework";
   KperfCalls found{};
@@ -96,7 +95,6 @@ std::uint32_t Kernel::counter_count(std::uint32_t classes) const {
 }
 
 int Kernel::set_words(std::span<const std::uint64_t> words) const {
-  // Room for all counters, because the kernel reads as many words as it has counters now.
   std::array<std::uint64_t, 1 + kMaxUserCounters> request{kConfigurableClass};
   std::copy_n(words.begin(), std::min<std::size_t>(words.size(), kMaxUserCounters), &request[1]);
   if (framework_) return settled(framework_->kpc_set_config(kConfigurableClass, &request[1]));
@@ -104,7 +102,6 @@ int Kernel::set_words(std::span<const std::uint64_t> words) const {
 }
 
 int Kernel::get_words(std::vector<std::uint64_t>& words) const {
-  // By sysctl, because the framework hides how many words the kernel returned.
   std::array<std::uint64_t, kMaxUserCounters> room{};
   std::uint64_t classes = kConfigurableClass;
   std::size_t length = sizeof room;
@@ -173,14 +170,13 @@ int Kernel::reset_sampling() const {
 }
 
 int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
-  // By sysctl, because the argument names of the framework's functions are misleading.
   os::Timebase timebase;
   if (calls_.mach_timebase_info(&timebase) != 0 || timebase.numerator == 0) return EINVAL;
   const std::uint64_t ticks = period_ns * timebase.denominator / timebase.numerator;
   constexpr std::uint64_t timer = 0;
   int error = set_count("kperf.timer.count");
   if (error == 0) error = set("kperf.timer.period", std::array{timer, ticks});
-  // Before the timer becomes PET's, which uses the action that is set at that time.
+  // Must come before kperf.timer.pet_timer, which takes over the timer's present action.
   if (error == 0) error = set("kperf.timer.action", std::array<std::uint64_t, 2>{timer, action});
   if (error == 0) error = set("kperf.timer.pet_timer", std::uint32_t{timer});
   return error != 0 ? error : set("kperf.lightweight_pet", std::uint32_t{1});
@@ -205,7 +201,8 @@ std::string Kernel::text(const char* name) const {
 }
 
 std::string Kernel::owner_of_tracing() const {
-  // A holder in the background gives way. The kernel keeps the id of a holder that has ended.
+  // A process that traces in the background gives way. The kernel keeps the id of a process that
+  // has ended.
   constexpr std::uint32_t foreground = 1;
   if (number("ktrace.state").value_or(0) != foreground) return "";
   const auto pid = static_cast<std::int32_t>(number("ktrace.owning_pid").value_or(0));
@@ -255,8 +252,7 @@ int Trace::set_up(std::uint32_t records) {
   room_.resize(kPiece);
   std::size_t nothing = 0;
   if (const int error = remove(); error != 0) return error;
-  // Without the flag, reads wait for every coprocessor, and the filter makes coprocessors trace
-  // everything. Older kernels refuse the flag, and work without it.
+  // Leaves out the coprocessors, for which each read would wait. Older kernels refuse the flag.
   call_with_value(os::kKdSetFlags, static_cast<int>(kKdebugNoCoprocessors));
   int error = call_with_value(os::kKdSetBuf, static_cast<int>(records));
   if (error == 0) error = call(os::kKdSetup, nullptr, &nothing);
@@ -270,8 +266,7 @@ int Trace::let_in() const {
   std::size_t bytes = sizeof exact;
   const int error = call(os::kKdSetReg, &exact, &bytes);
   if (error == 0 || error == EPERM || error == EBUSY) return error;
-  // Apple calls kKdSetReg obsolete. The replacement also admits all records about threads (class
-  // 7), most of which the reader ignores.
+  // Apple calls kKdSetReg obsolete. Its replacement also admits records that the reader ignores.
   std::array<std::uint8_t, kTypefilterBytes> classes{};
   constexpr std::uint32_t counters = kThreadCountersData >> 16U;
   classes.at(counters / 8) = 1U << counters % 8;
@@ -286,16 +281,14 @@ int Trace::remove() const {
 }
 
 bool Trace::is_half_full() const {
-  std::size_t milliseconds = 1;  // 0 would wait for ever; on return: true if it is half full
+  std::size_t milliseconds = 1;  // 0 would wait for ever; on return, 0 means less than half full
   return call(os::kKdBufWait, nullptr, &milliseconds) != 0 || milliseconds != 0;
 }
 
 int Trace::read(bool& wrapped, const Reader& reader) {
-  // A busy system always has newer records, so a read that does not fill the buffer is the last.
   for (;;) {
     wrapped = wrapped || (info().flags & kKdebugWrapped) != 0;  // each read clears the flag
-    std::size_t length =
-        room_.size() * sizeof(KdebugRecord);  // bytes when called, records on return
+    std::size_t length = room_.size() * sizeof(KdebugRecord);
     if (const int error = call(os::kKdReadTr, room_.data(), &length); error != 0) return error;
     const std::size_t count = length < room_.size() ? length : room_.size();
     if (count > 0) reader({room_.data(), count});
@@ -363,7 +356,8 @@ int Claim::try_words(std::span<const std::uint64_t> words) {
 }
 
 int Claim::set_words(std::span<const std::uint64_t> words) {
-  // macOS 26 accepts new words only when counting is switched on, so it is switched off before.
+  // macOS 26 applies new words only when counting is switched on, so counting is switched off
+  // first.
   kernel_.set_thread_counting(0);
   kernel_.set_counting(0);
   classes_ = words.empty() ? kFixedClass : kBothClasses;
@@ -377,7 +371,7 @@ bool Claim::has_words() const {
   std::vector<std::uint64_t> now;
   if (kernel_.get_words(now) != 0) return false;
   // Compares selectors only, because the kernel returns words with the privilege levels in effect.
-  // M1 and M2 keep 8 bits of a selector, and would count another event.
+  // M1 and M2 keep only 8 bits of a selector, so the word may select another event.
   return std::ranges::equal(now, words_, [](std::uint64_t a, std::uint64_t b) {
     return (a & kSelectorBits) == (b & kSelectorBits);
   });
@@ -389,8 +383,7 @@ bool Claim::is_as_programmed() const {
 }
 
 int Claim::start_sampling(const Sampling& sampling) {
-  // A process that may configure may also reset. If a living process owns the sampling, the kernel
-  // refuses all changes, and the owner keeps its state.
+  // The kernel refuses the reset if another process owns the sampling.
   if (const int error = stop_sampling(); error == EPERM || error == EBUSY) return error;
   has_tracing_ = true;
   const int error = begin_sampling(sampling);

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-// Layouts and numbers of kpc, kperf, kdebug and ktrace, which no SDK has. Sources: XNU
+// Layouts and numbers of the kernel's interfaces kpc, kperf and kdebug. Sources: XNU
 // osfmk/kern/kpc.h, osfmk/kperf/{action,buffer,kptimer}.h, bsd/sys/{kdebug,kdebug_private}.h.
 
 namespace lauka::engine::kperf {
@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kConfigurableClass = 2;
 inline constexpr std::uint32_t kBothClasses = kFixedClass | kConfigurableClass;
 inline constexpr std::uint64_t kAllCpus = 0x80000000;
 
-/// Index of the instructions among the values of a sample.
+/// Index of the instruction count among a sample's values.
 inline constexpr std::size_t kInstructionsValue = 1;
 inline constexpr std::size_t kFixedCounters = 2;
 inline constexpr std::size_t kConfigurableCounters = 8;
@@ -34,8 +34,8 @@ inline constexpr std::uint64_t kUserSpaceOnly = 0x20000;
 
 inline constexpr std::uint32_t kSampleThreadCounters = 1U << 4U;
 
-/// Shortest period for sampling running threads, in nanoseconds (the kernel's
-/// kperf.limits.timer_min_pet_period_ns).
+/// Shortest period, in nanoseconds, with which the kernel samples running threads. Source: XNU
+/// osfmk/kperf/kptimer.c.
 inline constexpr std::uint64_t kMinPetPeriodNs = 1'000'000;
 
 /// A record of the kernel's trace (XNU's kd_buf).
@@ -68,8 +68,8 @@ inline constexpr std::uint32_t kKdebugNoCoprocessors = 0x400;
 inline constexpr std::uint32_t kKdebugValueCheck = 0x200000;
 inline constexpr std::uint32_t kKdebugReady = 0x80000000;
 
-/// The argument of os::kKdSetReg (XNU's kd_regtype): debugids without the flags kFunctionStart and
-/// kFunctionEnd.
+/// The argument of os::kKdSetReg (XNU's kd_regtype). `values` are debugids without the bits
+/// kFunctionStart and kFunctionEnd.
 struct KdebugFilter {
   std::uint32_t type = 0;
   std::array<std::uint32_t, 4> values{};
@@ -87,7 +87,7 @@ inline constexpr std::uint32_t kThreadTerminatePid = 0x07000010;
 inline constexpr std::uint32_t kLostEvents = 0x07020008;
 inline constexpr std::uint32_t kThreadCountersData = 0x25060020;
 
-/// The value of the sysctl kperf.kdebug.filter for one debugid, whose records trigger an action.
+/// The value of the sysctl kperf.kdebug.filter: records with `debugid` trigger an action.
 struct KdebugTrigger {
   std::array<std::uint8_t, 16> codes{};
   std::uint32_t debugid = 0;
@@ -96,7 +96,7 @@ static_assert(sizeof(KdebugTrigger) == 20);
 inline constexpr std::uint8_t kMatchEvent = 4;
 
 /// The functions of Apple's private kperf.framework that lauka uses, with the framework's names.
-/// Setters return 0, or -1 with errno.
+/// Functions that return int return 0, or -1 with errno.
 struct KperfCalls {
   int (*kpc_force_all_ctrs_set)(int on);
   int (*kpc_set_counting)(std::uint32_t classes);
@@ -117,40 +117,43 @@ class Kernel {
  public:
   explicit Kernel(const os::DarwinCalls& calls);
 
-  /// Returns the first function that kperf.framework lacks, or "kperf.framework" if it cannot be
-  /// loaded; nullopt if the framework is complete. Sysctls replace an incomplete framework.
+  /// Returns the name of a function that kperf.framework lacks, or "kperf.framework" if it cannot
+  /// be loaded; nullopt if nothing is missing. If something is missing, sysctls replace the
+  /// framework.
   const std::optional<std::string>& missing() const { return missing_; }
 
-  /// False if the kernel reports that it has no hardware counters, as in a virtual machine.
+  /// False if the kernel reports that there are no hardware counters, as in a virtual machine.
   bool has_counters() const;
   int force_all_counters(bool on) const;
-  std::uint32_t counter_count(std::uint32_t classes) const;  ///< 0: unknown
+  /// Returns the number of counters of `classes`; 0 if the kernel does not report it.
+  std::uint32_t counter_count(std::uint32_t classes) const;
   int set_words(std::span<const std::uint64_t> words) const;
   int get_words(std::vector<std::uint64_t>& words) const;
   int set_counting(std::uint32_t classes) const;
   int set_thread_counting(std::uint32_t classes) const;
   std::uint32_t counting() const;
   std::uint32_t thread_counting() const;
-  /// Reads the fixed and configurable counters of each CPU, CPU after CPU. Offline CPUs have no
-  /// values. `cpus`: largest number of CPUs.
+  /// Reads the fixed and configurable counters of each CPU, CPU after CPU. Reads fewer values while
+  /// a CPU is offline. `cpus`: largest number of CPUs.
   int machine_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const;
 
-  /// Raises the sysctl `name`, a number of actions or timers, to at least 1. The kernel never
-  /// lowers the number, so a larger number from another tool stays.
+  /// Sets the sysctl `name`, a number of actions or timers, to 1. Succeeds also if the kernel
+  /// refuses because the number is larger.
   int set_count(const char* name) const;
   int set_action(std::uint32_t action, std::uint32_t samplers) const;
   int set_sampling(bool on) const;
   int reset_sampling() const;
-  /// Starts a timer that runs `action` on each thread that is on a CPU, once per period.
+  /// Starts a timer that runs `action` on running threads, once per period.
   int start_pet(std::uint64_t period_ns, std::uint32_t action) const;
-  /// Makes the kernel run `action` on each ending thread, just after the trace's record of the end.
+  /// Makes the kernel run `action` on each ending thread, after the thread's kThreadTerminatePid
+  /// record.
   int trigger_at_thread_end(std::uint32_t action) const;
 
   /// Reads the sysctl `name`; nullopt if it cannot be read.
   std::optional<std::uint32_t> number(const char* name) const;
   std::string text(const char* name) const;
-  /// Returns the process that keeps others from tracing: "Instruments (process 77)". Empty if no
-  /// such process is known.
+  /// Returns the process that holds the tracing: "Instruments (process 77)". Empty if no such
+  /// process is known.
   std::string owner_of_tracing() const;
 
   template <typename T>
@@ -180,21 +183,20 @@ class Trace {
  public:
   explicit Trace(const os::DarwinCalls& calls) : calls_(calls) {}
 
-  /// Starts a trace with a buffer for `records` records, after removing an older trace. Takes about
-  /// 200 ms.
+  /// Starts a trace with a buffer for `records` records, after removing an older trace.
   int set_up(std::uint32_t records);
 
   int remove() const;
 
   using Reader = std::function<void(std::span<const KdebugRecord>)>;
 
-  /// True if the trace is at least half full, or if the kernel does not report it. Waits up to a
-  /// millisecond for that.
+  /// True if the trace is at least half full, or if the kernel does not report this. Waits up to a
+  /// millisecond until the trace is half full.
   bool is_half_full() const;
 
-  /// Passes all available records to `reader`, in the order written. Sets `wrapped` to true if the
-  /// full buffer overwrote records; else leaves it. Must be called rarely: a record that is written
-  /// during a read may be lost unnoticed, because it gets its time before its place.
+  /// Passes the records in the trace to `reader`, in order of time. Sets `wrapped` to true if the
+  /// kernel overwrote records because the buffer was full; else leaves `wrapped`. A record that is
+  /// written during the read may be lost.
   int read(bool& wrapped, const Reader& reader);
 
   /// Returns the state of the trace; default values if the kernel does not report it.
@@ -209,9 +211,9 @@ class Trace {
   std::vector<KdebugRecord> room_;
 };
 
-/// Returns which of the `configurable` counters can be used if the kernel reports `count` usable
-/// counters: all, or all except `power` (0: unknown, M4's and M5's are assumed). nullopt if `count`
-/// fits neither.
+/// Returns the usable counters among the `configurable` counters, if the kernel reports that
+/// `count` are usable: all, or all without the power manager's. `power`: the power manager's
+/// counters; 0: those of M4 and M5 are assumed. nullopt if `count` fits neither.
 std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask power,
                                            std::uint32_t count);
 
@@ -222,16 +224,16 @@ struct Sampling {
   std::uint32_t records = 0;                 ///< size of the trace's buffer, in records
 };
 
-/// Owns what counting takes from the system: counters, sampling and the trace. Releases all when
-/// destroyed; after take_counters(), also at exit() and when a signal ends lauka at once (except
-/// SIGKILL). Only one claim of a process can hold the counters: a claim that takes them makes the
-/// other claim release them.
+/// Owns what counting takes from the system: counters, sampling and the trace. Releases everything
+/// when destroyed; after take_counters(), also at exit() and when a repeated signal ends lauka at
+/// once (os::on_sudden_end). Only one claim of a process can hold the counters: a claim that takes
+/// them makes the other claim release them.
 class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
   ~Claim();
 
-  /// Takes all counters, and switches off counting and sampling that a killed process left on.
+  /// Takes all counters, and switches off any counting and sampling.
   Result<void> take_counters();
 
   /// Takes the counters if this claim does not hold them, even from another claim of this process.
@@ -239,16 +241,16 @@ class Claim : NonCopyable {
   int hold();
   bool is_held() const { return has_counters_; }
 
-  /// True if take_counters() found counting switched on, as a killed process leaves it.
+  /// True if take_counters() found counting switched on, perhaps by a killed process.
   bool had_leftovers() const { return had_leftovers_; }
 
   /// Starts counting with the configuration words `words` (empty: only fixed counters count).
-  /// `by_thread`: counts for each thread that starts from now on, not only for each CPU. Returns 0
-  /// or an errno; EAGAIN if the kernel then counts something else.
+  /// `by_thread`: true: counts for each thread, too, not only for each CPU. Returns 0 or an errno;
+  /// EAGAIN if the kernel counts something else afterwards.
   int program(std::span<const std::uint64_t> words, bool by_thread);
 
-  /// Tries configuration words, and leaves counting off. Returns 0 if the words are accepted,
-  /// EPERM if they are refused, or another errno.
+  /// Tries configuration words, and leaves counting off. Returns 0 if the words take effect, EPERM
+  /// if not, or another errno.
   int try_words(std::span<const std::uint64_t> words);
 
   /// True if the kernel still counts as program() requested.

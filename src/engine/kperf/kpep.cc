@@ -47,9 +47,9 @@ struct Open {
   std::string name;
   std::string text{};
   PlistValue value{};
-  std::optional<std::string> key{};  ///< key of a dictionary whose value comes next
+  std::optional<std::string> key{};  ///< latest key of a dictionary, until its value comes
 
-  // A <plist> is a list with one value.
+  // A <plist> is read like an <array> with one value.
   bool is_array() const { return name == "plist" || name == "array"; }
   bool is_full() const { return name == "plist" && !std::get<PlistArray>(value.value).empty(); }
 };
@@ -81,7 +81,7 @@ class XmlReader {
   }
   static void XMLCALL on_doctype(void* self, const XML_Char* /*name*/, const XML_Char* /*system*/,
                                  const XML_Char* /*id*/, int has_declarations) {
-    // An entity could expand to any number of elements.
+    // A declared entity could expand to any number of elements.
     if (has_declarations != 0)
       reader(self).refuse("its document type declares more than a property list does");
   }
@@ -224,7 +224,6 @@ class BinaryReader {
     Dict = 0xd,
   };
 
-  /// Returns a big-endian number of `size` bytes; nullopt if it cannot be read.
   std::optional<std::uint64_t> number(std::size_t at, std::uint64_t size) const {
     if (size == 0 || size > 8 || at > bytes_.size() || size > bytes_.size() - at)
       return std::nullopt;
@@ -239,7 +238,7 @@ class BinaryReader {
     return number(table_ + index * offset_size_, offset_size_);
   }
 
-  /// Moves `at` after the length. The `length` 15 means that an integer with the length follows.
+  /// Returns `length` or, if it is 15, the integer at `at`. Moves `at` after that integer.
   std::optional<std::size_t> length_at(std::size_t& at, std::uint64_t length) const {
     if (length != 0xf) return length;
     const auto marker = number(at, 1);
@@ -269,8 +268,8 @@ class BinaryReader {
     return kind == Array ? array_at(at, *length, depth) : dict_at(at, *length, depth);
   }
 
-  /// Reads an integer. With 1, 2 or 4 bytes it is not negative, with 8 bytes it has a sign; of 16
-  /// bytes, the first 8 must be 0.
+  /// Reads an integer of 2^`log` bytes. The value is empty if the integer is negative or needs more
+  /// than 64 bits.
   Result<PlistValue> integer_at(std::size_t at, std::uint64_t log) const {
     if (log > 4) return damaged();
     if (log == 4 && number(at, 8) != 0) return PlistValue{};
@@ -279,7 +278,7 @@ class BinaryReader {
     return log == 3 && *value >> 63U != 0 ? PlistValue{} : PlistValue{*value};
   }
 
-  /// Reads ASCII or big-endian UTF-16. Refuses NUL, which would hide the text after it.
+  /// Reads ASCII (`unit` 1) or big-endian UTF-16 (`unit` 2). Refuses NUL.
   Result<PlistValue> text_at(std::size_t at, std::size_t length, std::size_t unit) const {
     std::string text;
     for (std::size_t i = 0; i < length; ++i) {
@@ -331,7 +330,7 @@ class BinaryReader {
     return PlistValue{std::move(array)};
   }
 
-  /// All keys come before all values.
+  /// In the file, all keys come before all values.
   Result<PlistValue> dict_at(std::size_t at, std::size_t length, std::size_t depth) {
     PlistDict dict;
     for (std::size_t i = 0; i < length; ++i) {

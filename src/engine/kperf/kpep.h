@@ -17,7 +17,8 @@ struct PlistValue;
 using PlistArray = std::vector<PlistValue>;
 using PlistDict = std::map<std::string, PlistValue, std::less<>>;
 
-/// A value of a property list. monostate stands for a value of another type, such as a date.
+/// A value of a property list. monostate stands for any other value, such as a date or a negative
+/// number.
 struct PlistValue {
   std::variant<std::monostate, bool, std::uint64_t, std::string, PlistArray, PlistDict> value;
 
@@ -26,25 +27,24 @@ struct PlistValue {
     return std::get_if<Kind>(&value);
   }
 
-  /// Returns the value of `key` in this dictionary; null if it is missing, or if this is not a
-  /// dictionary.
+  /// Returns the value of `key`; null if the key is missing or this is not a dictionary.
   const PlistValue* find(std::string_view key) const;
 };
 
-/// Reads a property list, XML or binary. The error is a predicate; the caller adds the subject.
+/// Reads a property list, XML or binary. An error begins with a verb ("is damaged"); callers put
+/// the file's name before it.
 Result<PlistValue> read_plist(std::string_view bytes);
 
 /// A set of hardware counters: bit i is PMCi, as in kpep databases.
 using CounterMask = std::uint32_t;
 
-/// Limit of counter numbers; no processor has as many counters.
+/// Counters have numbers below this limit.
 inline constexpr unsigned kMaxChipCounters = 16;
 
-/// Returns how many of `counters` come before `counter`: the index of its configuration word among
-/// the words of `counters`.
+/// Returns how many of `counters` have a number below `counter`.
 std::size_t place_among(CounterMask counters, unsigned counter);
 
-/// Returns "PMC2 and PMC5-7"; "no counter" for an empty mask.
+/// Lists counters for messages: "PMC2 and PMC5-7"; "no counter" if empty.
 std::string counters_in_words(CounterMask counters);
 
 struct KpepEvent {
@@ -52,9 +52,8 @@ struct KpepEvent {
   std::string alias{};  ///< other name in the database ("Cycles"); may be empty
   std::string description{};
   std::string errata{};
-  std::string fallback{};    ///< name of a configurable event that can replace this fixed event;
-                             ///< may be empty
-  std::uint16_t number = 0;  ///< selector; 0 for fixed events
+  std::string fallback{};    ///< name of an event that can replace this event; may be empty
+  std::uint16_t number = 0;  ///< number that selects the event on a counter; 0 for fixed events
   CounterMask mask = 0;
   bool is_fixed = false;
   bool is_refused = false;
@@ -66,14 +65,15 @@ struct KpepDatabase {
   std::string marketing_name;
   CounterMask fixed_counters = 0;
   CounterMask config_counters = 0;
-  CounterMask power_counters = 0;  ///< counters that the power manager holds; 0: none, or unknown
+  CounterMask power_counters = 0;  ///< counters that the power manager may hold; 0: none or unknown
   std::vector<KpepEvent> events;   ///< fixed events by counter, then configurable events by number
 };
 
 /// Finds an event by alias, else by name, ignoring case; null if missing.
 const KpepEvent* find_event(const KpepDatabase& database, std::string_view name);
 
-/// Converts a property list to a database. The error is a predicate; the caller adds the subject.
+/// Converts a property list to a database. An error begins with a verb; callers put the file's name
+/// before it.
 Result<KpepDatabase> kpep_from(const PlistValue& root);
 
 Result<KpepDatabase> load_kpep(const std::string& path);
@@ -86,7 +86,7 @@ std::string cpu_name(std::uint32_t type, std::uint32_t subtype, std::uint32_t fa
 /// first.
 std::vector<std::string> kpep_paths(std::string_view cpu);
 
-/// Reads the first file of `paths` that exists. `remedy`: advice if none exists.
+/// Reads the first file of `paths` that exists. `remedy`: advice if no file exists.
 Result<KpepDatabase> load_kpep_for(
     std::string_view cpu, const std::vector<std::string>& paths,
     const std::string& remedy = "name the file of a similar one with --kpep FILE");

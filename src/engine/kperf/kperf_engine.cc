@@ -19,8 +19,8 @@ namespace lauka::engine::kperf {
 
 namespace {
 
-/// The macOS version from which the kernel counts configurable events in user space only, whatever
-/// the word says. Source: XNU 11215, osfmk/arm64/kpc.c.
+/// First macOS version whose kernel counts configurable events in user space only, whatever the
+/// configuration word requests. Source: XNU 11215, osfmk/arm64/kpc.c.
 constexpr int kUserSpaceOnlySince = 15;
 
 Error no_counts_at_all() {
@@ -29,7 +29,7 @@ Error no_counts_at_all() {
 
 struct CountSource {
   std::size_t value = 0;                      ///< index into RunValues::values
-  const AccountedEvent* accounted = nullptr;  ///< null: counted by `value`
+  const AccountedEvent* accounted = nullptr;  ///< null: the count is at `value`
 };
 
 class KperfCounting final : public ArmedPass {
@@ -48,8 +48,7 @@ class KperfCounting final : public ArmedPass {
       const bool is_free = place.accounted != nullptr;
       counted.counts.push_back(is_free ? place.accounted->read(ended)
                                        : value_at(place, run.values));
-      // The kernel's accounts may or may not include reaped descendants, so the command's part is
-      // unknown.
+      // An account may include descendants, so the part of the command's own process is unknown.
       if (!run.own_process_counts.empty())
         counted.own_process_counts.push_back(is_free ? std::nullopt
                                                      : value_at(place, run.own_process_counts));
@@ -210,7 +209,6 @@ class KperfEngine final : public DatabaseEngine {
                          : kFixedCounters + place_among(room().available, found->counter)};
   }
 
-  /// Kernels have a list of permitted events, and processors know only some bits of selectors.
   Result<void> leave_out_forbidden(Selection& selected, const EventRequest& wanted) {
     for (;;) {
       int error = 0;
@@ -326,7 +324,7 @@ Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& p
 
 namespace {
 
-// The kernel of a virtual machine reports 0.
+// The kernel of a virtual machine reports 0 cycles and instructions.
 constexpr std::array<AccountedEvent, 2> kTotals = {{
     {"cycles", "", "cycles of the command's own process, without its children",
      [](const os::Ended& ended) {
@@ -414,7 +412,6 @@ class TotalsEngine final : public CounterEngine {
   Result<void> add(const std::string& name, EventSet& set) {
     const AccountedEvent* source = find_source(name);
     if (source == nullptr) {
-      // A wrong name stays wrong with root.
       if (database_)
         if (const auto known = find_wanted(*database_, name); !known) return known.error();
       return why_.prefixed(fmt::format("'{}' cannot be counted", name));

@@ -19,20 +19,21 @@ namespace lauka::engine::kperf {
 Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const MacosEngineOptions& here,
                                                          bool user_only, KpepDatabase database);
 
-/// Makes an engine for events that the kernel counts for each process without root. `why`: reason
-/// why other events cannot be counted. `database`: the processor's events, for answers to
-/// questions; nullopt: unknown.
+/// Makes an engine for events that the kernel counts for each process, without root. `why`: reason
+/// why other events cannot be counted. `database`: the processor's events, for lists and
+/// explanations; nullopt if unknown.
 std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepDatabase> database);
 
-/// Makes an engine that counts with `kperf`. If `kperf` fails to count the default events, counts
-/// with make_totals_engine() instead. `database`: the database of `kperf`.
+/// Makes an engine that counts with `kperf` or, if `kperf` cannot count the default events, with
+/// make_totals_engine(). `database`: the database of `kperf`.
 std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngine> kperf,
                                                     KpepDatabase database);
 
-/// Makes an engine that answers questions about the events of `database`, on any system (--kpep).
+/// Makes an engine that lists and explains the events of `database`, on any system (--kpep), but
+/// counts nothing.
 std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool user_only);
 
-/// Makes an engine that answers questions about the events of the database file at `path`.
+/// Calls make_database_engine() with the database in the file `path`.
 Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& path,
                                                             bool user_only);
 

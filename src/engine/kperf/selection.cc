@@ -10,20 +10,9 @@
 
 #include <fmt/format.h>
 
-// S(e) is the set of counters that can count event e. "Greedy" is the framework's rule: in some
-// order, each event gets the lowest free counter of S(e).
-//
-// T1. Greedy succeeds in some order iff a matching m exists (m(e) in S(e), no counter twice). A
-//     greedy success is such a matching; the other way is T2.
-// T2. Greedy in ascending order of m(e) succeeds, with g(e) <= m(e): the counters taken before step
-//     j are g(ei) <= m(ei) < m(ej), so m(ej) is still free. For a matching of class Matching even
-//     g(e) = m(e): it never gives an event a counter above a free one of S(e), nor frees a counter.
-// T3. k passes are enough iff a map f with f(e) in S(e) puts at most k events on each counter: the
-//     events of each counter are dealt to different passes.
-// T4. By Hall's theorem f exists iff, for every set X of counters, at most k|X| events have S(e)
-//     within X. So the least k is the largest ceil(#{e: S(e) within X} / |X|).
-//
-// partition() finds the least k; tests compare it with T4 and with brute force.
+// By Hall's theorem, k passes are enough if and only if, for every set X of counters, at most
+// k|X| events can be counted only on counters of X. Tests compare divide_into_passes() with this
+// bound.
 
 namespace lauka::engine::kperf {
 
@@ -35,8 +24,7 @@ bool may_use(CounterMask mask, unsigned counter) {
   return ((mask >> counter) & 1U) != 0;
 }
 
-/// Matches events with counters by augmenting paths (Kuhn). Allocates nothing, because
-/// scripts/bench solver tries a hundred million sets.
+/// Matches events with counters by augmenting paths (Kuhn's algorithm).
 class Matching {
  public:
   explicit Matching(std::span<const CounterMask> masks) : masks_(masks) {}
@@ -103,8 +91,7 @@ Error no_counter_for(const KpepEvent& event) {
   return {fmt::format("'{}' cannot be counted: {}", event.name, why), "leave it out"};
 }
 
-/// A portable name and its events, the preferred event first. Events of retired instructions are
-/// preferred, because their counts repeat from run to run.
+/// A portable name and its events, the preferred event first; unused names are empty.
 struct PortableAlias {
   std::string_view alias;
   std::array<std::string_view, 2> events;
@@ -283,7 +270,7 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
       pass.push_back({event, place.counter, room.user_only ? number | kUserSpaceOnly : number});
     }
   }
-  // Events that the kernel itself counts also need a run.
+  // Accounted events need a pass, too.
   if (selection.passes.empty() && !selection.events.empty())
     selection.passes.push_back(std::move(fixed));
   if (selection.passes.size() < 2) return {};
@@ -309,7 +296,6 @@ ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
   return {name, ""};
 }
 
-/// Prefers an event that the kernel does not refuse; null if missing.
 const KpepEvent* find_portable(const KpepDatabase& database, std::string_view alias) {
   const PortableAlias* known = portable(alias);
   if (known == nullptr) return nullptr;

@@ -24,17 +24,17 @@ struct PlacedEvent {
   bool operator==(const PlacedEvent&) const = default;
 };
 
-/// The events of one pass, ascending by counter. Given this order,
-/// kperf.framework would choose the same counters.
+/// The events of one pass on their counters.
 using PlacedPass = std::vector<PlacedEvent>;
 
 using EventPair = std::pair<std::size_t, std::size_t>;
 
 /// Events that outnumber their counters, so that they cannot be counted at the same time.
 struct CompetingEvents {
-  std::vector<std::size_t> events;  ///< indices, ascending; one more than `counters`
-  CounterMask counters = 0;         ///< all counters that `events` may use
-  std::size_t others = 0;           ///< number of further events that may use only `counters`
+  /// Indices of events, ascending; one event more than there are `counters`.
+  std::vector<std::size_t> events;
+  CounterMask counters = 0;  ///< all counters that `events` may use
+  std::size_t others = 0;    ///< number of all other events that can use only `counters`
 };
 
 /// True if events with these `masks` can be counted at the same time.
@@ -43,12 +43,13 @@ bool fits_at_once(std::span<const CounterMask> masks);
 /// Places events with these `masks` in one pass; nullopt if impossible.
 std::optional<PlacedPass> place_all(std::span<const CounterMask> masks);
 
-/// Divides events with these `masks` (not empty) into the fewest passes. `together`: events that
-/// should share a pass, the most important pairs first.
+/// Divides events with these `masks`, none of them 0, into the fewest passes. `together`: pairs of
+/// events that should share a pass, the most important pair first.
 std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
                                            std::span<const EventPair> together);
 
-/// Finds a smallest set of events that cannot be counted at the same time; nullopt if all can.
+/// Finds a smallest set of events that cannot be counted at the same time; nullopt if all events
+/// can.
 std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask> masks);
 
 /// Returns the configuration words of a pass: one for each of the `available` counters, ascending,
@@ -65,9 +66,11 @@ struct SelectedEvent {
 
 struct Selection {
   std::vector<SelectedEvent> events;
-  /// Passes of the events on counters, as indices into `events`. Fixed events are in every pass.
+  /// The passes, with indices into `events`. Fixed events are in every pass, events that the kernel
+  /// counts in none.
   std::vector<PlacedPass> passes;
-  /// Events that make several passes necessary, as indices into `events`; nullopt: one pass.
+  /// Events that make several passes necessary, as indices into `events`; nullopt if one pass is
+  /// enough.
   std::optional<CompetingEvents> competition{};
   std::vector<Note> notes{};
 };
@@ -86,10 +89,10 @@ Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view
 Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
                                 const CounterLimits& room);
 
-/// Converts a selection. `user_space`: configurable counters do not count in the kernel.
+/// Converts a selection. `user_space`: true if configurable counters do not count in the kernel.
 EventSet make_event_set(const Selection& selection, bool user_space);
 
-/// Returns the database's events with a fixed or `available` counter, even if refused, and the
+/// Returns the database's events that have a fixed or `available` counter, even if refused, and the
 /// accounted_events().
 Catalog make_catalog(const KpepDatabase& database, CounterMask available);
 

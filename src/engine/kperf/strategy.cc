@@ -15,11 +15,13 @@ namespace lauka::engine::kperf {
 // bsd/kern/kern_{fork,exec}.c.
 // - An ending thread writes THREAD_TERMINATE_PID. Its last sample follows, perhaps after records of
 //   other threads.
-// - A sample of n values is ceil(n / 4) records of four values. The first has the flag START, the
-//   last END; a single record has only START. Arguments after the n-th value have no meaning.
+// - A sample of n values is ceil(n / 4) records of four values. The first record has the flag
+// START,
+//   the last has END; a single record has only START.
 // - For a thread without counts, the kernel writes as many zeros as it has counters, not n.
-// - An exec gives the process a new thread, a copy, which counts once it wrote EXEC. The copy of a
-//   failed exec vanishes without a record. Each exec writes PROC_EXIT, so that record is no end.
+// - An exec gives the process a new thread, a copy, which writes EXEC if the exec succeeds. The
+// copy
+//   of a failed exec vanishes without a record.
 
 namespace {
 
@@ -106,8 +108,8 @@ void TraceReader::new_thread(const KdebugRecord& record) {
 
 void TraceReader::thread_ended(const KdebugRecord& record) {
   Thread& thread = find_thread(record.thread);
-  // Unique ids only grow, so a process with a higher id than the target's was created in this
-  // trace. If its creation is missing, the process or a child of it may belong to the tree.
+  // Unique ids only grow, so a process with a higher id than the target's began after the target.
+  // If the trace lacks its beginning, the process may belong to the tree.
   const bool was_seen = thread.process != kUnknown;
   const std::int32_t pid = pid_of(record.arguments[0]);
   began_before_ = began_before_ || (!was_seen && !unique_id_ && pid == processes_.front().pid);
@@ -237,11 +239,10 @@ TraceCounts TraceReader::counts() const {
 
 namespace {
 
-/// 16 MB, enough for 40,000 threads that end between two reads.
-constexpr std::uint32_t kFirstRecords = 1U << 18U;
+constexpr std::uint32_t kFirstRecords = 1U << 18U;  // 16 MB
 constexpr std::uint32_t kGrowth = 4;
 constexpr std::uint32_t kMaxRecords = 1U << 22U;  // 256 MB
-// Number of reads after a command's end, because a read may miss the newest records.
+// Largest number of reads after a command's end, because a read may miss the newest records.
 constexpr int kLastReads = 4;
 
 constexpr std::uint32_t kRedoAfterLoss = 3;
@@ -298,8 +299,8 @@ class ThreadStrategy final : public Strategy {
     if (error() == 0 && trace_.is_half_full()) read();
   }
 
-  /// A check of the trace takes a millisecond, in which the end of the run goes unnoticed. So
-  /// checks are rare until records were lost.
+  /// A check of the trace may delay the notice of the run's end by a millisecond. So checks are
+  /// rare until the buffer has grown.
   std::chrono::nanoseconds interval() const override {
     return sampling_.records == kFirstRecords ? Strategy::interval()
                                               : std::chrono::milliseconds(50);
@@ -312,7 +313,6 @@ class ThreadStrategy final : public Strategy {
       if (reader_->target_is_complete()) break;
     }
     if (auto failed = failed_run()) {
-      // Without a restart, a trace that cannot be read stays so.
       restarts_ = restarts_ || (error() != 0 && error() != EAGAIN);
       return *std::move(failed);
     }
@@ -478,10 +478,9 @@ class MachineStrategy final : public Strategy {
 
 constexpr const char* kKnownWork = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done";
 
-/// Smallest coverage of kKnownWork, of which the kernel's work after the last sample is a large
-/// part.
+/// Smallest coverage of kKnownWork with which AtExit and Machine are used.
 constexpr double kMinShareSeen = 0.9;
-/// Smallest coverage with periodic sampling, which misses much of a command that takes few periods.
+/// Smallest coverage of kKnownWork with Pet, which misses much of a command that takes few periods.
 constexpr double kMinShareSampled = 0.5;
 
 struct Candidate {
@@ -616,7 +615,7 @@ Result<ChosenStrategy> try_strategies(StrategyChoice choice, std::chrono::nanose
             {NoteKind::OtherStrategy, Error{describe(failed), failed.reason.remedy}.line()});
       return tried;
     }
-    claim.end_sampling();  // the next strategy may not do so
+    claim.end_sampling();
     add_failure(all_failed, candidate, *failure);
   }
   return make_error(all_failed);

@@ -35,7 +35,7 @@ std::string_view text_of(TraceFault fault);
 
 /// The counts in the trace of a run: sums over threads, one sum for each value of a sample.
 struct TraceCounts {
-  std::optional<TraceFault> fault{};   ///< if set, no other field may be used
+  std::optional<TraceFault> fault{};   ///< nullopt: the fields below are valid
   std::vector<std::uint64_t> command;  ///< counts of the command's own process
   std::vector<std::uint64_t> tree;     ///< counts of the command and all its descendants
   std::size_t threads_command = 0;
@@ -45,7 +45,7 @@ struct TraceCounts {
   std::size_t threads_not_ended_tree = 0;
 };
 
-/// Reads the trace of one run, and adds up counts of the command and its descendants.
+/// Reads the trace of one run, and adds up the counts of the command and its descendants.
 class TraceReader {
  public:
   /// `values`: number of values in a sample, 1 to kMaxUserCounters. `at_exit`: true if each thread
@@ -53,11 +53,11 @@ class TraceReader {
   /// trace.
   TraceReader(std::size_t values, bool at_exit, std::int32_t target);
 
-  /// Reads further records, in the order written. They may have any contents.
+  /// Reads the next records of the trace, which may have any contents.
   void feed(std::span<const KdebugRecord> records);
 
-  /// True if at least one thread of the command was seen, and all of them have ended and (with
-  /// `at_exit`) were sampled at their end.
+  /// True if the command's own process had a thread, all its threads have ended and, with
+  /// `at_exit`, all were sampled at their end.
   bool target_is_complete() const;
 
   TraceCounts counts() const;
@@ -80,14 +80,15 @@ class TraceReader {
   struct Thread {
     ProcessIndex process = kUnknown;
     SampleState sample = SampleState::None;
-    bool is_exec_copy = false;  ///< true if created for an exec that has not succeeded yet
+    bool is_exec_copy = false;  ///< true if made by an exec that has not succeeded yet
     bool has_made_outsiders = false;
     bool has_ended = false;
     bool has_counts = false;
     bool has_final_counts = false;
     bool is_malformed = false;
     std::uint32_t filled = 0;
-    /// Index into values_ of the current sample; the last good sample follows.
+    /// Index into values_ of the latest sample, which the last good sample follows; kNoPlace: no
+    /// sample.
     std::size_t values_at = kNoPlace;
   };
 
@@ -116,11 +117,11 @@ class TraceReader {
   bool lost_ = false;
 };
 
-/// The result of counting one run. `values` has the fixed counters, then the usable configurable
-/// counters; empty if the run was not counted.
+/// The result of counting one run. `values` begins with the counts of the fixed counters; counts of
+/// the usable configurable counters may follow. `values` is empty if the run was not counted.
 struct RunValues {
   std::vector<std::uint64_t> values;
-  /// Values of the command's own process; empty if unknown, or without descendants.
+  /// Values of the command's own process; empty if unknown, or if there are no descendants.
   std::vector<std::uint64_t> own_process_counts{};
   std::optional<Error> missing{};
   std::optional<RepeatRequest> redo{};
@@ -151,13 +152,13 @@ class Strategy : NonCopyable {
  protected:
   explicit Strategy(Claim& claim) : claim_(claim) {}
 
-  /// Records the `error` of a step (an errno; 0: no error) and its explanation `failed`. After an
-  /// error, the run's further steps must be left out.
+  /// Records a step's `error` (an errno; 0: no error) and the message `failed`. After an error,
+  /// callers leave out the run's remaining steps.
   void note_step(const char* failed, int error);
 
   void hold();
 
-  /// Makes the counters count `words`, if no step of the run failed.
+  /// Makes the counters count as `words` say, if no step of the run failed.
   void program(const std::vector<std::uint64_t>& words, bool by_thread);
 
   /// Returns the result of a run that could not be counted; nullopt if nothing failed.
@@ -176,7 +177,8 @@ class Strategy : NonCopyable {
 };
 
 /// Makes a strategy that samples the counts of threads: as they end (AtExit), while they run, once
-/// per `period` (Pet), or AtExit first and both once a thread outlived a command (Auto).
+/// per `period` (Pet), or as they end and, once a thread has outlived a command, also while they
+/// run (Auto).
 std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, StrategyChoice sampled,
                                                std::chrono::nanoseconds period);
 
@@ -204,8 +206,8 @@ struct ChosenStrategy {
   std::vector<Note> notes;
 };
 
-/// Tries strategies (Auto: the best first) on a short command. Returns the first that works, or
-/// that cannot be tried because the command cannot run. The error explains why each does not work.
+/// Tries the chosen strategy (Auto: each, the best first) on a short command, and returns the first
+/// that does not fail. The error explains why each strategy failed.
 Result<ChosenStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
                                       Claim& claim, const Kernel& kernel, Trace& trace,
                                       os::Launcher& launcher);

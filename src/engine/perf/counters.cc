@@ -29,7 +29,7 @@ Error why_no_access(const RequestedCounter& asked, const PerfConditions& situati
   if (!asked.kernel_excluded && level >= 2)
     return {fmt::format("perf_event_paranoid is {}, which hides the kernel from users", level),
             "sudo sysctl kernel.perf_event_paranoid=1"};
-  // Only kernels of distributions have levels above 2: Debian's 3, Ubuntu's 4.
+  // Levels above 2 have a meaning only in kernels of distributions, such as Debian's and Ubuntu's.
   if (level >= 3)
     return {fmt::format("perf_event_paranoid is {}, which denies users all counters", level),
             "sudo sysctl kernel.perf_event_paranoid=1 (2 is enough with --user-only)"};
@@ -44,26 +44,25 @@ Error why_no_entry(const RequestedCounter& asked, const PerfConditions& situatio
   return {"not on this machine", "lauka --list-events shows what is"};
 }
 
-/// The smallest struct that has all fields in use: older kernels accept it, too.
 std::uint32_t size_for(const os::Code& code) {
   if (code.config3 != 0) return os::kPerfSizeWithConfig3;
   return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
 }
 
-/// Limits that no processor reaches.
 constexpr double kMaxInstructionsACycle = 16.0;
 constexpr double kMaxCyclesANs = 10.0;
-// The factor by which the clock may exceed its earlier values.
+// The factor by which the clock may exceed the fastest clock of earlier runs.
 constexpr double kClockRise = 1.25;
-/// The number of events beyond a limit that is believed, because counting may begin or end outside
-/// the time that it is compared with.
+// The number of events by which a count may exceed a limit that was computed from a time, because
+// counter and time may begin and end at different moments.
 constexpr double kAtTheEdges = 10'000.0;
 
-// A zero is doubtful if all earlier counts above 0 were at least this large.
+// A count of 0 is doubtful if the event's smallest earlier count above 0 is at least this large.
 constexpr std::uint64_t kTooManyForNone = 50;
-// The time in ns of a run that has some of every event that its program causes. A zero is believed
-// after kZerosBelieved such runs.
+// A run is long if counters ran for at least this many nanoseconds.
 constexpr std::uint64_t kLongNs = 1'000'000;
+// If an event's count was never above 0, this many zeros in long runs are doubtful; later zeros are
+// believed.
 constexpr unsigned kZerosBelieved = 3;
 
 constexpr std::uint64_t kUserAndKernel = os::kPerfExcludeUser | os::kPerfExcludeKernel;
@@ -102,7 +101,7 @@ Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
     if (attempt.error == 0)
       attempt.error = counters.open(led_by ? attempt.attributes : as_leader(attempt.attributes), 0);
   }
-  // Some architectures refuse exclude_hv.
+  // Tries again without exclude_hv, which some architectures refuse.
   const bool may_be_the_hypervisor_bit =
       attempt.error == EINVAL || attempt.error == EPERM || attempt.error == EOPNOTSUPP;
   if (rings.hypervisor || !may_be_the_hypervisor_bit) return attempt;
@@ -207,7 +206,7 @@ Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditi
 }
 
 OpenCounters::~OpenCounters() {
-  // Members before leaders: if a leader were closed first, each member would become a group.
+  // Closes members before leaders: without its leader, each member would become a group.
   while (!descriptors_.empty()) close_last();
 }
 
@@ -279,8 +278,7 @@ Result<Prober::OpenedCounter> Prober::open_part(const Part& part, const Privileg
     Attempt attempt = attempt_to_open(calls_, code, part.led_by, counted);
     if (attempt.error == EACCES && may_leave_kernel_out) {
       const Attempt in_user_space = attempt_to_open(calls_, code, part.led_by, kUserOnly);
-      // EINVAL: the event cannot be counted without the kernel's part, so the missing right is the
-      // reason.
+      // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
       if (in_user_space.error != EINVAL) {
         attempt = in_user_space;
         counted = kUserOnly;
@@ -411,7 +409,7 @@ std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
                                 History& history) const {
   const auto count = static_cast<double>(tally.count);
   if (tally.count == 0) {
-    // A program may well do nothing that involves a hypervisor.
+    // Only the hypervisor's work is counted, and a program may cause none.
     if ((tally.rings & kUserAndKernel) == kUserAndKernel) return "";
     if (tally.role == Role::Cycles || tally.role == Role::Instructions)
       return fmt::format("{} was 0", tally.event);
@@ -440,7 +438,7 @@ std::vector<std::string> CountChecker::doubts(std::size_t command, std::span<con
   std::vector<std::string> doubts(tallies.size());
   for (std::size_t i = 0; i < tallies.size(); ++i)
     if (tallies[i].ns > 0) doubts[i] = doubt(tallies[i], tallies, histories_[{command, i}]);
-  // Too many instructions for their cycles: it is unknown which of the two counts is wrong.
+  // If there are too many instructions, the count of cycles may be the wrong one.
   for (std::size_t i = 0; i < tallies.size(); ++i) {
     if (tallies[i].role != Role::Instructions || doubts[i].empty() || tallies[i].count == 0)
       continue;

@@ -24,12 +24,12 @@ namespace lauka::engine::perf {
 struct PerfConditions {
   std::optional<int> paranoid{};  ///< value of kernel.perf_event_paranoid; nullopt if unknown
   bool has_core_pmu = false;
-  bool watchdog = false;  ///< true if there is a core PMU, and the NMI watchdog is known to be on
+  bool watchdog = false;  ///< true if there is a core PMU and the NMI watchdog is known to be on
 
   bool operator==(const PerfConditions&) const = default;
 };
 
-/// Reads the facts from the system; `sysfs` must use the same `calls`.
+/// Reads the conditions from the system; `sysfs` must use the same `calls`.
 PerfConditions read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
 inline PerfConditions read_situation(const os::LinuxCalls& calls) {
   return read_situation(calls, os::Sysfs(calls));
@@ -47,7 +47,7 @@ Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditi
 struct Counter {
   std::string pmu;
   bool core = false;
-  /// Attributes of a group's member; as_leader turns them into a leader's.
+  /// Attributes of a group's member; as_leader() makes a leader's attributes from them.
   os::PerfEventAttr attributes{};
   Role role = Role::Other;
   std::uint64_t scale = 1;
@@ -66,8 +66,8 @@ class OpenCounters {
   OpenCounters& operator=(OpenCounters&&) = delete;
   ~OpenCounters();
 
-  /// Opens a counter in the group of the counter with index `leader`; size() begins a new group.
-  /// Returns 0 or the errno.
+  /// Opens a counter in the group of the counter with index `leader`, or in a new group if `leader`
+  /// is size(). Returns 0 or the errno.
   int open(const os::PerfEventAttr& attributes, std::size_t leader, os::CounterPlace place = {});
 
   void close_last();
@@ -80,14 +80,14 @@ class OpenCounters {
   std::vector<int> descriptors_;
 };
 
-/// Returns attributes of a counter that child processes inherit, and that is read with its group
-/// and its times.
+/// Returns attributes of a counter that child processes inherit. Reading it gives the counts of its
+/// group, and the times for which the group was enabled and ran.
 os::PerfEventAttr make_attributes(const os::Code& code, const PrivilegeLevels& rings);
 
-/// Returns `attributes` for the leader of a group, which is off until execve.
+/// Returns `attributes` for a group's leader, which keeps the group off until execve.
 os::PerfEventAttr as_leader(os::PerfEventAttr attributes);
 
-/// Returns a request for the launcher; `leader` is the index of the group's first request.
+/// Returns a request for the launcher; `leader` is the index of the request for the group's leader.
 os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t leader);
 
 /// Opens a counter alone and closes it. Returns 0 or the errno.
@@ -109,7 +109,7 @@ struct Source {
 /// True if both sources have equal counters, or the same accounted event.
 bool same_source(const Source& left, const Source& right);
 
-/// Finds events by name and tries whether this machine can count them.
+/// Finds events by name and tests if this machine can count them.
 class Prober {
  public:
   Prober(const os::LinuxCalls& calls, bool user_only)
@@ -147,29 +147,29 @@ class Prober {
   PerfConditions situation_;
 };
 
-/// Returns the PMUs that count an event ("cpu_atom, cpu_core"), or "accounting".
+/// Returns the names of the PMUs that count an event ("cpu_atom, cpu_core"), or "accounting".
 std::string counters_in_words(const Source& source);
 
 struct Tally {
   std::string_view event;
   Role role = Role::Other;
-  /// PerfEventAttr::flags of the counter, which show the excluded privilege levels.
+  /// PerfEventAttr::flags of the event's first counter; they show the excluded privilege levels.
   std::uint64_t rings = 0;
   std::uint64_t count = 0;
-  /// Nanoseconds for which the event's core counters were on, added up; 0 without core counters.
+  /// Sum of the nanoseconds for which the event's core counters ran; 0 without core counters.
   std::uint64_t ns = 0;
 };
 
 /// Finds implausible counts: the host of a virtual machine may take counters away unnoticed. Each
-/// pass needs its own Judge.
+/// pass needs its own CountChecker.
 class CountChecker {
  public:
-  /// `fastest_clock`: most cycles per nanosecond so far, updated by the judges of all passes; 0:
-  /// unknown.
+  /// `fastest_clock`: largest number of cycles per nanosecond so far, which the objects of all
+  /// passes update; 0: unknown.
   explicit CountChecker(double& fastest_clock) : fastest_clock_(fastest_clock) {}
 
-  /// Returns for each tally the reason to doubt its count; empty if there is none. `command`: index
-  /// of the command that ran.
+  /// Returns for each tally the reason to doubt its count; empty if there is no doubt. `command`:
+  /// index of the command that ran.
   std::vector<std::string> doubts(std::size_t command, std::span<const Tally> tallies);
 
  private:

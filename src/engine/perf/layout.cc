@@ -17,7 +17,7 @@ namespace {
 
 struct PlacedCounter {
   Counter counter;
-  std::optional<std::size_t> event;  ///< index into the chosen events; nullopt: a witness
+  std::optional<std::size_t> event;  ///< index into the chosen events; nullopt: added counter
 };
 
 std::vector<PlacedCounter> placed_counters(std::span<const Source> sources,
@@ -40,7 +40,7 @@ std::vector<PlacedCounter> placed_counters(std::span<const Source> sources,
   return placed;
 }
 
-/// Puts the leader that a counter needs first, and adds it if it is not an event of the session.
+/// Moves the leader that a counter needs to the beginning of the group; adds the leader if missing.
 std::vector<PlacedCounter> in_order(std::vector<PlacedCounter> group) {
   const auto led = std::ranges::find_if(
       group, [](const PlacedCounter& placed) { return placed.counter.led_by.has_value(); });
@@ -58,7 +58,8 @@ std::vector<PlacedCounter> in_order(std::vector<PlacedCounter> group) {
   return group;
 }
 
-/// Each turn of the loop has at least one branch, two instructions and a cycle.
+// The number of turns of run_loop(). Each turn has at least one branch, one instruction and one
+// cycle.
 constexpr std::uint64_t kLoopTurns = 10'000;
 void run_loop() {
   for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
@@ -88,8 +89,8 @@ bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
   return !any_left_out;
 }
 
-// The largest group that is tried, more than any PMU has. A kernel that accepts so many counters
-// does not check for room.
+// The size of the largest group that is tried. A kernel that accepts this group is taken not to
+// check for room.
 constexpr std::size_t kMaxGroupTried = 32;
 
 class Binding : NonCopyable {
@@ -145,8 +146,8 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   OpenCounters open(calls);
   os::PerfEventAttr attributes = counter.attributes;
   // Arm's kernel reserves counters only for events that are enabled or will be at exec (armpmu's
-  // validate_event). Without the second flag the leader would reserve none, and one event more than
-  // there are counters could be opened.
+  // validate_event). Without kPerfEnableOnExec, the leader would reserve none, and one event too
+  // many could be opened.
   constexpr std::uint64_t of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
   attributes.flags = (attributes.flags & ~os::kPerfInherit) | of_leader;
   while (open.size() < kMaxGroupTried && open.open(attributes, 0) == 0)
@@ -205,7 +206,7 @@ std::size_t general_needed(const Layout& layout, std::size_t leader, const PmuCo
 }  // namespace
 
 bool Fillers::cover_dead_counters(std::span<const std::uint64_t> values, std::uint64_t ns) const {
-  // A dead counter counts only a few events that processors add.
+  // Even a dead counter may show a few events.
   constexpr std::uint64_t always = 32;
   constexpr std::uint64_t one_in_ns = 10'000;
   const auto nothing = std::ranges::count_if(
@@ -218,8 +219,8 @@ Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> cho
   const std::vector<PlacedCounter> placed = placed_counters(sources, chosen, witnesses);
   Layout layout;
   layout.of_event.resize(chosen.size());
-  // The kernel refuses groups with several core PMUs, and a software event in the group of one core
-  // kind would stop on the other kinds.
+  // The kernel refuses groups with several core PMUs, and a software event in the group of a core
+  // kind would stop on other core kinds.
   for (const PlacedCounter& first : placed) {
     const auto is_same = [&](const PlacedCounter& event) {
       return event.counter.pmu == first.counter.pmu;
@@ -246,12 +247,12 @@ Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
     os::PerfEventAttr attributes = layout.counters[i].attributes;
     if (layout.leaders[i] == i) attributes.flags |= os::kPerfDisabled;
     const int error = open.open(attributes, layout.leaders[i]);
-    // Each counter can be opened alone, so the group is the reason for the error.
+    // Each counter could be opened alone, so the group does not fit.
     if (error == EINVAL || error == ENOSPC) return false;
     if (error != 0) return why_not_opened(error, {layout.counters[i].core, true}, situation);
   }
-  // The kernel accepts groups at opening for which it never has room, such as with the NMI watchdog
-  // on.
+  // At opening, the kernel also accepts groups that never run, such as one that needs the NMI
+  // watchdog's counter.
   return some_core_group_runs(layout, open, calls);
 }
 

@@ -13,15 +13,15 @@
 
 namespace lauka::engine::perf {
 
-/// Additional counters that occupy all free counters of a PMU. Needed if some are dead: a dead
-/// counter seems to run but counts nothing.
+/// Additional events in a PMU's group that occupy all free counters of the PMU. Needed if the PMU
+/// has dead counters, which seem to run but count nothing.
 struct Fillers {
   std::size_t leader = 0;
   std::vector<std::size_t> counters{};
   std::size_t dead = 0;  ///< number of the PMU's counters that count nothing
 
-  /// True if at least `dead` fillers counted nothing, so that no event was on a dead counter.
-  /// `values`: counts of the fillers, in order; `ns`: nanoseconds for which the group was on.
+  /// True if at least `dead` fillers counted almost nothing, so that no other event was on a dead
+  /// counter. `values`: counts of the fillers; `ns`: nanoseconds for which the group ran.
   bool cover_dead_counters(std::span<const std::uint64_t> values, std::uint64_t ns) const;
 };
 
@@ -32,44 +32,45 @@ struct Layout {
   std::vector<std::size_t> leaders{};  ///< for each counter, the index of its group's leader
   std::vector<std::size_t> groups{};   ///< for each group, the index of its leader
   std::vector<Fillers> fillers{};
-  /// For each event, the indices of the counters whose counts are added.
+  /// For each event, the indices of the counters whose counts are added; none for an accounted
+  /// event.
   std::vector<std::vector<std::size_t>> of_event{};
 };
 
-/// Arranges the events `chosen` (indices into `sources`) in one group for each PMU. `witnesses`: a
-/// counter for each core kind; empty if there is only one kind. If any event is on cores, a core
-/// kind without events gets its witness, so that the times of all kinds add up to the run's.
+/// Arranges the events `chosen` (indices into `sources`) in one group for each PMU. `witnesses`:
+/// counters that time core PMUs without events; may be empty. Adds the witnesses for such PMUs if
+/// any event is on cores.
 Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
                std::span<const Counter> witnesses);
 
-/// True if the kernel accepts the layout and seems to have enough live counters now. Returns an
-/// error if a counter cannot be opened for a reason other than a lack of counters.
+/// True if the kernel accepts the layout, and seems to have room for it now. Returns an error if a
+/// counter cannot be opened for a reason other than a lack of room.
 Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
                           const PerfConditions& situation);
 
 /// The result of opening one event several times as a group and counting a known loop with it.
 struct Trial {
-  /// Size of the largest group that the kernel accepts, or `running` if it accepts any size; 0:
-  /// unknown.
+  /// Size of the largest group that the kernel accepts, or `running` if it accepts every tried
+  /// group; 0: unknown.
   std::size_t listed = 0;
-  std::size_t running = 0;  ///< size of the largest group that was on all the time; 0 if none was
-  /// Number of counters that counted in the largest group that was on all the time.
+  std::size_t running = 0;  ///< size of the largest group that ran all the time; 0: none ran
+  /// Number of counters that really counted in the largest group that ran all the time.
   std::size_t alive = 0;
-  std::size_t usable = 0;  ///< size of the largest group in which all counters counted; 0 if none
+  std::size_t usable = 0;  ///< size of the largest group in which all counters counted; 0: none
 
   std::size_t dead() const { return running - alive; }
   bool operator==(const Trial&) const = default;
 };
 
-/// The counters of a core PMU. On a virtual machine, some may be dead: they seem to run but count
-/// nothing.
+/// The counters of a core PMU, some of which may be dead on a virtual machine.
 struct PmuCounters {
   std::string pmu{};
   Trial trial{};  ///< result for the event instructions
 
-  /// Result for an event without a counter of its own; set only if `trial` has dead counters.
+  /// Result for an event that has no counter of its own (branches, if they can be counted); empty
+  /// unless `trial` has dead counters.
   Trial general{};
-  bool own_cycles = false;  ///< true if a counter is known to count only cycles
+  bool own_cycles = false;  ///< true if cycles are known to have a counter of their own
   bool own_instructions = false;
   Counter filler{};
 
@@ -77,18 +78,18 @@ struct PmuCounters {
 };
 
 /// Tries the counters of each core PMU; empty if instructions cannot be counted. If there are
-/// several PMUs, binds this thread to the CPUs of each in turn, and leaves out a PMU on whose CPUs
-/// it may not run.
+/// several PMUs, binds this thread to the CPUs of each PMU in turn, and leaves out a PMU if this
+/// fails.
 std::vector<PmuCounters> try_pmus(const Prober& prober);
 
 /// True if enough counters for the layout really count. Checks only PMUs with dead counters.
 bool has_room(const Layout& layout, std::span<const PmuCounters> pmus);
 
-/// Adds fillers to the layout's groups on PMUs with dead counters; has_room must be true.
+/// Adds fillers to the layout's groups on PMUs with dead counters.
 void fill_up(Layout& layout, std::span<const PmuCounters> pmus);
 
-/// Returns an error if counters in `now` cannot be used, or have died since `before`, an earlier
-/// trial in the session. Ignores one counter of each PMU while the NMI watchdog is on.
+/// Returns an error if counters in `now` cannot be used, or died since the earlier trial `before`.
+/// While the NMI watchdog is on, one counter of each PMU may be unusable.
 std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
                                         const PerfConditions& situation_now,
                                         std::span<const PmuCounters> before,

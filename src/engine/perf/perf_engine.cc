@@ -18,16 +18,16 @@
 namespace lauka::engine::perf {
 namespace {
 
-/// The number of failed runs in a row after which repeating is hopeless.
+/// The number of badly counted runs in a row after which runs are not repeated any more.
 constexpr unsigned kHopeless = 8;
 constexpr std::uint32_t kMaxRedos = 3;
 
 constexpr const char* kLookAtCheck =
     "lauka --check shows which counters work and who holds the others";
 
-/// With several core kinds, times of counters come from several clocks. On Linux 6.1 their sum was
-/// off by 0.1%, on 6.12 by a microsecond.
+// The nanoseconds that may be missing in the sum of the times of several core kinds.
 constexpr std::uint64_t kClocksApartNs = 2'000;
+// In addition, one part in this number may be missing in the sum.
 constexpr std::uint64_t kClocksApartPart = 500;
 
 Error why_not_all_the_time(const PerfConditions& before, const PerfConditions& now) {
@@ -46,8 +46,8 @@ Error why_region_not_counted() {
 
 class PerfCounting final : public ArmedPass {
  public:
-  /// `parts`: counters (indices into the layout's) whose own counts follow the counts of the
-  /// events. `situation`: from the time when counters were chosen. `uncounted`: commands without
+  /// `parts`: indices of the layout's counters whose single counts follow the counts of the events.
+  /// `situation`: conditions when the engine was made. `uncounted`: indices of commands without
   /// counters.
   PerfCounting(Layout layout, std::vector<Source> sources, std::vector<std::size_t> parts,
                const os::LinuxCalls& calls, PerfConditions situation, double& fastest_clock,
@@ -144,8 +144,8 @@ class PerfCounting final : public ArmedPass {
         shared = shared || !held_all_the_time(reading.running_ns, reading.enabled_ns, false);
       }
     }
-    // A core kind's group stops while the run is on another kind: only the sum of all groups' times
-    // shows that each counted when it was needed.
+    // A core kind's group stops while the run is on another core kind. So only the sum of all
+    // groups' times shows if something was not counted.
     shared = shared || !held_all_the_time(core_running, core_enabled, core_groups > 1);
     if (shared) {
       Error why = why_not_all_the_time(situation_, read_situation(calls_));
@@ -338,7 +338,8 @@ class PerfEngine final : public CounterEngine {
   std::optional<Error> held_by_others() override {
     if (pmus_.empty()) return std::nullopt;
     const std::vector<PmuCounters> now = try_pmus(prober_);
-    // Read after the trial, so that a watchdog that was switched on meanwhile is not blamed.
+    // Reads the conditions after the trial, to know of a watchdog that was switched on before the
+    // trial.
     return find_lost_counters(now, read_situation(calls_, prober_.sysfs()), pmus_,
                               prober_.situation());
   }
@@ -415,7 +416,7 @@ class PerfEngine final : public CounterEngine {
     };
   }
 
-  // Pairs whose names differ from a wanted pair by the same modifier also count.
+  // A wanted pair also stands for the pair with the modifier :u, or :k, on both names.
   Result<std::vector<EventIndices>> divide_core_events(
       const EventIndices& events, const std::vector<EventNames>& wanted_together) const {
     const auto position = [&](const std::string& name, std::string_view modifier) {
@@ -542,7 +543,7 @@ class PerfEngine final : public CounterEngine {
   CoreKinds kinds_;
   Prober prober_;
   std::vector<Source> sources_;
-  std::vector<Counter> witnesses_;  ///< one for each core kind; empty if there is one kind
+  std::vector<Counter> witnesses_;
   std::vector<PmuCounters> pmus_;
   double fastest_clock_ = 0.0;
   std::set<std::size_t> uncounted_;
@@ -559,8 +560,7 @@ bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool 
 }
 
 bool is_there(const os::LinuxCalls& calls) {
-  // An event that no kernel has, so that it is refused and never opened: opening a task's first
-  // event may take Linux up to 15 ms after a second without any (it waits for RCU).
+  // Asks for an event that no kernel has, because opening an event may take Linux milliseconds.
   constexpr std::uint64_t no_event = ~std::uint64_t{0};
   return try_counter(calls, make_attributes(os::Code{os::kPerfTypeSoftware, no_event}, {})) !=
          ENOSYS;

@@ -18,8 +18,8 @@ constexpr std::uint32_t kHardware = os::kPerfTypeHardware;
 constexpr std::uint32_t kCache = os::kPerfTypeCache;
 constexpr std::uint32_t kSoftware = os::kPerfTypeSoftware;
 
-/// constexpr, because building the table took a seventh of a short session's instructions. The
-/// config of a cache event is the cache, plus 0x100 times the operation, plus 0x10000 for misses.
+// The config of a cache event is the cache, plus 0x100 times the operation, plus 0x10000 for
+// misses.
 constexpr auto kKnownEvents = std::to_array<KnownEvent>({
     {"cycles", "cpu-cycles", "", kHardware, 0, "cycles in which the core was at work",
      "cpu_cycles"},
@@ -128,7 +128,7 @@ Result<PrivilegeLevels> parse_rings(std::string_view modifiers, std::string_view
   return rings;
 }
 
-/// Finds the event by its names in sysfs, for kernels that accept no PMU number in config.
+/// Returns the event's encoding in sysfs, for kernels that accept no PMU number in config.
 std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
                                            const os::Sysfs& sysfs) {
   std::vector<std::string_view> names = blank_separated(event.arm_names);
@@ -152,8 +152,8 @@ Part part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
              const os::Sysfs& sysfs) {
   Part part{pmu.name, true, {os::Code{event.type, event.config}}, read_encoding(event, pmu, sysfs)};
   if (one_of_several) {
-    // The PMU's number is in the upper half: Intel since 5.13, Arm since 6.6. Without it, a generic
-    // event counts on one of the PMUs and misses the work of other cores.
+    // Puts the PMU's number into the upper half of config (Intel since Linux 5.13, Arm since 6.6).
+    // Without it, the event may miss the work of other cores.
     part.codes.front().config |= std::uint64_t{pmu.type} << 32U;
     if (const auto code = code_by_sysfs_name(event, pmu, sysfs)) part.codes.push_back(*code);
   }
@@ -184,8 +184,8 @@ Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs&
                cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
 }
 
-/// Intel's topdown metrics are shares of slots, the event that must lead their group. PMUs without
-/// slots (before Ice Lake, efficiency cores) have plain events with these names.
+/// Returns Intel's event slots for a topdown event, whose group it must lead; nullopt for another
+/// event, or if the PMU has no event slots.
 std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
                                     const os::Sysfs& sysfs) {
   constexpr std::string_view slots = "slots";
@@ -259,7 +259,7 @@ Result<ResolvedEvent> resolve_bare(std::string_view text, const os::Sysfs& sysfs
     resolved.parts.push_back(part_of_sysfs(pmu, text, *code, *terms, sysfs));
     resolved.description = *terms;
   }
-  // Shares of slots on one core kind cannot be added to events of another.
+  // A core kind's shares of slots cannot be added to another core kind's plain events.
   const auto is_led = [](const Part& part) { return part.led_by.has_value(); };
   if (std::ranges::any_of(resolved.parts, is_led))
     std::erase_if(resolved.parts, [&](const Part& part) { return !is_led(part); });

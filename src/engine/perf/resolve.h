@@ -12,7 +12,7 @@
 
 namespace lauka::engine::perf {
 
-/// The meaning of an event's count if perf's exclude_kernel is set.
+/// The meaning of an event's count if perf_event's exclude_kernel is set.
 enum class WithoutKernel : unsigned char {
   UserPart,    ///< the count in user space
   Everything,  ///< the full count, as for a clock
@@ -22,13 +22,13 @@ enum class WithoutKernel : unsigned char {
 
 /// An event whose perf type and config are the same on every machine.
 struct KnownEvent {
-  std::string_view alias;  ///< portable name; may be empty
+  std::string_view alias;  ///< lauka's portable name for the event; may be empty
   std::string_view name;
   std::string_view other_name;
   std::uint32_t type = 0;
   std::uint64_t config = 0;
   std::string_view description;
-  /// Names in the sysfs of Arm's PMU driver, separated by blanks; may be empty.
+  /// Names of the event in the sysfs of Arm's PMU driver, separated by blanks; may be empty.
   std::string_view arm_names{};
   WithoutKernel without_kernel = WithoutKernel::UserPart;
 
@@ -51,32 +51,32 @@ struct PrivilegeLevels {
   bool operator==(const PrivilegeLevels&) const = default;
 };
 
-/// An event on one PMU.
+/// An event as one PMU counts it.
 struct Part {
   std::string pmu;  ///< name of the PMU; "software" for the kernel's own counts
   bool core = false;
-  /// Alternative encodings; the first that the kernel accepts is used.
+  /// Alternative encodings of the event; the first that the kernel accepts is used.
   std::vector<os::Code> codes;
-  /// Terms in sysfs ("event=0x2e,umask=0x41"), or Arm's name for the event; empty if unknown.
+  /// The event's terms in sysfs ("event=0x2e,umask=0x41"), or its Arm name; empty if unknown.
   std::string encoding{};
   std::uint64_t scale = 1;
-  /// Event that must lead the group of this event; nullopt: any event may.
+  /// Encoding of the event that must lead this event's group; nullopt: any event may lead it.
   std::optional<os::Code> led_by{};
 };
 
-/// The event that a name stands for, not yet tried on this machine.
+/// The event that a name stands for. It may turn out that this machine cannot count it.
 struct ResolvedEvent {
   std::string name;
   std::string perf_name;
   std::string description{};
   PrivilegeLevels rings{};
-  /// Entry of known_events() with the typed name; null if there is none.
+  /// Entry of known_events() that has the name; null if no entry has it.
   const KnownEvent* known = nullptr;
-  std::vector<Part> parts{};  ///< one part for each PMU that counts the event; the counts are added
+  std::vector<Part> parts{};  ///< one part for each PMU with the event; their counts are added
 };
 
 /// Finds the event that `name` stands for: an alias, an event of perf, pmu/event/, pmu/term=1,.../,
-/// rHEX or an event of a core PMU, each with optional modifiers.
+/// rHEX or an event of a core PMU; each may have modifiers, such as :u.
 Result<ResolvedEvent> resolve(std::string_view name, const os::Sysfs& sysfs);
 
 }  // namespace lauka::engine::perf

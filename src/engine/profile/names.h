@@ -14,12 +14,12 @@
 
 namespace lauka::engine::profile {
 
-/// Finds the names of sampled functions. Opens each file once.
+/// Finds the names of sampled functions. Opens each file only once.
 class FunctionNames {
  public:
   explicit FunctionNames(std::optional<User> user) : user_(std::move(user)) {}
 
-  /// Opens a file as its process sees it; as lauka sees it if the process has ended.
+  /// Opens a mapped file: as its process sees the file, or else as lauka sees it.
   void open(const MappedFile& file);
 
   /// Returns the indices of the wanted functions that have a symbol in a file that was opened since
@@ -27,8 +27,8 @@ class FunctionNames {
   std::set<std::size_t> find_in_new_files(const WantedFunctions& wanted);
 
   /// Returns the sampled nanoseconds or cycles of each function, by normalized name. Code without a
-  /// symbol is listed in parentheses: "(libx.so: no symbols)". `since`: start of the run (since
-  /// 1970, UTC).
+  /// symbol is listed in parentheses: "(libx.so: no symbols)". `since`: start of the run, as the
+  /// time since 1970 (UTC).
   std::map<std::string, std::uint64_t> sum(const SampledRun& run, std::chrono::nanoseconds since);
 
  private:

@@ -53,9 +53,8 @@ os::PerfEventAttr make_attributes(const Clock& clock, bool user_only) {
   return attributes;
 }
 
-/// Works for 20 ms, so that the processor leaves its lowest frequency. Returns the cycles per
-/// nanosecond of the fastest millisecond, with which no sample comes too early; nullopt if cycles
-/// cannot be counted.
+/// Counts cycles for about 20 ms, so that the processor leaves its lowest frequency. Returns the
+/// cycles per nanosecond of the fastest part; nullopt if cycles cannot be counted.
 std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   constexpr std::uint64_t slice_ns = 1'000'000;
   constexpr std::uint64_t slices = 20;
@@ -111,7 +110,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   void end(std::span<const os::Reading> counters) override {
-    // While a thread is on one CPU, its counters of the other CPUs are enabled but do not run.
+    // There is a counter per CPU. Only the counter of the thread's present CPU runs.
     constexpr double whole = 0.99;
     double enabled = 0.0;
     double running = 0.0;
@@ -372,7 +371,7 @@ class WithProfile final : public EngineWrapper {
   std::chrono::nanoseconds period_;
   bool user_only_;
   std::optional<User> user_;
-  bool is_tried_ = false;  // true: attributes_ and note_ are final
+  bool is_tried_ = false;
   Note note_;
   Functions functions_;
   std::shared_ptr<SampledTotals> seen_ = std::make_shared<SampledTotals>();

@@ -11,8 +11,8 @@ namespace lauka::engine::profile {
 
 namespace {
 
-// Values of PERF_RECORD_*. Source of this and all layouts here: include/uapi/linux/perf_event.h of
-// Linux 6.3.
+// Values of PERF_RECORD_*. Source of these values and of all layouts in this file:
+// include/uapi/linux/perf_event.h of Linux 6.3.
 constexpr std::uint32_t kLost = 2;
 constexpr std::uint32_t kComm = 3;
 constexpr std::uint32_t kThrottle = 5;
@@ -28,8 +28,8 @@ constexpr std::uint16_t kIsExec = 1U << 13U;
 constexpr std::uint16_t kHasBuildId = 1U << 14U;
 
 constexpr std::size_t kHeaderBytes = 8;
-constexpr std::size_t kTrailerBytes =
-    16;  // process, thread and time, at the end of all records but samples
+// The bytes of process, thread and time at the end of each record that is not a sample.
+constexpr std::size_t kTrailerBytes = 16;
 
 template <typename Number>
 Number number_at(std::span<const std::byte> record, std::size_t place) {
@@ -161,8 +161,7 @@ void RunRecords::add(std::span<const std::byte> records,
 void RunRecords::add_one(std::span<const std::byte> record,
                          const std::function<void(const MappedFile&)>& mapped) {
   constexpr std::size_t misc_at = 4;
-  // A record begins with its header. A sample continues with address, process, thread, time and
-  // period.
+  // In a sample, the address, process, thread, time and period follow the header.
   Record read{.type = number_at<std::uint32_t>(record, 0),
               .misc = number_at<std::uint16_t>(record, misc_at)};
   const auto word = [&](std::size_t place) { return number_at<std::uint64_t>(record, place); };

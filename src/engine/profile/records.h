@@ -13,18 +13,17 @@
 
 namespace lauka::engine::profile {
 
-/// A kind of place where sampled code is.
 enum class CodeKind : unsigned char {
   File,
   Kernel,
   Vdso,
-  Compiled,   ///< memory that is not a mapped file, as just-in-time compilers use
+  Compiled,   ///< mapped memory that is not a file's, such as a just-in-time compiler's
   Unmapped,   ///< address at which no mapping is known
   NoProcess,  ///< code of an unknown process
   Other,      ///< code that is neither the kernel's nor a program's, such as a hypervisor's
 };
 
-/// A place in code; all samples of one instruction have the same place.
+/// The place of a sampled instruction.
 struct CodePlace {
   CodeKind kind = CodeKind::Other;
   std::size_t file = 0;       ///< index into SampledRun::files; 0 unless `kind` is File
@@ -37,7 +36,7 @@ struct CodePlace {
 
 struct MappedFile {
   os::CodeIdentity identity;
-  std::uint32_t process = 0;  ///< id of the first process that mapped the file
+  std::uint32_t process = 0;  ///< id of a process that mapped the file
 };
 
 struct SampledRun {
@@ -45,12 +44,12 @@ struct SampledRun {
   /// Sums of the samples' periods by place, in nanoseconds of the CPU clock or in cycles.
   std::map<CodePlace, std::uint64_t> sampled{};
   std::uint64_t samples = 0;
-  std::uint64_t lost = 0;  ///< number of lost records, plus how often the kernel sampled less
+  std::uint64_t lost = 0;  ///< number of lost records, plus how often the kernel throttled sampling
 };
 
 class RunRecords {
  public:
-  /// Adds perf_event records of the run. Calls `mapped` for each mapping of a file.
+  /// Adds perf_event records of the run. Calls `mapped` for each record of a mapped file.
   void add(std::span<const std::byte> records,
            const std::function<void(const MappedFile&)>& mapped);
 

@@ -62,7 +62,7 @@ class CachegrindLines {
   }
 
  private:
-  /// Parses a line number and a count for each event. Zeros at the end may be missing.
+  /// Reads a line number and a count for each event. Zeros at the end may be missing.
   bool take_counts(std::string_view line) {
     if (!read_numbers(line, numbers_) || numbers_.size() > events_.size() + 1) return false;
     numbers_.erase(numbers_.begin());
@@ -94,8 +94,8 @@ class Bytes {
   using pointer = const char*;
   using reference = const char&;
 
-  /// The position in a text, which ends early at a line longer than kMaxLine: DHAT writes a line
-  /// break between all values, so no value takes more memory.
+  /// A position in a text. The text seems to end at a line longer than kMaxLine, so that no value
+  /// takes more memory.
   struct Place {
     Pieces pieces;
     std::string_view piece{};
@@ -171,7 +171,7 @@ class DhatEvents final : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   static constexpr std::size_t kPoint = 3;
-  static constexpr std::size_t kMaxJsonDepth = 16;  // DHAT's own depth is 4
+  static constexpr std::size_t kMaxJsonDepth = 16;
 
   bool open() { return ++depth_ <= kMaxJsonDepth; }
   bool close() {

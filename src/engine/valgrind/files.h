@@ -21,8 +21,7 @@ using Pieces = std::function<std::string_view()>;
 /// Returns a function that returns `text` in one piece.
 Pieces pieces_of(std::string text);
 
-/// Longest line that is read, in bytes. A line can be the name of a function, of which C++ has some
-/// with 100 kB.
+/// Longest line that is read, in bytes. The name of a C++ function can have 100 kB.
 inline constexpr std::size_t kMaxLine = std::size_t{1} << 20U;
 
 class LineReader {
@@ -33,7 +32,7 @@ class LineReader {
   /// complete line of at most kMaxLine bytes follows.
   std::optional<std::string_view> next();
 
-  /// True once next() has returned the whole text.
+  /// True if next() has returned nullopt because it had returned the whole text.
   bool is_whole() const { return is_whole_; }
 
  private:
@@ -43,24 +42,25 @@ class LineReader {
   bool is_whole_ = false;
 };
 
-/// The command line of a process, and its totals by the tool's own names.
+/// The command line of a process and its total counts, by the tool's names for these counts.
 struct Totals {
   std::string command;
   std::map<std::string, std::uint64_t, std::less<>> values;
 };
 
-/// Receives the counts of one source line of a function, in the order of the file's events.
+/// A function that receives the counts of one source line of a function, in the order of the file's
+/// events.
 using FunctionSink =
     std::function<void(std::string_view function, const std::vector<std::uint64_t>& counts)>;
 
 /// Reads a cachegrind.out file. Calls `begin` with the names of the file's events, then `sink` for
-/// each line of counts. Returns nullopt if the file is incomplete or malformed.
+/// each line of counts. Returns the totals; nullopt if the file is incomplete or malformed.
 std::optional<Totals> read_cachegrind(
     Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin,
     const FunctionSink& sink);
 
-/// Reads DHAT's JSON: `tbk` blocks and `tb` bytes were allocated, `gbk` blocks and `gb` bytes
-/// existed at the peak. Returns nullopt if the file is incomplete or malformed.
+/// Reads DHAT's JSON. Returns its totals: `tbk` blocks and `tb` bytes were allocated; `gbk` blocks
+/// and `gb` bytes existed at the peak. Returns nullopt if the file is incomplete or malformed.
 std::optional<Totals> read_dhat(Pieces pieces);
 
 }  // namespace lauka::engine::valgrind

@@ -14,7 +14,6 @@ namespace {
 
 constexpr double kDoubtAllowed = 0.01;
 
-/// Memory for the functions of a run. Programs as large as a browser need less.
 constexpr std::size_t kMaxBytes = 40'000'000;
 constexpr std::size_t kBytesOfNode = 64;
 
@@ -58,7 +57,7 @@ void Processes::add(std::string_view name, Pieces pieces) {
   Process& process = processes_[*pid];
   if (parts[0] == "log") {
     LineReader log(std::move(pieces));
-    // A program that execve started writes its log first.
+    // The first file of a process is a log if execve started its program.
     process.began_program = process.began_program || parts[2] == "1";
     if (!log.next()) process.is_complete = false;
     if (const auto parent = parent_in(log)) process.parent = parent;
@@ -87,7 +86,6 @@ std::optional<Totals> Processes::read_counts(Pieces pieces) {
       });
 }
 
-/// A function has thousands of consecutive lines, so its entry is looked up once.
 void Processes::add_line(std::string_view function, const std::vector<std::uint64_t>& counts) {
   if (has_too_many_functions()) return;
   if (last_counts_ == nullptr || function != last_name_) {
@@ -102,7 +100,8 @@ void Processes::add_line(std::string_view function, const std::vector<std::uint6
     for (const std::size_t place : sums_of_[i]) (*last_counts_)[place] += counts[i];
 }
 
-/// At most the parent's count if both ran the same program; else all of `totals`.
+/// Returns the parent's count if parent and child have the same command line, but at most the
+/// child's count; else the child's count.
 std::uint64_t Processes::inherited_at_most(const Totals& totals, const Process& process,
                                            const SimulatedEvent& event) const {
   const std::uint64_t own = value_of(totals, event).value_or(0);

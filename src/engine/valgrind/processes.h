@@ -26,12 +26,12 @@ struct SimulatedEvent {
   std::string_view name;
   std::string_view meaning;
   Tool tool;
-  /// Names of the tool's counts whose sum is the event's count; unused names are empty.
+  /// Names of the tool's counts whose sum is the event's count. Unused names are empty.
   std::array<std::string_view, 3> parts;
   Model model = Model::None;
   bool is_bytes = false;
-  bool is_peak = false;  ///< true: the count of the process with the largest heap, not the sum of
-                         ///< all processes
+  bool is_peak = false;  ///< true: counted in the process with the largest heap; false: the sum
+                         ///< over all processes
 };
 
 struct WantedEvent {
@@ -39,23 +39,23 @@ struct WantedEvent {
   std::string function{};       ///< normalized name; empty: the whole program
 };
 
-/// Name of a process's log in Valgrind's notation: %p is the process id, %n numbers the files of
-/// the process from 1.
+/// Name of a process's log in Valgrind's notation: %p is the process id, %n numbers the process's
+/// files from 1.
 inline constexpr std::string_view kLogName = "log.%p.%n";
 inline constexpr std::string_view kCountsName = "out.%p.%n";
 
-/// Adds up the counts of all processes of one run. Counts before an execve are lost. Counts of a
-/// forked process include its parent's counts up to the fork; a sum is missing if it could count
-/// more than 1% twice.
+/// Adds up the counts of all processes of one run. Lacks counts from before an execve. A forked
+/// process counts again what its parent counted before the fork; a sum is left out if more than 1%
+/// of it may be counted twice.
 class Processes {
  public:
   Processes(Tool tool, std::span<const WantedEvent> wanted);
 
-  /// Reads a file that Valgrind wrote; ignores files with other names.
+  /// Reads a file of Valgrind, named as in kLogName or kCountsName. Ignores a file without a
+  /// process id in its name.
   void add(std::string_view name, Pieces pieces);
 
-  /// Returns the sums over all processes, and the counts by function if known. Must be called at
-  /// most once.
+  /// Returns the run's counts and, if known, its counts by function. Must be called at most once.
   Counted finish();
 
  private:
@@ -68,7 +68,7 @@ class Processes {
 
   struct Sum {
     std::uint64_t counted = 0;
-    std::uint64_t inherited = 0;  ///< largest amount that may have been counted twice
+    std::uint64_t inherited = 0;  ///< upper bound for the part of `counted` that is counted twice
     bool is_known = true;
   };
 

@@ -90,11 +90,11 @@ std::vector<Tool> tools_of(EngineChoice choice) {
   return {Tool::Cachegrind, Tool::Dhat};
 }
 
-// Of a fixed size, so that counts of different machines can be compared.
+// The sizes are fixed, so that counts of different machines can be compared.
 constexpr std::array<std::string_view, 3> kCaches = {"--I1=32768,8,64", "--D1=32768,8,64",
                                                      "--LL=8388608,16,64"};
 
-/// In Valgrind's file names, % begins a pattern.
+/// Escapes %, which begins a pattern in Valgrind's file names.
 std::string escaped(const std::string& path) {
   std::string text;
   for (const char c : path) text += c == '%' ? "%%" : std::string(1, c);
@@ -103,7 +103,6 @@ std::string escaped(const std::string& path) {
 
 Pieces pieces_of_file(os::Descriptor file) {
   constexpr std::size_t piece = 65536;
-  // Shared, because a function object must be copyable.
   auto held = std::make_shared<os::Descriptor>(std::move(file));
   return [held = std::move(held), from = std::uint64_t{0},
           bytes = std::vector<char>(piece)]() mutable -> std::string_view {
@@ -177,7 +176,7 @@ class ValgrindEngine final : public CounterEngine {
     for (const SimulatedEvent& event : simulated_events())
       if (counts(event)) all.emplace_back(event.name);
     EventSet set;
-    set.passes.emplace_back();  // the timed runs
+    set.passes.emplace_back();  // pass of the timed runs
     for (const std::string& name : wanted.names.empty() ? all : wanted.names)
       if (auto added = add(name, all, set); !added) return added.error();
     tool_of_pass_.clear();
@@ -257,7 +256,7 @@ class ValgrindEngine final : public CounterEngine {
   std::string valgrind_;
   std::optional<User> user_;
   std::vector<WantedEvent> wanted_;
-  std::vector<Tool> tool_of_pass_;  // of each pass after the first
+  std::vector<Tool> tool_of_pass_;  // tool of each pass after the first
   std::vector<const AccountedEvent*> accounted_;
 };
 
@@ -286,7 +285,7 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
         wanted, [model](const WantedEvent& selected) { return selected.event->model == model; });
   };
   const ToolRow& tool = row_of(wanted.front().event->tool);
-  // The user's ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.
+  // --command-line-only: ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.
   std::vector<std::string> all = {valgrind, "--command-line-only=yes",
                                   fmt::format("--tool={}", tool.name), "--trace-children=yes",
                                   "--vgdb=no"};

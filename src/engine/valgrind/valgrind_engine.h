@@ -14,14 +14,14 @@
 
 namespace lauka::engine::valgrind {
 
-/// Returns the events of all tools, in their default order.
+/// Returns the events of all tools, in the order in which they are selected by default.
 std::span<const SimulatedEvent> simulated_events();
 
 /// Finds an event by name, ignoring case; null if missing.
 const SimulatedEvent* find_simulated(std::string_view name);
 
-/// Makes an engine that runs commands under the tools of Valgrind that `choice` names. `valgrind`:
-/// path of Valgrind. `user`: owner of the simulation's files; nullopt: lauka's own user.
+/// Makes an engine that runs commands under Cachegrind, DHAT or both, as `choice` says. `valgrind`:
+/// path of the program valgrind. `user`: owner of the tools' files; nullopt: lauka's own user.
 std::unique_ptr<CounterEngine> make_valgrind_engine(EngineChoice choice, std::string valgrind,
                                                     std::optional<User> user = std::nullopt);
 

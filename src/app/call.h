@@ -35,7 +35,7 @@ struct Benchmark {
   os::MemoryGroups* groups = nullptr;  ///< null if tree_peak_memory is not measured
   Plan plan{};
   std::vector<Recording> saved{};
-  SessionResult measured{};  ///< of a saved benchmark: only the findings of its first session
+  SessionResult session_result{};  ///< of a saved benchmark: only the findings of its first session
 };
 
 /// The log of a suite's finished rounds for --resume, next to the file of the JSON export.
@@ -59,23 +59,23 @@ struct Call {
   std::unique_ptr<os::SettingFiles> settings{};  ///< opened when first needed; null on macOS
   tune::CpuChoice tune_cpus{};
   std::optional<Tuning> tuning{};  ///< set by begin_tuning(); nullopt without --tune and on macOS
-  std::unique_ptr<tune::TuningSession> tuned{};
+  std::unique_ptr<tune::TuningSession> tuning_session{};
   std::optional<User> user{};
   std::unique_ptr<os::MemoryGroups> groups{};  ///< null if tree_peak_memory is not measured
   std::optional<GitQuestion> git{};
   std::vector<Label> labels{};
   std::optional<Allowance> allowance{};  ///< limits before --tune; nullopt if unknown or not needed
-  std::optional<Throttling> throttling{};  ///< during the session; nullopt if unknown
+  std::optional<QuotaWait> throttling{};  ///< during the session; nullopt if unknown
   std::string suite_text{};
   bool may_be_stopped_by_gates =
       false;  ///< true if gates or --precision may have ended a saved session
   std::vector<Benchmark> benchmarks{};
-  gate::ErrorRate risk = gate::ErrorRate::Any;
+  gate::ErrorRate gate_error_rate = gate::ErrorRate::Any;
   std::vector<os::OpenExport> exports{};
   UtcTime began{};
   std::optional<RoundLog> log{};
 
-  bool is_saved() const { return !options.from.empty(); }
+  bool is_saved() const { return !options.saved_files.empty(); }
   bool is_suite() const { return !benchmarks.empty() && !benchmarks.front().name.empty(); }
 };
 
@@ -119,7 +119,7 @@ int list_tuning(Call& call);
 std::vector<std::string> tunable_settings();
 
 /// With --tune, checks its value and chooses CPUs for the commands. On macOS, may set the
-/// benchmarks' CountingOptions::cores instead.
+/// benchmarks' CountingOptions::core_preference instead.
 Result<void> choose_tuning(Call& call);
 /// Restricts a benchmark's commands to the CPUs that --tune chose. Has no effect if --cores chose
 /// only other CPUs.
@@ -136,18 +136,19 @@ std::unique_ptr<TunedMachine> tuned_machine(Call& call);
 /// Compares tuned with untuned runs and prints the result, if there are untuned runs.
 void compare_tuning(Call& call);
 
-Error named(const Error& error, const Benchmark& benchmark);
+Error with_benchmark_name(const Error& error, const Benchmark& benchmark);
 
 /// Returns nullopt if `made` has no error. Else, if a signal asked lauka to end, returns the
 /// signal's exit status; if not, prints the error and returns `if_refused`.
-std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitStatus::Usage);
+std::optional<int> status_if_failed(const Result<void>& made,
+                                    ExitStatus if_refused = ExitStatus::Usage);
 
 /// Waits for git's answer. Returns the labels of commit and branch; empty if unknown.
-std::vector<Label> find_head(Call& call);
+std::vector<Label> await_head_labels(Call& call);
 
 /// Adds the labels `head` and a label "dirty" to Call::labels, if git reports whether files are
 /// changed. Called after the runs, because git takes long for this in a large tree.
-void find_labels(Call& call, std::vector<Label> head);
+void add_git_labels(Call& call, std::vector<Label> head);
 
 /// True if results are exported or compared with a baseline.
 bool needs_machine(const Call& call);
@@ -176,7 +177,7 @@ std::optional<int> build_layouts(Call& call, Observer& shown);
 
 /// Returns the stream for tables: standard error if an export goes to standard output, else
 /// standard output.
-os::Stream shown_on(const OutputOptions& options);
+os::StandardStream shown_on(const OutputOptions& options);
 
 /// Completes the log of rounds. Removes the log if no benchmark was cut short and all exports were
 /// written (`is_exported`).

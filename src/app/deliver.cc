@@ -21,14 +21,14 @@
 namespace lauka {
 namespace {
 
-using os::Stream;
+using os::StandardStream;
 
-bool wants_color(ColorChoice choice, Stream stream) {
+bool wants_color(ColorChoice choice, StandardStream stream) {
   return choice == ColorChoice::Always || (choice == ColorChoice::Auto && os::wants_color(stream));
 }
 
 report::Style choose_style(const OutputOptions& options) {
-  const Stream stream = shown_on(options);
+  const StandardStream stream = shown_on(options);
   return {wants_color(options.color, stream),
           os::terminal_width(stream, 0),
           options.verbosity == Verbosity::Verbose,
@@ -42,7 +42,7 @@ report::Style choose_style(const OutputOptions& options) {
 bool must_show_lack_of_counters(const Options& options) {
   return !options.counting.events.empty() || options.counting.engine != EngineChoice::Auto ||
          options.output.verbosity == Verbosity::Verbose ||
-         (options.output.verbosity == Verbosity::Normal && os::is_terminal(Stream::Error) &&
+         (options.output.verbosity == Verbosity::Normal && os::is_terminal(StandardStream::Error) &&
           os::create_mark_once("no-counters"));
 }
 
@@ -58,7 +58,7 @@ Result<void> show_tables(const Options& options, const Report& report) {
       report::note_lines(report, hides_lack ? std::optional(NoteKind::NoCounters) : std::nullopt);
   const report::ScreenSections text = report::screen_sections(report, style, quiet);
   std::string warnings;
-  const std::size_t width = os::terminal_width(Stream::Error, 0);
+  const std::size_t width = os::terminal_width(StandardStream::Error, 0);
   for (const std::string& warning : report::screen_warnings(report, style))
     warnings += report::wrapped_message(warning, width);
   if (!quiet) say_on_error(report::note_lines(notes, width));
@@ -89,12 +89,13 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
 /// runs, reference and confidence are the same.
 gate::Findings findings_of_saved(const Benchmark& benchmark, const Recording& joined) {
   if (!benchmark.options.gates.conditions.empty())
-    return judge(joined, benchmark.plan.gates, benchmark.plan.gates_of_job);
+    return judge(joined, benchmark.plan.gates, benchmark.plan.decisions_of_job);
   const Recording& first = benchmark.saved.front();
   const bool is_same = benchmark.saved.size() == 1 && !benchmark.options.gates.baseline &&
                        benchmark.options.saved_reference.empty() &&
                        joined.confidence == first.confidence;
-  return is_same ? with_metrics_of(benchmark.measured.findings, first.metrics, joined.metrics)
+  return is_same ? convert_metric_indices(benchmark.session_result.findings, first.metrics,
+                                          joined.metrics)
                  : gate::Findings{};
 }
 
@@ -136,7 +137,7 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
   const Benchmark& benchmark = call.benchmarks.front();
   const bool shows_start = !call.is_saved() && !call.is_suite() &&
                            call.options.output.verbosity != Verbosity::Quiet &&
-                           !benchmark.measured.session.cut_short;
+                           !benchmark.session_result.session.cut_short;
   const auto wall_time = find_metric(session.metrics, Role::WallTime);
   if (!shows_start || !session.shell.empty() || !wall_time ||
       session.metrics[*wall_time].shown != Shown::Always)
@@ -145,55 +146,55 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
   for (std::size_t c = 0; c < session.commands.size(); ++c) {
     const auto [mean, runs] = mean_wall_time(session, *wall_time, c);
     if (c == 0 && mean * static_cast<double>(runs) < long_enough) return std::nullopt;
-    is_short = is_short || (mean > 0.0 && mean < report::kMostlyStart);
+    is_short = is_short || (mean > 0.0 && mean < report::kShortRunSeconds);
   }
-  return is_short ? measure_start(benchmark.plan, *call.launcher, call.user, os::interrupt)
+  return is_short ? measure_process_start(benchmark.plan, *call.launcher, call.user, os::interrupt)
                   : std::nullopt;
 }
 
-Discovered discovered_in(Benchmark& benchmark) {
-  return {std::move(benchmark.measured.discovered),
-          benchmark.options.counting.metrics != MetricSelection::Listed};
+DiscoveredMetrics discovered_in(Benchmark& benchmark) {
+  return {std::move(benchmark.session_result.unannounced_metrics),
+          benchmark.options.counting.metric_selection != MetricSelection::Listed};
 }
 
 Report make_report(Call& call) {
   const Circumstances now = call.is_saved() ? Circumstances{} : make_circumstances(call);
-  const Timers timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
+  const TimerResolutions timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
   std::vector<Results> all;
   all.reserve(call.benchmarks.size());
   for (Benchmark& benchmark : call.benchmarks) {
     Results& results = all.emplace_back();
-    results.session = call.is_saved()
-                          ? join(benchmark.saved, benchmark.plan)
-                          : make_recording(benchmark.plan, std::move(benchmark.measured.session),
-                                           timers, now, discovered_in(benchmark));
+    results.session = call.is_saved() ? join(benchmark.saved, benchmark.plan)
+                                      : make_recording(benchmark.plan,
+                                                       std::move(benchmark.session_result.session),
+                                                       timers, now, discovered_in(benchmark));
     results.findings = call.is_saved() ? findings_of_saved(benchmark, results.session)
-                                       : std::move(benchmark.measured.findings);
-    hold_back_verdicts(results.session, results.findings);
+                                       : std::move(benchmark.session_result.findings);
+    void_doubtful_verdicts(results.session, results.findings);
     results.benchmark = benchmark.name;
     results.presentation = benchmark.plan.presentation;
-    results.is_inconclusive_ok = !call.options.gates.fail_if_inconclusive;
+    results.is_inconclusive_ok = !call.options.gates.inconclusive_status;
   }
   Recording& first = all.front().session;
   first.process_start = measure_start_of_process(call, first);
   if (call.launcher) call.launcher->dismiss();  // early, so that it ends during the analysis
   // Without new gates, the gates of a saved session are already settled.
-  if (call.is_suite() && call.benchmarks.front().plan.gates_of_job > 0) {
+  if (call.is_suite() && call.benchmarks.front().plan.decisions_of_job > 0) {
     std::vector<gate::Findings*> findings(all.size());
     std::ranges::transform(all, findings.begin(),
                            [](Results& results) { return &results.findings; });
-    gate::settle_job(findings, 1.0 - first.confidence, call.risk);
+    gate::settle_job(findings, 1.0 - first.confidence, call.gate_error_rate);
   }
   for (Results& results : all) analyse(results);
-  return make_report(std::move(all), call.risk);
+  return make_report(std::move(all), call.gate_error_rate);
 }
 
 int status_of(const Call& call, const Report& report) {
-  int status = exit_status_of(report.verdicts(), call.options.gates.fail_if_inconclusive);
+  int status = exit_status_of(report.verdicts(), call.options.gates.inconclusive_status);
   if (has_failed_throughout(report)) status = static_cast<int>(ExitStatus::Failed);
   for (const Benchmark& benchmark : call.benchmarks) {
-    if (!benchmark.measured.session.cut_short) continue;
-    status = exit_status_of(benchmark.measured.session, {}, std::nullopt);
+    if (!benchmark.session_result.session.cut_short) continue;
+    status = exit_status_of(benchmark.session_result.session, {}, std::nullopt);
     if (status != static_cast<int>(ExitStatus::Failed)) return status;
   }
   return status;
@@ -204,7 +205,7 @@ void say_endings(const Call& call, const Report& report) {
       report.benchmarks, [](const Results& results) { return results.session.runs->size() > 0; });
   bool is_said = false;
   for (const Benchmark& benchmark : call.benchmarks) {
-    const Session& session = benchmark.measured.session;
+    const Session& session = benchmark.session_result.session;
     if (!session.cut_short) continue;
     const bool is_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
     if (is_interrupted && is_said && session.also_failed.empty()) continue;
@@ -215,8 +216,8 @@ void say_endings(const Call& call, const Report& report) {
     if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
       names[failed->step.command] = (benchmark.name.empty() ? "" : benchmark.name + ": ") +
                                     name_in_layout(benchmark.plan, failed->step);
-    say_on_error(
-        report::ending_lines(session, names, has_run, os::terminal_width(Stream::Error, 0)));
+    say_on_error(report::early_end_lines(session, names, has_run,
+                                         os::terminal_width(StandardStream::Error, 0)));
   }
 }
 
@@ -229,7 +230,7 @@ bool ignores_input(const Call& call) {
 
 void say_how_to_resume(const Call& call) {
   const bool is_interrupted = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-    const auto& end = benchmark.measured.session.cut_short;
+    const auto& end = benchmark.session_result.session.cut_short;
     return end && std::holds_alternative<Interrupted>(*end);
   });
   if (call.is_suite() && is_interrupted && call.log)
@@ -241,7 +242,7 @@ int show_and_export(Call& call, bool& is_exported) {
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Report report = make_report(call);
   const bool is_cut_short = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return benchmark.measured.session.cut_short.has_value();
+    return benchmark.session_result.session.cut_short.has_value();
   });
   const int status = put_out(call, report, status_of(call, report), is_cut_short, is_exported);
   say_endings(call, report);
@@ -250,7 +251,7 @@ int show_and_export(Call& call, bool& is_exported) {
               {"no command gets what is waiting in standard input: save it in a file, and add "
                "--input FILE"});
   for (const std::string& line : report::all_runs_failed_lines(report))
-    say_on_error(report::wrapped_message(line, os::terminal_width(Stream::Error, 0)));
+    say_on_error(report::wrapped_message(line, os::terminal_width(StandardStream::Error, 0)));
   return status;
 }
 
@@ -264,24 +265,24 @@ bool describes_session(const OutputOptions& options) {
 
 void say_on_error(const std::string& text) {
   static_cast<void>(
-      os::write_to(Stream::Error, os::locale_uses_utf8() ? text : report::to_ascii(text)));
+      os::write_to(StandardStream::Error, os::locale_uses_utf8() ? text : report::to_ascii(text)));
 }
 
 int refuse(const Error& error, ExitStatus status) {
-  say_on_error(report::wrapped_message(error.line(), os::terminal_width(Stream::Error, 0)));
+  say_on_error(report::wrapped_message(error.line(), os::terminal_width(StandardStream::Error, 0)));
   return static_cast<int>(status);
 }
 
-Stream shown_on(const OutputOptions& options) {
+StandardStream shown_on(const OutputOptions& options) {
   const bool taken = std::ranges::any_of(options.exports, [](const ExportTarget& target) {
     return os::is_standard_output(target.file);
   });
-  return taken ? Stream::Error : Stream::Output;
+  return taken ? StandardStream::Error : StandardStream::Output;
 }
 
 void say_notes(const OutputOptions& options, const std::vector<std::string>& notes) {
   if (options.verbosity == Verbosity::Quiet) return;
-  say_on_error(report::note_lines(notes, os::terminal_width(Stream::Error, 0)));
+  say_on_error(report::note_lines(notes, os::terminal_width(StandardStream::Error, 0)));
 }
 
 int deliver(Call& call) {

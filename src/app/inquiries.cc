@@ -16,7 +16,7 @@
 namespace lauka {
 namespace {
 
-using os::Stream;
+using os::StandardStream;
 
 int status_of(const Result<void>& said) {
   return said ? static_cast<int>(ExitStatus::Done) : refuse(said.error(), ExitStatus::Failed);
@@ -24,18 +24,18 @@ int status_of(const Result<void>& said) {
 
 std::optional<int> find_engine(Call& call) {
   Benchmark& benchmark = call.benchmarks.front();
-  if (const auto status = ended(decide_cores(benchmark))) return status;
-  if (const auto status = ended(find_user(call))) return status;
+  if (const auto status = status_if_failed(decide_cores(benchmark))) return status;
+  if (const auto status = status_if_failed(find_user(call))) return status;
   os::watch_for_interrupts();
-  return ended(choose_engine(call, benchmark));
+  return status_if_failed(choose_engine(call, benchmark));
 }
 
 int list_events(Call& call) {
   if (const auto status = find_engine(call)) return *status;
   const engine::ChosenEngine& chosen = call.benchmarks.front().chosen;
   if (chosen.note) say_on_error(report::note_lines({*chosen.note}));
-  return show(inquire::list_events(chosen.engine->catalog(), call.options.inquiry->text,
-                                   os::terminal_width(Stream::Output, 0)));
+  return show(inquire::list_events(chosen.engine->catalog(), call.options.inquiry->filter_or_topic,
+                                   os::terminal_width(StandardStream::Output, 0)));
 }
 
 int list_metrics(Call& call) {
@@ -46,9 +46,9 @@ int list_metrics(Call& call) {
   };
   const auto files = os::open_setting_files();
   const bool has_tree_peak = os::open_memory_groups(files.get()).has_value();
-  return show(
-      inquire::list_metrics(inquire::metrics_here(can_count, has_tree_peak, benchmark.cores.use),
-                            os::terminal_width(Stream::Output, 0)));
+  return show(inquire::list_metrics(
+      inquire::metrics_here(can_count, has_tree_peak, benchmark.cores.core_plan),
+      os::terminal_width(StandardStream::Output, 0)));
 }
 
 int show_help(const std::string& topic) {
@@ -73,33 +73,35 @@ int explain_events(Call& call) {
 
 int stream_threads(Call& call) {
   const Inquiry& wanted = *call.options.inquiry;
-  const auto stream = cores::stream_threads(wanted.processes, call.benchmarks.front().cores.kinds,
-                                            os::linux_calls(), os::darwin_calls());
+  const auto stream =
+      cores::stream_threads(wanted.processes, call.benchmarks.front().cores.session_kinds,
+                            os::linux_calls(), os::darwin_calls());
   if (!stream) return refuse(stream.error(), ExitStatus::Failed);
   const os::MonotonicClock clock;
-  const inquire::Watching watching{
-      .interval = *wanted.interval,
-      .during = wanted.during,
-      .time_ahead = os::time_of_day_ahead(),
+  const inquire::ThreadWatch watching{
+      .interval = *wanted.output_interval,
+      .during = wanted.measuring_time,
+      .time_ahead = os::utc_minus_monotonic(),
       .now = [&] { return clock.now(); },
       .wait = os::sleep_for,
-      .is_over = [] { return os::interrupt() != 0; },
-      .write = [](std::string_view text) { return os::write_to(Stream::Output, text); }};
+      .must_stop = [] { return os::interrupt() != 0; },
+      .write = [](std::string_view text) { return os::write_to(StandardStream::Output, text); }};
   const auto written = inquire::watch_threads(**stream, watching);
   say_on_error(report::note_lines((*stream)->notes()));
   if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
-  return !os::has_reader(Stream::Output) ? static_cast<int>(ExitStatus::Done) : status_of(written);
+  return !os::has_reader(StandardStream::Output) ? static_cast<int>(ExitStatus::Done)
+                                                 : status_of(written);
 }
 
 int show_threads(Call& call) {
   Benchmark& benchmark = call.benchmarks.front();
-  if (const auto status = ended(decide_cores(benchmark))) return *status;
+  if (const auto status = status_if_failed(decide_cores(benchmark))) return *status;
   os::watch_for_interrupts();
   const Inquiry& wanted = *call.options.inquiry;
-  if (wanted.interval) return stream_threads(call);
-  const auto threads =
-      cores::sample_threads(wanted.processes.front(), wanted.during, benchmark.cores.kinds,
-                            os::sleep_for, os::linux_calls(), os::darwin_calls());
+  if (wanted.output_interval) return stream_threads(call);
+  const auto threads = cores::sample_threads(wanted.processes.front(), wanted.measuring_time,
+                                             benchmark.cores.session_kinds, os::sleep_for,
+                                             os::linux_calls(), os::darwin_calls());
   if (!threads) return refuse(threads.error(), ExitStatus::Failed);
   say_on_error(report::note_lines(threads->notes));
   const int status = show(inquire::threads_table(*threads));
@@ -109,8 +111,9 @@ int show_threads(Call& call) {
 }
 
 int check_machine(Call& call) {
-  if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return *status;
-  if (const auto status = ended(find_user(call))) return *status;
+  if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed))
+    return *status;
+  if (const auto status = status_if_failed(find_user(call))) return *status;
   restore_leftovers(call);
   const Options& options = call.options;
   os::watch_for_interrupts();
@@ -133,13 +136,13 @@ int check_machine(Call& call) {
   if (os::linux_calls() != nullptr)
     facts.profile = engine::profile::try_profile(options.counting.user_only, os::linux_calls());
   if (const os::LinuxCalls* calls = os::linux_calls()) {
-    for (const CoreKind& kind : cores::find_kinds(*calls).kinds)
+    for (const CoreKind& kind : cores::detect_linux_kinds(*calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});
   }
-  facts.tunable = tunable_settings();
+  facts.helpful_switches = tunable_settings();
   if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
   const auto lines = inquire::check(facts, engines);
-  const Stream stream = shown_on(options.output);
+  const StandardStream stream = shown_on(options.output);
   Result<void> shown;
   if (options.output.verbosity != Verbosity::Quiet)
     shown = os::write_to(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
@@ -156,7 +159,7 @@ int check_machine(Call& call) {
 }  // namespace
 
 int show(const std::string& text) {
-  return status_of(os::write_to(Stream::Output, text));
+  return status_of(os::write_to(StandardStream::Output, text));
 }
 
 int answer(Call& call) {
@@ -165,7 +168,7 @@ int answer(Call& call) {
     say_notes(call.options.output, {call.options.commands.unquoted->note});
   switch (call.options.inquiry->kind) {
     case InquiryKind::Help:
-      return show_help(call.options.inquiry->text);
+      return show_help(call.options.inquiry->filter_or_topic);
     case InquiryKind::BriefHelp:
       return show(cli::brief_help());
     case InquiryKind::Version:

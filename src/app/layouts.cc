@@ -20,14 +20,15 @@ std::optional<int> build_layouts(Call& call, Observer& shown) {
   shown.finished();
   if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
   if (failed) {
-    say_on_error(report::failed_build_lines(failed->build.of, failed->outcome, failed->output_end,
-                                            os::terminal_width(os::Stream::Error, 0)));
+    say_on_error(report::failed_build_lines(failed->build.name_in_messages, failed->outcome,
+                                            failed->output_end,
+                                            os::terminal_width(os::StandardStream::Error, 0)));
     return static_cast<int>(ExitStatus::Failed);
   }
   const std::function<int()> interrupt = os::interrupt;
   for (const Benchmark& benchmark : call.benchmarks)
     if (auto differ = check_programs_differ(benchmark.plan, {call.user, interrupt}); !differ)
-      return refuse(named(differ.error(), benchmark), ExitStatus::Usage);
+      return refuse(with_benchmark_name(differ.error(), benchmark), ExitStatus::Usage);
   return std::nullopt;
 }
 

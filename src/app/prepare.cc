@@ -36,7 +36,7 @@ constexpr const char* kKeepRoot = "use --as-root to keep root";
 Result<void> open_database(const Call& call, Benchmark& benchmark) {
   const os::ActAs reader(call.user);
   if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
-  auto engine = engine::kperf::open_database_engine(*benchmark.options.counting.kpep,
+  auto engine = engine::kperf::open_database_engine(*benchmark.options.counting.event_database_path,
                                                     benchmark.options.counting.user_only);
   if (!engine) return engine.error();
   benchmark.chosen.engine = *std::move(engine);
@@ -60,8 +60,8 @@ Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
 cores::CoreRequest core_request_of(const Options& options) {
   // Inquiries other than --threads ignore the options about cores.
   if (options.inquiry && options.inquiry->kind != InquiryKind::Threads) return {};
-  return {options.counting.core_kinds, options.counting.cores, options.counting.min_p_share,
-          options.counting.runs == CountingChoice::Apart};
+  return {options.counting.core_kinds, options.counting.core_preference,
+          options.counting.min_p_share, options.counting.counting_choice == CountingChoice::Apart};
 }
 
 /// Decides about core kinds. Copies the decision for the first benchmark if the request is the
@@ -87,20 +87,21 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
     return benchmark.chosen.engine->select(wanted);
   };
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  auto plan =
-      make_plan(benchmark.options, select, seed, benchmark.cores.use, benchmark.groups != nullptr);
+  auto plan = make_plan(benchmark.options, select, seed, benchmark.cores.core_plan,
+                        benchmark.groups != nullptr);
   if (!plan) return plan.error();
   benchmark.plan = *std::move(plan);
   if (benchmark.plan.setting.jobs > 1 && !call.launcher->runs_copies())
     return Error{"--jobs runs copies of a command on Linux only",
                  "start them from a shell: lauka -S './a & ./a & wait'"};
-  for (const Note& note :
-       {Note{NoteKind::NoTreeMemory, *grouped}, Note{NoteKind::NoCoreTimes, benchmark.cores.note}})
+  for (const Note& note : {Note{NoteKind::NoTreeMemory, *grouped},
+                           Note{NoteKind::NoCoreTimes, benchmark.cores.no_times_note}})
     if (!note.text.empty()) benchmark.plan.setting.events.notes.push_back(note);
   return {};
 }
 
-Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std::string_view what) {
+Result<FileSessions> read_saved_file(const Call& call, const std::string& file,
+                                     std::string_view what) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
   const auto text = read_text(call, file, what, most_bytes);
   if (!text) return text.error();
@@ -121,16 +122,16 @@ void enter_saved(SessionFromFile session, Call& call) {
   call.may_be_stopped_by_gates =
       call.may_be_stopped_by_gates ||
       (!session.recording.setting.stop.exact_runs && (!found.verdicts.empty() || found.precision));
-  if (benchmark->saved.empty()) benchmark->measured.findings = std::move(session.findings);
+  if (benchmark->saved.empty()) benchmark->session_result.findings = std::move(session.findings);
   benchmark->saved.push_back(std::move(session.recording));
 }
 
 Result<void> read_saved(Call& call) {
   os::watch_for_interrupts();
-  for (const std::string& file : call.options.from) {
+  for (const std::string& file : call.options.saved_files) {
     auto read = read_saved_file(call, file, "--from");
     if (!read) return read.error();
-    call.risk = read->risk;
+    call.gate_error_rate = read->risk;
     for (SessionFromFile& session : read->benchmarks) enter_saved(std::move(session), call);
   }
   const auto file_of = [&](bool is_suite) {
@@ -142,7 +143,8 @@ Result<void> read_saved(Call& call) {
   if (!file_of(true).empty() && !file_of(false).empty())
     return Error{fmt::format("--from {} is a suite, and {} is not", file_of(true), file_of(false)),
                  "show them apart"};
-  if (call.is_suite() && call.options.gates.controls_fdr) call.risk = gate::ErrorRate::Share;
+  if (call.is_suite() && call.options.gates.controls_fdr)
+    call.gate_error_rate = gate::ErrorRate::Share;
   return {};
 }
 
@@ -164,7 +166,7 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   return {};
 }
 
-Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& benchmark) {
+Result<void> use_file(const std::string& file, const FileSessions& read, Benchmark& benchmark) {
   const auto found = std::ranges::find_if(read.benchmarks, [&](const SessionFromFile& there) {
     return there.benchmark.empty() || there.benchmark == benchmark.name;
   });
@@ -183,8 +185,8 @@ Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& 
 
 /// Adds notes about benchmarks that the baseline has and the suite lacks, unless --only or --shard
 /// selects benchmarks.
-void note_gone(const std::string& file, const ReadFile& read, Call& call) {
-  if (!call.is_suite() || call.options.suite.only || call.options.suite.shard) return;
+void note_gone(const std::string& file, const FileSessions& read, Call& call) {
+  if (!call.is_suite() || call.options.suite.benchmark_filter || call.options.suite.shard) return;
   std::vector<std::string> gone;
   for (const SessionFromFile& there : read.benchmarks)
     if (!there.benchmark.empty() && std::ranges::find(call.benchmarks, there.benchmark,
@@ -200,17 +202,17 @@ void note_gone(const std::string& file, const ReadFile& read, Call& call) {
 
 /// Reads each baseline file once, because a file may be a pipe.
 Result<void> add_baselines(Call& call) {
-  std::map<std::string, ReadFile> files;
+  std::map<std::string, FileSessions> files;
   for (Benchmark& benchmark : call.benchmarks) {
     if (!benchmark.options.gates.baseline) continue;
     const std::string& file = *benchmark.options.gates.baseline;
     if (files.count(file) == 0) {
       auto read = read_saved_file(call, file, "the baseline");
-      if (!read) return named(read.error(), benchmark);
+      if (!read) return with_benchmark_name(read.error(), benchmark);
       files.emplace(file, *std::move(read));
     }
     if (auto used = use_file(file, files.at(file), benchmark); !used)
-      return named(used.error(), benchmark);
+      return with_benchmark_name(used.error(), benchmark);
   }
   for (const auto& [file, read] : files) note_gone(file, read, call);
   return {};
@@ -219,7 +221,7 @@ Result<void> add_baselines(Call& call) {
 void share_gates(Call& call) {
   std::size_t decisions = 0;
   for (const Benchmark& benchmark : call.benchmarks) decisions += count_decisions(benchmark.plan);
-  for (Benchmark& benchmark : call.benchmarks) benchmark.plan.gates_of_job = decisions;
+  for (Benchmark& benchmark : call.benchmarks) benchmark.plan.decisions_of_job = decisions;
 }
 
 /// Checks the files of a command, except a folder or input that a build may make.
@@ -262,16 +264,18 @@ Result<void> open_exports(Call& call) {
       [](const ExportTarget& target) { return os::is_standard_output(target.file); });
   std::vector<std::string> outputs;
   for (const Benchmark& benchmark : call.benchmarks) {
-    if (auto usable = check_files(benchmark.plan); !usable) return named(usable.error(), benchmark);
+    if (auto usable = check_files(benchmark.plan); !usable)
+      return with_benchmark_name(usable.error(), benchmark);
     for (std::size_t c = 0; c < benchmark.plan.commands.size(); ++c) {
       const auto command = command_in_layout(benchmark.plan, c, 0);
       if (command->output.kind == OutputKind::File) outputs.push_back(command->output.path);
       if (command->output.kind == OutputKind::Inherit && !call.is_saved() &&
           to_output != call.options.output.exports.end())
-        return named({fmt::format("--{} {} would be mixed with the commands' own output",
-                                  to_output->option, cited(to_output->file)),
-                      "export to a file, or leave out --show-output"},
-                     benchmark);
+        return with_benchmark_name(
+            {fmt::format("--{} {} would be mixed with the commands' own output", to_output->option,
+                         cited(to_output->file)),
+             "export to a file, or leave out --show-output"},
+            benchmark);
     }
   }
   auto exports = os::open_exports(call.options.output.exports, outputs);
@@ -330,7 +334,7 @@ Result<void> make_plans(Call& call) {
     if (made) continue;
     const auto& unquoted = benchmark.options.commands.unquoted;
     return unquoted && !unquoted->tip.empty() ? Error{made.error().what, unquoted->tip}
-                                              : named(made.error(), benchmark);
+                                              : with_benchmark_name(made.error(), benchmark);
   }
   return {};
 }
@@ -346,8 +350,8 @@ Result<void> start_launcher(Call& call) {
 }
 
 Result<void> decide_cores(Benchmark& benchmark) {
-  auto decided =
-      cores::decide(core_request_of(benchmark.options), os::linux_calls(), os::darwin_calls());
+  auto decided = cores::plan_core_use(core_request_of(benchmark.options), os::linux_calls(),
+                                      os::darwin_calls());
   if (!decided) return decided.error();
   benchmark.cores = *std::move(decided);
   return {};
@@ -362,14 +366,14 @@ Result<void> find_user(Call& call) {
 
 Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   const Options& options = benchmark.options;
-  if (options.counting.kpep) return open_database(call, benchmark);
+  if (options.counting.event_database_path) return open_database(call, benchmark);
   engine::MacosEngineOptions macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
   macos.strategy = options.counting.strategy;
-  macos.period = options.counting.period;
+  macos.period = options.counting.thread_sampling_period;
   macos.takes_turns = !benchmark.name.empty();
   auto chosen = engine::choose(options.counting.engine, options.counting.user_only,
-                               os::linux_calls(), benchmark.cores.kinds, call.user, macos);
+                               os::linux_calls(), benchmark.cores.session_kinds, call.user, macos);
   if (!chosen) return chosen.error();
   benchmark.chosen = *std::move(chosen);
   auto& engine = benchmark.chosen.engine;
@@ -377,25 +381,25 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
     const bool counts_threads =
         os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
     engine = counts_threads ? engine::with_region_of_threads(std::move(engine))
-                            : engine::without_regions(std::move(engine));
+                            : engine::make_uncounting_engine(std::move(engine));
   }
   engine = engine::with_energy(std::move(engine), os::linux_calls());
-  if (options.counting.runs == CountingChoice::Apart)
+  if (options.counting.counting_choice == CountingChoice::Apart)
     engine = engine::separate_counting(std::move(engine));
   if (options.inquiry) return {};
-  if (const auto period = options.counting.profile)
+  if (const auto period = options.counting.profiling_period)
     engine = engine::profile::with_profile(std::move(engine), *period, options.counting.user_only,
                                            call.user, os::linux_calls());
-  engine = cores::with_core_time(std::move(engine), benchmark.cores, os::linux_calls(),
-                                 os::darwin_calls());
+  engine = cores::with_times_by_kind(std::move(engine), benchmark.cores, os::linux_calls(),
+                                     os::darwin_calls());
   return {};
 }
 
-Error named(const Error& error, const Benchmark& benchmark) {
+Error with_benchmark_name(const Error& error, const Benchmark& benchmark) {
   return benchmark.name.empty() ? error : error.prefixed("benchmark " + cited(benchmark.name));
 }
 
-std::optional<int> ended(const Result<void>& made, ExitStatus if_refused) {
+std::optional<int> status_if_failed(const Result<void>& made, ExitStatus if_refused) {
   if (made) return std::nullopt;
   if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
   return refuse(made.error(), if_refused);
@@ -403,31 +407,32 @@ std::optional<int> ended(const Result<void>& made, ExitStatus if_refused) {
 
 std::optional<int> add_benchmarks(Call& call) {
   if (!call.is_saved())
-    if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return status;
-  if (const auto status = ended(find_user(call))) return status;
-  if (call.is_saved()) return ended(read_saved(call));
+    if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed))
+      return status;
+  if (const auto status = status_if_failed(find_user(call))) return status;
+  if (call.is_saved()) return status_if_failed(read_saved(call));
   restore_leftovers(call);
   if (!call.options.suite.file) {
     call.benchmarks.push_back({.options = call.options});
     return std::nullopt;
   }
-  if (const auto status = ended(add_suite(call))) return status;
+  if (const auto status = status_if_failed(add_suite(call))) return status;
   if (!call.benchmarks.empty()) return std::nullopt;
   say_on_error(report::note_lines({"this part of the suite has no benchmark"}));
   return static_cast<int>(ExitStatus::Done);
 }
 
 std::optional<int> prepare(Call& call) {
-  if (const auto status = ended(choose_tuning(call))) return status;
+  if (const auto status = status_if_failed(choose_tuning(call))) return status;
   os::watch_for_interrupts();  // before engines take counters, which must be released
-  if (const auto status = ended(make_plans(call))) return status;
+  if (const auto status = status_if_failed(make_plans(call))) return status;
   if (!call.is_saved()) ask_for_head(call);
-  if (const auto status = ended(add_baselines(call))) return status;
+  if (const auto status = status_if_failed(add_baselines(call))) return status;
   share_gates(call);
-  return ended(open_exports(call));
+  return status_if_failed(open_exports(call));
 }
 
-std::vector<Label> find_head(Call& call) {
+std::vector<Label> await_head_labels(Call& call) {
   constexpr std::size_t most_bytes = 4096;
   if (!call.git) return {};
   const auto answer = call.git->program->wait(most_bytes);
@@ -445,7 +450,7 @@ std::vector<Label> find_head(Call& call) {
   return {};
 }
 
-void find_labels(Call& call, std::vector<Label> head) {
+void add_git_labels(Call& call, std::vector<Label> head) {
   if (head.empty()) return;
   const auto git = ask_git(call, {"status", "--porcelain", "--untracked-files=no"});
   const auto answer = git->wait(1);

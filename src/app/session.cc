@@ -35,7 +35,7 @@ std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
 Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
   auto files = os::open_metric_files(call.user);
   const bool is_needed = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return std::ranges::any_of(benchmark.plan.reported, &OwnMetric::is_written);
+    return std::ranges::any_of(benchmark.plan.reported_metrics, &OwnMetric::is_written);
   });
   if (files || is_needed) return files;
   return std::unique_ptr<os::MetricFiles>();
@@ -58,7 +58,7 @@ class Announcer final : public Observer {
   void progress(const Progress& progress) override { drawing_->progress(progress); }
   void building(std::string_view what) override { drawing_->building(what); }
   void finished() override { drawing_->finished(); }
-  void counts_lost(const Command& command, const UncountedFile& file) override {
+  void counts_lost(const Command& command, const CounterLossFile& file) override {
     drawing_->finished();
     say_notes(options_, {report::uncounted_line(command, file)});
   }
@@ -83,12 +83,12 @@ std::unique_ptr<Observer> choose_drawing(const Call& call) {
     });
   });
   const bool draws = options.output.progress && options.output.verbosity != Verbosity::Quiet &&
-                     !is_shared && os::wants_drawing(os::Stream::Error);
+                     !is_shared && os::wants_drawing(os::StandardStream::Error);
   if (!draws) return std::make_unique<NoObserver>();
   const auto draw = [](std::string_view text) {
-    static_cast<void>(os::write_to(os::Stream::Error, text));
+    static_cast<void>(os::write_to(os::StandardStream::Error, text));
   };
-  const auto width = [] { return os::terminal_width(os::Stream::Error, 80); };
+  const auto width = [] { return os::terminal_width(os::StandardStream::Error, 80); };
   return std::make_unique<report::ProgressBar>(draw, width, !os::locale_uses_utf8(),
                                                options.output.presentation.time_unit);
 }
@@ -121,7 +121,7 @@ Result<std::optional<LogHead>> head_of_log(const std::string& text, const std::s
 using MadeOf = std::vector<std::pair<std::string, std::string>>;
 
 void add_typed(const Call& call, MadeOf& all) {
-  for (const TypedOption& typed : call.options.typed) {
+  for (const TypedOption& typed : call.options.typed_options) {
     const cli::OptionInfo* option = cli::option_of_key(typed.key);
     const bool is_free = option == nullptr || option->group == cli::Group::Output ||
                          option->name == "resume" || option->name == "suite";
@@ -138,19 +138,20 @@ void add_typed(const Call& call, MadeOf& all) {
 }
 
 /// Leaves out programs of commands with a setup, because the setup may make the program.
-void add_programs(const std::vector<BenchmarkRun>& runs, const RunContext& context, MadeOf& all) {
-  for (const BenchmarkRun& run : runs) {
+void add_programs(const std::vector<BenchmarkToRun>& runs, const RunContext& context, MadeOf& all) {
+  for (const BenchmarkToRun& run : runs) {
     std::vector<Fingerprint> programs;
-    identify(run.plan, {context.user, context.interrupt}, 0, run.plan.commands.size(), programs);
+    set_fingerprints(run.plan, {context.user, context.pending_interrupt}, 0,
+                     run.plan.commands.size(), programs);
     for (std::size_t c = 0; c < programs.size(); ++c)
       if (!run.plan.commands[c].hooks[HookKind::Setup])
         all.emplace_back("the program of " + cited(run.plan.commands[c].name) + " in benchmark " +
                              cited(run.name),
-                         programs[c].executable);
+                         programs[c].executable_hash);
   }
 }
 
-MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
+MadeOf describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs,
                        const RunContext& context) {
   MadeOf all = {{"lauka", std::string(cli::version())}};
   add_typed(call, all);
@@ -167,7 +168,7 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
     // The log identifies counts only by their position in a pass.
     for (const Pass& pass : benchmark.plan.setting.events.passes) {
       add(fmt::format("pass {}", static_cast<int>(pass.kind)));
-      for (const std::size_t event : pass.events)
+      for (const std::size_t event : pass.event_indices)
         add(benchmark.plan.setting.events.events.at(event).name);
     }
     for (const Command& command : benchmark.plan.commands)
@@ -213,8 +214,8 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
     auto& [benchmark, kept] = *rounds;
     const Plan& plan = call.benchmarks[benchmark].plan;
     const std::size_t runs = plan.setting.order == Order::Sequential ? 1 : plan.commands.size();
-    if (!kept.first.is_thrown_away()) log.earlier_rounds += kept.steps / runs;
-    log.keepers[benchmark].finished.push_back(std::move(kept));
+    if (!kept.first.is_thrown_away()) log.earlier_rounds += kept.step_count / runs;
+    log.keepers[benchmark].rounds_to_replay.push_back(std::move(kept));
     end = next + 1;
   }
   return end;
@@ -240,7 +241,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   const auto bytes = options.suite.resumes ? take_up(lines->text(), all, call)
                                            : Result<std::size_t>(std::size_t{0});
   if (!bytes) return bytes.error();
-  if (auto cut = lines->cut(*bytes); !cut) return cut;
+  if (auto cut = lines->truncate_to(*bytes); !cut) return cut;
   log.lines = std::move(lines);
   if (*bytes == 0)
     log.lines->append(log.seals.seal(to_line(LogHead{all, *options.run.seed, call.began})));
@@ -252,7 +253,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
              : fmt::format("--resume goes on after {} kept in {}",
                            plural(log.earlier_rounds, "round"), cited(log.file))});
   for (std::size_t i = 0; i < log.keepers.size(); ++i)
-    log.keepers[i].keep = [&log, i](const FinishedRounds& rounds) {
+    log.keepers[i].append_to_log = [&log, i](const FinishedRounds& rounds) {
       log.lines->append(log.seals.seal(to_line(i, rounds)));
     };
   return {};
@@ -276,7 +277,7 @@ Result<void> take_seed(Call& call) {
   return {};
 }
 
-Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs, const RunContext& context) {
+Result<void> keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs, const RunContext& context) {
   const auto file = call.is_suite() ? log_path(call.options.output) : std::nullopt;
   if (!file) return {};
   const MadeOf all = describe_origin(call, runs, context);
@@ -304,16 +305,16 @@ std::optional<int> measure_tuned(Call& call) {
   const auto machine = tuned_machine(call);
   const RunContext context{*call.launcher,      clock,        observer, os::interrupt, call.user,
                            metric_files->get(), machine.get()};
-  std::vector<BenchmarkRun> runs;
+  std::vector<BenchmarkToRun> runs;
   for (const Benchmark& benchmark : call.benchmarks)
     runs.push_back({benchmark.name, benchmark.plan, *benchmark.chosen.engine, benchmark.groups,
                     describes_session(call.options.output)});
   if (auto kept = keep_rounds(call, runs, context); !kept)
     return refuse(kept.error(), ExitStatus::Usage);
-  auto measured = carry_out(runs, context, call.options.run.seed.value_or(0));
+  auto measured = run_benchmarks(runs, context, call.options.run.seed.value_or(0));
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
   for (std::size_t i = 0; i < measured->size(); ++i)
-    call.benchmarks[i].measured = std::move((*measured)[i]);
+    call.benchmarks[i].session_result = std::move((*measured)[i]);
   return std::nullopt;
 }
 
@@ -326,15 +327,16 @@ Result<void> add_suite(Call& call) {
   auto suite = cli::read_suite(call.options, *text);
   if (!suite) return suite.error();
   call.suite_text = *std::move(text);
-  suite->session.typed = std::move(call.options.typed);
-  suite->session.suite.resumes = call.options.suite.resumes;
-  suite->session.suite.only = call.options.suite.only;
-  suite->session.suite.shard = call.options.suite.shard;
-  call.options = std::move(suite->session);
+  suite->session_options.typed_options = std::move(call.options.typed_options);
+  suite->session_options.suite.resumes = call.options.suite.resumes;
+  suite->session_options.suite.benchmark_filter = call.options.suite.benchmark_filter;
+  suite->session_options.suite.shard = call.options.suite.shard;
+  call.options = std::move(suite->session_options);
   if (auto taken = take_seed(call); !taken) return taken;
   if (!call.options.run.seed)
     call.options.run.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  call.risk = call.options.gates.controls_fdr ? gate::ErrorRate::Share : gate::ErrorRate::Any;
+  call.gate_error_rate =
+      call.options.gates.controls_fdr ? gate::ErrorRate::Share : gate::ErrorRate::Any;
   for (cli::Benchmark& benchmark : suite->benchmarks) {
     benchmark.options.run.seed = derive_seed(*call.options.run.seed, benchmark.name);
     call.benchmarks.push_back(
@@ -352,13 +354,13 @@ bool needs_machine(const Call& call) {
 
 std::optional<int> measure(Call& call) {
   say_hints(call);
-  std::vector<Label> head = find_head(call);
+  std::vector<Label> head = await_head_labels(call);
   if (has_layouts(call)) {
     const auto drawing = choose_drawing(call);
     if (const auto status = build_layouts(call, *drawing)) return status;
   }
   const os::LinuxCalls* linux_system = os::linux_calls();
-  std::vector<Throttling> throttling;
+  std::vector<QuotaWait> throttling;
   if (linux_system != nullptr) {
     if (needs_machine(call)) call.allowance = os::read_allowance(*linux_system);
     // Takes 50 us, so is done only if throttling can be shown.
@@ -368,10 +370,10 @@ std::optional<int> measure(Call& call) {
   if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
   const auto status = measure_tuned(call);
   if (!throttling.empty())
-    call.throttling = throttled_between(throttling, os::read_throttling(*linux_system));
+    call.throttling = longest_quota_wait(throttling, os::read_throttling(*linux_system));
   end_tuning(call);
   compare_tuning(call);
-  if (!status) find_labels(call, std::move(head));
+  if (!status) add_git_labels(call, std::move(head));
   return status;
 }
 
@@ -379,7 +381,7 @@ void end_log(Call& call, bool is_exported) {
   if (!call.log) return;
   os::AppendLog& lines = *call.log->lines;
   const bool is_whole = std::ranges::none_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return benchmark.measured.session.cut_short.has_value();
+    return benchmark.session_result.session.cut_short.has_value();
   });
   // A failed export has freed its disk space, so the lines may fit now.
   const bool is_kept = lines.flush();

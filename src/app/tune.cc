@@ -28,74 +28,77 @@ tune::CpuFacts cpu_facts(const CountingOptions& options) {
   const os::LinuxCalls& calls = *os::linux_calls();
   tune::CpuFacts facts{.allowed = calls.allowed_cpus()};
   const CoreKinds kinds =
-      options.core_kinds.empty() ? cores::find_kinds(calls).kinds : options.core_kinds;
+      options.core_kinds.empty() ? cores::detect_linux_kinds(calls).kinds : options.core_kinds;
   if (kinds.size() > 1)
-    facts.fastest =
-        options.cores == CorePreference::Efficiency ? kinds.back().cpus : kinds.front().cpus;
+    facts.preferred_kind_cpus = options.core_preference == CorePreference::Efficiency
+                                    ? kinds.back().cpus
+                                    : kinds.front().cpus;
   return facts;
 }
 
 std::vector<std::string> restored_lines(const tune::RestoreResult& restored) {
-  std::vector<std::string> lines = restored.failed;
-  lines.insert(lines.end(), restored.changed.begin(), restored.changed.end());
+  std::vector<std::string> lines = restored.failure_messages;
+  lines.insert(lines.end(), restored.foreign_change_messages.begin(),
+               restored.foreign_change_messages.end());
   return lines;
 }
 
 void say_without_root(Call& call) {
   std::vector<std::string> more;
-  for (const tune::FoundSetting& setting :
+  for (const tune::SettingState& setting :
        tune::find_settings(*call.settings, *call.options.run.tune, call.tune_cpus))
-    if (setting.asked && setting.needs_root &&
+    if (setting.is_requested && setting.needs_root &&
         std::ranges::find(more, setting.row->name) == more.end())
       more.emplace_back(setting.row->name);
   std::string note = "--tune without root: ";
-  note += call.tune_cpus.commands.empty()
+  note += call.tune_cpus.command_cpus.empty()
               ? std::string("nothing is switched")
               : fmt::format("commands run on CPUs of their own ({}), and that is all",
-                            cpu_list_text(call.tune_cpus.commands));
+                            cpu_list_text(call.tune_cpus.command_cpus));
   if (!more.empty()) note += fmt::format("; sudo would also switch {}", listed(more));
   say_notes(call.options.output, {note});
 }
 
 void pause_tuning(Call& call) {
   call.launcher->use_own_cpus(false, "");
-  if (!call.tuned) return;
-  std::vector<std::uint32_t> all = call.tune_cpus.commands;
-  all.insert(all.end(), call.tune_cpus.rest.begin(), call.tune_cpus.rest.end());
-  if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(all);
-  call.tuned->pause();
+  if (!call.tuning_session) return;
+  std::vector<std::uint32_t> all = call.tune_cpus.command_cpus;
+  all.insert(all.end(), call.tune_cpus.other_cpus.begin(), call.tune_cpus.other_cpus.end());
+  if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(all);
+  call.tuning_session->pause();
 }
 
 void resume_tuning(Call& call) {
-  if (call.tuned) {
-    if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(call.tune_cpus.rest);
-    call.tuned->go_on();
+  if (call.tuning_session) {
+    if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
+    call.tuning_session->go_on();
   }
-  call.launcher->use_own_cpus(true, call.tuned ? call.tuned->group() : "");
+  call.launcher->use_own_cpus(
+      true, call.tuning_session ? call.tuning_session->own_cpus_group_file() : "");
 }
 
 }  // namespace
 
 void restore_after_lauka(int lauka) {
   if (!os::is_there(tune::kJournalFolder)) return;
-  if (const auto files = os::open_setting_files()) tune::restore_after(*files, lauka);
+  if (const auto files = os::open_setting_files()) tune::restore_if_written_by(*files, lauka);
 }
 
 void restore_leftovers(Call& call) {
   if (!os::is_there(tune::kJournalFolder)) return;
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr) return;
-  const auto left = tune::restore_left(*files);
+  const auto left = tune::restore_leftover_settings(*files);
   if (left && *left) {
     const tune::RestoreResult& restored = **left;
     std::vector<std::string> lines = restored_lines(restored);
-    if (restored.settings > 0)
+    if (restored.restored_count > 0)
       lines.push_back(fmt::format("{} that a killed lauka had tuned are as they were before",
-                                  plural(restored.settings, "setting")));
+                                  plural(restored.restored_count, "setting")));
     say_notes(call.options.output, lines);
   } else if (!left && os::has_root_rights()) {
     say_notes(call.options.output, {left.error().line()});
-  } else if (const auto pid = tune::holder(*files); pid && !files->is_alive(*pid)) {
+  } else if (const auto pid = tune::journal_writer_pid(*files); pid && !files->is_alive(*pid)) {
     say_notes(call.options.output,
               {"a killed lauka has left this machine tuned; sudo lauka --untune "
                "restores it"});
@@ -111,10 +114,10 @@ int untune(Call& call) {
   if (!os::has_root_rights())
     return refuse({"only root can restore what was tuned", "sudo lauka --untune"},
                   ExitStatus::Failed);
-  const auto left = tune::restore_left(*files);
+  const auto left = tune::restore_leftover_settings(*files);
   if (!left) return refuse(left.error(), ExitStatus::Failed);
   if (!*left) {
-    const auto pid = tune::holder(*files);
+    const auto pid = tune::journal_writer_pid(*files);
     return refuse({pid && files->is_alive(*pid)
                        ? fmt::format("lauka (process {}) is measuring on this tuned machine", *pid)
                        : fmt::format("another process has locked {}", tune::kJournalFolder),
@@ -122,12 +125,12 @@ int untune(Call& call) {
                   ExitStatus::Failed);
   }
   const tune::RestoreResult& done = **left;
-  say_notes(call.options.output, done.changed);
-  if (!done.failed.empty())
-    return refuse({done.failed.front(),
+  say_notes(call.options.output, done.foreign_change_messages);
+  if (!done.failure_messages.empty())
+    return refuse({done.failure_messages.front(),
                    fmt::format("restore it by hand, then remove {}", tune::kJournalFolder)},
                   ExitStatus::Failed);
-  return show(plural(done.settings, "setting") + " restored\n");
+  return show(plural(done.restored_count, "setting") + " restored\n");
 }
 
 int list_tuning(Call& call) {
@@ -148,11 +151,11 @@ std::vector<std::string> tunable_settings() {
   if (!files) return {};
   const auto cpus = tune::choose_cpus(*files, {}, cpu_facts({}));
   std::vector<std::string> names;
-  for (const tune::FoundSetting& setting : tune::find_settings(*files, {}, *cpus)) {
+  for (const tune::SettingState& setting : tune::find_settings(*files, {}, *cpus)) {
     const std::string name(setting.row->name);
     const bool helps = setting.changes() || setting.needs_root ||
-                       (!setting.asked && setting.now != setting.wanted);
-    if (helps && !setting.path.empty()) names.push_back(setting.asked ? name : "+" + name);
+                       (!setting.is_requested && setting.current_value != setting.wanted);
+    if (helps && !setting.path.empty()) names.push_back(setting.is_requested ? name : "+" + name);
   }
   return names;
 }
@@ -165,9 +168,9 @@ Result<void> choose_tuning(Call& call) {
       return Error{
           "--tune=compare has nothing to compare on macOS, which lets no program switch it",
           "use --tune"};
-    if (call.options.counting.cores == CorePreference::Any)
+    if (call.options.counting.core_preference == CorePreference::Any)
       for (Benchmark& benchmark : call.benchmarks)
-        benchmark.options.counting.cores = CorePreference::Performance;
+        benchmark.options.counting.core_preference = CorePreference::Performance;
     say_notes(call.options.output,
               {"--tune: macOS lets no program switch what it knows; commands prefer "
                "the performance cores (--cores p)"});
@@ -175,10 +178,12 @@ Result<void> choose_tuning(Call& call) {
   }
   if (auto known = tune::check_names(*call.options.run.tune); !known) return known;
   for (const Benchmark& benchmark : call.benchmarks)
-    if (call.options.run.tune->compares && benchmark.options.counting.cores != CorePreference::Any)
-      return named({"--tune=compare cannot be combined with --cores: untuned runs go to any CPU",
-                    "leave one of them out"},
-                   benchmark);
+    if (call.options.run.tune->compares &&
+        benchmark.options.counting.core_preference != CorePreference::Any)
+      return with_benchmark_name(
+          {"--tune=compare cannot be combined with --cores: untuned runs go to any CPU",
+           "leave one of them out"},
+          benchmark);
   auto cpus = tune::choose_cpus(*files, *call.options.run.tune, cpu_facts(call.options.counting));
   if (!cpus) return cpus.error();
   call.tune_cpus = *std::move(cpus);
@@ -186,8 +191,8 @@ Result<void> choose_tuning(Call& call) {
 }
 
 void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
-  const auto& own = call.tune_cpus.commands;
-  auto& cpus = benchmark.cores.use.cpus;
+  const auto& own = call.tune_cpus.command_cpus;
+  auto& cpus = benchmark.cores.core_plan.cpus;
   if (own.empty()) return;
   const auto both = common_cpus(own, cpus);
   if (cpus.empty()) cpus = own;
@@ -199,7 +204,7 @@ Result<void> begin_tuning(Call& call) {
   TuneRequest request = *call.options.run.tune;
   if (!os::has_root_rights()) {
     say_without_root(call);
-    call.tuning = Tuning{.cpus = call.tune_cpus.commands};
+    call.tuning = Tuning{.cpus = call.tune_cpus.command_cpus};
     if (!call.tuning->cpus.empty())
       call.tuning->switched = {{"cpus", "any", cpu_list_text(call.tuning->cpus), 1}};
     call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
@@ -209,16 +214,16 @@ Result<void> begin_tuning(Call& call) {
   if (call.groups) request.choices.push_back({"partition", false});
   auto tuned = tune::TuningSession::begin(*call.settings, request, call.tune_cpus);
   if (!tuned) return tuned.error();
-  call.tuned = *std::move(tuned);
-  call.tuning = call.tuned->in_force();
+  call.tuning_session = *std::move(tuned);
+  call.tuning = call.tuning_session->in_force();
   call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
-  call.launcher->use_own_cpus(true, call.tuned->group());
-  if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(call.tune_cpus.rest);
+  call.launcher->use_own_cpus(true, call.tuning_session->own_cpus_group_file());
+  if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
   std::vector<std::string> names;
   for (const TunedSwitch& entry : call.tuning->switched)
     if (entry.before != entry.during) names.push_back(entry.name);
   std::vector<std::string> notes;
-  if (const auto& left = call.tuned->found_left()) notes = restored_lines(*left);
+  if (const auto& left = call.tuning_session->leftovers_restored()) notes = restored_lines(*left);
   notes.push_back(names.empty() ? "--tune: there is nothing to switch here"
                                 : fmt::format("tuned for this session: {}", listed(names)));
   say_notes(call.options.output, notes);
@@ -260,7 +265,8 @@ void compare_tuning(Call& call) {
   if (!call.tuning) return;
   auto& compared = call.tuning->compared;
   for (const Benchmark& benchmark : call.benchmarks)
-    for (TunedComparison& of_command : compare_tuned(benchmark.plan, benchmark.measured.session)) {
+    for (TunedComparison& of_command :
+         compare_tuned(benchmark.plan, benchmark.session_result.session)) {
       of_command.benchmark = benchmark.name;
       compared.push_back(std::move(of_command));
     }
@@ -269,10 +275,10 @@ void compare_tuning(Call& call) {
 
 void end_tuning(Call& call) {
   if (call.tuning) call.tuning->after = tune::read_vitals(*call.settings, call.tuning->cpus);
-  if (!call.tuned) return;
+  if (!call.tuning_session) return;
   call.launcher->use_own_cpus(true, "");
-  say_notes(call.options.output, restored_lines(call.tuned->restore()));
-  call.tuned.reset();
+  say_notes(call.options.output, restored_lines(call.tuning_session->restore()));
+  call.tuning_session.reset();
 }
 
 }  // namespace lauka

@@ -35,7 +35,7 @@ std::optional<WordScript> listing_of(std::string_view name) {
 }
 
 ValueWord find_value_word(std::string_view name) {
-  ValueWord word{.name = std::string(name), .listing = listing_of(name)};
+  ValueWord word{.word_placeholder = std::string(name), .listing = listing_of(name)};
   const auto parts = split(name, '|');
   for (const std::string_view part : parts) {
     if (parts.size() > 1 && is_choice(part)) word.choices.emplace_back(part);
@@ -132,8 +132,8 @@ std::string man_synopsis(const ProgramDescription& program, const CommandDescrip
   if (!command.name.empty()) out += " " + bold(command.name);
   out += " [" + slanted("options") + "]";
   if (command.name.empty()) out += " [" + bold("--") + "]";
-  if (!command.words.empty()) out += " " + slanted(command.words);
-  if (command.name.empty()) out += " [" + slanted(command.words) + " ...]";
+  if (!command.argument_usage.empty()) out += " " + slanted(command.argument_usage);
+  if (command.name.empty()) out += " [" + slanted(command.argument_usage) + " ...]";
   return out + "\n";
 }
 
@@ -142,8 +142,8 @@ std::string man_commands(const ProgramDescription& program) {
     return ".SH OPTIONS\n" + man_options(program.commands.front());
   std::string out = ".SH COMMANDS\n";
   for (const CommandDescription& command : program.commands) {
-    out += fmt::format(".SS {}{}{}\n", command.name, command.words.empty() ? "" : " ",
-                       for_roff(command.words));
+    out += fmt::format(".SS {}{}{}\n", command.name, command.argument_usage.empty() ? "" : " ",
+                       for_roff(command.argument_usage));
     out += roff_lines(command.purpose) + man_options(command);
   }
   return out;
@@ -167,7 +167,8 @@ std::string backslashed(std::string_view text, std::string_view special) {
 }
 
 std::string write_note(const ProgramDescription& program) {
-  return fmt::format("made by {} from the option table; not to be edited", program.made_by);
+  return fmt::format("made by {} from the option table; not to be edited",
+                     program.completions_made_by);
 }
 
 std::string list_choices(const ValueWord& word) {
@@ -211,7 +212,7 @@ std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) 
   const ValueWord& word = words[place];
   std::vector<std::string> actions;
   if (!word.choices.empty()) actions.push_back("_@_words " + shell_quoted(list_choices(word)));
-  if (word.listing) actions.push_back(fmt::format("_@_{}", word.listing->name));
+  if (word.listing) actions.push_back(fmt::format("_@_{}", word.listing->function_suffix));
   if (word.is_file) actions.emplace_back("_@_files f");
   if (word.is_folder) actions.emplace_back("_@_files d");
   if (word.is_command) actions.emplace_back("_@_commands");
@@ -302,8 +303,8 @@ std::string listing_functions(const ProgramDescription& program, const Write& wr
     for (const ValueWord& word : words) {
       if (!word.listing) continue;
       const std::string function =
-          write(word.listing->name,
-                shell_quoted(word.listing->script) + (word.listing->takes_several ? " ," : ""));
+          write(word.listing->function_suffix, shell_quoted(word.listing->script) +
+                                                   (word.listing->is_comma_separated ? " ," : ""));
       if (functions.find(function) == std::string::npos) functions += function;
     }
   };
@@ -334,7 +335,7 @@ std::string bash_words(const ProgramDescription& program) {
 }
 
 std::string bash(const ProgramDescription& program) {
-  const CommandDescription outside{.groups = {{"", program.common}}};
+  const CommandDescription outside{.groups = {{"", program.own_options}}};
   const bool is_single = program.commands.front().name.empty();
   const std::string text = fmt::format(
       "# bash completion for {}, {}\n\n_@_options='{}'\n", program.name, write_note(program),
@@ -357,7 +358,7 @@ std::string zsh_value(const ValueWord& word) {
   } else if (!choices.empty()) {
     action = fmt::format("({})", choices);
   } else if (word.listing) {
-    action = fmt::format("_@_{}", word.listing->name);
+    action = fmt::format("_@_{}", word.listing->function_suffix);
   } else if (word.is_folder) {
     action = "_files -/";
   } else if (word.is_file) {
@@ -365,7 +366,7 @@ std::string zsh_value(const ValueWord& word) {
   } else if (word.is_command) {
     action = "_cmdstring";
   }
-  return fmt::format(":{}:{}", backslashed(word.name, ":[]()\\"), action);
+  return fmt::format(":{}:{}", backslashed(word.word_placeholder, ":[]()\\"), action);
 }
 
 std::string zsh_spec(const OptionDescription& option, const std::string& spelling) {
@@ -435,14 +436,14 @@ std::string zsh(const ProgramDescription& program) {
                  "  ((CURRENT--))\nfi\n"
                  "if ((CURRENT == 2)); then\n  _describe command commands\nelse\n  shift words\n"
                  "  ((CURRENT--))\n  case $words[1] in\n{}  esac\nfi\n",
-                 list, program.common.front().spelling(), program.common.front().spelling(),
-                 cases));
+                 list, program.own_options.front().spelling(),
+                 program.own_options.front().spelling(), cases));
 }
 
 std::string fish_words(const ValueWord& word) {
   std::string value;
   if (!word.choices.empty()) value += " -a " + shell_quoted(list_choices(word));
-  if (word.listing) value += fmt::format(" -a '(_@_{})'", word.listing->name);
+  if (word.listing) value += fmt::format(" -a '(_@_{})'", word.listing->function_suffix);
   if (word.is_folder)
     value +=
         " -a '(__fish_complete_directories (string replace -r \"^-[^=]*=\" \"\" -- "
@@ -503,7 +504,7 @@ std::string fish(const ProgramDescription& program) {
   std::string none = complete + " -n 'not __fish_seen_subcommand_from";
   for (const CommandDescription& command : program.commands)
     none += " " + std::string(command.name);
-  for (const OptionDescription& option : program.common) out += none + "'" + fish_line(option);
+  for (const OptionDescription& option : program.own_options) out += none + "'" + fish_line(option);
   for (const CommandDescription& command : program.commands) {
     out += fmt::format("{}' -a {} -d {}\n", none, command.name, shell_quoted(command.purpose));
     const std::string begin =
@@ -671,7 +672,7 @@ std::string completion(const ProgramDescription& program, std::string_view shell
 ProgramDescription lauka_description() {
   ProgramDescription lauka{.name = "lauka",
                            .date = "2026-11-22",
-                           .made_by = "lauka_docs",
+                           .completions_made_by = "lauka_docs",
                            .purpose = "compares the performance of commands"};
   lauka.paragraphs = {
       "Each COMMAND is one argument, split into words as a shell does and run without one. The "
@@ -706,7 +707,8 @@ ProgramDescription lauka_description() {
        "/dev/shm, else /tmp)"},
   };
   lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};
-  CommandDescription whole{.words = "COMMAND", .values = {{.name = "command", .is_command = true}}};
+  CommandDescription whole{.argument_usage = "COMMAND",
+                           .values = {{.word_placeholder = "command", .is_command = true}}};
   for (const OptionInfo& option : option_table()) {
     const std::string_view title = title_of(option.group);
     if (whole.groups.empty() || whole.groups.back().title != title) whole.groups.push_back({title});

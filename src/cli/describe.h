@@ -11,15 +11,15 @@ namespace lauka::cli {
 
 /// A shell script that lists the possible values of an option or argument.
 struct WordScript {
-  std::string name;            ///< end of the shell function's name: "events" in _lauka_events
-  std::string script;          ///< script for sh that prints one value per line; "$@" is the typed
-                               ///< command line
-  bool takes_several = false;  ///< true if a value may be a comma-separated list
+  std::string function_suffix;  ///< end of the shell function's name: "events" in _lauka_events
+  std::string script;           ///< script for sh that prints one value per line; "$@" is the typed
+                                ///< command line
+  bool is_comma_separated = false;  ///< true if a value may be a comma-separated list
 };
 
 /// One word of an option's value, or one argument of a command, for completion by a shell.
 struct ValueWord {
-  std::string name{};                  ///< placeholder: "N", "auto|always|never"
+  std::string word_placeholder{};      ///< placeholder: "N", "auto|always|never"
   std::vector<std::string> choices{};  ///< literal words that are valid values
   std::optional<WordScript> listing{};
   bool is_file = false;
@@ -53,8 +53,8 @@ struct OptionGroup {
 
 /// A command of a program, or the whole program if it has no commands.
 struct CommandDescription {
-  std::string_view name{};   ///< empty: the program has no commands
-  std::string_view words{};  ///< arguments in the usage line: "FILE..."
+  std::string_view name{};            ///< empty: the program has no commands
+  std::string_view argument_usage{};  ///< arguments in the usage line: "FILE..."
   std::string_view purpose{};
   std::vector<ValueWord> values{};
   std::vector<OptionGroup> groups{};
@@ -68,11 +68,11 @@ struct Meaning {
 struct ProgramDescription {
   std::string name;
   std::string_view date{};
-  std::string_view made_by;  ///< program that writes the completions
+  std::string_view completions_made_by;  ///< program that writes the completions
   std::string_view purpose;
   std::vector<std::string_view> paragraphs{};
   std::vector<CommandDescription> commands{};
-  std::vector<OptionDescription> common{};  ///< options that may precede the command
+  std::vector<OptionDescription> own_options{};  ///< options that may precede the command
   std::vector<Meaning> statuses{};
   std::vector<Meaning> variables{};
   std::vector<std::string_view> examples{};

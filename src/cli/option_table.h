@@ -15,7 +15,7 @@ enum class Group : unsigned char { Runs, Commands, Measured, Gate, Output };
 
 /// The value that an option takes. An optional value can be written in the option's own word:
 /// --fail-if-slower=5, -i3.
-enum class Takes : unsigned char {
+enum class ValueForm : unsigned char {
   Nothing,
   Value,
   OptionalNumber,
@@ -31,10 +31,11 @@ struct Draft {
   Options options{};
   std::optional<std::string> reference;
   std::optional<std::string> reference_name;
-  std::optional<std::chrono::nanoseconds> interval;
+  std::optional<std::chrono::nanoseconds> threads_interval;
   std::optional<double> slower_percent;  ///< limit of the last --fail-if-slower; nullopt without it
   std::vector<std::string> steps;        ///< values of -D
-  std::vector<const OptionInfo*> given;  ///< options in the order applied, with repetitions
+  std::vector<const OptionInfo*>
+      applied_options;  ///< options in the order applied, with repetitions
 };
 
 /// An option with its value.
@@ -60,10 +61,11 @@ struct OptionRules {
   bool needs_suite = false;  ///< true if the option needs --suite or, if `works_with_from`,
                              ///< --from
   bool needs_macos = false;
-  std::string_view sets{};  ///< name of another option whose value this option sets; may be empty
   std::string_view
-      contradicts{};  ///< name of an option that must not be combined with this one; may be empty
-  std::string_view brief{};  ///< text in -h; empty: the option is missing from -h
+      replaces_option{};  ///< name of another option whose value this option sets; may be empty
+  std::string_view contradicted_option{};  ///< name of an option that must not be combined with
+                                           ///< this one; may be empty
+  std::string_view brief{};                ///< text in -h; empty: the option is missing from -h
 };
 
 /// A row of option_table(), from which the parser, --help, the manual page and the completions are
@@ -71,7 +73,7 @@ struct OptionRules {
 struct OptionInfo {
   std::string_view name;  ///< without dashes; empty: the option has only a letter
   char letter;            ///< '\0': the option has only a name
-  Takes takes;
+  ValueForm takes;
   std::string_view value;  ///< placeholder of the value: "N", or choices such as "auto|never";
                            ///< empty if the option takes no value
   std::string_view help;
@@ -85,7 +87,7 @@ struct OptionInfo {
   std::string usage() const;
 };
 
-bool contradict(const OptionInfo& option, const OptionInfo& other);
+bool contradict_each_other(const OptionInfo& option, const OptionInfo& other);
 
 std::span<const OptionInfo> option_table();
 
@@ -119,7 +121,7 @@ bool begins_value(const OptionInfo& option, std::string_view rest);
 
 /// Checks options against each other and completes their values. For a suite, checks only the
 /// exports, because read_suite settles each benchmark.
-Result<Options> settle(Draft draft);
+Result<Options> complete_options(Draft draft);
 
 /// True for questions about lauka itself: help and version.
 bool is_about_lauka(InquiryKind kind);

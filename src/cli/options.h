@@ -51,12 +51,12 @@ enum class InquiryKind : unsigned char {
 };
 struct Inquiry {
   InquiryKind kind;
-  std::string text{};  ///< filter of ListEvents, or topic of Help; may be empty
+  std::string filter_or_topic{};  ///< filter of ListEvents, or topic of Help; may be empty
   std::vector<std::int32_t> processes{};
   std::optional<std::chrono::nanoseconds>
-      during{};  ///< time for which --threads measures; nullopt if --duration is missing
+      measuring_time{};  ///< time for which --threads measures; nullopt if --duration is missing
   std::optional<std::chrono::nanoseconds>
-      interval{};  ///< time between outputs of --threads; nullopt if --interval is missing
+      output_interval{};  ///< time between outputs of --threads; nullopt if --interval is missing
 };
 
 /// The part of a suite that --shard selects: number `part`, from 1 to `parts`.
@@ -72,7 +72,7 @@ struct TypedOption {
 
 /// A command that was probably typed as several words without quotes.
 struct UnquotedCommand {
-  std::string line{};
+  std::string quoted_line{};
   std::string tip{};  ///< "if '-r' belongs to 'sort', quote the command: 'sort -r f'"; empty if the
                       ///< command follows "--"
   std::string note{};
@@ -87,14 +87,14 @@ struct RunOptions {
   std::optional<std::uint64_t> runs;
   std::uint64_t min_runs = 10;
   std::optional<std::uint64_t> max_runs;
-  std::chrono::nanoseconds duration = std::chrono::seconds(5);
+  std::chrono::nanoseconds time_per_command = std::chrono::seconds(5);
   std::uint64_t warmup = 1;
   std::optional<Order> order;
   std::optional<std::uint64_t> seed;
   std::optional<std::chrono::nanoseconds> timeout;
   std::optional<IgnoreFailure> ignore_failure;
-  std::optional<Pattern> until;       ///< pattern of an output line that ends a run
-  std::optional<std::uint64_t> jobs;  ///< number of copies that make up one run
+  std::optional<Pattern> end_pattern;           ///< pattern of an output line that ends a run
+  std::optional<std::uint64_t> copies_per_run;  ///< number of copies that make up one run
   std::optional<std::uint64_t> layouts;
   std::uint64_t build_jobs = 1;
   bool as_root = false;
@@ -102,7 +102,8 @@ struct RunOptions {
 };
 
 struct CommandOptions {
-  std::vector<std::string> texts;  ///< commands before substitution of parameters; the command of
+  std::vector<std::string>
+      command_lines;               ///< commands before substitution of parameters; the command of
                                    ///< --reference is the first
   std::vector<std::string> names;  ///< names of the commands, in order; a command keeps its default
                                    ///< name if its name here is empty or missing
@@ -120,8 +121,8 @@ struct CommandOptions {
 };
 
 struct CountingOptions {
-  MetricSelection metrics = MetricSelection::Default;
-  std::vector<std::string> metric_list;  ///< values of --metrics, such as NAME or NAME:UNIT; empty
+  MetricSelection metric_selection = MetricSelection::Default;
+  std::vector<std::string> listed_rows;  ///< values of --metrics, such as NAME or NAME:UNIT; empty
                                          ///< unless `metrics` is Listed
   std::vector<std::string> events;
   bool with_default_events = false;
@@ -131,15 +132,15 @@ struct CountingOptions {
   std::vector<OwnMetric> derived;
   EngineChoice engine = EngineChoice::Auto;
   StrategyChoice strategy = StrategyChoice::Auto;
-  CountingChoice runs = CountingChoice::Apart;
+  CountingChoice counting_choice = CountingChoice::Apart;
   bool user_only = false;
   bool single_pass = false;
-  CorePreference cores = CorePreference::Any;
-  std::chrono::nanoseconds period = std::chrono::milliseconds(1);
+  CorePreference core_preference = CorePreference::Any;
+  std::chrono::nanoseconds thread_sampling_period = std::chrono::milliseconds(1);
   std::optional<std::chrono::nanoseconds>
-      profile;  ///< sampling period of --profile; nullopt: no profile
-  std::optional<std::string>
-      kpep;  ///< path of an event database of Apple's, which replaces this machine's events
+      profiling_period;  ///< sampling period of --profile; nullopt: no profile
+  std::optional<std::string> event_database_path;  ///< path of an event database of Apple's, which
+                                                   ///< replaces this machine's events
   CoreKinds core_kinds;
   std::optional<double> min_p_share;  ///< smallest share of a run's CPU time on the fastest kind of
                                       ///< core, as a fraction; nullopt: no limit
@@ -147,15 +148,15 @@ struct CountingOptions {
 
 struct SuiteOptions {
   std::optional<std::string> file;
-  std::optional<Pattern> only;
+  std::optional<Pattern> benchmark_filter;
   std::optional<Shard> shard;
   bool resumes = false;
 };
 
 struct GateOptions {
   std::vector<Condition> conditions;
-  std::optional<int> fail_if_inconclusive;  ///< exit status if a gate is inconclusive and none
-                                            ///< failed, 1 to 255; nullopt: as if it passed
+  std::optional<int> inconclusive_status;  ///< exit status if a gate is inconclusive and none
+                                           ///< failed, 1 to 255; nullopt: as if it passed
   bool controls_fdr = false;  ///< true: the gates of a suite control the false discovery rate
   std::optional<double>
       confidence;  ///< confidence as a fraction, at least 0.5 and below 1; nullopt: default
@@ -163,7 +164,7 @@ struct GateOptions {
       precision;  ///< largest wanted half width of an interval, as a positive fraction
   std::string precision_metric{};
   std::optional<std::string> baseline;
-  std::optional<std::string> anchor;
+  std::optional<std::string> anchor_command;
 };
 
 struct OutputOptions {
@@ -180,10 +181,10 @@ struct OutputOptions {
 /// The options of a call, of a suite's whole session, or of one benchmark of a suite.
 struct Options {
   std::optional<Inquiry> inquiry;
-  std::vector<std::string> from;  ///< paths of saved sessions; empty without --from
+  std::vector<std::string> saved_files;  ///< paths of saved sessions; empty without --from
   std::string saved_reference;  ///< with --from: value of --reference, the name or text of a saved
                                 ///< command; empty if --reference is missing
-  std::vector<TypedOption> typed;
+  std::vector<TypedOption> typed_options;
   RunOptions run;
   CommandOptions commands;
   CountingOptions counting;

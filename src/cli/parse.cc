@@ -121,7 +121,7 @@ OptionWord read_option_word(std::string_view word) {
   }
   if (read.options.empty() || read.value || read.unknown) return read;
   const OptionInfo& last = *read.options.back();
-  read.words_after = last.takes == Takes::Value ? 1 : words_taken_by(last);
+  read.words_after = last.takes == ValueForm::Value ? 1 : words_taken_by(last);
   return read;
 }
 
@@ -171,7 +171,7 @@ ForgottenQuotes forgotten_in(WordSpan words) {
                           fmt::format("quote the command: {}, or put options first", line)};
   const std::string option = cited(words[1].substr(0, words[1].find('=')));
   found.quotes = {
-      .line = line,
+      .quoted_line = line,
       .tip = fmt::format("if {} belongs to {}, quote the command: {}", option, program, line)};
   // A valid number or time was probably meant for lauka, but any text is a valid name.
   const bool is_taken_for_any =
@@ -224,7 +224,7 @@ std::optional<Error> likely_slip(WordSpan words) {
 std::optional<ForgottenQuotes> forgotten_after_dashes(WordSpan words) {
   if (words.size() < 2 || !is_single_word(words[0]) || !words[1].starts_with('-'))
     return std::nullopt;
-  return ForgottenQuotes{.quotes = {.line = quoted_command(words)}, .refusal = std::nullopt};
+  return ForgottenQuotes{.quotes = {.quoted_line = quoted_command(words)}, .refusal = std::nullopt};
 }
 
 std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
@@ -276,7 +276,7 @@ po::options_description describe_to_boost(const Words& words) {
     std::string names(option.name);
     if (option.letter != '\0') names += {',', option.letter};
     // Boost takes ownership of the plain pointer.
-    auto* semantic = new po::untyped_value(option.takes == Takes::Nothing);
+    auto* semantic = new po::untyped_value(option.takes == ValueForm::Nothing);
     description.add_options()(names.c_str(), semantic);
   }
   return description;
@@ -353,7 +353,7 @@ Result<void> refuse_separate_value(const Words& words) {
     const OptionInfo* option = find_typed_option(words[i]);
     const std::string& next = words[i + 1];
     const bool has_value = words[i].find('=') != std::string::npos;
-    if (option != nullptr && option->takes == Takes::OptionalNumber && !has_value &&
+    if (option != nullptr && option->takes == ValueForm::OptionalNumber && !has_value &&
         looks_like_number(next, ",%"))
       return Error{fmt::format("{} after {} would be taken for a command", cited(next), words[i]),
                    fmt::format("write {}={}", option->spelling(), next)};
@@ -425,8 +425,8 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
 bool ends_with(const po::option* part, const po::option* end, std::optional<Inquiry>& inquiry) {
   if (!inquiry) return false;
   const bool has_next = part + 1 != end && (part + 1)->string_key.empty();
-  if (inquiry->kind == InquiryKind::Help && inquiry->text.empty() && has_next)
-    inquiry->text = (part + 1)->value.front();
+  if (inquiry->kind == InquiryKind::Help && inquiry->filter_or_topic.empty() && has_next)
+    inquiry->filter_or_topic = (part + 1)->value.front();
   return is_about_lauka(inquiry->kind);
 }
 
@@ -434,8 +434,8 @@ Result<Draft> make_draft(const std::vector<po::option>& typed, const Words& word
   Draft draft;
   for (const po::option& part : typed) {
     if (part.string_key.empty()) {
-      draft.options.commands.texts.insert(draft.options.commands.texts.end(), part.value.begin(),
-                                          part.value.end());
+      draft.options.commands.command_lines.insert(draft.options.commands.command_lines.end(),
+                                                  part.value.begin(), part.value.end());
       continue;
     }
     const OptionInfo* option = option_of_key(part.string_key);
@@ -446,8 +446,8 @@ Result<Draft> make_draft(const std::vector<po::option>& typed, const Words& word
                                wanted == 2 ? "two" : "three"),
                    "write " + option->usage()};
     const std::string value = part.value.empty() ? "" : part.value.front();
-    draft.given.push_back(option);
-    draft.options.typed.push_back({key_of(*option), part.value});
+    draft.applied_options.push_back(option);
+    draft.options.typed_options.push_back({key_of(*option), part.value});
     const Result<void> applied = option->apply(draft, OptionValue{*option, value, part.value});
     if (!applied) return applied.error();
     if (ends_with(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
@@ -459,8 +459,9 @@ Result<Draft> make_draft(const std::vector<po::option>& typed, const Words& word
 /// 'sleep {n}'".
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft,
                                    bool ends_in_dashes) {
-  if (!draft.options.commands.texts.empty() || draft.reference || draft.options.inquiry ||
-      !draft.options.from.empty() || draft.options.suite.file || typed.empty() || ends_in_dashes)
+  if (!draft.options.commands.command_lines.empty() || draft.reference || draft.options.inquiry ||
+      !draft.options.saved_files.empty() || draft.options.suite.file || typed.empty() ||
+      ends_in_dashes)
     return std::nullopt;
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
@@ -469,7 +470,7 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const D
                             option->value == "FILE" || words_taken_by(*option) > 0);
   if (!takes_any_text || last.value.empty()) return std::nullopt;
   const std::string& word = last.value.back();
-  const bool is_max = option->takes == Takes::ThreeWords;
+  const bool is_max = option->takes == ValueForm::ThreeWords;
   const bool looks_like_command =
       option->value == "FILE" || word.find_first_of(" {") != std::string::npos ||
       (is_max && word.find_first_not_of("+-.0123456789") != std::string::npos);
@@ -503,7 +504,7 @@ Result<Options> parse_words(const Words& words) {
   if (auto taken = taken_command(*typed, *draft, !words.empty() && words.back() == "--"))
     return *std::move(taken);
   if (auto fits = refuse_if_unfit_for_suite(*draft); !fits) return fits.error();
-  return settle(*std::move(draft));
+  return complete_options(*std::move(draft));
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ Error contradiction(const std::string& text, const std::string& other) {
 }
 
 bool is_given(const Draft& draft, std::string_view name) {
-  return std::ranges::find(draft.given, name, &OptionInfo::name) != draft.given.end();
+  return std::ranges::find(draft.applied_options, name, &OptionInfo::name) !=
+         draft.applied_options.end();
 }
 
 std::string slower_metric(const CountingOptions& options) {
@@ -31,8 +32,8 @@ std::string slower_metric(const CountingOptions& options) {
 
 Result<void> settle_contradictions(Draft& draft) {
   for (const OptionInfo& option : option_table()) {
-    if (option.traits.contradicts.empty() || !is_given(draft, option.name)) continue;
-    const OptionInfo* other = find_option(option.traits.contradicts);
+    if (option.traits.contradicted_option.empty() || !is_given(draft, option.name)) continue;
+    const OptionInfo* other = find_option(option.traits.contradicted_option);
     if (other != nullptr && is_given(draft, other->name))
       return contradiction(other->spelling(), option.spelling());
   }
@@ -93,23 +94,23 @@ Result<void> settle_gates(Draft& draft) {
     if (std::ranges::find(gates, gate) == gates.end()) gates.push_back(std::move(gate));
   draft.options.gates.conditions = std::move(gates);
   // A saved session may have gates of its own.
-  if (draft.options.gates.fail_if_inconclusive && draft.options.gates.conditions.empty() &&
-      draft.options.from.empty())
+  if (draft.options.gates.inconclusive_status && draft.options.gates.conditions.empty() &&
+      draft.options.saved_files.empty())
     return Error{"--fail-if-inconclusive without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
   return {};
 }
 
 Result<void> settle_commands(Draft& draft) {
-  const std::span<const std::string> words = draft.options.commands.texts;
+  const std::span<const std::string> words = draft.options.commands.command_lines;
   if (words.size() > 1 && words[0] == "time")
     return Error{"'time' is not needed: lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};
   // With parameters, each combination may have a name; the plan checks their number.
-  if (draft.options.commands.names.size() > draft.options.commands.texts.size() &&
+  if (draft.options.commands.names.size() > draft.options.commands.command_lines.size() &&
       draft.options.commands.parameters.empty())
     return Error{fmt::format("{} (-n) for {}", plural(draft.options.commands.names.size(), "name"),
-                             plural(draft.options.commands.texts.size(), "command")),
+                             plural(draft.options.commands.command_lines.size(), "command")),
                  draft.reference ? "name the reference with --reference-name"
                                  : "give -n at most once per command"};
   if (draft.reference && draft.options.gates.baseline)
@@ -118,25 +119,25 @@ Result<void> settle_commands(Draft& draft) {
     return Error{"--reference-name without --reference", "name the first command with -n"};
   // -n does not name the reference, so that names do not shift when a reference is added.
   if (draft.reference) {
-    draft.options.commands.texts.insert(draft.options.commands.texts.begin(),
-                                        *std::move(draft.reference));
+    draft.options.commands.command_lines.insert(draft.options.commands.command_lines.begin(),
+                                                *std::move(draft.reference));
     draft.options.commands.names.insert(draft.options.commands.names.begin(),
                                         draft.reference_name.value_or(""));
   }
-  if (draft.options.commands.texts.empty())
+  if (draft.options.commands.command_lines.empty())
     return Error{"no command to measure",
                  "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
   return {};
 }
 
 Result<void> settle_saved(Draft& draft) {
-  for (const OptionInfo* option : draft.given) {
+  for (const OptionInfo* option : draft.applied_options) {
     if (option->traits.works_with_from) continue;
     return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
                  "leave it out"};
   }
-  for (std::string& file : std::exchange(draft.options.commands.texts, {}))
-    draft.options.from.push_back(std::move(file));
+  for (std::string& file : std::exchange(draft.options.commands.command_lines, {}))
+    draft.options.saved_files.push_back(std::move(file));
   if (!draft.reference) return {};
   if (draft.options.gates.baseline) return contradiction("--reference", "--baseline");
   draft.options.saved_reference = *std::move(draft.reference);
@@ -187,30 +188,30 @@ Result<void> settle_check(const Options& options) {
       [](const ExportTarget& target) { return target.kind != ExportKind::Json; });
   if (has_others)
     return Error{"--check exports nothing but --export-json", "leave out the other exports"};
-  if (options.counting.kpep)
+  if (options.counting.event_database_path)
     return Error{"--check looks at this machine, so --kpep has no effect", "leave it out"};
   return {};
 }
 
 Result<void> settle_threads(Draft& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
-  if (inquiry.processes.size() > 1 && !draft.interval)
+  if (inquiry.processes.size() > 1 && !draft.threads_interval)
     return Error{"--threads shows the table of one process",
                  "name one, or add --interval 10ms for a line of JSON per thread and interval"};
-  if (is_given(draft, "duration")) inquiry.during = draft.options.run.duration;
-  inquiry.interval = draft.interval;
+  if (is_given(draft, "duration")) inquiry.measuring_time = draft.options.run.time_per_command;
+  inquiry.output_interval = draft.threads_interval;
   return {};
 }
 
 Result<void> settle_inquiry(Draft& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
-  const std::vector<std::string> commands = std::exchange(draft.options.commands.texts, {});
+  const std::vector<std::string> commands = std::exchange(draft.options.commands.command_lines, {});
   const auto* const question =
       std::ranges::find(kQuestions, inquiry.kind, [](const auto& known) { return known.first; });
   if (question == kQuestions.end()) return {};
   const bool is_list = inquiry.kind == InquiryKind::ListEvents;
-  if (is_list && inquiry.text.empty() && commands.size() == 1) {
-    inquiry.text = commands.front();
+  if (is_list && inquiry.filter_or_topic.empty() && commands.size() == 1) {
+    inquiry.filter_or_topic = commands.front();
   } else if (!commands.empty()) {
     return Error{fmt::format("{} runs nothing, so {} has no effect", question->second,
                              cited(is_list ? commands.back() : commands.front())),
@@ -223,9 +224,9 @@ Result<void> settle_inquiry(Draft& draft) {
 /// Does not check saved sessions. Does not check suites, because the file may choose an engine.
 Result<void> settle_functions(const Draft& draft) {
   const Options& options = draft.options;
-  if (!options.from.empty() || options.suite.file) return {};
+  if (!options.saved_files.empty() || options.suite.file) return {};
   const bool are_counted = counts_functions(options.counting.engine);
-  const bool are_sampled = options.counting.profile.has_value();
+  const bool are_sampled = options.counting.profiling_period.has_value();
   const auto not_given = [&](std::string_view what, std::string_view remedy) {
     return Error{
         fmt::format("{} needs the counts of each function, which --engine {} does not give", what,
@@ -249,22 +250,22 @@ Result<void> settle_functions(const Draft& draft) {
 
 Result<void> settle_call(Draft& draft) {
   const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
-  if (draft.interval && !watches)
+  if (draft.threads_interval && !watches)
     return Error{"--interval without --threads", "add --threads PID, or leave it out"};
   if (draft.options.inquiry) return settle_inquiry(draft);
-  if (draft.options.counting.kpep)
+  if (draft.options.counting.event_database_path)
     return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
-                             cited(*draft.options.counting.kpep)),
+                             cited(*draft.options.counting.event_database_path)),
                  "add one of them, or leave --kpep out"};
   const std::vector<Result<void> (*)(Draft&)> parts =
-      draft.options.from.empty()
+      draft.options.saved_files.empty()
           ? std::vector{settle_contradictions, settle_numbers_of_runs, settle_layouts,
                         settle_gates,          settle_commands,        settle_steps}
           : std::vector{settle_gates, settle_saved};
   for (const auto settle_part : parts)
     if (auto settled = settle_part(draft); !settled) return settled;
   if (auto functions = settle_functions(draft); !functions) return functions;
-  if (draft.options.counting.region && is_simulated(draft.options.counting.engine))
+  if (draft.options.counting.region && runs_in_valgrind(draft.options.counting.engine))
     return Error{fmt::format("--engine {} simulates whole runs, not the region of --region",
                              row_of(draft.options.counting.engine).name),
                  "use only one of them"};
@@ -286,24 +287,24 @@ Result<void> refuse_if_unfit_for_suite(const Draft& draft) {
   const Options& options = draft.options;
   if (options.inquiry && options.suite.file && is_about_lauka(options.inquiry->kind)) return {};
   if (options.suite.file) {
-    if (!draft.options.commands.texts.empty())
+    if (!draft.options.commands.command_lines.empty())
       return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
-                               cited(draft.options.commands.texts.front())),
+                               cited(draft.options.commands.command_lines.front())),
                    "leave it out"};
-    if (!options.from.empty()) return contradiction("--suite", "--from");
+    if (!options.saved_files.empty()) return contradiction("--suite", "--from");
     if (options.inquiry)
       return Error{"--suite measures, and a question runs nothing", "use only one of them"};
     return {};
   }
   for (const OptionInfo& option : option_table()) {
-    const bool may_be_saved = option.traits.works_with_from && !options.from.empty();
+    const bool may_be_saved = option.traits.works_with_from && !options.saved_files.empty();
     if (option.traits.needs_suite && !may_be_saved && is_given(draft, option.name))
       return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
   }
   return {};
 }
 
-Result<Options> settle(Draft draft) {
+Result<Options> complete_options(Draft draft) {
   const bool is_suite = draft.options.suite.file && !draft.options.inquiry;
   if (!is_suite)
     if (auto settled = settle_call(draft); !settled) return settled.error();

@@ -166,7 +166,7 @@ bool has_bare_text(std::string_view text, std::size_t line) {
 constexpr std::string_view kHowTomlIsWritten = "see https://toml.io for how it is written";
 
 std::string_view family_of(const OptionInfo& option) {
-  return option.traits.sets.empty() ? option.name : option.traits.sets;
+  return option.traits.replaces_option.empty() ? option.name : option.traits.replaces_option;
 }
 
 bool concerns_session(const OptionInfo& option) {
@@ -212,11 +212,11 @@ Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const 
 Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml::node& value) {
   if (words_taken_by(option) > 0) return repetitions_of_words(option, value);
   if (const auto* flag = value.as_boolean()) {
-    if (option.takes != Takes::Nothing && !is_value_optional(option))
+    if (option.takes != ValueForm::Nothing && !is_value_optional(option))
       return Error{option.spelling() + " needs a value", "write it in quotes, or a number"};
     return flag->get() ? std::vector<Words>{{}} : std::vector<Words>{};
   }
-  if (option.takes == Takes::Nothing)
+  if (option.takes == ValueForm::Nothing)
     return Error{option.spelling() + " takes no value",
                  fmt::format("write {} = true", option.name)};
   if (auto text = scalar_text(value)) return std::vector<Words>{{*std::move(text)}};
@@ -230,7 +230,7 @@ Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml
 Result<void> apply(const Setting& setting, Draft& draft) {
   for (const Words& words : setting.repetitions) {
     const std::string value = words.empty() ? "" : words.front();
-    draft.given.push_back(setting.option);
+    draft.applied_options.push_back(setting.option);
     if (auto applied = setting.option->apply(draft, {*setting.option, value, words}); !applied)
       return applied;
   }
@@ -368,7 +368,7 @@ class SuiteReader {
   }
 
   void take_typed() {
-    for (const TypedOption& typed : typed_.typed) {
+    for (const TypedOption& typed : typed_.typed_options) {
       const OptionInfo* option = option_of_key(typed.key);
       if (option == nullptr || option->traits.scope == Scope::Call) continue;
       typed_place_.push_back({option, {typed.words}, 0});
@@ -384,7 +384,7 @@ class SuiteReader {
                            [&](const Place* place) {
                              return std::ranges::any_of(*place, [&](const Setting& stronger) {
                                return family_of(*stronger.option) == family_of(*weaker.option) ||
-                                      contradict(*stronger.option, *weaker.option);
+                                      contradict_each_other(*stronger.option, *weaker.option);
                              });
                            });
       };
@@ -401,9 +401,9 @@ class SuiteReader {
     auto draft = read_draft({}, true);
     if (!draft) return draft.error();
     draft->options.suite.file = typed_.suite.file;
-    auto options = settle(*std::move(draft));
+    auto options = complete_options(*std::move(draft));
     if (!options) return at(0, options.error());
-    suite_.session = *std::move(options);
+    suite_.session_options = *std::move(options);
     return {};
   }
 
@@ -445,11 +445,11 @@ class SuiteReader {
     }
     auto draft = read_draft(own, false);
     if (!draft) return draft.error();
-    draft->options.commands.texts = std::move(commands);
-    if (draft->options.commands.texts.empty() && !draft->reference)
+    draft->options.commands.command_lines = std::move(commands);
+    if (draft->options.commands.command_lines.empty() && !draft->reference)
       return at(line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
-    draft->options.gates.fail_if_inconclusive.reset();  // not every benchmark has a gate
-    auto options = settle(*std::move(draft));
+    draft->options.gates.inconclusive_status.reset();  // not every benchmark has a gate
+    auto options = complete_options(*std::move(draft));
     if (!options) return at(line, options.error());
     suite_.benchmarks.push_back({benchmark_, *std::move(options)});
     benchmark_.clear();
@@ -463,11 +463,11 @@ class SuiteReader {
     const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& benchmark) {
       return !benchmark.options.gates.conditions.empty();
     });
-    if (suite_.session.gates.fail_if_inconclusive && !has_gate)
+    if (suite_.session_options.gates.inconclusive_status && !has_gate)
       return at(0, {"--fail-if-inconclusive without a gate",
                     "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
     const Shard shard = typed_.suite.shard.value_or(Shard{});
-    const std::optional<Pattern>& pattern = typed_.suite.only;
+    const std::optional<Pattern>& pattern = typed_.suite.benchmark_filter;
     Words names;
     std::vector<Benchmark> chosen;
     bool matches_any = false;

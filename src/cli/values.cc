@@ -22,17 +22,18 @@ std::string write_one_of(const OptionValue& given) {
 
 template <typename T>
 Result<T> about_option(const OptionValue& given, Result<T> read) {
-  if (!read) return refused(given, read.error());
+  if (!read) return make_value_error(given, read.error());
   return read;
 }
 
 Result<OwnMetric> own_metric(const OptionValue& given, const char* example) {
   const std::size_t sign = given.value.find('=');
   if (sign == std::string::npos || sign + 1 == given.value.size())
-    return refused(given, {sign == std::string::npos ? "has no =" : "has nothing after the =",
-                           std::string("write, for example, ") + example});
+    return make_value_error(given,
+                            {sign == std::string::npos ? "has no =" : "has nothing after the =",
+                             std::string("write, for example, ") + example});
   auto metric = parse_own_metric(std::string_view(given.value).substr(0, sign));
-  if (!metric) return refused(given, metric.error());
+  if (!metric) return make_value_error(given, metric.error());
   metric->text = given.value.substr(sign + 1);
   return metric;
 }
@@ -64,17 +65,19 @@ Result<CoreKind> parse_kind(std::string_view part, const OptionValue& given) {
   const std::size_t equals = part.find('=');
   const std::string name(part.substr(0, equals));
   if (equals == std::string_view::npos || !is_name(name))
-    return refused(
+    return make_value_error(
         given, {fmt::format("has {} where a kind is wanted", cited(part)), std::string(kExample)});
   if (built_in_metric(time_metric_name(name)) != nullptr)
-    return refused(given,
-                   {fmt::format("makes a metric {}, which already exists", time_metric_name(name)),
-                    "use another name"});
+    return make_value_error(
+        given, {fmt::format("makes a metric {}, which already exists", time_metric_name(name)),
+                "use another name"});
   const auto cpus = parse_cpu_list(part.substr(equals + 1));
   if (!cpus || cpus->empty())
-    return refused(given, {fmt::format("has no CPUs for {}", name), std::string(kExample)});
+    return make_value_error(given,
+                            {fmt::format("has no CPUs for {}", name), std::string(kExample)});
   if (const auto twice = std::adjacent_find(cpus->begin(), cpus->end()); twice != cpus->end())
-    return refused(given, {fmt::format("names CPU {} twice", *twice), "name each CPU once"});
+    return make_value_error(given,
+                            {fmt::format("names CPU {} twice", *twice), "name each CPU once"});
   return CoreKind{name, *cpus};
 }
 
@@ -91,7 +94,7 @@ std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
 
 }  // namespace
 
-Error refused(const OptionValue& given, const Error& predicate) {
+Error make_value_error(const OptionValue& given, const Error& predicate) {
   return predicate.about(fmt::format("{} {}", given.option.spelling(), cited(given.value)));
 }
 
@@ -136,20 +139,21 @@ Result<Condition> condition(const OptionValue& given) {
   const std::size_t sign = value.find_last_of("<>");
   const std::string_view metric = trimmed(value.substr(0, sign));
   if (sign == std::string_view::npos || metric.empty())
-    return refused(given, {"is not METRIC > LIMIT", std::string(example)});
+    return make_value_error(given, {"is not METRIC > LIMIT", std::string(example)});
   Condition gate{.metric = without_quotes(metric), .below = value[sign] == '<'};
   const std::string limit(trimmed(value.substr(sign + 1)));
   if (limit.empty())
-    return refused(given,
-                   {fmt::format("has no number after {}", value[sign]), std::string(example)});
+    return make_value_error(
+        given, {fmt::format("has no number after {}", value[sign]), std::string(example)});
   const std::size_t digits = limit.find_last_of("0123456789.");
   const std::string unit_name(
       trimmed(digits == std::string::npos ? "" : std::string_view(limit).substr(digits + 1)));
   const DisplayUnit* unit = unit_name.empty() ? nullptr : find_display_unit(unit_name);
   if (unit == nullptr && !unit_name.empty() && unit_name != "%" && digits != std::string::npos)
-    return refused(given, {fmt::format("has the unit {}, which is unknown", cited(unit_name)),
-                           "write a percentage as 5, a time as 200ms, 5s or 2min, a size as 64MiB, "
-                           "a count as 10K"});
+    return make_value_error(
+        given, {fmt::format("has the unit {}, which is unknown", cited(unit_name)),
+                "write a percentage as 5, a time as 200ms, 5s or 2min, a size as 64MiB, "
+                "a count as 10K"});
   if (unit == nullptr) {
     const auto percent = percentage(OptionValue{given.option, limit}, kMinGateLimit, kMaxGateLimit);
     if (!percent) return percent.error();
@@ -157,27 +161,28 @@ Result<Condition> condition(const OptionValue& given) {
     return gate;
   }
   const auto number = parse_decimal(limit.substr(0, digits + 1), {0.0, false}, {1e18, true});
-  if (!number) return refused(OptionValue{given.option, limit}, number.error());
-  gate.bound = *number * unit->size;
+  if (!number) return make_value_error(OptionValue{given.option, limit}, number.error());
+  gate.limit_value = *number * unit->in_base_units;
   gate.bound_text = limit.substr(0, digits + 1) + unit_name;
   gate.bound_unit = unit->unit;
   return gate;
 }
 
-Result<std::string> text(const OptionValue& given) {
-  if (given.value.empty()) return refused(given, {"is empty", "write " + given.option.usage()});
+Result<std::string> read_nonempty_text(const OptionValue& given) {
+  if (given.value.empty())
+    return make_value_error(given, {"is empty", "write " + given.option.usage()});
   return given.value;
 }
 
 Result<IgnoreFailure> ignored_failures(const OptionValue& given) {
   IgnoreFailure ignored;
-  ignored.any = given.value.empty() || given.value == "all-non-zero";
-  if (ignored.any) return ignored;
+  ignored.ignores_all = given.value.empty() || given.value == "all-non-zero";
+  if (ignored.ignores_all) return ignored;
   for (const std::string_view part : split(given.value, ',')) {
     const auto status = parse_whole_number(part, 1, 255);
     if (!status)
-      return refused(given, {"is not a list of exit statuses",
-                             "write numbers from 1 to 255 with commas between them"});
+      return make_value_error(given, {"is not a list of exit statuses",
+                                      "write numbers from 1 to 255 with commas between them"});
     ignored.statuses.push_back(static_cast<int>(*status));
   }
   return ignored;
@@ -196,7 +201,8 @@ Result<std::vector<std::string>> event_names(const OptionValue& given) {
   }
   for (std::string& name : names) name = std::string(trimmed(name));
   if (std::ranges::find(names, "") != names.end())
-    return refused(given, {"has an empty name", "write names with single commas between them"});
+    return make_value_error(given,
+                            {"has an empty name", "write names with single commas between them"});
   return names;
 }
 
@@ -204,14 +210,14 @@ Result<std::optional<Shell>> shell(const OptionValue& given) {
   if (given.value == "none") return std::optional<Shell>();
   if (given.value == "default") return std::optional(Shell{{"sh"}});
   auto words = split_words(given.value);
-  if (!words) return refused(given, words.error());
+  if (!words) return make_value_error(given, words.error());
   if (words->empty() || words->front().empty())
-    return refused(given, {"is empty", "write a shell, default or none"});
+    return make_value_error(given, {"is empty", "write a shell, default or none"});
   return std::optional(Shell{*std::move(words)});
 }
 
-Result<std::string> input(const OptionValue& given) {
-  return given.value == "null" ? Result<std::string>(std::string()) : text(given);
+Result<std::string> read_input_path(const OptionValue& given) {
+  return given.value == "null" ? Result<std::string>(std::string()) : read_nonempty_text(given);
 }
 
 Result<OutputChoice> output(const OptionValue& given) {
@@ -219,32 +225,34 @@ Result<OutputChoice> output(const OptionValue& given) {
        {std::pair("null", OutputKind::Null), std::pair("pipe", OutputKind::Pipe),
         std::pair("inherit", OutputKind::Inherit)})
     if (given.value == name) return OutputChoice{kind};
-  auto path = text(given);
+  auto path = read_nonempty_text(given);
   return path ? Result<OutputChoice>(OutputChoice{OutputKind::File, *std::move(path)})
               : path.error();
 }
 
 Result<ExpectedOutput> expected_output(const OptionValue& given) {
   constexpr std::size_t digits = 64;
-  if (auto given_text = text(given); !given_text) return given_text.error();
+  if (auto given_text = read_nonempty_text(given); !given_text) return given_text.error();
   ExpectedOutput expected = *parse_expected_output(given.value);
   if (expected.kind != ExpectedOutput::Kind::Hash) return expected;
   expected.text = lower_case(expected.text);
   const bool is_hex = expected.text.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (expected.text.size() == digits && is_hex) return expected;
-  return refused(given, {"has no hash of 64 hexadecimal digits",
-                         "sha256sum FILE prints it; write ./ before a file of that name"});
+  return make_value_error(given, {"has no hash of 64 hexadecimal digits",
+                                  "sha256sum FILE prints it; write ./ before a file of that name"});
 }
 
 Result<std::vector<std::string>> environment(const OptionValue& given) {
   auto variables = split_words(given.value);
-  if (!variables) return refused(given, variables.error());
-  if (variables->empty()) return refused(given, {"sets nothing", "write " + given.option.usage()});
+  if (!variables) return make_value_error(given, variables.error());
+  if (variables->empty())
+    return make_value_error(given, {"sets nothing", "write " + given.option.usage()});
   for (const std::string& variable : *variables) {
     const std::size_t end = variable.find('=');
     if (end == std::string::npos || end == 0)
-      return refused(given, {fmt::format("has {}, which is not NAME=VALUE", cited(variable)),
-                             "write 'A=1 B=\"two words\"'"});
+      return make_value_error(given,
+                              {fmt::format("has {}, which is not NAME=VALUE", cited(variable)),
+                               "write 'A=1 B=\"two words\"'"});
   }
   return variables;
 }
@@ -271,7 +279,7 @@ Result<const DisplayUnit*> time_unit(const OptionValue& given) {
     if (name == theirs || name == std::string(theirs) + "s") name = ours;
   const DisplayUnit* unit = find_display_unit(name);
   if (unit == nullptr || unit->unit != Unit::Seconds)
-    return refused(given, {"is not a unit of time", write_one_of(given)});
+    return make_value_error(given, {"is not a unit of time", write_one_of(given)});
   return unit;
 }
 
@@ -284,7 +292,7 @@ Result<SortChoice> sort_order(const OptionValue& given) {
 Result<std::size_t> choice(const OptionValue& given) {
   const auto choices = split(given.option.value, '|');
   const auto found = std::ranges::find(choices, given.value);
-  if (found == choices.end()) return refused(given, {"is not known", write_one_of(given)});
+  if (found == choices.end()) return make_value_error(given, {"is not known", write_one_of(given)});
   return static_cast<std::size_t>(found - choices.begin());
 }
 
@@ -305,8 +313,8 @@ Result<OwnMetric> scraped_metric(const OptionValue& given) {
 }
 
 Result<Pattern> regular_expression(const OptionValue& given) {
-  if (auto given_text = text(given); !given_text) return given_text.error();
-  return about_option(given, Pattern::compile(given.value, Pattern::Groups::Idle));
+  if (auto given_text = read_nonempty_text(given); !given_text) return given_text.error();
+  return about_option(given, Pattern::compile(given.value, Pattern::Groups::NotNeeded));
 }
 
 Result<CoreKinds> core_kinds(const OptionValue& given) {
@@ -315,11 +323,11 @@ Result<CoreKinds> core_kinds(const OptionValue& given) {
     auto kind = parse_kind(part, given);
     if (!kind) return kind.error();
     if (const std::string clash = clash_with(kinds, *kind); !clash.empty())
-      return refused(given, {clash, "put each CPU into one kind"});
+      return make_value_error(given, {clash, "put each CPU into one kind"});
     kinds.push_back(*std::move(kind));
   }
   if (kinds.size() < 2)
-    return refused(given, {"names only one kind of core", std::string(kExample)});
+    return make_value_error(given, {"names only one kind of core", std::string(kExample)});
   return kinds;
 }
 
@@ -339,15 +347,16 @@ Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
     } else if (part.size() > 1 && (part.front() == '+' || part.front() == '-')) {
       request.choices.push_back({std::string(part.substr(1)), part.front() == '+'});
     } else if (!given.value.empty()) {
-      return refused(given,
-                     {fmt::format("has {}, which is not +NAME or -NAME", cited(part)),
-                      "write, for example, --tune=+smt,-turbo; --tune=list shows the names"});
+      return make_value_error(
+          given, {fmt::format("has {}, which is not +NAME or -NAME", cited(part)),
+                  "write, for example, --tune=+smt,-turbo; --tune=list shows the names"});
     }
   }
   if (!given_cpus) return request;
   const auto list = parse_cpu_list(*given_cpus);
   if (!list || list->empty() || std::ranges::adjacent_find(*list) != list->end())
-    return refused(given, {"has no list of CPUs after cpus=", "write, for example, cpus=2-5,8"});
+    return make_value_error(given,
+                            {"has no list of CPUs after cpus=", "write, for example, cpus=2-5,8"});
   request.cpus = *list;
   return request;
 }
@@ -357,15 +366,15 @@ Result<std::vector<double>> percentiles(const OptionValue& given) {
   for (const std::string& part : split_list(given.value)) {
     const std::string number = part.substr(part.starts_with('p') ? 1 : 0);
     const auto percent = parse_decimal(number, {0.0, false}, {100.0, false});
-    if (!percent) return refused(OptionValue{given.option, part}, percent.error());
+    if (!percent) return make_value_error(OptionValue{given.option, part}, percent.error());
     if (std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
   }
   return all;
 }
 
-Result<FunctionRows> function_rows(const OptionValue& given) {
+Result<FunctionChoice> function_rows(const OptionValue& given) {
   constexpr std::uint64_t most = 1'000'000;
-  FunctionRows rows;
+  FunctionChoice rows;
   const bool is_number = given.value.find_first_not_of("0123456789") == std::string::npos;
   if (!given.value.empty() && is_number) {
     const auto number = whole_number(given, 1, most);
@@ -385,14 +394,14 @@ Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given) {
   if (given.value.empty()) return std::chrono::nanoseconds(std::chrono::milliseconds(1));
   auto period = duration(given);
   if (period && (*period < shortest || *period > longest))
-    return refused(given, {"is not from 50us to 1s", "the default is 1ms"});
+    return make_value_error(given, {"is not from 50us to 1s", "the default is 1ms"});
   return period;
 }
 
 Result<std::chrono::nanoseconds> interval(const OptionValue& given) {
   auto read = duration(given);
   if (read && (*read < std::chrono::milliseconds(1) || *read > std::chrono::hours(1)))
-    return refused(given, {"is not between 1ms and 1h", "write, for example, 10ms"});
+    return make_value_error(given, {"is not between 1ms and 1h", "write, for example, 10ms"});
   return read;
 }
 
@@ -400,10 +409,10 @@ Result<Shard> shard(const OptionValue& given) {
   constexpr std::uint64_t most = 100'000;
   const Error wrong{"is not I/N", "write, for example, --shard 2/5 for the second of five parts"};
   const std::size_t slash = given.value.find('/');
-  if (slash == std::string::npos) return refused(given, wrong);
+  if (slash == std::string::npos) return make_value_error(given, wrong);
   const auto part = parse_whole_number(given.value.substr(0, slash), 1, most);
   const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, most);
-  if (!part || !parts || *part > *parts) return refused(given, wrong);
+  if (!part || !parts || *part > *parts) return make_value_error(given, wrong);
   return Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
 }
 

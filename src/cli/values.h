@@ -17,7 +17,7 @@
 namespace lauka::cli {
 
 /// Returns an error about the option and its value: "--runs '0'" followed by `predicate`.
-Error refused(const OptionValue& given, const Error& predicate);
+Error make_value_error(const OptionValue& given, const Error& predicate);
 
 /// Reads a whole number from `min` to `max`, both included.
 Result<std::uint64_t> whole_number(const OptionValue& given, std::uint64_t min, std::uint64_t max);
@@ -40,7 +40,7 @@ inline constexpr Limit kMaxGateLimit{1e6, true};
 Result<Condition> condition(const OptionValue& given);
 
 /// Returns the value unchanged; refuses an empty one.
-Result<std::string> text(const OptionValue& given);
+Result<std::string> read_nonempty_text(const OptionValue& given);
 
 /// Reads exit statuses separated by commas. An empty value means every failure.
 Result<IgnoreFailure> ignored_failures(const OptionValue& given);
@@ -53,7 +53,7 @@ Result<std::vector<std::string>> event_names(const OptionValue& given);
 Result<std::optional<Shell>> shell(const OptionValue& given);
 
 /// Reads the path of an input file. Returns an empty text for "null".
-Result<std::string> input(const OptionValue& given);
+Result<std::string> read_input_path(const OptionValue& given);
 
 /// Reads a destination of output: "null", "pipe", "inherit" or a file.
 Result<OutputChoice> output(const OptionValue& given);
@@ -94,7 +94,7 @@ Result<std::vector<double>> percentiles(const OptionValue& given);
 
 /// Reads a number of rows, or a regular expression for names of functions. An empty value means the
 /// default number.
-Result<FunctionRows> function_rows(const OptionValue& given);
+Result<FunctionChoice> function_rows(const OptionValue& given);
 
 /// Reads a sampling period from 50us to 1s. An empty value means 1ms.
 Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given);

@@ -51,7 +51,7 @@ constexpr bool counts_functions(EngineChoice choice) {
 }
 
 /// True if the engine runs programs under Valgrind.
-constexpr bool is_simulated(EngineChoice choice) {
+constexpr bool runs_in_valgrind(EngineChoice choice) {
   return choice == EngineChoice::Cachegrind || choice == EngineChoice::Dhat ||
          choice == EngineChoice::CachegrindAndDhat;
 }
@@ -122,7 +122,7 @@ using Sink = std::function<void(std::string_view)>;
 struct DisplayUnit {
   std::string_view name;
   Unit unit;
-  double size;  ///< number of seconds, bytes or counts in the unit
+  double in_base_units;  ///< number of seconds, bytes or counts in the unit
   std::string_view suffix;
 };
 
@@ -157,11 +157,11 @@ enum class SortChoice : unsigned char { Command, Time };
 enum class MarksChoice : unsigned char { Auto, Emoji, Text };
 
 /// The choice of functions that --functions lists.
-struct FunctionRows {
+struct FunctionChoice {
   std::size_t most = 20;  ///< largest number of functions; without effect if `pattern` is not empty
   std::string pattern{};  ///< regular expression that listed names match; empty: any name
 
-  bool operator==(const FunctionRows&) const = default;
+  bool operator==(const FunctionChoice&) const = default;
 };
 
 struct Presentation {
@@ -172,7 +172,7 @@ struct Presentation {
       nullptr;  ///< default unit of shown times; null: chosen for each value
   bool compact_shows_all = false;
   bool hides_zeros = false;
-  std::optional<FunctionRows> functions{};
+  std::optional<FunctionChoice> functions{};
   std::string title{};
   std::string description{};
 };

@@ -107,11 +107,11 @@ using Hooks = ByHook<std::optional<std::string>>;
 /// Identifies a program and its call. The fields are SHA-256 hashes in hexadecimal; both are empty
 /// if unknown.
 struct Fingerprint {
-  std::string
-      executable{};    ///< hash of the executable file; with --layouts, of the files of all layouts
-  std::string call{};  ///< hash of the arguments, environment and other settings of runs
+  std::string executable_hash{};  ///< hash of the executable file; with --layouts, of the files of
+                                  ///< all layouts
+  std::string call_hash{};        ///< hash of the arguments, environment and other settings of runs
 
-  bool is_known() const { return !executable.empty(); }
+  bool is_known() const { return !executable_hash.empty(); }
   bool operator==(const Fingerprint&) const = default;
 };
 
@@ -123,12 +123,12 @@ enum class CounterLoss : unsigned char {
   Unreadable,
 };
 
-struct UncountedFile {
+struct CounterLossFile {
   CounterLoss loss = CounterLoss::SetUser;
   std::string file{};  ///< path of the executed file; for a script, of its interpreter
   bool is_counted_as_root = false;
 
-  bool operator==(const UncountedFile&) const = default;
+  bool operator==(const CounterLossFile&) const = default;
 };
 
 struct Command {
@@ -143,11 +143,11 @@ struct Command {
   std::string folder{};  ///< working folder of the command and its hooks; empty: lauka's
   Hooks hooks{};
   std::optional<std::string> build{};
-  std::size_t typed = 0;  ///< number of the typed command that this command was made from
-  std::string pattern{};  ///< name or text before substitution of parameters: `old {n}`
+  std::size_t typed_index = 0;  ///< number of the typed command that this command was made from
+  std::string unfilled_name{};  ///< name or text before substitution of parameters: `old {n}`
   Fingerprint program{};
-  std::optional<UncountedFile> uncounted{};  ///< file that makes the command lose its counters;
-                                             ///< nullopt: no such file is known
+  std::optional<CounterLossFile> counter_loss_file{};  ///< file that makes the command lose its
+                                                       ///< counters; nullopt: no such file is known
 };
 
 struct User {
@@ -159,7 +159,7 @@ struct User {
 };
 
 struct IgnoreFailure {
-  bool any = false;             ///< true if -i has no list of exit statuses
+  bool ignores_all = false;     ///< true if -i has no list of exit statuses
   std::vector<int> statuses{};  ///< the list of -i; 128 + N stands for signal N
 };
 

@@ -76,7 +76,7 @@ enum class CountedLevels : unsigned char {
   UserAndKernel,
   UserOnly,
   KernelOnly,
-  Neither,  ///< only the hypervisor's work is counted
+  HypervisorOnly,  ///< only the hypervisor's work is counted
 };
 
 inline constexpr std::string_view kWholeRunSuffix = " (whole run)";
@@ -85,9 +85,9 @@ struct EventRequest {
   std::vector<std::string> names;  ///< empty: the engine's default events
   bool single_pass = false;
   /// Pairs of events that should be counted in the same pass, the most important pair first.
-  std::vector<EventNames> together = {{"instructions", "cycles"},
-                                      {"cache-misses", "cache-references"},
-                                      {"branch-misses", "branches"}};
+  std::vector<EventNames> pairs_for_one_pass = {{"instructions", "cycles"},
+                                                {"cache-misses", "cache-references"},
+                                                {"branch-misses", "branches"}};
   CountedPart counted_in = CountedPart::WholeRun;
 };
 
@@ -104,9 +104,9 @@ struct Event {
   bool is_bytes = false;
   CountedLevels levels = CountedLevels::Unknown;
   bool of_region = false;  ///< true if the event is counted only in the region (lauka/region.h)
-  std::string note{};
-  std::optional<std::size_t> part_of{};  ///< index of the event of which this event is the part on
-                                         ///< one core kind; else nullopt
+  std::string name_suffix{};
+  std::optional<std::size_t> index_of_whole{};  ///< index of the event of which this event is the
+                                                ///< part on one core kind; else nullopt
   Role role = Role::Other;
   std::string core_kind{};  ///< core kind ("P") if `role` is CoreTime; else empty
   std::string function{};   ///< normalized name of the function in which the event is counted;
@@ -115,7 +115,7 @@ struct Event {
 
 /// Events that are counted in the same runs.
 struct Pass {
-  std::vector<std::size_t> events;  ///< indices into EventSet::events
+  std::vector<std::size_t> event_indices;  ///< indices into EventSet::events
   RoundKind kind = RoundKind::Timed;
 };
 
@@ -130,12 +130,12 @@ struct EventSet {
     return pass < passes.size() ? passes[pass].kind : RoundKind::Timed;
   }
 
-  std::size_t passes_of(RoundKind kind) const {
+  std::size_t count_passes(RoundKind kind) const {
     return static_cast<std::size_t>(std::ranges::count(passes, kind, &Pass::kind));
   }
 
   /// Returns the indices in `events` of the times by core kind, usually the fastest kind first.
-  std::vector<std::size_t> core_times() const {
+  std::vector<std::size_t> core_time_indices() const {
     std::vector<std::size_t> times;
     for (std::size_t i = 0; i < events.size(); ++i)
       if (events[i].role == Role::CoreTime) times.push_back(i);
@@ -159,7 +159,7 @@ struct Explanation {
 struct CatalogEntry {
   std::string name;
   std::string alias;
-  std::string counters;
+  std::string counters_text;
   std::string description;
 };
 

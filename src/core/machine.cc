@@ -74,34 +74,34 @@ bool is_core_kind_metric(std::string_view name, const CorePlan& cores) {
     return name == time_metric_name(kind) || name == share_metric_name(kind);
   };
   return name == kUnsplitTime || is_of("P") || is_of("E") ||
-         std::ranges::any_of(cores.timed, is_of);
+         std::ranges::any_of(cores.timed_kinds, is_of);
 }
 
-std::optional<Throttling> throttled_between(const std::vector<Throttling>& before,
-                                            const std::vector<Throttling>& after) {
-  std::optional<Throttling> most;
+std::optional<QuotaWait> longest_quota_wait(const std::vector<QuotaWait>& before,
+                                            const std::vector<QuotaWait>& after) {
+  std::optional<QuotaWait> most;
   for (std::size_t i = 0; i < after.size() && before.size() == after.size(); ++i) {
-    const Throttling grown{after[i].periods - before[i].periods,
-                           after[i].throttled - before[i].throttled,
-                           after[i].waited_ns - before[i].waited_ns};
+    const QuotaWait grown{after[i].periods - before[i].periods,
+                          after[i].waiting_periods - before[i].waiting_periods,
+                          after[i].waited_ns - before[i].waited_ns};
     if (!most || grown.waited_ns > most->waited_ns) most = grown;
   }
   return most;
 }
 
 bool has_fewer_cpus(const Machine& machine) {
-  return machine.allowance && machine.allowance->cpus.size() < machine.cpus;
+  return machine.allowance && machine.allowance->cpus.size() < machine.cpu_count;
 }
 
 std::string class_of(const Machine& machine) {
   constexpr std::size_t digits = 16;
   Sha256 hash;
   for (const auto& [name, part] :
-       {std::pair("system", machine.system), std::pair("architecture", machine.architecture),
+       {std::pair("system", machine.kernel_name), std::pair("architecture", machine.architecture),
         std::pair("cpu_model", machine.cpu_model), std::pair("kernel", machine.kernel),
         std::pair("governor", machine.governor), std::pair("hypervisor", machine.hypervisor)})
     hash.add(fmt::format("{}={}\n", name, part));
-  hash.add(fmt::format("cpus={}\n", machine.cpus));
+  hash.add(fmt::format("cpus={}\n", machine.cpu_count));
   if (!machine.tuning.empty()) hash.add(fmt::format("tuning={}\n", machine.tuning));
   // A missing limit is not hashed, because older sessions, which do not record limits, must keep
   // their classes.

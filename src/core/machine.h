@@ -28,8 +28,8 @@ using CoreKinds = std::vector<CoreKind>;
 enum class CorePreference : unsigned char { Any, Performance, Efficiency };
 
 struct CorePlan {
-  std::vector<std::string>
-      timed{};  ///< names of the core kinds whose times are measured, usually the fastest first
+  std::vector<std::string> timed_kinds{};  ///< names of the core kinds whose times are measured,
+                                           ///< usually the fastest first
   std::vector<std::uint32_t>
       cpus{};                ///< Linux: the only CPUs on which commands run; empty: no restriction
   bool has_unsplit = false;  ///< true if the session also measures kUnsplitTime
@@ -80,28 +80,28 @@ struct Allowance {
 };
 
 /// The waiting of a control group for its CPU quota.
-struct Throttling {
+struct QuotaWait {
   std::uint64_t periods = 0;
-  std::uint64_t throttled = 0;  ///< number of quota periods in which the group had to wait
-  std::uint64_t waited_ns = 0;  ///< waiting time, summed over CPUs
+  std::uint64_t waiting_periods = 0;  ///< number of quota periods in which the group had to wait
+  std::uint64_t waited_ns = 0;        ///< waiting time, summed over CPUs
 
-  bool operator==(const Throttling&) const = default;
+  bool operator==(const QuotaWait&) const = default;
 };
 
 /// Returns the increase from `before` to `after` for the control group that waited longest in this
 /// time; nullopt if unknown. Both lists have the same control groups in the same order.
-std::optional<Throttling> throttled_between(const std::vector<Throttling>& before,
-                                            const std::vector<Throttling>& after);
+std::optional<QuotaWait> longest_quota_wait(const std::vector<QuotaWait>& before,
+                                            const std::vector<QuotaWait>& after);
 
 /// The machine of a session. A field is empty or 0 if unknown or not needed.
 struct Machine {
   std::string name{};
-  std::string system{};
+  std::string kernel_name{};
   std::string os{};
   std::string kernel{};
   std::string architecture{};
   std::string cpu_model{};
-  unsigned cpus = 0;
+  unsigned cpu_count = 0;
   std::string governor{};
   std::string hypervisor{};  ///< name of the hypervisor, or "unknown"; empty: none found
   std::string tuning{};      ///< --tune's settings: "cpus=1 governor=performance"; may be empty
@@ -117,12 +117,12 @@ std::string class_of(const Machine& machine);
 
 struct NamedCpus {
   std::string name;
-  std::size_t cpus = 0;
+  std::size_t number_of_cpus = 0;
 };
 
 struct SwitchFacts {
   bool on = false;
-  std::string turn_off;
+  std::string turn_off_command;
 };
 
 /// The state of the kernel's counting and tracing on macOS.
@@ -130,7 +130,7 @@ struct TracingFacts {
   bool readable = false;  ///< true if `thread_counting` could be read
   bool thread_counting =
       false;  ///< true if the kernel counts by thread, which slows every context switch
-  std::int64_t owner = 0;  ///< id of a process that keeps lauka from tracing; 0 if none
+  std::int64_t owner_pid = 0;  ///< id of a process that keeps lauka from tracing; 0 if none
   std::string owner_name{};
 };
 
@@ -166,8 +166,9 @@ struct MachineFacts {
   /// What --profile samples ("the CPU clock"), or the reason why --profile cannot sample; nullopt:
   /// not checked.
   std::optional<Result<std::string>> profile{};
-  std::vector<std::string> tunable{};  ///< names of --tune switches that may help; "+" before a
-                                       ///< name: --tune alone leaves the switch out
+  std::vector<std::string>
+      helpful_switches{};  ///< names of --tune switches that may help; "+" before a
+                           ///< name: --tune alone leaves the switch out
   std::optional<bool> aslr{};
   std::optional<TracingFacts> tracing{};
 };
@@ -175,8 +176,8 @@ struct MachineFacts {
 struct CounterFacts {
   std::string pmu;
   std::size_t listed = 0;
-  std::size_t free = 0;
-  std::size_t alive = 0;  ///< number of free counters that really count
+  std::size_t free_counters = 0;
+  std::size_t working_counters = 0;  ///< number of free counters that really count
   bool watchdog = false;
 };
 
@@ -184,7 +185,7 @@ struct EngineFacts {
   EngineChoice engine = EngineChoice::None;
   std::vector<std::string> events{};
   std::vector<std::string> notes{};
-  std::optional<Error> missing{};
+  std::optional<Error> why_unusable{};
   std::vector<CounterFacts> counters{};
 };
 
@@ -240,17 +241,17 @@ struct TunedComparison {
   std::string command{};
   std::size_t tuned_runs = 0;
   std::size_t untuned_runs = 0;
-  TunedChange stddev{};
-  TunedChange
-      width{};  ///< change of the width of a confidence interval: of the delta, or of the mean
-  TunedChange mean{};
+  TunedChange stddev_change{};
+  TunedChange interval_width_change{};  ///< change of the width of a confidence interval: of the
+                                        ///< delta, or of the mean
+  TunedChange mean_change{};
 
   bool operator==(const TunedComparison&) const = default;
 };
 
 struct Tuning {
   std::vector<TunedSwitch> switched{};
-  std::vector<UntunedSwitch> untuned{};
+  std::vector<UntunedSwitch> failed_switches{};
   std::vector<std::uint32_t> cpus{};
   Vitals before{};
   Vitals after{};

@@ -31,7 +31,7 @@ std::optional<double> applied(Operation operation, double left, double right) {
 }
 
 std::optional<double> measurable(std::optional<double> value) {
-  return value && is_measurable(*value) ? value : std::nullopt;
+  return value && is_in_numeric_range(*value) ? value : std::nullopt;
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ bool counts_all(const Pass& pass, const Formula& formula) {
   return std::ranges::all_of(formula.terms, [&](const Formula::Term& term) {
     const auto* counted = std::get_if<CountedEvent>(&term);
     return counted == nullptr ||
-           std::ranges::find(pass.events, counted->event) != pass.events.end();
+           std::ranges::find(pass.event_indices, counted->event) != pass.event_indices.end();
   });
 }
 
@@ -89,7 +89,7 @@ std::optional<double> MetricReader::bound(const RunRecord& run) const {
 }
 
 std::optional<double> MetricReader::operand(const RunRecord& run, const Step& step) {
-  if (const auto* read = std::get_if<UsageReader>(&step.term)) {
+  if (const auto* read = std::get_if<UsageFunction>(&step.term)) {
     const double value = (*read)(run.usage);
     return std::isnan(value) ? std::nullopt : std::optional(value);
   }
@@ -126,8 +126,8 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
 MetricReader::Places MetricReader::find_places(std::size_t event, const EventSet& events) {
   Places places;
   for (const Pass& pass : events.passes)
-    places.push_back(
-        find_place_if(pass.events, [event](std::size_t counted) { return counted == event; }));
+    places.push_back(find_place_if(pass.event_indices,
+                                   [event](std::size_t counted) { return counted == event; }));
   return places;
 }
 
@@ -156,7 +156,7 @@ void MetricSeries::add_run(const RunRecord& run) {
     if (has_layouts) series.layouts.push_back(run.step.layout);
   } else if (const auto bound = reader_.bound(run)) {
     series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
-    ++series.bounded;
+    ++series.runs_with_bound;
   }
 }
 
@@ -185,7 +185,7 @@ Comparison without_failed(Comparison all, const Series& reference, const Series&
 
 }  // namespace
 
-Comparison compare(const Series& reference, const Series& candidate, bool paired) {
+Comparison pair_samples(const Series& reference, const Series& candidate, bool paired) {
   Comparison result{{}, {}, paired};
   if (reference.largest_bound || candidate.largest_bound) return result;
   if (reference.layouts.empty() != candidate.layouts.empty()) return result;

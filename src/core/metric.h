@@ -20,7 +20,7 @@
 namespace lauka {
 
 struct Percentile {
-  std::string of;
+  std::string summarized_metric;
   double share = 0.5;  ///< 0.99 for p99
 };
 
@@ -61,7 +61,7 @@ constexpr std::string_view unit_symbol(Unit unit) {
 enum class Shown : unsigned char { Always, Verbose };
 
 /// Reads a value from a run's usage, in base units; NaN if the value was not measured.
-using UsageReader = double (*)(const Usage&);
+using UsageFunction = double (*)(const Usage&);
 
 /// The count of the event with index `event` in EventSet::events.
 struct CountedEvent {
@@ -84,7 +84,7 @@ struct RepeatedTerm {
 /// events must be counted in the same run.
 struct Formula {
   using Term =
-      std::variant<UsageReader, CountedEvent, double, Operation, ReportedValue, RepeatedTerm>;
+      std::variant<UsageFunction, CountedEvent, double, Operation, ReportedValue, RepeatedTerm>;
   std::vector<Term> terms;
 
   Formula() = default;
@@ -128,7 +128,7 @@ struct Metric {
   CountedLevels levels = CountedLevels::Unknown;
   bool of_region =
       false;  ///< true if events of the metric are counted only in the region (lauka/region.h)
-  std::string note{};
+  std::string metric_suffix{};
   const DisplayUnit* shown_in =
       nullptr;  ///< unit in which values are shown; null: chosen for each value
   Role role = Role::Other;
@@ -137,11 +137,13 @@ struct Metric {
   bool is_part = false;  ///< true if the metric is another metric's part on one core kind
   std::optional<Percentile> percentile{};
 
-  std::optional<double> share() const {
+  std::optional<double> percentile_share() const {
     return percentile ? std::optional(percentile->share) : std::nullopt;
   }
   /// Returns the metric's name; for a percentile, the name of the metric that it summarizes.
-  const std::string& source_metric() const { return percentile ? percentile->of : name; }
+  const std::string& source_metric() const {
+    return percentile ? percentile->summarized_metric : name;
+  }
 };
 
 inline constexpr std::string_view kRegionTime = "region_time";
@@ -150,7 +152,7 @@ struct BuiltInMetric {
   std::string_view name;
   Unit unit;
   Shown shown;
-  UsageReader read;
+  UsageFunction read;
   std::string_view meaning;
   Role role = Role::Other;
 };
@@ -279,7 +281,7 @@ class MetricReader {
   std::optional<double> bound(const RunRecord& run) const;
 
  private:
-  /// For each pass, the event's index in Pass::events; nullopt if the pass lacks the event.
+  /// For each pass, the event's index in Pass::event_indices; nullopt if the pass lacks the event.
   using Places = std::vector<std::optional<std::size_t>>;
 
   static Places find_places(std::size_t event, const EventSet& events);
@@ -304,10 +306,10 @@ class MetricReader {
 /// A gate's limit, either as a change from the reference or as a value of the metric.
 struct Condition {
   std::string metric;
-  double limit_percent = 0.0;     ///< limit as a change from the reference; 0 if there is a `bound`
-  bool below = false;             ///< true: the gate fails below the limit; false: above the limit
-  std::optional<double> bound{};  ///< limit as a value of the metric, in base units; nullopt: the
-                                  ///< limit is limit_percent
+  double limit_percent = 0.0;  ///< limit as a change from the reference; 0 if there is a `bound`
+  bool below = false;          ///< true: the gate fails below the limit; false: above the limit
+  std::optional<double> limit_value{};  ///< limit as a value of the metric, in base units; nullopt:
+                                        ///< the limit is limit_percent
   std::string bound_text{};
   Unit bound_unit = Unit::Seconds;
 
@@ -318,16 +320,16 @@ enum class PrecisionEnd : unsigned char {
   Reached,
   MaxRuns,
   Duration,
-  ReferenceGone,     ///< a command needed more runs, but setup or cleanup hooks prevented them
-  LostInGateRounds,  ///< the precision was reached, then lost in further rounds for gates
+  HooksPreventedRuns,  ///< a command needed more runs, but setup or cleanup hooks prevented them
+  LostInGateRounds,    ///< the precision was reached, then lost in further rounds for gates
   Unfinished,
 };
 
 struct Precision {
-  double wanted = 0.0;  ///< largest wanted half width of each interval, as a fraction
+  double wanted_half_width = 0.0;  ///< largest wanted half width of each interval, as a fraction
   std::optional<double> half_width{};  ///< half width of the widest interval, as a fraction;
                                        ///< nullopt if an interval is missing or has no bounds
-  std::size_t runs = 0;
+  std::size_t fewest_values = 0;
   PrecisionEnd end = PrecisionEnd::Reached;
   std::string metric{metric_name_of(Role::WallTime)};
   /// Number of layouts to advise because more runs would not reach the precision; nullopt: no
@@ -341,7 +343,7 @@ struct Series {
   std::vector<std::uint32_t> rounds;  ///< round of each value, ascending; empty if not needed
   std::optional<double>
       largest_bound{};  ///< largest upper bound of the runs for which only a bound is known
-  std::size_t bounded = 0;
+  std::size_t runs_with_bound = 0;
   std::vector<std::uint32_t> layouts{};  ///< layout of each value; may be empty
   std::vector<std::uint32_t> failed_layouts{};
 };
@@ -387,6 +389,6 @@ struct Comparison {
 /// Returns the samples to compare, without layouts in which either command failed. `paired`: takes
 /// only rounds in which both commands have a value. The samples are empty if the commands cannot be
 /// compared.
-Comparison compare(const Series& reference, const Series& candidate, bool paired);
+Comparison pair_samples(const Series& reference, const Series& candidate, bool paired);
 
 }  // namespace lauka

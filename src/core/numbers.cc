@@ -75,7 +75,7 @@ constexpr std::array kTimeUnits = {
 
 }  // namespace
 
-std::size_t exponent_at(std::string_view text, std::size_t begin) {
+std::size_t exponent_length(std::string_view text, std::size_t begin) {
   if (begin >= text.size() || (text[begin] != 'e' && text[begin] != 'E')) return 0;
   std::size_t end = begin + 1;
   if (end < text.size() && (text[end] == '-' || text[end] == '+')) ++end;

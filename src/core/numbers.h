@@ -24,7 +24,7 @@ Result<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t mi
                                          std::uint64_t max);
 
 /// Returns the length of the exponent ("e-3") that begins at offset `begin`; 0 if missing.
-std::size_t exponent_at(std::string_view text, std::size_t begin);
+std::size_t exponent_length(std::string_view text, std::size_t begin);
 
 struct Limit {
   double value = 0.0;

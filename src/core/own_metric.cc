@@ -49,7 +49,7 @@ std::size_t read_number(std::string_view text, std::string& plain) {
   } else if (!has_whole) {
     return 0;
   }
-  const std::size_t exponent = exponent_at(text, end);
+  const std::size_t exponent = exponent_length(text, end);
   plain += text.substr(end, exponent);
   return end + exponent;
 }
@@ -172,7 +172,7 @@ class ExpressionParser {
 
   Result<void> take_number() {
     const std::size_t end = std::min(rest_.find_first_not_of("0123456789."), rest_.size());
-    const std::string number(consume(end + exponent_at(rest_, end)));
+    const std::string number(consume(end + exponent_length(rest_, end)));
     const bool is_number = std::ranges::count(number, '.') <= 1 && number != ".";
     const double value = is_number ? std::strtod(number.c_str(), nullptr) : HUGE_VAL;
     if (!std::isfinite(value) || (!rest_.empty() && is_of_name(rest_.front())))
@@ -207,7 +207,7 @@ bool is_unit_word(std::string_view word) {
 
 }  // namespace
 
-bool is_measurable(double value) {
+bool is_in_numeric_range(double value) {
   const double magnitude = std::fabs(value);
   return value == 0.0 || (magnitude >= 1e-30 && magnitude <= 1e30);
 }
@@ -216,11 +216,11 @@ OwnUnit parse_own_unit(std::string_view word) {
   OwnUnit unit{.word = std::string(word)};
   if (const DisplayUnit* known = find_display_unit(word)) {
     unit.unit = known->unit;
-    unit.size = known->size;
+    unit.size_in_base_units = known->in_base_units;
     unit.shown_in = word == "1" ? nullptr : known;
   } else if (word == "%") {
     unit.unit = Unit::Fraction;
-    unit.size = 0.01;
+    unit.size_in_base_units = 0.01;
   } else if (word == "J") {
     unit.unit = Unit::Joules;
   }
@@ -271,7 +271,7 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   const std::size_t end = text.size() > kMaxNumberBytes ? 0 : read_number(text, plain);
   if (end == 0) return Error{"is not a number", "write it as 1234.5, 1,234.5 or 1.2e6"};
   const std::string_view word = trimmed(text.substr(end));
-  double size = unit.size;
+  double size = unit.size_in_base_units;
   const bool is_plain = word == "1" && unit.word.empty();
   if (!word.empty() && word != unit.word && !is_plain) {
     const OwnUnit written = parse_own_unit(word);
@@ -281,10 +281,11 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
                    written.is_known() && unit.word.empty()
                        ? fmt::format("give it this unit (NAME:{})", written.word)
                        : "leave it out, or give another unit"};
-    size = written.size;
+    size = written.size_in_base_units;
   }
   const double value = std::strtod(plain.c_str(), nullptr) * size;
-  if (!is_measurable(value)) return Error{"is beyond 1e30, or below 1e-30", "use another unit"};
+  if (!is_in_numeric_range(value))
+    return Error{"is beyond 1e30, or below 1e-30", "use another unit"};
   return value;
 }
 
@@ -295,7 +296,7 @@ Metric make_metric(const OwnMetric& own, Formula source) {
                 .source = std::move(source),
                 .shown_in = own.unit.shown_in,
                 .role = own.role};
-  if (!own.unit.is_known()) metric.note = "(" + own.unit.word + ")";
+  if (!own.unit.is_known()) metric.metric_suffix = "(" + own.unit.word + ")";
   return metric;
 }
 

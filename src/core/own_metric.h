@@ -14,8 +14,8 @@ namespace lauka {
 
 struct OwnUnit {
   std::string word{};
-  Unit unit = Unit::Ratio;  ///< Ratio if there is no unit, or if the unit is unknown
-  double size = 1.0;        ///< number of base units in this unit
+  Unit unit = Unit::Ratio;          ///< Ratio if there is no unit, or if the unit is unknown
+  double size_in_base_units = 1.0;  ///< number of base units in this unit
   const DisplayUnit* shown_in = nullptr;
   bool is_known() const { return word.empty() || unit != Unit::Ratio; }
 };
@@ -60,7 +60,7 @@ Metric make_metric(const OwnMetric& own, Formula source);
 
 /// True if `value` is 0 or its magnitude is from 1e-30 to 1e30. Statistics of other values could
 /// overflow.
-bool is_measurable(double value);
+bool is_in_numeric_range(double value);
 
 enum class Combine : unsigned char { Mean, Sum, Last };
 

@@ -102,8 +102,8 @@ Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
   std::optional<std::string> group;
   std::size_t strides = kLongStrides;
-  for (std::size_t at = piece.from; at <= piece.to;) {
-    const std::size_t last = std::min(at + strides * kStride - 1, piece.to);
+  for (std::size_t at = piece.first_start; at <= piece.last_start;) {
+    const std::size_t last = std::min(at + strides * kStride - 1, piece.last_start);
     pcre2_set_offset_limit(context.get(), last);
     pcre2_set_match_limit(context.get(), kMaxSteps / static_cast<std::uint32_t>(strides));
     const int found = pcre2_match(code, as_bytes(piece.text), piece.text.size(), at, options,

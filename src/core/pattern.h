@@ -17,7 +17,7 @@ namespace lauka {
 class Pattern {
  public:
   /// Needed: compile() refuses an expression without a group.
-  enum class Groups : unsigned char { Needed, Idle };
+  enum class Groups : unsigned char { Needed, NotNeeded };
 
   /// Compiles `text`. The error is a predicate: "has no group".
   static Result<Pattern> compile(std::string_view text, Groups groups = Groups::Needed);
@@ -32,9 +32,9 @@ class Pattern {
   /// A piece of a longer text.
   struct Piece {
     std::string_view text;
-    std::size_t from = 0;      ///< first offset at which matches may begin
-    std::size_t to = 0;        ///< last offset at which matches may begin
-    bool is_beginning = true;  ///< true if the piece begins where the longer text begins
+    std::size_t first_start = 0;  ///< first offset at which matches may begin
+    std::size_t last_start = 0;   ///< last offset at which matches may begin
+    bool is_beginning = true;     ///< true if the piece begins where the longer text begins
   };
 
   /// Returns the text of the first group in the last match that sets this group; nullopt if

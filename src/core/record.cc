@@ -90,8 +90,8 @@ Bytes encode(const RunRecord& run) {
   put(to, run.coverage);
   put(to, run.own_process_counts);
   put(to, std::uint64_t{run.below_overhead});
-  put(to, std::uint64_t{run.order});
-  put(to, std::uint64_t{run.outlived});
+  put(to, std::uint64_t{run.number_in_suite});
+  put(to, std::uint64_t{run.surviving_processes});
   put(to, run.reported);
   return to;
 }
@@ -108,13 +108,13 @@ std::optional<int> shell_status(const Outcome& outcome) {
   return signalled + kill;
 }
 
-bool is_named(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored) {
+bool is_listed_status(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored) {
   return ignored && has_exited_or_signalled(outcome) &&
          std::ranges::find(ignored->statuses, *shell_status(outcome)) != ignored->statuses.end();
 }
 
 Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored) {
-  if (succeeded(outcome) || is_named(outcome, ignored)) return Ending::Succeeded;
+  if (succeeded(outcome) || is_listed_status(outcome, ignored)) return Ending::Succeeded;
   if (std::holds_alternative<Exited>(outcome)) return Ending::Failed;
   if (std::holds_alternative<TimedOut>(outcome)) return Ending::TimedOut;
   if (std::holds_alternative<Stopped>(outcome)) return Ending::Stopped;
@@ -152,8 +152,8 @@ void RunList::read(std::size_t index, RunRecord& run) const {
   run.coverage = from.optional<double>();
   from.list(run.own_process_counts);
   run.below_overhead = from.number() != 0;
-  run.order = from.number_as<std::uint32_t>();
-  run.outlived = from.number_as<std::uint32_t>();
+  run.number_in_suite = from.number_as<std::uint32_t>();
+  run.surviving_processes = from.number_as<std::uint32_t>();
   from.list(run.reported);
 }
 

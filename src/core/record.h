@@ -31,8 +31,8 @@ struct Signalled {
 /// The run took longer than its time limit, or could not be killed.
 struct TimedOut {
   std::chrono::nanoseconds limit{};
-  bool began = true;  ///< false: the run waited for a named pipe until the limit
-  int survivor = 0;   ///< id of a process that could not be killed; 0 if none
+  bool has_started = true;  ///< false: the run waited for a named pipe until the limit
+  int survivor = 0;         ///< id of a process that could not be killed; 0 if none
 };
 
 /// Job control stopped the run. lauka then kills the run, which would wait forever.
@@ -109,7 +109,7 @@ constexpr bool is_failure(Ending ending) {
 Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
 
 /// True if the list of `ignored` has the run's exit status, or 128 + N after signal N.
-bool is_named(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
+bool is_listed_status(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
 
 /// True if -i without a list of statuses ignores the outcome.
 inline bool can_be_ignored(const Outcome& outcome) {
@@ -171,7 +171,8 @@ struct RunRecord {
   Step step;
   Outcome outcome;
   Usage usage;
-  /// Counts of the pass's events, in the order of Pass::events; nullopt: unknown. May be empty.
+  /// Counts of the pass's events, in the order of Pass::event_indices; nullopt: unknown. May be
+  /// empty.
   std::vector<std::optional<std::uint64_t>> counts;
 
   /// Counted instructions, divided by the kernel's total for the command's own process; nullopt:
@@ -181,8 +182,9 @@ struct RunRecord {
   /// empty.
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
   bool below_overhead = false;  ///< true if the run took less wall or CPU time than the shell alone
-  std::uint32_t order = 0;      ///< number of the run in the suite, from 1; 0: not numbered
-  std::uint32_t outlived = 0;   ///< number of processes that are known to have run on after the run
+  std::uint32_t number_in_suite = 0;  ///< number of the run in the suite, from 1; 0: not numbered
+  std::uint32_t surviving_processes =
+      0;  ///< number of processes that are known to have run on after the run
   /// Values of the reported metrics, by ReportedValue::place. nullopt, or beyond the end: missing.
   std::vector<std::optional<double>> reported{};
 };
@@ -244,8 +246,8 @@ struct RunFailed {
   Step step;
   Outcome outcome;
   std::string error_output_end;  ///< last lines of the run's output or standard error; may be empty
-  std::string
-      awaited{};  ///< pattern of --until, if the run ended before a line matched; else empty
+  std::string unmatched_pattern{};  ///< pattern of --until, if the run ended before a line matched;
+                                    ///< else empty
 };
 
 struct HookFailed {
@@ -275,7 +277,7 @@ struct ShellOverhead {
 /// The results of a session, without warm-up and settling runs.
 struct Session {
   RunList runs;
-  RunList untuned{};
+  RunList runs_without_tuning{};
   std::deque<RedoneRun> redone;
   std::optional<EarlyEnd> cut_short;
   std::vector<HookFailed>
@@ -284,7 +286,7 @@ struct Session {
       overheads{};  ///< shell overhead of each command; empty without a shell
   std::vector<Note> notes;
   std::vector<Fingerprint> programs{};
-  std::vector<std::optional<UncountedFile>> uncounted{};
+  std::vector<std::optional<CounterLossFile>> counter_loss_files{};
   std::vector<FunctionTable> functions{};
 };
 
@@ -319,7 +321,7 @@ class Observer : NonCopyable {
   /// Reports that a program is being built: "./new: layout 3 of 8".
   virtual void building(std::string_view /*what*/) {}
   /// Reports that `file` makes `command` lose its counters.
-  virtual void counts_lost(const Command& /*command*/, const UncountedFile& /*file*/) {}
+  virtual void counts_lost(const Command& /*command*/, const CounterLossFile& /*file*/) {}
   /// Reports that there is no more progress for now, so that the progress line can be erased.
   virtual void finished() = 0;
 };

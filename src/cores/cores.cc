@@ -133,7 +133,7 @@ CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
 }
 
 Error not_on_this_system(const CoreRequest& wanted) {
-  if (!wanted.by_hand.empty())
+  if (!wanted.user_named_kinds.empty())
     return {"--core-kinds is for Linux; here the system knows the kinds of core", "leave it out"};
   return {"this system does not distinguish kinds of core", "leave out --cores and --min-p-share"};
 }
@@ -145,55 +145,59 @@ Error one_kind_only(const std::string& option) {
 
 Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls& calls) {
   CoreDecision decided;
-  if (wanted.by_hand.empty()) {
-    auto [kinds, why_none] = find_kinds(calls);
-    decided.kinds = std::move(kinds);
-    decided.note = std::move(why_none);
+  if (wanted.user_named_kinds.empty()) {
+    auto [kinds, why_none] = detect_linux_kinds(calls);
+    decided.session_kinds = std::move(kinds);
+    decided.no_times_note = std::move(why_none);
   } else {
-    auto kinds = check_kinds(wanted.by_hand, calls);
+    auto kinds = check_user_kinds(wanted.user_named_kinds, calls);
     if (!kinds) return kinds.error();
-    decided.kinds = *std::move(kinds);
+    decided.session_kinds = *std::move(kinds);
   }
-  auto cpus = choose_cpus(wanted.prefer, decided.kinds, calls);
+  auto cpus = cpus_of_preference(wanted.prefer, decided.session_kinds, calls);
   if (!cpus) return cpus.error();
-  decided.use.cpus = *std::move(cpus);
-  decided.use.prefer = wanted.prefer;
-  decided.use.min_share = wanted.min_share;
+  decided.core_plan.cpus = *std::move(cpus);
+  decided.core_plan.prefer = wanted.prefer;
+  decided.core_plan.min_share = wanted.min_first_kind_share;
   // The clocks slow short runs; but a minimum share must be checked in the timed runs.
-  decided.use.in_counting_runs = wanted.may_time_in_counting_runs && !wanted.min_share;
-  if (decided.kinds.size() > 1) {
+  decided.core_plan.in_counting_runs =
+      wanted.may_time_in_counting_runs && !wanted.min_first_kind_share;
+  if (decided.session_kinds.size() > 1) {
     if (const auto able = engine::perf::can_count(calls); !able) {
-      decided.note = able.error().prefixed("no time by kind of core").line();
+      decided.no_times_note = able.error().prefixed("no time by kind of core").line();
     } else {
-      for (const CoreKind& kind : decided.kinds) decided.use.timed.push_back(kind.name);
+      for (const CoreKind& kind : decided.session_kinds)
+        decided.core_plan.timed_kinds.push_back(kind.name);
     }
   }
-  if (wanted.min_share && decided.use.timed.empty())
-    return decided.note.empty() ? one_kind_only("--min-p-share")
-                                : Error{"--min-p-share: " + decided.note, ""};
+  if (wanted.min_first_kind_share && decided.core_plan.timed_kinds.empty())
+    return decided.no_times_note.empty() ? one_kind_only("--min-p-share")
+                                         : Error{"--min-p-share: " + decided.no_times_note, ""};
   return decided;
 }
 
 Result<CoreDecision> decide_on_mac(const CoreRequest& wanted, const os::DarwinCalls& calls) {
-  if (!wanted.by_hand.empty()) return not_on_this_system(wanted);
+  if (!wanted.user_named_kinds.empty()) return not_on_this_system(wanted);
   CoreDecision decided;
-  decided.kinds.resize(read_level_names(calls).size());
-  if (decided.kinds.size() < 2) {
+  decided.session_kinds.resize(read_performance_levels(calls).size());
+  if (decided.session_kinds.size() < 2) {
     if (wanted.prefer != CorePreference::Any)
       return Error{"--cores: this machine has one kind of core", "leave it out"};
-    return wanted.min_share ? one_kind_only("--min-p-share") : Result<CoreDecision>(CoreDecision{});
+    return wanted.min_first_kind_share ? one_kind_only("--min-p-share")
+                                       : Result<CoreDecision>(CoreDecision{});
   }
-  name_by_rank(decided.kinds);
-  for (const CoreKind& kind : decided.kinds) decided.use.timed.push_back(kind.name);
-  decided.use.has_unsplit = true;
-  decided.use.prefer = wanted.prefer;
-  decided.use.min_share = wanted.min_share;
+  name_by_rank(decided.session_kinds);
+  for (const CoreKind& kind : decided.session_kinds)
+    decided.core_plan.timed_kinds.push_back(kind.name);
+  decided.core_plan.has_unsplit = true;
+  decided.core_plan.prefer = wanted.prefer;
+  decided.core_plan.min_share = wanted.min_first_kind_share;
   return decided;
 }
 
 }  // namespace
 
-DetectedKinds find_kinds(const os::LinuxCalls& calls) {
+LinuxCoreKinds detect_linux_kinds(const os::LinuxCalls& calls) {
   CoreKinds kinds = kinds_of_pmus(calls);
   if (kinds.empty()) return {kinds_of_capacity(calls)};
   if (name_as_intel(kinds) || name_by("cpu_capacity", kinds, calls) ||
@@ -208,7 +212,7 @@ DetectedKinds find_kinds(const os::LinuxCalls& calls) {
                       listed(pmus))};
 }
 
-Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& calls) {
+Result<CoreKinds> check_user_kinds(const CoreKinds& by_hand, const os::LinuxCalls& calls) {
   auto there = read_list(calls, fmt::format("{}/present", kCpuFolder));
   if (!there) there = online_cpus(calls);
   if (!there) return Error{"/sys does not list the CPUs of this machine", "mount /sys"};
@@ -227,8 +231,8 @@ Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& ca
   return kinds;
 }
 
-Result<Cpus> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
-                         const os::LinuxCalls& calls) {
+Result<Cpus> cpus_of_preference(CorePreference prefer, const CoreKinds& kinds,
+                                const os::LinuxCalls& calls) {
   if (prefer == CorePreference::Any) return Cpus{};
   const bool fast = prefer == CorePreference::Performance;
   const std::string option = fast ? "--cores p" : "--cores e";
@@ -245,12 +249,12 @@ Result<Cpus> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
   return both;
 }
 
-Result<CoreDecision> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
-                            const os::DarwinCalls* darwin) {
+Result<CoreDecision> plan_core_use(const CoreRequest& wanted, const os::LinuxCalls* linux,
+                                   const os::DarwinCalls* darwin) {
   if (linux != nullptr) return decide_on_linux(wanted, *linux);
   if (darwin != nullptr) return decide_on_mac(wanted, *darwin);
-  const bool wants_nothing =
-      wanted.by_hand.empty() && !wanted.min_share && wanted.prefer == CorePreference::Any;
+  const bool wants_nothing = wanted.user_named_kinds.empty() && !wanted.min_first_kind_share &&
+                             wanted.prefer == CorePreference::Any;
   return wants_nothing ? Result<CoreDecision>(CoreDecision{}) : not_on_this_system(wanted);
 }
 
@@ -275,7 +279,7 @@ os::CounterRequest request_on(int cpu, std::size_t index) {
 }
 
 CoreTimes no_times(const Error& reason) {
-  return {.missing = reason.prefixed("no time by kind of core")};
+  return {.why_no_times = reason.prefixed("no time by kind of core")};
 }
 
 /// The pause after a poll is at least this multiple of the poll's duration.
@@ -305,10 +309,10 @@ class TimedCounting : public engine::ArmedPass {
   std::size_t runs_at_once() const override { return inner_->runs_at_once(); }
   bool counts_calling_threads() const override { return inner_->counts_calling_threads(); }
 
-  engine::Counted finish(const os::Ended& ended, std::size_t command) override {
+  engine::CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
     os::Ended of_inner = ended;
     of_inner.readings.resize(std::min(of_inner.readings.size(), inner_counters_));
-    engine::Counted counted = inner_->finish(of_inner, command);
+    engine::CountsOfRun counted = inner_->finish(of_inner, command);
     CoreTimes times;
     if (!std::holds_alternative<NotStarted>(ended.outcome) && !uncounted_.contains(command))
       times = core_times(ended, counted);
@@ -317,21 +321,21 @@ class TimedCounting : public engine::ArmedPass {
     for (std::size_t i = 0; !times.ns.empty() && i < columns_; ++i)
       counted.counts[first + i] = i < times.ns.size() ? times.ns[i] : times.unknown_kind_ns;
     ask_for_redo(counted, times.ns);
-    if (!counted.missing) counted.missing = std::move(times.missing);
+    if (!counted.why_missing_counts) counted.why_missing_counts = std::move(times.why_no_times);
     return counted;
   }
 
  protected:
-  virtual CoreTimes core_times(const os::Ended& ended, const engine::Counted& counted) = 0;
+  virtual CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& counted) = 0;
 
-  const CoreKinds& kinds() const { return decided_.kinds; }
+  const CoreKinds& kinds() const { return decided_.session_kinds; }
   std::size_t inner_counters() const { return inner_counters_; }
   std::vector<std::string> inner_pmus() const { return inner_->timed_pmus(); }
 
  private:
-  void ask_for_redo(engine::Counted& counted, const std::vector<std::uint64_t>& ns) const {
+  void ask_for_redo(engine::CountsOfRun& counted, const std::vector<std::uint64_t>& ns) const {
     const auto all = std::accumulate(ns.begin(), ns.end(), std::uint64_t{0});
-    const auto least = decided_.use.min_share;
+    const auto least = decided_.core_plan.min_share;
     if (counted.redo || !least || all == 0) return;
     if (static_cast<double>(ns.front()) < *least * static_cast<double>(all))
       counted.redo =
@@ -368,28 +372,28 @@ class ClockedCounting final : public TimedCounting {
   std::vector<os::CounterRequest> requests() const override {
     std::vector<os::CounterRequest> all = TimedCounting::requests();
     if (!places_.empty()) return all;
-    const auto own = clocks_.requests(all.size());
+    const auto own = clocks_.clock_requests(all.size());
     if (all.size() + own.size() <= os::kMaxCounters) all.insert(all.end(), own.begin(), own.end());
     return all;
   }
 
  private:
-  CoreTimes core_times(const os::Ended& ended, const engine::Counted& counted) override {
+  CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& counted) override {
     if (places_.empty()) {
       const std::span<const os::Reading> all = ended.readings;
-      return clocks_.times(all.subspan(std::min(all.size(), inner_counters())),
-                           ended.optional_error, situation_);
+      return clocks_.times_by_kind(all.subspan(std::min(all.size(), inner_counters())),
+                                   ended.optional_error, situation_);
     }
     CoreTimes times;
-    if (counted.pmu_ns.size() == places_.size())
-      for (const std::size_t place : places_) times.ns.push_back(counted.pmu_ns[place]);
+    if (counted.cpu_ns_by_pmu.size() == places_.size())
+      for (const std::size_t place : places_) times.ns.push_back(counted.cpu_ns_by_pmu[place]);
     return times;
   }
 
   const KindClocks& clocks_;
   perf::PerfConditions situation_;
   std::vector<std::size_t>
-      places_;  ///< index into Counted::pmu_ns for each core kind; empty if clocks are used
+      places_;  ///< index into Counted::cpu_ns_by_pmu for each core kind; empty if clocks are used
 };
 
 class PolledCounting final : public TimedCounting {
@@ -406,16 +410,16 @@ class PolledCounting final : public TimedCounting {
   std::size_t runs_at_once() const override { return 1; }
 
  private:
-  CoreTimes core_times(const os::Ended& ended, const engine::Counted& /*counted*/) override {
-    CoreTimes times =
-        mac_core_times(ended.totals, poll_.result(), ended.usage.user_ns + ended.usage.system_ns);
+  CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& /*counted*/) override {
+    CoreTimes times = combine_mac_core_times(ended.totals, poll_.sampled_times(),
+                                             ended.usage.user_ns + ended.usage.system_ns);
     if (times.ns.empty() && ended.totals)
-      times.missing = Error{"no time by kind of core: this kernel does not report it",
-                            "macOS 13 and later do on Apple's own processors"};
+      times.why_no_times = Error{"no time by kind of core: this kernel does not report it",
+                                 "macOS 13 and later do on Apple's own processors"};
     return times;
   }
 
-  RunPoll poll_;
+  CoreTimePoller poll_;
 };
 
 class CoreTimeEngine final : public engine::EngineWrapper {
@@ -426,11 +430,11 @@ class CoreTimeEngine final : public engine::EngineWrapper {
         decided_(std::move(decided)),
         linux_(linux),
         darwin_(darwin),
-        clocks_(decided_.kinds),
+        clocks_(decided_.session_kinds),
         situation_(linux != nullptr ? perf::read_situation(*linux) : perf::PerfConditions{}) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    auto set = other().select(wanted);
+    auto set = wrapped_engine().select(wanted);
     passes_.clear();
     if (set) passes_ = set->passes;
     return set;
@@ -438,11 +442,11 @@ class CoreTimeEngine final : public engine::EngineWrapper {
 
   Result<std::unique_ptr<engine::ArmedPass>> arm(std::size_t pass) override {
     const bool others_count = pass < passes_.size();
-    auto inner = others_count ? other().arm(pass) : engine::make_accounting_pass({});
+    auto inner = others_count ? wrapped_engine().arm(pass) : engine::make_accounting_pass({});
     if (!inner) return inner;
     const bool is_timed = !others_count || passes_[pass].kind == RoundKind::Timed;
     const bool is_for_times =
-        decided_.use.in_counting_runs ? pass == core_time_pass(passes_.size()) : is_timed;
+        decided_.core_plan.in_counting_runs ? pass == core_time_pass(passes_.size()) : is_timed;
     if (!is_for_times) return inner;
     if (darwin_ != nullptr)
       return std::unique_ptr<engine::ArmedPass>(
@@ -451,9 +455,9 @@ class CoreTimeEngine final : public engine::EngineWrapper {
         *std::move(inner), decided_, uncounted_, clocks_, situation_));
   }
 
-  std::optional<UncountedFile> find_uncounted(std::size_t command,
-                                              const os::ProgramSpec& program) override {
-    auto found = other().find_uncounted(command, program);
+  std::optional<CounterLossFile> find_uncounted(std::size_t command,
+                                                const os::ProgramSpec& program) override {
+    auto found = wrapped_engine().find_uncounted(command, program);
     if (!found && linux_ != nullptr) found = os::find_uncounted(program, *linux_);
     if (found) uncounted_.insert(command);
     return found;
@@ -475,87 +479,87 @@ std::uint64_t remainder(std::uint64_t all, std::uint64_t part) {
 
 }  // namespace
 
-KindClocks::KindClocks(const CoreKinds& kinds) : kinds_(kinds.size()) {
+KindClocks::KindClocks(const CoreKinds& kinds) : kind_count_(kinds.size()) {
   for (std::size_t kind = 1; kind < kinds.size(); ++kind)
-    if (kinds[kind].cpus.size() > kinds[largest_].cpus.size()) largest_ = kind;
+    if (kinds[kind].cpus.size() > kinds[most_cpus_kind_].cpus.size()) most_cpus_kind_ = kind;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    if (kind == largest_) continue;
-    for (const std::uint32_t cpu : kinds[kind].cpus) clocks_.push_back({kind, cpu});
+    if (kind == most_cpus_kind_) continue;
+    for (const std::uint32_t cpu : kinds[kind].cpus) single_cpu_clocks_.push_back({kind, cpu});
   }
 }
 
-std::vector<os::CounterRequest> KindClocks::requests(std::size_t others) const {
+std::vector<os::CounterRequest> KindClocks::clock_requests(std::size_t others) const {
   std::vector<os::CounterRequest> requests{request_on(-1, others)};
-  for (const OnCpu& clock : clocks_)
+  for (const SingleCpuClock& clock : single_cpu_clocks_)
     requests.push_back(request_on(static_cast<int>(clock.cpu), others + requests.size()));
   return requests;
 }
 
-CoreTimes KindClocks::times(std::span<const os::Reading> readings, int error,
-                            const perf::PerfConditions& situation) const {
+CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int error,
+                                    const perf::PerfConditions& situation) const {
   if (error != 0) return no_times(perf::why_not_opened(error, {}, situation));
-  if (readings.size() != clocks_.size() + 1)
+  if (readings.size() != single_cpu_clocks_.size() + 1)
     return no_times({fmt::format("it takes {} counters, and at most {} are opened for a run",
-                                 clocks_.size() + 1, os::kMaxCounters),
+                                 single_cpu_clocks_.size() + 1, os::kMaxCounters),
                      "count fewer events"});
   const os::Reading& all = readings.front();
-  CoreTimes times{std::vector<std::uint64_t>(kinds_)};
+  CoreTimes times{std::vector<std::uint64_t>(kind_count_)};
   std::uint64_t split = 0;
-  for (std::size_t i = 0; i < clocks_.size(); ++i) {
-    times.ns[clocks_[i].kind] += readings[i + 1].value;
+  for (std::size_t i = 0; i < single_cpu_clocks_.size(); ++i) {
+    times.ns[single_cpu_clocks_[i].kind] += readings[i + 1].value;
     split += readings[i + 1].value;
   }
   if (split > all.value + all.value / kApartPart)
     return no_times({"the clocks of single CPUs add up to more than the clock of all", ""});
-  times.ns[largest_] = all.value - std::min(split, all.value);
+  times.ns[most_cpus_kind_] = all.value - std::min(split, all.value);
   return times;
 }
 
-RunPoll::RunPoll(const os::DarwinCalls& calls, std::size_t levels)
-    : calls_(calls), levels_(levels), base_(os::timebase_of(calls)) {}
+CoreTimePoller::CoreTimePoller(const os::DarwinCalls& calls, std::size_t levels)
+    : calls_(calls), level_count_(levels), mach_timebase_(os::timebase_of(calls)) {}
 
-void RunPoll::before_start() {
-  seen_.clear();
-  root_ = 0;
-  looked_at_ = 0;
-  poll_duration_ = 0;
+void CoreTimePoller::before_start() {
+  times_of_seen_.clear();
+  command_pid_ = 0;
+  last_poll_end_ = 0;
+  last_poll_duration_ = 0;
 }
 
-void RunPoll::running(int pid) {
+void CoreTimePoller::running(int pid) {
   const std::uint64_t begin = calls_.mach_absolute_time();
-  if (looked_at_ != 0 && begin - looked_at_ < kCostPart * poll_duration_) return;
+  if (last_poll_end_ != 0 && begin - last_poll_end_ < kCostPart * last_poll_duration_) return;
   std::set<int> looked{pid};
   std::vector<int> left{pid};
   while (!left.empty()) {
     const int parent = left.back();
     left.pop_back();
-    look_at(parent);
+    update_times_of(parent);
     for (const int child : os::find_children(calls_, parent))
       if (looked.insert(child).second) left.push_back(child);
   }
   // Orphans are no longer descendants of the command, but still belong to the run.
   std::vector<int> orphans;
-  for (const auto& [known, process] : seen_)
+  for (const auto& [known, process] : times_of_seen_)
     if (!looked.contains(known.pid)) orphans.push_back(known.pid);
-  for (const int orphan : orphans) look_at(orphan);
-  looked_at_ = calls_.mach_absolute_time();
-  poll_duration_ = looked_at_ - begin;
+  for (const int orphan : orphans) update_times_of(orphan);
+  last_poll_end_ = calls_.mach_absolute_time();
+  last_poll_duration_ = last_poll_end_ - begin;
 }
 
-bool RunPoll::read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) const {
+bool CoreTimePoller::read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) const {
   auto* const place = reinterpret_cast<void**>(&usage);
-  has_levels = levels_ == 2 && calls_.proc_pid_rusage(pid, os::kRusageV6, place) == 0;
+  has_levels = level_count_ == 2 && calls_.proc_pid_rusage(pid, os::kRusageV6, place) == 0;
   return has_levels || calls_.proc_pid_rusage(pid, os::kRusageV4, place) == 0;
 }
 
-void RunPoll::look_at(int pid) {
+void CoreTimePoller::update_times_of(int pid) {
   os::ProcessUsage usage;
   bool has_levels = false;
   if (!read_usage(pid, usage, has_levels)) return;
-  if (pid == root_ && has_levels) return;  // the kernel's totals will have its exact times
-  Process& process = seen_[{pid, usage.started_at}];
+  if (pid == command_pid_ && has_levels) return;  // the kernel's totals will have its exact times
+  Process& process = times_of_seen_[{pid, usage.started_at}];
   if (has_levels) {
-    const std::uint64_t fast = usage.p_user_time + usage.p_system_time;
+    const std::uint64_t fast = usage.performance_user_time + usage.p_system_time;
     const std::uint64_t all = usage.user_time + usage.system_time;
     process.times = {fast, all - std::min(all, fast)};
   } else {
@@ -565,16 +569,16 @@ void RunPoll::look_at(int pid) {
 
 /// Sums the times of the process's threads, including ended threads. Drops the ended threads if the
 /// sum exceeds the process's time: at exec, the new thread inherits the counts of the old thread.
-LevelTimes RunPoll::times_of_threads(int pid, Process& process) const {
+LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
   const ThreadIds listed = list_thread_ids(calls_, pid);
-  LevelTimes living(levels_);
+  LevelTimes living(level_count_);
   for (const std::uint64_t id : listed.ids) {
-    ThreadCountsResult counts = thread_counts(calls_, pid, id, levels_);
+    ThreadLevelCounts counts = read_thread_counts(calls_, pid, id, level_count_);
     if (counts.error != 0) continue;
-    add(living, counts.levels);
-    process.threads[id] = std::move(counts.levels);
+    add(living, counts.counts_by_level);
+    process.threads[id] = std::move(counts.counts_by_level);
   }
-  LevelTimes all(levels_);
+  LevelTimes all(level_count_);
   for (const auto& [id, counts] : process.threads) add(all, counts);
   // Read last, because the threads go on working.
   os::ProcessUsage now;
@@ -587,27 +591,27 @@ LevelTimes RunPoll::times_of_threads(int pid, Process& process) const {
   return living;
 }
 
-PollResult RunPoll::result() const {
-  PollResult polled{LevelTimes(levels_), LevelTimes(levels_)};
-  for (const auto& [known, process] : seen_) {
-    LevelTimes& sum = known.pid == root_ ? polled.own : polled.descendants;
+SampledLevelTimes CoreTimePoller::sampled_times() const {
+  SampledLevelTimes polled{LevelTimes(level_count_), LevelTimes(level_count_)};
+  for (const auto& [known, process] : times_of_seen_) {
+    LevelTimes& sum = known.pid == command_pid_ ? polled.command_times : polled.descendants;
     for (std::size_t level = 0; level < process.times.size(); ++level)
-      sum[level] += os::ns_of_mach(process.times[level], base_);
+      sum[level] += os::ns_of_mach(process.times[level], mach_timebase_);
     os::ProcessUsage usage;
     bool has_levels = false;
     const bool lives =
         read_usage(known.pid, usage, has_levels) && usage.started_at == known.started_at;
-    if (known.pid != root_ && !lives)
-      polled.ended_descendants_ns += os::ns_of_mach(sum_of(process.times), base_);
+    if (known.pid != command_pid_ && !lives)
+      polled.vanished_descendants_ns += os::ns_of_mach(sum_of(process.times), mach_timebase_);
   }
   return polled;
 }
 
-CoreTimes mac_core_times(const std::optional<os::KernelTotals>& totals, const PollResult& polled,
-                         std::uint64_t reaped_ns) {
+CoreTimes combine_mac_core_times(const std::optional<os::AccountedTotals>& totals,
+                                 const SampledLevelTimes& polled, std::uint64_t reaped_ns) {
   if (!totals) return {};
   const std::uint64_t own = totals->user_ns + totals->system_ns;
-  CoreTimes times{polled.own};
+  CoreTimes times{polled.command_times};
   if (const auto& fast = totals->on_performance_cores_ns) {
     times.ns.front() = *fast;
     if (times.ns.size() == 2) times.ns.back() = remainder(own, times.ns.front());
@@ -616,15 +620,15 @@ CoreTimes mac_core_times(const std::optional<os::KernelTotals>& totals, const Po
   for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
     times.ns[kind] += polled.descendants[kind];
   const std::uint64_t of_descendants = remainder(reaped_ns, own);
-  times.unknown_kind_ns += remainder(of_descendants, polled.ended_descendants_ns);
+  times.unknown_kind_ns += remainder(of_descendants, polled.vanished_descendants_ns);
   return times;
 }
 
-std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
-                                                      const CoreDecision& decided,
-                                                      const os::LinuxCalls* linux,
-                                                      const os::DarwinCalls* darwin) {
-  if (decided.use.timed.empty() || (linux == nullptr && darwin == nullptr)) return engine;
+std::unique_ptr<engine::CounterEngine> with_times_by_kind(
+    std::unique_ptr<engine::CounterEngine> engine, const CoreDecision& decided,
+    const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
+  if (decided.core_plan.timed_kinds.empty() || (linux == nullptr && darwin == nullptr))
+    return engine;
   return std::make_unique<CoreTimeEngine>(std::move(engine), decided, linux,
                                           linux != nullptr ? nullptr : darwin);
 }

@@ -42,7 +42,7 @@ Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::s
   const ThreadIds threads = list_thread_ids(calls, process);
   int error = threads.error;
   for (const std::uint64_t id : threads.ids) {
-    const int result = thread_counts(calls, process, id, levels).error;
+    const int result = read_thread_counts(calls, process, id, levels).error;
     if (result == 0) return {};
     if (result != ESRCH) error = result;
   }
@@ -83,7 +83,7 @@ class MacStream final : public ThreadStream {
   struct Thread {
     std::string name;
     CountsByLevel counts;
-    CoreMoveCounter moves;
+    KindMoveCounter moves;
     bool was_seen = true;
   };
   struct WatchedProcess {
@@ -97,7 +97,7 @@ class MacStream final : public ThreadStream {
     for (auto& [id, thread] : process.threads) thread.was_seen = false;
     const ThreadIds threads = list_thread_ids(calls_, process.process);
     for (const std::uint64_t id : threads.ids) {
-      ThreadCountsResult counts = thread_counts(calls_, process.process, id, kinds().size());
+      ThreadLevelCounts counts = read_thread_counts(calls_, process.process, id, kinds().size());
       if (counts.error != 0) continue;
       const auto [known, is_new] = process.threads.try_emplace(id);
       Thread& thread = known->second;
@@ -106,13 +106,13 @@ class MacStream final : public ThreadStream {
         thread.name = thread_name(calls_, process.process, id);
         thread.counts.resize(kinds().size());
       }
-      const std::uint64_t moves = moves_in(thread, counts.levels);
+      const std::uint64_t moves = moves_in(thread, counts.counts_by_level);
       if (previous_read_time() || since_birth_) {
-        samples.push_back(make_sample(process.process, id, thread, counts.levels, now));
+        samples.push_back(make_sample(process.process, id, thread, counts.counts_by_level, now));
         samples.back().is_new = is_new;
-        if (kinds().size() > 1) samples.back().moves = moves;
+        if (kinds().size() > 1) samples.back().core_kind_moves = moves;
       }
-      thread.counts = std::move(counts.levels);
+      thread.counts = std::move(counts.counts_by_level);
     }
     end_unseen(process, now, samples);
     return threads.error == 0;
@@ -140,7 +140,7 @@ class MacStream final : public ThreadStream {
           now[level].user_time + now[level].system_time > then.user_time + then.system_time;
       if (was_there) kinds |= 1U << level;
     }
-    return thread.moves.see(kinds);
+    return thread.moves.count_kind_moves(kinds);
   }
 
   double seconds(std::uint64_t mach) const {
@@ -153,7 +153,7 @@ class MacStream final : public ThreadStream {
     for (const os::ThreadCounts& level : now) was_counted_ = was_counted_ || level.cycles > 0;
     for (std::size_t level = 0; level < kinds().size(); ++level) {
       const os::ThreadCounts& then = thread.counts[level];
-      ThreadWork& part = sample.by_kind[level];
+      ThreadWork& part = sample.work_by_kind[level];
       part.user_seconds = seconds(now[level].user_time - then.user_time);
       part.system_seconds = seconds(now[level].system_time - then.system_time);
       part.cpu_seconds = *part.user_seconds + *part.system_seconds;
@@ -162,7 +162,7 @@ class MacStream final : public ThreadStream {
         part.instructions = now[level].instructions - then.instructions;
         part.joules = static_cast<double>(now[level].energy_nj - then.energy_nj) / 1e9;
       }
-      sample.all.add(part);
+      sample.work_on_all_kinds.add(part);
     }
     return sample;
   }
@@ -176,7 +176,7 @@ class MacStream final : public ThreadStream {
 
 }  // namespace
 
-std::vector<std::string> read_level_names(const os::DarwinCalls& calls) {
+std::vector<std::string> read_performance_levels(const os::DarwinCalls& calls) {
   const std::int64_t count = os::sysctl_number(calls, "hw.nperflevels").value_or(0);
   std::vector<std::string> names;
   for (std::int64_t level = 0; level < count; ++level) {
@@ -199,8 +199,8 @@ ThreadIds list_thread_ids(const os::DarwinCalls& calls, int process) {
   return {{}, ENOMEM};
 }
 
-ThreadCountsResult thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
-                                 std::size_t levels) {
+ThreadLevelCounts read_thread_counts(const os::DarwinCalls& calls, int process,
+                                     std::uint64_t thread, std::size_t levels) {
   std::vector<std::byte> buffer(sizeof(os::ThreadCountsHeader) + levels * sizeof(os::ThreadCounts));
   const int bytes = calls.proc_pidinfo(process, os::kPidThreadCounts, thread, buffer.data(),
                                        static_cast<int>(buffer.size()));
@@ -217,10 +217,10 @@ ThreadCountsResult thread_counts(const os::DarwinCalls& calls, int process, std:
   return {std::move(counts), 0};
 }
 
-Result<Threads> sample_darwin_threads(std::int32_t process,
-                                      std::optional<std::chrono::nanoseconds> during,
-                                      const Wait& wait, const os::DarwinCalls& calls) {
-  const std::vector<std::string> levels = read_level_names(calls);
+Result<ThreadTable> sample_darwin_threads(std::int32_t process,
+                                          std::optional<std::chrono::nanoseconds> during,
+                                          const WaitFunction& wait, const os::DarwinCalls& calls) {
+  const std::vector<std::string> levels = read_performance_levels(calls);
   if (levels.empty()) return no_kinds_of_core();
   if (auto able = check_mac_process(calls, process, levels.size()); !able) return able.error();
   MacStream stream({process}, levels, calls, !during);
@@ -229,19 +229,20 @@ Result<Threads> sample_darwin_threads(std::int32_t process,
     wait(*during);
   }
   const std::vector<ThreadSample> samples = stream.read(during.value_or(nanoseconds{}));
-  if (!stream.goes_on())
+  if (!stream.has_live_process())
     return Error{fmt::format("process {} ended in the meantime", process),
                  "use a shorter --duration"};
-  Threads threads;
+  ThreadTable threads;
   for (const std::string& name : levels)
-    threads.columns.push_back({upper_case(name), true, false, stream.was_counted()});
+    threads.column_groups.push_back({upper_case(name), true, false, stream.was_counted()});
   if (!stream.was_counted()) threads.notes.emplace_back(kNoCounts);
   for (const ThreadSample& sample : samples) {
     if (sample.has_ended) continue;
-    threads.lines.push_back(
-        {sample.thread, sample.name, sample.all.cpu_seconds.value_or(0.0), sample.by_kind});
+    threads.thread_rows.push_back({sample.thread, sample.name,
+                                   sample.work_on_all_kinds.cpu_seconds.value_or(0.0),
+                                   sample.work_by_kind});
     if (!stream.was_counted()) continue;
-    for (ThreadWork& part : threads.lines.back().parts) {
+    for (ThreadWork& part : threads.thread_rows.back().work_by_column) {
       part.cycles = part.cycles.value_or(0);
       part.instructions = part.instructions.value_or(0);
     }
@@ -251,7 +252,7 @@ Result<Threads> sample_darwin_threads(std::int32_t process,
 
 Result<std::unique_ptr<ThreadStream>> open_darwin_thread_stream(
     const std::vector<std::int32_t>& processes, const os::DarwinCalls& calls) {
-  std::vector<std::string> levels = read_level_names(calls);
+  std::vector<std::string> levels = read_performance_levels(calls);
   if (levels.empty()) return no_kinds_of_core();
   for (const std::int32_t process : processes)
     if (auto able = check_mac_process(calls, process, levels.size()); !able) return able.error();

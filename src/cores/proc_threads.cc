@@ -132,7 +132,7 @@ class AttachedThread {
 
   int open_clocks(int thread) {
     if (!counting_->clocks) return 0;
-    for (const os::CounterRequest& request : counting_->clocks->requests(0)) {
+    for (const os::CounterRequest& request : counting_->clocks->clock_requests(0)) {
       os::PerfEventAttr attributes;
       std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
       const std::size_t index = open_.size();
@@ -161,7 +161,7 @@ class AttachedThread {
       enabled = std::min(enabled, words[1]);
     }
     counted.was_shared =
-        !groups.empty() && !perf::held_all_the_time(running, enabled, groups.size() > 1);
+        !groups.empty() && !perf::ran_all_the_time(running, enabled, groups.size() > 1);
     if (counted.was_shared) return;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const Words& words = groups[i];
@@ -186,7 +186,7 @@ class AttachedThread {
     CoreTimes times{std::vector<std::uint64_t>(counting_->kinds.size())};
     // The clocks of a thread that slept all the time were never enabled.
     if (readings.front().enabled_ns > 0)
-      times = counting_->clocks->times(readings, 0, counting_->situation);
+      times = counting_->clocks->times_by_kind(readings, 0, counting_->situation);
     for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
       parts[kind + 1].cpu_seconds = to_seconds(times.ns[kind]);
   }
@@ -269,13 +269,13 @@ ThreadRow make_line(const std::string& thread, const std::string& name, const Ti
   return {parse_number(thread).value_or(0), name, times.exact, std::move(parts)};
 }
 
-Threads since_birth(std::int32_t process, const os::LinuxCalls& calls) {
-  Threads threads;
-  threads.columns = {{"", true, false, false}};
+ThreadTable since_birth(std::int32_t process, const os::LinuxCalls& calls) {
+  ThreadTable threads;
+  threads.column_groups = {{"", true, false, false}};
   threads.notes = {
       "cycles, instructions and kinds of core are counted from now on only: add -d 2s"};
   for (const auto& [thread, times] : read_all_times(calls, process))
-    threads.lines.push_back(
+    threads.thread_rows.push_back(
         make_line(thread, read_name(calls, process, thread), times, std::vector<ThreadWork>(1)));
   return threads;
 }
@@ -290,9 +290,10 @@ Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
   return {};
 }
 
-Result<Threads> linux_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
-                              const CoreKinds& kinds, const Wait& wait,
-                              const os::LinuxCalls& calls) {
+Result<ThreadTable> linux_threads(std::int32_t process,
+                                  std::optional<std::chrono::nanoseconds> during,
+                                  const CoreKinds& kinds, const WaitFunction& wait,
+                                  const os::LinuxCalls& calls) {
   if (auto able = check_process(calls, process); !able) return able.error();
   if (!during) return since_birth(process, calls);
   const ThreadCounting counting(kinds, calls);
@@ -305,7 +306,7 @@ Result<Threads> linux_threads(std::int32_t process, std::optional<std::chrono::n
     attached.emplace(thread, std::pair(read_name(calls, process, thread), *std::move(counted)));
   }
   wait(*during);
-  Threads threads{counting.columns, {}, counting.notes};
+  ThreadTable threads{counting.columns, {}, counting.notes};
   const AllTimes after = read_all_times(calls, process);
   if (after.empty()) threads.notes.emplace_back("the process ended in the meantime");
   std::size_t shared = 0;
@@ -319,10 +320,10 @@ Result<Threads> linux_threads(std::int32_t process, std::optional<std::chrono::n
     }
     auto counted = named.second.read();
     if (counted.was_shared) ++shared;
-    threads.lines.push_back(make_line(thread, named.first, times, std::move(counted.parts)));
+    threads.thread_rows.push_back(make_line(thread, named.first, times, std::move(counted.parts)));
     if (end == after.end()) {
-      threads.lines.back().parts.front().user_seconds.reset();
-      threads.lines.back().parts.front().system_seconds.reset();
+      threads.thread_rows.back().work_by_column.front().user_seconds.reset();
+      threads.thread_rows.back().work_by_column.front().system_seconds.reset();
     }
   }
   if (shared > 0)
@@ -330,8 +331,9 @@ Result<Threads> linux_threads(std::int32_t process, std::optional<std::chrono::n
                             plural(shared, "thread"));
   for (const auto& [thread, times] : after)
     if (!attached.contains(thread))
-      threads.lines.push_back(make_line(thread, read_name(calls, process, thread), times,
-                                        std::vector<ThreadWork>(threads.columns.size())));
+      threads.thread_rows.push_back(
+          make_line(thread, read_name(calls, process, thread), times,
+                    std::vector<ThreadWork>(threads.column_groups.size())));
   return threads;
 }
 
@@ -388,7 +390,7 @@ class KeptFile {
   std::string_view read(std::string& room, std::size_t bytes = 256) const {
     room.resize(bytes);
     if (descriptor_ >= 0) {
-      const long got = calls_->read_again(descriptor_, room.data(), room.size());
+      const long got = calls_->read_from_start(descriptor_, room.data(), room.size());
       return {room.data(), static_cast<std::size_t>(std::max(got, 0L))};
     }
     room = calls_->read_file(path_).value_or("");
@@ -422,7 +424,7 @@ class ProcStream final : public ThreadStream {
   struct Thread {
     std::optional<KeptFile> schedstat{};
     std::optional<KeptFile> stat{};
-    CoreMoveCounter moves{};
+    KindMoveCounter moves{};
     std::string name;
     SchedulerTimes times{};
     std::optional<AttachedThread> counters{};
@@ -447,7 +449,7 @@ class ProcStream final : public ThreadStream {
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
       const auto times = times_in(thread->second.schedstat->read(room_));
       samples.push_back(make_sample(process.process, thread->first, thread->second, now));
-      samples.back().moves = count_moves(thread->second, samples.back().by_kind);
+      samples.back().core_kind_moves = count_moves(thread->second, samples.back().work_by_kind);
       // A smaller time belongs to a new thread with the same id.
       if (times && times->on_cpu_ns >= thread->second.times.on_cpu_ns) {
         enter_times(samples.back(), *times, thread->second.times);
@@ -455,7 +457,7 @@ class ProcStream final : public ThreadStream {
         ++thread;
       } else {
         samples.back().has_ended = true;
-        samples.back().moves.reset();
+        samples.back().core_kind_moves.reset();
         thread = process.threads.erase(thread);
       }
     }
@@ -485,7 +487,7 @@ class ProcStream final : public ThreadStream {
       ThreadSample& sample = samples.emplace_back(
           begin_sample(process.process, parse_number(id).value_or(0), thread.name, now));
       sample.is_new = true;
-      sample.moves = moves;
+      sample.core_kind_moves = moves;
       enter_times(sample, *times, {});
     }
     process.threads.emplace(id, std::move(thread));
@@ -506,8 +508,8 @@ class ProcStream final : public ThreadStream {
         cpu ? kind_of_cpu_.find(static_cast<std::uint32_t>(*cpu)) : kind_of_cpu_.end();
     const bool is_seen = kind != kind_of_cpu_.end();
     if (!is_known && !is_seen) return std::nullopt;
-    const std::uint64_t moves = thread.moves.see(kinds);
-    return moves + thread.moves.see(is_seen ? 1U << kind->second : 0U);
+    const std::uint64_t moves = thread.moves.count_kind_moves(kinds);
+    return moves + thread.moves.count_kind_moves(is_seen ? 1U << kind->second : 0U);
   }
 
   void attach(Thread& thread, int id) {
@@ -525,19 +527,19 @@ class ProcStream final : public ThreadStream {
     ThreadSample sample = begin_sample(process, parse_number(id).value_or(0), thread.name, now);
     if (!thread.counters) return sample;
     std::vector<ThreadWork> counted = thread.counters->read().parts;
-    sample.all = difference(counted.front(), thread.counted.front());
+    sample.work_on_all_kinds = difference(counted.front(), thread.counted.front());
     for (std::size_t kind = 0; kind < kinds().size() && kind + 1 < counted.size(); ++kind) {
-      sample.by_kind[kind] = difference(counted[kind + 1], thread.counted[kind + 1]);
-      sample.all.add(sample.by_kind[kind]);
+      sample.work_by_kind[kind] = difference(counted[kind + 1], thread.counted[kind + 1]);
+      sample.work_on_all_kinds.add(sample.work_by_kind[kind]);
     }
-    sample.all.cpu_seconds.reset();
+    sample.work_on_all_kinds.cpu_seconds.reset();
     thread.counted = std::move(counted);
     return sample;
   }
 
   static void enter_times(ThreadSample& sample, const SchedulerTimes& now,
                           const SchedulerTimes& before) {
-    sample.all.cpu_seconds = to_seconds(now.on_cpu_ns - before.on_cpu_ns);
+    sample.work_on_all_kinds.cpu_seconds = to_seconds(now.on_cpu_ns - before.on_cpu_ns);
     sample.runnable_wait_seconds =
         to_seconds(now.waiting_ns - std::min(now.waiting_ns, before.waiting_ns));
   }
@@ -563,15 +565,17 @@ Result<std::unique_ptr<ThreadStream>> stream_linux_threads(
 
 }  // namespace
 
-Result<Threads> sample_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
-                               const CoreKinds& kinds, const Wait& wait,
-                               const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
-  auto threads = darwin != nullptr ? sample_darwin_threads(process, during, wait, *darwin)
-                 : linux != nullptr
-                     ? linux_threads(process, during, kinds, wait, *linux)
-                     : Result<Threads>(Error{"--threads is for Linux and macOS", "leave it out"});
+Result<ThreadTable> sample_threads(std::int32_t process,
+                                   std::optional<std::chrono::nanoseconds> during,
+                                   const CoreKinds& kinds, const WaitFunction& wait,
+                                   const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
+  auto threads =
+      darwin != nullptr ? sample_darwin_threads(process, during, wait, *darwin)
+      : linux != nullptr
+          ? linux_threads(process, during, kinds, wait, *linux)
+          : Result<ThreadTable>(Error{"--threads is for Linux and macOS", "leave it out"});
   if (threads)
-    std::ranges::stable_sort(threads->lines, [](const ThreadRow& a, const ThreadRow& b) {
+    std::ranges::stable_sort(threads->thread_rows, [](const ThreadRow& a, const ThreadRow& b) {
       return a.cpu_seconds != b.cpu_seconds ? a.cpu_seconds > b.cpu_seconds : a.id < b.id;
     });
   return threads;

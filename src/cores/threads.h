@@ -44,60 +44,62 @@ struct ThreadWork {
 struct ThreadRow {
   std::uint64_t id = 0;
   std::string name{};
-  double cpu_seconds = 0.0;         ///< CPU time on all cores; 0: none, or unknown
-  std::vector<ThreadWork> parts{};  ///< one element for each of Threads::columns
+  double cpu_seconds = 0.0;                  ///< CPU time on all cores; 0: none, or unknown
+  std::vector<ThreadWork> work_by_column{};  ///< one element for each of Threads::column_groups
 };
 
 /// A group of columns of the thread table, for one core kind or for all cores.
 struct ColumnGroup {
   std::string title;
-  bool has_split = false;   ///< true: columns for user and for system time
-  bool has_cpu = false;     ///< true: a column for user and system time together
-  bool has_counts = false;  ///< true: columns for cycles, instructions and IPC
+  bool has_user_and_system = false;  ///< true: columns for user and for system time
+  bool has_cpu_time = false;         ///< true: a column for user and system time together
+  bool has_cycle_columns = false;    ///< true: columns for cycles, instructions and IPC
 };
 
-struct Threads {
-  std::vector<ColumnGroup> columns{};
-  std::vector<ThreadRow> lines{};
+struct ThreadTable {
+  std::vector<ColumnGroup> column_groups{};
+  std::vector<ThreadRow> thread_rows{};
   std::vector<std::string> notes{};
 };
 
 /// A function that waits for a time, but may return early.
-using Wait = std::function<void(std::chrono::nanoseconds)>;
+using WaitFunction = std::function<void(std::chrono::nanoseconds)>;
 
 /// Reads the work of a process's threads during the time `during`; nullopt: since the start of each
 /// thread. Sorts the threads by CPU time, the largest first. On Linux, cycles, instructions and
 /// times by core kind need `during`.
-Result<Threads> sample_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
-                               const CoreKinds& kinds, const Wait& wait,
-                               const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
+Result<ThreadTable> sample_threads(std::int32_t process,
+                                   std::optional<std::chrono::nanoseconds> during,
+                                   const CoreKinds& kinds, const WaitFunction& wait,
+                                   const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
 
 /// The work of a thread since the previous ThreadStream::read().
 struct ThreadSample {
   std::int32_t process = 0;
   std::uint64_t thread = 0;
   std::string name{};
-  std::chrono::nanoseconds interval{};  ///< time since the previous read(); 0 at the first read()
+  std::chrono::nanoseconds
+      since_previous_read{};  ///< time since the previous read(); 0 at the first read()
   bool is_new = false;     ///< true if the previous read() did not see the thread; times then count
                            ///< from the thread's start
   bool has_ended = false;  ///< true if the thread has ended; the values may then be incomplete
   std::optional<std::uint64_t>
-      moves{};  ///< number of observed moves between core kinds; nullopt if unknown
+      core_kind_moves{};  ///< number of observed moves between core kinds; nullopt if unknown
   std::optional<double> runnable_wait_seconds{};  ///< seconds for which the thread was ready to run
                                                   ///< but had no CPU; nullopt if unknown
-  ThreadWork all{};
-  std::vector<ThreadWork> by_kind{};  ///< one element for each of ThreadStream::kinds()
+  ThreadWork work_on_all_kinds{};
+  std::vector<ThreadWork> work_by_kind{};  ///< one element for each of ThreadStream::kinds()
 };
 
 /// Reads the threads of running processes repeatedly.
 class ThreadStream : NonCopyable {
  public:
   ThreadStream(std::size_t processes, std::vector<std::string> kinds)
-      : exists_(processes, true), kinds_(std::move(kinds)) {}
+      : process_exists_(processes, true), kind_names_(std::move(kinds)) {}
   virtual ~ThreadStream() = default;
 
-  /// Returns the names of the core kinds in ThreadSample::by_kind; may be empty.
-  const std::vector<std::string>& kinds() const { return kinds_; }
+  /// Returns the names of the core kinds in ThreadSample::work_by_kind; may be empty.
+  const std::vector<std::string>& kinds() const { return kind_names_; }
 
   /// Returns remarks for the user, one line each.
   virtual std::vector<std::string> notes() const = 0;
@@ -106,14 +108,16 @@ class ThreadStream : NonCopyable {
   /// nothing. `now`: time of a monotonic clock.
   std::vector<ThreadSample> read(std::chrono::nanoseconds now) {
     std::vector<ThreadSample> samples;
-    for (std::size_t i = 0; i < exists_.size(); ++i)
-      if (exists_[i]) exists_[i] = read_process(i, now, samples);
-    read_before_ = now;
+    for (std::size_t i = 0; i < process_exists_.size(); ++i)
+      if (process_exists_[i]) process_exists_[i] = read_process(i, now, samples);
+    previous_read_time_ = now;
     return samples;
   }
 
   /// True until read() has found that all processes have ended.
-  bool goes_on() const { return std::ranges::find(exists_, true) != exists_.end(); }
+  bool has_live_process() const {
+    return std::ranges::find(process_exists_, true) != process_exists_.end();
+  }
 
  protected:
   /// Adds the samples of one process, given by its index. Returns false if the process has ended.
@@ -121,22 +125,24 @@ class ThreadStream : NonCopyable {
                             std::vector<ThreadSample>& samples) = 0;
 
   /// Returns the time of the previous read(); nullopt until the first read() has returned.
-  const std::optional<std::chrono::nanoseconds>& previous_read_time() const { return read_before_; }
+  const std::optional<std::chrono::nanoseconds>& previous_read_time() const {
+    return previous_read_time_;
+  }
 
   ThreadSample begin_sample(std::int32_t process, std::uint64_t thread, const std::string& name,
                             std::chrono::nanoseconds now) const {
     ThreadSample sample{.process = process,
                         .thread = thread,
                         .name = name,
-                        .interval = now - read_before_.value_or(now)};
-    sample.by_kind.resize(kinds_.size());
+                        .since_previous_read = now - previous_read_time_.value_or(now)};
+    sample.work_by_kind.resize(kind_names_.size());
     return sample;
   }
 
  private:
-  std::vector<bool> exists_;
-  std::vector<std::string> kinds_;
-  std::optional<std::chrono::nanoseconds> read_before_{};
+  std::vector<bool> process_exists_;
+  std::vector<std::string> kind_names_;
+  std::optional<std::chrono::nanoseconds> previous_read_time_{};
 };
 
 /// Opens a stream of the threads of `processes`. `linux` and `darwin` must outlive the stream.
@@ -146,11 +152,11 @@ Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int3
                                                      const os::DarwinCalls* darwin);
 
 /// Counts a thread's moves between core kinds: the fewest that explain where the thread was seen.
-class CoreMoveCounter {
+class KindMoveCounter {
  public:
   /// Returns the number of moves since the previous call. `kinds`: bit mask of the core kinds where
   /// the thread was seen since the previous call.
-  std::uint64_t see(std::uint32_t kinds) {
+  std::uint64_t count_kind_moves(std::uint32_t kinds) {
     if (kinds == 0) return 0;
     const auto count = static_cast<std::uint64_t>(std::popcount(kinds));
     const std::uint32_t began_on = possible_kinds_ & kinds;
@@ -169,7 +175,7 @@ class CoreMoveCounter {
 
 /// Returns the names of macOS's performance levels, the fastest first; empty if the system does not
 /// report them.
-std::vector<std::string> read_level_names(const os::DarwinCalls& calls);
+std::vector<std::string> read_performance_levels(const os::DarwinCalls& calls);
 
 /// The unique ids of a process's threads, not the addresses that PROC_PIDLISTTHREADS gives.
 struct ThreadIds {
@@ -182,18 +188,18 @@ ThreadIds list_thread_ids(const os::DarwinCalls& calls, int process);
 using CountsByLevel = std::vector<os::ThreadCounts>;
 
 /// The counts of one thread since its start; the latest work of a running thread may be missing.
-struct ThreadCountsResult {
-  CountsByLevel levels{};
+struct ThreadLevelCounts {
+  CountsByLevel counts_by_level{};
   int error = 0;  ///< errno; 0: no error
 };
 /// Reads the counts of a thread on the first `levels` performance levels.
-ThreadCountsResult thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
-                                 std::size_t levels);
+ThreadLevelCounts read_thread_counts(const os::DarwinCalls& calls, int process,
+                                     std::uint64_t thread, std::size_t levels);
 
 /// Reads the threads for sample_threads() on macOS, in any order.
-Result<Threads> sample_darwin_threads(std::int32_t process,
-                                      std::optional<std::chrono::nanoseconds> during,
-                                      const Wait& wait, const os::DarwinCalls& calls);
+Result<ThreadTable> sample_darwin_threads(std::int32_t process,
+                                          std::optional<std::chrono::nanoseconds> during,
+                                          const WaitFunction& wait, const os::DarwinCalls& calls);
 Result<std::unique_ptr<ThreadStream>> open_darwin_thread_stream(
     const std::vector<std::int32_t>& processes, const os::DarwinCalls& calls);
 

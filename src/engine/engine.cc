@@ -45,7 +45,7 @@ constexpr std::array<AccountedEvent, 4> kEvents = {{
 class FreeOnly final : public ArmedPass {
  public:
   FreeOnly(std::vector<const AccountedEvent*> events,
-           std::function<void(const os::Ended&, Counted&)> also, bool counts_calling_threads)
+           std::function<void(const os::Ended&, CountsOfRun&)> also, bool counts_calling_threads)
       : events_(std::move(events)),
         also_(std::move(also)),
         counts_calling_threads_(counts_calling_threads) {}
@@ -54,10 +54,10 @@ class FreeOnly final : public ArmedPass {
 
   std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
 
-  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
-    Counted counted{std::vector<std::optional<std::uint64_t>>(events_.size())};
+  CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
+    CountsOfRun counted{std::vector<std::optional<std::uint64_t>>(events_.size())};
     if (std::holds_alternative<NotStarted>(ended.outcome)) {
-      counted.missing = Error{"the command was not started", ""};
+      counted.why_missing_counts = Error{"the command was not started", ""};
       return counted;
     }
     for (std::size_t i = 0; i < events_.size(); ++i) counted.counts[i] = events_[i]->read(ended);
@@ -67,7 +67,7 @@ class FreeOnly final : public ArmedPass {
 
  private:
   std::vector<const AccountedEvent*> events_;
-  std::function<void(const os::Ended&, Counted&)> also_;
+  std::function<void(const os::Ended&, CountsOfRun&)> also_;
   bool counts_calling_threads_;
 };
 
@@ -95,7 +95,7 @@ class NoneEngine final : public CounterEngine {
       if (event == nullptr)
         return Error{fmt::format("'{}' is not counted with --engine none", name),
                      "leave out --engine none"};
-      if (Event* added = add_accounted(*event, name, events_, set)) added->note = kWithExec;
+      if (Event* added = add_accounted(*event, name, events_, set)) added->name_suffix = kWithExec;
     }
     if (why_ && wanted.names.empty()) return make_empty_event_set(*why_);
     if (events_.empty()) set.passes.clear();
@@ -117,14 +117,16 @@ class SeparateCounting final : public EngineWrapper {
   using EngineWrapper::EngineWrapper;
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    const auto costs = [this](std::size_t event) { return other().accounted(event) == nullptr; };
+    const auto costs = [this](std::size_t event) {
+      return wrapped_engine().accounted(event) == nullptr;
+    };
     has_own_pass_ = false;
     free_.clear();
-    auto set = other().select(wanted);
+    auto set = wrapped_engine().select(wanted);
     if (!set) return set;
     for (Pass& pass : set->passes) {
       if (pass.kind != RoundKind::Timed) continue;
-      if (std::ranges::none_of(pass.events, costs)) continue;
+      if (std::ranges::none_of(pass.event_indices, costs)) continue;
       pass.kind = RoundKind::Counting;
       has_own_pass_ = true;
     }
@@ -132,17 +134,17 @@ class SeparateCounting final : public EngineWrapper {
     Pass timed;
     for (std::size_t event = 0; event < set->events.size(); ++event) {
       if (costs(event)) continue;
-      timed.events.push_back(event);
-      free_.push_back(other().accounted(event));
+      timed.event_indices.push_back(event);
+      free_.push_back(wrapped_engine().accounted(event));
     }
     set->passes.insert(set->passes.begin(), std::move(timed));
     return set;
   }
 
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
-    if (!has_own_pass_) return other().arm(pass);
+    if (!has_own_pass_) return wrapped_engine().arm(pass);
     if (pass == 0) return make_accounting_pass(free_);
-    return other().arm(pass - 1);
+    return wrapped_engine().arm(pass - 1);
   }
 
  private:
@@ -156,7 +158,7 @@ class WithoutRegions final : public EngineWrapper {
 
   Result<EventSet> select(const EventRequest& wanted) override {
     const std::string reason = fmt::format("--engine {} counts whole runs, not regions", name());
-    auto set = other().select(wanted);
+    auto set = wrapped_engine().select(wanted);
     if (!set) return set;
     if (!wanted.names.empty())
       return Error{fmt::format("{} cannot be counted with --region: {}",
@@ -206,19 +208,19 @@ class EnergyCounting final : public ArmedPass {
 
   std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
 
-  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
-    Counted counted;
+  CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
+    CountsOfRun counted;
     counted.counts.resize(sources_.size());
     if (ended.readings.size() != sources_.size() * cpus_.size()) {
-      counted.missing = Error{"the power PMU could not be read: " +
-                                  std::generic_category().message(ended.counter_error),
-                              ""};
+      counted.why_missing_counts = Error{"the power PMU could not be read: " +
+                                             std::generic_category().message(ended.counter_error),
+                                         ""};
       return counted;
     }
     for (std::size_t event = 0; event < sources_.size(); ++event) {
       counted.counts[event] = nanojoules(event, ended);
       if (!counted.counts[event])
-        counted.missing = Error{"the power PMU did not count all the time", ""};
+        counted.why_missing_counts = Error{"the power PMU did not count all the time", ""};
     }
     return counted;
   }
@@ -246,7 +248,7 @@ class WithEnergy final : public EngineWrapper {
       : EngineWrapper(std::move(inner)), calls_(calls), sysfs_(calls) {}
 
   Catalog catalog() const override {
-    Catalog all = other().catalog();
+    Catalog all = wrapped_engine().catalog();
     const auto pmu = sysfs_.find(kPmu);
     if (!pmu) return all;
     for (const std::string& name : sysfs_.events(*pmu))
@@ -260,7 +262,7 @@ class WithEnergy final : public EngineWrapper {
     EventRequest rest = wanted;
     std::erase_if(rest.names, is_energy);
     const bool has_rest = !rest.names.empty() || wanted.names.empty();
-    Result<EventSet> set = has_rest ? other().select(rest) : Result<EventSet>(EventSet{});
+    Result<EventSet> set = has_rest ? wrapped_engine().select(rest) : Result<EventSet>(EventSet{});
     if (!set || rest.names.size() == wanted.names.size()) return set;
     if (wanted.counted_in != CountedPart::WholeRun)
       return Error{"energy is counted for the whole machine and whole runs, not for a region",
@@ -277,18 +279,18 @@ class WithEnergy final : public EngineWrapper {
   }
 
   const AccountedEvent* accounted(std::size_t event) const override {
-    return event < first_ || sources_.empty() ? other().accounted(event) : nullptr;
+    return event < first_ || sources_.empty() ? wrapped_engine().accounted(event) : nullptr;
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
     EventRequest rest = wanted;
     std::erase_if(rest.names, is_energy);
-    if (rest.names.size() == wanted.names.size()) return other().explain(wanted);
+    if (rest.names.size() == wanted.names.size()) return wrapped_engine().explain(wanted);
     const auto set = select(wanted);
     if (!set) return set.error();
     Explanation explanation;
     if (!rest.names.empty()) {
-      auto others = other().explain(rest);
+      auto others = wrapped_engine().explain(rest);
       if (!others) return others;
       explanation = *std::move(others);
     }
@@ -300,8 +302,8 @@ class WithEnergy final : public EngineWrapper {
   }
 
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
-    if (sources_.empty()) return other().arm(pass);
-    if (pass > 0) return other().arm(pass - 1);
+    if (sources_.empty()) return wrapped_engine().arm(pass);
+    if (pass > 0) return wrapped_engine().arm(pass - 1);
     return std::unique_ptr<ArmedPass>(std::make_unique<EnergyCounting>(sources_, cpus_));
   }
 
@@ -355,11 +357,11 @@ class WithEnergy final : public EngineWrapper {
     first_ = set.events.size();
     Pass pass;
     for (const EnergySource& source : sources_) {
-      pass.events.push_back(set.events.size());
+      pass.event_indices.push_back(set.events.size());
       set.events.push_back({.name = source.name,
                             .meaning = fmt::format("power/{}/ of the whole machine", source.name),
                             .is_energy = true,
-                            .note = kNote});
+                            .name_suffix = kNote});
     }
     set.passes.insert(set.passes.begin(), std::move(pass));
   }
@@ -380,7 +382,7 @@ Result<Explanation> CounterEngine::explain(const EventRequest& wanted) {
   explanation.notes = set->notes;
   for (const Pass& pass : set->passes) {
     auto& rows = explanation.passes.emplace_back();
-    for (const std::size_t event : pass.events)
+    for (const std::size_t event : pass.event_indices)
       rows.push_back({"", set->events[event].name, set->events[event].meaning});
   }
   return explanation;
@@ -388,7 +390,7 @@ Result<Explanation> CounterEngine::explain(const EventRequest& wanted) {
 
 void mark_of_region(Event& event) {
   event.of_region = true;
-  event.note = event.note.empty() ? "(region)" : "(region) " + event.note;
+  event.name_suffix = event.name_suffix.empty() ? "(region)" : "(region) " + event.name_suffix;
 }
 
 EventSet make_empty_event_set(const Error& why) {
@@ -416,7 +418,7 @@ Event* add_accounted(const AccountedEvent& event, std::string_view name,
                      std::vector<const AccountedEvent*>& taken, EventSet& set) {
   if (std::ranges::find(taken, &event) != taken.end()) return nullptr;
   taken.push_back(&event);
-  set.passes.front().events.push_back(set.events.size());
+  set.passes.front().event_indices.push_back(set.events.size());
   set.events.push_back({.name = lower_case(name),
                         .meaning = std::string(event.meaning),
                         .levels = CountedLevels::UserAndKernel,
@@ -430,8 +432,8 @@ CatalogEntry make_catalog_entry(const AccountedEvent& event) {
 }
 
 std::unique_ptr<ArmedPass> make_accounting_pass(
-    std::vector<const AccountedEvent*> events, std::function<void(const os::Ended&, Counted&)> also,
-    bool counts_calling_threads) {
+    std::vector<const AccountedEvent*> events,
+    std::function<void(const os::Ended&, CountsOfRun&)> also, bool counts_calling_threads) {
   return std::make_unique<FreeOnly>(std::move(events), std::move(also), counts_calling_threads);
 }
 
@@ -443,7 +445,7 @@ std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> 
   return std::make_unique<SeparateCounting>(std::move(engine));
 }
 
-std::unique_ptr<CounterEngine> without_regions(std::unique_ptr<CounterEngine> engine) {
+std::unique_ptr<CounterEngine> make_uncounting_engine(std::unique_ptr<CounterEngine> engine) {
   return std::make_unique<WithoutRegions>(std::move(engine));
 }
 
@@ -457,9 +459,10 @@ namespace {
 
 Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
                                           const kperf::Kernel& kernel) {
-  const std::string cpu = kperf::cpu_name(kernel.number("hw.cputype").value_or(0),
-                                          kernel.number("hw.cpusubtype").value_or(0),
-                                          kernel.number("hw.cpufamily").value_or(0));
+  const std::string cpu =
+      kperf::kpep_name_of_cpu(kernel.read_sysctl_number("hw.cputype").value_or(0),
+                              kernel.read_sysctl_number("hw.cpusubtype").value_or(0),
+                              kernel.read_sysctl_number("hw.cpufamily").value_or(0));
   auto paths = kperf::kpep_paths(cpu);
   if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
@@ -513,7 +516,7 @@ ChosenEngine without_counters(const Error& why) {
 }
 
 EngineFacts missing(Choice engine, const Error& error) {
-  return {.engine = engine, .missing = error};
+  return {.engine = engine, .why_unusable = error};
 }
 
 EngineFacts make_facts(Choice choice, CounterEngine& engine) {
@@ -564,7 +567,7 @@ Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls*
   }
   if (macos.calls != nullptr) return choose_on_macos(choice, user_only, macos);
   if (calls == nullptr) return without_counters({"there is no engine for this system", ""});
-  if (perf::is_there(*calls)) return chosen_perf();
+  if (perf::has_perf_event_open(*calls)) return chosen_perf();
   return without_counters(perf::can_count(*calls).error());
 }
 

@@ -26,24 +26,24 @@ namespace lauka::engine {
 
 struct RepeatRequest {
   RedoReason reason = RedoReason::Counting;
-  std::string why;            ///< clause that follows "The run was repeated because"
-  std::uint32_t at_most = 1;  ///< largest number of repetitions of the run
+  std::string why;                    ///< clause that follows "The run was repeated because"
+  std::uint32_t max_repetitions = 1;  ///< largest number of repetitions of the run
 };
 
 /// The counts of one run.
-struct Counted {
-  /// Counts of the pass's events, in the order of Pass::events; nullopt: missing.
+struct CountsOfRun {
+  /// Counts of the pass's events, in the order of Pass::event_indices; nullopt: missing.
   std::vector<std::optional<std::uint64_t>> counts;
   /// Reason to report for missing counts; nullopt: no reason is reported.
-  std::optional<Error> missing{};
+  std::optional<Error> why_missing_counts{};
   /// Error that ends the session; nullopt: the session goes on.
-  std::optional<Error> failure{};
+  std::optional<Error> session_error{};
   std::optional<RepeatRequest> redo{};
   std::optional<double> coverage{};
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
   std::optional<Note> note{};
   /// Nanoseconds of CPU time on the cores of each PMU in ArmedPass::timed_pmus(); empty: unknown.
-  std::vector<std::uint64_t> pmu_ns{};
+  std::vector<std::uint64_t> cpu_ns_by_pmu{};
   /// Counts by function of the pass's events, except events of a single function; may be empty.
   std::vector<FunctionCounts> functions{};
 };
@@ -76,14 +76,14 @@ class ArmedPass : NonCopyable {
   /// True if threads count themselves in the region (os::Launch::counts_calling_threads).
   virtual bool counts_calling_threads() const { return false; }
 
-  /// Returns the names of the PMUs to which the times in Counted::pmu_ns belong.
+  /// Returns the names of the PMUs to which the times in Counted::cpu_ns_by_pmu belong.
   virtual std::vector<std::string> timed_pmus() const { return {}; }
 
   /// Returns the largest number of runs that may be launched before finish() is called.
   virtual std::size_t runs_at_once() const = 0;
 
   /// Returns the counts of a run that has ended. `command`: index of the command that ran.
-  virtual Counted finish(const os::Ended& ended, std::size_t command) = 0;
+  virtual CountsOfRun finish(const os::Ended& ended, std::size_t command) = 0;
 };
 
 /// Selects events, and prepares the passes that count them.
@@ -112,8 +112,8 @@ class CounterEngine : NonCopyable {
 
   /// Returns the file because of which the kernel takes the counters away when `program` starts,
   /// and remembers it for the runs of `command`; nullopt if no such file is known.
-  virtual std::optional<UncountedFile> find_uncounted(std::size_t /*command*/,
-                                                      const os::ProgramSpec& /*program*/) {
+  virtual std::optional<CounterLossFile> find_uncounted(std::size_t /*command*/,
+                                                        const os::ProgramSpec& /*program*/) {
     return std::nullopt;
   }
 
@@ -144,8 +144,8 @@ class EngineWrapper : public CounterEngine {
     return inner_->explain(wanted);
   }
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override { return inner_->arm(pass); }
-  std::optional<UncountedFile> find_uncounted(std::size_t command,
-                                              const os::ProgramSpec& program) override {
+  std::optional<CounterLossFile> find_uncounted(std::size_t command,
+                                                const os::ProgramSpec& program) override {
     return inner_->find_uncounted(command, program);
   }
   bool counts_regions() const override { return inner_->counts_regions(); }
@@ -154,7 +154,7 @@ class EngineWrapper : public CounterEngine {
   std::vector<Note> notes() const override { return inner_->notes(); }
 
  protected:
-  CounterEngine& other() const { return *inner_; }
+  CounterEngine& wrapped_engine() const { return *inner_; }
 
   void replace(std::unique_ptr<CounterEngine> inner) { inner_ = std::move(inner); }
 
@@ -186,7 +186,8 @@ CatalogEntry make_catalog_entry(const AccountedEvent& event);
 /// `counts_calling_threads`: result of ArmedPass::counts_calling_threads().
 std::unique_ptr<ArmedPass> make_accounting_pass(
     std::vector<const AccountedEvent*> events,
-    std::function<void(const os::Ended&, Counted&)> also = {}, bool counts_calling_threads = false);
+    std::function<void(const os::Ended&, CountsOfRun&)> also = {},
+    bool counts_calling_threads = false);
 
 /// Makes an engine that counts accounted events only. `why`: reason why other events cannot be
 /// counted; nullopt: --engine none excludes them.
@@ -257,6 +258,6 @@ std::unique_ptr<CounterEngine> with_region_of_threads(std::unique_ptr<CounterEng
 
 /// Replaces `engine`, which cannot count in a region, by an engine that counts nothing and refuses
 /// events requested by name.
-std::unique_ptr<CounterEngine> without_regions(std::unique_ptr<CounterEngine> engine);
+std::unique_ptr<CounterEngine> make_uncounting_engine(std::unique_ptr<CounterEngine> engine);
 
 }  // namespace lauka::engine

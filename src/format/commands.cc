@@ -38,11 +38,11 @@ Error foreign(std::string_view detail) {
 }
 
 /// Returns a measurable number; NaN for null; nullopt for any other JSON.
-std::optional<double> measured(const JsonIn& value) {
+std::optional<double> measured(const ParsedJson& value) {
   if (value.is_null()) return kNoValue;
   if (!value.is_number()) return std::nullopt;
   const auto number = value.get<double>();
-  return is_measurable(number) ? std::optional(number) : std::nullopt;
+  return is_in_numeric_range(number) ? std::optional(number) : std::nullopt;
 }
 
 /// True if the note marks a region's metric, as in files without the key "region".
@@ -54,20 +54,20 @@ bool is_user_metric(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && built_in_metric(metric.name) == nullptr;
 }
 
-Result<double> read_value(const JsonIn& value, const std::string& name, bool may_be_negative) {
+Result<double> read_value(const ParsedJson& value, const std::string& name, bool may_be_negative) {
   const auto number = measured(value);
   if (number && (!(*number < 0.0) || may_be_negative)) return *number;
-  const std::string found = value.dump(-1, ' ', true, JsonIn::error_handler_t::replace);
+  const std::string found = value.dump(-1, ' ', true, ParsedJson::error_handler_t::replace);
   return Error{fmt::format("has {} among the samples of {}", without_middle(found, kMaxShownBytes),
                            cited(name)),
                "export it again"};
 }
 
-Result<std::vector<double>> read_values(const JsonIn& list, const std::string& name,
+Result<std::vector<double>> read_values(const ParsedJson& list, const std::string& name,
                                         bool may_be_negative = false) {
   std::vector<double> values;
   values.reserve(list.size());
-  for (const JsonIn& there : list) {
+  for (const ParsedJson& there : list) {
     const auto value = read_value(there, name, may_be_negative);
     if (!value) return value.error();
     values.push_back(*value);
@@ -88,14 +88,14 @@ Ending ending_of_status(const std::optional<int>& status) {
   return *status == 0 ? Ending::Succeeded : Ending::Failed;
 }
 
-Result<std::vector<double>> read_wall_times(const JsonIn& result, const std::string& name) {
-  if (const JsonIn* times = list_in(result, "times")) return read_values(*times, name);
+Result<std::vector<double>> read_wall_times(const ParsedJson& result, const std::string& name) {
+  if (const ParsedJson* times = list_in(result, "times")) return read_values(*times, name);
   std::vector<double> values;
   std::optional<Error> wrong;
-  const bool has_list = for_each_run(result, "measurements", [&](const JsonIn& measurement) {
+  const bool has_list = for_each_run(result, "measurements", [&](const ParsedJson& measurement) {
     if (wrong) return;
-    const JsonIn* wall = member(measurement, "time_wall_clock");
-    const JsonIn* there = wall != nullptr ? member(*wall, "value") : nullptr;
+    const ParsedJson* wall = member(measurement, "time_wall_clock");
+    const ParsedJson* there = wall != nullptr ? member(*wall, "value") : nullptr;
     if (there == nullptr || text_in(*wall, "unit") != "second")
       wrong = foreign("no times of " + cited(name));
     else if (const auto value = read_value(*there, name, false))
@@ -110,11 +110,11 @@ Result<std::vector<double>> read_wall_times(const JsonIn& result, const std::str
 
 class SessionReader {
  public:
-  explicit SessionReader(JsonIn document) : document_(std::move(document)) {}
+  explicit SessionReader(ParsedJson document) : document_(std::move(document)) {}
 
   Result<SessionFromFile> read() {
     if (list_in(document_, "results") == nullptr) return foreign("no list of results");
-    JsonIn& results = document_["results"];
+    ParsedJson& results = document_["results"];
     if (results.size() > kMaxCommands)
       return Error{fmt::format("has {} commands, more than {}", results.size(), kMaxCommands),
                    "make it with fewer commands"};
@@ -124,16 +124,16 @@ class SessionReader {
     if (session_ != nullptr) recording().setting = read_setting(*session_);
     if (session_ == nullptr) recording().setting.order = Order::Sequential;
     if (auto read = read_metrics(results); !read) return read.error();
-    for (JsonIn& result : results) {
+    for (ParsedJson& result : results) {
       auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
       if (!added) return added.error();
-      release(result);  // so that the values are not stored twice
+      free_json(result);  // so that the values are not stored twice
     }
     if (recording().commands.empty()) return Error{"has no commands", "export it again"};
     if (session_ == nullptr) restore_typed_commands(recording().commands);
     recording().runs =
         std::make_shared<StoredRuns>(std::move(runs_), recording().metrics, std::move(at_most_));
-    recording().redone =
+    recording().discarded_run_table =
         std::make_shared<StoredRuns>(std::move(redone_), recording().metrics, Bounds{});
     if (session_ != nullptr)
       if (auto whole = read_session(); !whole) return whole.error();
@@ -152,7 +152,7 @@ class SessionReader {
 
   Result<void> check_format() {
     if (session_ == nullptr) return {};
-    const JsonIn* format = member(*session_, "format");
+    const ParsedJson* format = member(*session_, "format");
     if (format == nullptr || !format->is_number_integer()) return foreign("no lauka.format");
     if (*format >= 1 && *format <= kNewestFormat) return {};
     return Error{fmt::format("was written by lauka {}",
@@ -160,40 +160,40 @@ class SessionReader {
                  "export it again"};
   }
 
-  Result<void> read_metrics(const JsonIn& results) {
+  Result<void> read_metrics(const ParsedJson& results) {
     if (session_ == nullptr) {
       add_foreign_metrics(results);
       return {};
     }
-    for (const JsonIn& metric : items_in(*session_, "metrics")) add_metric(metric);
-    for (const JsonIn& result : results) {
-      const JsonIn* ours = member(result, "lauka");
-      const JsonIn* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
+    for (const ParsedJson& metric : items_in(*session_, "metrics")) add_metric(metric);
+    for (const ParsedJson& result : results) {
+      const ParsedJson* ours = member(result, "lauka");
+      const ParsedJson* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
       if (metrics == nullptr) continue;
       for (const auto& [name, metric] : metrics->items())
         if (recording().metrics.size() <= kMaxMetrics && !find_metric(recording().metrics, name))
-          add_metric(JsonIn{{"name", name}, {"unit", text_in(metric, "unit")}});
+          add_metric(ParsedJson{{"name", name}, {"unit", text_in(metric, "unit")}});
     }
     if (recording().metrics.size() <= kMaxMetrics) return {};
     return Error{fmt::format("has more than {} metrics", kMaxMetrics),
                  "make it with fewer metrics"};
   }
 
-  void add_foreign_metrics(const JsonIn& results) {
+  void add_foreign_metrics(const ParsedJson& results) {
     std::set<Role> roles = {Role::WallTime};
-    for (const JsonIn& result : results) {
+    for (const ParsedJson& result : results) {
       const auto times =
           read_wall_times(result, "");  // add_command_of_hyperfine() reports the error
       if (!times) continue;
-      for (const ForeignMetric& metric : read_foreign(result, times->size()).metrics)
+      for (const HyperfineValues& metric : read_hyperfine_result(result, times->size()).metrics)
         roles.insert(metric.role);
     }
-    for (const HyperfineMetric& name : kNamesakes) {
-      if (!roles.contains(name.ours)) continue;
-      const std::string word(word_in(kRoleWords, name.ours));
+    for (const HyperfineMetric& name : kHyperfineMetrics) {
+      if (!roles.contains(name.our_role)) continue;
+      const std::string word(word_in(kRoleWords, name.our_role));
       const BuiltInMetric* built_in = built_in_metric(word);
       const bool is_shown = built_in == nullptr || built_in->shown == Shown::Always;
-      add_metric(JsonIn{{"name", word}, {"shown", is_shown}});
+      add_metric(ParsedJson{{"name", word}, {"shown", is_shown}});
     }
   }
 
@@ -205,16 +205,16 @@ class SessionReader {
     return std::nullopt;
   }
 
-  void add_metric(const JsonIn& there) {
+  void add_metric(const ParsedJson& there) {
     Metric metric;
     metric.name = text_in(there, "name");
     const auto unit = read_unit(metric.name, text_in(there, "unit"));
     if (!unit) return;
     metric.unit = *unit;
     metric.better = value_in(kBetterWords, text_in(there, "better"));
-    metric.note = text_in(there, "note");
+    metric.metric_suffix = text_in(there, "note");
     metric.levels = value_in(kLevelsWords, text_in(there, "levels"));
-    metric.of_region = flag_in(there, "region", is_old_note_of_region(metric.note));
+    metric.of_region = flag_in(there, "region", is_old_note_of_region(metric.metric_suffix));
     metric.shown = flag_in(there, "shown", true) ? Shown::Always : Shown::Verbose;
     metric.shown_in = find_display_unit(text_in(there, "shown_in"));
     metric.kind = value_in(kKindWords, text_in(there, "kind"));
@@ -224,12 +224,12 @@ class SessionReader {
     const auto share = number_in(there, "percentile");
     if (share && *share > 0.0 && *share < 1.0)
       metric.percentile = Percentile{text_in(there, "percentile_of"), *share};
-    const auto event = count_in(there, "event");
+    const auto event = unsigned_in(there, "event");
     if (event && *event < recording().setting.events.events.size()) metric.event = *event;
     recording().metrics.push_back(std::move(metric));
   }
 
-  Result<std::size_t> add_name(const JsonIn& result) {
+  Result<std::size_t> add_name(const ParsedJson& result) {
     Command command;
     const std::string text = text_in(result, "command");
     const std::string name = text_in(result, "name");
@@ -251,38 +251,38 @@ class SessionReader {
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number, 1, kMaxLayouts) - 1);
   }
 
-  Run read_run(const JsonIn& there, std::size_t command, std::size_t number) {
+  Run read_run(const ParsedJson& there, std::size_t command, std::size_t number) {
     Run run;
     run.row.command = command;
-    run.row.round = count_in(there, "round").value_or(1) - 1;
-    run.number = count_in(there, "run").value_or(number + 1) - 1;
-    run.row.pass = count_in(there, "pass").value_or(1) - 1;
-    run.row.order = static_cast<std::uint32_t>(count_in(there, "order").value_or(0));
-    run.row.layout = layout_in(count_in(there, "layout").value_or(1));
+    run.row.round = unsigned_in(there, "round").value_or(1) - 1;
+    run.number = unsigned_in(there, "run").value_or(number + 1) - 1;
+    run.row.pass = unsigned_in(there, "pass").value_or(1) - 1;
+    run.row.number_in_suite = static_cast<std::uint32_t>(unsigned_in(there, "order").value_or(0));
+    run.row.layout = layout_in(unsigned_in(there, "layout").value_or(1));
     read_ending(there, run.row);
     return run;
   }
 
-  static void read_ending(const JsonIn& there, RunRow& row) {
-    if (const auto status = count_in(there, "exit_code"))
+  static void read_ending(const ParsedJson& there, RunRow& row) {
+    if (const auto status = unsigned_in(there, "exit_code"))
       row.status = static_cast<int>(*status & 0xffU);
     row.ending = ending_of_status(row.status);
     if (const std::string word = text_in(there, "outcome"); !word.empty())
       row.ending = parse_ending(word);
   }
 
-  Result<void> add_command_of_hyperfine(const JsonIn& result) {
+  Result<void> add_command_of_hyperfine(const ParsedJson& result) {
     const auto command = add_name(result);
     if (!command) return command.error();
     auto values = read_wall_times(result, recording().commands[*command].name);
     if (!values) return values.error();
-    HyperfineResult there = read_foreign(result, values->size());
+    HyperfineResult there = read_hyperfine_result(result, values->size());
     recording().commands[*command].parameters = std::move(there.parameters);
     CommandRuns& runs = runs_.back();
     add_empty_runs(*command, values->size(), there.statuses, runs);
     earlier_runs_ += runs.size();
     runs.set_values(0, *std::move(values), true);
-    for (ForeignMetric& metric : there.metrics) {
+    for (HyperfineValues& metric : there.metrics) {
       const std::size_t place = *find_metric(recording().metrics, metric.role);
       if (metric.mean) recording().means.push_back({*command, place, *metric.mean});
       if (!metric.mean) runs.set_values(place, std::move(metric.values), false);
@@ -290,27 +290,27 @@ class SessionReader {
     return {};
   }
 
-  Result<void> add_command(const JsonIn& result) {
+  Result<void> add_command(const ParsedJson& result) {
     const auto command = add_name(result);
     if (!command) return command.error();
-    const JsonIn* ours = member(result, "lauka");
-    const JsonIn* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
+    const ParsedJson* ours = member(result, "lauka");
+    const ParsedJson* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
     if (metrics == nullptr) return foreign("a result without metrics");
     Command& made = recording().commands[*command];
     if (const std::string text = text_in(*ours, "command_line"); !text.empty()) made.text = text;
-    made.typed = count_in(*ours, "typed").value_or(*command);
-    if (text_in(*ours, "role") == "anchor") recording().reference.anchor = *command;
+    made.typed_index = unsigned_in(*ours, "typed").value_or(*command);
+    if (text_in(*ours, "role") == "anchor") recording().reference.anchor_index = *command;
     made.folder = text_in(*ours, "cwd");
     made.expected = parse_expected_output(text_in(*ours, "expected_output"));
-    made.pattern = text_in(*ours, "pattern");
+    made.unfilled_name = text_in(*ours, "pattern");
     made.program = {text_in(*ours, "executable_sha256"), text_in(*ours, "call_sha256")};
-    if (const JsonIn* lost = object_in(*ours, "lost_counts"))
-      made.uncounted =
-          UncountedFile{value_in(kLossWords, text_in(*lost, "why")), text_in(*lost, "file"),
-                        flag_in(*lost, "counted_as_root", false)};
-    for (const JsonIn& item : items_in(*ours, "parameters"))
+    if (const ParsedJson* lost = object_in(*ours, "lost_counts"))
+      made.counter_loss_file =
+          CounterLossFile{value_in(kLossWords, text_in(*lost, "why")), text_in(*lost, "file"),
+                          flag_in(*lost, "counted_as_root", false)};
+    for (const ParsedJson& item : items_in(*ours, "parameters"))
       made.parameters.push_back({text_in(item, "name"), text_in(item, "value")});
-    if (const JsonIn* overhead = member(*ours, "shell_overhead")) read_overhead(*overhead);
+    if (const ParsedJson* overhead = member(*ours, "shell_overhead")) read_overhead(*overhead);
     read_runs(*ours, *command);
     if (auto added = add_samples(*metrics, *command, runs_.back()); !added) return added;
     earlier_runs_ += runs_.back().size();
@@ -321,7 +321,7 @@ class SessionReader {
     return {};
   }
 
-  void read_overhead(const JsonIn& there) {
+  void read_overhead(const ParsedJson& there) {
     const auto nanoseconds = [&](Role role) {
       const auto seconds = number_in(there, metric_name_of(role));
       return static_cast<std::uint64_t>(
@@ -331,17 +331,17 @@ class SessionReader {
         {nanoseconds(Role::WallTime), nanoseconds(Role::UserTime), nanoseconds(Role::SystemTime)});
   }
 
-  void read_runs(const JsonIn& ours, std::size_t command) {
-    for_each_run(ours, "runs", [&](const JsonIn& there) {
+  void read_runs(const ParsedJson& ours, std::size_t command) {
+    for_each_run(ours, "runs", [&](const ParsedJson& there) {
       Run run = read_run(there, command, 0);
       run.row.kind = value_in(kKindWords, text_in(there, "kind"));
       run.row.coverage = number_in(there, "coverage");
       run.row.wall_seconds = number_in(there, metric_name_of(Role::WallTime)).value_or(0.0);
       run.row.below_overhead = flag_in(there, "below_overhead");
-      run.row.outlived = static_cast<std::uint32_t>(count_in(there, "outlived").value_or(0));
-      if (const JsonIn* own = object_in(there, "own"))
+      run.row.outlived = static_cast<std::uint32_t>(unsigned_in(there, "outlived").value_or(0));
+      if (const ParsedJson* own = object_in(there, "own"))
         for (const Event& event : recording().setting.events.events)
-          if (const auto count = count_in(*own, event.name))
+          if (const auto count = unsigned_in(*own, event.name))
             run.row.own_process_counts.push_back({event.name, *count});
       runs_.back().add(run.number, std::move(run.row));
     });
@@ -349,7 +349,7 @@ class SessionReader {
 
   void add_empty_runs(std::size_t command, std::size_t count,
                       const std::vector<std::optional<int>>& statuses, CommandRuns& runs,
-                      const JsonIn* layouts = nullptr) const {
+                      const ParsedJson* layouts = nullptr) const {
     runs.reserve(count);
     for (std::size_t run = runs.size(); run < count; ++run) {
       RunRow row;
@@ -363,11 +363,11 @@ class SessionReader {
     }
   }
 
-  Result<void> add_samples(const JsonIn& metrics, std::size_t command, CommandRuns& runs) {
+  Result<void> add_samples(const ParsedJson& metrics, std::size_t command, CommandRuns& runs) {
     const std::string& name = recording().commands[command].name;
     const bool has_runs = runs.size() > 0;
     for (const auto& [metric, there] : metrics.items()) {
-      const JsonIn* samples = list_in(there, "samples");
+      const ParsedJson* samples = list_in(there, "samples");
       if (samples == nullptr) return foreign("a metric without samples");
       const auto place = find_metric(recording().metrics, metric);
       if (place && recording().metrics[*place].percentile) continue;
@@ -385,19 +385,19 @@ class SessionReader {
     return {};
   }
 
-  void add_mean_and_bound(const JsonIn& there, std::size_t command, std::size_t metric,
+  void add_mean_and_bound(const ParsedJson& there, std::size_t command, std::size_t metric,
                           const std::vector<double>& values) {
     const auto mean = number_in(there, "mean");
     if (mean && std::ranges::all_of(values, [](double value) { return std::isnan(value); }))
       recording().means.push_back({command, metric, *mean});
-    const JsonIn* bound = member(there, "at_most");
+    const ParsedJson* bound = member(there, "at_most");
     if (const auto value = bound != nullptr ? measured(*bound) : std::nullopt)
       at_most_[{command, metric}] = *value;
   }
 
-  static std::vector<Note> read_notes(const JsonIn& there) {
+  static std::vector<Note> read_notes(const ParsedJson& there) {
     std::vector<Note> notes;
-    const JsonIn& kinds = items_in(there, "note_kinds");
+    const ParsedJson& kinds = items_in(there, "note_kinds");
     for (std::string& text : texts_in(there, "notes")) {
       const bool has_kind = notes.size() < kinds.size() && kinds[notes.size()].is_string();
       const NoteKind kind =
@@ -407,13 +407,13 @@ class SessionReader {
     return notes;
   }
 
-  void read_redone(const JsonIn& ours, std::size_t command) {
-    for (const JsonIn& there : items_in(ours, "redone_runs")) {
+  void read_redone(const ParsedJson& ours, std::size_t command) {
+    for (const ParsedJson& there : items_in(ours, "redone_runs")) {
       CommandRuns& redone = redone_.back();
       Run run = read_run(there, command, redone.size());
       run.row.reason = value_in(kRedoWords, text_in(there, "reason"));
       redone.add(run.number, std::move(run.row), text_in(there, "why"));
-      if (const JsonIn* values = object_in(there, "values")) {
+      if (const ParsedJson* values = object_in(there, "values")) {
         for (const auto& [metric, value] : values->items()) {
           if (const auto place = find_metric(recording().metrics, metric))
             redone.set_value(redone.size() - 1, *place, measured(value).value_or(kNoValue));
@@ -424,15 +424,15 @@ class SessionReader {
 
   Result<void> read_session() {
     Recording& to = recording();
-    const JsonIn& there = *session_;
+    const ParsedJson& there = *session_;
     to.circumstances = read_circumstances(there);
-    if (const JsonIn* metadata = member(document_, "metadata"))
-      to.circumstances.began = read_time(text_in(*metadata, "start_time"));
-    if (const JsonIn* timers = member(there, "timers")) {
+    if (const ParsedJson* metadata = member(document_, "metadata"))
+      to.circumstances.began = parse_utc_time(text_in(*metadata, "start_time"));
+    if (const ParsedJson* timers = member(there, "timers")) {
       to.timers.clock_step =
-          std::chrono::nanoseconds(count_in(*timers, "clock_step_ns").value_or(1));
-      if (const auto tick = count_in(*timers, "tick_ns"))
-        to.timers.tick = std::chrono::nanoseconds(*tick);
+          std::chrono::nanoseconds(unsigned_in(*timers, "clock_step_ns").value_or(1));
+      if (const auto tick = unsigned_in(*timers, "tick_ns"))
+        to.timers.kernel_tick = std::chrono::nanoseconds(*tick);
     }
     to.origins = read_origins(there, to.commands.size());
     to.complete = flag_in(there, "complete", true);
@@ -442,22 +442,22 @@ class SessionReader {
     to.notes = read_notes(there);
     if (auto shell = split_words(text_in(there, "shell"))) to.shell = *std::move(shell);
     to.reference.command =
-        std::min<std::size_t>(count_in(there, "reference").value_or(0), to.commands.size() - 1);
+        std::min<std::size_t>(unsigned_in(there, "reference").value_or(0), to.commands.size() - 1);
     read_.findings = read_findings(there, to);
     return read_baseline(there);
   }
 
-  void read_ended_by(const JsonIn& there) {
-    const JsonIn* failed = object_in(there, "failed_run");
-    const auto command = failed != nullptr ? count_in(*failed, "command") : std::nullopt;
+  void read_ended_by(const ParsedJson& there) {
+    const ParsedJson* failed = object_in(there, "failed_run");
+    const auto command = failed != nullptr ? unsigned_in(*failed, "command") : std::nullopt;
     if (!command || *command >= recording().commands.size()) return;
     RunRow row = read_run(*failed, *command, 0).row;
     row.kind = value_in(kKindWords, text_in(*failed, "kind"));
-    recording().ended_by = row;
+    recording().session_ending_run = row;
   }
 
-  Result<void> read_baseline(const JsonIn& there) {
-    const JsonIn* baseline = member(there, "baseline");
+  Result<void> read_baseline(const ParsedJson& there) {
+    const ParsedJson* baseline = member(there, "baseline");
     if (baseline == nullptr) return {};
     auto session = std::make_shared<Recording>();
     session->by_lauka = text_in(*baseline, "tool") != "hyperfine";
@@ -467,7 +467,7 @@ class SessionReader {
     const std::vector<std::string> names = texts_in(*baseline, "commands");
     const auto executables = texts_in(*baseline, "executable_sha256");
     const auto calls = texts_in(*baseline, "call_sha256");
-    const JsonIn* samples = list_in(*baseline, "samples");
+    const ParsedJson* samples = list_in(*baseline, "samples");
     if (names.size() != recording().commands.size()) return foreign("a baseline without commands");
     const bool has_samples =
         samples != nullptr && samples->size() == names.size();  // false for older files
@@ -478,24 +478,25 @@ class SessionReader {
       session->commands.push_back({.name = names[c], .text = names[c], .words = {}});
       if (executables.size() == names.size() && calls.size() == names.size())
         session->commands.back().program = {executables[c], calls[c]};
-      reference.commands.push_back(c);
-      const JsonIn& functions = items_in(*baseline, "functions");
-      auto read = read_functions(c < functions.size() ? functions[c] : JsonIn(), "functions");
+      reference.reference_places.push_back(c);
+      const ParsedJson& functions = items_in(*baseline, "functions");
+      auto read = read_functions(c < functions.size() ? functions[c] : ParsedJson(), "functions");
       if (!read) return read.error();
       session->functions.push_back(*std::move(read));
       if (has_samples)
         if (auto added = add_samples((*samples)[c], c, runs[c]); !added) return added;
       earlier_runs_ += runs[c].size();
     }
-    for (std::size_t m = 0; m < session->metrics.size(); ++m) reference.metrics.emplace_back(m);
+    for (std::size_t m = 0; m < session->metrics.size(); ++m)
+      reference.metric_places.emplace_back(m);
     session->runs = std::make_shared<StoredRuns>(std::move(runs), session->metrics, Bounds{});
     reference.session = std::move(session);
     recording().reference.baseline = std::move(reference);
     return {};
   }
 
-  JsonIn document_;
-  const JsonIn* session_ = nullptr;
+  ParsedJson document_;
+  const ParsedJson* session_ = nullptr;
   SessionFromFile read_{};
   std::vector<CommandRuns> runs_{};
   std::vector<CommandRuns> redone_{};
@@ -521,16 +522,17 @@ void put_for_history(JsonWriter& json, const Results& results, std::size_t comma
   json.put("mad", values.empty() || !row.summary
                       ? Json(nullptr)
                       : Json(stats::median_deviation(values, row.summary->median)));
-  if (!reference.baseline && command != reference.anchor)
+  if (!reference.baseline && command != reference.anchor_index)
     json.put("log_ratio_to_reference",
              log_ratio_json(results, row.metric, command, reference.command));
-  if (reference.anchor)
-    json.put("log_ratio_to_anchor", log_ratio_json(results, row.metric, command, reference.anchor));
+  if (reference.anchor_index)
+    json.put("log_ratio_to_anchor",
+             log_ratio_json(results, row.metric, command, reference.anchor_index));
 }
 
 Json estimate_json(const stats::LayoutEstimate& estimate) {
   Json each = Json::array();
-  for (const stats::LayoutMean& mean : estimate.each)
+  for (const stats::LayoutMean& mean : estimate.layout_means)
     each.push_back({{"layout", mean.layout + 1}, {"runs", mean.runs}, {"value", mean.value}});
   const auto& scatter = estimate.scatter;
   const bool has_bounds = scatter && scatter->bounds;
@@ -538,7 +540,7 @@ Json estimate_json(const stats::LayoutEstimate& estimate) {
       {"value", estimate.value},
       {"standard_error", std::sqrt(estimate.squared_error)},
       {"degrees_of_freedom", estimate.degrees},
-      {"layouts", estimate.layouts},
+      {"layouts", estimate.layout_count},
       {"scatter_percent", scatter ? Json(100.0 * scatter->deviation) : Json(nullptr)},
       {"scatter_low_percent", has_bounds ? Json(100.0 * scatter->bounds->low) : Json(nullptr)},
       {"scatter_high_percent", has_bounds ? Json(100.0 * scatter->bounds->high) : Json(nullptr)},
@@ -549,8 +551,9 @@ Json estimate_json(const stats::LayoutEstimate& estimate) {
 Json layouts_json(const MetricResult& row) {
   const LayoutResult& over = *row.layouts;
   return {{"mean", over.mean ? estimate_json(*over.mean) : Json(nullptr)},
-          {"log_ratio", over.compared ? estimate_json(*over.compared) : Json(nullptr)},
-          {"first_alone", over.first_alone ? to_json(*over.first_alone) : Json(nullptr)},
+          {"log_ratio", over.mean_log_ratio ? estimate_json(*over.mean_log_ratio) : Json(nullptr)},
+          {"first_alone",
+           over.delta_of_first_layout ? to_json(*over.delta_of_first_layout) : Json(nullptr)},
           {"misleads_alone", report::is_misled_by_one_layout(row)}};
 }
 
@@ -573,18 +576,18 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.put("max", part(&stats::Summary::max));
   json.put("outliers", summary != nullptr ? Json(summary->outliers) : Json(nullptr));
   json.put("severe_outliers", summary != nullptr ? Json(summary->severe_outliers) : Json(nullptr));
-  json.put("doubtful", row.is_doubtful);
-  json.put("at_most", json_number(row.at_most));
+  json.put("doubtful", row.is_probably_uncounted);
+  json.put("at_most", json_number(row.largest_bound_of_runs));
   json.put("delta", row.delta ? to_json(*row.delta) : Json(nullptr));
   if (row.layouts) json.put("layouts", layouts_json(row));
   const std::optional<Percentile>& percentile = results.session.metrics[row.metric].percentile;
   if (percentile) {
-    json.put("percentile", {{"of", percentile->of},
+    json.put("percentile", {{"of", percentile->summarized_metric},
                             {"percent", json_number(100.0 * percentile->share)},
                             {"value", row.quantile ? Json(row.quantile->value) : Json(nullptr)},
                             {"low", row.quantile ? Json(row.quantile->low) : Json(nullptr)},
                             {"high", row.quantile ? Json(row.quantile->high) : Json(nullptr)},
-                            {"fewest_runs", row.fewest_runs}});
+                            {"fewest_runs", row.runs_for_percentile}});
     json.put("samples", Json::array());
     json.close();
     return;
@@ -623,7 +626,7 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
     put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
   if (run.below_overhead) put("below_overhead", "true");
-  if (run.order != 0) put("order", fmt::to_string(run.order));
+  if (run.number_in_suite != 0) put("order", fmt::to_string(run.number_in_suite));
   if (run.outlived != 0) put("outlived", fmt::to_string(run.outlived));
   if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;
@@ -641,10 +644,10 @@ void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
 }
 
 void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
-  if (results.session.redone->of_command(command).empty()) return;
+  if (results.session.discarded_run_table->of_command(command).empty()) return;
   json.open("redone_runs", '[');
-  for (const std::size_t index : results.session.redone->of_command(command)) {
-    const RunRow run = results.session.redone->row(index);
+  for (const std::size_t index : results.session.discarded_run_table->of_command(command)) {
+    const RunRow run = results.session.discarded_run_table->row(index);
     json.open('{');
     json.put("run", index + 1);
     json.put("round", run.round + 1);
@@ -652,10 +655,10 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
     json.put_with("exit_code", [&](std::string& to) { to += status_json(run.status); });
     if (run.status != 0) json.put("outcome", ending_word(run.ending));
     json.put("reason", json_word(word_in(kRedoWords, run.reason)));
-    json.put("why", run.why);
+    json.put("why", run.redo_text);
     json.open("values", '{');
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-      if (const auto value = results.session.redone->value(index, m);
+      if (const auto value = results.session.discarded_run_table->value(index, m);
           value && !results.session.metrics[m].percentile)
         json.put_with(results.session.metrics[m].name, [&](std::string& to) {
           add_sample(value, results.session.metrics[m].unit, to);
@@ -676,7 +679,7 @@ Json overhead_json(const Results& results, std::size_t command) {
 }
 
 Json why_json(const Results& results, std::size_t command) {
-  const auto why = std::ranges::find(results.explanations, command, &Why::command);
+  const auto why = std::ranges::find(results.explanations, command, &WallTimeExplanation::command);
   if (why == results.explanations.end()) return nullptr;
   Json factors = Json::array();
   for (const WallFactor& factor : why->factors) {
@@ -687,8 +690,8 @@ Json why_json(const Results& results, std::size_t command) {
                        {"high", bounds ? Json(1.0 + bounds->high) : Json(nullptr)},
                        {"of_wall_time", std::exp(factor.log_of_wall_time())},
                        {"significant", factor.change.is_significant()},
-                       {"reference", json_number(factor.reference)},
-                       {"candidate", json_number(factor.candidate)}});
+                       {"reference", json_number(factor.reference_median)},
+                       {"candidate", json_number(factor.candidate_median)}});
   }
   return {{"text", report::why_text(results, *why)}, {"factors", std::move(factors)}};
 }
@@ -699,7 +702,7 @@ std::string status_json(const std::optional<int>& status) {
   return status ? fmt::to_string(*status) : "null";
 }
 
-Result<SessionFromFile> read_session_document(JsonIn document) {
+Result<SessionFromFile> read_session_document(ParsedJson document) {
   return SessionReader(std::move(document)).read();
 }
 
@@ -707,15 +710,15 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   const Command& typed = results.session.commands[command];
   const CommandResult& of_command = results.commands[command];
   json.put("command_line", typed.text);
-  json.put("typed", typed.typed);
-  json.put("pattern", typed.pattern);
+  json.put("typed", typed.typed_index);
+  json.put("pattern", typed.unfilled_name);
   if (!typed.folder.empty()) json.put("cwd", typed.folder);
   if (typed.program.is_known()) {
-    json.put("executable_sha256", typed.program.executable);
-    json.put("call_sha256", typed.program.call);
+    json.put("executable_sha256", typed.program.executable_hash);
+    json.put("call_sha256", typed.program.call_hash);
   }
   if (typed.expected) json.put("expected_output", text_of(*typed.expected));
-  if (const auto& lost = typed.uncounted)
+  if (const auto& lost = typed.counter_loss_file)
     json.put("lost_counts", {{"why", word_in(kLossWords, lost->loss)},
                              {"file", lost->file},
                              {"counted_as_root", lost->is_counted_as_root}});
@@ -727,7 +730,7 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   }
   json.put("shell_overhead", overhead_json(results, command));
   json.put("failed_runs", of_command.endings.failed_runs());
-  json.put("runs_in_all", of_command.endings.runs);
+  json.put("runs_in_all", of_command.endings.runs_with_ending);
   if (!of_command.endings.failed.empty()) {
     Json failures = Json::array();
     for (const FailedRuns& failed : of_command.endings.failed)

@@ -28,16 +28,16 @@ Error damaged() {
   return {"has functions whose values cannot be read", "export it again"};
 }
 
-Result<RoundValues> read_values(const JsonIn& there, std::size_t rounds) {
+Result<RoundValues> read_values(const ParsedJson& there, std::size_t rounds) {
   RoundValues values;
-  const auto add = [&](const JsonIn& value) {
+  const auto add = [&](const ParsedJson& value) {
     if (!value.is_number()) return false;
     values.push_back(value.get<double>());
-    return is_measurable(values.back());
+    return is_in_numeric_range(values.back());
   };
   if (there.is_number()) return add(there) ? Result<RoundValues>(values) : damaged();
   if (!there.is_array() || there.size() != rounds || rounds < 2) return damaged();
-  for (const JsonIn& value : there)
+  for (const ParsedJson& value : there)
     if (!add(value)) return damaged();
   return values;
 }
@@ -67,21 +67,21 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
   json.close();
 }
 
-Result<FunctionTable> read_functions(const JsonIn& object, std::string_view key) {
+Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view key) {
   FunctionTable table;
-  const JsonIn* there = object_in(object, key);
+  const ParsedJson* there = object_in(object, key);
   if (there == nullptr) return table;
-  const JsonIn* metrics = object_in(*there, kMetrics);
+  const ParsedJson* metrics = object_in(*there, kMetrics);
   if (metrics == nullptr) return damaged();
   for (const auto& [name, rounds] : metrics->items()) {
     if (!rounds.is_number_unsigned() || rounds > kMaxRounds) return damaged();
     table.metrics.push_back({name, rounds.get<std::size_t>()});
   }
-  for (const JsonIn& row : items_in(*there, kRows)) {
+  for (const ParsedJson& row : items_in(*there, kRows)) {
     std::vector<RoundValues>& values = table.functions[text_in(row, kName)];
     values.resize(table.metrics.size());
     for (std::size_t m = 0; m < values.size(); ++m) {
-      const JsonIn* of_metric = member(row, table.metrics[m].name);
+      const ParsedJson* of_metric = member(row, table.metrics[m].name);
       if (of_metric == nullptr) continue;
       auto read = read_values(*of_metric, table.metrics[m].rounds);
       if (!read) return read.error();

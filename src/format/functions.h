@@ -13,6 +13,6 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
 
 /// Reads the table that put_functions wrote under `key`; an empty table if there is no such object.
 /// The error is a predicate: "has functions whose values cannot be read".
-Result<FunctionTable> read_functions(const JsonIn& object, std::string_view key);
+Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view key);
 
 }  // namespace lauka

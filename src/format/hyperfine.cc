@@ -16,20 +16,20 @@ namespace lauka {
 
 namespace {
 
-double value_or_none(const JsonIn* value) {
+double value_or_none(const ParsedJson* value) {
   const bool is_value = value != nullptr && value->is_number();
   const double number = is_value ? value->get<double>() : kNoValue;
-  return is_measurable(number) && number >= 0.0 ? number : kNoValue;
+  return is_in_numeric_range(number) && number >= 0.0 ? number : kNoValue;
 }
 
-std::optional<int> status_in(const JsonIn* code) {
+std::optional<int> status_in(const ParsedJson* code) {
   constexpr int most = 255;
   if (code == nullptr || !code->is_number_integer()) return std::nullopt;
   const auto status = code->get<std::int64_t>();
   return status >= 0 && status <= most ? std::optional(static_cast<int>(status)) : std::nullopt;
 }
 
-void add_if_known(ForeignMetric metric, std::vector<ForeignMetric>& all) {
+void add_if_known(HyperfineValues metric, std::vector<HyperfineValues>& all) {
   const bool has_values =
       std::ranges::any_of(metric.values, [](double value) { return !std::isnan(value); });
   if (has_values || metric.mean) all.push_back(std::move(metric));
@@ -37,29 +37,29 @@ void add_if_known(ForeignMetric metric, std::vector<ForeignMetric>& all) {
 
 /// Reads the measurements of schema 2. Changes nothing and returns false if there are no
 /// measurements, or if their number is not `runs`.
-bool read_measured(const JsonIn& result, std::size_t runs, HyperfineResult& to) {
-  std::array<std::vector<double>, kNamesakes.size()> values;
+bool read_measured(const ParsedJson& result, std::size_t runs, HyperfineResult& to) {
+  std::array<std::vector<double>, kHyperfineMetrics.size()> values;
   std::vector<std::optional<int>> statuses;
-  for_each_run(result, "measurements", [&](const JsonIn& of_run) {
+  for_each_run(result, "measurements", [&](const ParsedJson& of_run) {
     const std::size_t run = statuses.size();
     if (run == 0) statuses.reserve(runs);
     statuses.push_back(status_in(member(of_run, "exit_code")));
-    for (std::size_t m = 0; m < kNamesakes.size() && run < runs; ++m) {
-      if (kNamesakes[m].ours == Role::WallTime) continue;
-      const JsonIn* quantity = object_in(of_run, kNamesakes[m].theirs);
-      if (quantity == nullptr || text_in(*quantity, "unit") != kNamesakes[m].unit) continue;
+    for (std::size_t m = 0; m < kHyperfineMetrics.size() && run < runs; ++m) {
+      if (kHyperfineMetrics[m].our_role == Role::WallTime) continue;
+      const ParsedJson* quantity = object_in(of_run, kHyperfineMetrics[m].hyperfine_key);
+      if (quantity == nullptr || text_in(*quantity, "unit") != kHyperfineMetrics[m].unit) continue;
       values[m].resize(runs, kNoValue);
       values[m][run] = value_or_none(member(*quantity, "value"));
     }
   });
   if (statuses.empty() || statuses.size() != runs) return false;
   to.statuses = std::move(statuses);
-  for (std::size_t m = 0; m < kNamesakes.size(); ++m)
-    add_if_known({kNamesakes[m].ours, std::move(values[m])}, to.metrics);
+  for (std::size_t m = 0; m < kHyperfineMetrics.size(); ++m)
+    add_if_known({kHyperfineMetrics[m].our_role, std::move(values[m])}, to.metrics);
   return true;
 }
 
-void add_listed(const JsonIn& result, std::size_t runs, std::vector<ForeignMetric>& all) {
+void add_listed(const ParsedJson& result, std::size_t runs, std::vector<HyperfineValues>& all) {
   const auto time_in = [&](std::string_view key) {
     const auto seconds = number_in(result, key);
     return seconds && *seconds >= 0.0 ? seconds : std::nullopt;
@@ -69,11 +69,11 @@ void add_listed(const JsonIn& result, std::size_t runs, std::vector<ForeignMetri
   if (user && system) add_if_known({Role::CpuTime, {}, *user + *system}, all);
   add_if_known({Role::UserTime, {}, user}, all);
   add_if_known({Role::SystemTime, {}, system}, all);
-  const JsonIn* peaks = list_in(result, "memory_usage_byte");
+  const ParsedJson* peaks = list_in(result, "memory_usage_byte");
   if (peaks == nullptr || peaks->size() != runs) return;
-  ForeignMetric peak{Role::PeakRss};
+  HyperfineValues peak{Role::PeakRss};
   peak.values.reserve(runs);
-  for (const JsonIn& value : *peaks) peak.values.push_back(value_or_none(&value));
+  for (const ParsedJson& value : *peaks) peak.values.push_back(value_or_none(&value));
   add_if_known(std::move(peak), all);
 }
 
@@ -97,16 +97,16 @@ std::string pattern_of(const Command& command) {
 
 }  // namespace
 
-HyperfineResult read_foreign(const JsonIn& result, std::size_t runs) {
+HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs) {
   HyperfineResult foreign;
   const bool has_measured = read_measured(result, runs, foreign);
   if (foreign.metrics.empty()) add_listed(result, runs, foreign.metrics);
-  const JsonIn* codes = list_in(result, "exit_codes");
+  const ParsedJson* codes = list_in(result, "exit_codes");
   if (!has_measured && codes != nullptr && codes->size() == runs) {
     foreign.statuses.reserve(runs);
-    for (const JsonIn& code : *codes) foreign.statuses.push_back(status_in(&code));
+    for (const ParsedJson& code : *codes) foreign.statuses.push_back(status_in(&code));
   }
-  if (const JsonIn* parameters = object_in(result, "parameters")) {
+  if (const ParsedJson* parameters = object_in(result, "parameters")) {
     for (const auto& [name, value] : parameters->items()) {
       if (value.is_string()) foreign.parameters.push_back({name, value.get<std::string>()});
       if (value.is_object()) foreign.parameters.push_back({name, text_in(value, "value")});
@@ -126,19 +126,19 @@ void restore_typed_commands(std::vector<Command>& commands) {
     std::vector<std::pair<std::string, std::string>> values;
     for (const Parameter& parameter : command.parameters)
       values.emplace_back(parameter.name, parameter.value);
-    command.typed = times[values]++;
+    command.typed_index = times[values]++;
     const std::string pattern = pattern_of(command);
-    const auto [known, is_new] = patterns.try_emplace(command.typed, pattern, true);
+    const auto [known, is_new] = patterns.try_emplace(command.typed_index, pattern, true);
     if (!is_new && known->second.first != pattern) known->second.second = false;
   }
   for (std::size_t c = 0; c < commands.size(); ++c) {
     Command& command = commands[c];
     if (command.parameters.empty()) {
-      command.typed = c;
+      command.typed_index = c;
       continue;
     }
-    const auto& [pattern, is_common] = patterns.at(command.typed);
-    command.pattern = is_common ? pattern : command.name;
+    const auto& [pattern, is_common] = patterns.at(command.typed_index);
+    command.unfilled_name = is_common ? pattern : command.name;
     if (namesakes[command.name] == 1) continue;
     std::string values;
     for (const Parameter& parameter : command.parameters)

@@ -66,7 +66,7 @@ void write_lines(const Results& results, const Sink& sink) {
     const RunRow run = results.session.runs->row(i);
     Json line = Json::object();
     if (!results.benchmark.empty()) line["benchmark"] = results.benchmark;
-    if (run.order != 0) line["order"] = run.order;
+    if (run.number_in_suite != 0) line["order"] = run.number_in_suite;
     line.update({{"command", results.session.commands[run.command].name},
                  {"run", i + 1},
                  {"round", run.round + 1},
@@ -83,11 +83,11 @@ void write_lines(const Results& results, const Sink& sink) {
       add_sample(value, metric.unit, text);
       line["metrics"][metric.name] = Json::parse(text);
     }
-    sink(dumped(line) + "\n");
+    sink(json_text(line) + "\n");
   }
 }
 
-using Places = std::array<std::optional<std::size_t>, kNamesakes.size()>;
+using Places = std::array<std::optional<std::size_t>, kHyperfineMetrics.size()>;
 
 std::optional<double> read_value(const Results& results, std::size_t run,
                                  std::optional<std::size_t> metric) {
@@ -136,11 +136,11 @@ void put_statistics(JsonWriter& json, const Results& results, const CommandResul
 void put_measurement(JsonWriter& json, const Results& results, const Places& places,
                      std::size_t run) {
   json.open('{');
-  for (std::size_t i = 0; i < kNamesakes.size(); ++i) {
+  for (std::size_t i = 0; i < kHyperfineMetrics.size(); ++i) {
     const auto value = read_value(results, run, places[i]);
     if (!value) continue;
-    const HyperfineMetric& name = kNamesakes[i];
-    json.put_with(name.theirs, [&](std::string& to) {
+    const HyperfineMetric& name = kHyperfineMetrics[i];
+    json.put_with(name.hyperfine_key, [&](std::string& to) {
       add_sample(value, results.session.metrics[*places[i]].unit, to += R"({"value": )"sv);
       if (!name.unit.empty()) to.append(R"(, "unit": ")"sv).append(name.unit) += '"';
       to += '}';
@@ -154,13 +154,13 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
 /// Returns the summaries of hyperfine's metrics that have a value in each of the `runs` timed runs.
 Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
   Json all = Json::object();
-  for (const HyperfineMetric& name : kNamesakes) {
-    const MetricResult* row = row_of(command, find_metric(results.session.metrics, name.ours));
+  for (const HyperfineMetric& name : kHyperfineMetrics) {
+    const MetricResult* row = row_of(command, find_metric(results.session.metrics, name.our_role));
     if (row == nullptr || !row->summary || row->summary->count != runs) continue;
     // Values of counting runs are not of the timed runs, even if the numbers of runs are equal.
     if (results.session.metrics[row->metric].kind != RoundKind::Timed) continue;
     const stats::Summary& summary = *row->summary;
-    Json& there = all[std::string(name.theirs)];
+    Json& there = all[std::string(name.hyperfine_key)];
     there["unit"] = name.unit.empty() ? "count" : name.unit;
     there["count"] = summary.count;
     there["mean"] = summary.mean;
@@ -193,8 +193,8 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
     to += status_json(results.session.runs->row(runs[i]).status);
   });
   Places places;
-  std::ranges::transform(kNamesakes, places.begin(), [&](const HyperfineMetric& name) {
-    return find_metric(results.session.metrics, name.ours);
+  std::ranges::transform(kHyperfineMetrics, places.begin(), [&](const HyperfineMetric& name) {
+    return find_metric(results.session.metrics, name.our_role);
   });
   json.open("measurements", '[');
   for (const std::size_t run : runs) put_measurement(json, results, places, run);
@@ -225,7 +225,7 @@ Json geomeans_json(const Report& report) {
   Json all = Json::array();
   for (const Geomean& mean : report.geomeans) {
     const auto& bounds = mean.change.bounds;
-    all.push_back({{"candidate", mean.place},
+    all.push_back({{"candidate", mean.candidate_place},
                    {"name", json_word(mean.candidate)},
                    {"metric", mean.metric},
                    {"benchmarks", mean.benchmarks},
@@ -237,7 +237,7 @@ Json geomeans_json(const Report& report) {
 }
 
 void put_suite(JsonWriter& json, const Report& report) {
-  json.put("gates_control", word_in(kRiskWords, report.risk));
+  json.put("gates_control", word_in(kRiskWords, report.job_error_rate));
   json.put("geomeans", geomeans_json(report));
   json.open("benchmarks", '[');
   for (const Results& results : report.benchmarks) {
@@ -250,26 +250,26 @@ void put_suite(JsonWriter& json, const Report& report) {
   json.close();
 }
 
-std::map<std::string, JsonIn> results_by_benchmark(JsonIn& document) {
-  std::map<std::string, JsonIn> all;
+std::map<std::string, ParsedJson> results_by_benchmark(ParsedJson& document) {
+  std::map<std::string, ParsedJson> all;
   const auto results = document.find("results");
   if (results == document.end() || !results->is_array()) return all;
-  for (JsonIn& result : *results) {
-    const JsonIn* ours = object_in(result, "lauka");
+  for (ParsedJson& result : *results) {
+    const ParsedJson* ours = object_in(result, "lauka");
     if (ours == nullptr) continue;
-    JsonIn& list = all[text_in(*ours, "benchmark")];
-    if (list.is_null()) list = JsonIn::array();
+    ParsedJson& list = all[text_in(*ours, "benchmark")];
+    if (list.is_null()) list = ParsedJson::array();
     list.push_back(std::move(result));
   }
   return all;
 }
 
-JsonIn join_document(const JsonIn& document, const JsonIn& session, const JsonIn& benchmark,
-                     JsonIn results) {
-  JsonIn alone = JsonIn::object();
-  if (const JsonIn* metadata = object_in(document, "metadata")) alone["metadata"] = *metadata;
+ParsedJson join_document(const ParsedJson& document, const ParsedJson& session,
+                         const ParsedJson& benchmark, ParsedJson results) {
+  ParsedJson alone = ParsedJson::object();
+  if (const ParsedJson* metadata = object_in(document, "metadata")) alone["metadata"] = *metadata;
   alone["results"] = std::move(results);
-  JsonIn& ours = alone["lauka"] = session;
+  ParsedJson& ours = alone["lauka"] = session;
   if (benchmark.is_object()) ours.update(benchmark);
   return alone;
 }
@@ -280,7 +280,7 @@ void write_bmf(const Report& report, const Sink& sink) {
   JsonWriter json(sink);
   json.open('{');
   for (const Results& results : report.benchmarks) {
-    const std::vector<report::ToolName> names = report::tool_names(results);
+    const std::vector<report::ExportedCommandName> names = report::tool_names(results);
     for (std::size_t c = 0; c < results.commands.size(); ++c) {
       json.open(names[c].text(), '{');
       for (const MetricResult& row : results.commands[c].rows)
@@ -298,7 +298,7 @@ void write_github_benchmark(const Report& report, const Sink& sink) {
   JsonWriter json(sink);
   json.open('[');
   for (const Results& results : report.benchmarks) {
-    const std::vector<report::ToolName> names = report::tool_names(results);
+    const std::vector<report::ExportedCommandName> names = report::tool_names(results);
     for (std::size_t c = 0; c < results.commands.size(); ++c)
       for (const MetricResult& row : results.commands[c].rows)
         if (const Json entry = github_entry(row, results.session.metrics[row.metric],
@@ -319,16 +319,17 @@ void write_json(const Report& report, const Sink& sink) {
   json.open('{');
   json.put("schema_version", kHyperfineSchema);
   const Circumstances& at = first.session.circumstances;
-  json.put("metadata",
-           {{"lauka_version", at.version},
-            {"start_time", rfc3339(at.began)},
-            {"platform", {{"os", at.machine.system}, {"architecture", at.machine.architecture}}}});
+  json.put(
+      "metadata",
+      {{"lauka_version", at.version},
+       {"start_time", rfc3339(at.began)},
+       {"platform", {{"os", at.machine.kernel_name}, {"architecture", at.machine.architecture}}}});
   json.put("primary_metric", "time_wall_clock");
   json.open("results", '[');
   for (const Results& results : report.benchmarks) put_results(json, results);
   json.close();
   json.open("lauka", '{');
-  put_lauka_identity(json, first, report.complete());
+  put_session_members(json, first, report.complete());
   if (report.is_suite())
     put_suite(json, report);
   else
@@ -337,12 +338,12 @@ void write_json(const Report& report, const Sink& sink) {
   json.close();
 }
 
-Result<ReadFile> read_sessions(std::string_view text) {
-  auto document = parsed(text, {}, true);
+Result<FileSessions> read_sessions(std::string_view text) {
+  auto document = parse_json(text, {}, true);
   if (!document) return document.error();
-  ReadFile file;
-  const JsonIn* ours = object_in(*document, "lauka");
-  const JsonIn* benchmarks = ours != nullptr ? list_in(*ours, "benchmarks") : nullptr;
+  FileSessions file;
+  const ParsedJson* ours = object_in(*document, "lauka");
+  const ParsedJson* benchmarks = ours != nullptr ? list_in(*ours, "benchmarks") : nullptr;
   if (benchmarks == nullptr) {
     auto session = read_session_document(*std::move(document));
     if (!session) return session.error();
@@ -350,11 +351,11 @@ Result<ReadFile> read_sessions(std::string_view text) {
     return file;
   }
   file.risk = value_in(kRiskWords, text_in(*ours, "gates_control"));
-  JsonIn session = std::move((*document)["lauka"]);
-  JsonIn names = std::move(session["benchmarks"]);
+  ParsedJson session = std::move((*document)["lauka"]);
+  ParsedJson names = std::move(session["benchmarks"]);
   session.erase("benchmarks");
   auto results = results_by_benchmark(*document);
-  for (JsonIn& benchmark : names) {
+  for (ParsedJson& benchmark : names) {
     const std::string name = text_in(benchmark, "name");
     const auto found = results.find(name);
     if (name.empty() || found == results.end())
@@ -363,7 +364,7 @@ Result<ReadFile> read_sessions(std::string_view text) {
         join_document(*document, session, benchmark, std::move(found->second)));
     if (!read) return read.error();
     results.erase(found);
-    release(benchmark);
+    free_json(benchmark);
     file.benchmarks.push_back(*std::move(read));
     file.benchmarks.back().benchmark = name;
   }

@@ -68,13 +68,13 @@ struct SessionFromFile {
 };
 
 /// The contents of a file: the benchmarks of a suite, or a single session.
-struct ReadFile {
+struct FileSessions {
   std::vector<SessionFromFile> benchmarks;      ///< sessions of the file, at least one
   gate::ErrorRate risk = gate::ErrorRate::Any;  ///< kind of error rate that a suite's gates limit
 };
 
 /// Reads the sessions in `text`, which is lauka's or hyperfine's JSON. The error is a predicate:
 /// "has no commands".
-Result<ReadFile> read_sessions(std::string_view text);
+Result<FileSessions> read_sessions(std::string_view text);
 
 }  // namespace lauka

@@ -28,28 +28,28 @@ inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 /// A value and its name in JSON. An empty name stands for null.
 template <typename Value>
-struct Word {
+struct NamedValue {
   Value value;
   std::string_view word;
 };
 
-inline constexpr auto kOrderWords = std::to_array<Word<Order>>({
+inline constexpr auto kOrderWords = std::to_array<NamedValue<Order>>({
     {Order::Random, "random"},
     {Order::Interleaved, "interleaved"},
     {Order::Sequential, "sequential"},
 });
-inline constexpr auto kLossWords = std::to_array<Word<CounterLoss>>({
+inline constexpr auto kLossWords = std::to_array<NamedValue<CounterLoss>>({
     {CounterLoss::SetUser, "setuid"},
     {CounterLoss::SetGroup, "setgid"},
     {CounterLoss::Capabilities, "capabilities"},
     {CounterLoss::Unreadable, "unreadable"},
 });
-inline constexpr auto kBetterWords = std::to_array<Word<Better>>({
+inline constexpr auto kBetterWords = std::to_array<NamedValue<Better>>({
     {Better::Less, "less"},
     {Better::More, "more"},
     {Better::Neither, "neither"},
 });
-inline constexpr auto kUnitWords = std::to_array<Word<Unit>>({
+inline constexpr auto kUnitWords = std::to_array<NamedValue<Unit>>({
     {Unit::Count, unit_symbol(Unit::Count)},
     {Unit::Seconds, unit_symbol(Unit::Seconds)},
     {Unit::Bytes, unit_symbol(Unit::Bytes)},
@@ -57,7 +57,7 @@ inline constexpr auto kUnitWords = std::to_array<Word<Unit>>({
     {Unit::Fraction, unit_symbol(Unit::Fraction)},
     {Unit::Joules, unit_symbol(Unit::Joules)},
 });
-inline constexpr auto kKindWords = std::to_array<Word<RoundKind>>({
+inline constexpr auto kKindWords = std::to_array<NamedValue<RoundKind>>({
     {RoundKind::Timed, "timed"},
     {RoundKind::Counting, "counting"},
     {RoundKind::Simulated, "simulated"},
@@ -65,55 +65,55 @@ inline constexpr auto kKindWords = std::to_array<Word<RoundKind>>({
     {RoundKind::Settling, "settling"},
     {RoundKind::Untuned, "untuned"},
 });
-inline constexpr auto kAnswerWords = std::to_array<Word<gate::Answer>>({
+inline constexpr auto kAnswerWords = std::to_array<NamedValue<gate::Answer>>({
     {gate::Answer::Inconclusive, "inconclusive"},
     {gate::Answer::Pass, "pass"},
     {gate::Answer::Fail, "fail"},
 });
-inline constexpr auto kRiskWords = std::to_array<Word<gate::ErrorRate>>({
+inline constexpr auto kRiskWords = std::to_array<NamedValue<gate::ErrorRate>>({
     {gate::ErrorRate::Any, "family-wise"},
     {gate::ErrorRate::Share, "false-discovery"},
 });
-inline constexpr auto kDecidedByWords = std::to_array<Word<gate::DecidedBy>>({
+inline constexpr auto kDecidedByWords = std::to_array<NamedValue<gate::DecidedBy>>({
     {gate::DecidedBy::Nothing, ""},
     {gate::DecidedBy::Ranks, "ranks"},
     {gate::DecidedBy::Mean, "mean"},
     {gate::DecidedBy::Both, "both"},
 });
-inline constexpr auto kObstacleWords = std::to_array<Word<gate::Obstacle>>({
+inline constexpr auto kObstacleWords = std::to_array<NamedValue<gate::Obstacle>>({
     {gate::Obstacle::None, ""},
     {gate::Obstacle::FailureRates, "failure_rates"},
     {gate::Obstacle::FewLayouts, "few_layouts"},
     {gate::Obstacle::NoSamples, "no_samples"},
 });
-inline constexpr auto kBasisWords = std::to_array<Word<stats::Basis>>({
+inline constexpr auto kBasisWords = std::to_array<NamedValue<stats::Basis>>({
     {stats::Basis::Mean, "mean"},
     {stats::Basis::Typical, "typical"},
     {stats::Basis::Quantile, "quantile"},
     {stats::Basis::Layouts, "layouts"},
 });
-inline constexpr auto kPrecisionEndWords = std::to_array<Word<PrecisionEnd>>({
+inline constexpr auto kPrecisionEndWords = std::to_array<NamedValue<PrecisionEnd>>({
     {PrecisionEnd::Reached, "reached"},
     {PrecisionEnd::MaxRuns, "max_runs"},
     {PrecisionEnd::Duration, "duration"},
-    {PrecisionEnd::ReferenceGone, "reference_gone"},
+    {PrecisionEnd::HooksPreventedRuns, "reference_gone"},
     {PrecisionEnd::LostInGateRounds, "gates"},
     {PrecisionEnd::Unfinished, "cut_short"},
 });
-inline constexpr auto kLevelsWords = std::to_array<Word<CountedLevels>>({
+inline constexpr auto kLevelsWords = std::to_array<NamedValue<CountedLevels>>({
     {CountedLevels::Unknown, ""},
     {CountedLevels::UserAndKernel, "user_and_kernel"},
     {CountedLevels::UserOnly, "user"},
     {CountedLevels::KernelOnly, "kernel"},
-    {CountedLevels::Neither, "neither"},
+    {CountedLevels::HypervisorOnly, "neither"},
 });
-inline constexpr auto kRedoWords = std::to_array<Word<RedoReason>>({
+inline constexpr auto kRedoWords = std::to_array<NamedValue<RedoReason>>({
     {RedoReason::Other, ""},
     {RedoReason::Counting, "counting"},
     {RedoReason::CoreShare, "core_share"},
     {RedoReason::Throttled, "throttled"},
 });
-inline constexpr auto kNoteWords = std::to_array<Word<NoteKind>>({
+inline constexpr auto kNoteWords = std::to_array<NamedValue<NoteKind>>({
     {NoteKind::Other, ""},
     {NoteKind::NoCounters, "no_counters"},
     {NoteKind::EventsLeftOut, "events_left_out"},
@@ -146,7 +146,7 @@ inline constexpr auto kNoteWords = std::to_array<Word<NoteKind>>({
     {NoteKind::SamplesLost, "samples_lost"},
     {NoteKind::FewSamples, "few_samples"},
 });
-inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
+inline constexpr auto kRoleWords = std::to_array<NamedValue<Role>>({
     {Role::Other, ""},
     {Role::WallTime, metric_name_of(Role::WallTime)},
     {Role::CpuTime, metric_name_of(Role::CpuTime)},
@@ -171,12 +171,12 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
 
 /// A metric and its name in hyperfine's JSON.
 struct HyperfineMetric {
-  Role ours;
-  std::string_view theirs;
+  Role our_role;
+  std::string_view hyperfine_key;
   std::string_view unit;  ///< unit of a run's value in schema 2; empty: the value has no unit
 };
 
-inline constexpr auto kNamesakes = std::to_array<HyperfineMetric>({
+inline constexpr auto kHyperfineMetrics = std::to_array<HyperfineMetric>({
     {Role::WallTime, "time_wall_clock", "second"},
     {Role::CpuTime, "time_cpu", "second"},
     {Role::UserTime, "time_user", "second"},
@@ -189,15 +189,15 @@ inline constexpr auto kNamesakes = std::to_array<HyperfineMetric>({
     {Role::BranchMisses, "branch_misses", ""},
 });
 
-inline constexpr auto kWallPartWords = std::to_array<Word<WallPart>>({
-    {WallPart::Instructions, "instructions"},
-    {WallPart::InstructionsPerCycle, "ipc"},
-    {WallPart::Cycles, "cycles"},
-    {WallPart::Clock, "clock"},
-    {WallPart::CpuTimePerCycle, "cpu_time_per_cycle"},
-    {WallPart::CpuTimePerInstruction, "cpu_time_per_instruction"},
-    {WallPart::CpuTime, "cpu_time"},
-    {WallPart::Utilisation, "cpu_utilization"},
+inline constexpr auto kWallPartWords = std::to_array<NamedValue<WallFactorKind>>({
+    {WallFactorKind::Instructions, "instructions"},
+    {WallFactorKind::InstructionsPerCycle, "ipc"},
+    {WallFactorKind::Cycles, "cycles"},
+    {WallFactorKind::Clock, "clock"},
+    {WallFactorKind::CpuTimePerCycle, "cpu_time_per_cycle"},
+    {WallFactorKind::CpuTimePerInstruction, "cpu_time_per_instruction"},
+    {WallFactorKind::CpuTime, "cpu_time"},
+    {WallFactorKind::Utilisation, "cpu_utilization"},
 });
 
 /// Returns the word for `value`; the first word if `value` has none.
@@ -218,7 +218,7 @@ constexpr auto value_in(const Words& words, std::string_view word) {
 
 /// A metric of a command in hyperfine's JSON: the values of its runs (NaN: missing), or only its
 /// mean.
-struct ForeignMetric {
+struct HyperfineValues {
   Role role = Role::Other;
   std::vector<double> values{};
   std::optional<double> mean{};
@@ -226,40 +226,40 @@ struct ForeignMetric {
 
 /// A command's result in hyperfine's JSON (1.x or schema 2), without its wall times.
 struct HyperfineResult {
-  std::vector<ForeignMetric> metrics{};
+  std::vector<HyperfineValues> metrics{};
   std::vector<std::optional<int>> statuses{};  ///< exit status of each run, nullopt if unknown; may
                                                ///< be empty
   std::vector<Parameter> parameters{};
 };
 
 /// Reads a hyperfine result with `runs` wall times. Invalid measurements count as missing.
-HyperfineResult read_foreign(const JsonIn& result, std::size_t runs);
+HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs);
 
-/// Sets Command::typed of hyperfine's commands, and Command::pattern if they have parameters. Adds
-/// its parameters to the name of a command if the name is not unique.
+/// Sets Command::typed_index of hyperfine's commands, and Command::unfilled_name if they have
+/// parameters. Adds its parameters to the name of a command if the name is not unique.
 void restore_typed_commands(std::vector<Command>& commands);
 
-Machine read_machine(const JsonIn& there);
+Machine read_machine(const ParsedJson& there);
 
 /// Reads circumstances, except the start time.
-Circumstances read_circumstances(const JsonIn& there);
+Circumstances read_circumstances(const ParsedJson& there);
 
 /// Reads "2000-02-29T00:00:00Z", also with a fraction of a second, or with an offset in place of
 /// the Z. Returns the start of 1970 for other text.
-UtcTime read_time(const std::string& text);
+UtcTime parse_utc_time(const std::string& text);
 
 /// Reads lauka's or hyperfine's document of a single session. Of a suite, each benchmark must be
 /// made into such a document first. The error is a predicate: "has no commands".
-Result<SessionFromFile> read_session_document(JsonIn document);
+Result<SessionFromFile> read_session_document(ParsedJson document);
 
-Setting read_setting(const JsonIn& there);
+Setting read_setting(const ParsedJson& there);
 
 /// Reads the sessions from which a session with `commands` commands was joined. Returns an empty
 /// list if these sessions do not have `commands` commands in total.
-std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands);
+std::vector<JoinedSession> read_origins(const ParsedJson& there, std::size_t commands);
 
 /// Reads gate verdicts, intervals and precision. Needs the commands and metrics of `session`.
-gate::Findings read_findings(const JsonIn& there, const Recording& session);
+gate::Findings read_findings(const ParsedJson& there, const Recording& session);
 
 /// Returns a delta as JSON, with changes in percent.
 Json to_json(const stats::Delta& delta);
@@ -271,7 +271,7 @@ std::string status_json(const std::optional<int>& status);
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
 /// Writes members of "lauka" that a suite has only once, such as version, session id and machine.
-void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
+void put_session_members(JsonWriter& json, const Results& results, bool complete);
 
 /// Writes members of "lauka" that each benchmark of a suite has, such as order, metrics and gates.
 void put_lauka_benchmark(JsonWriter& json, const Results& results);

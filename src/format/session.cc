@@ -18,9 +18,9 @@ namespace lauka {
 
 namespace {
 
-std::vector<std::size_t> read_events(const JsonIn& names, const std::vector<Event>& events) {
+std::vector<std::size_t> read_events(const ParsedJson& names, const std::vector<Event>& events) {
   std::vector<std::size_t> places;
-  for (const JsonIn& name : names) {
+  for (const ParsedJson& name : names) {
     const auto found =
         std::ranges::find_if(events, [&](const Event& event) { return name == event.name; });
     if (found != events.end()) places.push_back(static_cast<std::size_t>(found - events.begin()));
@@ -28,19 +28,19 @@ std::vector<std::size_t> read_events(const JsonIn& names, const std::vector<Even
   return places;
 }
 
-stats::IntervalTails read_tails(const JsonIn& there) {
+stats::IntervalTails read_tails(const ParsedJson& there) {
   stats::IntervalTails tails;
   tails.tail = number_in(there, "tail").value_or(tails.tail);
   tails.of_mean = number_in(there, "tail_of_mean").value_or(tails.of_mean);
   return tails;
 }
 
-std::optional<double> number_at(const JsonIn& list, std::size_t place) {
+std::optional<double> number_at(const ParsedJson& list, std::size_t place) {
   if (place >= list.size() || !list[place].is_number()) return std::nullopt;
   return list[place].get<double>();
 }
 
-stats::Change read_change(const JsonIn& fractions, std::size_t first) {
+stats::Change read_change(const ParsedJson& fractions, std::size_t first) {
   stats::Change change{.change = number_at(fractions, first)};
   const auto low = number_at(fractions, first + 1);
   const auto high = number_at(fractions, first + 2);
@@ -48,13 +48,13 @@ stats::Change read_change(const JsonIn& fractions, std::size_t first) {
   return change;
 }
 
-stats::Delta read_delta(const JsonIn& gate) {
+stats::Delta read_delta(const ParsedJson& gate) {
   stats::Delta delta;
-  if (const JsonIn* fractions = list_in(gate, "fractions")) {
+  if (const ParsedJson* fractions = list_in(gate, "fractions")) {
     static_cast<stats::Change&>(delta) = read_change(*fractions, 0);
-    delta.mean = read_change(*fractions, 3);
+    delta.change_of_mean = read_change(*fractions, 3);
   }
-  if (const JsonIn* there = member(gate, "delta")) {
+  if (const ParsedJson* there = member(gate, "delta")) {
     delta.basis = value_in(kBasisWords, text_in(*there, "basis"));
     delta.mean_differs = flag_in(*there, "mean_differs");
     delta.widening = number_in(*there, "widening").value_or(1.0);
@@ -62,9 +62,9 @@ stats::Delta read_delta(const JsonIn& gate) {
   return delta;
 }
 
-std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& session) {
+std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recording& session) {
   const auto metric = find_metric(session.metrics, text_in(there, "metric"));
-  const std::size_t candidate = count_in(there, "command").value_or(0);
+  const std::size_t candidate = unsigned_in(there, "command").value_or(0);
   if (!metric || candidate >= session.commands.size()) return std::nullopt;
   gate::Verdict verdict;
   verdict.metric = *metric;
@@ -73,24 +73,24 @@ std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& 
   condition.metric = session.metrics[*metric].name;
   condition.below = flag_in(there, "below");
   condition.limit_percent = number_in(there, "percent").value_or(0.0);
-  condition.bound = number_in(there, "bound");
+  condition.limit_value = number_in(there, "bound");
   condition.bound_unit = session.metrics[*metric].unit;
   condition.bound_text = text_in(there, "bound_text");
   verdict.answer = value_in(kAnswerWords, text_in(there, "verdict"));
   verdict.delta = read_delta(there);
-  const JsonIn& bounds = items_in(there, "decision_bounds");
+  const ParsedJson& bounds = items_in(there, "decision_bounds");
   verdict.bounds = {number_at(bounds, 0), number_at(bounds, 1)};
-  verdict.rounds = count_in(there, "rounds").value_or(0);
-  verdict.planned_rounds = count_in(there, "planned_rounds").value_or(0);
+  verdict.rounds = unsigned_in(there, "rounds").value_or(0);
+  verdict.expected_rounds = unsigned_in(there, "planned_rounds").value_or(0);
   verdict.p_fail = number_in(there, "p_fail").value_or(1.0);
   verdict.p_pass = number_in(there, "p_pass").value_or(1.0);
   verdict.level = number_in(there, "level").value_or(0.0);
-  verdict.times_as_many = number_in(there, "times_as_many");
-  verdict.layouts_to_decide = count_in(there, "layouts_to_decide");
-  verdict.look = count_in(there, "look").value_or(1);
+  verdict.rounds_factor = number_in(there, "times_as_many");
+  verdict.layouts_to_decide = unsigned_in(there, "layouts_to_decide");
+  verdict.look = unsigned_in(there, "look").value_or(1);
   verdict.decided_by = value_in(kDecidedByWords, text_in(there, "decided_by"));
   verdict.obstacle = value_in(kObstacleWords, text_in(there, "obstacle"));
-  if (const auto command = count_in(there, "too_small");
+  if (const auto command = unsigned_in(there, "too_small");
       command && *command < session.commands.size())
     verdict.incomparable_command = *command;
   return verdict;
@@ -116,7 +116,7 @@ std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::s
 
 /// Returns the percentage under `key` as a fraction; nullopt if missing. If possible, 100 times the
 /// fraction is exactly the percentage.
-std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
+std::optional<double> fraction_in(const ParsedJson& object, std::string_view key) {
   const auto percent = number_in(object, key);
   if (!percent) return std::nullopt;
   const double near = *percent / 100.0;
@@ -147,7 +147,8 @@ Json list_of(const All& all, JsonOfOne json_of_one) {
 /// decision.
 Json fractions_json(const stats::Delta& delta) {
   Json fractions = Json::array();
-  for (const stats::Change* change : {static_cast<const stats::Change*>(&delta), &delta.mean}) {
+  for (const stats::Change* change :
+       {static_cast<const stats::Change*>(&delta), &delta.change_of_mean}) {
     fractions.push_back(json_number(change->change));
     fractions.push_back(change->bounds ? Json(change->bounds->low) : Json(nullptr));
     fractions.push_back(change->bounds ? Json(change->bounds->high) : Json(nullptr));
@@ -162,8 +163,8 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   const Condition& condition = verdict.condition;
   gate["condition"] = report::condition_text(condition);
   gate["below"] = condition.below;
-  gate["percent"] = condition.bound ? Json(nullptr) : Json(condition.limit_percent);
-  gate["bound"] = json_number(condition.bound);
+  gate["percent"] = condition.limit_value ? Json(nullptr) : Json(condition.limit_percent);
+  gate["bound"] = json_number(condition.limit_value);
   gate["bound_text"] = json_word(condition.bound_text);
   gate["command"] = verdict.candidate;
   gate["name"] = results.session.commands[verdict.candidate].name;
@@ -177,9 +178,9 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["p_pass"] = verdict.p_pass;
   gate["level"] = verdict.level;
   gate["decided_by"] = json_word(word_in(kDecidedByWords, verdict.decided_by));
-  gate["times_as_many"] = json_number(verdict.times_as_many);
+  gate["times_as_many"] = json_number(verdict.rounds_factor);
   if (verdict.layouts_to_decide) gate["layouts_to_decide"] = *verdict.layouts_to_decide;
-  gate["planned_rounds"] = verdict.planned_rounds;
+  gate["planned_rounds"] = verdict.expected_rounds;
   gate["too_small"] = or_null(verdict.incomparable_command);
   gate["obstacle"] = json_word(word_in(kObstacleWords, verdict.obstacle));
   return gate;
@@ -209,9 +210,9 @@ Json comparisons_json(const Results& results) {
 Json precision_json(const std::optional<Precision>& precision) {
   if (!precision) return nullptr;
   Json json = {{"metric", precision->metric},
-               {"wanted_percent", percent(precision->wanted)},
+               {"wanted_percent", percent(precision->wanted_half_width)},
                {"percent", percent(precision->half_width)},
-               {"runs", precision->runs},
+               {"runs", precision->fewest_values},
                {"end", word_in(kPrecisionEndWords, precision->end)}};
   if (precision->layouts_to_reach) json["layouts_to_reach"] = *precision->layouts_to_reach;
   return json;
@@ -241,15 +242,15 @@ Json vitals_json(const Vitals& vitals) {
   return json;
 }
 
-Json json_item(const Throttling& throttling) {
+Json json_item(const QuotaWait& throttling) {
   return {{"periods", throttling.periods},
-          {"throttled", throttling.throttled},
+          {"throttled", throttling.waiting_periods},
           {"waited_ns", throttling.waited_ns}};
 }
 
 Json failed_run_json(const Results& results) {
-  if (!results.session.ended_by) return nullptr;
-  const RunRow& run = *results.session.ended_by;
+  if (!results.session.session_ending_run) return nullptr;
+  const RunRow& run = *results.session.session_ending_run;
   return {{"command", run.command},
           {"name", results.session.commands[run.command].name},
           {"kind", word_in(kKindWords, run.kind)},
@@ -269,9 +270,9 @@ Json json_item(const TunedComparison& comparison) {
   Json json = {{"command", comparison.command},
                {"tuned_runs", comparison.tuned_runs},
                {"untuned_runs", comparison.untuned_runs},
-               {"stddev", json_item(comparison.stddev)},
-               {"interval_width", json_item(comparison.width)},
-               {"mean", json_item(comparison.mean)}};
+               {"stddev", json_item(comparison.stddev_change)},
+               {"interval_width", json_item(comparison.interval_width_change)},
+               {"mean", json_item(comparison.mean_change)}};
   if (!comparison.benchmark.empty()) json["benchmark"] = comparison.benchmark;
   return json;
 }
@@ -291,7 +292,7 @@ Json json_item(const Tuning& tuning) {
   const auto of_one = [](const auto& item) { return json_item(item); };
   Json json = {{"cpus", cpu_list_text(tuning.cpus)},
                {"switched", list_of(tuning.switched, of_one)},
-               {"not_possible", list_of(tuning.untuned, of_one)},
+               {"not_possible", list_of(tuning.failed_switches, of_one)},
                {"before", vitals_json(tuning.before)},
                {"after", vitals_json(tuning.after)}};
   if (!tuning.compared.empty()) json["compare"] = list_of(tuning.compared, of_one);
@@ -299,7 +300,7 @@ Json json_item(const Tuning& tuning) {
 }
 
 Json origins_json(const Results& results) {
-  return list_of(results.session.origins, [](const Origin& origin) -> Json {
+  return list_of(results.session.origins, [](const JoinedSession& origin) -> Json {
     Json json{{"file", origin.file},
               {"commands", origin.commands},
               {"order", word_in(kOrderWords, origin.order)},
@@ -320,7 +321,7 @@ void put_description(JsonWriter& json, const Metric& metric) {
   json.put("name", metric.name);
   json.put("unit", unit_symbol(metric.unit));
   json.put("better", word_in(kBetterWords, metric.better));
-  json.put("note", metric.note);
+  json.put("note", metric.metric_suffix);
   json.put("levels", json_word(word_in(kLevelsWords, metric.levels)));
   json.put("region", metric.of_region);
   json.put("role", json_word(word_in(kRoleWords, metric.role)));
@@ -328,7 +329,8 @@ void put_description(JsonWriter& json, const Metric& metric) {
   json.put("event", or_null(metric.event));
   json.put("part", metric.is_part);
   json.put("percentile", metric.percentile ? Json(metric.percentile->share) : Json(nullptr));
-  json.put("percentile_of", metric.percentile ? Json(metric.percentile->of) : Json(nullptr));
+  json.put("percentile_of",
+           metric.percentile ? Json(metric.percentile->summarized_metric) : Json(nullptr));
   json.put("shown", metric.shown == Shown::Always);
   json.put("shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr));
   json.close();
@@ -347,8 +349,8 @@ void put_baseline(JsonWriter& json, const Results& results) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Command& reference = results.reference_of(c);
     names.push_back(reference.name);
-    executables.push_back(reference.program.executable);
-    calls.push_back(reference.program.call);
+    executables.push_back(reference.program.executable_hash);
+    calls.push_back(reference.program.call_hash);
   }
   json.open("baseline", '{');
   json.put("file", baseline.file);
@@ -381,7 +383,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
   json.close();
   if (!there.functions.empty()) {
     json.open("functions", '[');
-    for (const std::size_t command : baseline.commands) {
+    for (const std::size_t command : baseline.reference_places) {
       json.open('{');
       put_functions(json, "functions", there.functions[command]);
       json.close();
@@ -401,7 +403,7 @@ void put_metrics(JsonWriter& json, const Results& results) {
   const std::vector<Event>& events = results.session.setting.events.events;
   const std::vector<Pass>& passes = results.session.setting.events.passes;
   const auto names_of = [&](const Pass& pass) {
-    return list_of(pass.events, [&](std::size_t event) { return events[event].name; });
+    return list_of(pass.event_indices, [&](std::size_t event) { return events[event].name; });
   };
   const auto of_one = [](const auto& item) { return json_item(item); };
   json.open("metrics", '[');
@@ -415,69 +417,69 @@ void put_metrics(JsonWriter& json, const Results& results) {
 
 }  // namespace
 
-std::optional<Allowance> read_allowance(const JsonIn& there) {
-  const JsonIn* allowance = object_in(there, "allowance");
+std::optional<Allowance> read_allowance(const ParsedJson& there) {
+  const ParsedJson* allowance = object_in(there, "allowance");
   if (allowance == nullptr) return std::nullopt;
   auto cpus = parse_cpu_list(text_in(*allowance, "cpus"));
   if (!cpus) return std::nullopt;
   return Allowance{*std::move(cpus), number_in(*allowance, "cpu_quota"),
-                   count_in(*allowance, "memory_limit")};
+                   unsigned_in(*allowance, "memory_limit")};
 }
 
-Machine read_machine(const JsonIn& there) {
+Machine read_machine(const ParsedJson& there) {
   return {text_in(there, "name"),
           text_in(there, "system"),
           text_in(there, "os"),
           text_in(there, "kernel"),
           text_in(there, "architecture"),
           text_in(there, "cpu_model"),
-          static_cast<unsigned>(count_in(there, "cpus").value_or(0)),
+          static_cast<unsigned>(unsigned_in(there, "cpus").value_or(0)),
           text_in(there, "governor"),
           text_in(there, "hypervisor"),
           text_in(there, "tuning"),
           read_allowance(there)};
 }
 
-Vitals read_vitals(const JsonIn& there, const char* key) {
-  const JsonIn* vitals = object_in(there, key);
+Vitals read_vitals(const ParsedJson& there, const char* key) {
+  const ParsedJson* vitals = object_in(there, key);
   if (vitals == nullptr) return {};
-  return {count_in(*vitals, "throttles"), number_in(*vitals, "celsius"),
-          count_in(*vitals, "stolen_ticks"), count_in(*vitals, "ticks")};
+  return {unsigned_in(*vitals, "throttles"), number_in(*vitals, "celsius"),
+          unsigned_in(*vitals, "stolen_ticks"), unsigned_in(*vitals, "ticks")};
 }
 
-TunedChange read_tuned_change(const JsonIn& there, const char* key) {
-  const JsonIn* change = object_in(there, key);
+TunedChange read_tuned_change(const ParsedJson& there, const char* key) {
+  const ParsedJson* change = object_in(there, key);
   if (change == nullptr) return {};
   return {number_in(*change, "change"), number_in(*change, "low"), number_in(*change, "high")};
 }
 
-TunedComparison read_tuned_comparison(const JsonIn& there) {
+TunedComparison read_tuned_comparison(const ParsedJson& there) {
   return {text_in(there, "benchmark"),
           text_in(there, "command"),
-          static_cast<std::size_t>(count_in(there, "tuned_runs").value_or(0)),
-          static_cast<std::size_t>(count_in(there, "untuned_runs").value_or(0)),
+          static_cast<std::size_t>(unsigned_in(there, "tuned_runs").value_or(0)),
+          static_cast<std::size_t>(unsigned_in(there, "untuned_runs").value_or(0)),
           read_tuned_change(there, "stddev"),
           read_tuned_change(there, "interval_width"),
           read_tuned_change(there, "mean")};
 }
 
-Tuning read_tuning(const JsonIn& there) {
+Tuning read_tuning(const ParsedJson& there) {
   Tuning tuning;
-  for (const JsonIn& item : items_in(there, "switched"))
+  for (const ParsedJson& item : items_in(there, "switched"))
     tuning.switched.push_back({text_in(item, "name"), text_in(item, "before"),
                                text_in(item, "during"),
-                               static_cast<std::size_t>(count_in(item, "files").value_or(0))});
-  for (const JsonIn& item : items_in(there, "not_possible"))
-    tuning.untuned.push_back({text_in(item, "name"), text_in(item, "why")});
+                               static_cast<std::size_t>(unsigned_in(item, "files").value_or(0))});
+  for (const ParsedJson& item : items_in(there, "not_possible"))
+    tuning.failed_switches.push_back({text_in(item, "name"), text_in(item, "why")});
   if (auto cpus = parse_cpu_list(text_in(there, "cpus"))) tuning.cpus = *std::move(cpus);
   tuning.before = read_vitals(there, "before");
   tuning.after = read_vitals(there, "after");
-  for (const JsonIn& item : items_in(there, "compare"))
+  for (const ParsedJson& item : items_in(there, "compare"))
     tuning.compared.push_back(read_tuned_comparison(item));
   return tuning;
 }
 
-UtcTime read_time(const std::string& text) {
+UtcTime parse_utc_time(const std::string& text) {
   constexpr std::string_view like = "0000-00-00T00:00:00";
   constexpr int hours = 24;
   constexpr int sixty = 60;
@@ -508,35 +510,35 @@ UtcTime read_time(const std::string& text) {
          std::chrono::seconds(second) + fraction - ahead;
 }
 
-Circumstances read_circumstances(const JsonIn& there) {
+Circumstances read_circumstances(const ParsedJson& there) {
   Circumstances circumstances;
   circumstances.version = text_in(there, "version");
   circumstances.session_id = text_in(there, "session_id");
-  circumstances.ended = read_time(text_in(there, "end_time"));
-  if (const JsonIn* machine = member(there, "machine"))
+  circumstances.ended = parse_utc_time(text_in(there, "end_time"));
+  if (const ParsedJson* machine = member(there, "machine"))
     circumstances.machine = read_machine(*machine);
-  if (const JsonIn* labels = object_in(there, "labels"))
+  if (const ParsedJson* labels = object_in(there, "labels"))
     for (const auto& [key, value] : labels->items())
       if (value.is_string()) circumstances.labels.push_back({key, value.get<std::string>()});
-  if (const JsonIn* tuning = object_in(there, "tuning"))
+  if (const ParsedJson* tuning = object_in(there, "tuning"))
     circumstances.tuning = read_tuning(*tuning);
-  if (const JsonIn* quota = object_in(there, "throttling"))
-    circumstances.throttling = Throttling{count_in(*quota, "periods").value_or(0),
-                                          count_in(*quota, "throttled").value_or(0),
-                                          count_in(*quota, "waited_ns").value_or(0)};
+  if (const ParsedJson* quota = object_in(there, "throttling"))
+    circumstances.throttling = QuotaWait{unsigned_in(*quota, "periods").value_or(0),
+                                         unsigned_in(*quota, "throttled").value_or(0),
+                                         unsigned_in(*quota, "waited_ns").value_or(0)};
   return circumstances;
 }
 
-std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands) {
-  std::vector<Origin> origins;
+std::vector<JoinedSession> read_origins(const ParsedJson& there, std::size_t commands) {
+  std::vector<JoinedSession> origins;
   std::size_t total = 0;
-  for (const JsonIn& item : items_in(there, "sessions")) {
-    Origin origin{
+  for (const ParsedJson& item : items_in(there, "sessions")) {
+    JoinedSession origin{
         .file = text_in(item, "file"),
-        .commands = std::min<std::size_t>(count_in(item, "commands").value_or(0), commands),
+        .commands = std::min<std::size_t>(unsigned_in(item, "commands").value_or(0), commands),
         .order = value_in(kOrderWords, text_in(item, "order"))};
     origin.circumstances = read_circumstances(item);
-    origin.circumstances.began = read_time(text_in(item, "start_time"));
+    origin.circumstances.began = parse_utc_time(text_in(item, "start_time"));
     total += origin.commands;
     origins.push_back(std::move(origin));
   }
@@ -544,29 +546,30 @@ std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands) {
   return origins;
 }
 
-Setting read_setting(const JsonIn& there) {
+Setting read_setting(const ParsedJson& there) {
   Setting setting;
   setting.order = value_in(kOrderWords, text_in(there, "order"));
   setting.order_is_for_hooks = flag_in(there, "order_for_hooks");
-  setting.seed = count_in(there, "seed").value_or(0);
-  setting.warmup = count_in(there, "warmup_runs").value_or(0);
-  setting.jobs = static_cast<std::uint32_t>(count_in(there, "jobs").value_or(1));
+  setting.seed = unsigned_in(there, "seed").value_or(0);
+  setting.warmup = unsigned_in(there, "warmup_runs").value_or(0);
+  setting.jobs = static_cast<std::uint32_t>(unsigned_in(there, "jobs").value_or(1));
   setting.layouts = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(count_in(there, "layouts").value_or(1), 1, kMaxLayouts));
-  if (std::string until = text_in(there, "until"); !until.empty()) setting.until = std::move(until);
-  setting.min_share = number_in(there, "min_share");
+      std::clamp<std::uint64_t>(unsigned_in(there, "layouts").value_or(1), 1, kMaxLayouts));
+  if (std::string until = text_in(there, "until"); !until.empty())
+    setting.until_pattern = std::move(until);
+  setting.recorded_min_share = number_in(there, "min_share");
   setting.region = flag_in(there, "region");
-  if (const JsonIn* stop = member(there, "stop")) {
-    setting.stop.exact_runs = count_in(*stop, "runs");
-    setting.stop.min_runs = count_in(*stop, "min_runs").value_or(setting.stop.min_runs);
-    setting.stop.max_runs = count_in(*stop, "max_runs");
+  if (const ParsedJson* stop = member(there, "stop")) {
+    setting.stop.exact_runs = unsigned_in(*stop, "runs");
+    setting.stop.min_runs = unsigned_in(*stop, "min_runs").value_or(setting.stop.min_runs);
+    setting.stop.max_runs = unsigned_in(*stop, "max_runs");
   }
-  for (const JsonIn& event : items_in(there, "events"))
+  for (const ParsedJson& event : items_in(there, "events"))
     setting.events.events.push_back({.name = text_in(event, "name"),
                                      .meaning = text_in(event, "meaning"),
                                      .zero_is_doubtful = flag_in(event, "zero_is_doubtful")});
   const std::vector<std::string> kinds = texts_in(there, "pass_kinds");
-  for (const JsonIn& pass : items_in(there, "passes")) {
+  for (const ParsedJson& pass : items_in(there, "passes")) {
     const std::size_t number = setting.events.passes.size();
     const RoundKind kind =
         number < kinds.size() ? value_in(kKindWords, kinds[number]) : RoundKind::Timed;
@@ -575,21 +578,21 @@ Setting read_setting(const JsonIn& there) {
   return setting;
 }
 
-gate::Findings read_findings(const JsonIn& there, const Recording& session) {
+gate::Findings read_findings(const ParsedJson& there, const Recording& session) {
   gate::Findings findings;
-  for (const JsonIn& gate : items_in(there, "gates"))
+  for (const ParsedJson& gate : items_in(there, "gates"))
     if (auto verdict = read_verdict(gate, session))
       findings.verdicts.push_back(*std::move(verdict));
-  for (const JsonIn& item : items_in(there, "intervals"))
+  for (const ParsedJson& item : items_in(there, "intervals"))
     if (const auto metric = find_metric(session.metrics, text_in(item, "metric")))
       findings.intervals.push_back({*metric, read_tails(item)});
-  if (const JsonIn* precision = member(there, "precision")) {
+  if (const ParsedJson* precision = member(there, "precision")) {
     findings.precision =
-        Precision{.wanted = fraction_in(*precision, "wanted_percent").value_or(0.0),
+        Precision{.wanted_half_width = fraction_in(*precision, "wanted_percent").value_or(0.0),
                   .half_width = fraction_in(*precision, "percent"),
-                  .runs = count_in(*precision, "runs").value_or(0),
+                  .fewest_values = unsigned_in(*precision, "runs").value_or(0),
                   .end = value_in(kPrecisionEndWords, text_in(*precision, "end"))};
-    findings.precision->layouts_to_reach = count_in(*precision, "layouts_to_reach");
+    findings.precision->layouts_to_reach = unsigned_in(*precision, "layouts_to_reach");
     if (const std::string metric = text_in(*precision, "metric"); !metric.empty())
       findings.precision->metric = metric;
   }
@@ -598,12 +601,12 @@ gate::Findings read_findings(const JsonIn& there, const Recording& session) {
 
 nlohmann::ordered_json to_json(const Machine& machine) {
   nlohmann::ordered_json json = {{"name", machine.name},
-                                 {"system", machine.system},
+                                 {"system", machine.kernel_name},
                                  {"os", machine.os},
                                  {"kernel", machine.kernel},
                                  {"architecture", machine.architecture},
                                  {"cpu_model", machine.cpu_model},
-                                 {"cpus", machine.cpus},
+                                 {"cpus", machine.cpu_count},
                                  {"governor", machine.governor},
                                  {"hypervisor", machine.hypervisor},
                                  {"class", class_of(machine)}};
@@ -616,26 +619,26 @@ nlohmann::ordered_json to_json(const Machine& machine) {
 }
 
 Json to_json(const stats::Delta& delta) {
-  const auto bound = [](const stats::Change& change, double stats::ChangeBounds::*side) {
+  const auto bound = [](const stats::Change& change, double stats::IntervalEnds::*side) {
     return change.bounds ? Json(100.0 * (*change.bounds).*side) : Json(nullptr);
   };
-  const auto low = &stats::ChangeBounds::low;
-  const auto high = &stats::ChangeBounds::high;
+  const auto low = &stats::IntervalEnds::low;
+  const auto high = &stats::IntervalEnds::high;
   return {{"percent", percent(delta.change)},
           {"low_percent", bound(delta, low)},
           {"high_percent", bound(delta, high)},
           {"half_width_percent", percent(delta.half_width())},
           {"basis", word_in(kBasisWords, delta.basis)},
           {"significant", delta.is_significant()},
-          {"mean_percent", percent(delta.mean.change)},
-          {"mean_low_percent", bound(delta.mean, low)},
-          {"mean_high_percent", bound(delta.mean, high)},
+          {"mean_percent", percent(delta.change_of_mean.change)},
+          {"mean_low_percent", bound(delta.change_of_mean, low)},
+          {"mean_high_percent", bound(delta.change_of_mean, high)},
           {"mean_differs", delta.mean_differs},
           {"widening", delta.widening}};
 }
 
-void put_lauka_identity(JsonWriter& json, const Results& results, bool complete) {
-  const auto& tick = results.session.timers.tick;
+void put_session_members(JsonWriter& json, const Results& results, bool complete) {
+  const auto& tick = results.session.timers.kernel_tick;
   json.put("format", kNewestFormat);
   json.put("version", results.session.circumstances.version);
   json.put("session_id", results.session.circumstances.session_id);
@@ -660,14 +663,14 @@ void put_lauka_benchmark(JsonWriter& json, const Results& results) {
   json.put("shell", results.session.shell.empty() ? Json(nullptr)
                                                   : Json(shell_quoted(results.session.shell)));
   json.put("warmup_runs", setting.warmup);
-  if (setting.until) json.put("until", *setting.until);
+  if (setting.until_pattern) json.put("until", *setting.until_pattern);
   if (setting.jobs > 1) json.put("jobs", setting.jobs);
   if (setting.layouts > 1) json.put("layouts", setting.layouts);
   if (setting.region) json.put("region", true);
   json.put("stop", {{"runs", or_null(setting.stop.exact_runs)},
                     {"min_runs", setting.stop.min_runs},
                     {"max_runs", or_null(setting.stop.max_runs)}});
-  json.put("min_share", json_number(setting.min_share));
+  json.put("min_share", json_number(setting.recorded_min_share));
   json.put("confidence", results.session.confidence);
   json.put("paired", results.paired);
   json.put("reference", results.session.reference.baseline

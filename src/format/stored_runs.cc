@@ -29,29 +29,29 @@ void CommandRuns::add(std::size_t number, RunRow row, std::string_view why) {
   const std::size_t run = size();
   numbers_.push_back(saturated(number));
   rounds_.push_back(saturated(row.round));
-  orders_.put(run, std::exchange(row.order, 0));
+  orders_.put(run, std::exchange(row.number_in_suite, 0));
   layouts_.put(run, std::exchange(row.layout, 0));
   coverages_.put(run, std::exchange(row.coverage, std::nullopt).value_or(-1.0));
   wall_seconds_.put(run, std::exchange(row.wall_seconds, 0.0));
   row.round = 0;
-  row.why = {};
-  shape_of_.put(run, find_shape({std::move(row), std::string(why)}));
+  row.redo_text = {};
+  shape_of_.put(run, shared_fields_index({std::move(row), std::string(why)}));
 }
 
 /// Returns the index of `shape`, which is added unless it is among the latest shapes. To search all
 /// shapes would take quadratic time if all runs differ.
-std::uint32_t CommandRuns::find_shape(SharedFields shape) {
+std::uint32_t CommandRuns::shared_fields_index(SharedFields shape) {
   constexpr std::size_t most_looked_at = 16;
-  const std::size_t first = shapes_.size() - std::min(shapes_.size(), most_looked_at);
-  const auto found =
-      std::find(shapes_.begin() + static_cast<std::ptrdiff_t>(first), shapes_.end(), shape);
-  const auto index = static_cast<std::uint32_t>(std::distance(shapes_.begin(), found));
-  if (found == shapes_.end()) shapes_.push_back(std::move(shape));
+  const std::size_t first = shared_fields_.size() - std::min(shared_fields_.size(), most_looked_at);
+  const auto found = std::find(shared_fields_.begin() + static_cast<std::ptrdiff_t>(first),
+                               shared_fields_.end(), shape);
+  const auto index = static_cast<std::uint32_t>(std::distance(shared_fields_.begin(), found));
+  if (found == shared_fields_.end()) shared_fields_.push_back(std::move(shape));
   return index;
 }
 
 void CommandRuns::set_values(std::size_t metric, std::vector<double> values, bool is_wall_time) {
-  if (is_wall_time) wall_time_ = metric;
+  if (is_wall_time) wall_time_metric_ = metric;
   values_[metric] = std::move(values);
 }
 
@@ -62,15 +62,16 @@ void CommandRuns::set_value(std::size_t run, std::size_t metric, double value) {
 }
 
 RunRow CommandRuns::row(std::size_t run) const {
-  const SharedFields& shape = shapes_[shape_of_.at(run)];
+  const SharedFields& shape = shared_fields_[shape_of_.at(run)];
   RunRow row = shape.row;
-  row.why = shape.why;
+  row.redo_text = shape.why;
   row.round = rounds_[run];
-  row.order = orders_.at(run);
+  row.number_in_suite = orders_.at(run);
   row.layout = layouts_.at(run);
   if (const double coverage = coverages_.at(run); coverage >= 0.0) row.coverage = coverage;
   row.wall_seconds = wall_seconds_.at(run);
-  if (wall_time_) row.wall_seconds = value(run, *wall_time_).value_or(row.wall_seconds);
+  if (wall_time_metric_)
+    row.wall_seconds = value(run, *wall_time_metric_).value_or(row.wall_seconds);
   return row;
 }
 
@@ -83,7 +84,7 @@ std::optional<double> CommandRuns::value(std::size_t run, std::size_t metric) co
 
 StoredRuns::StoredRuns(std::vector<CommandRuns> runs, const std::vector<Metric>& metrics,
                        Bounds at_most)
-    : runs_(std::move(runs)), at_most_(std::move(at_most)) {
+    : runs_(std::move(runs)), bounds_of_unknown_(std::move(at_most)) {
   std::size_t total = 0;
   for (const CommandRuns& of_command : runs_) ends_.push_back(total += of_command.size());
   by_command_.resize(total);
@@ -91,7 +92,7 @@ StoredRuns::StoredRuns(std::vector<CommandRuns> runs, const std::vector<Metric>&
   if (!is_in_order()) sort_runs();
   for (std::size_t m = 0; m < metrics.size(); ++m) {
     kinds_.push_back(metrics[m].kind);
-    source_.push_back(find_metric(metrics, metrics[m].source_metric()).value_or(m));
+    source_metrics_.push_back(find_metric(metrics, metrics[m].source_metric()).value_or(m));
   }
 }
 
@@ -139,17 +140,17 @@ std::size_t StoredRuns::round(std::size_t run) const {
 }
 
 std::optional<double> StoredRuns::value(std::size_t run, std::size_t metric) const {
-  if (metric >= source_.size()) return std::nullopt;
+  if (metric >= source_metrics_.size()) return std::nullopt;
   const Place place = place_of(run);
-  return runs_[place.command].value(place.index, source_[metric]);
+  return runs_[place.command].value(place.index, source_metrics_[metric]);
 }
 
 std::optional<double> StoredRuns::bound(std::size_t run, std::size_t metric) const {
   if (value(run, metric)) return std::nullopt;
   const RunRow row = this->row(run);
   if (row.kind != kinds_[metric]) return std::nullopt;
-  const auto found = at_most_.find({row.command, metric});
-  return found == at_most_.end() ? std::nullopt : std::optional(found->second);
+  const auto found = bounds_of_unknown_.find({row.command, metric});
+  return found == bounds_of_unknown_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::span<const std::uint32_t> StoredRuns::of_command(std::size_t command) const {

@@ -41,7 +41,7 @@ class CommandRuns {
   void reserve(std::size_t runs);
 
   /// Adds a run. `number`: position of the run among the runs of all commands. `why`: text for
-  /// RunRow::why.
+  /// RunRow::redo_text.
   void add(std::size_t number, RunRow row, std::string_view why = {});
 
   /// Sets a metric's value in each run; NaN: missing. `is_wall_time`: true: the values also become
@@ -53,7 +53,7 @@ class CommandRuns {
   std::uint32_t number(std::size_t run) const { return numbers_[run]; }
   std::uint32_t round(std::size_t run) const { return rounds_[run]; }
 
-  /// Returns a run's row. RunRow::why points into this object.
+  /// Returns a run's row. RunRow::redo_text points into this object.
   RunRow row(std::size_t run) const;
 
   std::optional<double> value(std::size_t run, std::size_t metric) const;
@@ -67,9 +67,9 @@ class CommandRuns {
     bool operator==(const SharedFields&) const = default;
   };
 
-  std::uint32_t find_shape(SharedFields shape);
+  std::uint32_t shared_fields_index(SharedFields shape);
 
-  std::vector<SharedFields> shapes_{};
+  std::vector<SharedFields> shared_fields_{};
   std::vector<std::uint32_t> numbers_{};
   std::vector<std::uint32_t> rounds_{};
   Column<std::uint32_t> shape_of_{0};
@@ -77,7 +77,7 @@ class CommandRuns {
   Column<std::uint32_t> layouts_{0};
   Column<double> coverages_{-1.0};  // negative: unknown
   Column<double> wall_seconds_{0.0};
-  std::optional<std::size_t> wall_time_{};
+  std::optional<std::size_t> wall_time_metric_{};
   std::map<std::size_t, std::vector<double>> values_{};
 };
 
@@ -112,9 +112,9 @@ class StoredRuns : public RunTable {
   std::vector<std::uint32_t> by_command_{};
   std::vector<Place>
       places_{};  // place in runs_ of each run; empty if runs_ is in the session's order
-  Bounds at_most_;
+  Bounds bounds_of_unknown_;
   std::vector<RoundKind> kinds_{};
-  std::vector<std::size_t> source_{};
+  std::vector<std::size_t> source_metrics_{};
 };
 
 }  // namespace lauka

@@ -36,17 +36,17 @@ constexpr std::size_t kBytesOfText = 48;
 constexpr std::size_t kMaxTemplates = 16;
 constexpr std::size_t kMaxOfTemplateText = 32;
 
-bool is_packed(const JsonIn& list) {
+bool is_packed(const ParsedJson& list) {
   return list.is_array() && !list.empty() && list.front().is_binary();
 }
 
-bool is_of_template(const JsonIn& value) {
+bool is_of_template(const ParsedJson& value) {
   return value.is_string() || value.is_object();
 }
 
 /// Appends to `row` the values that `object` has in place of the template's nulls. Returns false if
 /// `object` does not match the template.
-bool fits(const JsonIn& of_template, const JsonIn& object, JsonIn::array_t& row) {
+bool fits(const ParsedJson& of_template, const ParsedJson& object, ParsedJson::array_t& row) {
   if (of_template.size() != object.size()) return false;
   auto there = object.begin();
   for (auto member = of_template.begin(); member != of_template.end(); ++member, ++there) {
@@ -60,13 +60,13 @@ bool fits(const JsonIn& of_template, const JsonIn& object, JsonIn::array_t& row)
   return true;
 }
 
-std::optional<JsonIn> template_of(const JsonIn& object) {
-  JsonIn made = JsonIn::object();
+std::optional<ParsedJson> template_of(const ParsedJson& object) {
+  ParsedJson made = ParsedJson::object();
   for (auto member = object.begin(); member != object.end(); ++member) {
     if (member->is_array()) return std::nullopt;
     if (member->is_string() && member->get_ref<const std::string&>().size() > kMaxOfTemplateText)
       return std::nullopt;
-    auto inner = member->is_object() ? template_of(*member) : std::optional<JsonIn>(nullptr);
+    auto inner = member->is_object() ? template_of(*member) : std::optional<ParsedJson>(nullptr);
     if (!inner) return std::nullopt;
     made[member.key()] = member->is_string() ? *member : *std::move(inner);
   }
@@ -74,20 +74,20 @@ std::optional<JsonIn> template_of(const JsonIn& object) {
 }
 
 /// Replaces each null in `object`, a copy of a template, by the next value of a packed run.
-void fill(JsonIn& object, const JsonIn& row, std::size_t& next) {
-  for (JsonIn& member : object) {
+void fill(ParsedJson& object, const ParsedJson& row, std::size_t& next) {
+  for (ParsedJson& member : object) {
     if (member.is_object()) fill(member, row, next);
     if (member.is_null()) member = row.at(next++);
   }
 }
 
-bool pack_last(JsonIn::array_t& list) {
-  JsonIn object = std::move(list.back());
+bool pack_last(ParsedJson::array_t& list) {
+  ParsedJson object = std::move(list.back());
   list.pop_back();
   if (list.empty() || !list.front().is_binary())
-    list.insert(list.begin(), {JsonIn::binary({}), JsonIn::array()});
-  auto& templates = list[1].get_ref<JsonIn::array_t&>();
-  JsonIn::array_t row;
+    list.insert(list.begin(), {ParsedJson::binary({}), ParsedJson::array()});
+  auto& templates = list[1].get_ref<ParsedJson::array_t&>();
+  ParsedJson::array_t row;
   std::size_t found = 0;
   for (; found < templates.size(); ++found) {
     row.assign(1, found);
@@ -108,9 +108,9 @@ bool pack_last(JsonIn::array_t& list) {
   return true;
 }
 
-class Builder final : public nlohmann::json_sax<JsonIn> {
+class Builder final : public nlohmann::json_sax<ParsedJson> {
  public:
-  Builder(JsonIn& document, const WantedKey& wanted, bool packs_runs)
+  Builder(ParsedJson& document, const KeyFilter& wanted, bool packs_runs)
       : document_(document), wanted_(wanted), packs_runs_(packs_runs) {}
 
   bool is_too_deep() const { return depth_ > kMaxDepth; }
@@ -126,9 +126,9 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     if (unwanted_depth_ == 0) bytes_ += kBytesOfText + value.size();
     return add(value);
   }
-  bool binary(JsonIn::binary_t& /*value*/) override { return false; }
-  bool start_object(std::size_t /*size*/) override { return begin(JsonIn::value_t::object); }
-  bool start_array(std::size_t /*size*/) override { return begin(JsonIn::value_t::array); }
+  bool binary(ParsedJson::binary_t& /*value*/) override { return false; }
+  bool start_object(std::size_t /*size*/) override { return begin(ParsedJson::value_t::object); }
+  bool start_array(std::size_t /*size*/) override { return begin(ParsedJson::value_t::array); }
   bool end_object() override { return end(); }
   bool end_array() override { return end(); }
 
@@ -152,7 +152,7 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
 
  private:
   struct Open {
-    JsonIn* value = nullptr;
+    ParsedJson* value = nullptr;
     bool packs = false;
     std::size_t bytes = 0;
   };
@@ -168,14 +168,14 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     return !is_too_large();
   }
 
-  bool begin(JsonIn::value_t type) {
+  bool begin(ParsedJson::value_t type) {
     ++depth_;
     if (++values_ > kMaxValues || depth_ > kMaxDepth) return false;
     if (unwanted_depth_ > 0) return true;
     const bool is_member = !within_.empty() && within_.back().value->is_object();
-    JsonIn* made = next();
+    ParsedJson* made = next();
     *made = type;
-    const bool packs = is_member && type == JsonIn::value_t::array && is_list_of_runs_;
+    const bool packs = is_member && type == ParsedJson::value_t::array && is_list_of_runs_;
     within_.push_back({made, packs, bytes_});
     bytes_ += kBytesOfText;
     return !is_too_large();
@@ -196,7 +196,7 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   /// Packs a complete run. A list in place of a run would look like a packed run, so it becomes
   /// null.
   void pack(const Open& run) {
-    auto& list = within_.back().value->get_ref<JsonIn::array_t&>();
+    auto& list = within_.back().value->get_ref<ParsedJson::array_t&>();
     if (list.back().is_array()) list.back() = nullptr;
     if (list.back().is_object() && pack_last(list))
       bytes_ = run.bytes + kBytesOfText + kBytesOfItem * list.back().size();
@@ -206,10 +206,10 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     if (unwanted_depth_ == depth_) unwanted_depth_ = 0;
   }
 
-  JsonIn* next() {
+  ParsedJson* next() {
     if (within_.empty()) return &document_;
     if (within_.back().value->is_object()) return value_;
-    auto& list = within_.back().value->get_ref<JsonIn::array_t&>();
+    auto& list = within_.back().value->get_ref<ParsedJson::array_t&>();
     if (list.empty()) list.reserve(kUsualSamples);
     // Doubling a list of a gigabyte would need three gigabytes.
     if (list.size() == list.capacity() && list.size() > kManySamples)
@@ -218,12 +218,12 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     return &list.emplace_back();
   }
 
-  JsonIn& document_;
-  const WantedKey& wanted_;
+  ParsedJson& document_;
+  const KeyFilter& wanted_;
   bool packs_runs_;
   bool is_list_of_runs_ = false;
   std::vector<Open> within_{};
-  JsonIn* value_ = nullptr;
+  ParsedJson* value_ = nullptr;
   std::string top_{};
   int depth_ = 0;
   int unwanted_depth_ = 0;  // depth of the object whose key is unwanted; 0: all is wanted
@@ -255,14 +255,14 @@ std::string on_one_line(const Json& json) {
   for (const auto& [key, value] : json.items()) {
     if (!text.empty()) text += ", ";
     if (json.is_object()) text += json_string(key) + ": ";
-    text += dumped(value);
+    text += json_text(value);
   }
   return json.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
 void print(const Json& json, std::size_t depth, std::string& text) {
   if (!json.is_structured()) {
-    text += dumped(json);
+    text += json_text(json);
     return;
   }
   const bool is_flat = std::none_of(json.begin(), json.end(),
@@ -286,10 +286,10 @@ void print(const Json& json, std::size_t depth, std::string& text) {
 
 }  // namespace
 
-Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted, bool packs_runs) {
-  JsonIn document;
+Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted, bool packs_runs) {
+  ParsedJson document;
   Builder builder(document, wanted, packs_runs);
-  if (JsonIn::sax_parse(text, &builder)) return {std::move(document)};
+  if (ParsedJson::sax_parse(text, &builder)) return {std::move(document)};
   if (builder.is_too_deep())
     return Error{fmt::format("is nested more than {} deep", kMaxDepth), "export it again"};
   if (builder.is_too_much())
@@ -300,43 +300,43 @@ Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted, bool packs
   return Error{"is not JSON, or is incomplete", "export it again"};
 }
 
-void release(JsonIn& value) {
+void free_json(ParsedJson& value) {
   if (value.is_structured())
-    for (JsonIn& inner : value)
-      if (inner.is_structured()) release(inner);
-  if (value.is_array()) value.get_ref<JsonIn::array_t&>().clear();
+    for (ParsedJson& inner : value)
+      if (inner.is_structured()) free_json(inner);
+  if (value.is_array()) value.get_ref<ParsedJson::array_t&>().clear();
   value = nullptr;
 }
 
-const JsonIn* member(const JsonIn& object, std::string_view key) {
+const ParsedJson* member(const ParsedJson& object, std::string_view key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(key);
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-const JsonIn* list_in(const JsonIn& object, std::string_view key) {
-  const JsonIn* value = member(object, key);
+const ParsedJson* list_in(const ParsedJson& object, std::string_view key) {
+  const ParsedJson* value = member(object, key);
   return value != nullptr && value->is_array() ? value : nullptr;
 }
 
-const JsonIn& items_in(const JsonIn& object, std::string_view key) {
-  static const JsonIn kNoItems = JsonIn::array();
-  const JsonIn* list = list_in(object, key);
+const ParsedJson& items_in(const ParsedJson& object, std::string_view key) {
+  static const ParsedJson kNoItems = ParsedJson::array();
+  const ParsedJson* list = list_in(object, key);
   return list != nullptr ? *list : kNoItems;
 }
 
-bool for_each_run(const JsonIn& object, std::string_view key,
-                  const std::function<void(const JsonIn&)>& take) {
-  const JsonIn* list = list_in(object, key);
+bool for_each_run(const ParsedJson& object, std::string_view key,
+                  const std::function<void(const ParsedJson&)>& take) {
+  const ParsedJson* list = list_in(object, key);
   if (list == nullptr) return false;
   const bool packed = is_packed(*list);
   for (std::size_t i = packed ? 2 : 0; i < list->size(); ++i) {
-    const JsonIn& item = (*list)[i];
+    const ParsedJson& item = (*list)[i];
     if (!packed || !item.is_array()) {
       take(item);
       continue;
     }
-    JsonIn run = list->at(1).at(item.at(0).get<std::size_t>());
+    ParsedJson run = list->at(1).at(item.at(0).get<std::size_t>());
     std::size_t next = 1;
     fill(run, item, next);
     take(run);
@@ -344,37 +344,37 @@ bool for_each_run(const JsonIn& object, std::string_view key,
   return true;
 }
 
-const JsonIn* object_in(const JsonIn& object, std::string_view key) {
-  const JsonIn* value = member(object, key);
+const ParsedJson* object_in(const ParsedJson& object, std::string_view key) {
+  const ParsedJson* value = member(object, key);
   return value != nullptr && value->is_object() ? value : nullptr;
 }
 
-std::string text_in(const JsonIn& object, std::string_view key) {
-  const JsonIn* value = member(object, key);
+std::string text_in(const ParsedJson& object, std::string_view key) {
+  const ParsedJson* value = member(object, key);
   return value != nullptr && value->is_string() ? value->get<std::string>() : "";
 }
 
-bool flag_in(const JsonIn& object, std::string_view key, bool otherwise) {
-  const JsonIn* value = member(object, key);
+bool flag_in(const ParsedJson& object, std::string_view key, bool otherwise) {
+  const ParsedJson* value = member(object, key);
   return value != nullptr && value->is_boolean() ? value->get<bool>() : otherwise;
 }
 
-std::optional<double> number_in(const JsonIn& object, std::string_view key) {
-  const JsonIn* value = member(object, key);
+std::optional<double> number_in(const ParsedJson& object, std::string_view key) {
+  const ParsedJson* value = member(object, key);
   if (value == nullptr || !value->is_number()) return std::nullopt;
   const auto number = value->get<double>();
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key) {
-  const JsonIn* value = member(object, key);
+std::optional<std::uint64_t> unsigned_in(const ParsedJson& object, std::string_view key) {
+  const ParsedJson* value = member(object, key);
   if (value == nullptr || !value->is_number_unsigned()) return std::nullopt;
   return value->get<std::uint64_t>();
 }
 
-std::vector<std::string> texts_in(const JsonIn& object, std::string_view key) {
+std::vector<std::string> texts_in(const ParsedJson& object, std::string_view key) {
   std::vector<std::string> texts;
-  for (const JsonIn& item : items_in(object, key))
+  for (const ParsedJson& item : items_in(object, key))
     if (item.is_string()) texts.push_back(item.get<std::string>());
   return texts;
 }
@@ -389,12 +389,12 @@ std::string json_real(double value) {
   // From 1e15 on, the library writes an exponent; fmt does so only for larger numbers.
   constexpr double large = 1e15;
   if (!(std::fabs(value) < large)) return dumped_whole(value, -1);
-  std::string text = report::full_precision(value);
+  std::string text = report::exact_decimal(value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }
 
-std::string dumped(const Json& json, int indent) {
+std::string json_text(const Json& json, int indent) {
   // dump() would allocate half a KB of blanks for each value.
   if (json.is_string()) return json_string(json.get_ref<const std::string&>());
   if (json.is_number_float()) return json_real(json.get<double>());
@@ -417,7 +417,7 @@ void add_sample(std::optional<double> value, Unit unit, std::string& to) {
     const fmt::format_int digits(static_cast<std::uint64_t>(*value));
     to.append(digits.data(), digits.size());
   } else {
-    to += report::full_precision(*value);
+    to += report::exact_decimal(*value);
   }
   if (is_whole && !counts) to += ".0"sv;
 }
@@ -431,18 +431,18 @@ Json json_word(std::string_view word) {
 }
 
 void JsonWriter::begin_member(std::string_view key) {
-  if (open_.empty()) return;
+  if (closing_brackets_.empty()) return;
   text_ += is_first_ ? "\n"sv : ",\n"sv;
   is_first_ = false;
-  text_.append(2 * open_.size(), ' ');
-  if (open_.back() != '}') return;
+  text_.append(2 * closing_brackets_.size(), ' ');
+  if (closing_brackets_.back() != '}') return;
   add_string(key, text_);
   text_ += ": "sv;
 }
 
-void JsonWriter::pass_on() {
+void JsonWriter::flush_if_large() {
   constexpr std::size_t enough = 4096;
-  if (!open_.empty() && text_.size() < enough) return;
+  if (!closing_brackets_.empty() && text_.size() < enough) return;
   sink_(text_);
   text_.clear();
 }
@@ -450,24 +450,24 @@ void JsonWriter::pass_on() {
 void JsonWriter::open(std::string_view key, char bracket) {
   begin_member(key);
   text_ += bracket;
-  open_.push_back(bracket == '{' ? '}' : ']');
+  closing_brackets_.push_back(bracket == '{' ? '}' : ']');
   is_first_ = true;
 }
 
 void JsonWriter::close() {
-  const char bracket = open_.back();
-  open_.pop_back();
-  if (!is_first_) text_.append("\n").append(2 * open_.size(), ' ');
+  const char bracket = closing_brackets_.back();
+  closing_brackets_.pop_back();
+  if (!is_first_) text_.append("\n").append(2 * closing_brackets_.size(), ' ');
   text_ += bracket;
-  if (open_.empty()) text_ += '\n';
+  if (closing_brackets_.empty()) text_ += '\n';
   is_first_ = false;
-  pass_on();
+  flush_if_large();
 }
 
 void JsonWriter::put(std::string_view key, const Json& value) {
   begin_member(key);
-  print(value, open_.size(), text_);
-  pass_on();
+  print(value, closing_brackets_.size(), text_);
+  flush_if_large();
 }
 
 }  // namespace lauka

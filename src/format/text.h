@@ -20,45 +20,46 @@
 
 namespace lauka {
 
-using JsonIn = nlohmann::json;
+using ParsedJson = nlohmann::json;
 
 /// Returns true to keep the value of `key`. `depth`: number of objects and lists around `key`, at
 /// least 1. `top`: key at depth 1 that contains `key` or is `key`; empty if the document is a list.
-using WantedKey = std::function<bool(std::string_view top, int depth, std::string_view key)>;
+using KeyFilter = std::function<bool(std::string_view top, int depth, std::string_view key)>;
 
 /// Parses JSON without the values that `wanted` rejects; an empty `wanted` keeps all. Refuses text
 /// that is not JSON, or is too deep or too large. `packs_runs`: true: stores lists of runs in a
 /// compact form that only for_each_run() reads.
-Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted = {}, bool packs_runs = false);
+Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted = {},
+                              bool packs_runs = false);
 
 /// Sets `value` to null and frees its memory. The destructor needs more memory for this, because it
 /// first moves the inner values to a list.
-void release(JsonIn& value);
+void free_json(ParsedJson& value);
 
 /// Returns the value of `key`; a null pointer if it is missing or is null in JSON.
-const JsonIn* member(const JsonIn& object, std::string_view key);
-const JsonIn* list_in(const JsonIn& object, std::string_view key);
-const JsonIn& items_in(const JsonIn& object, std::string_view key);
+const ParsedJson* member(const ParsedJson& object, std::string_view key);
+const ParsedJson* list_in(const ParsedJson& object, std::string_view key);
+const ParsedJson& items_in(const ParsedJson& object, std::string_view key);
 
-/// Calls `take` with each element of the list under `key`, even if parsed() stored it in compact
-/// form. Returns false if there is no list.
-bool for_each_run(const JsonIn& object, std::string_view key,
-                  const std::function<void(const JsonIn&)>& take);
+/// Calls `take` with each element of the list under `key`, even if parse_json() stored it in
+/// compact form. Returns false if there is no list.
+bool for_each_run(const ParsedJson& object, std::string_view key,
+                  const std::function<void(const ParsedJson&)>& take);
 
-const JsonIn* object_in(const JsonIn& object, std::string_view key);
+const ParsedJson* object_in(const ParsedJson& object, std::string_view key);
 
-std::string text_in(const JsonIn& object, std::string_view key);
-std::vector<std::string> texts_in(const JsonIn& object, std::string_view key);
+std::string text_in(const ParsedJson& object, std::string_view key);
+std::vector<std::string> texts_in(const ParsedJson& object, std::string_view key);
 
-bool flag_in(const JsonIn& object, std::string_view key, bool otherwise = false);
-std::optional<double> number_in(const JsonIn& object, std::string_view key);
-std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key);
+bool flag_in(const ParsedJson& object, std::string_view key, bool otherwise = false);
+std::optional<double> number_in(const ParsedJson& object, std::string_view key);
+std::optional<std::uint64_t> unsigned_in(const ParsedJson& object, std::string_view key);
 
 using Json = nlohmann::ordered_json;
 
 /// Returns JSON as text, on one line if `indent` is negative. Replaces invalid UTF-8 by U+FFFD.
 /// Escapes all characters except printable ASCII if one of them could control a terminal.
-std::string dumped(const Json& json, int indent = -1);
+std::string json_text(const Json& json, int indent = -1);
 
 /// Returns `text` as a JSON string in quotes. Replaces invalid UTF-8 by U+FFFD.
 std::string json_string(std::string_view text);
@@ -92,7 +93,7 @@ class JsonWriter {
   void put_with(std::string_view key, const Add& add) {
     begin_member(key);
     add(text_);
-    pass_on();
+    flush_if_large();
   }
 
   /// Writes a list of `count` elements on one line: `add(i, text)` appends element `i` as JSON to
@@ -104,19 +105,19 @@ class JsonWriter {
     for (std::size_t i = 0; i < count; ++i) {
       if (i > 0) text_ += std::string_view(", ");
       add(i, text_);
-      pass_on();
+      flush_if_large();
     }
     text_ += ']';
-    pass_on();
+    flush_if_large();
   }
 
  private:
   void begin_member(std::string_view key);
-  void pass_on();
+  void flush_if_large();
 
   const Sink& sink_;
   std::string text_{};
-  std::vector<char> open_;
+  std::vector<char> closing_brackets_;
   bool is_first_ = true;  // true until the innermost open object or list has a member
 };
 

@@ -23,9 +23,9 @@ std::size_t grown(std::size_t first, std::size_t step) {
 
 }  // namespace
 
-std::array<std::size_t, kLooks> look_rounds(std::size_t first) {
-  std::array<std::size_t, kLooks> rounds{};
-  for (std::size_t look = 0; look < kLooks; ++look) rounds[look] = grown(first, look);
+std::array<std::size_t, kMaxPlannedLooks> look_rounds(std::size_t first) {
+  std::array<std::size_t, kMaxPlannedLooks> rounds{};
+  for (std::size_t look = 0; look < kMaxPlannedLooks; ++look) rounds[look] = grown(first, look);
   return rounds;
 }
 
@@ -42,7 +42,7 @@ double p_early(double error) {
   return kShareOfEarly * error;
 }
 
-double p_late(double error, std::size_t early_looks) {
+double level_of_planned_look(double error, std::size_t early_looks) {
   const double z = stats::normal_quantile_above(error);
   const double bend = 8.634 * std::exp(-1.172 * z + 0.0873 * z * z);
   const auto looks = static_cast<double>(early_looks);
@@ -60,24 +60,23 @@ std::size_t fewest_rounds_of_early_pass(double confidence) {
   return static_cast<std::size_t>(std::ceil(rounds - 1e-9));
 }
 
-double rarest_shown(std::size_t rounds, double confidence) {
+double visible_share(std::size_t rounds, double confidence) {
   return 1.0 - std::pow(1.0 - confidence, 1.0 / static_cast<double>(rounds));
 }
 
-Levels levels_of_one_look(double confidence, std::size_t gates) {
+LookErrors levels_of_one_look(double confidence, std::size_t gates) {
   const double error = 1.0 - confidence;
   return {.fail = error / static_cast<double>(gates),
           .pass = error,
           .tails = stats::tails_of(confidence)};
 }
 
-Schedule::Schedule(double confidence, std::size_t gates, std::size_t min_rounds,
-                   WatchSchedule looks)
+Schedule::Schedule(double confidence, std::size_t gates, std::size_t min_rounds, LookTiming looks)
     : error_(1.0 - confidence),
       error_of_fail_(error_ / static_cast<double>(gates)),
       first_early_(std::max(kFirstEarly, min_rounds)),
-      looks_early_(looks == WatchSchedule::Early),
-      is_only_look_(looks == WatchSchedule::Once) {}
+      looks_early_(looks == LookTiming::Early),
+      is_only_look_(looks == LookTiming::Once) {}
 
 std::optional<std::size_t> Schedule::next_early() const {
   if (!looks_early_ || planned_ > 0 || early_ == kMaxEarlyLooks) return std::nullopt;
@@ -89,14 +88,14 @@ bool Schedule::is_early_look(std::size_t rounds) const {
   return next && *next <= rounds;
 }
 
-std::optional<Levels> Schedule::look_early(std::size_t rounds) {
+std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   if (!is_early_look(rounds)) return std::nullopt;
   while (is_early_look(rounds)) ++early_;
   const auto level_of = [rounds](double error) -> std::optional<double> {
     if (!rank_test_can_decide(rounds, p_early(error))) return std::nullopt;
     return p_early(error);
   };
-  Levels levels{.fail = level_of(error_of_fail_), .max_mean_p_of_pass = error_};
+  LookErrors levels{.fail = level_of(error_of_fail_), .max_mean_p_of_pass = error_};
   if (rounds >= fewest_rounds_of_early_pass(1.0 - error_)) levels.pass = level_of(error_);
   for_fail_ += levels.fail ? 1U : 0U;
   for_pass_ += levels.pass ? 1U : 0U;
@@ -107,34 +106,34 @@ std::optional<Levels> Schedule::look_early(std::size_t rounds) {
   return levels;
 }
 
-Levels Schedule::look_as_planned(std::size_t rounds, bool last) {
+LookErrors Schedule::look_as_planned(std::size_t rounds, bool last) {
   if (planned_++ == 0) {
     first_planned_ = std::max<std::size_t>(rounds, 1);
     is_only_look_ = is_only_look_ || (last && early_looks_ == 0);
   }
-  return late();
+  return planned_levels();
 }
 
-Levels Schedule::late() const {
+LookErrors Schedule::planned_levels() const {
   if (is_only_look_) return {.fail = error_of_fail_, .pass = error_, .tails = tails()};
-  return {.fail = p_late(error_of_fail_, for_fail_),
-          .pass = p_late(error_, for_pass_),
+  return {.fail = level_of_planned_look(error_of_fail_, for_fail_),
+          .pass = level_of_planned_look(error_, for_pass_),
           .tails = tails()};
 }
 
-double Schedule::over_all_looks(double p, bool early) const {
+double Schedule::total_error_of(double p, bool early) const {
   if (early) return std::min(1.0, p / kShareOfEarly);
   if (is_only_look_) return p;
-  // Finds the error with which p_late equals `p`. With a larger error, all early looks that were
-  // due could have given an answer, so all of them count.
+  // Finds the error with which level_of_planned_look equals `p`. With a larger error, all early
+  // looks that were due could have given an answer, so all of them count.
   constexpr double most = 0.5;
   double low = 1e-12;
   double high = most;
-  if (p >= p_late(high, early_)) return 1.0;
+  if (p >= level_of_planned_look(high, early_)) return 1.0;
   constexpr int halvings = 60;
   for (int i = 0; i < halvings; ++i) {
     const double middle = std::sqrt(low * high);
-    (p_late(middle, early_) < p ? low : high) = middle;
+    (level_of_planned_look(middle, early_) < p ? low : high) = middle;
   }
   return high;
 }
@@ -145,11 +144,12 @@ std::size_t Schedule::next_planned() const {
 
 stats::IntervalTails Schedule::tails() const {
   const double plain = error_ / 2.0;
-  return {is_only_look_ ? plain : p_late(plain, for_interval_), plain};
+  return {is_only_look_ ? plain : level_of_planned_look(plain, for_interval_), plain};
 }
 
 std::size_t Schedule::rounds_of_constants() const {
-  const double level = std::min(p_late(error_of_fail_, 0), p_late(error_, 0));
+  const double level =
+      std::min(level_of_planned_look(error_of_fail_, 0), level_of_planned_look(error_, 0));
   std::size_t rounds = 1;
   double chance = 0.25;
   while (chance > level) {

@@ -9,7 +9,7 @@
 namespace lauka::gate {
 
 /// The largest number of planned looks of a gate.
-inline constexpr std::size_t kLooks = 5;
+inline constexpr std::size_t kMaxPlannedLooks = 5;
 
 /// The share of a look's error that the rank test gets, which is robust to spikes.
 inline constexpr double kShareOfRanks = 0.8;
@@ -18,15 +18,15 @@ inline constexpr double kShareOfMean = 0.2;
 
 /// Returns the numbers of rounds after which planned looks are taken: `first` (at least 1) times 1,
 /// sqrt 2, 2, 2 sqrt 2 and 4, rounded up.
-std::array<std::size_t, kLooks> look_rounds(std::size_t first);
+std::array<std::size_t, kMaxPlannedLooks> look_rounds(std::size_t first);
 
-/// Returns Pocock's constant boundary for kLooks looks: the normal deviate which, used at every
-/// look, gives a total error of about `error` (1e-6..0.5). Fitted to the recursion of Armitage,
-/// McPherson and Rowe 1969.
+/// Returns Pocock's constant boundary for kMaxPlannedLooks looks: the normal deviate which, used at
+/// every look, gives a total error of about `error` (1e-6..0.5). Fitted to the recursion of
+/// Armitage, McPherson and Rowe 1969.
 double z_look(double error);
 
-/// Returns the error allowed at each of kLooks looks, so that all looks together have about
-/// `error`.
+/// Returns the error allowed at each of kMaxPlannedLooks looks, so that all looks together have
+/// about `error`.
 double p_look(double error);
 
 /// Returns the error that an early look may spend of the total error `error`.
@@ -35,7 +35,7 @@ double p_early(double error);
 /// Returns the error allowed at each planned look after `early_looks` (0..20) early looks, so that
 /// all looks together have about `error` (1e-5..0.5). Fitted to the recursion of z_look. Equals
 /// p_look without early looks.
-double p_late(double error, std::size_t early_looks);
+double level_of_planned_look(double error, std::size_t early_looks);
 
 /// True if the rank test of `rounds` paired rounds can reach kShareOfRanks of `level`.
 bool rank_test_can_decide(std::size_t rounds, double level);
@@ -46,10 +46,10 @@ std::size_t fewest_rounds_of_early_pass(double confidence);
 
 /// Returns the share of slow runs at which `rounds` rounds (at least 1) include a slow run with
 /// probability `confidence`.
-double rarest_shown(std::size_t rounds, double confidence);
+double visible_share(std::size_t rounds, double confidence);
 
 /// The errors that one look may spend.
-struct Levels {
+struct LookErrors {
   std::optional<double> fail{};  ///< error of the answer Fail; nullopt: the look cannot fail
   std::optional<double> pass{};  ///< error of the answer Pass; nullopt: the look cannot pass
   stats::IntervalTails tails{};
@@ -60,11 +60,11 @@ struct Levels {
 /// Returns the levels of a gate that looks only once, at the end of all rounds. `gates` (at least
 /// 1): number of gate decisions in the job, which share the rate of false fails, but not the rate
 /// of false passes.
-Levels levels_of_one_look(double confidence, std::size_t gates);
+LookErrors levels_of_one_look(double confidence, std::size_t gates);
 
 /// The looks of a gate. Once: one look, after all rounds. Planned: looks from the round after which
 /// a session without gates would end. Early: also looks before that round.
-enum class WatchSchedule : unsigned char { Once, Planned, Early };
+enum class LookTiming : unsigned char { Once, Planned, Early };
 
 /// Decides when gates look at the samples of one kind of round, and how much of the error rate (1 -
 /// confidence) each look may spend.
@@ -72,24 +72,24 @@ class Schedule {
  public:
   /// `confidence`: a fraction; `gates`: number of gate decisions in the job (at least 1). Early
   /// looks begin after `min_rounds` rounds, but after ten at the earliest.
-  Schedule(double confidence, std::size_t gates, std::size_t min_rounds, WatchSchedule looks);
+  Schedule(double confidence, std::size_t gates, std::size_t min_rounds, LookTiming looks);
 
   /// Returns the number of rounds at the next early look; nullopt if no early look is left.
   std::optional<std::size_t> next_early() const;
 
   /// Takes the early look that is due after `rounds` rounds. Returns nullopt if no look is due, or
   /// if the look allows no answer.
-  std::optional<Levels> look_early(std::size_t rounds);
+  std::optional<LookErrors> look_early(std::size_t rounds);
 
   /// Takes the next planned look after `rounds` rounds, and ends the early looks. The look may
   /// spend the whole error if it is the `last` look and no look was taken before.
-  Levels look_as_planned(std::size_t rounds, bool last);
+  LookErrors look_as_planned(std::size_t rounds, bool last);
 
-  Levels late() const;
+  LookErrors planned_levels() const;
 
   /// Returns the smallest total error, over all looks, with which a look fails if its own p value
   /// is `p`. `early`: true for an early look.
-  double over_all_looks(double p, bool early) const;
+  double total_error_of(double p, bool early) const;
 
   std::size_t planned_looks() const { return planned_; }
 

@@ -18,7 +18,7 @@ constexpr std::size_t kMinForMannWhitney = 5;
 /// The results of the two tests of one look. `ranks_above`: rank sum minus the middle of its range.
 struct Tests {
   stats::MeanTest mean{};
-  stats::Tails ranks{};
+  stats::TailProbabilities ranks{};
   double ranks_above = 0.0;
 };
 
@@ -27,13 +27,13 @@ struct Tests {
 Tests look_at(const Evidence& evidence, double ratio) {
   if (evidence.has_layouts())
     return {stats::test_over_layouts(evidence.of_reference(), evidence.of_candidate(),
-                                     evidence.paired, ratio, evidence.share),
+                                     evidence.paired, ratio, evidence.gated_quantile),
             {},
             0.0};
   const auto widening = stats::widening_of(evidence.reference, evidence.candidate, evidence.paired);
-  const auto widened = [&](const stats::Tails& ranks) {
-    return stats::widened(ranks,
-                          widening.of_ranks(evidence.reference.size(), evidence.candidate.size()));
+  const auto widened = [&](const stats::TailProbabilities& ranks) {
+    return stats::widen_tails(
+        ranks, widening.of_ranks(evidence.reference.size(), evidence.candidate.size()));
   };
   if (!evidence.paired) {
     const auto ranks = stats::mann_whitney(evidence.reference, evidence.candidate, ratio);
@@ -43,7 +43,7 @@ Tests look_at(const Evidence& evidence, double ratio) {
             widened(ranks.tails), ranks.u - pairs / 2.0};
   }
   const auto ranks = stats::signed_rank(evidence.reference, evidence.candidate, ratio);
-  const auto kept = static_cast<double>(ranks.kept);
+  const auto kept = static_cast<double>(ranks.ranked_rounds);
   return {stats::paired_mean_test(evidence.reference, evidence.candidate, ratio, widening),
           widened(ranks.tails), ranks.positive_sum - kept * (kept + 1.0) / 4.0};
 }
@@ -91,10 +91,11 @@ DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
 }
 
 void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when,
-                    const Levels& levels, Judgement& result) {
+                    const LookErrors& levels, Judgement& result) {
   const bool above = fails_when == FailsWhen::Above;
-  const stats::Tails tails = stats::quantile_tails(evidence.reference, evidence.candidate,
-                                                   evidence.paired, *evidence.share, ratio, above);
+  const stats::TailProbabilities tails =
+      stats::quantile_tails(evidence.reference, evidence.candidate, evidence.paired,
+                            *evidence.gated_quantile, ratio, above);
   result.rank_part = tails;
   result.p_fail = above ? tails.above : tails.below;
   result.p_pass = above ? tails.below : tails.above;
@@ -104,7 +105,7 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
     result.answer = is_fail ? Answer::Fail : Answer::Pass;
     result.decided_by = DecidedBy::Ranks;
   }
-  if (result.p_fail < result.p_pass) result.level = levels.fail.value_or(0.0);
+  if (result.p_fail < result.p_pass) result.allowed_error = levels.fail.value_or(0.0);
 }
 
 /// Finds the position nearest to `estimate` at which `holds` is true, to a millionth of the
@@ -130,17 +131,17 @@ FailsWhen fails_when(const Condition& condition) {
 }
 
 std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const Evidence& evidence,
-                                             double limit, const Levels& levels) {
+                                             double limit, const LookErrors& levels) {
   const bool towards_fail = judgement.p_fail < judgement.p_pass;
   const std::optional<double> level = towards_fail ? levels.fail : levels.pass;
   const auto estimate = stats::log_ratio_over_layouts(
-      evidence.of_reference(), evidence.of_candidate(), evidence.paired, evidence.share);
+      evidence.of_reference(), evidence.of_candidate(), evidence.paired, evidence.gated_quantile);
   if (!level || !estimate) return std::nullopt;
   return estimate->layouts_instead_of_runs(std::abs(estimate->value - std::log1p(limit)), *level);
 }
 
 /// Assumes that a normal deviate grows with the square root of the number of rounds.
-std::optional<double> times_to_decide(const Judgement& judgement, const Levels& levels) {
+std::optional<double> times_to_decide(const Judgement& judgement, const LookErrors& levels) {
   const bool towards_fail = judgement.p_fail < judgement.p_pass;
   const double probability = std::min(judgement.p_fail, judgement.p_pass);
   const std::optional<double> level = towards_fail ? levels.fail : levels.pass;
@@ -157,23 +158,24 @@ bool has_few(std::span<const std::uint32_t> layouts) {
 }
 
 Verdict make_verdict(const Judgement& judgement, const Question& question, const Evidence& evidence,
-                     const Levels& levels, const Look& look) {
+                     const LookErrors& levels, const Look& look) {
   Verdict verdict{.condition = question.condition,
                   .candidate = question.candidate,
                   .metric = question.metric,
                   .answer = judgement.answer.value_or(Answer::Inconclusive),
                   .rounds = evidence.rounds(),
-                  .planned_rounds = look.planned_rounds,
+                  .expected_rounds = look.planned_rounds,
                   .p_fail = judgement.p_fail,
                   .p_pass = judgement.p_pass,
-                  .level = judgement.level,
+                  .level = judgement.allowed_error,
                   .look = look.number,
                   .decided_by = judgement.decided_by};
-  verdict.delta = evidence.has_layouts()
-                      ? stats::delta_over_layouts(evidence.of_reference(), evidence.of_candidate(),
-                                                  evidence.paired, levels.tails, evidence.share)
-                      : stats::estimate_delta(evidence.reference, evidence.candidate,
-                                              evidence.paired, levels.tails, evidence.share);
+  verdict.delta =
+      evidence.has_layouts()
+          ? stats::delta_over_layouts(evidence.of_reference(), evidence.of_candidate(),
+                                      evidence.paired, levels.tails, evidence.gated_quantile)
+          : stats::estimate_delta(evidence.reference, evidence.candidate, evidence.paired,
+                                  levels.tails, evidence.gated_quantile);
   if (verdict.answer != Answer::Inconclusive) {
     const Condition& condition = question.condition;
     verdict.bounds = decision_bounds(judgement, evidence, condition.limit_percent / 100.0,
@@ -187,7 +189,7 @@ Verdict make_verdict(const Judgement& judgement, const Question& question, const
     verdict.layouts_to_decide =
         layouts_to_decide(judgement, evidence, question.condition.limit_percent / 100.0, levels);
   else if (!evidence.has_layouts())
-    verdict.times_as_many = times_to_decide(judgement, levels);
+    verdict.rounds_factor = times_to_decide(judgement, levels);
   return verdict;
 }
 
@@ -210,14 +212,14 @@ std::vector<bool> first_places(const std::vector<std::size_t>& places, std::size
 // tests can decide. The mean's test fails a gate only if the mean is beyond the limit. A gate
 // passes only if neither the mean nor the ranks are beyond the limit. With too few rounds for
 // ranks, the mean's test gets the whole error.
-Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
-                bool last) {
+Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
+                const LookErrors& levels, bool last) {
   Judgement result;
   if (last) result.answer = Answer::Inconclusive;
-  result.level = levels.pass.value_or(0.0);
+  result.allowed_error = levels.pass.value_or(0.0);
   if (evidence.reference.empty() || evidence.candidate.empty()) return result;
 
-  if (evidence.share && !evidence.has_layouts()) {
+  if (evidence.gated_quantile && !evidence.has_layouts()) {
     judge_quantile(evidence, 1.0 + limit, fails_when, levels, result);
     return result;
   }
@@ -226,14 +228,14 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
   result.mean_difference = looked.mean.difference;
   result.mean_part = looked.mean.tails;
   result.rank_part = looked.ranks;
-  if (tests.mean.difference > 0) result.level = levels.fail.value_or(0.0);
+  if (tests.mean.difference > 0) result.allowed_error = levels.fail.value_or(0.0);
   if (levels.fail) {
     const bool speak = ranks_speak(evidence, *levels.fail);
     result.p_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
     result.decided_by = fails(tests, *levels.fail, speak);
     if (result.decided_by != DecidedBy::Nothing) {
       result.answer = Answer::Fail;
-      result.level = *levels.fail;
+      result.allowed_error = *levels.fail;
     }
   }
   if (levels.pass) {
@@ -247,7 +249,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
 }
 
 DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence, double limit,
-                               FailsWhen fails_when, const Levels& levels,
+                               FailsWhen fails_when, const LookErrors& levels,
                                const stats::Delta& delta) {
   DecisionBounds bounds;
   const auto decides = [&](DecidedBy test) {
@@ -263,14 +265,15 @@ DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evide
   if (has_part(DecidedBy::Ranks))
     bounds.ranks = farthest(limit, delta.change, decides(DecidedBy::Ranks));
   if (has_part(DecidedBy::Mean))
-    bounds.mean = farthest(limit, evidence.has_layouts() ? delta.change : delta.mean.change,
-                           decides(DecidedBy::Mean));
+    bounds.mean =
+        farthest(limit, evidence.has_layouts() ? delta.change : delta.change_of_mean.change,
+                 decides(DecidedBy::Mean));
   return bounds;
 }
 
 std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
-                                      std::optional<std::size_t> too_small, const Levels& levels,
-                                      Look look) {
+                                      std::optional<std::size_t> too_small,
+                                      const LookErrors& levels, Look look) {
   const Condition& condition = question.condition;
   if (samples.is_empty()) {
     if (!look.last && !too_small) return std::nullopt;
@@ -283,7 +286,7 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
   }
   const Evidence evidence{samples.reference, samples.candidate,         samples.paired,
                           question.share,    samples.reference_layouts, samples.candidate_layouts};
-  if (!condition.bound && !stats::has_percentages(samples.reference, samples.candidate)) {
+  if (!condition.limit_value && !stats::has_percentages(samples.reference, samples.candidate)) {
     if (!look.last) return std::nullopt;
     return Verdict{.condition = condition,
                    .candidate = question.candidate,
@@ -300,13 +303,14 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
 
 Comparison against_bound(const Condition& condition, const Series& series) {
   Comparison samples{{}, series.values, true, series.layouts, series.layouts};
-  if (!series.failed_layouts.empty()) samples = compare(series, series, true);
+  if (!series.failed_layouts.empty()) samples = pair_samples(series, series, true);
   if (series.largest_bound) {
-    const bool is_within = !condition.below && *series.largest_bound <= *condition.bound;
+    const bool is_within = !condition.below && *series.largest_bound <= *condition.limit_value;
     if (!is_within) return {};
-    samples.candidate.insert(samples.candidate.end(), series.bounded, *series.largest_bound);
+    samples.candidate.insert(samples.candidate.end(), series.runs_with_bound,
+                             *series.largest_bound);
   }
-  samples.reference.assign(samples.candidate.size(), *condition.bound);
+  samples.reference.assign(samples.candidate.size(), *condition.limit_value);
   return samples;
 }
 
@@ -325,7 +329,7 @@ void make_inconclusive(Verdict& verdict, Obstacle obstacle) {
   verdict.obstacle = obstacle;
   verdict.decided_by = DecidedBy::Nothing;
   verdict.bounds = {};
-  verdict.times_as_many.reset();
+  verdict.rounds_factor.reset();
   verdict.layouts_to_decide.reset();
   verdict.p_over_all_looks = 1.0;
 }
@@ -362,7 +366,7 @@ void settle_job(std::span<Findings* const> findings, double error, ErrorRate ris
     if (!rejected[i] || verdict.answer != Answer::Inconclusive) continue;
     verdict.answer = Answer::Fail;
     verdict.decided_by = DecidedBy::Both;
-    verdict.times_as_many.reset();
+    verdict.rounds_factor.reset();
     verdict.layouts_to_decide.reset();
   }
 }

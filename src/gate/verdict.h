@@ -22,7 +22,8 @@ struct Evidence {
   std::span<const double> reference;
   std::span<const double> candidate;
   bool paired = true;
-  std::optional<double> share{};  ///< gated quantile, as a fraction; nullopt: no quantile is gated
+  std::optional<double>
+      gated_quantile{};  ///< gated quantile, as a fraction; nullopt: no quantile is gated
   /// Layout of each sample; empty without --layouts.
   std::span<const std::uint32_t> reference_layouts{};
   std::span<const std::uint32_t> candidate_layouts{};
@@ -56,16 +57,16 @@ struct Judgement {
   double p_fail = 1.0;  ///< p value of the answer Fail
   double p_pass = 1.0;  ///< p value of the answer Pass
   /// Error that the look allows for its answer or, if undecided, for the likelier answer; 0: none.
-  double level = 0.0;
+  double allowed_error = 0.0;
   double mean_difference = 0.0;
-  stats::Tails rank_part{};
-  stats::Tails mean_part{};
+  stats::TailProbabilities rank_part{};
+  stats::TailProbabilities mean_part{};
 };
 
 /// Decides, at one look, if the candidate's change is beyond `limit` (a fraction of the reference,
 /// above -1). `last`: true if an undecided gate becomes inconclusive.
-Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
-                bool last);
+Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
+                const LookErrors& levels, bool last);
 
 /// The one-sided bounds of a decision, as changes in fractions of the reference. A test's bound is
 /// the limit nearest to the estimate with which the look would give the same answer; nullopt if the
@@ -77,7 +78,7 @@ struct DecisionBounds {
 
 /// Finds the bounds of a `judgement` that has an answer. `delta` has the estimates.
 DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence, double limit,
-                               FailsWhen fails_when, const Levels& levels,
+                               FailsWhen fails_when, const LookErrors& levels,
                                const stats::Delta& delta);
 
 /// The answer of one gate about one candidate, with its evidence.
@@ -90,7 +91,7 @@ struct Verdict {
   std::size_t rounds = 0;
   /// Estimated number of timed rounds without gates, if an early look in timed rounds decided; else
   /// 0.
-  std::size_t planned_rounds = 0;
+  std::size_t expected_rounds = 0;
   double p_fail = 1.0;  ///< p value of the answer Fail
   double p_pass = 1.0;  ///< p value of the answer Pass
   double level = 0.0;
@@ -98,7 +99,7 @@ struct Verdict {
   double p_over_all_looks = 1.0;
   /// Factor, 1..50, by which the number of rounds must probably grow to decide; nullopt: not
   /// estimated.
-  std::optional<double> times_as_many{};
+  std::optional<double> rounds_factor{};
   /// Number of layouts that would decide; kMaxLayouts + 1: even kMaxLayouts would not. nullopt:
   /// unknown, or more rounds would decide.
   std::optional<std::size_t> layouts_to_decide{};
@@ -131,8 +132,8 @@ struct Question {
 /// Returns the verdict of a look at the samples; nullopt if the rounds must go on, which never
 /// happens at the last look. `too_small`: see Verdict::incomparable_command.
 std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
-                                      std::optional<std::size_t> too_small, const Levels& levels,
-                                      Look look);
+                                      std::optional<std::size_t> too_small,
+                                      const LookErrors& levels, Look look);
 
 /// Returns the values of `series` as the candidate's, and the bound of `condition` as each value of
 /// the reference. Values known only as "at most x" count as the largest such x; the result is empty

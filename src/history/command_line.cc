@@ -91,13 +91,13 @@ void add_of_command(po::options_description& options, const CommandInfo& command
   Request& request = to.request;
   auto add = options.add_options();
   if (command.action == Action::List)
-    add("benchmarks", po::bool_switch(&request.benchmarks), "the benchmarks instead");
+    add("benchmarks", po::bool_switch(&request.lists_benchmarks), "the benchmarks instead");
   if (command.action == Action::Acknowledge)
     add("note", kept_in(request.note, "TEXT")->required(), "why it is as it should be");
   if (command.action == Action::Combine) {
     add("fail-if-worse", kept_in(to.fail_if_worse, "PCT"),
         "status 3 where the change is, with confidence, worse by more than PCT percent");
-    add("each-machine", po::bool_switch(&request.each_machine),
+    add("each-machine", po::bool_switch(&request.judges_each_machine),
         "the same of each class of machines by itself");
   }
   if (command.action == Action::Page) {
@@ -108,7 +108,7 @@ void add_of_command(po::options_description& options, const CommandInfo& command
   if (command.action == Action::Export)
     add("output,o", kept_in(request.output, "FILE"), "write there (default: standard output)");
   if (command.action == Action::Forget)
-    add("before", kept_in(request.forgotten.before, "DATE"),
+    add("before", kept_in(request.forget_request.before_date, "DATE"),
         "all sessions that began before: 2026-11-22, UTC");
 }
 
@@ -134,7 +134,7 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
     }
   }
   if ((command.groups & kGroupLast) != 0)
-    add("last", kept_in(request.wanted.last, "N"),
+    add("last", kept_in(request.wanted.max_sessions, "N"),
         fmt::format("so many sessions at most (default: {})", command.last).c_str());
   if ((command.groups & kGroupCommit) != 0)
     add("commit", kept_in(request.wanted.commit, "COMMIT"),
@@ -151,7 +151,7 @@ cli::WordScript listing_of(std::string_view name, std::string_view option) {
       "while [ $# -gt 0 ]; do case $1 in --db=*) db=${1#*=} ;; "
       "--db) [ \"$2\" = \"=\" ] && shift; db=$2 ;; esac; shift; done; "
       "lauka-history list ";
-  return {.name = std::string(name),
+  return {.function_suffix = std::string(name),
           .script = std::string(script) + std::string(option) +
                     " ${db:+--db \"$db\"} | sed \"1d; s/  .*//\" | sort -u"};
 }
@@ -181,7 +181,7 @@ cli::OptionDescription described(const po::option_description& option) {
 
 cli::CommandDescription described(const CommandInfo& command) {
   cli::CommandDescription all{.name = command.name,
-                              .words = command.words,
+                              .argument_usage = command.words,
                               .purpose = command.purpose,
                               .values = find_value_words(command.words),
                               .groups = {{""}}};
@@ -194,10 +194,10 @@ cli::CommandDescription described(const CommandInfo& command) {
 
 cli::ProgramDescription description() {
   cli::ProgramDescription history{.name = "lauka-history",
-                                  .made_by = "lauka-history",
+                                  .completions_made_by = "lauka-history",
                                   .purpose = "keeps what lauka measured, commit by commit"};
   for (const CommandInfo& command : kCommands) history.commands.push_back(described(command));
-  history.common = {
+  history.own_options = {
       {.name = "db", .value = "DB", .help = "the database", .words = find_value_words("DB")},
       {.name = "help", .letter = "h", .help = "the commands"},
       {.name = "version", .letter = "V", .help = "the version"}};
@@ -239,14 +239,14 @@ Error wrong(const CommandInfo* command, const std::string& what) {
 
 Result<ComparedWith> parse_against(const std::string& text) {
   for (const auto& [name, against] :
-       {std::pair("", ComparedWith::Usual), std::pair("nothing", ComparedWith::Nothing),
+       {std::pair("", ComparedWith::AnchorIfPresent), std::pair("nothing", ComparedWith::Nothing),
         std::pair("reference", ComparedWith::Reference), std::pair("anchor", ComparedWith::Anchor)})
     if (text == name) return against;
   return Error{"--against " + cited(text) + " is unknown", "write anchor, reference or nothing"};
 }
 
 Result<void> check_forgotten(const CommandInfo& command, const ForgetRequest& what) {
-  const std::array given = {what.session.empty(), what.commit.empty(), what.before.empty()};
+  const std::array given = {what.session.empty(), what.commit.empty(), what.before_date.empty()};
   if (std::ranges::count(given, false) == 1) return {};
   return wrong(&command, "'forget' takes one of SESSION, --commit and --before");
 }
@@ -262,21 +262,21 @@ Result<void> check_commit_url(const CommandInfo& command, const std::string& url
 }
 
 Result<void> check_words(const CommandInfo& command, const Request& request) {
-  const std::size_t count = request.words.size();
+  const std::size_t count = request.command_arguments.size();
   if (count < command.fewest || count > command.most)
     return wrong(&command, fmt::format("'{}' takes {}", command.name,
                                        command.words.empty() ? "no words" : command.words));
   if ((command.groups & kGroupLast) != 0 &&
-      (request.wanted.last == 0 || request.wanted.last > kMaxSessions))
+      (request.wanted.max_sessions == 0 || request.wanted.max_sessions > kMaxSessions))
     return wrong(&command, fmt::format("--last must be from 1 to {}", kMaxSessions));
-  if (request.each_machine && !request.fail_if_worse)
+  if (request.judges_each_machine && !request.worse_limit_percent)
     return wrong(&command, "--each-machine needs --fail-if-worse");
   if (command.action == Action::Export) {
     const auto formats = split(command.words, '|');
-    if (std::ranges::find(formats, request.words[0]) == formats.end())
-      return wrong(&command, "the format " + cited(request.words[0]) + " is unknown");
+    if (std::ranges::find(formats, request.command_arguments[0]) == formats.end())
+      return wrong(&command, "the format " + cited(request.command_arguments[0]) + " is unknown");
   }
-  if (command.action == Action::Forget) return check_forgotten(command, request.forgotten);
+  if (command.action == Action::Forget) return check_forgotten(command, request.forget_request);
   if (command.action == Action::Combine && count == 0 && request.wanted.commit.empty())
     return wrong(&command, "'combine' takes files, or --commit COMMIT of the database");
   if (command.action == Action::Combine && count > 0 &&
@@ -286,29 +286,31 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
 }
 
 void complete(Request& request) {
-  Wanted& wanted = request.wanted;
+  SeriesSelection& wanted = request.wanted;
   const Action action = request.action;
-  const std::string word = request.words.empty() ? "" : request.words.front();
+  const std::string word =
+      request.command_arguments.empty() ? "" : request.command_arguments.front();
   if (action == Action::Show || action == Action::Steps || action == Action::Check)
     wanted.benchmark = word;
   if (action == Action::Forget) {
-    request.forgotten.commit = wanted.commit;
-    request.forgotten.session = word;
+    request.forget_request.commit = wanted.commit;
+    request.forget_request.session = word;
   }
   if (action == Action::List || action == Action::Acknowledge || action == Action::Export) {
     if (wanted.metrics.empty()) wanted.metrics = {"all"};
     if (wanted.role.empty()) wanted.role = "all";
   }
-  wanted.only_commit = action == Action::Combine || action == Action::Export;
-  wanted.uuids = action == Action::Export;
+  wanted.drops_other_commits = action == Action::Combine || action == Action::Export;
+  wanted.reads_uuids = action == Action::Export;
 }
 
 Result<Request> parse_command(const CommandInfo& command, std::span<const std::string> arguments) {
   TypedRequest typed;
   typed.request.action = command.action;
-  typed.request.wanted.last = command.last;
+  typed.request.wanted.max_sessions = command.last;
   po::options_description options = make_options(command, typed);
-  options.add_options()("words", po::value<std::vector<std::string>>(&typed.request.words));
+  options.add_options()("words",
+                        po::value<std::vector<std::string>>(&typed.request.command_arguments));
   po::positional_options_description positional;
   positional.add("words", -1);
   try {
@@ -334,7 +336,7 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
     if (!percent)
       return wrong(&command,
                    "--fail-if-worse " + cited(typed.fail_if_worse) + " " + percent.error().what);
-    typed.request.fail_if_worse = *percent;
+    typed.request.worse_limit_percent = *percent;
   }
   complete(typed.request);
   if (auto checked = check_words(command, typed.request); !checked) return checked.error();

@@ -29,17 +29,18 @@ struct Request {
   Action action = Action::PrintAnswer;
   std::string answer{};
   std::string database = "lauka-history.db";
-  std::vector<std::string> words{};  ///< arguments of the command, such as files
-  Wanted wanted{};
-  ComparedWith against = ComparedWith::Usual;
-  ForgetRequest forgotten{};
-  bool benchmarks = false;  ///< true: list benchmarks; false: list sessions
+  std::vector<std::string> command_arguments{};  ///< arguments of the command, such as files
+  SeriesSelection wanted{};
+  ComparedWith against = ComparedWith::AnchorIfPresent;
+  ForgetRequest forget_request{};
+  bool lists_benchmarks = false;  ///< true: list benchmarks; false: list sessions
   std::string note{};
   std::string commit_url{};  ///< web address of a commit, with {} for the commit; empty: no links
   std::string title{};
   std::string output = "-";
-  std::optional<double> fail_if_worse{};  ///< limit in percent; nullopt without --fail-if-worse
-  bool each_machine = false;
+  std::optional<double>
+      worse_limit_percent{};  ///< limit in percent; nullopt without --fail-if-worse
+  bool judges_each_machine = false;
 };
 
 /// Parses the command line of lauka-history.

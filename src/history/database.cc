@@ -331,7 +331,7 @@ Result<void> Database::Connection::open_server(const Address& address) {
 void Database::Connection::open_file(const std::string& words, IfMissing access) {
   session.open(*soci::factory_sqlite3(), words);
   session.once << std::string(kBusyTimeout);
-  if (access == IfMissing::Read) return;
+  if (access == IfMissing::Refuse) return;
   // While another process switches the mode, SQLite fails at once, in spite of its timeout.
   std::string mode;
   for (int tries = 0; mode != "wal" && tries < kTriesForLog; ++tries) {
@@ -363,7 +363,7 @@ Result<Database> Database::open(const std::string& where, IfMissing access) {
     if (auto opened = connection->open_server(*address); !opened) return opened.error();
     return Database(std::move(connection));
   }
-  if (access == IfMissing::Read && !os::is_there(where))
+  if (access == IfMissing::Refuse && !os::is_there(where))
     return Error{"is not there", "lauka-history add FILE... makes it"};
   // SQLite would create journal files next to a device.
   if (os::is_there(where) && !os::is_regular_file(where))
@@ -379,12 +379,12 @@ Result<Database> Database::open(const std::string& where, IfMissing access) {
 }
 
 Result<void> Database::run(const std::string& statement, std::span<const std::string> texts) {
-  return each(statement, 0, texts, [](const Row& /*row*/) {});
+  return for_each_row(statement, 0, texts, [](const Row& /*row*/) {});
 }
 
-Result<void> Database::each(const std::string& statement, std::size_t columns,
-                            std::span<const std::string> texts,
-                            const std::function<void(const Row&)>& visit) {
+Result<void> Database::for_each_row(const std::string& statement, std::size_t columns,
+                                    std::span<const std::string> texts,
+                                    const std::function<void(const Row&)>& visit) {
   try {
     soci::statement prepared(connection_->session);
     prepared.alloc();
@@ -413,7 +413,8 @@ Result<void> Database::each(const std::string& statement, std::size_t columns,
 Result<std::vector<Row>> Database::ask(const std::string& statement, std::size_t columns,
                                        std::span<const std::string> texts) {
   std::vector<Row> rows;
-  auto asked = each(statement, columns, texts, [&](const Row& row) { rows.push_back(row); });
+  auto asked =
+      for_each_row(statement, columns, texts, [&](const Row& row) { rows.push_back(row); });
   if (!asked) return asked.error();
   return rows;
 }
@@ -431,8 +432,8 @@ Result<void> Database::in_transaction(const std::function<Result<void>()>& work)
 
 Result<void> Database::lock_schema() {
   if (!connection_->is_server) return {};  // SQLite has a single writer at a time
-  return each(fmt::format("SELECT pg_advisory_xact_lock({})", kSchemaLock), 1, {},
-              [](const Row& /*row*/) {});
+  return for_each_row(fmt::format("SELECT pg_advisory_xact_lock({})", kSchemaLock), 1, {},
+                      [](const Row& /*row*/) {});
 }
 
 Result<bool> Database::has_history() {
@@ -457,13 +458,13 @@ Result<Database> open_history(const std::string& where, IfMissing access) {
   if (!database) return named(database.error());
   const auto version = read_version(*database);
   if (version && *version == kMigrations.size()) return database;
-  if (!version && access == IfMissing::Read) {
+  if (!version && access == IfMissing::Refuse) {
     const auto has_history = database->has_history();
     return named(has_history && !*has_history
                      ? Error{"holds no history", "lauka-history add FILE... makes one"}
                      : version.error());
   }
-  // Migrates also with IfMissing::Read, because queries expect the newest tables.
+  // Migrates also with IfMissing::Refuse, because queries expect the newest tables.
   if (version)
     if (auto known = check_version(*version); !known) return named(known.error());
   if (auto done = database->in_transaction([&] { return migrate(*database); }); !done)

@@ -31,7 +31,7 @@ std::string without_secrets(std::string text, const Address& address);
 
 /// Read: a missing SQLite file is an error. Write: a missing SQLite file is created. Both allow
 /// changes to an existing database.
-enum class IfMissing : unsigned char { Read, Write };
+enum class IfMissing : unsigned char { Refuse, CreateMissing };
 
 /// The values of a row as texts; an empty text for NULL.
 using Row = std::vector<std::string>;
@@ -52,9 +52,9 @@ class Database {
   /// Executes a statement in which `texts` replace :t0, :t1 and so on.
   Result<void> run(const std::string& statement, std::span<const std::string> texts = {});
   /// Executes a query with `columns` columns and passes each row to `visit`.
-  Result<void> each(const std::string& statement, std::size_t columns,
-                    std::span<const std::string> texts,
-                    const std::function<void(const Row&)>& visit);
+  Result<void> for_each_row(const std::string& statement, std::size_t columns,
+                            std::span<const std::string> texts,
+                            const std::function<void(const Row&)>& visit);
   /// Executes a query with `columns` columns and returns all rows.
   Result<std::vector<Row>> ask(const std::string& statement, std::size_t columns,
                                std::span<const std::string> texts = {});
@@ -81,7 +81,7 @@ class Database {
 std::span<const std::span<const std::string_view>> migrations();
 
 /// Opens the history in a database, and migrates its tables to the newest version. Refuses a
-/// history of a newer lauka-history. With IfMissing::Read, refuses a database without a history.
+/// history of a newer lauka-history. With IfMissing::Refuse, refuses a database without a history.
 Result<Database> open_history(const std::string& where, IfMissing access);
 
 }  // namespace lauka::history

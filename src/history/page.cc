@@ -92,13 +92,13 @@ Scale make_scale(const SteppedSeries& stepped) {
   Scale scale{.stepped = stepped, .metric = as_metric(stepped.series.metric)};
   if (scale.is_change()) scale.metric.unit = Unit::Fraction;
   report::Extent extent;
-  for (const Observation& observation : stepped.trend.commits)
+  for (const Observation& observation : stepped.trend.observations)
     for (const double end : {observation.value - observation.half_width_95(),
                              observation.value + observation.half_width_95()})
       extent.include(scale.shown(end));
   const bool is_wide =
       !scale.is_change() && report::needs_logarithmic_axis(extent.low, extent.high);
-  scale.axis = (is_wide ? report::logarithmic_axis : report::axis_over)(extent.low, extent.high);
+  scale.axis = (is_wide ? report::logarithmic_axis : report::linear_axis)(extent.low, extent.high);
   return scale;
 }
 
@@ -107,14 +107,14 @@ constexpr std::size_t commit_place(std::size_t commit) {
 }
 
 std::size_t width_of(const Trend& trend) {
-  return 2 * trend.commits.size();
+  return 2 * trend.observations.size();
 }
 
 std::string draw_levels(const Scale& scale, std::size_t width, std::size_t height) {
-  const auto& commits = scale.stepped.trend.commits;
+  const auto& commits = scale.stepped.trend.observations;
   const auto over = [&](std::size_t i) { return i * width / commits.size(); };
   std::vector<std::size_t> ends;
-  for (const KnownStep& known : scale.stepped.steps) ends.push_back(known.step.at);
+  for (const KnownStep& known : scale.stepped.steps) ends.push_back(known.step.first_point);
   ends.push_back(commits.size());
   std::string path;
   std::size_t begin = 0;
@@ -131,7 +131,7 @@ std::string draw_levels(const Scale& scale, std::size_t width, std::size_t heigh
 
 std::vector<report::Spot> make_spots(const Scale& scale, std::size_t width, std::size_t height) {
   std::vector<report::Spot> spots;
-  const auto& commits = scale.stepped.trend.commits;
+  const auto& commits = scale.stepped.trend.observations;
   for (std::size_t i = 0; i < commits.size(); ++i)
     spots.push_back({commit_place(i) * width / width_of(scale.stepped.trend),
                      scale.down(commits[i].value, height)});
@@ -140,7 +140,7 @@ std::vector<report::Spot> make_spots(const Scale& scale, std::size_t width, std:
 
 std::vector<report::TickLabel> commit_labels(const Trend& trend) {
   constexpr std::size_t to_day = 10;
-  const std::size_t last = trend.commits.size() - 1;
+  const std::size_t last = trend.observations.size() - 1;
   std::vector<report::TickLabel> labels;
   constexpr std::size_t few = 9;
   const std::set<std::size_t> places =
@@ -149,8 +149,8 @@ std::vector<report::TickLabel> commit_labels(const Trend& trend) {
   labels.reserve(places.size());
   for (const std::size_t i : places)
     labels.push_back({report::percent_along(static_cast<double>(commit_place(i)), width_of(trend)),
-                      commit_name(trend.commits[i]),
-                      minute_text(trend.commits[i].began).substr(0, to_day)});
+                      commit_name(trend.observations[i]),
+                      minute_text(trend.observations[i].began).substr(0, to_day)});
   return labels;
 }
 
@@ -161,10 +161,10 @@ std::string large_chart(const Scale& scale) {
   std::map<std::string_view, std::string> lines;
   for (const KnownStep& known : scale.stepped.steps)
     lines[known.state == StepState::Alarm ? "at" : "at known"] +=
-        fmt::format("M{} 0v{}", commit_place(known.step.at), kSvgUnits);
+        fmt::format("M{} 0v{}", commit_place(known.step.first_point), kSvgUnits);
   std::string names;
-  for (std::size_t i = 0; i < trend.commits.size(); ++i) {
-    const Observation& observation = trend.commits[i];
+  for (std::size_t i = 0; i < trend.observations.size(); ++i) {
+    const Observation& observation = trend.observations[i];
     names += (i == 0 ? "" : "|") + commit_name(observation);
     if (observation.half_width_95() > 0.0)
       lines["interval"] +=
@@ -182,7 +182,7 @@ std::string large_chart(const Scale& scale) {
          report::svg_with_vertical_axis(
              kChart, scale.axis, scale.metric, width,
              title + ": " + std::string(values_heading(trend.against)) + " by commit", content) +
-         report::svg_axis(commit_labels(trend)) + "</div>\n";
+         report::svg_tick_labels(commit_labels(trend)) + "</div>\n";
 }
 
 struct StepLook {
@@ -205,9 +205,9 @@ std::string newest_of_several(const std::vector<MetricHistory>& series) {
   };
   std::map<std::string, Commit> commits;
   for (const MetricHistory& history : series) {
-    for (const SeriesPoint& point : history.points) {
+    for (const SessionPoint& point : history.points) {
       Commit& commit = commits[point.commit];
-      commit.began = std::min(commit.began, std::pair(point.began, point.added));
+      commit.began = std::min(commit.began, std::pair(point.began, point.order_added));
       commit.classes.insert(&history);
     }
   }
@@ -244,7 +244,7 @@ struct Commits {
 std::string steps_list(const SteppedSeries& stepped, const Commits& commits) {
   std::string list;
   for (const KnownStep& known : stepped.steps) {
-    const Observation& at = stepped.trend.commits[known.step.at];
+    const Observation& at = stepped.trend.observations[known.step.first_point];
     const report::Ink ink = choose_look(known, stepped.series.metric.better).ink;
     list += fmt::format("<li><span class=\"{}\">{}</span> at {}{}</li>\n", report::ink_class(ink),
                         html_text(step_change_text(stepped, known.step)), commits.link_or_time(at),
@@ -257,13 +257,14 @@ std::string steps_list(const SteppedSeries& stepped, const Commits& commits) {
 
 std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
   const Trend& trend = stepped.trend;
-  report::Table table{.columns = {{.heading = {"commit"}, .holds = report::CellContent::Markup},
-                                  {.heading = {"measured (UTC)"}},
-                                  {.heading = {std::string(values_heading(trend.against))}},
-                                  {.heading = {"change"}}}};
-  const std::size_t count = trend.commits.size();
+  report::Table table{
+      .columns = {{.heading = {"commit"}, .cell_content = report::CellContent::Markup},
+                  {.heading = {"measured (UTC)"}},
+                  {.heading = {std::string(values_heading(trend.against))}},
+                  {.heading = {"change"}}}};
+  const std::size_t count = trend.observations.size();
   for (std::size_t i = count; i > 0 && count - i < kMaxRows; --i) {
-    const Observation& observation = trend.commits[i - 1];
+    const Observation& observation = trend.observations[i - 1];
     table.rows.push_back({{observation.commit.empty() ? "-" : commits.link(observation.commit)},
                           {minute_text(observation.began)},
                           {value_text(stepped, observation)},
@@ -297,11 +298,11 @@ struct Entry {
 Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits& commits,
                  std::vector<Change>& changes) {
   Entry entry{&stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),
-              html_text(value_text(stepped, stepped.trend.commits.back()))};
+              html_text(value_text(stepped, stepped.trend.observations.back()))};
   for (const KnownStep& known : stepped.steps) {
     if (known.state == StepState::CancelledLater) continue;
     const StepLook look = choose_look(known, stepped.series.metric.better);
-    const Observation& at = stepped.trend.commits[known.step.at];
+    const Observation& at = stepped.trend.observations[known.step.first_point];
     const std::string text = step_change_text(stepped, known.step);
     const Rank rank{look.rank, -std::fabs(known.step.change)};
     changes.push_back({rank,
@@ -321,11 +322,12 @@ Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits
 void write_changes(std::vector<Change> changes, const Sink& sink) {
   std::ranges::stable_sort(changes, {}, &Change::rank);
   std::array<std::size_t, 3> counts{};
-  report::Table table{.columns = {{.heading = {"benchmark"}, .holds = report::CellContent::Markup},
-                                  {.heading = {"change"}, .holds = report::CellContent::Delta},
-                                  {.heading = {"at commit"}, .holds = report::CellContent::Markup},
-                                  {.heading = {"since (UTC)"}, .is_dropped_on_phone = true},
-                                  {.heading = {"what"}}}};
+  report::Table table{
+      .columns = {{.heading = {"benchmark"}, .cell_content = report::CellContent::Markup},
+                  {.heading = {"change"}, .cell_content = report::CellContent::Delta},
+                  {.heading = {"at commit"}, .cell_content = report::CellContent::Markup},
+                  {.heading = {"since (UTC)"}, .is_dropped_on_phone = true},
+                  {.heading = {"what"}}}};
   for (Change& change : changes) {
     ++counts[static_cast<std::size_t>(change.rank.first)];
     table.rows.push_back(std::move(change.cells));
@@ -338,7 +340,7 @@ void write_changes(std::vector<Change> changes, const Sink& sink) {
 
 std::string draw_card(const SteppedSeries& stepped) {
   const Scale scale = make_scale(stepped);
-  return report::svg_row(
+  return report::stretched_svg(
       kSmall, "c0", "",
       draw_levels(scale, report::kSvgUnits, kSmall) +
           report::svg_spots(make_spots(scale, report::kSvgUnits, kSmall), "c0", ""));
@@ -348,8 +350,8 @@ std::string machines_section(const std::vector<Entry>& entries, const Commits& c
   std::map<std::string, std::vector<MetricHistory>> by_title;
   for (const Entry& entry : entries) {
     MetricHistory kept = entry.stepped->series;
-    std::erase_if(kept.points, [](const SeriesPoint& point) {
-      const auto& ratio = point.values.to_reference;
+    std::erase_if(kept.points, [](const SessionPoint& point) {
+      const auto& ratio = point.values.ratio_to_reference;
       return point.commit.empty() || !ratio || !(ratio->error > 0.0);
     });
     if (!kept.points.empty()) by_title[title_of(kept)].push_back(std::move(kept));
@@ -360,8 +362,8 @@ std::string machines_section(const std::vector<Entry>& entries, const Commits& c
     if (commit.empty()) continue;
     for (MetricHistory& history : series)
       std::erase_if(history.points,
-                    [&](const SeriesPoint& point) { return point.commit != commit; });
-    for (const FleetEffect& effect : fleet_effects(series))
+                    [&](const SessionPoint& point) { return point.commit != commit; });
+    for (const FleetEffect& effect : combine_by_title(series))
       all += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
                          html_text(title), commits.link(commit), fleet_html(effect));
   }
@@ -380,7 +382,7 @@ void write_history_page(const std::string& title, const std::string& commit_url,
   std::vector<Change> changes;
   std::set<std::string> machines;
   for (const SteppedSeries& stepped : all) {
-    if (stepped.trend.commits.empty()) continue;
+    if (stepped.trend.observations.empty()) continue;
     entries.push_back(make_entry(stepped, entries.size() + 1, commits, changes));
     machines.insert(machine_line(stepped.series.variant));
   }
@@ -409,7 +411,7 @@ void write_history_page(const std::string& title, const std::string& commit_url,
         "<section class=\"series\" id=\"{}\"><h2>{}</h2>\n{}<p>{}: {} at "
         "{}</p>\n{}{}{}</section>\n",
         entry.id, entry.title, machine_of(entry, "p"), values_heading(stepped.trend.against),
-        entry.value, commits.link_or_time(stepped.trend.commits.back()),
+        entry.value, commits.link_or_time(stepped.trend.observations.back()),
         steps_list(stepped, commits), large_chart(make_scale(stepped)),
         commit_rows(stepped, commits)));
   }

@@ -29,7 +29,7 @@ namespace lauka::history {
 
 namespace {
 
-using Json = JsonIn;
+using Json = ParsedJson;
 using namespace std::string_view_literals;
 
 Error foreign(std::string_view detail) {
@@ -118,7 +118,7 @@ class RecordReader {
     if (session_ == nullptr)
       return Error{"is hyperfine's JSON, whose sessions have no identity to be kept by",
                    "measure with lauka --export-json FILE"};
-    const auto format = count_in(*session_, "format");
+    const auto format = unsigned_in(*session_, "format");
     if (!format) return foreign("no lauka.format");
     if (*format < 1 || *format > static_cast<std::uint64_t>(kNewestFormat))
       return Error{fmt::format("is of format {}, which this lauka-history does not know", *format),
@@ -136,7 +136,7 @@ class RecordReader {
     if (!is_uuid(record_.id))
       return foreign("its session_id " + cited(there.session_id) + " is not a UUID");
     if (const Json* metadata = member(document_, "metadata"))
-      record_.began = read_time(text_in(*metadata, "start_time"));
+      record_.began = parse_utc_time(text_in(*metadata, "start_time"));
     record_.ended = there.ended;
     if (record_.began == UtcTime()) return foreign("no time when it began");
     record_.machine = std::move(there.machine);
@@ -164,9 +164,9 @@ class RecordReader {
       if (place.benchmark.empty()) place.benchmark = place.name;
       // Values over layouts differ from values of a single build, so they form a separate series.
       const Json& runs = items_in(*place.ours, "runs");
-      place.has_layouts = !runs.empty() && count_in(runs.front(), "layout").has_value();
+      place.has_layouts = !runs.empty() && unsigned_in(runs.front(), "layout").has_value();
       for (const Json& run : runs)
-        place.rounds.push_back(count_in(run, "round").value_or(place.rounds.size()));
+        place.rounds.push_back(unsigned_in(run, "round").value_or(place.rounds.size()));
       ++namesakes[{place.benchmark, place.role}];
       places_.push_back(std::move(place));
     }
@@ -175,8 +175,8 @@ class RecordReader {
       record_.results.push_back(
           {.benchmark = place.benchmark + (place.has_layouts ? " (layouts)" : ""),
            .role = place.role,
-           .command = namesakes[{place.benchmark, place.role}] > 1 ? place.name : ""});
-    reference_ = count_in(*session_, "reference").value_or(0);
+           .shown_command_name = namesakes[{place.benchmark, place.role}] > 1 ? place.name : ""});
+    reference_ = unsigned_in(*session_, "reference").value_or(0);
     has_baseline_ = member(*session_, "baseline") != nullptr;
     return {};
   }
@@ -198,7 +198,7 @@ class RecordReader {
     const auto anchor = beside(place, "anchor");
     record_.results[place].endings = read_endings(*places_[place].ours);
     if (anchor) {
-      record_.results[place].name = places_[place].name;
+      record_.results[place].anchored_name = places_[place].name;
       record_.results[place].anchor = places_[*anchor].name;
     }
     for (const auto& [name, there] : places_[place].metrics->items()) {
@@ -206,19 +206,19 @@ class RecordReader {
       if (!metric) return metric.error();
       if (!*metric) continue;
       if (reference)
-        (*metric)->to_reference = ratio(place, *reference, name, "log_ratio_to_reference");
-      if (anchor) (*metric)->to_anchor = ratio(place, *anchor, name, "log_ratio_to_anchor");
+        (*metric)->ratio_to_reference = ratio(place, *reference, name, "log_ratio_to_reference");
+      if (anchor) (*metric)->ratio_to_anchor = ratio(place, *anchor, name, "log_ratio_to_anchor");
       record_.results[place].metrics.push_back(**std::move(metric));
     }
     return {};
   }
 
   static Endings read_endings(const Json& ours) {
-    Endings endings{count_in(ours, "runs_in_all").value_or(0), {}};
+    Endings endings{unsigned_in(ours, "runs_in_all").value_or(0), {}};
     for (const Json& json : items_in(ours, "failures"))
       endings.failed.push_back({parse_ending(text_in(json, "outcome")),
-                                static_cast<int>(count_in(json, "exit_code").value_or(0)),
-                                count_in(json, "runs").value_or(0)});
+                                static_cast<int>(unsigned_in(json, "exit_code").value_or(0)),
+                                unsigned_in(json, "runs").value_or(0)});
     return endings;
   }
 
@@ -228,7 +228,7 @@ class RecordReader {
     metric.unit = value_in(kUnitWords, text_in(there, "unit"));
     const auto better = better_.find(name);
     if (better != better_.end()) metric.better = better->second;
-    metric.runs = count_in(there, "runs").value_or(0);
+    metric.summarized_values = unsigned_in(there, "runs").value_or(0);
     if (const Json* percentile = object_in(there, "percentile")) {
       const auto value = number_in(*percentile, "value");
       if (!value) return std::optional<MetricRecord>();
@@ -236,15 +236,15 @@ class RecordReader {
       const auto low = number_in(*percentile, "low");
       const auto high = number_in(*percentile, "high");
       if (low && high)
-        metric.stddev =
-            (*high - *low) / (2 * kNormal95) * std::sqrt(static_cast<double>(metric.runs));
+        metric.stddev = (*high - *low) / (2 * kNormal95) *
+                        std::sqrt(static_cast<double>(metric.summarized_values));
       return std::optional(std::move(metric));
     }
     const Json* mean = member(there, "mean");
     if (mean == nullptr) return std::optional<MetricRecord>();
     metric.stddev = number_in(there, "stddev");
     const auto value = number_in(there, "mean");
-    if (!value || metric.runs == 0 || metric.stddev.value_or(0.0) < 0.0)
+    if (!value || metric.summarized_values == 0 || metric.stddev.value_or(0.0) < 0.0)
       return Error{fmt::format("has no mean of {} of {} that can be one", cited(name),
                                cited(places_[place].name)),
                    "export it again"};
@@ -259,11 +259,11 @@ class RecordReader {
     if (mean == nullptr) return false;
     const auto value = number_in(*mean, "value");
     const auto error = number_in(*mean, "standard_error");
-    const auto count = count_in(*mean, "layouts");
+    const auto count = unsigned_in(*mean, "layouts");
     if (!value || !error || !(*error >= 0.0) || !count || *count == 0) return false;
     metric.mean = *value;
     metric.stddev = *error * std::sqrt(static_cast<double>(*count));
-    metric.runs = *count;
+    metric.summarized_values = *count;
     return true;
   }
 
@@ -276,7 +276,7 @@ class RecordReader {
     std::vector<double> values;
     for (const Json& sample : items_in(there, "samples"))
       if (sample.is_number()) values.push_back(sample.get<double>());
-    if (values.empty() || !std::ranges::all_of(values, is_measurable)) return;
+    if (values.empty() || !std::ranges::all_of(values, is_in_numeric_range)) return;
     metric.median = stats::median(stats::sorted(values));
     metric.mad = stats::median_deviation(values, *metric.median);
   }
@@ -305,7 +305,7 @@ class RecordReader {
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (!list[i].is_number()) continue;
       const auto value = list[i].get<double>();
-      if (!(value > 0.0) || !is_measurable(value)) return {};
+      if (!(value > 0.0) || !is_in_numeric_range(value)) return {};
       all.values.push_back(value);
       all.rounds.push_back(has_rounds ? of.rounds[i] : i);
     }
@@ -350,7 +350,7 @@ std::optional<LogRatio> parse_ratio(std::string_view value, std::string_view err
 }  // namespace
 
 Result<SessionRecord> read_record(std::string_view text) {
-  const auto document = parsed(text, is_wanted);
+  const auto document = parse_json(text, is_wanted);
   if (!document) return document.error();
   return RecordReader(*document).read();
 }
@@ -368,7 +368,7 @@ std::string encode_metric_names(const std::vector<MetricRecord>& metrics) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const MetricRecord& metric : metrics)
     list.push_back({metric.name, unit_symbol(metric.unit), word_in(kBetterWords, metric.better)});
-  return dumped(list, -1);
+  return json_text(list, -1);
 }
 
 std::string encode_values(const std::vector<MetricRecord>& metrics, const Endings& endings) {
@@ -376,15 +376,15 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
   for (const MetricRecord& metric : metrics) {
     if (!text.empty()) text += kBetweenMetrics;
     text += shortest(metric.mean) + kBetweenNumbers + shortest(metric.stddev) + kBetweenNumbers +
-            std::to_string(metric.runs);
-    for (const auto* ratio : {&metric.to_reference, &metric.to_anchor}) {
+            std::to_string(metric.summarized_values);
+    for (const auto* ratio : {&metric.ratio_to_reference, &metric.ratio_to_anchor}) {
       text += kBetweenNumbers + (*ratio ? shortest((*ratio)->value) : std::string(kNothing));
       text += kBetweenNumbers + (*ratio ? shortest((*ratio)->error) : std::string(kNothing));
     }
     text += kBetweenNumbers + shortest(metric.median) + kBetweenNumbers + shortest(metric.mad);
   }
   if (endings.failed.empty()) return text;
-  text += fmt::format("{} {}", kFailures, endings.runs);
+  text += fmt::format("{} {}", kFailures, endings.runs_with_ending);
   for (const FailedRuns& failed : endings.failed)
     text += fmt::format(" {} {} {}", ending_word(failed.ending), failed.status, failed.runs);
   return text;
@@ -395,7 +395,7 @@ Endings decode_endings(std::string_view numbers) {
   const std::size_t place = numbers.find(kFailures);
   if (place == std::string_view::npos) return endings;
   const auto words = split(numbers.substr(place), kBetweenNumbers);
-  endings.runs = words.size() > 1 ? parse_number(words[1]).value_or(0) : 0;
+  endings.runs_with_ending = words.size() > 1 ? parse_number(words[1]).value_or(0) : 0;
   for (std::size_t i = 2; i + 2 < words.size(); i += 3)
     endings.failed.push_back({parse_ending(words[i]),
                               static_cast<int>(parse_number(words[i + 1]).value_or(0)),
@@ -403,11 +403,11 @@ Endings decode_endings(std::string_view numbers) {
   return endings;
 }
 
-std::vector<MetricRecord> decode_layout(std::string_view layout) {
+std::vector<MetricRecord> decode_metric_names(std::string_view layout) {
   std::vector<MetricRecord> metrics;
-  const auto list = parsed(layout);
+  const auto list = parse_json(layout);
   if (!list || !list->is_array()) return metrics;
-  for (const JsonIn& item : *list) {
+  for (const ParsedJson& item : *list) {
     constexpr std::size_t parts = 3;
     if (!item.is_array() || item.size() != parts || !item[0].is_string() || !item[1].is_string() ||
         !item[2].is_string())
@@ -433,9 +433,9 @@ bool decode_values(MetricRecord& metric, std::size_t place, std::string_view num
   if (!mean) return false;
   metric.mean = *mean;
   metric.stddev = parse_value(words[1]);
-  metric.runs = parse_number(words[2]).value_or(0);
-  metric.to_reference = parse_ratio(words[3], words[4]);
-  metric.to_anchor = parse_ratio(words[5], words[6]);
+  metric.summarized_values = parse_number(words[2]).value_or(0);
+  metric.ratio_to_reference = parse_ratio(words[3], words[4]);
+  metric.ratio_to_anchor = parse_ratio(words[5], words[6]);
   metric.median = words.size() == parts ? parse_value(words[7]) : std::nullopt;
   metric.mad = words.size() == parts ? parse_value(words[8]) : std::nullopt;
   return true;
@@ -444,20 +444,20 @@ bool decode_values(MetricRecord& metric, std::size_t place, std::string_view num
 std::string encode_machine(const Machine& machine) {
   auto json = to_json(machine);
   for (const char* const of_one : {"name", "os", "class"}) json.erase(of_one);
-  return dumped(json, -1);
+  return json_text(json, -1);
 }
 
 Machine decode_machine(std::string_view parts) {
-  const auto json = parsed(parts);
+  const auto json = parse_json(parts);
   return json ? read_machine(*json) : Machine();
 }
 
-std::string variant_key(const BenchmarkRecord& result, std::string_view machine_class) {
+std::string variant_key(const CommandRecord& result, std::string_view machine_class) {
   // The lengths keep "ab" and "c" from having the same key as "a" and "bc".
   std::string key;
   for (const std::string_view part :
        {std::string_view(result.benchmark), std::string_view(result.role),
-        std::string_view(result.command), machine_class})
+        std::string_view(result.shown_command_name), machine_class})
     key += fmt::format("{}:{} ", part.size(), part);
   return key;
 }

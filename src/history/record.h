@@ -28,20 +28,21 @@ struct MetricRecord {
   Better better = Better::Less;
   double mean = 0.0;  ///< mean of runs or layouts; for a percentile, the percentile's value
   std::optional<double> stddev{};
-  std::uint64_t runs = 0;  ///< number of runs or layouts that `mean` summarizes
-  std::optional<LogRatio> to_reference{};
-  std::optional<LogRatio> to_anchor{};
+  std::uint64_t summarized_values = 0;  ///< number of runs or layouts that `mean` summarizes
+  std::optional<LogRatio> ratio_to_reference{};
+  std::optional<LogRatio> ratio_to_anchor{};
   std::optional<double> median{};
   std::optional<double> mad{};  ///< median absolute deviation from `median`
 };
 
-struct BenchmarkRecord {
+struct CommandRecord {
   std::string benchmark{};  ///< name of the benchmark in a suite, else of the command; with
                             ///< --layouts, " (layouts)" is appended
   std::string role{};       ///< role in a suite, such as "candidate"; may be empty
-  std::string command{};    ///< name of the command if several commands of the benchmark have this
-                            ///< role; else empty
-  std::string name{};       ///< name of the command if it was measured with an anchor; else empty
+  std::string shown_command_name{};  ///< name of the command if several commands of the benchmark
+                                     ///< have this role; else empty
+  std::string
+      anchored_name{};  ///< name of the command if it was measured with an anchor; else empty
   std::string anchor{};
   Endings endings{};
   std::vector<MetricRecord> metrics{};
@@ -56,7 +57,7 @@ struct SessionRecord {
   std::vector<Label> labels{};
   std::string version{};
   bool complete = true;
-  std::vector<BenchmarkRecord> results{};
+  std::vector<CommandRecord> results{};
 
   /// Returns the value of a label; empty if the session lacks the label.
   std::string label(std::string_view key) const {
@@ -81,7 +82,7 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
 
 /// Decodes the text of encode_metric_names into metrics without values; empty if the text is
 /// invalid.
-std::vector<MetricRecord> decode_layout(std::string_view layout);
+std::vector<MetricRecord> decode_metric_names(std::string_view layout);
 
 /// Decodes the values of the metric with index `place` from the text of encode_values. Returns
 /// false if the text lacks the metric or has an invalid mean.
@@ -96,6 +97,6 @@ std::string encode_machine(const Machine& machine);
 Machine decode_machine(std::string_view json);
 
 /// Returns a text that identifies the command of `result` on a class of machines.
-std::string variant_key(const BenchmarkRecord& result, std::string_view machine_class);
+std::string variant_key(const CommandRecord& result, std::string_view machine_class);
 
 }  // namespace lauka::history

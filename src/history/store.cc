@@ -58,36 +58,36 @@ std::vector<std::size_t> wanted_metrics(const std::vector<MetricRecord>& layout,
   return places;
 }
 
-std::string usual_role(const std::vector<Variant>& variants) {
+std::string usual_role(const std::vector<MeasuredCommand>& variants) {
   for (const std::string_view role : {"candidate", "", "reference", "anchor"})
-    for (const Variant& variant : variants)
+    for (const MeasuredCommand& variant : variants)
       if (variant.role == role) return std::string(role);
   return {};
 }
 
 bool has_one_anchor(const MetricHistory& series) {
   std::set<std::string_view> anchors;
-  for (const SeriesPoint& point : series.points)
-    if (point.values.to_anchor) anchors.insert(point.anchor);
+  for (const SessionPoint& point : series.points)
+    if (point.values.ratio_to_anchor) anchors.insert(point.anchor);
   return anchors.size() < 2;
 }
 
 std::optional<LogRatio> to_anchor(std::string_view metric, std::string_view layout,
                                   std::string_view numbers) {
-  auto metrics = decode_layout(layout);
+  auto metrics = decode_metric_names(layout);
   for (std::size_t place = 0; place < metrics.size(); ++place)
     if (metrics[place].name == metric && decode_values(metrics[place], place, numbers))
-      return metrics[place].to_anchor;
+      return metrics[place].ratio_to_anchor;
   return std::nullopt;
 }
 
 void relate_to_newest_anchor(MetricHistory& series, const AnchorLinks& chain) {
   std::string newest;
-  for (const SeriesPoint& point : series.points)
+  for (const SessionPoint& point : series.points)
     if (!point.anchor.empty()) newest = point.anchor;
-  const auto links = chain.to(newest);
-  for (SeriesPoint& point : series.points) {
-    auto& ratio = point.values.to_anchor;
+  const auto links = chain.ratios_to(newest);
+  for (SessionPoint& point : series.points) {
+    auto& ratio = point.values.ratio_to_anchor;
     if (!ratio || point.anchor == newest) continue;
     const auto link = links.find(point.anchor);
     if (link == links.end()) {
@@ -167,11 +167,11 @@ Result<std::int64_t> find_commit(Database& database, const std::string& commit) 
   return found.front();
 }
 
-Result<std::string> condition_of_points(Database& database, const Variant& variant,
-                                        const Wanted& wanted) {
+Result<std::string> condition_of_points(Database& database, const MeasuredCommand& variant,
+                                        const SeriesSelection& wanted) {
   std::string condition = fmt::format("variant = {}", variant.id);
   if (!wanted.branch.empty()) condition += fmt::format(" AND branch = {}", text_id(wanted.branch));
-  if (!wanted.only_commit || wanted.commit.empty()) return condition;
+  if (!wanted.drops_other_commits || wanted.commit.empty()) return condition;
   const auto number = find_commit(database, wanted.commit);
   if (!number) return number.error();
   return condition + fmt::format(" AND commit_name = {}", *number);
@@ -180,7 +180,7 @@ Result<std::string> condition_of_points(Database& database, const Variant& varia
 Result<UtcTime> parse_date(const std::string& text) {
   const bool is_date = std::ranges::count(text, '-') == 2;
   const std::string whole = text.find('T') == std::string::npos ? text + "T00:00:00Z" : text;
-  const auto time = read_time(whole);
+  const auto time = parse_utc_time(whole);
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
   if (!is_date || time == UtcTime() || (rfc3339(time) != whole && rfc3339(second) != whole))
     return Error{cited(text) + " is not a date", "write 2026-11-22 or 2026-11-22T18:00:00Z"};
@@ -189,8 +189,8 @@ Result<UtcTime> parse_date(const std::string& text) {
 
 Result<std::string> make_condition(Database& database, const ForgetRequest& what,
                                    std::vector<std::string>& texts) {
-  if (!what.before.empty()) {
-    const auto time = parse_date(what.before);
+  if (!what.before_date.empty()) {
+    const auto time = parse_date(what.before_date);
     if (!time) return time.error();
     return fmt::format("began < {}", to_milliseconds(*time));
   }
@@ -230,7 +230,7 @@ constexpr std::size_t kFilesAhead = 16;
 std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files) {
   std::vector<Result<SessionRecord>> records;
   records.reserve(files.size());
-  for (const std::string& file : files) records.push_back(record_in(file));
+  for (const std::string& file : files) records.push_back(read_session_file(file));
   return records;
 }
 
@@ -240,7 +240,7 @@ struct PointRow {
   std::int64_t layout = 0;
   std::int64_t name = 0;
   std::int64_t anchor = 0;
-  const BenchmarkRecord* result = nullptr;
+  const CommandRecord* result = nullptr;
 };
 
 struct Batch {
@@ -295,13 +295,14 @@ void gather(Batch& batch, std::size_t place) {
     batch.name(label.key);
     batch.name(label.value);
   }
-  for (const BenchmarkRecord& result : session.results) {
+  for (const CommandRecord& result : session.results) {
     const std::int64_t variant = text_id(variant_key(result, machine_class));
     batch.variants.emplace(
-        variant, fmt::format("({},{},{},{},{})", variant, batch.name(result.benchmark),
-                             batch.name(result.role), batch.name(result.command), machine));
-    batch.points.push_back({variant, place, batch.layout(result.metrics), batch.name(result.name),
-                            batch.name(result.anchor), &result});
+        variant,
+        fmt::format("({},{},{},{},{})", variant, batch.name(result.benchmark),
+                    batch.name(result.role), batch.name(result.shown_command_name), machine));
+    batch.points.push_back({variant, place, batch.layout(result.metrics),
+                            batch.name(result.anchored_name), batch.name(result.anchor), &result});
   }
 }
 
@@ -319,7 +320,7 @@ Result<void> add_sessions(Database& database, Batch& batch) {
     texts.push_back(record.id);
   }
   std::set<std::int64_t> added;
-  auto done = database.each(
+  auto done = database.for_each_row(
       "INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, branch, "
       "version, complete, results, added) VALUES " +
           values + " ON CONFLICT DO NOTHING RETURNING id",
@@ -375,12 +376,13 @@ std::string commit_of(const SessionRecord& session) {
   return commit.empty() || session.label("dirty") != "yes" ? commit : commit + "+dirty";
 }
 
-std::vector<MetricHistory> make_histories(const SessionRecord& session, const Wanted& wanted) {
-  std::vector<Variant> variants;
-  for (const BenchmarkRecord& result : session.results)
+std::vector<MetricHistory> make_histories(const SessionRecord& session,
+                                          const SeriesSelection& wanted) {
+  std::vector<MeasuredCommand> variants;
+  for (const CommandRecord& result : session.results)
     variants.push_back({.benchmark = result.benchmark,
                         .role = result.role,
-                        .command = result.command,
+                        .command = result.shown_command_name,
                         .machine_class = class_of(session.machine),
                         .machine = session.machine});
   const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
@@ -413,7 +415,7 @@ Result<void> Loader::learn(const std::set<std::int64_t>& names) {
                        [&](std::int64_t id) { return names_.count(id) == 0; });
   for (std::size_t i = 0; i < unknown.size(); i += kMaxIds) {
     const auto ids = std::span(unknown).subspan(i, std::min(kMaxIds, unknown.size() - i));
-    auto asked = database_.each(
+    auto asked = database_.for_each_row(
         fmt::format("SELECT id, text FROM lauka_name WHERE id IN ({})", fmt::join(ids, ",")), 2, {},
         [&](const Row& row) { names_[id_in(row[0])] = row[1]; });
     if (!asked) return asked;
@@ -443,14 +445,14 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
                      .branch = row[3],
                      .host = row[4],
                      .machine_class = row[5],
-                     .results = static_cast<std::size_t>(id_in(row[6])),
+                     .result_count = static_cast<std::size_t>(id_in(row[6])),
                      .complete = row[7] != "0"});
   return lines;
 }
 
 namespace {
 
-Error no_machine(const std::vector<Row>& variants, const Wanted& wanted) {
+Error no_machine(const std::vector<Row>& variants, const SeriesSelection& wanted) {
   std::set<std::string> classes;
   for (const Row& variant : variants) classes.insert(variant[4]);
   const std::vector<std::string> all(classes.begin(), classes.end());
@@ -462,24 +464,24 @@ Error no_machine(const std::vector<Row>& variants, const Wanted& wanted) {
 
 }  // namespace
 
-Error Loader::no_variant(const Wanted& wanted, const std::set<std::string>& roles) {
+Error Loader::no_variant(const SeriesSelection& wanted, const std::set<std::string>& roles) {
   const std::string lists = "lauka-history list --benchmarks lists all";
   if (wanted.benchmark.empty()) return {"no such benchmark", lists};
   const std::string what = "no benchmark " + cited(wanted.benchmark);
   if (!roles.empty())
     return {what + " in the role " + cited(wanted.role),
             "write --role " + listed(std::vector<std::string>(roles.begin(), roles.end()), "or")};
-  Wanted any{.role = "all"};
+  SeriesSelection any{.role = "all"};
   std::set<std::string> names;
   if (!wanted.commit.empty()) return {what + " at the commit " + cited(wanted.commit), lists};
   if (const auto all = variants(any))
-    for (const Variant& variant : *all) names.insert(variant.benchmark);
+    for (const MeasuredCommand& variant : *all) names.insert(variant.benchmark);
   const auto near =
       nearest_names(wanted.benchmark, std::vector<std::string>(names.begin(), names.end()));
   return {what, near.empty() ? lists : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
+Result<std::vector<MeasuredCommand>> Loader::variants(const SeriesSelection& wanted) {
   std::string condition = "1 = 1";
   if (!wanted.benchmark.empty())
     condition += fmt::format(" AND benchmark = {}", text_id(wanted.benchmark));
@@ -497,7 +499,7 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
                   name_in("(SELECT parts FROM lauka_machine WHERE id = machine)"), condition),
       6);
   if (!rows) return rows.error();
-  std::vector<Variant> variants;
+  std::vector<MeasuredCommand> variants;
   for (const Row& row : *rows)
     if (row[4].starts_with(wanted.machine))
       variants.push_back({.id = id_in(row[0]),
@@ -509,29 +511,30 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
   if (variants.empty() && !rows->empty() && !wanted.machine.empty())
     return no_machine(*rows, wanted);
   std::set<std::string> roles;
-  for (const Variant& variant : variants)
+  for (const MeasuredCommand& variant : variants)
     if (!variant.role.empty()) roles.insert(variant.role);
   const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
-  std::erase_if(variants, [&](const Variant& variant) {
+  std::erase_if(variants, [&](const MeasuredCommand& variant) {
     return role != "all" && variant.role != role && !(wanted.role.empty() && variant.role.empty());
   });
   if (variants.empty()) return no_variant(wanted, roles);
-  std::ranges::sort(variants, [](const Variant& a, const Variant& b) {
+  std::ranges::sort(variants, [](const MeasuredCommand& a, const MeasuredCommand& b) {
     return std::tie(a.benchmark, a.role, a.command, a.machine_class) <
            std::tie(b.benchmark, b.role, b.command, b.machine_class);
   });
   return variants;
 }
 
-Result<std::vector<MetricHistory>> Loader::series(const Variant& variant, const Wanted& wanted) {
+Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant,
+                                                  const SeriesSelection& wanted) {
   const auto condition = condition_of_points(database_, variant, wanted);
   if (!condition) return condition.error();
   auto rows = database_.ask(
       fmt::format(
           "SELECT began, added, session, commit_name, branch, anchor, layout, numbers, {} "
           "FROM lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
-          wanted.uuids ? "(SELECT uuid FROM lauka_session WHERE id = session)" : "''", *condition,
-          wanted.last),
+          wanted.reads_uuids ? "(SELECT uuid FROM lauka_session WHERE id = session)" : "''",
+          *condition, wanted.max_sessions),
       9);
   if (!rows) return rows.error();
   std::set<std::int64_t> names;
@@ -545,16 +548,16 @@ Result<std::vector<MetricHistory>> Loader::series(const Variant& variant, const 
   for (const Row& row : *rows) {
     const auto [known, is_new_layout] = layouts_.try_emplace(id_in(row[6]));
     std::vector<MetricRecord>& layout = known->second;
-    if (is_new_layout) layout = decode_layout(name(known->first));
+    if (is_new_layout) layout = decode_metric_names(name(known->first));
     for (const std::size_t metric : wanted_metrics(layout, wanted.metrics)) {
-      SeriesPoint point{.began = id_in(row[0]),
-                        .added = id_in(row[1]),
-                        .session = id_in(row[2]),
-                        .uuid = row[8],
-                        .commit = name(id_in(row[3])),
-                        .branch = name(id_in(row[4])),
-                        .anchor = name(id_in(row[5])),
-                        .values = layout[metric]};
+      SessionPoint point{.began = id_in(row[0]),
+                         .order_added = id_in(row[1]),
+                         .session = id_in(row[2]),
+                         .uuid = row[8],
+                         .commit = name(id_in(row[3])),
+                         .branch = name(id_in(row[4])),
+                         .anchor = name(id_in(row[5])),
+                         .values = layout[metric]};
       if (!decode_values(point.values, metric, row[7])) continue;
       point.endings = decode_endings(row[7]);
       const auto [place, is_new] =
@@ -571,7 +574,7 @@ Result<std::vector<MetricHistory>> Loader::series(const Variant& variant, const 
 
 Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
   if (std::ranges::all_of(all, has_one_anchor)) return {};
-  const Variant& variant = all.front().variant;
+  const MeasuredCommand& variant = all.front().variant;
   const auto rows = database_.ask(
       fmt::format(
           "SELECT name, anchor, layout, numbers FROM lauka_point WHERE variant IN (SELECT "
@@ -594,8 +597,8 @@ Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
   return {};
 }
 
-Result<std::map<std::int64_t, std::string>> Loader::acknowledged(std::int64_t variant,
-                                                                 const std::string& metric) {
+Result<std::map<std::int64_t, std::string>> Loader::read_acknowledgements(
+    std::int64_t variant, const std::string& metric) {
   const auto rows = database_.ask(
       fmt::format("SELECT began, {} FROM lauka_acknowledged WHERE variant = {} AND metric = {}",
                   name_in("note"), variant, text_id(metric)),
@@ -670,7 +673,7 @@ Result<void> acknowledge(Database& database, std::int64_t variant, const std::st
   });
 }
 
-Result<SessionRecord> record_in(const std::string& file) {
+Result<SessionRecord> read_session_file(const std::string& file) {
   const auto text = os::read_file(file, kMaxBytes);
   return text ? read_record(*text) : Result<SessionRecord>(text.error());
 }
@@ -694,14 +697,14 @@ Result<AddResult> Adder::add(std::span<const std::string> files) {
       if (auto done = add_file(files[next++], std::move(record)); !done) return done.error();
   }
   if (auto done = flush(); !done) return done.error();
-  added_.there = files_ - added_.bad - added_.sessions;
+  added_.already_stored = files_ - added_.refused_files - added_.added_sessions;
   return added_;
 }
 
 Result<void> Adder::add_file(const std::string& file, Result<SessionRecord> record) {
   ++files_;
   if (!record) {
-    ++added_.bad;
+    ++added_.refused_files;
     report_bad_(record.error().prefixed(cited(file)));
     return {};
   }
@@ -715,9 +718,9 @@ Result<void> Adder::flush() {
   const auto added = store_.add(batch_);
   if (!added)
     return Error{fmt::format("{}; {} of {} were added before that", added.error().line(),
-                             added_.sessions, plural(files_, "file")),
+                             added_.added_sessions, plural(files_, "file")),
                  "add them again"};
-  added_.sessions += *added;
+  added_.added_sessions += *added;
   batch_.clear();
   points_ = 0;
   return {};

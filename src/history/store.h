@@ -17,7 +17,7 @@
 namespace lauka::history {
 
 /// A command that was measured on one class of machines.
-struct Variant {
+struct MeasuredCommand {
   std::int64_t id = 0;
   std::string benchmark{};
   std::string role{};
@@ -26,9 +26,9 @@ struct Variant {
   Machine machine{};
 };
 
-struct SeriesPoint {
+struct SessionPoint {
   std::int64_t began = 0;  ///< start of the session in milliseconds since 1970
-  std::int64_t added =
+  std::int64_t order_added =
       0;  ///< number that grows in the order in which sessions were added; 0 if unknown
   std::int64_t session = 0;  ///< id in the table lauka_session; 0 without a database
   std::string uuid{};
@@ -44,31 +44,33 @@ struct SeriesPoint {
 };
 
 struct MetricHistory {
-  Variant variant{};
+  MeasuredCommand variant{};
   MetricRecord metric{};  ///< name, unit and latest direction; other members are unused
-  std::vector<SeriesPoint> points{};
+  std::vector<SessionPoint> points{};
   std::size_t points_without_ratio = 0;  ///< number of points whose `to_anchor` was removed,
                                          ///< because it could not be converted to the newest anchor
 };
 
 /// A selection from a history. An empty member, except `metrics` and `role`, does not restrict the
 /// selection.
-struct Wanted {
+struct SeriesSelection {
   std::string benchmark{};
   std::vector<std::string> metrics{};  ///< names of metrics, or "all"; empty: wall_time or, if it
                                        ///< was not measured, the first metric
   std::string role{};     ///< role in a suite; empty: candidate if there is one; "all": every role
   std::string machine{};  ///< class of machines, or its first characters
   std::string branch{};
-  std::string commit{};      ///< commit at which the variants were measured
-  bool only_commit = false;  ///< true: only points of `commit`
-  bool uuids = false;
-  std::size_t last = 1000;  ///< largest number of sessions in a series; older sessions are left out
+  std::string commit{};              ///< commit at which the variants were measured
+  bool drops_other_commits = false;  ///< true: only points of `commit`
+  bool reads_uuids = false;
+  std::size_t max_sessions =
+      1000;  ///< largest number of sessions in a series; older sessions are left out
 };
 
 /// Returns the series of one session, each with one point. Ignores members of `wanted` other than
 /// `metrics` and `role`.
-std::vector<MetricHistory> make_histories(const SessionRecord& session, const Wanted& wanted);
+std::vector<MetricHistory> make_histories(const SessionRecord& session,
+                                          const SeriesSelection& wanted);
 
 /// Returns the commit of a session, with "+dirty" if there were uncommitted changes; empty if
 /// unknown.
@@ -81,7 +83,7 @@ struct SessionLine {
   std::string branch{};
   std::string host{};
   std::string machine_class{};
-  std::size_t results = 0;
+  std::size_t result_count = 0;
   bool complete = true;
 };
 
@@ -94,19 +96,20 @@ class Loader {
 
   /// Returns the wanted variants, ordered by benchmark, role, command and class of machines.
   /// Returns an error if there are none.
-  Result<std::vector<Variant>> variants(const Wanted& wanted);
+  Result<std::vector<MeasuredCommand>> variants(const SeriesSelection& wanted);
 
   /// Returns a series for each wanted metric of a variant. Converts ratios to other anchors into
   /// ratios to the newest anchor; removes ratios that cannot be converted.
-  Result<std::vector<MetricHistory>> series(const Variant& variant, const Wanted& wanted);
+  Result<std::vector<MetricHistory>> series(const MeasuredCommand& variant,
+                                            const SeriesSelection& wanted);
 
   /// Returns the notes of acknowledged steps, by the start of the first session after the step (in
   /// milliseconds since 1970).
-  Result<std::map<std::int64_t, std::string>> acknowledged(std::int64_t variant,
-                                                           const std::string& metric);
+  Result<std::map<std::int64_t, std::string>> read_acknowledgements(std::int64_t variant,
+                                                                    const std::string& metric);
 
  private:
-  Error no_variant(const Wanted& wanted, const std::set<std::string>& roles);
+  Error no_variant(const SeriesSelection& wanted, const std::set<std::string>& roles);
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;
   Result<void> chain_anchors(std::vector<MetricHistory>& all);
@@ -130,13 +133,13 @@ class Store {
 };
 
 /// Reads the session in `file`. The error is a predicate; the caller adds the subject.
-Result<SessionRecord> record_in(const std::string& file);
+Result<SessionRecord> read_session_file(const std::string& file);
 
 struct AddResult {
-  std::size_t sessions = 0;
-  std::size_t there = 0;  ///< number of sessions not added, because the database or an earlier file
-                          ///< had them
-  std::size_t bad = 0;
+  std::size_t added_sessions = 0;
+  std::size_t already_stored = 0;  ///< number of sessions not added, because the database or an
+                                   ///< earlier file had them
+  std::size_t refused_files = 0;
 };
 
 class Adder {
@@ -167,7 +170,7 @@ struct ForgetRequest {
   std::string session{};
   std::string commit{};
   std::string
-      before{};  ///< date or time in UTC, such as "2026-11-22"; earlier sessions are deleted
+      before_date{};  ///< date or time in UTC, such as "2026-11-22"; earlier sessions are deleted
 };
 
 /// Deletes sessions and returns their number. Returns an error if no session matches, or if several

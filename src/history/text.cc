@@ -31,7 +31,7 @@ constexpr std::size_t kShownOfId = 8;
 
 stats::Change make_change(double value, double low, double high) {
   return {.change = std::expm1(value),
-          .bounds = stats::ChangeBounds{std::expm1(low), std::expm1(high)}};
+          .bounds = stats::IntervalEnds{std::expm1(low), std::expm1(high)}};
 }
 
 stats::Change make_change(double logarithm, std::optional<double> reach) {
@@ -51,9 +51,10 @@ std::string differences_in_words(const FleetEffect& effect) {
   const std::size_t count = effect.machines.size();
   if (count == 1) return "one class of machines: nothing is known of others";
   std::string text =
-      combined.between > 0.0
+      combined.deviation_between_machines > 0.0
           ? fmt::format("it differs between machines by {} (standard deviation)",
-                        report::signed_percent(std::expm1(combined.between), 1).substr(1))
+                        report::signed_percent(std::expm1(combined.deviation_between_machines), 1)
+                            .substr(1))
           : "the machines differ no more than their own errors";
   constexpr double smallest = 0.001;
   text += fmt::format(
@@ -74,8 +75,8 @@ std::optional<double> reach_between(const Observation& from, const Observation& 
 }
 
 report::Ink choose_ink(const SteppedSeries& stepped, std::size_t commit) {
-  const Observation& from = stepped.trend.commits[commit - 1];
-  const Observation& to = stepped.trend.commits[commit];
+  const Observation& from = stepped.trend.observations[commit - 1];
+  const Observation& to = stepped.trend.observations[commit];
   const Better better = stepped.series.metric.better;
   const auto reach = reach_between(from, to);
   const double change = to.value - from.value;
@@ -84,7 +85,7 @@ report::Ink choose_ink(const SteppedSeries& stepped, std::size_t commit) {
 }
 
 std::string number(std::optional<double> value) {
-  return value ? report::full_precision(*value) : "";
+  return value ? report::exact_decimal(*value) : "";
 }
 
 std::string time_of_day(std::int64_t milliseconds) {
@@ -98,7 +99,7 @@ std::string column_of(const MetricHistory& series) {
   return name + "." + series.metric.name + "@" + series.variant.machine_class;
 }
 
-nlohmann::ordered_json fields(const MetricHistory& series, const SeriesPoint& point) {
+nlohmann::ordered_json fields(const MetricHistory& series, const SessionPoint& point) {
   const auto optional = [](std::optional<double> value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   };
@@ -115,10 +116,10 @@ nlohmann::ordered_json fields(const MetricHistory& series, const SeriesPoint& po
                                 {"branch", point.branch},
                                 {"mean", point.values.mean},
                                 {"stddev", optional(point.values.stddev)},
-                                {"runs", point.values.runs},
+                                {"runs", point.values.summarized_values},
                                 {"failed_runs", point.endings.failed_runs()}};
-  for (const auto& [name, ratio] : {std::pair("reference", &point.values.to_reference),
-                                    std::pair("anchor", &point.values.to_anchor)}) {
+  for (const auto& [name, ratio] : {std::pair("reference", &point.values.ratio_to_reference),
+                                    std::pair("anchor", &point.values.ratio_to_anchor)}) {
     all[fmt::format("log_ratio_to_{}", name)] = *ratio ? optional((*ratio)->value) : optional({});
     all[fmt::format("error_to_{}", name)] = *ratio ? optional((*ratio)->error) : optional({});
   }
@@ -137,7 +138,7 @@ TableWriter csv_writer(const Sink& sink) {
   for (const auto& [name, value] : columns.items()) head += (head.empty() ? "" : ",") + name;
   sink(head + "\r\n");
   return {[sink](const MetricHistory& series) {
-    for (const SeriesPoint& point : series.points) {
+    for (const SessionPoint& point : series.points) {
       std::string line;
       for (const auto& value : fields(series, point)) line += csv_text(value) + ",";
       line.pop_back();
@@ -148,32 +149,34 @@ TableWriter csv_writer(const Sink& sink) {
 
 TableWriter json_lines_writer(const Sink& sink) {
   return {[sink](const MetricHistory& series) {
-    for (const SeriesPoint& point : series.points) sink(dumped(fields(series, point), -1) + "\n");
+    for (const SessionPoint& point : series.points)
+      sink(json_text(fields(series, point), -1) + "\n");
   }};
 }
 
 TableWriter benchfmt_writer(const Sink& sink) {
-  return {[sink,
-           known = std::map<std::string, std::string>()](const MetricHistory& series) mutable {
-    const auto set = [&](const std::string& key, const std::string& value) {
-      if (known[key] == value) return;
-      known[key] = value;
-      sink(key + ": " + one_line(value) + "\n");
-    };
-    const auto go_name = report::benchfmt_word;
-    const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
-    std::string name = "Benchmark" + go_name(series.variant.benchmark);
-    if (!series.variant.role.empty()) name += "/role=" + go_name(series.variant.role);
-    if (!series.variant.command.empty()) name += "/command=" + go_name(series.variant.command);
-    set("machine", series.variant.machine_class);
-    set("cpu", series.variant.machine.cpu_model);
-    for (const SeriesPoint& point : series.points) {
-      set("session", point.uuid);
-      set("commit", point.commit);
-      set("branch", point.branch);
-      sink(fmt::format("{} {} {} {}\n", name, point.values.runs, number(point.values.mean), unit));
-    }
-  }};
+  return {
+      [sink, known = std::map<std::string, std::string>()](const MetricHistory& series) mutable {
+        const auto set = [&](const std::string& key, const std::string& value) {
+          if (known[key] == value) return;
+          known[key] = value;
+          sink(key + ": " + one_line(value) + "\n");
+        };
+        const auto go_name = report::benchfmt_word;
+        const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
+        std::string name = "Benchmark" + go_name(series.variant.benchmark);
+        if (!series.variant.role.empty()) name += "/role=" + go_name(series.variant.role);
+        if (!series.variant.command.empty()) name += "/command=" + go_name(series.variant.command);
+        set("machine", series.variant.machine_class);
+        set("cpu", series.variant.machine.cpu_model);
+        for (const SessionPoint& point : series.points) {
+          set("session", point.uuid);
+          set("commit", point.commit);
+          set("branch", point.branch);
+          sink(fmt::format("{} {} {} {}\n", name, point.values.summarized_values,
+                           number(point.values.mean), unit));
+        }
+      }};
 }
 
 TableWriter bmf_writer(const Sink& sink) {
@@ -192,16 +195,16 @@ TableWriter bmf_writer(const Sink& sink) {
         state->machines.emplace(name, series.variant.machine_class).first->second;
     if (machine != series.variant.machine_class) name += " " + series.variant.machine_class;
     nlohmann::ordered_json measure = {{"value", values.mean}};
-    if (values.stddev && values.runs > 0) {
+    if (values.stddev && values.summarized_values > 0) {
       const double reach =
-          half_width_95(*values.stddev / std::sqrt(static_cast<double>(values.runs)),
-                        static_cast<double>(values.runs) - 1.0);
+          half_width_95(*values.stddev / std::sqrt(static_cast<double>(values.summarized_values)),
+                        static_cast<double>(values.summarized_values) - 1.0);
       measure["lower_value"] = values.mean - reach;
       measure["upper_value"] = values.mean + reach;
     }
     state->document[name][series.metric.name] = std::move(measure);
   };
-  return {add, [state, sink] { sink(dumped(state->document, 2) + "\n"); }};
+  return {add, [state, sink] { sink(json_text(state->document, 2) + "\n"); }};
 }
 
 TableWriter otava_writer(const Sink& sink) {
@@ -216,8 +219,8 @@ TableWriter otava_writer(const Sink& sink) {
   };
   const auto state = std::make_shared<State>();
   const auto add = [state](const MetricHistory& series) {
-    for (const SeriesPoint& point : series.points) {
-      Line& line = state->lines[{point.began, point.added, point.session}];
+    for (const SessionPoint& point : series.points) {
+      Line& line = state->lines[{point.began, point.order_added, point.session}];
       line.commit = point.commit;
       line.branch = point.branch;
       line.values[state->columns.size()] = point.values.mean;
@@ -268,24 +271,24 @@ report::Table make_table(std::initializer_list<std::string_view> headings) {
   report::Table table;
   for (const std::string_view heading : headings)
     table.columns.push_back({.heading = {std::string(heading), report::Ink::Dim},
-                             .holds = report::CellContent::Text,
+                             .cell_content = report::CellContent::Text,
                              .cut = report::Cut::Middle});
   return table;
 }
 
 report::Table table_with_drawing(std::initializer_list<std::string_view> headings) {
   report::Table table = make_table(headings);
-  table.columns.push_back({.dropped_at = report::Less::Drawing, .cut = report::Cut::Middle});
-  table.steps.push_back({.less = report::Less::Drawing});
+  table.columns.push_back({.dropped_at = report::OmittedPart::Drawing, .cut = report::Cut::Middle});
+  table.steps.push_back({.last_omitted_part = report::OmittedPart::Drawing});
   return table;
 }
 
 std::string machine_text(const Machine& machine) {
   std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
   if (has_fewer_cpus(machine))
-    text += fmt::format(", {} of {} CPUs", machine.allowance->cpus.size(), machine.cpus);
-  else if (machine.cpus > 0)
-    text += fmt::format(", {} CPUs", machine.cpus);
+    text += fmt::format(", {} of {} CPUs", machine.allowance->cpus.size(), machine.cpu_count);
+  else if (machine.cpu_count > 0)
+    text += fmt::format(", {} CPUs", machine.cpu_count);
   if (const auto& allowance = machine.allowance) {
     if (allowance->cpu_quota) text += fmt::format(", CPU quota {:.3g}", *allowance->cpu_quota);
     if (allowance->memory_limit)
@@ -293,7 +296,8 @@ std::string machine_text(const Machine& machine) {
               report::quantity(static_cast<double>(*allowance->memory_limit), Unit::Bytes);
   }
   for (const std::string& part :
-       {machine.system + (machine.kernel.empty() ? "" : " " + machine.kernel), machine.governor,
+       {machine.kernel_name + (machine.kernel.empty() ? "" : " " + machine.kernel),
+        machine.governor,
         machine.hypervisor == "unknown" ? std::string("virtual") : machine.hypervisor})
     if (!part.empty()) text += ", " + part;
   return one_line(text);
@@ -344,8 +348,8 @@ std::string value_text(const SteppedSeries& stepped, const Observation& commit) 
 }
 
 std::string change_text(const SteppedSeries& stepped, std::size_t commit) {
-  const Observation& from = stepped.trend.commits[commit - 1];
-  const Observation& to = stepped.trend.commits[commit];
+  const Observation& from = stepped.trend.observations[commit - 1];
+  const Observation& to = stepped.trend.observations[commit];
   const double change = to.value - from.value;
   if (stepped.trend.is_logarithm)
     return report::delta_text(make_change(change, reach_between(from, to)));
@@ -365,14 +369,14 @@ std::string_view values_heading(ComparedWith against) {
       return "to the reference";
     case ComparedWith::Anchor:
       return "to the anchor";
-    case ComparedWith::Usual:
+    case ComparedWith::AnchorIfPresent:
     case ComparedWith::Nothing:
       break;
   }
   return "value";
 }
 
-std::string machine_line(const Variant& variant) {
+std::string machine_line(const MeasuredCommand& variant) {
   return fmt::format("machine {}: {}", one_line(variant.machine_class),
                      machine_text(variant.machine));
 }
@@ -399,19 +403,19 @@ std::string state_suffix(const KnownStep& step) {
 }
 
 std::string pending_text(const SteppedSeries& stepped) {
-  if (!stepped.pending) return "";
+  if (!stepped.possible_step_at) return "";
   return fmt::format("a step may be at {}; one more commit decides",
-                     commit_name(stepped.trend.commits[*stepped.pending]));
+                     commit_name(stepped.trend.observations[*stepped.possible_step_at]));
 }
 
 namespace {
 
 std::string step_line(const SteppedSeries& stepped, const KnownStep& known) {
-  const auto& commits = stepped.trend.commits;
+  const auto& commits = stepped.trend.observations;
   const stats::LevelStep& step = known.step;
   std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
-                                 commit_name(commits[step.at]), state_suffix(known));
-  if (const Endings& endings = commits[step.at].endings; !endings.failed.empty())
+                                 commit_name(commits[step.first_point]), state_suffix(known));
+  if (const Endings& endings = commits[step.first_point].endings; !endings.failed.empty())
     line += ", where " + report::failures_text(endings);
   if (step.earliest != step.latest)
     line += fmt::format(" (the commit is one of {} to {})", commit_name(commits[step.earliest]),
@@ -422,7 +426,7 @@ std::string step_line(const SteppedSeries& stepped, const KnownStep& known) {
 }  // namespace
 
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {
-  const auto& commits = stepped.trend.commits;
+  const auto& commits = stepped.trend.observations;
   std::string text;
   for (const KnownStep& known : stepped.steps) {
     const std::string line = step_line(stepped, known);
@@ -437,7 +441,7 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
                     change_text(stepped, last), commits.size(), stats::kMinForSteps);
     if (is_sure) text += style.ascii ? report::to_ascii(line) : line;
   }
-  if (stepped.pending)
+  if (stepped.possible_step_at)
     text += "  " + pending_text(stepped) + "\n";
   else if (stepped.is_last_suspected && !commits.empty())
     text += fmt::format("  the last, {}, may be a step: a later one must confirm it\n",
@@ -454,22 +458,24 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
   report::Table table =
       make_table({"session", "began (UTC)", "commit", "branch", "machine", "host", "commands"});
   for (const SessionLine& line : sessions)
-    table.rows.push_back({{line.uuid.substr(0, kShownOfId)},
-                          {minute_text(line.began)},
-                          {short_commit(line.commit)},
-                          {line.branch},
-                          {line.machine_class},
-                          {line.host},
-                          {fmt::format("{}{}", line.results, line.complete ? "" : ", cut short")}});
+    table.rows.push_back(
+        {{line.uuid.substr(0, kShownOfId)},
+         {minute_text(line.began)},
+         {short_commit(line.commit)},
+         {line.branch},
+         {line.machine_class},
+         {line.host},
+         {fmt::format("{}{}", line.result_count, line.complete ? "" : ", cut short")}});
   for (const std::size_t column : {3U, 4U, 5U})
-    table.columns[column].dropped_at = report::Less::Place;
-  table.steps.push_back({.less = report::Less::Place});
+    table.columns[column].dropped_at = report::OmittedPart::Place;
+  table.steps.push_back({.last_omitted_part = report::OmittedPart::Place});
   return report::terminal_text(table, style);
 }
 
-std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style) {
+std::string benchmarks_text(const std::vector<MeasuredCommand>& variants,
+                            const report::Style& style) {
   report::Table table = make_table({"benchmark", "role", "command", "machine"});
-  for (const Variant& variant : variants)
+  for (const MeasuredCommand& variant : variants)
     table.rows.push_back({{variant.benchmark},
                           {variant.role},
                           {variant.command},
@@ -484,16 +490,16 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
   report::Table table =
       table_with_drawing({"commit", "measured (UTC)", values_heading(trend.against), "change"});
-  table.columns[1].dropped_at = report::Less::Date;
-  table.steps.push_back({.less = report::Less::Date});
+  table.columns[1].dropped_at = report::OmittedPart::Date;
+  table.steps.push_back({.last_omitted_part = report::OmittedPart::Date});
   for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
   Drawing drawing{style.ascii};
-  for (const Observation& observation : trend.commits)
+  for (const Observation& observation : trend.observations)
     for (const double end : {observation.value - observation.half_width_95(),
                              observation.value + observation.half_width_95()})
       drawing.scale.include(end);
-  for (std::size_t i = 0; i < trend.commits.size(); ++i) {
-    const Observation& observation = trend.commits[i];
+  for (std::size_t i = 0; i < trend.observations.size(); ++i) {
+    const Observation& observation = trend.observations[i];
     const double reach = observation.half_width_95();
     report::TableRow& row = table.rows.emplace_back(report::TableRow{
         {observation.commit.empty() ? "-" : short_commit(observation.commit)},
@@ -504,13 +510,13 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
     if (i > 0) row[3] = {change_text(stepped, i), choose_ink(stepped, i)};
   }
   for (const KnownStep& known : stepped.steps)
-    table.rows[known.step.at][3].text += "  step " + known.id + state_suffix(known);
-  for (std::size_t i = 0; i < trend.commits.size(); ++i) {
-    const std::string failures = report::failures_text(trend.commits[i].endings);
+    table.rows[known.step.first_point][3].text += "  step " + known.id + state_suffix(known);
+  for (std::size_t i = 0; i < trend.observations.size(); ++i) {
+    const std::string failures = report::failures_text(trend.observations[i].endings);
     if (!failures.empty()) table.rows[i][3].text += "  " + failures;
   }
   text += report::terminal_text(table, style);
-  if (stepped.pending) text += report::dim_note(pending_text(stepped), style);
+  if (stepped.possible_step_at) text += report::dim_note(pending_text(stepped), style);
   if (series.points_without_ratio > 0 && trend.against == ComparedWith::Anchor)
     text +=
         report::dim_note(fmt::format("{} of another anchor left out: no session has measured both",
@@ -524,17 +530,17 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
   Drawing ends{style.ascii};
   for (const double end : {0.0, combined.bounds.low, combined.bounds.high}) ends.scale.include(end);
   for (const MachineEffect& machine : effect.machines)
-    for (const double end :
-         {machine.value - machine.half_width_95(), machine.value + machine.half_width_95()})
+    for (const double end : {machine.ratio_logarithm - machine.half_width_95(),
+                             machine.ratio_logarithm + machine.half_width_95()})
       ends.scale.include(end);
   report::Table table = table_with_drawing({"", "", ""});
   for (const MachineEffect& machine : effect.machines) {
     const double reach = machine.half_width_95();
-    table.rows.push_back(
-        {{"  " + machine.variant.machine_class},
-         {machine_text(machine.variant.machine)},
-         {report::delta_text(make_change(machine.value, reach))},
-         {ends.draw(machine.value, machine.value - reach, machine.value + reach)}});
+    table.rows.push_back({{"  " + machine.variant.machine_class},
+                          {machine_text(machine.variant.machine)},
+                          {report::delta_text(make_change(machine.ratio_logarithm, reach))},
+                          {ends.draw(machine.ratio_logarithm, machine.ratio_logarithm - reach,
+                                     machine.ratio_logarithm + reach)}});
   }
   table.rows.push_back({{"  all", report::Ink::Bold},
                         {effect.machines.size() == 1
@@ -545,8 +551,8 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
   std::string text =
       effect.title + ": change from the reference\n" + report::terminal_text(table, style);
   std::string note = "  " + differences_in_words(effect);
-  if (effect.left_out > 0)
-    note += fmt::format("; {} without an interval left out", effect.left_out);
+  if (effect.sessions_left_out > 0)
+    note += fmt::format("; {} without an interval left out", effect.sessions_left_out);
   return text + report::dim_note(style.ascii ? report::to_ascii(note) : note, style);
 }
 
@@ -556,7 +562,8 @@ std::string fleet_html(const FleetEffect& effect) {
     rows.push_back(report::change_row(report::html_text(name), change, effect.better));
   };
   for (const MachineEffect& machine : effect.machines)
-    add(machine_line(machine.variant), make_change(machine.value, machine.half_width_95()));
+    add(machine_line(machine.variant),
+        make_change(machine.ratio_logarithm, machine.half_width_95()));
   add("all of them", make_change(effect.combined));
   return report::change_chart(std::move(rows)) + "<p class=\"aside\">" +
          report::html_text(differences_in_words(effect)) + "</p>\n";

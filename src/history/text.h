@@ -35,7 +35,7 @@ std::string title_of(const MetricHistory& series);
 std::string_view values_heading(ComparedWith against);
 
 /// Returns "machine 1a2b3c4d5e6f7081: AMD EPYC, 8 CPUs, Linux 6.1".
-std::string machine_line(const Variant& variant);
+std::string machine_line(const MeasuredCommand& variant);
 
 /// Returns the value of a commit with its 95% interval, if known: "591ms ± 5.1ms"; for ratios
 /// "−2.1% ± 0.3%".
@@ -61,7 +61,8 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
 /// Returns the text of `lauka-history list`.
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style);
 /// Returns the text of `lauka-history list --benchmarks`.
-std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style);
+std::string benchmarks_text(const std::vector<MeasuredCommand>& variants,
+                            const report::Style& style);
 
 /// Returns the text of `lauka-history show` for a series.
 std::string series_text(const SteppedSeries& stepped, const report::Style& style);

@@ -28,18 +28,19 @@ double value_of(const MetricRecord& values, bool has_medians) {
 
 std::optional<LogRatio> make_part(const MetricRecord& values, ComparedWith against,
                                   bool is_logarithm, bool has_medians) {
-  if (against == ComparedWith::Anchor) return values.to_anchor;
-  if (against == ComparedWith::Reference) return values.to_reference;
+  if (against == ComparedWith::Anchor) return values.ratio_to_anchor;
+  if (against == ComparedWith::Reference) return values.ratio_to_reference;
   const double value = value_of(values, has_medians);
   LogRatio part{.value = is_logarithm ? std::log(value) : value};
   if (has_medians) {
-    if (values.mad && values.runs > 1)
+    if (values.mad && values.summarized_values > 1)
       part.error = kErrorOfMedian * kDeviationOfMad * *values.mad /
-                   std::sqrt(static_cast<double>(values.runs)) / (is_logarithm ? value : 1.0);
+                   std::sqrt(static_cast<double>(values.summarized_values)) /
+                   (is_logarithm ? value : 1.0);
     return part;
   }
-  if (values.stddev && values.runs > 0)
-    part.error = *values.stddev / std::sqrt(static_cast<double>(values.runs)) /
+  if (values.stddev && values.summarized_values > 0)
+    part.error = *values.stddev / std::sqrt(static_cast<double>(values.summarized_values)) /
                  (is_logarithm ? values.mean : 1.0);
   return part;
 }
@@ -89,8 +90,9 @@ double link_error_at(const std::vector<Observation>& commits, const stats::Level
 void allow_for_links(const Trend& trend, std::vector<stats::LevelStep>& steps) {
   std::vector<stats::LevelStep> kept;
   for (stats::LevelStep step : steps) {
-    const double error = link_error_at(trend.commits, step);
-    const double level = trend.is_logarithm ? 1.0 : std::abs(trend.commits[step.at].value);
+    const double error = link_error_at(trend.observations, step);
+    const double level =
+        trend.is_logarithm ? 1.0 : std::abs(trend.observations[step.first_point].value);
     if (std::abs(step.change) <= std::max(kRounding * level, kSureOfLink * error)) continue;
     step.bounds.low -= kNormal95 * error;
     step.bounds.high += kNormal95 * error;
@@ -100,8 +102,8 @@ void allow_for_links(const Trend& trend, std::vector<stats::LevelStep>& steps) {
 }
 
 bool may_be_step(const Trend& trend, std::size_t at) {
-  const Observation& before = trend.commits[at - 1];
-  const Observation& last = trend.commits.back();
+  const Observation& before = trend.observations[at - 1];
+  const Observation& last = trend.observations.back();
   const double level = trend.is_logarithm ? 1.0 : std::abs(before.value);
   return before.link_error == last.link_error &&
          std::abs(last.value - before.value) > kRounding * level;
@@ -171,12 +173,12 @@ MergedSessions merge_sessions(std::span<const SessionPart> parts, double between
 void add_machine(FleetEffect& effect, const MetricHistory& series) {
   effect.better = series.metric.better;
   std::vector<SessionPart> ratios;
-  for (const SeriesPoint& point : series.points) {
-    const auto& ratio = point.values.to_reference;
+  for (const SessionPoint& point : series.points) {
+    const auto& ratio = point.values.ratio_to_reference;
     if (ratio && ratio->error > 0.0)
-      ratios.push_back({*ratio, point.values.runs});
+      ratios.push_back({*ratio, point.values.summarized_values});
     else
-      ++effect.left_out;
+      ++effect.sessions_left_out;
   }
   if (ratios.empty()) return;
   const double between = raise_small_errors(ratios);
@@ -215,40 +217,41 @@ double Observation::half_width_95() const {
 
 Trend make_trend(const MetricHistory& series, ComparedWith against) {
   Trend trend{.against = against};
-  if (against == ComparedWith::Usual)
-    trend.against = !series.points.empty() && series.points.back().values.to_anchor
+  if (against == ComparedWith::AnchorIfPresent)
+    trend.against = !series.points.empty() && series.points.back().values.ratio_to_anchor
                         ? ComparedWith::Anchor
                         : ComparedWith::Nothing;
   const bool has_medians = std::ranges::all_of(
-      series.points, [](const SeriesPoint& point) { return point.values.median.has_value(); });
+      series.points, [](const SessionPoint& point) { return point.values.median.has_value(); });
   trend.is_logarithm = trend.against != ComparedWith::Nothing ||
-                       std::ranges::all_of(series.points, [&](const SeriesPoint& point) {
+                       std::ranges::all_of(series.points, [&](const SessionPoint& point) {
                          return value_of(point.values, has_medians) > 0.0;
                        });
   std::map<std::string, std::size_t> places;
   std::vector<SessionPart> all;
   std::vector<std::size_t> place_of;
-  for (const SeriesPoint& point : series.points) {
+  for (const SessionPoint& point : series.points) {
     const auto part = make_part(point.values, trend.against, trend.is_logarithm, has_medians);
     if (!part) continue;
-    std::size_t place = trend.commits.size();
+    std::size_t place = trend.observations.size();
     if (!point.commit.empty()) place = places.emplace(point.commit, place).first->second;
-    if (place == trend.commits.size())
-      trend.commits.push_back({.began = point.began, .commit = point.commit});
-    all.push_back({*part, point.values.runs});
+    if (place == trend.observations.size())
+      trend.observations.push_back({.began = point.began, .commit = point.commit});
+    all.push_back({*part, point.values.summarized_values});
     place_of.push_back(place);
-    trend.commits[place].endings.add(point.endings);
+    trend.observations[place].endings.add(point.endings);
     if (trend.against == ComparedWith::Anchor)
-      trend.commits[place].link_error = std::max(trend.commits[place].link_error, point.link_error);
+      trend.observations[place].link_error =
+          std::max(trend.observations[place].link_error, point.link_error);
   }
   const double between = raise_small_errors(all);
-  std::vector<std::vector<SessionPart>> parts(trend.commits.size());
+  std::vector<std::vector<SessionPart>> parts(trend.observations.size());
   for (std::size_t i = 0; i < all.size(); ++i) parts[place_of[i]].push_back(all[i]);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const MergedSessions merged = merge_sessions(parts[i], between);
-    trend.commits[i].value = merged.ratio.value;
-    trend.commits[i].error = merged.ratio.error;
-    trend.commits[i].degrees = merged.degrees;
+    trend.observations[i].value = merged.ratio.value;
+    trend.observations[i].error = merged.ratio.error;
+    trend.observations[i].degrees = merged.degrees;
   }
   return trend;
 }
@@ -261,7 +264,7 @@ void AnchorLinks::add(const std::string& of, const std::string& to, const LogRat
     links_[{to, of}].push_back({-ratio.value, ratio.error});
 }
 
-std::map<std::string, LogRatio> AnchorLinks::to(const std::string& newest) const {
+std::map<std::string, LogRatio> AnchorLinks::ratios_to(const std::string& newest) const {
   std::map<std::string, LogRatio> found{{newest, {0.0, 0.0}}};
   std::deque<std::string> next{newest};
   while (!next.empty()) {
@@ -295,7 +298,7 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
                                            ComparedWith against) {
   SteppedSeries stepped{.series = std::move(series)};
   stepped.trend = make_trend(stepped.series, against);
-  const auto& commits = stepped.trend.commits;
+  const auto& commits = stepped.trend.observations;
   std::vector<stats::SeriesPoint> points;
   points.reserve(commits.size());
   for (const Observation& observation : commits)
@@ -305,14 +308,16 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
   allow_for_links(stepped.trend, found.steps);
   stepped.is_last_suspected = found.is_last_suspected;
-  if (found.pending && may_be_step(stepped.trend, *found.pending)) stepped.pending = found.pending;
+  if (found.pending_first_point && may_be_step(stepped.trend, *found.pending_first_point))
+    stepped.possible_step_at = found.pending_first_point;
   if (found.steps.empty()) return stepped;
-  const auto notes = loader.acknowledged(stepped.series.variant.id, stepped.series.metric.name);
+  const auto notes =
+      loader.read_acknowledgements(stepped.series.variant.id, stepped.series.metric.name);
   if (!notes) return notes.error();
   const Better better = stepped.series.metric.better;
   for (std::size_t i = 0; i < found.steps.size(); ++i) {
     const stats::LevelStep& step = found.steps[i];
-    KnownStep known{.step = step, .id = step_id(stepped.series, commits[step.at].began)};
+    KnownStep known{.step = step, .id = step_id(stepped.series, commits[step.first_point].began)};
     const auto note = notes->lower_bound(commits[step.earliest].began);
     if (note != notes->end() && note->first <= commits[step.latest].began) {
       known.state = StepState::Acknowledged;
@@ -327,14 +332,14 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
   return stepped;
 }
 
-std::vector<FleetEffect> fleet_effects(std::span<const MetricHistory> all) {
+std::vector<FleetEffect> combine_by_title(std::span<const MetricHistory> all) {
   std::map<std::string, FleetEffect> by_title;
   for (const MetricHistory& series : all) add_machine(by_title[title_of(series)], series);
   std::vector<FleetEffect> effects;
   for (auto& [title, effect] : by_title) {
     std::vector<stats::Effect> found;
     for (const MachineEffect& machine : effect.machines)
-      found.push_back({machine.value, machine.error * machine.error, machine.degrees});
+      found.push_back({machine.ratio_logarithm, machine.error * machine.error, machine.degrees});
     const auto combined = stats::combine(found, kConfidence95);
     if (!combined) continue;
     effect.title = title;
@@ -353,7 +358,7 @@ bool is_worse_than(const FleetEffect& effect, double percent, bool each) {
   if (!each) return worse(effect.combined.bounds.low, effect.combined.bounds.high);
   return std::ranges::any_of(effect.machines, [&](const auto& machine) {
     const double reach = machine.half_width_95();
-    return worse(machine.value - reach, machine.value + reach);
+    return worse(machine.ratio_logarithm - reach, machine.ratio_logarithm + reach);
   });
 }
 

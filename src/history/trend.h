@@ -34,15 +34,16 @@ class AnchorLinks {
 
   /// Returns, for each other anchor that is linked to `newest`, the logarithm of its ratio to
   /// `newest`. Links may be indirect.
-  std::map<std::string, LogRatio> to(const std::string& newest) const;
+  std::map<std::string, LogRatio> ratios_to(const std::string& newest) const;
 
  private:
   std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> links_{};
 };
 
 enum class ComparedWith : unsigned char {
-  Usual,    ///< Anchor if the newest session of the series has a ratio to an anchor, else Nothing
-  Nothing,  ///< no comparison: values as measured
+  AnchorIfPresent,  ///< Anchor if the newest session of the series has a ratio to an anchor, else
+                    ///< Nothing
+  Nothing,          ///< no comparison: values as measured
   Reference,
   Anchor,
 };
@@ -67,9 +68,9 @@ struct Observation {
 
 /// A series by commit, ordered by the first session of each commit.
 struct Trend {
-  ComparedWith against = ComparedWith::Nothing;  ///< never ComparedWith::Usual
+  ComparedWith against = ComparedWith::Nothing;  ///< never ComparedWith::AnchorIfPresent
   bool is_logarithm = true;                      ///< true: all values of `commits` are logarithms
-  std::vector<Observation> commits{};
+  std::vector<Observation> observations{};
 };
 
 /// Combines the sessions of each commit of a series.
@@ -96,7 +97,7 @@ struct SteppedSeries {
   bool is_last_suspected = false;
   /// Index of the first commit after a possible step; nullopt if there is none. One more commit
   /// like the last would confirm the step.
-  std::optional<std::size_t> pending{};
+  std::optional<std::size_t> possible_step_at{};
 };
 
 /// Finds the steps of a series, and reads the notes about steps from the database.
@@ -108,9 +109,9 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
 std::string step_id(const MetricHistory& series, std::int64_t began);
 
 struct MachineEffect {
-  Variant variant{};
-  double value = 0.0;  ///< natural logarithm of the ratio
-  double error = 0.0;  ///< standard error of `value`
+  MeasuredCommand variant{};
+  double ratio_logarithm = 0.0;  ///< natural logarithm of the ratio
+  double error = 0.0;            ///< standard error of `value`
   double degrees = 1.0;
 
   double half_width_95() const { return history::half_width_95(error, degrees); }
@@ -121,14 +122,15 @@ struct FleetEffect {
   Better better = Better::Less;
   std::vector<MachineEffect> machines{};
   stats::CombinedEffect combined{};
-  std::size_t left_out = 0;  ///< number of sessions that were left out, because their ratio to the
-                             ///< reference is missing, or its standard error is missing or 0
+  std::size_t sessions_left_out =
+      0;  ///< number of sessions that were left out, because their ratio to the
+          ///< reference is missing, or its standard error is missing or 0
 };
 
 /// Combines series of different classes of machines that have the same title (title_of). Returns an
 /// effect for each title, ordered by title; leaves out titles without a usable ratio to the
 /// reference.
-std::vector<FleetEffect> fleet_effects(std::span<const MetricHistory> all);
+std::vector<FleetEffect> combine_by_title(std::span<const MetricHistory> all);
 
 /// True if all of the 95% interval of the combined change is worse than a factor of 1 + `percent` /
 /// 100. If `each`: true if this holds for the change on at least one class of machines. Always

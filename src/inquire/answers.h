@@ -23,7 +23,7 @@ std::string list_events(const Catalog& catalog, std::string_view filter, std::si
 struct MetricLine {
   std::string name;
   std::string unit;
-  std::string here;  ///< "yes", "no", or the option that adds the metric
+  std::string availability;  ///< "yes", "no", or the option that adds the metric
   std::string meaning;
 };
 
@@ -39,7 +39,7 @@ std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t colum
 std::string explain_events(Explanation explanation);
 
 /// Returns a table with a line per thread and a line of totals; unknown values are "-".
-std::string threads_table(const cores::Threads& threads);
+std::string threads_table(const cores::ThreadTable& threads);
 
 enum class Severity : unsigned char { Ok, Note, Problem };
 
@@ -47,7 +47,7 @@ std::string_view name_of(Severity standing);
 
 struct CheckLine {
   std::string topic;
-  Severity standing = Severity::Ok;
+  Severity severity = Severity::Ok;
   std::string finding;
   std::string remedy;
 };
@@ -66,18 +66,18 @@ std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> e
 void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::string>& kinds,
                      std::chrono::nanoseconds time, std::string& text);
 
-struct Watching {
+struct ThreadWatch {
   std::chrono::nanoseconds interval{};
   std::optional<std::chrono::nanoseconds> during{};  ///< nullopt: until the processes end
   std::chrono::nanoseconds time_ahead{};             ///< time since 1970 (UTC) minus `now`
   std::function<std::chrono::nanoseconds()> now;
   std::function<void(std::chrono::nanoseconds)> wait;
-  std::function<bool()> is_over;
+  std::function<bool()> must_stop;
   std::function<Result<void>(std::string_view)> write;
 };
 
 /// Reads the threads once per interval, and writes each result at once. Skips a reading if the
 /// previous one took too long; the next samples then cover more time.
-Result<void> watch_threads(cores::ThreadStream& stream, const Watching& watching);
+Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watching);
 
 }  // namespace lauka::inquire

@@ -26,7 +26,7 @@ std::string comma_separated(const std::vector<std::string>& words) {
 std::string remedy_by_tune(const MachineFacts& facts, const std::string& name,
                            const std::string& otherwise) {
   const auto has = [&](const std::string& text) {
-    return std::ranges::find(facts.tunable, text) != facts.tunable.end();
+    return std::ranges::find(facts.helpful_switches, text) != facts.helpful_switches.end();
   };
   if (has(name)) return "sudo lauka --tune ...";
   if (has("+" + name)) return "sudo lauka --tune=+" + name + " ...";
@@ -36,12 +36,12 @@ std::string remedy_by_tune(const MachineFacts& facts, const std::string& name,
 CheckLine engine_line(const EngineFacts& engine) {
   const EngineRow& row = row_of(engine.engine);
   const std::string topic = fmt::format("engine {}", row.name);
-  if (engine.missing)
+  if (engine.why_unusable)
     return {topic, row.needs_installation ? Severity::Note : Severity::Problem,
-            engine.missing->what, engine.missing->remedy};
+            engine.why_unusable->what, engine.why_unusable->remedy};
   const bool has_counters = !engine.counters.empty();
-  const bool none_works =
-      std::ranges::all_of(engine.counters, [](const CounterFacts& pmu) { return pmu.alive == 0; });
+  const bool none_works = std::ranges::all_of(
+      engine.counters, [](const CounterFacts& pmu) { return pmu.working_counters == 0; });
   if (has_counters && none_works)
     return {topic, Severity::Problem, "no counter is free at the moment (see below)", ""};
   std::string finding = "counts " + comma_separated(engine.events);
@@ -52,15 +52,15 @@ CheckLine engine_line(const EngineFacts& engine) {
 
 CheckLine counters_line(const CounterFacts& counters, bool several) {
   CheckLine line{several ? "counters " + counters.pmu : "counters", Severity::Ok,
-                 fmt::format("{} of {} count", counters.alive, counters.listed), ""};
+                 fmt::format("{} of {} count", counters.working_counters, counters.listed), ""};
   const auto add = [&](Severity standing, const std::string& finding, const char* remedy) {
-    line.standing = std::max(line.standing, standing);
+    line.severity = std::max(line.severity, standing);
     line.finding += "; " + finding;
     line.remedy = remedy;
   };
-  if (const std::size_t dead = counters.free - counters.alive; dead > 0)
+  if (const std::size_t dead = counters.free_counters - counters.working_counters; dead > 0)
     add(Severity::Note, fmt::format("{} dead: held by the host of this virtual machine", dead), "");
-  std::size_t held = counters.listed - counters.free;
+  std::size_t held = counters.listed - counters.free_counters;
   if (held > 0 && counters.watchdog) {
     add(Severity::Note, "the NMI watchdog holds 1", "sudo sysctl kernel.nmi_watchdog=0");
     --held;
@@ -72,13 +72,13 @@ CheckLine counters_line(const CounterFacts& counters, bool several) {
 }
 
 CheckLine cores_line(const MachineFacts& facts) {
-  const std::string cpus =
-      facts.machine.cpus > 0 ? plural(facts.machine.cpus, "CPU") : "an unknown number of CPUs";
+  const std::string cpus = facts.machine.cpu_count > 0 ? plural(facts.machine.cpu_count, "CPU")
+                                                       : "an unknown number of CPUs";
   if (facts.core_kinds.size() < 2)
     return {"core kinds", Severity::Ok, cpus + ", all of one kind as far as the system says", ""};
   std::vector<std::string> kinds;
   for (const NamedCpus& kind : facts.core_kinds)
-    kinds.push_back(fmt::format("{} {}", kind.cpus, kind.name));
+    kinds.push_back(fmt::format("{} {}", kind.number_of_cpus, kind.name));
   return {
       "core kinds", Severity::Note,
       fmt::format("{} of several kinds ({}): the times of a run depend on where it happens to be",
@@ -91,7 +91,7 @@ void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
   if (has_fewer_cpus(machine))
     lines.push_back({"allowed CPUs", Severity::Note,
                      fmt::format("{} of {}: commands run on CPU {} only", allowance.cpus.size(),
-                                 machine.cpus, cpu_list_text(allowance.cpus)),
+                                 machine.cpu_count, cpu_list_text(allowance.cpus)),
                      "start lauka without taskset, or in a container without a cpuset"});
   if (allowance.cpu_quota)
     lines.push_back(
@@ -140,7 +140,7 @@ CheckLine governor_line(const MachineFacts& facts) {
   bool steady = true;
   bool slow = false;
   for (const NamedCpus& governor : facts.governors) {
-    names.push_back(fmt::format("{} on {}", governor.name, plural(governor.cpus, "CPU")));
+    names.push_back(fmt::format("{} on {}", governor.name, plural(governor.number_of_cpus, "CPU")));
     steady = steady && governor.name == "performance";
     slow = slow || (governor.name == "powersave" && !chooses_itself(facts.governor_driver));
   }
@@ -159,19 +159,19 @@ CheckLine turbo_line(const MachineFacts& facts) {
   if (!facts.turbo->on) return {"turbo", Severity::Ok, "off", ""};
   return {"turbo", Severity::Note,
           "on: the clock depends on temperature and on how many cores are busy",
-          remedy_by_tune(facts, "turbo", facts.turbo->turn_off)};
+          remedy_by_tune(facts, "turbo", facts.turbo->turn_off_command)};
 }
 
 CheckLine smt_line(const MachineFacts& facts) {
   if (!facts.smt) return {"SMT", Severity::Note, "not visible here", ""};
   if (!facts.smt->on) return {"SMT", Severity::Ok, "off, or not there", ""};
   return {"SMT", Severity::Note, "on: two CPUs share a core, and a busy one slows the other",
-          remedy_by_tune(facts, "smt", facts.smt->turn_off)};
+          remedy_by_tune(facts, "smt", facts.smt->turn_off_command)};
 }
 
 CheckLine tune_line(const MachineFacts& facts) {
   std::vector<std::string> names;
-  for (const std::string& name : facts.tunable)
+  for (const std::string& name : facts.helpful_switches)
     if (!name.starts_with('+') && std::ranges::find(names, name) == names.end())
       names.push_back(name);
   return {"tune", Severity::Note, "can be switched for a session: " + comma_separated(names),
@@ -180,10 +180,10 @@ CheckLine tune_line(const MachineFacts& facts) {
 
 CheckLine load_line(const MachineFacts& facts) {
   if (!facts.load) return {"load", Severity::Note, "not visible here", ""};
-  const double cpus = std::max(1.0, static_cast<double>(facts.machine.cpus));
-  const std::string finding =
-      fmt::format("{:.2f} in the last minute, on {}", *facts.load,
-                  facts.machine.cpus > 0 ? plural(facts.machine.cpus, "CPU") : "this machine");
+  const double cpus = std::max(1.0, static_cast<double>(facts.machine.cpu_count));
+  const std::string finding = fmt::format(
+      "{:.2f} in the last minute, on {}", *facts.load,
+      facts.machine.cpu_count > 0 ? plural(facts.machine.cpu_count, "CPU") : "this machine");
   if (*facts.load < kQuietLoad) return {"load", Severity::Ok, finding, ""};
   const bool full = *facts.load > 0.75 * cpus;
   return {"load", full ? Severity::Problem : Severity::Note,
@@ -230,11 +230,11 @@ CheckLine aslr_line(const MachineFacts& facts) {
 
 CheckLine tracing_line(const TracingFacts& tracing) {
   const std::string topic = "left over by kperf";
-  if (tracing.owner > 0)
+  if (tracing.owner_pid > 0)
     return {topic, Severity::Problem,
-            fmt::format("tracing is held by process {}{}", tracing.owner,
+            fmt::format("tracing is held by process {}{}", tracing.owner_pid,
                         tracing.owner_name.empty() ? "" : " (" + tracing.owner_name + ")"),
-            fmt::format("quit it, or: sudo kill {}", tracing.owner)};
+            fmt::format("quit it, or: sudo kill {}", tracing.owner_pid)};
   if (!tracing.readable) return {topic, Severity::Note, "only root may look", "sudo lauka --check"};
   if (tracing.thread_counting)
     return {topic, Severity::Problem,
@@ -271,17 +271,17 @@ using Json = nlohmann::ordered_json;
 Json to_json(const EngineFacts& engine) {
   Json json;
   json["name"] = row_of(engine.engine).name;
-  json["counts"] = !engine.missing.has_value();
+  json["counts"] = !engine.why_unusable.has_value();
   json["events"] = engine.events;
   json["notes"] = engine.notes;
   if (!engine.counters.empty()) json["counters"] = Json::array();
   for (const CounterFacts& counters : engine.counters)
     json["counters"].push_back({{"pmu", counters.pmu},
                                 {"listed", counters.listed},
-                                {"free", counters.free},
-                                {"alive", counters.alive}});
-  json["why_not"] = engine.missing ? Json(engine.missing->what) : Json(nullptr);
-  json["remedy"] = engine.missing ? Json(engine.missing->remedy) : Json(nullptr);
+                                {"free", counters.free_counters},
+                                {"alive", counters.working_counters}});
+  json["why_not"] = engine.why_unusable ? Json(engine.why_unusable->what) : Json(nullptr);
+  json["remedy"] = engine.why_unusable ? Json(engine.why_unusable->remedy) : Json(nullptr);
   return json;
 }
 
@@ -304,7 +304,8 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
   lines.push_back(governor_line(facts));
   lines.push_back(turbo_line(facts));
   lines.push_back(smt_line(facts));
-  if (std::ranges::any_of(facts.tunable, [](const auto& name) { return !name.starts_with('+'); }))
+  if (std::ranges::any_of(facts.helpful_switches,
+                          [](const auto& name) { return !name.starts_with('+'); }))
     lines.push_back(tune_line(facts));
   lines.push_back(load_line(facts));
   if (facts.machine.allowance) add_limits(facts.machine, lines);
@@ -324,7 +325,7 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
                        std::size_t width) {
   const Machine& machine = facts.machine;
   std::string title = machine.os;
-  if (!machine.kernel.empty()) title += fmt::format(", {} {}", machine.system, machine.kernel);
+  if (!machine.kernel.empty()) title += fmt::format(", {} {}", machine.kernel_name, machine.kernel);
   if (!machine.architecture.empty()) title += ", " + machine.architecture;
   if (!machine.cpu_model.empty()) title += ", " + machine.cpu_model;
   std::string text = one_line(title) + "\n\n";
@@ -333,14 +334,14 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
   const std::size_t indent = topics + 11;
   for (const CheckLine& line : lines) {
     const std::string front =
-        fmt::format("{:<{}}  {:<7}  ", line.topic, topics, name_of(line.standing));
+        fmt::format("{:<{}}  {:<7}  ", line.topic, topics, name_of(line.severity));
     add_wrapped(text, front, indent, one_line(line.finding), width);
     // Remedies are not wrapped, so that commands in them can be copied.
     if (!line.remedy.empty())
       text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";
   }
   const auto count = [&](Severity standing) {
-    return static_cast<std::size_t>(std::ranges::count(lines, standing, &CheckLine::standing));
+    return static_cast<std::size_t>(std::ranges::count(lines, standing, &CheckLine::severity));
   };
   return text + fmt::format("\n{}, {}, {} ok\n", plural(count(Severity::Problem), "problem"),
                             plural(count(Severity::Note), "note"), count(Severity::Ok));
@@ -356,11 +357,11 @@ std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> e
   for (const CheckLine& line : lines) {
     document["checks"].push_back(
         {{"topic", line.topic},
-         {"standing", name_of(line.standing)},
+         {"standing", name_of(line.severity)},
          {"finding", line.finding},
          {"remedy", line.remedy.empty() ? Json(nullptr) : Json(line.remedy)}});
   }
-  return dumped(Json{{"check", document}}, 2) + "\n";
+  return json_text(Json{{"check", document}}, 2) + "\n";
 }
 
 }  // namespace lauka::inquire

@@ -102,8 +102,9 @@ std::string yes_or_no(bool yes) {
 }
 
 void add_core_lines(const CorePlan& cores, std::vector<MetricLine>& lines) {
-  const std::string here = yes_or_no(!cores.timed.empty());
-  const auto kinds = cores.timed.empty() ? std::vector<std::string>{"P", "E"} : cores.timed;
+  const std::string here = yes_or_no(!cores.timed_kinds.empty());
+  const auto kinds =
+      cores.timed_kinds.empty() ? std::vector<std::string>{"P", "E"} : cores.timed_kinds;
   for (const std::string& kind : kinds)
     lines.push_back({time_metric_name(kind), "s", here, "CPU time on " + kind + " cores"});
   lines.push_back({share_metric_name(kinds.front()), "fraction", here,
@@ -131,7 +132,7 @@ std::string list_events(const Catalog& catalog, std::string_view filter, std::si
   for (const CatalogEntry& entry : catalog)
     if (contains(entry.name, filter) || contains(entry.alias, filter) ||
         contains(entry.description, filter))
-      rows.push_back({one_line(entry.name), one_line(entry.alias), one_line(entry.counters),
+      rows.push_back({one_line(entry.name), one_line(entry.alias), one_line(entry.counters_text),
                       one_line(entry.description)});
   if (rows.size() == 1)
     return fmt::format("no event that can be counted here contains {}\n", cited(filter));
@@ -193,7 +194,7 @@ std::vector<MetricLine> metrics_here(
 std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns) {
   std::vector<Row> rows{Row{"metric", "unit", "here", "meaning"}};
   for (const MetricLine& line : lines)
-    rows.push_back({line.name, line.unit, line.here, line.meaning});
+    rows.push_back({line.name, line.unit, line.availability, line.meaning});
   return printed(rows, columns, false) +
          "\nEvery event of lauka --list-events is a metric too; --scrape, --derive and "
          "LAUKA_METRICS\nadd others. Where an event says no, lauka --check says why.\n";
@@ -203,7 +204,7 @@ namespace {
 
 using cores::ColumnGroup;
 using cores::ThreadRow;
-using cores::Threads;
+using cores::ThreadTable;
 using cores::ThreadWork;
 
 std::string seconds(std::optional<double> value) {
@@ -230,10 +231,10 @@ std::string write_cells(const ColumnGroup& columns, const ThreadWork* part) {
   };
   const ThreadWork it = part == nullptr ? ThreadWork{} : *part;
   constexpr int time = 8;
-  if (columns.has_split) add("usr", time, seconds(it.user_seconds));
-  if (columns.has_split) add("sys", time, seconds(it.system_seconds));
-  if (columns.has_cpu) add("cpu", time, seconds(it.cpu_seconds));
-  if (!columns.has_counts) return text;
+  if (columns.has_user_and_system) add("usr", time, seconds(it.user_seconds));
+  if (columns.has_user_and_system) add("sys", time, seconds(it.system_seconds));
+  if (columns.has_cpu_time) add("cpu", time, seconds(it.cpu_seconds));
+  if (!columns.has_cycle_columns) return text;
   constexpr int many = 15;
   add("cycles", many, count(it.cycles));
   add("insns", many, count(it.instructions));
@@ -295,9 +296,9 @@ void add_part(const ThreadWork& part, nanoseconds interval, Members& members) {
 
 std::optional<double> share_of_fastest(const ThreadSample& sample) {
   double all = 0.0;
-  for (const ThreadWork& part : sample.by_kind) all += part.cpu_seconds.value_or(0.0);
-  if (sample.by_kind.size() < 2) return std::nullopt;
-  return quotient(sample.by_kind.front().cpu_seconds, all);
+  for (const ThreadWork& part : sample.work_by_kind) all += part.cpu_seconds.value_or(0.0);
+  if (sample.work_by_kind.size() < 2) return std::nullopt;
+  return quotient(sample.work_by_kind.front().cpu_seconds, all);
 }
 
 void add_string(std::string_view value, std::string& text) {
@@ -312,31 +313,31 @@ void add_string(std::string_view value, std::string& text) {
 
 }  // namespace
 
-std::string threads_table(const Threads& threads) {
+std::string threads_table(const ThreadTable& threads) {
   std::string text;
-  if (threads.columns.size() > 1) {
+  if (threads.column_groups.size() > 1) {
     text += first_cell("");
-    for (const ColumnGroup& columns : threads.columns)
+    for (const ColumnGroup& columns : threads.column_groups)
       text += fmt::format(" {:^{}} |", columns.title, write_cells(columns, nullptr).size());
     text += "\n";
   }
   text += first_cell("TID");
-  for (const ColumnGroup& columns : threads.columns)
+  for (const ColumnGroup& columns : threads.column_groups)
     text += " " + write_cells(columns, nullptr) + " |";
   text += "\n";
-  for (const ThreadRow& line : threads.lines) {
+  for (const ThreadRow& line : threads.thread_rows) {
     text += first_cell(fmt::format("{}", line.id));
-    for (std::size_t i = 0; i < threads.columns.size(); ++i)
-      text += " " + write_cells(threads.columns[i], &line.parts[i]) + " |";
+    for (std::size_t i = 0; i < threads.column_groups.size(); ++i)
+      text += " " + write_cells(threads.column_groups[i], &line.work_by_column[i]) + " |";
     text += (line.name.empty() ? "" : " " + one_line(line.name)) + "\n";
   }
   text += first_cell("total");
-  for (std::size_t i = 0; i < threads.columns.size(); ++i) {
+  for (std::size_t i = 0; i < threads.column_groups.size(); ++i) {
     ThreadWork total;
-    for (const ThreadRow& line : threads.lines) total.add(line.parts[i]);
-    text += " " + write_cells(threads.columns[i], &total) + " |";
+    for (const ThreadRow& line : threads.thread_rows) total.add(line.work_by_column[i]);
+    text += " " + write_cells(threads.column_groups[i], &total) + " |";
   }
-  return text + " " + plural(threads.lines.size(), "thread") + "\n";
+  return text + " " + plural(threads.thread_rows.size(), "thread") + "\n";
 }
 
 void add_thread_line(const ThreadSample& sample, const std::vector<std::string>& kinds,
@@ -344,42 +345,43 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
   text += "{";
   Members members(text);
   fmt::format_to(std::back_inserter(members.add("time")), "{:.6f}", to_seconds(time));
-  members.add("interval", std::optional(to_seconds(sample.interval)));
+  members.add("interval", std::optional(to_seconds(sample.since_previous_read)));
   fmt::format_to(std::back_inserter(members.add("pid")), "{}", sample.process);
   members.add("tid", std::optional(sample.thread));
   add_string(sample.name, members.add("name"));
   members.add("new", sample.is_new);
   members.add("ended", sample.has_ended);
-  add_part(sample.all, sample.interval, members);
+  add_part(sample.work_on_all_kinds, sample.since_previous_read, members);
   members.add("wait_time", sample.runnable_wait_seconds);
   members.add("p_share", share_of_fastest(sample));
-  members.add("moves", sample.moves);
+  members.add("moves", sample.core_kind_moves);
   members.add("kinds") += "{";
-  const std::size_t count = kinds.size() < 2 ? 0 : std::min(kinds.size(), sample.by_kind.size());
+  const std::size_t count =
+      kinds.size() < 2 ? 0 : std::min(kinds.size(), sample.work_by_kind.size());
   for (std::size_t kind = 0; kind < count; ++kind) {
     if (kind > 0) text += ",";
     add_string(kinds[kind], text);
     text += ":{";
     Members parts(text);
-    add_part(sample.by_kind[kind], sample.interval, parts);
+    add_part(sample.work_by_kind[kind], sample.since_previous_read, parts);
     text += "}";
   }
   text += "}}\n";
 }
 
-Result<void> watch_threads(cores::ThreadStream& stream, const Watching& watching) {
+Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watching) {
   const nanoseconds began = watching.now();
   static_cast<void>(stream.read(began));
   const nanoseconds longest = nanoseconds::max() - began;
   const nanoseconds last = began + std::min(watching.during.value_or(longest), longest);
   std::string text;
-  for (nanoseconds due = began + watching.interval; stream.goes_on() && due <= last;) {
+  for (nanoseconds due = began + watching.interval; stream.has_live_process() && due <= last;) {
     nanoseconds now = watching.now();
-    while (now < due && !watching.is_over()) {
+    while (now < due && !watching.must_stop()) {
       watching.wait(due - now);
       now = watching.now();
     }
-    if (watching.is_over()) break;
+    if (watching.must_stop()) break;
     text.clear();
     for (const ThreadSample& sample : stream.read(now))
       add_thread_line(sample, stream.kinds(), now + watching.time_ahead, text);

@@ -45,7 +45,7 @@ void sleep_for(std::chrono::nanoseconds time);
 std::optional<std::chrono::nanoseconds> scheduler_tick();
 
 /// Returns the time since 1970 (UTC) minus the time of MonotonicClock.
-std::chrono::nanoseconds time_of_day_ahead();
+std::chrono::nanoseconds utc_minus_monotonic();
 
 UtcTime time_of_day();
 

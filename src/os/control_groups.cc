@@ -287,9 +287,9 @@ Allowance read_allowance(const LinuxCalls& calls) {
   return allowance;
 }
 
-std::vector<Throttling> read_throttling(const LinuxCalls& calls) {
+std::vector<QuotaWait> read_throttling(const LinuxCalls& calls) {
   constexpr std::uint64_t ns_per_us = 1000;
-  std::vector<Throttling> all;
+  std::vector<QuotaWait> all;
   const Limiting of_cpu = find_limiting(calls, "cpu");
   for (const std::string& folder : of_cpu.folders) {
     if (!read_quota(calls, of_cpu.is_version_2, folder)) continue;

@@ -18,7 +18,7 @@
 
 namespace lauka::os {
 
-enum class Stream : unsigned char { Output, Error };
+enum class StandardStream : unsigned char { Output, Error };
 
 struct ResolvedPath {
   std::string path;  ///< absolute, without symbolic links; as typed if it cannot be resolved
@@ -58,10 +58,10 @@ Result<void> check_output(const std::string& path);
 
 Result<void> check_folder(const std::string& path);
 
-Result<void> write_to(Stream stream, std::string_view text);
+Result<void> write_to(StandardStream stream, std::string_view text);
 
 /// Returns false if `stream` is a pipe whose reader has closed it.
-bool has_reader(Stream stream);
+bool has_reader(StandardStream stream);
 
 /// Returns the value of an environment variable of lauka; nullopt if it is not set.
 std::optional<std::string> variable(const char* name);
@@ -161,7 +161,7 @@ class AppendLog {
 
   const std::string& text() const { return text_; }
 
-  Result<void> cut(std::size_t bytes);
+  Result<void> truncate_to(std::size_t bytes);
 
   /// Adds a line. A line that cannot be written is kept for the next append() or flush().
   void append(std::string_view line);
@@ -179,16 +179,16 @@ class AppendLog {
   std::string waiting_{};
 };
 
-bool is_terminal(Stream stream);
+bool is_terminal(StandardStream stream);
 
 /// True if standard input is a pipe or regular file with data to read.
 bool has_waiting_input();
 
-std::size_t terminal_width(Stream stream, std::size_t otherwise);
+std::size_t terminal_width(StandardStream stream, std::size_t otherwise);
 
 /// True if lauka may draw and erase lines on `stream`: the stream is a terminal, TERM is not
 /// "dumb", and NO_COLOR is unset or empty.
-bool wants_drawing(Stream stream);
+bool wants_drawing(StandardStream stream);
 
 /// Returns false if the locale (LC_ALL, else LC_CTYPE, else LANG) is C or POSIX, or names a
 /// character set other than UTF-8. Returns true for any other locale, or if none is set.
@@ -196,7 +196,7 @@ bool locale_uses_utf8();
 
 /// True if output to `stream` is coloured by default. Depends on NO_COLOR, CLICOLOR_FORCE and
 /// wants_drawing().
-bool wants_color(Stream stream);
+bool wants_color(StandardStream stream);
 
 struct FileCalls {
   /// Opens a file without a name on the file system of `folder`. Returns -1 with errno on failure.
@@ -245,7 +245,7 @@ class ExportFile : NonCopyable {
   bool replace_bytes();
   bool take_place();
   void discard();
-  Result<void> keep(int error);
+  Result<void> save_elsewhere(int error);
 
   const FileCalls& calls_;
   std::string target_;

@@ -57,8 +57,9 @@ bool is_run_unwanted(const LauncherSetup& setup) {
 }
 
 std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSetup& setup,
-                                  OwnFiles& own, StandardFiles& files) {
-  files = program.is_kept ? setup.files->kept() : setup.files->for_sink(program.sink);
+                                  OpenedRunFiles& own, StandardFiles& files) {
+  files =
+      program.is_kept ? setup.files->stored_output_files() : setup.files->for_sink(program.sink);
   if (program.input_path == nullptr && program.output_path == nullptr) return std::nullopt;
   const Rights rights(program.user);
   if (rights.error() != 0) return NotStarted{LaunchStep::BecomeUser, rights.error()};
@@ -170,14 +171,14 @@ pid_t start_patiently(ChildPlan& plan) {
 }
 
 int share_region(const SharedLaunch& launch, RegionPage& page) {
-  if (launch.program->environment.of_region == nullptr) return 0;
+  if (launch.program->environment.region_entry == nullptr) return 0;
   if (!page.hand_down()) return errno;
-  *launch.program->environment.of_region = page.variable();
+  *launch.program->environment.region_entry = page.variable();
   const SharedCounters* set = launch.counters;
   for (std::size_t i = 0; set != nullptr && i < set->count; ++i) {
     const CounterRequest& request = set->requests[i];
     // Only leaders: switching a leader off also switches off its members.
-    if (!request.of_region || request.leader != i || set->descriptors[i] < 0) continue;
+    if (!request.counts_only_region || request.leader != i || set->descriptors[i] < 0) continue;
     if (!page.hand_down_counter(set->descriptors[i])) return errno;
   }
   return 0;
@@ -283,7 +284,7 @@ pid_t start_jobs(const ChildPlan& plan, SharedJobs& jobs) {
 class LauncherProcess {
  public:
   explicit LauncherProcess(const LauncherSetup& setup)
-      : setup_(setup), state_(*setup.state), counters_(setup.counters) {
+      : setup_(setup), state_(*setup.state), counters_(setup.perf_calls) {
     sigfillset(&all_signals_);
     sigemptyset(&awaited_);
     sigaddset(&awaited_, SIGCHLD);
@@ -330,8 +331,9 @@ class LauncherProcess {
     setup_.files->truncate_output();
     ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
     plan.uses_own_cpus = !state_.ignores_own_cpus;
-    if (char** const variable = launch.program->environment.of_launch) *variable = launch.variable;
-    OwnFiles own;
+    if (char** const variable = launch.program->environment.launch_entry)
+      *variable = launch.variable;
+    OpenedRunFiles own;
     if (const auto failed = open_files(*launch.program, setup_, own, plan.files)) {
       ended.outcome = *failed;
     } else {
@@ -355,7 +357,7 @@ class LauncherProcess {
         ended.input = input_read(plan.files.input);
     }
     if (launch.program->is_kept) setup_.files->pass_on(launch.program->sink, own.output.get());
-    own = OwnFiles{};
+    own = OpenedRunFiles{};
     if (plan.control_group >= 0) close(plan.control_group);
     pid_t left = 0;
     while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.orphans;
@@ -391,7 +393,7 @@ class LauncherProcess {
 
   void read_counters(const SharedCounters* set, SharedEnded& ended) {
     if (set == nullptr || std::holds_alternative<NotStarted>(ended.outcome)) return;
-    ended.readings = used_readings_;
+    ended.first_reading_index = used_readings_;
     ended.counter_error = counters_.read(*set, state_.readings.data() + used_readings_);
     if (ended.counter_error != 0) return;
     ended.reading_count = set->count;
@@ -577,12 +579,12 @@ int LauncherCounters::open(SharedCounters* set) {
 int LauncherCounters::open_request(SharedCounters& set, std::size_t index) {
   const CounterRequest& request = set.requests[index];
   const auto attributes = std::bit_cast<PerfEventAttr>(request.attributes);
-  if (set.kept_open[index] < 0 && request.cpu < 0) {
+  if (set.guard_descriptors[index] < 0 && request.cpu < 0) {
     PerfEventAttr guard = attributes;
     guard.flags = (guard.flags & ~(kPerfInherit | kPerfEnableOnExec)) | kPerfDisabled;
     guard.read_format = 0;
-    set.kept_open[index] = open_one(guard, {}, -1);
-    if (set.kept_open[index] < 0) return -set.kept_open[index];
+    set.guard_descriptors[index] = open_one(guard, {}, -1);
+    if (set.guard_descriptors[index] < 0) return -set.guard_descriptors[index];
   }
   const int leader = request.leader == index ? -1 : set.descriptors[request.leader];
   const CounterPlace place{request.system_wide ? -1 : 0, request.cpu};

@@ -32,8 +32,8 @@ struct SharedUser {
 
 struct SharedEnvironment {
   char** variables = nullptr;  ///< null: lauka's own environment
-  char** of_launch = nullptr;
-  char** of_region = nullptr;
+  char** launch_entry = nullptr;
+  char** region_entry = nullptr;
   char* job_digits = nullptr;  ///< value in the variable kJobVariable; null: a single copy
 };
 
@@ -70,7 +70,8 @@ struct SharedJobs {
 struct SharedCounters {
   std::size_t count = 0;
   const CounterRequest* requests = nullptr;
-  int* kept_open = nullptr;    ///< descriptors that stay open (LauncherCounters); negative: none
+  int* guard_descriptors =
+      nullptr;                 ///< descriptors that stay open (LauncherCounters); negative: none
   int* descriptors = nullptr;  ///< descriptors of the current run's counters; negative: not open
 };
 
@@ -86,7 +87,8 @@ struct SharedEnded {
   std::int64_t whole_ns = 0;
   std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC before any work for the run; 0: not begun
   std::int64_t exec_ns = 0;   ///< CLOCK_MONOTONIC just before the start; 0: not started
-  std::size_t readings = 0;   ///< index of the run's first reading in SharedState::readings
+  std::size_t first_reading_index =
+      0;  ///< index of the run's first reading in SharedState::readings
   std::size_t reading_count = 0;
   int counter_error = 0;
   int optional_error = 0;
@@ -133,7 +135,7 @@ struct InitialSignals {
 
 struct LauncherSetup {
   SharedState* state = nullptr;
-  const LinuxCalls* counters = nullptr;
+  const LinuxCalls* perf_calls = nullptr;
   InitialSignals started_with{};
   pid_t parent = 0;
   int socket = -1;  ///< a byte from lauka starts a batch; a byte to lauka reports its end

@@ -85,9 +85,9 @@ struct ProgramFile {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
   std::uint32_t mode = 0;
-  bool is_on_nosuid = false;          ///< true if the file system is mounted with nosuid
-  std::string capabilities{};         ///< bytes of the attribute security.capability; may be empty
-  std::optional<std::string> head{};  ///< first kMaxHeadBytes bytes; nullopt: unreadable
+  bool is_on_nosuid = false;   ///< true if the file system is mounted with nosuid
+  std::string capabilities{};  ///< bytes of the attribute security.capability; may be empty
+  std::optional<std::string> first_bytes{};  ///< first kMaxHeadBytes bytes; nullopt: unreadable
 };
 
 /// The number of bytes at a script's beginning in which Linux looks for the script's interpreter.
@@ -128,7 +128,7 @@ struct LinuxCalls {
   int (*open_file)(const std::string& path);
 
   /// Reads an open file from its beginning. Returns the number of bytes, or minus errno.
-  long (*read_again)(int descriptor, char* bytes, std::size_t capacity);
+  long (*read_from_start)(int descriptor, char* bytes, std::size_t capacity);
 
   /// Describes a program's file as far as this process may look; nullopt if no regular file is
   /// found at `path`.

@@ -159,7 +159,7 @@ std::optional<ProgramFile> describe_program(const std::string& path) {
       getxattr(path.c_str(), "security.capability", attribute.data(), attribute.size());
   if (size > 0) file.capabilities.assign(attribute.data(), static_cast<std::size_t>(size));
   const Descriptor opened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (opened) file.head = read_rest(opened.get(), kMaxHeadBytes);
+  if (opened) file.first_bytes = read_rest(opened.get(), kMaxHeadBytes);
   return file;
 }
 

@@ -42,7 +42,7 @@ Allowance read_allowance(const LinuxCalls& calls);
 
 /// Returns the throttling of this process's control group and of the group's ancestors so far, the
 /// innermost group first. Leaves out groups without a CPU quota.
-std::vector<Throttling> read_throttling(const LinuxCalls& calls);
+std::vector<QuotaWait> read_throttling(const LinuxCalls& calls);
 
 MachineFacts darwin_facts(const DarwinCalls& calls);
 

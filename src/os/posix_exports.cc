@@ -194,7 +194,7 @@ Result<void> ExportFile::commit() {
     is_temporary_ = false;
     return {};
   }
-  return keep(errno);
+  return save_elsewhere(errno);
 }
 
 /// Finds errors that a full disk may show only at close. Returns 0 or errno. Closes a duplicate,
@@ -231,7 +231,7 @@ bool ExportFile::take_place() {
 
 /// Saves the complete file under a name that no later lauka removes. Always returns an error, which
 /// names the saved file if saving succeeded.
-Result<void> ExportFile::keep(int error) {
+Result<void> ExportFile::save_elsewhere(int error) {
   const std::string kept = free_name(target_ + kKept, [&](const std::string& name) {
     return temporary_.empty() ? calls_.name(file_.get(), name.c_str()) == 0
                               : link(temporary_.c_str(), name.c_str()) == 0;

@@ -224,8 +224,8 @@ Result<std::string> text_of_log(const Descriptor& file, const std::string& path,
   return *std::move(text);
 }
 
-int descriptor_of(Stream stream) {
-  return stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO;
+int descriptor_of(StandardStream stream) {
+  return stream == StandardStream::Output ? STDOUT_FILENO : STDERR_FILENO;
 }
 
 bool is_set(const char* name) {
@@ -421,17 +421,17 @@ std::optional<CounterLoss> loss_at(const ProgramFile& file, const Credentials& r
     if (rights.user != 0 && gives_capabilities(file.capabilities, rights))
       return CounterLoss::Capabilities;
   }
-  return file.head ? std::nullopt : std::optional(CounterLoss::Unreadable);
+  return file.first_bytes ? std::nullopt : std::optional(CounterLoss::Unreadable);
 }
 
 bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
-  file.head = "";
+  file.first_bytes = "";
   return loss_at(file, {.gains_nothing = rights.gains_nothing}).has_value();
 }
 
 }  // namespace
 
-std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls) {
+std::optional<CounterLossFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls) {
   // With suid_dumpable 1, processes that gain rights keep their counters.
   if (calls.read_file("/proc/sys/fs/suid_dumpable").value_or("").starts_with('1'))
     return std::nullopt;
@@ -442,17 +442,17 @@ std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const Linux
   for (int i = 0; i <= kMaxInterpreters; ++i) {
     const auto file = calls.describe_program(path);
     if (!file) return std::nullopt;
-    const std::string interpreter = interpreter_in(file->head.value_or(""));
+    const std::string interpreter = interpreter_in(file->first_bytes.value_or(""));
     if (!interpreter.empty()) {  // the interpreter's rights decide, not the script's
       path = seen_from(spec.folder, interpreter);
       continue;
     }
     // Files in other formats run with an interpreter that only the kernel knows (binfmt_misc).
-    if (file->head && !file->head->starts_with("\177ELF")) return std::nullopt;
+    if (file->first_bytes && !file->first_bytes->starts_with("\177ELF")) return std::nullopt;
     const Credentials rights = rights_of(spec, calls);
     const auto loss = loss_at(*file, rights);
     if (!loss) return std::nullopt;
-    return UncountedFile{*loss, path, rights.user != 0 && !is_lost_by_root(*file, rights)};
+    return CounterLossFile{*loss, path, rights.user != 0 && !is_lost_by_root(*file, rights)};
   }
   return std::nullopt;
 }
@@ -583,14 +583,14 @@ Result<void> check_folder(const std::string& path) {
                       "name a folder that is there before the first run; hooks are run in it, too");
 }
 
-Result<void> write_to(Stream stream, std::string_view text) {
+Result<void> write_to(StandardStream stream, std::string_view text) {
   if (write_all(descriptor_of(stream), text)) return {};
-  return system_error(
-      stream == Stream::Output ? "cannot write standard output" : "cannot write standard error",
-      errno);
+  return system_error(stream == StandardStream::Output ? "cannot write standard output"
+                                                       : "cannot write standard error",
+                      errno);
 }
 
-bool has_reader(Stream stream) {
+bool has_reader(StandardStream stream) {
   pollfd wanted{descriptor_of(stream), POLLOUT, 0};
   return poll(&wanted, 1, 0) <= 0 || (wanted.revents & POLLERR) == 0;
 }
@@ -691,7 +691,7 @@ Result<std::string> AppendLog::read(const std::string& path, std::size_t most_by
   return text_of_log(*file, path, most_bytes);
 }
 
-Result<void> AppendLog::cut(std::size_t bytes) {
+Result<void> AppendLog::truncate_to(std::size_t bytes) {
   if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) return cannot_write(path_, errno);
   return {};
 }
@@ -718,17 +718,17 @@ bool AppendLog::flush() {
   return fsync(file_.get()) == 0;
 }
 
-bool is_terminal(Stream stream) {
+bool is_terminal(StandardStream stream) {
   return isatty(descriptor_of(stream)) == 1;
 }
 
-std::size_t terminal_width(Stream stream, std::size_t otherwise) {
+std::size_t terminal_width(StandardStream stream, std::size_t otherwise) {
   winsize size{};
   const bool known = ioctl(descriptor_of(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : otherwise;
 }
 
-bool wants_drawing(Stream stream) {
+bool wants_drawing(StandardStream stream) {
   return !is_set("NO_COLOR") && is_terminal(stream) && variable("TERM") != "dumb";
 }
 
@@ -744,7 +744,7 @@ bool locale_uses_utf8() {
   return true;
 }
 
-bool wants_color(Stream stream) {
+bool wants_color(StandardStream stream) {
   const bool is_forced =
       !is_set("NO_COLOR") && is_set("CLICOLOR_FORCE") && variable("CLICOLOR_FORCE") != "0";
   return is_forced || wants_drawing(stream);

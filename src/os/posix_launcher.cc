@@ -101,7 +101,7 @@ class SharedPrograms {
   char* find_variable(const Launch& launch, std::size_t place) {
     const std::string& name = programs_.at(launch.program).launch_variable;
     if (name.empty()) return nullptr;
-    const std::string text = name + "=" + launch.value;
+    const std::string text = name + "=" + launch.launch_variable_value;
     Slot& slot = slots_.at(place);
     if (text.size() >= slot.size) {
       constexpr std::size_t roomy = 64;
@@ -129,7 +129,7 @@ class SharedPrograms {
     program->argv = argv;
     program->path = arena_.copy(path);
     program->sink = spec.output.has_listener ? OutputKind::Pipe : spec.output.sink;
-    program->is_kept = spec.output.kept;
+    program->is_kept = spec.output.is_stored_first;
     program->jobs = spec.jobs;
     program->jobs_outlive_failure = spec.jobs_outlive_failure;
     program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
@@ -164,8 +164,8 @@ class SharedPrograms {
       const auto is = [&](const std::string& name) {
         return !name.empty() && all[i].starts_with(name + "=");
       };
-      if (is(spec.launch_variable)) environment.of_launch = &variable;
-      if (spec.has_region && is(kRegionVariable)) environment.of_region = &variable;
+      if (is(spec.launch_variable)) environment.launch_entry = &variable;
+      if (spec.has_region && is(kRegionVariable)) environment.region_entry = &variable;
       if (spec.jobs > 1 && all[i].starts_with(kJobVariable))
         environment.job_digits = variable + kJobVariable.size();
     }
@@ -268,11 +268,12 @@ class PosixLauncher final : public Launcher {
     state_->enough = false;
     state_->go_on_after_failure = go_on_after_failure;
     state_->launch_count = launches.size();
-    keep_path(launches.empty() ? std::string() : launches.front().group, state_->group_file);
+    keep_path(launches.empty() ? std::string() : launches.front().control_group_file,
+              state_->group_file);
     try {
       for (std::size_t i = 0; i < launches.size(); ++i) {
         const Launch& launch = launches[i];
-        auto* const counters = launch.counters == kNoCounters || launch.samples != nullptr
+        auto* const counters = launch.counters == kNoCounters || launch.sample_listener != nullptr
                                    ? nullptr
                                    : counter_sets_.at(launch.counters);
         state_->launches[i] = {programs_.at(launch.program), counters,
@@ -283,7 +284,7 @@ class PosixLauncher final : public Launcher {
     }
     const bool heeds_interrupts = std::ranges::none_of(
         launches, [](const Launch& launch) { return launch.ignores_interrupt; });
-    OwnFiles named;
+    OpenedRunFiles named;
     if (const auto failed = open_listened(launches.front(), named)) {
       std::vector<Ended> refused(1);
       refused.front().outcome = *failed;
@@ -296,11 +297,11 @@ class PosixLauncher final : public Launcher {
       return refused;
     }
     const std::int64_t began_ns = now_ns();
-    const int trouble = converse(heeds_interrupts, tick, rings, launches.front().samples);
+    const int trouble = converse(heeds_interrupts, tick, rings, launches.front().sample_listener);
     if (trouble != 0) return end_of_launcher(trouble, began_ns);
-    if (launches.front().samples != nullptr) {
-      rings.move_to(*launches.front().samples);
-      launches.front().samples->end(rings.read());
+    if (launches.front().sample_listener != nullptr) {
+      rings.move_to(*launches.front().sample_listener);
+      launches.front().sample_listener->end(rings.read());
     }
     channels_.files.drain();
     return collect(go_on_after_failure);
@@ -331,7 +332,7 @@ class PosixLauncher final : public Launcher {
     into.at(length) = '\0';
   }
 
-  std::optional<Outcome> open_listened(const Launch& launch, OwnFiles& named) {
+  std::optional<Outcome> open_listened(const Launch& launch, OpenedRunFiles& named) {
     const auto program = listened_.find(launch.program);
     if (program == listened_.end()) {
       channels_.files.begin();
@@ -349,7 +350,7 @@ class PosixLauncher final : public Launcher {
   /// from which the run inherits them. The launcher does not read the rings itself, because it
   /// would grow, which would raise peak_rss.
   int open_rings(const Launch& launch, SampleRings& rings) {
-    if (launch.samples == nullptr) return 0;
+    if (launch.sample_listener == nullptr) return 0;
     const CounterRequest& request = *counter_sets_.at(launch.counters)->requests;
     return rings.open(std::bit_cast<PerfEventAttr>(request.attributes), pid_, ++sampled_runs_);
   }
@@ -395,7 +396,7 @@ class PosixLauncher final : public Launcher {
 
   void receive() {
     channels_.files.drain_during_run();
-    if (!channels_.files.enough_ns() || state_->enough) return;
+    if (!channels_.files.ended_by_listener_ns() || state_->enough) return;
     state_->enough = true;
     kill(pid_, kWakeSignal);
   }
@@ -449,15 +450,15 @@ class PosixLauncher final : public Launcher {
       // Processes that left a killed run's process group may still exist. They must not use the CPU
       // during the next run.
       const bool ended_by_listener =
-          channels_.files.enough_ns() && has_exited_or_signalled(shared.outcome);
+          channels_.files.ended_by_listener_ns() && has_exited_or_signalled(shared.outcome);
       const bool killed = ended_by_listener || was_killed(shared.outcome);
       const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
       Ended ended{.outcome = shared.outcome,
                   .usage = shared.usage,
-                  .whole = std::chrono::nanoseconds(shared.whole_ns),
+                  .time_with_preparation = std::chrono::nanoseconds(shared.whole_ns),
                   .counter_error = shared.counter_error,
                   .optional_error = shared.optional_error,
-                  .orphans = shared.orphans,
+                  .unawaited_processes = shared.orphans,
                   .outlived = killed ? 0 : shared.outlived,
                   .input = shared.input};
       const int survivor = std::max(shared.survivor, left);
@@ -465,8 +466,8 @@ class PosixLauncher final : public Launcher {
       const auto* signalled = std::get_if<Signalled>(&ended.outcome);
       if (signalled != nullptr && was_meant_for_lauka(signalled->signal, !go_on_after_failure))
         ended.outcome = Cancelled{};
-      if (program.environment.of_region != nullptr) ended.region = shared.region;
-      const Reading* readings = state_->readings.data() + shared.readings;
+      if (program.environment.region_entry != nullptr) ended.region = shared.region;
+      const Reading* readings = state_->readings.data() + shared.first_reading_index;
       ended.readings.assign(readings, readings + shared.reading_count);
       if (ended_by_listener) end_early(shared, ended);
       all.push_back(std::move(ended));
@@ -480,7 +481,7 @@ class PosixLauncher final : public Launcher {
     ended.ended_by_listener = true;
     ended.outcome = Exited{0};
     if (shared.survivor != 0) ended.outcome = TimedOut{kTerminateTimeout, true, shared.survivor};
-    const std::int64_t wall_ns = *channels_.files.enough_ns() - shared.exec_ns;
+    const std::int64_t wall_ns = *channels_.files.ended_by_listener_ns() - shared.exec_ns;
     ended.usage.wall_ns = std::min(ended.usage.wall_ns,
                                    static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0)));
   }
@@ -512,7 +513,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   LauncherSetup setup;
   // Not value-initialised: zeroing would make every page resident, and new shared memory is zero.
   setup.state = static_cast<SharedState*>(memory);
-  setup.counters = counters;
+  setup.perf_calls = counters;
   setup.started_with.ignored_child = is_ignored(SIGCHLD);
   setup.parent = getpid();
   setup.socket = channels.launcher_socket.get();

@@ -30,13 +30,13 @@ Machine describe(const MachineFacts& facts) {
   utsname names{};
   if (uname(&names) == 0) {
     machine.name = std::data(names.nodename);
-    machine.system = std::data(names.sysname);
+    machine.kernel_name = std::data(names.sysname);
     machine.kernel = std::data(names.release);
     machine.architecture = std::data(names.machine);
   }
   machine.os = os_name();
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  machine.cpus = online > 0 ? static_cast<unsigned>(online) : 0;
+  machine.cpu_count = online > 0 ? static_cast<unsigned>(online) : 0;
   if (machine.cpu_model.empty()) machine.cpu_model = cpu_model();
   for (const NamedCpus& governor : facts.governors)
     machine.governor += (machine.governor.empty() ? "" : ", ") + governor.name;
@@ -139,7 +139,7 @@ std::chrono::nanoseconds MonotonicClock::resolution() const {
                   observed_step(*this));
 }
 
-std::chrono::nanoseconds time_of_day_ahead() {
+std::chrono::nanoseconds utc_minus_monotonic() {
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970) - MonotonicClock().now();
 }
@@ -383,7 +383,7 @@ TracingFacts probe_tracing(const DarwinCalls& calls) {
   const auto threads = sysctl_number(calls, "kpc.thread_counting");
   tracing.readable = threads.has_value();
   tracing.thread_counting = threads.value_or(0) != 0;
-  tracing.owner = owner_of_tracing(calls);
+  tracing.owner_pid = owner_of_tracing(calls);
   tracing.owner_name = sysctl_text(calls, "ktrace.configured_by").value_or("");
   return tracing;
 }

@@ -28,7 +28,7 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t interrupted_by = 0;
 
-// The argument of on_sudden_end(); null: not called.
+// The argument of set_final_action(); null: not called.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<void (*)()> give_back_before_end = nullptr;
 
@@ -136,7 +136,7 @@ void handle(int signal_number, void (*handler)(int), int flags) {
 
 }  // namespace
 
-void report_large_files() {
+void ignore_file_size_signal() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -147,10 +147,10 @@ void watch_for_interrupts() {
   // A write to a closed pipe then fails with EPIPE. Commands get the dispositions that lauka was
   // started with.
   std::signal(SIGPIPE, SIG_IGN);
-  report_large_files();
+  ignore_file_size_signal();
 }
 
-void on_sudden_end(void (*give_back)()) {
+void set_final_action(void (*give_back)()) {
   give_back_before_end = give_back;
 }
 
@@ -197,8 +197,9 @@ bool SignalHold::must_report_suspension() const {
 
 void SignalHold::report_suspension() {
   has_reported_ = true;
-  const std::string_view over = is_terminal(Stream::Error) ? "\r\x1b[K" : "";
-  static_cast<void>(write_to(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
+  const std::string_view over = is_terminal(StandardStream::Error) ? "\r\x1b[K" : "";
+  static_cast<void>(
+      write_to(StandardStream::Error, std::string(over) + std::string(kSuspensionWaits)));
 }
 
 std::string signal_name(int signal_number) {

@@ -29,8 +29,8 @@ struct Input {
 struct Output {
   OutputKind sink = OutputKind::Null;
   std::string path{};
-  bool kept = false;          ///< true: lauka stores the output, and passes it on after the run
-  bool has_listener = false;  ///< true: Launch::listener gets the output
+  bool is_stored_first = false;  ///< true: lauka stores the output, and passes it on after the run
+  bool has_listener = false;     ///< true: Launch::listener gets the output
 };
 
 enum class OutputStream : unsigned char { Output, Error };
@@ -58,9 +58,10 @@ struct CounterRequest {
   std::array<std::byte, 136> attributes{};  ///< a perf_event_attr
   std::size_t leader = 0;                   ///< index of the group's leader in the set
   int cpu = -1;                             ///< number of the CPU to count on; -1: every CPU
-  bool system_wide = false;  ///< true: counts all programs on `cpu`, not only the run
-  bool of_region = false;    ///< true: counts only in the program's region
-  bool samples = false;  ///< true: takes samples for Launch::samples; the only counter in its set
+  bool system_wide = false;         ///< true: counts all programs on `cpu`, not only the run
+  bool counts_only_region = false;  ///< true: counts only in the program's region
+  bool takes_samples =
+      false;  ///< true: takes samples for Launch::sample_listener; the only counter in its set
   /// True: if the counter cannot be opened, the run goes on without all optional counters. Required
   /// counters come first.
   bool optional = false;
@@ -118,18 +119,18 @@ struct Launch {
   CounterSetId counters = kNoCounters;
   std::vector<RunObserver*> watches{};
   bool counts_calling_threads = false;  ///< true: threads note their counts in the region (macOS)
-  std::string value{};
-  OutputListener* listener = nullptr;  ///< may be null; else the batch has no other run
-  SampleListener* samples = nullptr;   ///< may be null; else the batch has no other run
+  std::string launch_variable_value{};
+  OutputListener* listener = nullptr;         ///< may be null; else the batch has no other run
+  SampleListener* sample_listener = nullptr;  ///< may be null; else the batch has no other run
   /// Path of a file with which the run joins a control group; may be empty. All runs of a batch
   /// join the first run's group.
-  std::string group{};
+  std::string control_group_file{};
   bool ignores_interrupt = false;  ///< true: the run goes on even if lauka is asked to end
 };
 
 /// macOS: the kernel's accounts of the run's first process, without its descendants. Counts may be
 /// 0 on a virtual machine. Optional values are missing before macOS 13.
-struct KernelTotals {
+struct AccountedTotals {
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
   std::uint64_t user_ns = 0;
@@ -143,9 +144,9 @@ struct KernelTotals {
 struct RegionUse {
   std::uint64_t entries = 0;  ///< number of times that the region was opened, without nested begins
   std::uint64_t time_ns = 0;
-  std::uint64_t stray = 0;          ///< number of ends without a begin
-  std::uint64_t failures = 0;       ///< number of failures to switch a counter on or off
-  std::uint64_t lock_timeouts = 0;  ///< number of waits for a lock that took over a second
+  std::uint64_t unmatched_ends = 0;  ///< number of ends without a begin
+  std::uint64_t failures = 0;        ///< number of failures to switch a counter on or off
+  std::uint64_t lock_timeouts = 0;   ///< number of waits for a lock that took over a second
   bool is_open = false;
 
   /// Instructions of all threads in the region, each from an outermost begin to its end; 0 without
@@ -162,17 +163,19 @@ enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
 struct Ended {
   Outcome outcome;
   Usage usage;
-  std::chrono::nanoseconds whole{};  ///< time of the run with all preparation and clean-up
-  std::vector<Reading> readings{};   ///< for each counter of Launch::counters; empty if not read
-  int counter_error = 0;             ///< errno because of which `readings` is empty; 0: no error
-  int optional_error = 0;   ///< errno because of which all optional counters read 0; 0: none
-  std::size_t orphans = 0;  ///< number of ended processes that no parent waited for; 0 on macOS
+  std::chrono::nanoseconds
+      time_with_preparation{};      ///< time of the run with all preparation and clean-up
+  std::vector<Reading> readings{};  ///< for each counter of Launch::counters; empty if not read
+  int counter_error = 0;            ///< errno because of which `readings` is empty; 0: no error
+  int optional_error = 0;  ///< errno because of which all optional counters read 0; 0: none
+  std::size_t unawaited_processes =
+      0;  ///< number of ended processes that no parent waited for; 0 on macOS
   /// Number of processes known to have outlived the run; 0 if the run was killed, and on macOS.
   std::size_t outlived = 0;
   InputRead input = InputRead::Unknown;
   bool ended_by_listener = false;
-  std::optional<RegionUse> region{};     ///< nullopt if unknown
-  std::optional<KernelTotals> totals{};  ///< nullopt if unknown, and on Linux
+  std::optional<RegionUse> region{};        ///< nullopt if unknown
+  std::optional<AccountedTotals> totals{};  ///< nullopt if unknown, and on Linux
 };
 
 /// The longest time between SIGTERM and SIGKILL for a run that its listener ends.
@@ -203,19 +206,19 @@ class Launcher : NonCopyable {
   /// streams); empty if lauka has not received them.
   virtual std::string error_output_end() const = 0;
 
-  /// Returns the length in bytes of a stream of the latest run. Needs Output::kept.
+  /// Returns the length in bytes of a stream of the latest run. Needs Output::is_stored_first.
   virtual std::uint64_t kept_bytes(OutputStream /*which*/) const { return 0; }
   /// Reads a stream of the latest run from offset `from` until `into` is full, the stream ends or
   /// reading fails. Returns the number of bytes. Bytes before the last kMaxKeptBytes may read as 0.
-  /// Needs Output::kept.
+  /// Needs Output::is_stored_first.
   virtual std::size_t read_kept(OutputStream /*which*/, std::uint64_t /*from*/,
                                 std::span<char> /*into*/) const {
     return 0;
   }
 
   /// Decides whether programs with ProgramSpec::cpus run on these CPUs (`are_used`) or on lauka's.
-  /// Without Launch::group, these programs join the control group of the file `group` (empty: no
-  /// group). Does nothing on macOS.
+  /// Without Launch::control_group_file, these programs join the control group of the file `group`
+  /// (empty: no group). Does nothing on macOS.
   virtual void use_own_cpus(bool /*are_used*/, const std::string& /*group*/) {}
 
   /// True if a run can consist of several copies of a program (ProgramSpec::jobs).
@@ -256,7 +259,7 @@ struct LinuxCalls;
 
 /// Finds the file because of which the process of `spec` loses its counters on Linux: the program's
 /// file, or a script's interpreter. nullopt if the process keeps its counters, or if unknown.
-std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls);
+std::optional<CounterLossFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls);
 
 /// True if runs of `spec` get lauka's own environment without any change.
 inline bool is_own_environment(const ProgramSpec& spec) {

@@ -108,8 +108,8 @@ std::string last_lines_of_file(int fd) {
 
 }  // namespace
 
-std::optional<Outcome> open_named(const NamedFiles& named, const std::function<bool()>& is_unwanted,
-                                  OwnFiles& own) {
+std::optional<Outcome> open_named(const PathsToOpen& named,
+                                  const std::function<bool()>& is_unwanted, OpenedRunFiles& own) {
   const OpensPatiently opens(named.timeout, is_unwanted);
   const auto why_not = [&](LaunchStep step) -> Outcome {
     if (errno == EINTR) return Cancelled{};
@@ -128,8 +128,8 @@ std::optional<Outcome> open_named(const NamedFiles& named, const std::function<b
 }
 
 std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
-                                  const std::function<bool()>& is_unwanted, OwnFiles& own) {
-  NamedFiles named{.timeout = spec.timeout.value_or(nanoseconds::max())};
+                                  const std::function<bool()>& is_unwanted, OpenedRunFiles& own) {
+  PathsToOpen named{.timeout = spec.timeout.value_or(nanoseconds::max())};
   if (spec.input.path && !output_only) named.input = spec.input.path->c_str();
   if (spec.output.sink == OutputKind::File) named.output = spec.output.path.c_str();
   if (named.input == nullptr && named.output == nullptr) return std::nullopt;
@@ -314,7 +314,7 @@ RegionUse RegionPage::use() const {
   const lauka_region_page_& page = memory_->page;
   use.entries = read(page.entries);
   use.time_ns = read(page.time_ns);
-  use.stray = read(page.stray);
+  use.unmatched_ends = read(page.stray);
   use.failures = read(page.failures) & 0xffffffffU;
   use.lock_timeouts = read(page.failures) >> 32U;
   use.is_open = read(page.depth) != 0 || read(page.lock) != 0;

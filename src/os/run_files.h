@@ -30,13 +30,13 @@ struct StandardFiles {
   int error = -1;
 };
 
-struct NamedFiles {
+struct PathsToOpen {
   const char* input = nullptr;
   const char* output = nullptr;
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
 };
 
-struct OwnFiles {
+struct OpenedRunFiles {
   Descriptor input;
   Descriptor output;
 };
@@ -44,14 +44,14 @@ struct OwnFiles {
 /// Opens the files with the rights of this process. Waits for the other end of a named pipe until
 /// `is_unwanted` returns true or `named.timeout` is over. Returns the outcome of a run that cannot
 /// start; nullopt if all files are open.
-std::optional<Outcome> open_named(const NamedFiles& named, const std::function<bool()>& is_unwanted,
-                                  OwnFiles& own);
+std::optional<Outcome> open_named(const PathsToOpen& named,
+                                  const std::function<bool()>& is_unwanted, OpenedRunFiles& own);
 
 /// Opens the output file and (unless `output_only`) the input file that `spec` names, with the
 /// rights of `spec.user`. Returns the outcome of a run that cannot start; nullopt if all files are
 /// open.
 std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
-                                  const std::function<bool()>& is_unwanted, OwnFiles& own);
+                                  const std::function<bool()>& is_unwanted, OpenedRunFiles& own);
 
 inline bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
   return !has_exited_or_signalled(outcome) || (!succeeded(outcome) && !go_on_after_failure);
@@ -60,16 +60,17 @@ inline bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
 InputRead input_read(int fd);
 
 /// The listener to a run's pipes, and the destinations of the output.
-struct Listening {
+struct ListenerRoutes {
   OutputListener* listener = nullptr;
   int output = -1;  ///< descriptor to which output is copied; -1: none
   int error = -1;
-  std::function<std::int64_t()> now{};  ///< clock for RunFiles::enough_ns, in nanoseconds
+  std::function<std::int64_t()>
+      now{};  ///< clock for RunFiles::ended_by_listener_ns, in nanoseconds
 };
 
 /// Returns the Listening for a run with `sink`. `named`: descriptor of the output file, or -1.
-inline Listening listening_for(OutputListener* listener, OutputKind sink, int named,
-                               std::function<std::int64_t()> now) {
+inline ListenerRoutes listening_for(OutputListener* listener, OutputKind sink, int named,
+                                    std::function<std::int64_t()> now) {
   const bool inherits = sink == OutputKind::Inherit;
   return {listener, inherits ? 1 : named, inherits ? 2 : named, std::move(now)};
 }
@@ -80,7 +81,9 @@ class RunFiles {
 
   StandardFiles for_sink(OutputKind sink) const;
 
-  StandardFiles kept() const { return {null_input_.get(), output_file_.get(), error_file_.get()}; }
+  StandardFiles stored_output_files() const {
+    return {null_input_.get(), output_file_.get(), error_file_.get()};
+  }
 
   void truncate_output() const;
 
@@ -99,7 +102,7 @@ class RunFiles {
   std::array<int, 2> readable() const { return {output_.read_end.get(), error_.read_end.get()}; }
 
   /// Prepares the reading of the pipes during a run.
-  void begin(const Listening& listening = {}) {
+  void begin(const ListenerRoutes& listening = {}) {
     tail_.clear();
     listening_ = listening;
     enough_ns_.reset();
@@ -114,7 +117,7 @@ class RunFiles {
 
   /// Returns the time (of Listening::now) at which the listener ended the run; nullopt if the
   /// listener did not.
-  std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
+  std::optional<std::int64_t> ended_by_listener_ns() const { return enough_ns_; }
 
   /// Returns the last lines of standard error of a run with `sink` (Capture: of both streams);
   /// empty if lauka has not received them.
@@ -142,7 +145,7 @@ class RunFiles {
   void copy(OutputStream which, int from, int to, int most_pieces);
 
   OutputTail tail_;
-  Listening listening_;
+  ListenerRoutes listening_;
   std::optional<std::int64_t> enough_ns_;
   using Room = std::array<char, 65536>;
   std::unique_ptr<Room> room_{new Room};  // not zeroed: without output its pages stay unused

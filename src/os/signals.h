@@ -8,17 +8,17 @@
 namespace lauka::os {
 
 /// Makes a write beyond the file size limit (ulimit -f) fail, instead of ending this process.
-void report_large_files();
+void ignore_file_size_signal();
 
 /// From now on, records the first signal that asks lauka to end (Ctrl-C, Ctrl-\, SIGTERM or
 /// SIGHUP), for interrupt(). Another such signal ends lauka at once if it arrives at least half a
 /// second later. Ignored signals stay ignored. Also lets SignalHold delay Ctrl-Z, makes a write to
-/// a closed pipe fail, and calls report_large_files().
+/// a closed pipe fail, and calls ignore_file_size_signal().
 void watch_for_interrupts();
 
 /// Sets a function for watch_for_interrupts(): a signal calls `give_back` before it ends lauka at
 /// once. `give_back` may only make system calls.
-void on_sudden_end(void (*give_back)());
+void set_final_action(void (*give_back)());
 
 /// Returns the first signal that asked lauka to end; 0 if none.
 int interrupt();

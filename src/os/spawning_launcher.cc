@@ -128,7 +128,7 @@ class UsageReader {
     std::uint64_t user_ns =
         0;  ///< user time of the process and of the child processes for which it waited
     std::uint64_t system_ns = 0;
-    KernelTotals totals{};
+    AccountedTotals totals{};
   };
   std::optional<Read> read(pid_t pid) {
     ProcessUsage usage;
@@ -149,7 +149,7 @@ class UsageReader {
     read.totals.system_ns = ns(usage.system_time);
     if (!has_newest_usage_) return read;
     read.totals.energy_nj = usage.energy_nj;
-    read.totals.on_performance_cores_ns = ns(usage.p_user_time) + ns(usage.p_system_time);
+    read.totals.on_performance_cores_ns = ns(usage.performance_user_time) + ns(usage.p_system_time);
     return read;
   }
 
@@ -246,7 +246,7 @@ class SpawningLauncher final : public Launcher {
       const nanoseconds began = now();
       heeds_interrupts_ = !launch.ignores_interrupt;
       all.push_back(is_interrupted() ? Ended{Cancelled{}, {}, {}} : run_one(launch));
-      all.back().whole = now() - began;
+      all.back().time_with_preparation = now() - began;
       if (must_stop_after(all.back().outcome, go_on_after_failure)) break;
     }
     return all;
@@ -271,19 +271,20 @@ class SpawningLauncher final : public Launcher {
   Ended run_one(const Launch& launch) {
     const Program& program = programs_.at(launch.program);
     const ProgramSpec& spec = program.spec;
-    last_sink_ = spec.output.kept ? OutputKind::Null : spec.output.sink;
+    last_sink_ = spec.output.is_stored_first ? OutputKind::Null : spec.output.sink;
     files_.truncate_output();
     Ended ended;
-    OwnFiles own;
+    OpenedRunFiles own;
     const OutputKind sink = spec.output.has_listener ? OutputKind::Pipe : spec.output.sink;
-    StandardFiles files = spec.output.kept ? files_.kept() : files_.for_sink(sink);
+    StandardFiles files =
+        spec.output.is_stored_first ? files_.stored_output_files() : files_.for_sink(sink);
     files_.begin();
     const auto is_unwanted = [this] { return is_interrupted(); };
     if (const auto failed = open_named(spec, false, is_unwanted, own)) {
       ended.outcome = *failed;
     } else {
       if (own.input) files.input = own.input.get();
-      if (own.output && !spec.output.kept && !spec.output.has_listener)
+      if (own.output && !spec.output.is_stored_first && !spec.output.has_listener)
         files.output = files.error = own.output.get();
       if (spec.output.has_listener)
         files_.begin(listening_for(launch.listener, spec.output.sink, own.output.get(),
@@ -292,7 +293,7 @@ class SpawningLauncher final : public Launcher {
       if (own.input) ended.input = input_read(own.input.get());
     }
     files_.drain();
-    if (spec.output.kept) files_.pass_on(spec.output.sink, own.output.get());
+    if (spec.output.is_stored_first) files_.pass_on(spec.output.sink, own.output.get());
     return ended;
   }
 
@@ -306,7 +307,8 @@ class SpawningLauncher final : public Launcher {
     const std::span<RunObserver* const> watches = launch.watches;
     for (RunObserver* watch : watches) watch->before_start();
     pid_t pid = 0;
-    if (const int error = spawn(program, files, launch.value, region, pid); error != 0) {
+    if (const int error = spawn(program, files, launch.launch_variable_value, region, pid);
+        error != 0) {
       const bool cannot_change_user = program.spec.user && (error == ENOSYS || error == EPERM);
       ended.outcome =
           NotStarted{cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
@@ -325,7 +327,7 @@ class SpawningLauncher final : public Launcher {
     files_.drain();
     if (killed) {
       ended.outcome = *killed;
-    } else if (const auto enough_ns = files_.enough_ns()) {
+    } else if (const auto enough_ns = files_.ended_by_listener_ns()) {
       end_early(pid, nanoseconds(*enough_ns) - began, ended);
     } else if (const auto& limit = program.spec.timeout; limit && end - began > *limit) {
       ended.outcome = TimedOut{*limit};
@@ -418,7 +420,7 @@ class SpawningLauncher final : public Launcher {
       if (happened.readable) files_.drain_during_run();
       if (happened.ended) return std::nullopt;
       const nanoseconds at = now();
-      if (files_.enough_ns() && !is_asked) {
+      if (files_.ended_by_listener_ns() && !is_asked) {
         is_asked = true;
         calls_.kill(-pid, SIGTERM);
         deadline = at + kTerminateTimeout;
@@ -435,7 +437,7 @@ class SpawningLauncher final : public Launcher {
         return killed;
       }
       polls.look(at, pid);
-      if (housekeeping.is_due(at)) files_.drop_old_output(spec.output.kept);
+      if (housekeeping.is_due(at)) files_.drop_old_output(spec.output.is_stored_first);
       if (tick_due_.is_due(at)) {
         if (hold_->must_report_suspension()) hold_->report_suspension();
         if (*tick_) (*tick_)();

@@ -66,8 +66,8 @@ SymbolMap kernel_symbols() {
   return text ? parse_kernel_symbols(*text) : SymbolMap();
 }
 
-SymbolMap compiled_symbols(int process, std::chrono::nanoseconds since,
-                           const std::optional<User>& user) {
+SymbolMap jit_symbols(int process, std::chrono::nanoseconds since,
+                      const std::optional<User>& user) {
   const ActAs reader(user);
   if (!reader.error().empty()) return {};
   const std::string path = "/tmp/perf-" + std::to_string(process) + ".map";

@@ -64,8 +64,7 @@ SymbolMap kernel_symbols();
 /// Reads /tmp/perf-PID.map, which just-in-time compilers write for perf, with the rights of `user`
 /// (nullopt: lauka's own rights). Empty if the file cannot be read, is a link, or was last changed
 /// before `since` (time since 1970, UTC) and thus perhaps by another process.
-SymbolMap compiled_symbols(int process, std::chrono::nanoseconds since,
-                           const std::optional<User>& user);
+SymbolMap jit_symbols(int process, std::chrono::nanoseconds since, const std::optional<User>& user);
 
 /// Parses the text of /proc/kallsyms. Skips symbols that are not code, and hidden addresses.
 SymbolMap parse_kernel_symbols(std::string_view text);

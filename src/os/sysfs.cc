@@ -31,12 +31,12 @@ bool is_plain_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
 }
 
-std::optional<Format::Bits> parse_bits(std::string_view text) {
+std::optional<TermFormat::Bits> parse_bits(std::string_view text) {
   const std::vector<std::string_view> ends = split(text, '-');
   const auto low = parse_number(ends.front());
   const auto high = parse_number(ends.back());
   if (ends.size() > 2 || !low || !high || *low > *high || *high > 63) return std::nullopt;
-  return Format::Bits{static_cast<unsigned>(*low), static_cast<unsigned>(*high)};
+  return TermFormat::Bits{static_cast<unsigned>(*low), static_cast<unsigned>(*high)};
 }
 
 constexpr std::uint64_t low_bits(unsigned width) {
@@ -45,13 +45,13 @@ constexpr std::uint64_t low_bits(unsigned width) {
 
 struct Word {
   std::string_view name;
-  std::uint64_t Code::*value;
+  std::uint64_t EventCode::*value;
 };
 /// The config words of a code, in the order of Format::word.
-constexpr auto kWords = std::to_array<Word>({{"config", &Code::config},
-                                             {"config1", &Code::config1},
-                                             {"config2", &Code::config2},
-                                             {"config3", &Code::config3}});
+constexpr auto kWords = std::to_array<Word>({{"config", &EventCode::config},
+                                             {"config1", &EventCode::config1},
+                                             {"config2", &EventCode::config2},
+                                             {"config3", &EventCode::config3}});
 
 std::optional<unsigned> parse_word(std::string_view name) {
   const auto* const found = std::ranges::find(kWords, name, &Word::name);
@@ -87,21 +87,21 @@ Result<void> add_terms(std::string_view text, std::vector<Term>& terms) {
   return {};
 }
 
-unsigned width_of(const Format& format) {
+unsigned width_of(const TermFormat& format) {
   unsigned width = 0;
-  for (const Format::Bits& bits : format.bits) width += bits.high - bits.low + 1;
+  for (const TermFormat::Bits& bits : format.bits) width += bits.high - bits.low + 1;
   return width;
 }
 
 }  // namespace
 
-std::optional<Format> parse_format(std::string_view text) {
+std::optional<TermFormat> parse_format(std::string_view text) {
   const std::string_view line = trimmed(text);
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const auto word = parse_word(line.substr(0, colon));
   if (!word) return std::nullopt;
-  Format format{*word};
+  TermFormat format{*word};
   for (const std::string_view range : split(line.substr(colon + 1), ',')) {
     const auto bits = parse_bits(range);
     if (!bits) return std::nullopt;
@@ -110,11 +110,11 @@ std::optional<Format> parse_format(std::string_view text) {
   return format;
 }
 
-bool put(Code& code, const Format& format, std::uint64_t value) {
+bool put(EventCode& code, const TermFormat& format, std::uint64_t value) {
   const unsigned total = width_of(format);
   if (total < 64 && (value >> total) != 0) return false;
   std::uint64_t& word = code.*kWords.at(format.word).value;
-  for (const Format::Bits& bits : format.bits) {
+  for (const TermFormat::Bits& bits : format.bits) {
     const unsigned width = bits.high - bits.low + 1;
     const std::uint64_t mask = low_bits(width);
     word = (word & ~(mask << bits.low)) | ((value & mask) << bits.low);
@@ -214,10 +214,10 @@ Error Sysfs::unknown_term(const Pmu& pmu, std::string_view name) const {
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-Result<Code> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
+Result<EventCode> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
   const auto terms = expand(pmu, text);
   if (!terms) return terms.error();
-  Code code{pmu.type};
+  EventCode code{pmu.type};
   for (const Term& term : *terms) {
     if (!term.value)
       return Error{fmt::format("the term '{}' needs a value", term.name),
@@ -225,7 +225,7 @@ Result<Code> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
     const auto file = read(pmu, "format", term.name);
     const auto word = parse_word(term.name);
     if (!file && !word) return unknown_term(pmu, term.name);
-    const auto format = file ? parse_format(*file) : Format{*word, {{0, 63}}};
+    const auto format = file ? parse_format(*file) : TermFormat{*word, {{0, 63}}};
     if (!format) return Error{fmt::format("the format of '{}' cannot be read", term.name), ""};
     if (!put(code, *format, *term.value))
       return Error{fmt::format("the value {:#x} of '{}' is too wide", *term.value, term.name),

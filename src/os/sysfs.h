@@ -11,14 +11,14 @@
 
 namespace lauka::os {
 
-struct Code {
+struct EventCode {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
   std::uint64_t config3 = 0;
 
-  bool operator==(const Code&) const = default;
+  bool operator==(const EventCode&) const = default;
 };
 
 enum class PmuKind : unsigned char {
@@ -35,7 +35,7 @@ struct Pmu {
 };
 
 /// The places of a term's bits in a config word, the lowest bits first.
-struct Format {
+struct TermFormat {
   struct Bits {
     unsigned low = 0;
     unsigned high = 0;  ///< inclusive, at most 63
@@ -45,11 +45,11 @@ struct Format {
 };
 
 /// Parses a format such as "config:0-7,32-35"; nullopt if `text` is not a format.
-std::optional<Format> parse_format(std::string_view text);
+std::optional<TermFormat> parse_format(std::string_view text);
 
 /// Writes `value` to the bits of `code` that `format` names. Returns false, and changes nothing, if
 /// `value` has too many bits.
-bool put(Code& code, const Format& format, std::uint64_t value);
+bool put(EventCode& code, const TermFormat& format, std::uint64_t value);
 
 class Sysfs {
  public:
@@ -80,7 +80,7 @@ class Sysfs {
 
   /// Encodes the text between the slashes of pmu/.../: events, terms and raw codes (rHEX),
   /// separated by commas. A later term replaces an earlier term with the same name.
-  Result<Code> encode(const Pmu& pmu, std::string_view text) const;
+  Result<EventCode> encode(const Pmu& pmu, std::string_view text) const;
 
  private:
   Result<std::vector<Term>> expand(const Pmu& pmu, std::string_view text) const;

@@ -205,7 +205,7 @@ Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>&
 class CommandMaker {
  public:
   explicit CommandMaker(const CommandOptions& options)
-      : options_(options), typed_(options.texts.size()) {}
+      : options_(options), typed_(options.command_lines.size()) {}
 
   Result<std::vector<Command>> make() {
     const auto variables = read_variables(options_.parameters);
@@ -231,7 +231,7 @@ class CommandMaker {
   /// True if the typed command or one of its options mentions `variable`. Options that are given
   /// once per measured command belong to all typed commands.
   bool uses(std::size_t typed, const Variable& variable) const {
-    bool found = mentions(options_.texts[typed], variable.name);
+    bool found = mentions(options_.command_lines[typed], variable.name);
     for_each_list(options_, [&](std::string_view /*name*/, const auto& given) {
       const bool is_per_command = given.size() == typed_ && typed_ > 1;
       for (std::size_t i = 0; i < given.size(); ++i)
@@ -305,11 +305,11 @@ class CommandMaker {
 
   Result<Command> make_command(const Combination& combination, std::size_t measured) const {
     Command command;
-    command.text = filled(options_.texts[combination.typed], combination.parameters);
+    command.text = filled(options_.command_lines[combination.typed], combination.parameters);
     command.name = name_of(combination, measured);
     command.parameters = combination.parameters;
-    command.typed = combination.typed;
-    command.pattern = pattern_of(combination.typed);
+    command.typed_index = combination.typed;
+    command.unfilled_name = pattern_of(combination.typed);
     for (const HookRow& row : kHookKinds)
       fill(options_.hooks[row.kind], combination, measured, command.hooks[row.kind]);
     fill(options_.builds, combination, measured, command.build);
@@ -337,7 +337,8 @@ class CommandMaker {
     const bool is_per_measured = options_.names.size() > typed_;
     const std::size_t index = is_per_measured ? measured : combination.typed;
     const bool is_named = index < options_.names.size() && !options_.names[index].empty();
-    const std::string& name = is_named ? options_.names[index] : options_.texts[combination.typed];
+    const std::string& name =
+        is_named ? options_.names[index] : options_.command_lines[combination.typed];
     if (is_per_measured && is_named) return filled(name, combination.parameters);
     std::string hidden;
     for (const Parameter& parameter : combination.parameters) {
@@ -350,7 +351,7 @@ class CommandMaker {
   std::string pattern_of(std::size_t typed) const {
     const bool is_named = options_.names.size() <= typed_ && typed < options_.names.size() &&
                           !options_.names[typed].empty();
-    return is_named ? options_.names[typed] : options_.texts[typed];
+    return is_named ? options_.names[typed] : options_.command_lines[typed];
   }
 
   const CommandOptions& options_;
@@ -371,7 +372,7 @@ bool is_rate(const OwnMetric& metric) {
 
 void add_hints_about_shells(const CommandOptions& options, std::vector<std::string>& hints) {
   std::set<std::string> hinted;
-  for (const std::string& text : options.texts) {
+  for (const std::string& text : options.command_lines) {
     const std::string syntax = options.shell ? "" : shell_syntax_in(text);
     if (syntax.empty() || !hinted.insert(syntax).second) continue;
     hints.push_back(
@@ -497,7 +498,7 @@ std::string joined_words(const std::vector<Command>& commands, std::size_t faile
 }
 
 Result<void> check_until(const Options& options, const Plan& plan) {
-  if (!options.run.until) return {};
+  if (!options.run.end_pattern) return {};
   if (plan.setting.jobs > 1)
     return Error{
         "--until ends a run at its first line, so that --jobs would not wait for the others",
@@ -510,7 +511,7 @@ Result<void> check_until(const Options& options, const Plan& plan) {
   if (!options.commands.expected.empty())
     return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
                  "use only one of them"};
-  if (plan.setting.events.passes_of(RoundKind::Simulated) > 0)
+  if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
     return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
                  fmt::format("use only one of --until and --engine {}",
                              row_of(options.counting.engine).name)};
@@ -605,13 +606,14 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
   if (const std::string option = with_plain_dash(command.words.front()); !option.empty())
     return {error.what, "an option begins with a plain hyphen: write " + option};
   if (command.words.front().starts_with('-'))
-    return {error.what,
-            (plan.unquoted.empty() ? "" : "quote the command: " + plan.unquoted + "; ") +
-                "lauka's own options go before --"};
+    return {
+        error.what,
+        (plan.suggested_line.empty() ? "" : "quote the command: " + plan.suggested_line + "; ") +
+            "lauka's own options go before --"};
   const std::string joined = joined_words(plan.commands, failed);
   if (joined.empty()) return error;
   return {error.what, "if it is an argument, quote it together with its program: " +
-                          (plan.unquoted.empty() ? cited(joined) : plan.unquoted)};
+                          (plan.suggested_line.empty() ? cited(joined) : plan.suggested_line)};
 }
 
 std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands) {
@@ -620,8 +622,8 @@ std::vector<std::string> hints_about(const Options& options, const std::vector<C
   if (options.commands.unquoted && !options.commands.unquoted->note.empty())
     hints.push_back(options.commands.unquoted->note);
   if (!options.commands.unquoted) add_hints_about_names(options.commands, hints);
-  add_hint_about_two_shells(options.typed, hints);
-  add_hints_about_duration(options.typed, options.run.duration, hints);
+  add_hint_about_two_shells(options.typed_options, hints);
+  add_hints_about_duration(options.typed_options, options.run.time_per_command, hints);
   add_hints_about_scraped(options.counting, hints);
   add_hint_about_output(commands, hints);
   return hints;

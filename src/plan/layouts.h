@@ -29,7 +29,7 @@ std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t c
 std::string name_in_layout(const Plan& plan, const Step& step);
 
 /// Returns `rounds`, rounded up to a multiple of the number of layouts.
-constexpr std::uint64_t whole_sweeps(const Plan& plan, std::uint64_t rounds) {
+constexpr std::uint64_t round_up_to_sweeps(const Plan& plan, std::uint64_t rounds) {
   return (rounds + plan.setting.layouts - 1) / plan.setting.layouts * plan.setting.layouts;
 }
 

@@ -21,7 +21,7 @@ bool is_user_metric(std::string_view name, const CountingOptions& options) {
 }
 
 bool need_no_events(const CountingOptions& options) {
-  std::vector<std::string> others = options.metric_list;
+  std::vector<std::string> others = options.listed_rows;
   std::erase_if(others,
                 [&](const std::string& row) { return is_user_metric(name_of_row(row), options); });
   return are_all_built_in(others);
@@ -42,7 +42,7 @@ std::vector<std::string> events_of_gates(const CountingOptions& options, const G
 std::vector<std::string> default_names(const EventSet& defaults) {
   std::vector<std::string> names;
   for (const Event& event : defaults.events)
-    if (!event.part_of) names.push_back(event.name);
+    if (!event.index_of_whole) names.push_back(event.name);
   return names;
 }
 
@@ -96,8 +96,9 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
   for (const std::string& name : by_name.all()) add_once(names, name);
   const auto make_request = [&](const std::vector<std::string>& wanted) {
     EventRequest request{wanted, options.single_pass};
-    request.together.insert(request.together.begin(), by_name.formulas.together.begin(),
-                            by_name.formulas.together.end());
+    request.pairs_for_one_pass.insert(request.pairs_for_one_pass.begin(),
+                                      by_name.formulas.event_pairs.begin(),
+                                      by_name.formulas.event_pairs.end());
     return request;
   };
   if (!with_defaults) return select_events(make_request(names));
@@ -105,7 +106,7 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
   if (!defaults || names.empty()) return defaults;
   const std::vector<std::string> all = with_default_events(*defaults, names);
   if (all.size() == default_names(*defaults).size() && !options.single_pass &&
-      by_name.formulas.together.empty())
+      by_name.formulas.event_pairs.empty())
     return defaults;
   auto set = select_events(make_request(all));
   if (set) set->notes.insert(set->notes.begin(), defaults->notes.begin(), defaults->notes.end());
@@ -134,8 +135,8 @@ Result<void> check_engine(const CountingOptions& options, const EventSet& events
 
 Result<void> check_listed_events(const CountingOptions& options, const EventSet& events,
                                  const SelectEvents& select_events) {
-  if (options.metrics != MetricSelection::Listed || !events.events.empty()) return {};
-  for (const std::string& row : options.metric_list) {
+  if (options.metric_selection != MetricSelection::Listed || !events.events.empty()) return {};
+  for (const std::string& row : options.listed_rows) {
     const std::string name(name_of_row(row));
     if (role_of_event(name) == Role::Other) continue;
     if (auto counted = select_events({{name}, false}); !counted) return counted.error();
@@ -146,8 +147,9 @@ Result<void> check_listed_events(const CountingOptions& options, const EventSet&
 Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
                                const WantedByName& by_name, const SelectEvents& select_events) {
   if (auto parts = check_parts(by_name.formulas); !parts) return parts.error();
-  const bool needs_none = options.metrics == MetricSelection::Time ||
-                          (options.metrics == MetricSelection::Listed && need_no_events(options));
+  const bool needs_none =
+      options.metric_selection == MetricSelection::Time ||
+      (options.metric_selection == MetricSelection::Listed && need_no_events(options));
   const bool asked_for = !options.events.empty() || !by_name.all().empty();
   if (needs_none && !asked_for) {
     return EventSet{};
@@ -157,7 +159,7 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   if (!events) return refused_events(by_name, events.error());
   if (auto counts = check_engine(options, *events, select_events); !counts) return counts.error();
   if (auto rows = check_listed_events(options, *events, select_events); !rows) return rows.error();
-  const std::size_t passes = events->passes_of(RoundKind::Timed);
+  const std::size_t passes = events->count_passes(RoundKind::Timed);
   const auto most_runs = run.runs ? run.runs : run.max_runs;
   // Default events may stay uncounted, because refusing `-r 1` would be worse.
   if (asked_for && most_runs && *most_runs < passes) {
@@ -169,7 +171,7 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
 }
 
 void add_core_times(Plan& plan) {
-  if (plan.cores.timed.empty()) return;
+  if (plan.cores.timed_kinds.empty()) return;
   EventSet& set = plan.setting.events;
   if (plan.cores.in_counting_runs) {
     const std::size_t own = core_time_pass(set.passes.size());
@@ -180,10 +182,10 @@ void add_core_times(Plan& plan) {
   const auto add = [&set, separately = plan.cores.in_counting_runs](Event event) {
     for (Pass& pass : set.passes)
       if (separately ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed)
-        pass.events.push_back(set.events.size());
+        pass.event_indices.push_back(set.events.size());
     set.events.push_back(std::move(event));
   };
-  for (const std::string& kind : plan.cores.timed) {
+  for (const std::string& kind : plan.cores.timed_kinds) {
     add({.name = time_metric_name(kind),
          .meaning = fmt::format("CPU time on {} cores", kind),
          .is_time = true,
@@ -203,7 +205,7 @@ StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
   return StopRule{.exact_runs = options.runs,
                   .min_runs = std::max(options.min_runs, std::min<std::uint64_t>(passes, most)),
                   .max_runs = options.max_runs,
-                  .budget_per_command = options.duration};
+                  .budget_per_command = options.time_per_command};
 }
 
 /// Returns Sequential if there are setup or cleanup hooks, because one command's setup may undo
@@ -216,21 +218,22 @@ Order default_order(const CommandOptions& options) {
 }
 
 Result<void> add_anchor(const GateOptions& options, Plan& plan) {
-  if (!options.anchor) return {};
+  if (!options.anchor_command) return {};
   std::vector<std::size_t> found;
   std::vector<std::string> names;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     names.push_back(cited(plan.commands[c].name));
-    if (plan.commands[c].name == *options.anchor || plan.commands[c].text == *options.anchor)
+    if (plan.commands[c].name == *options.anchor_command ||
+        plan.commands[c].text == *options.anchor_command)
       found.push_back(c);
   }
-  const std::string what = "--anchor " + cited(*options.anchor);
+  const std::string what = "--anchor " + cited(*options.anchor_command);
   if (found.empty()) return Error{what + " is the name of no command", "they are " + listed(names)};
   if (found.size() > 1)
     return Error{what + " is the name of several commands", "give each a name of its own with -n"};
   if (found.front() == plan.reference.command)
     return Error{what + " is the reference", "put the anchor after base and candidate"};
-  plan.reference.anchor = found.front();
+  plan.reference.anchor_index = found.front();
   return {};
 }
 
@@ -312,7 +315,7 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
       metric.better == Better::More ? !gate.below : metric.better == Better::Less && gate.below;
   if (!gains) return;
   const std::string limit =
-      gate.bound ? gate.bound_text : fmt::format("{}", 0.0 - gate.limit_percent);
+      gate.limit_value ? gate.bound_text : fmt::format("{}", 0.0 - gate.limit_percent);
   notes.push_back(
       {NoteKind::ImprovementFails,
        fmt::format("the gate on {} fails when the metric improves ({} is better); to fail when it "
@@ -339,21 +342,23 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
   add_core_times(plan);
   plan.metrics = make_metrics(plan.setting.events, choose_metrics(options),
                               !counting.events.empty(), has_tree_peak);
-  if (auto reported = add_reported(plan.reported, plan.metrics); !reported) return reported.error();
+  if (auto reported = add_reported(plan.reported_metrics, plan.metrics); !reported)
+    return reported.error();
   const Result<void> computed = add_formulas(formulas, plan.setting.events, plan.metrics);
   if (!computed) return computed.error();
   if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
       !percentiles)
     return percentiles.error();
   if (counting.region) show_region(choose_metrics(options), plan.metrics);
-  if (counting.metrics == MetricSelection::Listed) {
-    const Result<void> listed = list_rows(counting.metric_list, counting.percentiles, plan.metrics);
+  if (counting.metric_selection == MetricSelection::Listed) {
+    const Result<void> listed =
+        move_rows_to_front(counting.listed_rows, counting.percentiles, plan.metrics);
     if (!listed) return listed.error();
   }
   plan.presentation.compact_shows_all =
-      counting.metrics != MetricSelection::Default || !counting.events.empty();
-  plan.presentation.hides_zeros =
-      counting.metrics == MetricSelection::All && options.output.verbosity != Verbosity::Verbose;
+      counting.metric_selection != MetricSelection::Default || !counting.events.empty();
+  plan.presentation.hides_zeros = counting.metric_selection == MetricSelection::All &&
+                                  options.output.verbosity != Verbosity::Verbose;
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   return {};
 }
@@ -362,14 +367,15 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
 
 MetricSelection choose_metrics(const Options& options) {
   const bool widen = options.output.verbosity == Verbosity::Verbose;
-  return widen && options.counting.metrics == MetricSelection::Default ? MetricSelection::All
-                                                                       : options.counting.metrics;
+  return widen && options.counting.metric_selection == MetricSelection::Default
+             ? MetricSelection::All
+             : options.counting.metric_selection;
 }
 
 TreePeakRequest tree_peak_request(const Options& options) {
   const auto is_it = [](std::string_view name) { return name == kTreePeakMemory; };
   const bool by_name =
-      std::ranges::any_of(options.counting.metric_list,
+      std::ranges::any_of(options.counting.listed_rows,
                           [&](const std::string& row) { return is_it(name_of_row(row)); }) ||
       std::ranges::any_of(options.gates.conditions,
                           [&](const Condition& gate) { return is_it(gate.metric); }) ||
@@ -379,8 +385,8 @@ TreePeakRequest tree_peak_request(const Options& options) {
   if (by_name || (options.gates.precision && is_it(options.gates.precision_metric)))
     return TreePeakRequest::ByName;
   // Not with --verbose, which must not change how runs are made.
-  return options.counting.metrics == MetricSelection::All ? TreePeakRequest::WithAll
-                                                          : TreePeakRequest::No;
+  return options.counting.metric_selection == MetricSelection::All ? TreePeakRequest::WithAll
+                                                                   : TreePeakRequest::No;
 }
 
 std::vector<std::string> with_default_events(const EventSet& defaults,
@@ -392,7 +398,8 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
 
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CorePlan& cores, bool has_tree_peak) {
-  const auto all_counting = with_announced(with_throughput(options.counting, options.run.jobs));
+  const auto all_counting =
+      add_announced_metrics(with_throughput(options.counting, options.run.copies_per_run));
   if (!all_counting) return all_counting.error();
   const CountingOptions& counting = *all_counting;
   auto commands = make_commands(options.commands);
@@ -401,7 +408,7 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   WantedByName by_name{events_of_gates(counting, options.gates, cores),
                        request_formulas(counting, options.gates, choose_metrics(options), cores)};
   auto events = choose_events(counting, options.run, by_name, select_events);
-  if (!events && by_name.formulas.has_older) {
+  if (!events && by_name.formulas.has_older_form) {
     WantedByName older{by_name.of_gates, request_formulas(counting, options.gates,
                                                           choose_metrics(options), cores, true)};
     if (auto others = choose_events(counting, options.run, older, select_events)) {
@@ -415,27 +422,28 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   plan.setting.events = *std::move(events);
   plan.events_were_asked_for = !counting.events.empty();
   plan.setting.region = counting.region;
-  plan.reported = counting.scraped;
+  plan.reported_metrics = counting.scraped;
   plan.setting.warmup = options.run.warmup;
   plan.setting.order = options.run.order.value_or(default_order(options.commands));
   plan.setting.order_is_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
   plan.setting.seed = options.run.seed.value_or(clock_seed);
   plan.timeout = options.run.timeout;
   plan.ignore_failure = options.run.ignore_failure;
-  plan.awaited = options.run.until;
-  if (options.run.until) plan.setting.until = options.run.until->text();
-  plan.setting.jobs = static_cast<std::uint32_t>(options.run.jobs.value_or(1));
+  plan.awaited = options.run.end_pattern;
+  if (options.run.end_pattern) plan.setting.until_pattern = options.run.end_pattern->text();
+  plan.setting.jobs = static_cast<std::uint32_t>(options.run.copies_per_run.value_or(1));
   plan.setting.layouts = static_cast<std::uint32_t>(options.run.layouts.value_or(1));
   plan.confidence = options.gates.confidence.value_or(kConfidence);
   plan.shell = options.commands.shell;
   plan.cores = cores;
   plan.presentation = options.output.presentation;
-  plan.unquoted = options.commands.unquoted ? options.commands.unquoted->line : "";
+  plan.suggested_line = options.commands.unquoted ? options.commands.unquoted->quoted_line : "";
   plan.hints = hints_about(options, plan.commands);
   if (auto metrics = add_metrics(options, counting, by_name.formulas, has_tree_peak, plan);
       !metrics)
     return metrics.error();
-  plan.setting.stop = make_stop_rule(options.run, plan.setting.events.passes_of(RoundKind::Timed));
+  plan.setting.stop =
+      make_stop_rule(options.run, plan.setting.events.count_passes(RoundKind::Timed));
   if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();
   return plan;
 }
@@ -446,7 +454,7 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
   const auto& passes = plan.setting.events.passes;
   const auto first_pass =
       static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
-  const auto turns = static_cast<std::uint32_t>(plan.setting.events.passes_of(serves));
+  const auto turns = static_cast<std::uint32_t>(plan.setting.events.count_passes(serves));
   // All runs of a round have the same pass, because their values are compared.
   const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.setting.layouts % turns;
   const std::uint32_t layout = plan.setting.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
@@ -473,12 +481,12 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
           suggestion_for(gate.metric, plan.metrics, "add it with -e, or name another metric")};
     }
     const Metric& metric = plan.metrics[*place];
-    if (gate.bound && gate.bound_unit != metric.unit) return unfit_limit(gate, metric.unit);
-    needs_reference = needs_reference || !gate.bound;
+    if (gate.limit_value && gate.bound_unit != metric.unit) return unfit_limit(gate, metric.unit);
+    needs_reference = needs_reference || !gate.limit_value;
     note_direction(gate, metric, plan.setting.events.notes);
     plan.gates.push_back({gate, *place});
   }
-  const std::size_t compared = plan.commands.size() - (plan.reference.anchor ? 1 : 0);
+  const std::size_t compared = plan.commands.size() - (plan.reference.anchor_index ? 1 : 0);
   if (needs_reference && compared < 2 && !has_baseline) {
     return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
                              cited(plan.commands.front().text)),
@@ -489,7 +497,7 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
 
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
               std::size_t commands) {
-  return (condition.bound && commands == 1) || reference.is_candidate(command);
+  return (condition.limit_value && commands == 1) || reference.is_candidate(command);
 }
 
 std::size_t count_decisions(const Plan& plan) {

@@ -51,10 +51,10 @@ struct Baseline {
   std::string file{};
   std::shared_ptr<const Recording> session{};
   /// For each command of this session, the index of its reference in the earlier session.
-  std::vector<std::size_t> commands{};
+  std::vector<std::size_t> reference_places{};
   /// For each metric of this session, its index in the earlier session; nullopt if the metric
   /// cannot be compared.
-  std::vector<std::optional<std::size_t>> metrics{};
+  std::vector<std::optional<std::size_t>> metric_places{};
 };
 
 /// The reference of a session's commands.
@@ -62,10 +62,10 @@ struct Reference {
   std::size_t command = 0;  ///< index of the command that is the reference; unused with a baseline
   std::optional<Baseline> baseline{};  ///< nullopt: the reference is a command of this session
   /// Index of a command that is neither reference nor candidate; nullopt if there is none.
-  std::optional<std::size_t> anchor{};
+  std::optional<std::size_t> anchor_index{};
 
   bool is_candidate(std::size_t other) const {
-    return (baseline || other != command) && other != anchor;
+    return (baseline || other != command) && other != anchor_index;
   }
 };
 
@@ -74,15 +74,16 @@ struct Setting {
   Order order = Order::Random;
   std::uint64_t seed = 0;
   std::uint64_t warmup = 1;
-  std::optional<std::string> until{};  ///< pattern of --until as typed; nullopt without --until
-  std::uint32_t jobs = 1;              ///< number of copies of a command in one run
-  std::uint32_t layouts = 1;           ///< number of builds of each command; 1 without --layouts
+  std::optional<std::string>
+      until_pattern{};        ///< pattern of --until as typed; nullopt without --until
+  std::uint32_t jobs = 1;     ///< number of copies of a command in one run
+  std::uint32_t layouts = 1;  ///< number of builds of each command; 1 without --layouts
   EventSet events{};
   StopRule stop{};
   /// True if the order is sequential only because there are setup or cleanup hooks.
   bool order_is_for_hooks = false;
   /// Copy of CorePlan::min_share that is made for results; not set in a plan.
-  std::optional<double> min_share{};
+  std::optional<double> recorded_min_share{};
   bool region = false;
 };
 
@@ -94,14 +95,14 @@ struct Plan {
   std::vector<Metric> metrics;
   /// Values that commands report, in this order: values found in the output, values written to
   /// LAUKA_METRICS, values about the region.
-  std::vector<OwnMetric> reported{};
+  std::vector<OwnMetric> reported_metrics{};
   std::optional<Pattern> awaited{};  ///< compiled pattern of --until; nullopt without --until
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
   std::vector<Gate> gates{};
   /// Number of gate decisions of all plans that share the rate of false fails; 0: only this plan's
   /// decisions share it.
-  std::size_t gates_of_job = 0;
+  std::size_t decisions_of_job = 0;
   double confidence = kConfidence;
   std::optional<PrecisionGoal> precision{};
   Reference reference{};
@@ -109,7 +110,8 @@ struct Plan {
   std::optional<Shell> shell{};
   CorePlan cores{};
   Presentation presentation{};
-  std::string unquoted{};  ///< correct command line if quotes were probably forgotten; else empty
+  std::string
+      suggested_line{};  ///< correct command line if quotes were probably forgotten; else empty
   std::vector<std::string> hints{};
 };
 
@@ -163,7 +165,7 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan);
 
 /// True if a gate applies to `command`. `commands`: number of commands. A gate with
-/// Condition::bound also applies to a single command, which has no reference.
+/// Condition::limit_value also applies to a single command, which has no reference.
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
               std::size_t commands);
 

@@ -51,7 +51,7 @@ std::vector<double> wanted(const CountingOptions& options, const GateOptions& ga
     const auto percent = percentile_in(name);
     if (percent && std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
   };
-  for (const std::string& row : options.metric_list) add(name_of_row(row));
+  for (const std::string& row : options.listed_rows) add(name_of_row(row));
   for (const Condition& gate : gates.conditions) add(gate.metric);
   if (gates.precision) add(gates.precision_metric);
   return all;
@@ -134,7 +134,7 @@ class Collector {
       : options_(options), gates_(gates), cores_(cores), older_(older) {}
 
   FormulaRequest collect(MetricSelection selection) {
-    for (const std::string& row : options_.metric_list) want(name_of_row(row));
+    for (const std::string& row : options_.listed_rows) want(name_of_row(row));
     for (const Condition& gate : gates_.conditions) want(gate.metric);
     if (gates_.precision) want(gates_.precision_metric);
     for (const OwnMetric& derived : options_.derived) {
@@ -154,7 +154,7 @@ class Collector {
     if (built_in == nullptr || has_name(options_.derived, name) ||
         has_name(options_.scraped, name) || events_.contains(name))
       return;
-    request_.has_older = request_.has_older || (is_wanted && !built_in->older.empty());
+    request_.has_older_form = request_.has_older_form || (is_wanted && !built_in->older.empty());
     auto expression = parse_expression(older_ && !built_in->older.empty() ? built_in->older
                                                                           : built_in->expression);
     if (!expression) return;
@@ -162,9 +162,9 @@ class Collector {
     metric.unit.unit = built_in->unit;
     add({.metric = std::move(metric),
          .expression = *std::move(expression),
-         .is_typed = false,
+         .is_by_user = false,
          .is_wanted = is_wanted,
-         .of_one_run = built_in->of_one_run});
+         .uses_counting_times = built_in->of_one_run});
   }
 
   void add(FormulaDefinition formula) {
@@ -173,7 +173,7 @@ class Collector {
     if (formula.is_wanted) {
       for (const std::string& event : events) add_once(request_.events, event);
       for (std::size_t i = 1; i < events.size(); ++i)
-        request_.together.emplace_back(events.front(), events[i]);
+        request_.event_pairs.emplace_back(events.front(), events[i]);
     }
     events_.insert_or_assign(formula.metric.name, std::move(events));
     request_.formulas.push_back(std::move(formula));
@@ -209,7 +209,7 @@ const Metric* find_part(const std::vector<Metric>& metrics, std::string_view nam
 }
 
 std::string subject_of(const FormulaDefinition& formula) {
-  if (!formula.is_typed) return formula.metric.name;
+  if (!formula.is_by_user) return formula.metric.name;
   return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.text));
 }
 
@@ -246,7 +246,8 @@ class SourceMaker {
   }
 
   Result<void> add_part(const FormulaDefinition& formula, std::string_view name) {
-    if (formula.of_one_run && name == metric_name_of(Role::CpuTime) && is_of_user_space(metrics_))
+    if (formula.uses_counting_times && name == metric_name_of(Role::CpuTime) &&
+        is_of_user_space(metrics_))
       name = metric_name_of(Role::UserTime);
     const Metric* part = find_part(metrics_, name);
     if (part == nullptr)
@@ -287,7 +288,8 @@ std::optional<Error> why_of_no_run(const FormulaDefinition& formula, const Metri
     return Error{fmt::format("{} needs events that are not counted at once", subject_of(formula)),
                  "count fewer events with -e; --explain-events shows which compete"};
   const bool is_mixed = std::ranges::any_of(terms, [](const Formula::Term& term) {
-    return std::holds_alternative<UsageReader>(term) || std::holds_alternative<ReportedValue>(term);
+    return std::holds_alternative<UsageFunction>(term) ||
+           std::holds_alternative<ReportedValue>(term);
   });
   const RoundKind kind = kind_of(metric, events);
   if (!is_mixed || kind == RoundKind::Timed) return std::nullopt;
@@ -296,7 +298,7 @@ std::optional<Error> why_of_no_run(const FormulaDefinition& formula, const Metri
                              "simulated",
                              subject_of(formula)),
                  "divide counts by counts"};
-  if (formula.of_one_run) return std::nullopt;
+  if (formula.uses_counting_times) return std::nullopt;
   return Error{fmt::format("{} needs times and counts of the same run", subject_of(formula)),
                "add --counting together"};
 }
@@ -310,10 +312,10 @@ void limit_as_parts(Metric& formula, const std::vector<Metric>& metrics) {
       if (metric.event != counted->event) continue;
       if (formula.levels == CountedLevels::Unknown) formula.levels = metric.levels;
       formula.of_region = formula.of_region || metric.of_region;
-      if (note.empty()) note = metric.note;
+      if (note.empty()) note = metric.metric_suffix;
     }
   }
-  formula.note += (formula.note.empty() || note.empty() ? "" : " ") + note;
+  formula.metric_suffix += (formula.metric_suffix.empty() || note.empty() ? "" : " ") + note;
 }
 
 Result<Metric> make_row(const std::vector<const FormulaDefinition*>& made,
@@ -345,7 +347,7 @@ std::optional<std::size_t> find_event(const EventSet& set, Role role) {
   const auto find = [&](bool with_kernel) {
     return find_place_if(set.events, [&](const Event& event) {
       const bool has_kernel = event.levels != CountedLevels::UserOnly;
-      return event.role == role && !event.part_of && (has_kernel || !with_kernel);
+      return event.role == role && !event.index_of_whole && (has_kernel || !with_kernel);
     });
   };
   const auto widest = find(true);
@@ -354,7 +356,7 @@ std::optional<std::size_t> find_event(const EventSet& set, Role role) {
 
 Role role_in(const EventSet& set, std::size_t event) {
   if (!set.events[event].function.empty()) return set.events[event].role;
-  const std::size_t whole = set.events[event].part_of.value_or(event);
+  const std::size_t whole = set.events[event].index_of_whole.value_or(event);
   const Role role = set.events[event].role;
   return find_event(set, role) == whole ? role : Role::Other;
 }
@@ -374,7 +376,7 @@ Formula count_formula(const EventSet& set, std::size_t event) {
 /// Adds the times by core kind, and the share of the fastest core kind in the sum of these times.
 void add_core_metrics(const EventSet& set, MetricSelection selection,
                       std::vector<Metric>& metrics) {
-  const std::vector<std::size_t> times = set.core_times();
+  const std::vector<std::size_t> times = set.core_time_indices();
   if (times.empty()) return;
   for (const std::size_t event : times) {
     metrics.push_back(Metric{.name = set.events[event].name,
@@ -398,7 +400,7 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
 }
 
 std::string write_note(const Event& event) {
-  return event.simulated ? "(simulated)" : event.note;
+  return event.simulated ? "(simulated)" : event.name_suffix;
 }
 
 }  // namespace
@@ -472,8 +474,9 @@ Result<void> show_in(std::string_view name, Metric& metric) {
   return {};
 }
 
-Result<void> list_rows(const std::vector<std::string>& list, const std::vector<double>& percentiles,
-                       std::vector<Metric>& metrics) {
+Result<void> move_rows_to_front(const std::vector<std::string>& list,
+                                const std::vector<double>& percentiles,
+                                std::vector<Metric>& metrics) {
   std::size_t listed = 0;
   for (const std::string& text : list) {
     RowRequest wanted{text};  // an event's name may contain colons (cycles:u)
@@ -556,7 +559,7 @@ void show_region(MetricSelection selection, std::vector<Metric>& metrics) {
   }
 }
 
-Result<CountingOptions> with_announced(CountingOptions options) {
+Result<CountingOptions> add_announced_metrics(CountingOptions options) {
   std::vector<OwnMetric> reported;
   for (OwnMetric& metric : options.scraped) {
     if (has_name(reported, metric.name))
@@ -564,7 +567,7 @@ Result<CountingOptions> with_announced(CountingOptions options) {
                    "give each metric a name of its own"};
     reported.push_back(std::move(metric));
   }
-  for (std::string& row : options.metric_list) {
+  for (std::string& row : options.listed_rows) {
     if (!is_announcement(row)) continue;
     auto metric = parse_own_metric(row);
     if (!metric) return metric.error().about("--metrics " + cited(row));
@@ -615,7 +618,7 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
   std::size_t terms = 0;
   std::vector<const FormulaDefinition*> made;
   for (const FormulaDefinition& formula : request.formulas) {
-    if (formula.is_typed && find_metric(metrics, formula.metric.name))
+    if (formula.is_by_user && find_metric(metrics, formula.metric.name))
       return Error{fmt::format("{} has the name of another metric", subject_of(formula)),
                    "give it a name of its own"};
     auto metric = make_row(made, formula, events, metrics);
@@ -642,7 +645,7 @@ void add_event_metrics(const EventSet& events, MetricSelection selection, Shown 
   for (std::size_t i = 0; i < events.events.size(); ++i) {
     const Event& event = events.events[i];
     if (event.role == Role::CoreTime) continue;
-    const bool is_part_row = event.part_of && selection != MetricSelection::All;
+    const bool is_part_row = event.index_of_whole && selection != MetricSelection::All;
     metrics.push_back(Metric{.name = event.name,
                              .unit = unit_of(event),
                              .better = Better::Less,
@@ -650,10 +653,10 @@ void add_event_metrics(const EventSet& events, MetricSelection selection, Shown 
                              .source = count_formula(events, i),
                              .levels = event.levels,
                              .of_region = event.of_region,
-                             .note = write_note(event),
+                             .metric_suffix = write_note(event),
                              .role = role_in(events, i),
                              .event = i,
-                             .is_part = event.part_of.has_value()});
+                             .is_part = event.index_of_whole.has_value()});
   }
 }
 
@@ -691,7 +694,7 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
                              .source = source,
                              .levels = above.levels,
                              .of_region = above.of_region,
-                             .note = write_note(above),
+                             .metric_suffix = write_note(above),
                              .role = derived.role});
   }
   for (Metric& metric : metrics) metric.kind = kind_of(metric, events);

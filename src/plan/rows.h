@@ -20,8 +20,9 @@ bool are_all_built_in(const std::vector<std::string>& list);
 
 /// Moves the metrics that `list` names (NAME or NAME:UNIT) to the front, in the order of `list`,
 /// then the rows of `percentiles` (in percent), and hides all other metrics.
-Result<void> list_rows(const std::vector<std::string>& list, const std::vector<double>& percentiles,
-                       std::vector<Metric>& metrics);
+Result<void> move_rows_to_front(const std::vector<std::string>& list,
+                                const std::vector<double>& percentiles,
+                                std::vector<Metric>& metrics);
 
 /// Makes tables show times in `unit` (null: in a unit that fits each value), except times for which
 /// the user chose a unit.
@@ -60,7 +61,7 @@ void show_region(MetricSelection selection, std::vector<Metric>& metrics);
 
 /// Adds the metrics that --metrics announces (NAME[:UNIT]:higher|lower) and the metrics of --region
 /// to CountingOptions::scraped. Refuses two metrics with the same name.
-Result<CountingOptions> with_announced(CountingOptions options);
+Result<CountingOptions> add_announced_metrics(CountingOptions options);
 
 /// Adds a row for each of `reported`. Refuses a name that another metric has.
 Result<void> add_reported(const std::vector<OwnMetric>& reported, std::vector<Metric>& metrics);
@@ -68,19 +69,19 @@ Result<void> add_reported(const std::vector<OwnMetric>& reported, std::vector<Me
 struct FormulaDefinition {
   OwnMetric metric{};
   Expression expression{};
-  bool is_typed = true;
+  bool is_by_user = true;
   /// True: it is an error if the formula cannot be computed; false: the formula is then left out.
   bool is_wanted = true;
-  bool of_one_run = false;  ///< true if times may be from counting runs, like the counts
+  bool uses_counting_times = false;  ///< true if times may be from counting runs, like the counts
 };
 
 /// The formulas of a session, in the order of their rows, and the events that they need.
 struct FormulaRequest {
   std::vector<FormulaDefinition> formulas{};
-  std::vector<std::string> events{};   ///< events of wanted formulas, without duplicates
-  std::vector<EventNames> together{};  ///< pairs of events of the same wanted formula
+  std::vector<std::string> events{};      ///< events of wanted formulas, without duplicates
+  std::vector<EventNames> event_pairs{};  ///< pairs of events of the same wanted formula
   /// True if a wanted formula has another form, with events of older processors.
-  bool has_older = false;
+  bool has_older_form = false;
 };
 
 bool is_built_in_formula(std::string_view name);

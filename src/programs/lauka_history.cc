@@ -28,15 +28,15 @@ namespace {
 
 int refuse(const Error& error, ExitStatus status) {
   static_cast<void>(
-      os::write_to(os::Stream::Error, "lauka-history: " + one_line(error.line()) + "\n")
+      os::write_to(os::StandardStream::Error, "lauka-history: " + one_line(error.line()) + "\n")
           .has_value());
   return static_cast<int>(status);
 }
 
 report::Style style() {
-  const bool is_terminal = os::is_terminal(os::Stream::Output);
-  return {.color = os::wants_color(os::Stream::Output),
-          .width = is_terminal ? os::terminal_width(os::Stream::Output, 0) : 0,
+  const bool is_terminal = os::is_terminal(os::StandardStream::Output);
+  return {.color = os::wants_color(os::StandardStream::Output),
+          .width = is_terminal ? os::terminal_width(os::StandardStream::Output, 0) : 0,
           .ascii = !os::locale_uses_utf8()};
 }
 
@@ -54,33 +54,35 @@ Answer failed(const Error& error) {
 
 Result<Answer> add(Database& database, const Request& request) {
   Adder adder(database, [](const Error& error) { refuse(error, ExitStatus::Failed); });
-  const auto added = adder.add(request.words);
+  const auto added = adder.add(request.command_arguments);
   if (!added) return added.error();
-  const std::string there = added->there > 0 ? fmt::format(", {} there already", added->there) : "";
-  const std::string bad = added->bad > 0 ? fmt::format(", {} refused", added->bad) : "";
-  return Answer{fmt::format("{} added to {}{}{}\n", plural(added->sessions, "session"),
+  const std::string there =
+      added->already_stored > 0 ? fmt::format(", {} there already", added->already_stored) : "";
+  const std::string bad =
+      added->refused_files > 0 ? fmt::format(", {} refused", added->refused_files) : "";
+  return Answer{fmt::format("{} added to {}{}{}\n", plural(added->added_sessions, "session"),
                             one_line(database.name()), there, bad),
-                added->bad > 0 ? ExitStatus::Failed : ExitStatus::Done};
+                added->refused_files > 0 ? ExitStatus::Failed : ExitStatus::Done};
 }
 
 Result<Answer> list(Database& database, const Request& request) {
   Loader loader(database);
-  if (request.benchmarks) {
+  if (request.lists_benchmarks) {
     const auto variants = loader.variants(request.wanted);
     if (!variants) return variants.error();
     return Answer{benchmarks_text(*variants, style())};
   }
-  const auto sessions = loader.sessions(request.wanted.last, request.wanted.commit);
+  const auto sessions = loader.sessions(request.wanted.max_sessions, request.wanted.commit);
   if (!sessions) return sessions.error();
   return Answer{sessions_text(*sessions, style())};
 }
 
-Result<void> for_each_series(Loader& loader, const Wanted& wanted,
+Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
                              const std::function<Result<void>(MetricHistory)>& visit) {
   const auto variants = loader.variants(wanted);
   if (!variants) return variants.error();
   bool found = false;
-  for (const Variant& variant : *variants) {
+  for (const MeasuredCommand& variant : *variants) {
     auto all = loader.series(variant, wanted);
     if (!all) return all.error();
     for (MetricHistory& series : *all) {
@@ -93,7 +95,7 @@ Result<void> for_each_series(Loader& loader, const Wanted& wanted,
                  "lauka-history list shows the branches"};
   if (found) return {};
   std::set<std::string> names;
-  for (const Variant& variant : *variants) {
+  for (const MeasuredCommand& variant : *variants) {
     const auto all = loader.series(variant, {.metrics = {"all"}});
     if (!all) return all.error();
     for (const MetricHistory& series : *all) names.insert(series.metric.name);
@@ -133,7 +135,7 @@ Result<Answer> steps(Database& database, const Request& request) {
   const bool only_alarms = request.action == Action::Check;
   auto done = for_each_stepped(database, request, [&](SteppedSeries& stepped) {
     ++looked_at;
-    if (stepped.trend.commits.size() < stats::kMinForSteps) ++short_ones;
+    if (stepped.trend.observations.size() < stats::kMinForSteps) ++short_ones;
     const auto is_alarm = [](const KnownStep& step) { return step.state == StepState::Alarm; };
     alarms += static_cast<std::size_t>(std::ranges::count_if(stepped.steps, is_alarm));
     if (only_alarms) std::erase_if(stepped.steps, std::not_fn(is_alarm));
@@ -154,8 +156,8 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
   bool found = false;
   auto done =
       for_each_series(loader, request.wanted, [&](const MetricHistory& series) -> Result<void> {
-        for (const SeriesPoint& point : series.points) {
-          if (found || step_id(series, point.began) != request.words[0]) continue;
+        for (const SessionPoint& point : series.points) {
+          if (found || step_id(series, point.began) != request.command_arguments[0]) continue;
           found = true;
           return acknowledge(database, series.variant.id, series.metric.name, point.began,
                              request.note);
@@ -164,7 +166,8 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
       });
   if (!done) return done.error();
   if (!found)
-    return Error{"has no step " + cited(request.words[0]), "lauka-history steps lists them"};
+    return Error{"has no step " + cited(request.command_arguments[0]),
+                 "lauka-history steps lists them"};
   return Answer{};
 }
 
@@ -172,8 +175,8 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
   std::map<std::string, MetricHistory> all;
   std::set<std::string> ids;
   std::set<std::string> commits;
-  for (const std::string& file : request.words) {
-    const auto record = record_in(file);
+  for (const std::string& file : request.command_arguments) {
+    const auto record = read_session_file(file);
     if (!record) return record.error().prefixed(cited(file));
     if (!ids.insert(record->id).second) continue;
     commits.insert(commit_of(*record));
@@ -200,10 +203,10 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
 
 Answer combined(std::span<const MetricHistory> all, const Request& request) {
   Answer answer;
-  for (const FleetEffect& effect : fleet_effects(all)) {
+  for (const FleetEffect& effect : combine_by_title(all)) {
     answer.text += (answer.text.empty() ? "" : "\n") + fleet_text(effect, style());
-    if (request.fail_if_worse &&
-        is_worse_than(effect, *request.fail_if_worse, request.each_machine))
+    if (request.worse_limit_percent &&
+        is_worse_than(effect, *request.worse_limit_percent, request.judges_each_machine))
       answer.status = ExitStatus::GateFailed;
   }
   if (answer.text.empty())
@@ -238,7 +241,7 @@ Result<Answer> write_file(const std::string& target,
 }
 
 Result<Answer> write_page(Database& database, const Request& request) {
-  const std::string& target = request.words[0];
+  const std::string& target = request.command_arguments[0];
   auto written = write_file(target, [&](const Sink& sink) -> Result<void> {
     std::vector<SteppedSeries> all;
     auto done = for_each_stepped(
@@ -256,7 +259,7 @@ Result<Answer> write_page(Database& database, const Request& request) {
 Result<Answer> write_table(Database& database, const Request& request) {
   return write_file(request.output, [&](const Sink& sink) -> Result<void> {
     Loader loader(database);
-    const auto writer = table_writer(request.words[0], sink);
+    const auto writer = table_writer(request.command_arguments[0], sink);
     auto done =
         for_each_series(loader, request.wanted, [&](const MetricHistory& series) -> Result<void> {
           writer.add(series);
@@ -268,7 +271,7 @@ Result<Answer> write_table(Database& database, const Request& request) {
 }
 
 Result<Answer> forget_sessions(Database& database, const Request& request) {
-  const auto count = forget(database, request.forgotten);
+  const auto count = forget(database, request.forget_request);
   if (!count) return count.error();
   return Answer{fmt::format("{} forgotten\n", plural(*count, "session"))};
 }
@@ -303,7 +306,7 @@ Command find_command(Action action) {
 
 int finish(const Answer& answer) {
   if (!answer.text.empty())
-    if (auto said = os::write_to(os::Stream::Output, answer.text); !said)
+    if (auto said = os::write_to(os::StandardStream::Output, answer.text); !said)
       return refuse(said.error(), ExitStatus::Failed);
   return static_cast<int>(answer.status);
 }
@@ -312,7 +315,7 @@ int finish(const Answer& answer) {
 bool refuse_unless_readable(const std::vector<std::string>& files) {
   std::vector<Error> errors;
   for (const std::string& file : files) {
-    const auto record = record_in(file);
+    const auto record = read_session_file(file);
     if (record) return false;
     errors.push_back(record.error().prefixed(cited(file)));
   }
@@ -324,13 +327,14 @@ int run(std::span<const std::string> arguments) {
   const auto request = parse(arguments);
   if (!request) return refuse(request.error(), ExitStatus::Usage);
   if (request->action == Action::PrintAnswer) return finish({request->answer});
-  if (request->action == Action::Combine && !request->words.empty())
+  if (request->action == Action::Combine && !request->command_arguments.empty())
     return finish(combine_files(*request));
   if (request->action == Action::Add && request->database.find(':') == std::string::npos &&
-      !os::is_regular_file(request->database) && refuse_unless_readable(request->words))
+      !os::is_regular_file(request->database) && refuse_unless_readable(request->command_arguments))
     return static_cast<int>(ExitStatus::Failed);
-  auto database = open_history(request->database,
-                               request->action == Action::Add ? IfMissing::Write : IfMissing::Read);
+  auto database =
+      open_history(request->database,
+                   request->action == Action::Add ? IfMissing::CreateMissing : IfMissing::Refuse);
   if (!database) return refuse(database.error(), ExitStatus::Failed);
   const auto answer = find_command(request->action)(*database, *request);
   return answer ? finish(*answer)
@@ -342,7 +346,7 @@ int run(std::span<const std::string> arguments) {
 }  // namespace lauka::history
 
 int main(int argc, char** argv) {
-  lauka::os::report_large_files();
+  lauka::os::ignore_file_size_signal();
   try {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     return lauka::history::run(arguments);

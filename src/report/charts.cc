@@ -83,10 +83,10 @@ DrawnMetric drawn(const Results& results, std::size_t metric) {
   DrawnMetric all{results, results.session.metrics[metric], {}};
   Extent extent;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    all.samples.push_back(collect_samples(results, c, metric));
+    all.samples.push_back(values_with_runs(results, c, metric));
     for (const Sample& sample : all.samples.back()) extent.include(sample.value);
   }
-  const auto axis = is_far_apart(results, metric) ? logarithmic_axis : axis_over;
+  const auto axis = is_far_apart(results, metric) ? logarithmic_axis : linear_axis;
   if (extent.low <= extent.high) all.axis = axis(extent.low, extent.high);
   return all;
 }
@@ -182,10 +182,10 @@ std::string layout_strip(const DrawnMetric& all, const Strip& strip,
                 fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), numbers));
   return bar_row(
       fmt::format("layout {}", strip.layout + 1),
-      svg_row(kStripHeight, fmt::format("plot {}", strip.classes), name + ": mean " + text,
-              svg_grid(all.axis, kStripHeight) + points +
-                  svg_path("median", fmt::format("M{:.1f} 0v{}", svg_position(all.axis, mean),
-                                                 kStripHeight))),
+      stretched_svg(kStripHeight, fmt::format("plot {}", strip.classes), name + ": mean " + text,
+                    svg_grid(all.axis, kStripHeight) + points +
+                        svg_path("median", fmt::format("M{:.1f} 0v{}", svg_position(all.axis, mean),
+                                                       kStripHeight))),
       html_text(text));
 }
 
@@ -219,7 +219,7 @@ std::vector<Line> make_overview(const Results& results, std::size_t metric) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const stats::Summary* summary = summary_of(results, c, metric);
     if (summary == nullptr) continue;
-    const std::vector<Sample> samples = collect_samples(results, c, metric);
+    const std::vector<Sample> samples = values_with_runs(results, c, metric);
     Line line{
         .command = c, .values = {}, .median = summary->median, .ends = whiskers(samples, *summary)};
     for (const Sample& sample : samples) line.values.push_back(sample.value);
@@ -241,8 +241,8 @@ Axis make_axis(const std::vector<Line>& lines, View view) {
   const auto [low, high] = extent;
   if (low > high) return {};
   if (view == View::Logarithmic) return logarithmic_axis(low, high);
-  if (view == View::CloseUp) return axis_over(low, high);
-  Axis axis = axis_over(std::min(low, 0.0), std::max(high, 0.0));
+  if (view == View::CloseUp) return linear_axis(low, high);
+  Axis axis = linear_axis(std::min(low, 0.0), std::max(high, 0.0));
   if (low >= 0.0) axis.low = 0.0;
   return axis;
 }
@@ -295,9 +295,9 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
     title += fmt::format(" ({} … {})", notation.text(low), notation.text(high));
   }
   marks += svg_path("middle", fmt::format("M{:.1f} {}h0", svg_position(axis, line.median), middle));
-  return svg_row(kOverviewHeight, classes, title,
-                 fmt::format("<title>{}</title>", html_text(title)) +
-                     svg_grid(axis, kOverviewHeight) + draw_shape(line, axis) + marks);
+  return stretched_svg(kOverviewHeight, classes, title,
+                       fmt::format("<title>{}</title>", html_text(title)) +
+                           svg_grid(axis, kOverviewHeight) + draw_shape(line, axis) + marks);
 }
 
 std::string write_numbers(const Results& results, std::size_t metric, const Line& line) {
@@ -321,7 +321,7 @@ void write_view(const Results& results, std::size_t metric, const std::vector<Li
     sink(bar_row(command_html(results, line.command, color), draw(results, of, line, axis, color),
                  write_numbers(results, metric, line)));
   }
-  sink(bar_row("", svg_axis(tick_labels(axis, of)), "") + "</div>\n");
+  sink(bar_row("", svg_tick_labels(tick_labels(axis, of)), "") + "</div>\n");
 }
 
 constexpr std::size_t kDeltaHeight = 22;
@@ -343,7 +343,7 @@ Axis axis_of_changes(const std::vector<ChangeRow>& rows) {
     const auto [low, high] = ends_of(row.change);
     for (const double value : {low, high, row.limit.value_or(0.0)}) extent.include(value);
   }
-  return axis_over(extent.low, extent.high);
+  return linear_axis(extent.low, extent.high);
 }
 
 std::vector<TickLabel> percent_labels(const Axis& axis) {
@@ -374,7 +374,7 @@ std::string draw(const ChangeRow& row, const Axis& axis) {
   }
   content += svg_path("estimate",
                       fmt::format("M{:.1f} {}h0", svg_position(axis, *row.change.change), middle));
-  return svg_row(kDeltaHeight, row.css_class, "", content);
+  return stretched_svg(kDeltaHeight, row.css_class, "", content);
 }
 
 }  // namespace
@@ -385,7 +385,7 @@ double Axis::percent(double value) const {
   return std::isfinite(place) ? std::clamp(place, 0.0, 100.0) : 0.0;
 }
 
-Axis axis_over(double low, double high) {
+Axis linear_axis(double low, double high) {
   // Values that are equal, or almost equal, are drawn in the middle.
   const double least_range = 1e-9 * std::max(std::fabs(low), std::fabs(high));
   if (high - low <= least_range) {
@@ -404,7 +404,7 @@ Axis axis_over(double low, double high) {
 }
 
 Axis logarithmic_axis(double low, double high) {
-  const Axis powers = axis_over(std::log10(low), std::log10(high));
+  const Axis powers = linear_axis(std::log10(low), std::log10(high));
   Axis axis{std::pow(10.0, powers.low), std::pow(10.0, powers.high), {}, true};
   const int first = static_cast<int>(std::floor(powers.low));
   const int last = static_cast<int>(std::floor(powers.high));
@@ -429,8 +429,8 @@ double svg_position(const Axis& axis, double value) {
   return axis.percent(value) * static_cast<double>(kSvgUnits) / 100;
 }
 
-std::string svg_row(std::size_t height, std::string_view css_class, std::string_view label,
-                    std::string_view content) {
+std::string stretched_svg(std::size_t height, std::string_view css_class, std::string_view label,
+                          std::string_view content) {
   return fmt::format(
       "<svg class=\"line {}\" height=\"{}\" viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" "
       "{}>{}</svg>\n",
@@ -458,7 +458,7 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
   return fmt::format("<path class=\"spots {}\"{} d=\"{}\"/>\n", css_class, attributes, path);
 }
 
-std::string svg_axis(const std::vector<TickLabel>& labels) {
+std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
   std::string content;
   std::size_t height = kAxisHeight;
   for (const TickLabel& label : labels) {
@@ -473,9 +473,9 @@ std::string svg_axis(const std::vector<TickLabel>& labels) {
                       label.percent, y, anchor, html_text(text));
     };
     add_line(label.text, kAxisHeight - 3);
-    if (label.below.empty()) continue;
+    if (label.second_line.empty()) continue;
     height = 2 * kAxisHeight - 5;
-    add_line(label.below, height - 3);
+    add_line(label.second_line, height - 3);
   }
   return fmt::format("<svg width=\"100%\" height=\"{}\" aria-hidden=\"true\">\n{}</svg>\n", height,
                      content);
@@ -507,7 +507,7 @@ std::string hover_attributes(const Axis& axis, const Metric& metric, std::string
   return fmt::format(
       " data-along=\"{}\" data-low=\"{}\" data-high=\"{}\" data-size=\"{}\" "
       "data-unit=\"{}\"{}",
-      along, axis.low, axis.high, notation.size, notation.power + notation.suffix,
+      along, axis.low, axis.high, notation.divisor_of_base_units, notation.power + notation.suffix,
       axis.is_logarithmic ? " data-log=\"1\"" : "");
 }
 
@@ -568,7 +568,7 @@ bool has_any_summary(const Results& results, std::size_t metric) {
   return false;
 }
 
-std::string command_names(const Results& results) {
+std::string command_lines_for_script(const Results& results) {
   const std::vector<std::string> classes = command_classes(results);
   std::string names;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
@@ -582,9 +582,9 @@ std::string MetricDrawings::attributes(std::size_t metric) {
   const std::size_t most =
       std::max<std::size_t>(max_points_ / std::max<std::size_t>(results_.commands.size(), 1), 2);
   const Notation notation = notation_of_axis(all.axis, all.metric);
-  std::string axis =
-      fmt::format("{:.9g} {:.9g} {} {} {}", all.axis.low, all.axis.high, notation.size,
-                  all.axis.is_logarithmic ? 1 : 0, notation.power + notation.suffix);
+  std::string axis = fmt::format("{:.9g} {:.9g} {} {} {}", all.axis.low, all.axis.high,
+                                 notation.divisor_of_base_units, all.axis.is_logarithmic ? 1 : 0,
+                                 notation.power + notation.suffix);
   for (const TickLabel& label : tick_labels(all.axis, all.metric))
     axis += fmt::format("|{:.1f} {}", label.percent, label.text);
   bool is_any_thinned = false;
@@ -604,7 +604,7 @@ std::string MetricDrawings::attributes(std::size_t metric) {
     std::string places;
     for (const Sample& sample : kept) places += place_digits(all, sample.value);
     std::string runs = run_distances(kept);
-    const auto [first, is_first] = first_runs_.try_emplace(c, runs);
+    const auto [first, is_first] = run_distances_by_command_.try_emplace(c, runs);
     if (!is_first && runs == first->second) runs.clear();
     // Command; median; whiskers, quartiles and median; distances between runs, empty if as in the
     // first metric with this command; places of the runs; heights of the shape.
@@ -616,7 +616,7 @@ std::string MetricDrawings::attributes(std::size_t metric) {
                      is_any_thinned ? " data-thinned" : "");
 }
 
-void layout_chart(const Results& results, std::size_t metric, const Sink& sink) {
+void write_layout_chart(const Results& results, std::size_t metric, const Sink& sink) {
   constexpr std::size_t most = 200;
   const std::uint32_t layouts = results.session.setting.layouts;
   const std::size_t strips = layouts * results.commands.size();
@@ -632,13 +632,14 @@ void layout_chart(const Results& results, std::size_t metric, const Sink& sink) 
     sink(bar_row(command_html(results, c, classes[c]), "", ""));
     for (std::uint32_t layout = 0; layout < layouts; ++layout)
       if (!of_layout[layout].empty())
-        sink(layout_strip(all, {c, layout, classes[c]}, of_layout[layout], kMaxPoints / strips));
+        sink(layout_strip(all, {c, layout, classes[c]}, of_layout[layout],
+                          kMaxDrawnPoints / strips));
   }
-  sink(bar_row("", svg_axis(tick_labels(all.axis, all.metric)), "") +
+  sink(bar_row("", svg_tick_labels(tick_labels(all.axis, all.metric)), "") +
        "</div>\n<p class=\"aside\">points: the runs of a build; line: their mean</p>\n");
 }
 
-void overview_chart(const Results& results, std::size_t metric, const Sink& sink) {
+void write_overview_chart(const Results& results, std::size_t metric, const Sink& sink) {
   const std::vector<Line> lines = make_overview(results, metric);
   if (lines.empty()) return;
   const bool is_wide = is_far_apart(results, metric);
@@ -659,8 +660,8 @@ void overview_chart(const Results& results, std::size_t metric, const Sink& sink
 ChangeRow change_row(std::string html, const stats::Change& change, Better better) {
   const Cell delta = delta_cell(change, better);
   const std::string_view css_class = ink_class(delta.ink);
-  return {.name = std::move(html),
-          .value = fmt::format("<span class=\"{}\">{}</span>", css_class, marked_html(delta)),
+  return {.name_html = std::move(html),
+          .change_html = fmt::format("<span class=\"{}\">{}</span>", css_class, marked_html(delta)),
           .css_class = css_class,
           .change = change};
 }
@@ -670,8 +671,9 @@ std::string change_chart(std::vector<ChangeRow> rows) {
   if (rows.empty()) return "";
   const Axis axis = axis_of_changes(rows);
   std::string html = "<div class=\"chart bars\">\n";
-  for (const ChangeRow& row : rows) html += bar_row(row.name, draw(row, axis), row.value);
-  return html + bar_row("", svg_axis(percent_labels(axis)), "") + "</div>\n";
+  for (const ChangeRow& row : rows)
+    html += bar_row(row.name_html, draw(row, axis), row.change_html);
+  return html + bar_row("", svg_tick_labels(percent_labels(axis)), "") + "</div>\n";
 }
 
 std::string delta_chart(const Results& results, std::size_t metric) {

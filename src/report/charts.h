@@ -46,7 +46,7 @@ struct Axis {
 
 /// Returns a linear axis that contains both values, with some room at each end, and a few ticks at
 /// round numbers.
-Axis axis_over(double low, double high);
+Axis linear_axis(double low, double high);
 
 /// Returns a logarithmic axis that contains both values, which must be positive.
 Axis logarithmic_axis(double low, double high);
@@ -59,7 +59,7 @@ bool needs_logarithmic_axis(double low, double high);
 struct TickLabel {
   double percent = 0.0;
   std::string text;
-  std::string below{};
+  std::string second_line{};
 };
 
 /// Returns the position of `value` on an axis, from 0 to kSvgUnits.
@@ -67,8 +67,8 @@ double svg_position(const Axis& axis, double value);
 
 /// Returns an SVG picture kSvgUnits units wide, which is stretched to the page's width. `height`:
 /// in pixels. `label`: text for screen readers; empty: they skip the picture.
-std::string svg_row(std::size_t height, std::string_view css_class, std::string_view label,
-                    std::string_view content);
+std::string stretched_svg(std::size_t height, std::string_view css_class, std::string_view label,
+                          std::string_view content);
 std::string svg_path(std::string_view css_class, std::string_view path);
 
 std::string svg_grid(const Axis& axis, std::size_t height);
@@ -83,7 +83,7 @@ struct Spot {
 std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class,
                       std::string_view attributes);
 
-std::string svg_axis(const std::vector<TickLabel>& labels);
+std::string svg_tick_labels(const std::vector<TickLabel>& labels);
 
 /// Returns an SVG picture with the labels of a vertical `axis`. `height`: in pixels. `content`: SVG
 /// elements in a space `count` units wide and kSvgUnits units high.
@@ -121,15 +121,15 @@ std::string_view ink_class(Ink ink);
 bool has_any_summary(const Results& results, std::size_t metric);
 
 /// The largest number of commands for which a page has a chart of deltas for every metric.
-constexpr std::size_t kMaxCommandsWithAllCharts = 20;
+constexpr std::size_t kMaxCommandsWithDeltaCharts = 20;
 
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
 
 /// The intended largest number of points in a drawing.
-inline constexpr std::size_t kMaxPoints = 2000;
+inline constexpr std::size_t kMaxDrawnPoints = 2000;
 
 /// Returns a line for each command: the CSS classes of its colour, "|" and its name as HTML.
-std::string command_names(const Results& results);
+std::string command_lines_for_script(const Results& results);
 
 /// Makes the data from which the page's script draws the metrics of a session: box plots,
 /// distributions, and runs over time.
@@ -143,16 +143,16 @@ class MetricDrawings {
  private:
   const Results& results_;
   std::size_t max_points_;
-  std::map<std::size_t, std::string> first_runs_{};
+  std::map<std::size_t, std::string> run_distances_by_command_{};
 };
 
 /// Writes a chart with a strip for each layout (--layouts) of each command: points for runs, and a
 /// line at the mean of all its runs. Writes nothing for a single layout or more than 200 strips.
-void layout_chart(const Results& results, std::size_t metric, const Sink& sink);
+void write_layout_chart(const Results& results, std::size_t metric, const Sink& sink);
 
 /// Writes a chart with each command's median, the median's interval, the distribution of the runs
 /// and the delta. Writes nothing if no command has values.
-void overview_chart(const Results& results, std::size_t metric, const Sink& sink);
+void write_overview_chart(const Results& results, std::size_t metric, const Sink& sink);
 
 /// Returns a chart of a metric's medians against a numeric parameter. Empty if there is nothing to
 /// draw.
@@ -172,8 +172,8 @@ std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results);
 std::string scan_headline(const Results& results, std::size_t metric);
 
 struct ChangeRow {
-  std::string name;  ///< name of the row as HTML
-  std::string value;
+  std::string name_html;  ///< name of the row as HTML
+  std::string change_html;
   std::string_view css_class;
   stats::Change change;
   std::optional<double>

@@ -31,13 +31,14 @@ bool is_formula(std::string_view text) {
 }
 
 std::string number(std::optional<double> value) {
-  return value && std::isfinite(*value) ? full_precision(*value) : "";
+  return value && std::isfinite(*value) ? exact_decimal(*value) : "";
 }
 
 std::string summary_fields(const MetricResult& row) {
   // The ends of a percentile's interval are not minimum and maximum.
   if (row.quantile) return fmt::format("{},,,,,", number(row.quantile->value));
-  if (!row.summary) return fmt::format("{},,,,{},", number(row.only_mean), number(row.at_most));
+  if (!row.summary)
+    return fmt::format("{},,,,{},", number(row.only_mean), number(row.largest_bound_of_runs));
   const stats::Summary& s = *row.summary;
   return fmt::format("{},{},{},{},{},{}", number(s.mean), number(s.stddev), number(s.median),
                      number(s.min), number(s.max), s.outliers);
@@ -52,7 +53,7 @@ std::string delta_fields(const std::optional<stats::Delta>& delta) {
 }
 
 std::string failed_field(const Endings& endings) {
-  return endings.runs > 0 ? fmt::to_string(endings.failed_runs()) : "";
+  return endings.runs_with_ending > 0 ? fmt::to_string(endings.failed_runs()) : "";
 }
 
 std::string parameter_fields(const Command& command, const std::vector<std::string>& names) {
@@ -86,7 +87,8 @@ void write_run_rows(const Results& results, const std::string& first,
   for (std::size_t i = 0; i < results.session.runs->size(); ++i) {
     const RunRow run = results.session.runs->row(i);
     sink(first);
-    if (!first.empty()) sink((run.order != 0 ? fmt::to_string(run.order) : "") + ",");
+    if (!first.empty())
+      sink((run.number_in_suite != 0 ? fmt::to_string(run.number_in_suite) : "") + ",");
     sink(fmt::format("{},{},{},{},{},{}", csv_field(results.session.commands[run.command].name),
                      i + 1, run.round + 1, run.pass + 1,
                      run.status ? fmt::to_string(*run.status) : "", ending_word(run.ending)));
@@ -104,11 +106,11 @@ bool is_space(char32_t code) {
 }
 
 /// Returns "Benchmarkparse/role=candidate" or "Benchmark/command=old_{n}/n=8".
-std::string full_name(const Command& command, const ToolName& name) {
+std::string full_name(const Command& command, const ExportedCommandName& name) {
   std::string text = "Benchmark" + benchfmt_word(name.benchmark);
   if (!name.role.empty()) text += fmt::format("/role={}", name.role);
   if (!name.command.empty()) {
-    const std::string& typed = command.parameters.empty() ? command.name : command.pattern;
+    const std::string& typed = command.parameters.empty() ? command.name : command.unfilled_name;
     text += "/command=" + benchfmt_word(typed + name.duplicate_suffix);
     for (const Parameter& parameter : command.parameters)
       text += fmt::format("/{}={}", benchfmt_word(parameter.name), benchfmt_word(parameter.value));
@@ -121,7 +123,7 @@ std::string full_name(const Command& command, const ToolName& name) {
 
 void write_runs(const Results& results, const Sink& sink) {
   std::vector<std::string> names;
-  for (const ToolName& name : tool_names(results))
+  for (const ExportedCommandName& name : tool_names(results))
     names.push_back(full_name(results.session.commands[names.size()], name));
   for (std::size_t run = 0; run < results.session.runs->size(); ++run) {
     std::string values;
@@ -130,7 +132,7 @@ void write_runs(const Results& results, const Sink& sink) {
       const auto value = metric.percentile ? std::nullopt : results.session.runs->value(run, m);
       if (!value || !std::isfinite(*value)) continue;
       values +=
-          fmt::format(" {} {}", full_precision(*value), benchfmt_unit(metric.name, metric.unit));
+          fmt::format(" {} {}", exact_decimal(*value), benchfmt_unit(metric.name, metric.unit));
     }
     const RunRow row = results.session.runs->row(run);
     if (!results.commands[row.command].endings.failed.empty())
@@ -216,7 +218,7 @@ std::string markdown_head(const Table& table) {
   std::string rule = "|";
   for (const TableColumn& column : table.columns) {
     head += " " + markdown_word(column.heading.text) + " |";
-    rule += column.is_left ? ":--|" : "--:|";
+    rule += column.is_left_aligned ? ":--|" : "--:|";
   }
   return head + "\n" + rule + "\n";
 }
@@ -247,7 +249,7 @@ std::string asciidoc_head(const Table& table) {
   std::string headings;
   for (const TableColumn& column : table.columns) {
     columns += columns.empty() ? "" : ",";
-    columns += column.is_left ? "<" : ">";
+    columns += column.is_left_aligned ? "<" : ">";
     headings += "| " + asciidoc_text(column.heading.text) + "\n";
   }
   return fmt::format("[%header,cols=\"{}\"]\n|===\n{}\n", columns, headings);
@@ -301,12 +303,12 @@ std::string cell_text(const Cell& cell, CellContent holds, const Markup& markup)
   };
   if (holds == CellContent::Name && cell.ink == Ink::Bold) return strong(markup.text(cell.text));
   if (holds == CellContent::Name || holds == CellContent::Code) return markup.code(cell.text);
-  if (holds == CellContent::Text) return markup.word(cell.text);
+  if (holds == CellContent::Text) return markup.format_user_text(cell.text);
   const std::string_view mark = cell.mark == Mark::Better  ? markup.better
                                 : cell.mark == Mark::Worse ? markup.worse
                                                            : "";
   const std::string text = std::string(mark) + cell.text;
-  return cell.is_sure ? strong(text) : text;
+  return cell.is_significant_delta ? strong(text) : text;
 }
 
 void write_table(const Table& table, const Markup& markup, const Sink& sink) {
@@ -315,7 +317,7 @@ void write_table(const Table& table, const Markup& markup, const Sink& sink) {
     std::string line(markup.before_row);
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       line += markup.before_cell;
-      if (c < row.size()) line += " " + cell_text(row[c], table.columns[c].holds, markup);
+      if (c < row.size()) line += " " + cell_text(row[c], table.columns[c].cell_content, markup);
       line += markup.after_cell;
     }
     sink(line.append(markup.after_row));
@@ -364,20 +366,21 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
     sink(markup.text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
     for (const Results& results : report.benchmarks) write_functions(results, markup, sink);
-    below =
-        bullet_list(split_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false)),
-                    markup, markup.text);
+    below = bullet_list(
+        lines_with_text(gates_in_one_line(report) + suite_gate_lines(report, false, false)), markup,
+        markup.text);
   } else {
     write_markup_tables(first, markup, sink);
     write_functions(first, markup, sink);
-    below = bullet_list(split_lines(summary_lines(first, style)), markup, markup.text) +
-            bullet_list(split_lines(function_summary(first)), markup, markup.text) +
-            bullet_list(
-                split_lines(precision_line(first) + gate_lines(first, false) + shell_lines(first)),
-                markup, markup.text);
+    below = bullet_list(lines_with_text(summary_lines(first, style)), markup, markup.text) +
+            bullet_list(lines_with_text(function_summary(first)), markup, markup.text) +
+            bullet_list(lines_with_text(precision_line(first) + gate_lines(first, false) +
+                                        shell_lines(first)),
+                        markup, markup.text);
   }
   const std::vector<std::string> warnings = warning_texts(report, style);
-  if (!warnings.empty()) below += "\nCaveats:\n" + bullet_list(warnings, markup, markup.line);
+  if (!warnings.empty())
+    below += "\nCaveats:\n" + bullet_list(warnings, markup, markup.format_warning);
   sink(below);
 }
 
@@ -470,32 +473,34 @@ void write_benchfmt(const Report& report, const Sink& sink) {
 }
 
 std::string_view role_of(const Reference& reference, std::size_t command) {
-  if (reference.anchor == command) return "anchor";
+  if (reference.anchor_index == command) return "anchor";
   return reference.is_candidate(command) ? "candidate" : "reference";
 }
 
-std::string ToolName::text() const {
+std::string ExportedCommandName::text() const {
   std::string all = benchmark;
   for (const std::string& part : {role, command})
     if (!part.empty()) all += (all.empty() ? "" : " ") + part;
   return all + duplicate_suffix;
 }
 
-std::vector<ToolName> tool_names(const Results& results) {
-  std::vector<ToolName> names;
+std::vector<ExportedCommandName> tool_names(const Results& results) {
+  std::vector<ExportedCommandName> names;
   for (const Command& command : results.session.commands)
     names.push_back({.benchmark = results.benchmark,
                      .role = results.benchmark.empty()
                                  ? ""
                                  : std::string(role_of(results.session.reference, names.size())),
                      .command = command.name});
-  std::vector<ToolName> unique = names;
+  std::vector<ExportedCommandName> unique = names;
   for (std::size_t c = 0; c < names.size(); ++c) {
-    const auto has_role = [&](const ToolName& other) { return other.role == names[c].role; };
+    const auto has_role = [&](const ExportedCommandName& other) {
+      return other.role == names[c].role;
+    };
     if (!names[c].role.empty() && std::ranges::count_if(names, has_role) == 1)
       unique[c].command.clear();
     const auto end = names.begin() + static_cast<std::ptrdiff_t>(c);
-    const auto earlier = std::count_if(names.begin(), end, [&](const ToolName& other) {
+    const auto earlier = std::count_if(names.begin(), end, [&](const ExportedCommandName& other) {
       return has_role(other) && other.command == names[c].command;
     });
     if (earlier > 0) unique[c].duplicate_suffix = fmt::format("#{}", earlier + 1);
@@ -503,16 +508,16 @@ std::vector<ToolName> tool_names(const Results& results) {
   return unique;
 }
 
-std::string code_cell(std::string_view text) {
+std::string markdown_code_cell(std::string_view text) {
   return markdown_code(text, Inside::Cell);
 }
 
 void write_markdown(const Report& report, const Sink& sink) {
   write_markup(report,
                {.text = markdown_text,
-                .word = markdown_word,
-                .line = markdown_line,
-                .code = code_cell,
+                .format_user_text = markdown_word,
+                .format_warning = markdown_line,
+                .code = markdown_code_cell,
                 .head = markdown_head,
                 .line_break = "<br>"},
                sink);
@@ -521,8 +526,8 @@ void write_markdown(const Report& report, const Sink& sink) {
 void write_asciidoc(const Report& report, const Sink& sink) {
   write_markup(report,
                {.text = asciidoc_text,
-                .word = asciidoc_text,
-                .line = asciidoc_text,
+                .format_user_text = asciidoc_text,
+                .format_warning = asciidoc_text,
                 .code = asciidoc_code,
                 .head = asciidoc_head,
                 .line_break = " +\n",
@@ -539,8 +544,8 @@ void write_asciidoc(const Report& report, const Sink& sink) {
 void write_orgmode(const Report& report, const Sink& sink) {
   write_markup(report,
                {.text = org_text,
-                .word = org_code,
-                .line = org_text,
+                .format_user_text = org_code,
+                .format_warning = org_text,
                 .code = org_code,
                 .head = org_head,
                 .line_break = ", ",

@@ -41,7 +41,7 @@ std::string_view role_of(const Reference& reference, std::size_t command);
 
 /// The name of a command for programs that store results, such as Bencher. Outside suites,
 /// `benchmark` and `role` are empty.
-struct ToolName {
+struct ExportedCommandName {
   std::string benchmark{};
   std::string role{};
   std::string command{};           ///< name of the command; in a suite, empty if no other command
@@ -53,7 +53,7 @@ struct ToolName {
   std::string text() const;
 };
 
-std::vector<ToolName> tool_names(const Results& results);
+std::vector<ExportedCommandName> tool_names(const Results& results);
 
 /// Returns `text` as a part of a name in Go's benchmark format: blanks and slashes become
 /// underscores.

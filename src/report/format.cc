@@ -81,7 +81,7 @@ int exponent_of(const Digits& digits) {
 }
 
 Notation notation_in(double size, std::string_view suffix, std::span<const Digits> digits) {
-  Notation notation{.size = size, .suffix = std::string(suffix)};
+  Notation notation{.divisor_of_base_units = size, .suffix = std::string(suffix)};
   for (const Digits& number : digits) {
     const double value = number.of / size;
     if (value > 0.0 && std::isfinite(value))
@@ -92,8 +92,9 @@ Notation notation_in(double size, std::string_view suffix, std::span<const Digit
 }
 
 double rounded(double value, const Notation& notation) {
-  return std::strtod(fmt::format("{:.{}f}", value / notation.size, notation.decimals).c_str(),
-                     nullptr);
+  return std::strtod(
+      fmt::format("{:.{}f}", value / notation.divisor_of_base_units, notation.decimals).c_str(),
+      nullptr);
 }
 
 Notation with_power(double leading, const Scale& scale, std::span<const Digits> digits) {
@@ -113,7 +114,7 @@ Notation fit(double leading, const Metric& metric, std::span<const Digits> digit
   constexpr int most_decimals = 6;
   constexpr int most_places = 15;
   if (metric.shown_in != nullptr) {
-    const Scale scale{metric.shown_in->size, metric.shown_in->suffix};
+    const Scale scale{metric.shown_in->in_base_units, metric.shown_in->suffix};
     const int first = exponent_of({leading / scale.size, 3});
     return first >= -most_decimals && first < most_places
                ? notation_in(scale.size, scale.suffix, digits)
@@ -133,7 +134,7 @@ Notation fit(double leading, const Metric& metric, std::span<const Digits> digit
 bool is_written_whole(double value, bool all_equal, const Metric& metric) {
   constexpr double most = 9007199254740992.0;  // 2^53; doubles represent every integer up to it
   if (metric.unit != Unit::Count && metric.unit != Unit::Bytes) return false;
-  if (metric.shown_in != nullptr && metric.shown_in->size != 1.0) return false;
+  if (metric.shown_in != nullptr && metric.shown_in->in_base_units != 1.0) return false;
   const double magnitude = std::fabs(value);
   if (magnitude != std::floor(magnitude) || magnitude > most) return false;
   return all_equal || magnitude < base_of(metric.unit).limit;
@@ -229,11 +230,11 @@ int decimals_of_ratio(const Estimate& ratio) {
                        });
 }
 
-bool are_finite(const std::optional<stats::ChangeBounds>& bounds) {
+bool are_finite(const std::optional<stats::IntervalEnds>& bounds) {
   return bounds && std::isfinite(100 * bounds->low) && std::isfinite(100 * bounds->high);
 }
 
-Estimate to_percent(double change, const stats::ChangeBounds& bounds) {
+Estimate to_percent(double change, const stats::IntervalEnds& bounds) {
   return {100 * change, 100 * bounds.low, 100 * bounds.high, 0.0};
 }
 
@@ -253,7 +254,7 @@ double mean_of(const stats::Summary& summary) {
 std::string Notation::text(double value) const {
   if (!std::isfinite(value)) return std::string(kNoNumber);
   if (value == 0.0) return "0" + suffix;
-  std::string text = fmt::format("{:.{}f}", std::fabs(value / size), decimals);
+  std::string text = fmt::format("{:.{}f}", std::fabs(value / divisor_of_base_units), decimals);
   const bool is_negative = value < 0.0 && text.find_first_of("123456789") != text.npos;
   return std::string(is_negative ? kMinus : "").append(text).append(power).append(suffix);
 }
@@ -273,7 +274,8 @@ Notation notation_of(double value, std::optional<double> spread, const Metric& m
   }
   if (leading < noise / 100.0) leading = noise;  // the value's own digits are noise
   if (leading == 0.0)
-    leading = metric.shown_in != nullptr ? metric.shown_in->size : base_of(metric.unit).size;
+    leading =
+        metric.shown_in != nullptr ? metric.shown_in->in_base_units : base_of(metric.unit).size;
   return fit(leading, metric,
              std::array<Digits, 2>{{{leading, digits_of_value}, {noise, digits_of_spread}}});
 }
@@ -382,13 +384,14 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
   return text(ratio.value) + sign + " (" + text(ratio.low) + " … " + text(ratio.high) + ")";
 }
 
-std::string full_precision(double value) {
+std::string exact_decimal(double value) {
   return fmt::to_string(value);
 }
 
-std::string quantile_cell(const MetricResult& row, const Metric& metric, bool with_interval) {
+std::string quantile_text(const MetricResult& row, const Metric& metric, bool with_interval) {
   if (!row.quantile)
-    return with_interval ? fmt::format("n/a (needs {})", plural(row.fewest_runs, "run")) : "n/a";
+    return with_interval ? fmt::format("n/a (needs {})", plural(row.runs_for_percentile, "run"))
+                         : "n/a";
   const auto [value, low, high] = *row.quantile;
   const Notation notation = notation_of(value, (high - low) / 2.0, metric);
   if (!with_interval) return notation.text(value);
@@ -434,21 +437,21 @@ std::string reasons_text(const Endings& endings) {
 
 }  // namespace
 
-std::string mean_cell(const MetricResult& row, const Metric& metric) {
-  if (row.at_most) return "≤ " + quantity(*row.at_most, metric);
+std::string mean_cell_text(const MetricResult& row, const Metric& metric) {
+  if (row.largest_bound_of_runs) return "≤ " + quantity(*row.largest_bound_of_runs, metric);
   if (row.only_mean) return quantity(*row.only_mean, metric);
-  if (row.is_doubtful) return "0 (not counted?)";
-  if (metric.percentile) return quantile_cell(row, metric, true);
+  if (row.is_probably_uncounted) return "0 (not counted?)";
+  if (metric.percentile) return quantile_text(row, metric, true);
   if (!row.summary) return "n/a";
   return mean_text(mean_of(*row.summary), spread_of(*row.summary), metric);
 }
 
-std::string short_mean_cell(const MetricResult& row, const Metric& metric) {
-  if (row.quantile) return quantile_cell(row, metric, false);
-  return row.summary ? quantity(row.summary->mean, metric) : mean_cell(row, metric);
+std::string short_mean_text(const MetricResult& row, const Metric& metric) {
+  if (row.quantile) return quantile_text(row, metric, false);
+  return row.summary ? quantity(row.summary->mean, metric) : mean_cell_text(row, metric);
 }
 
-std::string spoken(std::string_view metric) {
+std::string metric_in_words(std::string_view metric) {
   if (metric == metric_name_of(Role::PeakRss)) return "peak RSS";
   if (metric == metric_name_of(Role::CpuTime)) return "CPU time";
   std::string name = one_line(metric);
@@ -456,7 +459,7 @@ std::string spoken(std::string_view metric) {
   return name;
 }
 
-std::vector<std::string> split_lines(std::string_view text) {
+std::vector<std::string> lines_with_text(std::string_view text) {
   std::vector<std::string> lines;
   for (const std::string_view line : split(text, '\n'))
     if (!line.empty()) lines.emplace_back(line);
@@ -470,29 +473,30 @@ bool has_values(const CommandResult& command) {
 
 std::string failed_runs_text(const Endings& endings, bool with_reasons) {
   if (endings.failed.empty()) return "";
-  return fmt::format("{} of {}", endings.failed_runs(), endings.runs) +
+  return fmt::format("{} of {}", endings.failed_runs(), endings.runs_with_ending) +
          (with_reasons ? fmt::format(" ({})", reasons_text(endings)) : "");
 }
 
 std::string failures_text(const Endings& endings, std::string_view whose) {
   if (endings.failed.empty()) return "";
-  return fmt::format("{} of {}{} failed ({})", endings.failed_runs(), plural(endings.runs, "run"),
-                     whose, reasons_text(endings));
+  return fmt::format("{} of {}{} failed ({})", endings.failed_runs(),
+                     plural(endings.runs_with_ending, "run"), whose, reasons_text(endings));
 }
 
 std::string failed_and_redone(const CommandResult& command) {
   std::string text;
   const Endings& endings = command.endings;
   if (!endings.failed.empty()) {
-    const bool are_timed = endings.runs == command.runs;
+    const bool are_timed = endings.runs_with_ending == command.runs;
     text = fmt::format(", {}{} failed: {}", endings.failed_runs(),
-                       are_timed ? "" : fmt::format(" of {}", endings.runs), reasons_text(endings));
+                       are_timed ? "" : fmt::format(" of {}", endings.runs_with_ending),
+                       reasons_text(endings));
   }
-  if (command.redone_runs > 0) text += fmt::format(", {} redone", command.redone_runs);
+  if (command.discarded_runs > 0) text += fmt::format(", {} redone", command.discarded_runs);
   return text;
 }
 
-std::string benchmark_title(const Results& results, std::size_t index) {
+std::string command_title(const Results& results, std::size_t index) {
   const CommandResult& command = results.commands[index];
   const std::string runs = command.runs == 0 ? "no timed runs" : plural(command.runs, "run");
   return fmt::format("{} {} ({}{})", results.benchmark.empty() ? "Benchmark" : "Command", index + 1,

@@ -14,7 +14,7 @@ namespace lauka::report {
 /// A format for numbers that are read together. Its unit, power of ten and decimals are the same
 /// for all of them.
 struct Notation {
-  double size = 1.0;  ///< divisor of values in base units: 0.001 for "ms"
+  double divisor_of_base_units = 1.0;  ///< divisor of values in base units: 0.001 for "ms"
   std::string suffix{};
   std::string power{};  ///< power of ten before the unit: "e+15"; usually empty
   int decimals = 0;
@@ -79,25 +79,25 @@ std::string signed_rough_percent(double fraction);
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign = "");
 
 /// Formats `value` with the fewest significant digits that read back as the same double.
-std::string full_precision(double value);
+std::string exact_decimal(double value);
 
 /// True if a command has timed runs, or any run with a value of a metric.
 bool has_values(const CommandResult& command);
 
 /// Returns the text that tables show for a metric's mean: usually mean and σ, "591.0ms ± 7.6ms".
-std::string mean_cell(const MetricResult& row, const Metric& metric);
+std::string mean_cell_text(const MetricResult& row, const Metric& metric);
 
 /// Returns the text that tables show for a metric's mean without σ: usually "591ms".
-std::string short_mean_cell(const MetricResult& row, const Metric& metric);
+std::string short_mean_text(const MetricResult& row, const Metric& metric);
 
 /// Formats a percentile with its interval: "12.3ms (11.9ms … 12.8ms)", or "n/a (needs 36 runs)" if
 /// it is unknown. Without `with_interval`, nothing is in parentheses.
-std::string quantile_cell(const MetricResult& row, const Metric& metric, bool with_interval);
+std::string quantile_text(const MetricResult& row, const Metric& metric, bool with_interval);
 
 /// Returns a metric's name for a sentence: "wall time" for wall_time.
-std::string spoken(std::string_view metric);
+std::string metric_in_words(std::string_view metric);
 
-std::vector<std::string> split_lines(std::string_view text);
+std::vector<std::string> lines_with_text(std::string_view text);
 
 /// Returns the number of failed runs: "12 of 12 (status 9)"; empty if no run failed.
 std::string failed_runs_text(const Endings& endings, bool with_reasons = true);
@@ -111,6 +111,6 @@ std::string failures_text(const Endings& endings, std::string_view whose = "");
 std::string failed_and_redone(const CommandResult& command);
 
 /// Returns "Benchmark 1 (9 runs, 2 failed: SIGSEGV)"; in a suite "Command 1 (...)".
-std::string benchmark_title(const Results& results, std::size_t command);
+std::string command_title(const Results& results, std::size_t command);
 
 }  // namespace lauka::report

@@ -118,7 +118,7 @@ bool matches(const Pattern& pattern, std::string_view name) {
   return answer && *answer;
 }
 
-Choice choose_functions(const Columns& columns, const FunctionRows& wanted) {
+Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
   std::map<std::string_view, FunctionByColumn> functions;
   for (std::size_t i = 0; i < columns.sides.size(); ++i)
     for (const FunctionChange& change : columns.sides[i]->functions) {
@@ -128,7 +128,7 @@ Choice choose_functions(const Columns& columns, const FunctionRows& wanted) {
     }
   std::optional<Pattern> pattern;
   if (!wanted.pattern.empty())
-    if (auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::Idle))
+    if (auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::NotNeeded))
       pattern = *std::move(compiled);
   std::vector<std::pair<std::pair<bool, double>, FunctionByColumn>> sorted;
   for (auto& [name, function] : functions) {
@@ -156,11 +156,11 @@ Ink ink_of(const FunctionChange& change, Better better) {
 Cell difference_cell(const FunctionChange& change, const Metric& metric) {
   Cell cell{.text = signed_quantity(change.difference(), metric),
             .ink = ink_of(change, metric.better),
-            .is_sure = change.is_sure(),
-            .number = change.difference()};
+            .is_significant_delta = change.is_sure(),
+            .sort_number = change.difference()};
   if (change.half_width)
     cell.text += " ± " + quantity(*change.half_width, metric);
-  else if (change.certainty == Certainty::Varying)
+  else if (change.certainty == Certainty::Unproven)
     cell.text += " (varies)";
   cell.text += remark(change);
   return cell;
@@ -193,19 +193,21 @@ class TableMaker {
  public:
   TableMaker(const Results& results, const Columns& columns, const Metric& metric)
       : results_(results), columns_(columns), metric_(metric) {
-    table_.columns = {
-        {.heading = {"function"}, .holds = CellContent::Code, .is_left = true, .cut = Cut::Middle}};
+    table_.columns = {{.heading = {"function"},
+                       .cell_content = CellContent::Code,
+                       .is_left_aligned = true,
+                       .cut = Cut::Middle}};
     table_.steps = {{.gap = 3, .min_cut_width = 60},
                     {.min_cut_width = 40},
-                    {.less = Less::Values, .min_cut_width = 40},
-                    {.less = Less::Values, .min_cut_width = 20}};
-    table_.heading = Ink::Bold;
+                    {.last_omitted_part = OmittedPart::Values, .min_cut_width = 40},
+                    {.last_omitted_part = OmittedPart::Values, .min_cut_width = 20}};
+    table_.heading_ink = Ink::Bold;
     for (std::size_t i = 0; i < columns.sides.size(); ++i) {
       largest_.push_back(largest_of(*columns.sides[i]));
       if (has_reference(i)) add_column(reference_of(i).name);
       add_column(results.session.commands[columns.sides[i]->candidate].name);
       if (columns.is_compared)
-        table_.columns.push_back({.heading = {"difference"}, .holds = CellContent::Delta});
+        table_.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
       const std::string_view whole = is_sampled(metric) ? "of the reference" : "of the change";
       table_.columns.push_back({.heading = {columns.is_compared ? std::string(whole) : "share"}});
     }
@@ -254,15 +256,15 @@ class TableMaker {
 
   void add_column(const std::string& name) {
     table_.columns.push_back({.heading = {one_line(name)},
-                              .holds = CellContent::Number,
-                              .dropped_at = Less::Values,
+                              .cell_content = CellContent::Number,
+                              .dropped_at = OmittedPart::Values,
                               .cut = Cut::Middle});
   }
 
   TableRow& add_row(const std::string& name, std::span<const FunctionChange> changes) {
     TableRow& row = table_.rows.emplace_back(TableRow{{name}});
     const auto add_value = [&](double value) {
-      row.push_back({.text = quantity(value, metric_), .number = value});
+      row.push_back({.text = quantity(value, metric_), .sort_number = value});
     };
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const FunctionChange& change = changes[i];
@@ -274,7 +276,7 @@ class TableMaker {
       const bool by_reference = columns_.is_compared && is_sampled(metric_);
       const double whole = by_reference ? side.reference : side.difference();
       row.push_back(
-          {.text = share_text(change.difference(), whole), .number = change.difference()});
+          {.text = share_text(change.difference(), whole), .sort_number = change.difference()});
       if (largest_[i] > 0.0)
         row.back().bar = std::min(std::fabs(change.difference() / largest_[i]), 1.0);
     }
@@ -284,9 +286,9 @@ class TableMaker {
   /// Adds a row that stays at the end when a page sorts its rows.
   void add_last(const std::string& name, std::span<const FunctionChange> changes) {
     for (Cell& cell : add_row(name, changes)) {
-      cell.number.reset();
+      cell.sort_number.reset();
       cell.bar = 0.0;
-      cell.is_sure = false;
+      cell.is_significant_delta = false;
       cell.ink = Ink::Plain;
     }
   }
@@ -320,7 +322,7 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
   return lines;
 }
 
-std::string functions_below(const Results& results, const gate::Verdict& verdict) {
+std::string functions_of_failed_gate(const Results& results, const gate::Verdict& verdict) {
   if (verdict.answer != gate::Answer::Fail) return "";
   return function_lines(results, verdict.metric, verdict.candidate);
 }

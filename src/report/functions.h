@@ -16,7 +16,7 @@ namespace lauka::report {
 std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate);
 
 /// Returns function_lines for a failed gate; empty for another verdict.
-std::string functions_below(const Results& results, const gate::Verdict& verdict);
+std::string functions_of_failed_gate(const Results& results, const gate::Verdict& verdict);
 
 /// Returns lines about the functions of each candidate: function_lines of the first metric that
 /// changed. Leaves out lines that are already below a failed gate.

@@ -309,7 +309,7 @@ std::string function_part(const Results& results) {
   for (const FunctionSection& section : sections)
     html += "<h3>" + html_text(section.title) + "</h3>\n" + table_html(section.table, "sortable");
   return sections.empty()
-             ? elements(split_lines(why_no_functions(results)), "<p class=\"faint\">", "</p>")
+             ? elements(lines_with_text(why_no_functions(results)), "<p class=\"faint\">", "</p>")
              : html;
 }
 
@@ -337,7 +337,7 @@ std::string gate_items(const Results& results, bool all, const std::string& name
       html += fmt::format("<li>{} {}{}{}</li>\n", verdict_html(Cell{.answer = verdict.answer}),
                           name.empty() ? "" : "<b>" + html_text(name) + "</b>: ",
                           message_html(gate_line(results, verdict, "")),
-                          html_list(split_lines(functions_below(results, verdict))));
+                          html_list(lines_with_text(functions_of_failed_gate(results, verdict))));
   return html;
 }
 
@@ -348,21 +348,21 @@ std::string gate_list(const std::string& items) {
 std::string verdict_part(const Results& results) {
   const Style style;
   std::string html =
-      elements(split_lines(summary_lines(results, style)), "<p class=\"answer\">", "</p>");
+      elements(lines_with_text(summary_lines(results, style)), "<p class=\"answer\">", "</p>");
   if (!results.session.complete) {
     html += "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
   }
   const WhyTable why = why_table(results);
   if (results.explanations.size() < 2)
-    html += elements(split_lines(why_lines(results)), "<p>", "</p>");
+    html += elements(lines_with_text(why_lines(results)), "<p>", "</p>");
   if (!why.table.rows.empty()) html += table_html(why.table);
   html += elements(why.remarks, "<p class=\"faint\">", "</p>");
-  html += elements(split_lines(layout_lines(results)), "<p>", "</p>");
-  for (const std::string& text : {placement_line(results), why_means_differ(results, {})})
-    html += elements(split_lines(text), "<p class=\"faint\">", "</p>");
-  html += elements(split_lines(function_summary(results)), "<p>", "</p>");
+  html += elements(lines_with_text(layout_lines(results)), "<p>", "</p>");
+  for (const std::string& text : {placement_line(results), lines_about_means(results, {})})
+    html += elements(lines_with_text(text), "<p class=\"faint\">", "</p>");
+  html += elements(lines_with_text(function_summary(results)), "<p>", "</p>");
   return html + gate_list(gate_items(results, true, "")) +
-         elements(split_lines(precision_line(results)), "<p class=\"faint\">", "</p>");
+         elements(lines_with_text(precision_line(results)), "<p class=\"faint\">", "</p>");
 }
 
 std::string caveats(const std::vector<std::string>& warnings,
@@ -385,9 +385,9 @@ std::string tuned_comparison(const Tuning& tuning) {
       rows.push_back({html_text(name), html_text(delta_text(to_change(change))), "neutral",
                       to_change(change)});
     };
-    add("σ", comparison.stddev);
-    add("width of the interval", comparison.width);
-    add("mean", comparison.mean);
+    add("σ", comparison.stddev_change);
+    add("width of the interval", comparison.interval_width_change);
+    add("mean", comparison.mean_change);
   }
   if (rows.empty()) return "";
   return "<p class=\"faint\">Tuned runs against untuned ones</p>\n" + change_chart(rows);
@@ -415,7 +415,7 @@ std::string tuned_machine(const Circumstances& at) {
   for (const TunedSwitch& tuned : tuning.switched)
     switched.rows.push_back({{tuned.name}, {tuned.before}, {tuned.during}});
   std::vector<std::string> missing;
-  for (const UntunedSwitch& untuned : tuning.untuned)
+  for (const UntunedSwitch& untuned : tuning.failed_switches)
     missing.push_back("not switched: " + untuned.name + ", " + untuned.why);
   std::string html = "<details>\n<summary>Tuned machine</summary>\n" + tuned_comparison(tuning);
   for (const Table* table : {&switched, &vitals})
@@ -428,11 +428,12 @@ void write_charts(const Results& results, std::size_t max_points, bool opens, co
   const auto primary = primary_metric(results.session.metrics);
   MetricDrawings drawings(results, max_points);
   sink(fmt::format("<div data-runs=\"{}\" data-commands=\"{}\">\n",
-                   std::max<std::size_t>(results.session.runs->size(), 1), command_names(results)));
+                   std::max<std::size_t>(results.session.runs->size(), 1),
+                   command_lines_for_script(results)));
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     if (!has_any_summary(results, m) || (m != primary && is_constant(results, m))) continue;
     sink(fmt::format("<details{}{}>\n<summary>{}</summary>\n", opens && m == primary ? " open" : "",
-                     drawings.attributes(m), html_text(titled(results.session.metrics[m]))));
+                     drawings.attributes(m), html_text(metric_title(results.session.metrics[m]))));
     if (rest) rest(m);
     sink("</details>\n");
   }
@@ -447,8 +448,8 @@ void write_overview(const Results& results, const Sink& sink) {
   const auto metric = primary_metric(results.session.metrics);
   if (!metric || !has_any_summary(results, *metric)) return;
   sink("<h2>" + html_text(results.session.metrics[*metric].name) + "</h2>\n");
-  if (begins_compact(results)) sink(table_html(compact_table(results, *metric)));
-  overview_chart(results, *metric, sink);
+  if (has_compact_table_first(results)) sink(table_html(compact_table(results, *metric)));
+  write_overview_chart(results, *metric, sink);
   if (has_deltas_of(results, *metric))
     sink(
         "<p class=\"aside\">Values are medians. Percentages are changes of the typical round, "
@@ -472,23 +473,23 @@ void write_overview(const Results& results, const Sink& sink) {
 /// primary metric has a chart of deltas.
 void write_drawings(const Results& results, const Sink& sink) {
   const auto primary = primary_metric(results.session.metrics);
-  const bool has_many = results.commands.size() > kMaxCommandsWithAllCharts;
-  write_charts(results, kMaxPoints, !has_many, sink, [&](std::size_t metric) {
+  const bool has_many = results.commands.size() > kMaxCommandsWithDeltaCharts;
+  write_charts(results, kMaxDrawnPoints, !has_many, sink, [&](std::size_t metric) {
     const std::string deltas = metric == primary || !has_many ? delta_chart(results, metric) : "";
     if (!deltas.empty())
       sink(fmt::format("<h3>Differences, with their {:g}% intervals</h3>\n",
                        100 * results.session.confidence) +
            deltas);
-    layout_chart(results, metric, sink);
+    write_layout_chart(results, metric, sink);
   });
 }
 
 void write_tables(const Results& results, const Sink& sink) {
   sink("<details>\n<summary>Tables</summary>\n");
   const std::vector<std::string> classes = command_classes(results);
-  for (const std::size_t c : order_rows(results)) {
+  for (const std::size_t c : commands_in_table_order(results)) {
     const CommandResult& command = results.commands[c];
-    sink(fmt::format("<h3>{}: {}</h3>\n", html_text(benchmark_title(results, c)),
+    sink(fmt::format("<h3>{}: {}</h3>\n", html_text(command_title(results, c)),
                      command_html(results, c, classes[c])));
     if (has_values(command)) sink(table_html(full_table(results, c, true, true)));
   }
@@ -524,8 +525,8 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   sink(elements(
       {changes_in_one_line(std::span(changes).first(changes.size() - suite.geomeans.size()))},
       "<p class=\"answer\">", "</p>"));
-  sink(elements(split_lines(gates_in_one_line(suite)), "<p>", "</p>"));
-  sink(elements(split_lines(largest_functions(suite)), "<p>", "</p>"));
+  sink(elements(lines_with_text(gates_in_one_line(suite)), "<p>", "</p>"));
+  sink(elements(lines_with_text(largest_functions(suite)), "<p>", "</p>"));
   std::string items;
   for (const Results* results : order_rows(suite))
     items += gate_items(*results, false, results->benchmark);
@@ -539,7 +540,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   sink(kNoScript);
   constexpr std::size_t points_of_suite = 16'000;
   const std::size_t most =
-      std::clamp<std::size_t>(points_of_suite / suite.benchmarks.size(), 16, kMaxPoints);
+      std::clamp<std::size_t>(points_of_suite / suite.benchmarks.size(), 16, kMaxDrawnPoints);
   for (const Results* results : order_rows(suite)) {
     sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
          verdict_part(*results) + function_part(*results) +
@@ -555,7 +556,7 @@ void write_session_page(const Report& report, const Sink& sink) {
   sink(function_part(results));
   if (is_scan(results)) sink("<div class=\"scanned\">\n");
   write_overview(results, sink);
-  std::vector<std::string> notes = split_lines(shell_lines(results));
+  std::vector<std::string> notes = lines_with_text(shell_lines(results));
   for (const Note& note : results.session.notes) notes.push_back(note.text);
   sink(caveats(warning_texts(report, {}), notes));
   sink(fmt::format("<h2>Charts</h2>\n{}", kNoScript));

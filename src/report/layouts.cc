@@ -37,7 +37,7 @@ int direction(const stats::Delta& delta) {
 std::string both_answers(const MetricResult& row, std::size_t layouts, const std::string& subject) {
   if (!row.delta || !is_misled_by_one_layout(row)) return "";
   return fmt::format("{}over {} layouts: {}; layout 1 alone: {}\n", subject, layouts,
-                     delta_text(*row.delta), delta_text(*row.layouts->first_alone));
+                     delta_text(*row.delta), delta_text(*row.layouts->delta_of_first_layout));
 }
 
 std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
@@ -46,8 +46,8 @@ std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
     return fmt::format(
         "{}no change over layouts: fewer than {} of {} were run on both sides without a failure\n",
         subject, stats::kMinLayouts, layouts);
-  if (!row.layouts->compared) return "";
-  const std::vector<stats::LayoutMean>& each = row.layouts->compared->each;
+  if (!row.layouts->mean_log_ratio) return "";
+  const std::vector<stats::LayoutMean>& each = row.layouts->mean_log_ratio->layout_means;
   std::string missing;
   for (std::uint32_t layout = 0; layout < layouts; ++layout)
     if (std::ranges::find(each, layout, &stats::LayoutMean::layout) == each.end())
@@ -82,8 +82,8 @@ std::string placement_line(const Results& results) {
 }
 
 bool is_misled_by_one_layout(const MetricResult& row) {
-  return row.delta && row.layouts && row.layouts->first_alone &&
-         direction(*row.delta) != direction(*row.layouts->first_alone);
+  return row.delta && row.layouts && row.layouts->delta_of_first_layout &&
+         direction(*row.delta) != direction(*row.layouts->delta_of_first_layout);
 }
 
 std::string layout_lines(const Results& results) {
@@ -99,11 +99,12 @@ std::string layout_lines(const Results& results) {
     const std::string subject = has_several ? results.session.commands[c].name + ": " : "";
     if (results.session.reference.is_candidate(c)) {
       lines += both_answers(row, layouts, subject) + left_out_line(row, layouts, subject);
-      if (row.layouts->compared) lines += scatter_line(*row.layouts->compared, metric, subject);
+      if (row.layouts->mean_log_ratio)
+        lines += scatter_line(*row.layouts->mean_log_ratio, metric, subject);
     } else if (results.commands.size() == 1 && row.layouts->mean) {
       const stats::LayoutEstimate& mean = *row.layouts->mean;
       const double reach = mean.reach((1.0 - results.session.confidence) / 2.0);
-      lines += fmt::format("mean of {} over {} layouts: {}\n", metric.name, mean.layouts,
+      lines += fmt::format("mean of {} over {} layouts: {}\n", metric.name, mean.layout_count,
                            mean_text(mean.value, reach, metric)) +
                scatter_line(mean, metric, subject);
     }

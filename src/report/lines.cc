@@ -29,16 +29,17 @@ std::string named_if_several(const Results& results, std::size_t candidate) {
 }
 
 double limit_of(const Condition& condition) {
-  return condition.bound ? 0.0 : condition.limit_percent / 100.0;
+  return condition.limit_value ? 0.0 : condition.limit_percent / 100.0;
 }
 
 std::string bound_text(const Condition& condition) {
-  return condition.bound_text.empty() ? quantity(*condition.bound, condition.bound_unit)
+  return condition.bound_text.empty() ? quantity(*condition.limit_value, condition.bound_unit)
                                       : condition.bound_text;
 }
 
 std::string limit_text(const Condition& condition) {
-  return condition.bound ? bound_text(condition) : full_precision(condition.limit_percent) + "%";
+  return condition.limit_value ? bound_text(condition)
+                               : exact_decimal(condition.limit_percent) + "%";
 }
 
 std::string change_in_words(const Condition& condition, double percent) {
@@ -48,7 +49,7 @@ std::string change_in_words(const Condition& condition, double percent) {
   const std::string_view direction =
       is_time ? (more ? "slower" : "faster") : (more ? "higher" : "lower");
   if (percent == 0) return std::string(direction);
-  return fmt::format("{}% {}", full_precision(std::fabs(percent)), direction);
+  return fmt::format("{}% {}", exact_decimal(std::fabs(percent)), direction);
 }
 
 struct Claims {
@@ -59,18 +60,18 @@ struct Claims {
 Claims make_claims(const Condition& condition) {
   const double percent = condition.limit_percent;
   const std::string limit =
-      condition.bound ? bound_text(condition) : change_in_words(condition, percent);
-  if (!condition.bound && percent == 0) return {"not " + limit, limit};
+      condition.limit_value ? bound_text(condition) : change_in_words(condition, percent);
+  if (!condition.limit_value && percent == 0) return {"not " + limit, limit};
   // With a limit in percent: true if a change of 0 would fail.
-  const bool is_least = condition.bound ? condition.below : (percent > 0) == condition.below;
+  const bool is_least = condition.limit_value ? condition.below : (percent > 0) == condition.below;
   return is_least ? Claims{"at least " + limit, "less than " + limit}
                   : Claims{"at most " + limit, "more than " + limit};
 }
 
 ChangeTexts make_figures(const stats::Change& change, const Condition& condition,
                          const Metric& metric) {
-  if (!condition.bound || !change.change) return change_texts(change, limit_of(condition));
-  const double bound = *condition.bound;
+  if (!condition.limit_value || !change.change) return change_texts(change, limit_of(condition));
+  const double bound = *condition.limit_value;
   const double value = (1 + *change.change) * bound;
   if (!change.bounds) return {quantity(value, metric)};
   const double low = (1 + change.bounds->low) * bound;
@@ -97,7 +98,7 @@ std::string measured(stats::Change change, std::optional<double> bound,
   // The bound may be of another test than `change`, and then on its wrong side.
   const bool fits = bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
   if (fits) {
-    if (!change.bounds) change.bounds = stats::ChangeBounds{*bound, *bound};
+    if (!change.bounds) change.bounds = stats::IntervalEnds{*bound, *bound};
     (claims_above ? change.bounds->low : change.bounds->high) = *bound;
   }
   const ChangeTexts figures = make_figures(change, verdict.condition, metric);
@@ -110,20 +111,20 @@ std::string measured(stats::Change change, std::optional<double> bound,
 }
 
 std::string rounds_text(const gate::Verdict& verdict) {
-  if (verdict.planned_rounds <= verdict.rounds) return plural(verdict.rounds, "round");
+  if (verdict.expected_rounds <= verdict.rounds) return plural(verdict.rounds, "round");
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
-                     full_precision(std::stod(
-                         fmt::format("{:.2g}", static_cast<double>(verdict.planned_rounds)))));
+                     exact_decimal(std::stod(
+                         fmt::format("{:.2g}", static_cast<double>(verdict.expected_rounds)))));
 }
 
 std::string blind_spot(std::size_t runs, bool is_slowness, double confidence) {
   return fmt::format("{} that happen less than once in {:.0f} could have been missed",
                      is_slowness ? "slow runs" : "unusual runs",
-                     1.0 / gate::rarest_shown(runs, confidence));
+                     1.0 / gate::visible_share(runs, confidence));
 }
 
 std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, double confidence) {
-  if (verdict.answer != gate::Answer::Pass || verdict.planned_rounds <= verdict.rounds) return "";
+  if (verdict.answer != gate::Answer::Pass || verdict.expected_rounds <= verdict.rounds) return "";
   const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.below;
   return ": " + blind_spot(verdict.rounds, is_slowness, confidence);
 }
@@ -160,7 +161,7 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
 
 std::string advice_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.layouts_to_decide) return "; " + more_layouts_advice(*verdict.layouts_to_decide);
-  const std::string more = verdict.times_as_many ? "; " + more_rounds(*verdict.times_as_many) : "";
+  const std::string more = verdict.rounds_factor ? "; " + more_rounds(*verdict.rounds_factor) : "";
   const std::string calmer = calmer_metric(results, verdict);
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
 }
@@ -174,25 +175,28 @@ std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, dou
   const std::string rounds = rounds_text(verdict) + blind_spot(verdict, metric, confidence);
   if (!is_about_mean(verdict)) return fmt::format("measured {}; {}", typical, rounds);
   return fmt::format("measured in the mean {}; in the typical round {}; {}",
-                     measured(verdict.delta.mean, bounds.mean, verdict, metric), typical, rounds);
+                     measured(verdict.delta.change_of_mean, bounds.mean, verdict, metric), typical,
+                     rounds);
 }
 
 std::string failures_of(const Endings& endings, const Command& command) {
   const std::string whose = " of " + cited(command.name);
-  if (endings.runs == 0 || !endings.failed.empty()) return failures_text(endings, whose);
-  return fmt::format("none of {}{}", plural(endings.runs, "run"), whose);
+  if (endings.runs_with_ending == 0 || !endings.failed.empty())
+    return failures_text(endings, whose);
+  return fmt::format("none of {}{}", plural(endings.runs_with_ending, "run"), whose);
 }
 
 std::string failures_of_both(const Results& results, const gate::Verdict& verdict) {
   const Endings& own = results.commands[verdict.candidate].endings;
   const Endings other =
-      verdict.condition.bound ? Endings() : results.endings_of_reference(verdict.candidate);
+      verdict.condition.limit_value ? Endings() : results.endings_of_reference(verdict.candidate);
   if (own.failed.empty() && other.failed.empty()) return "";
   std::string text;
   for (const std::string& line :
        {failures_of(own, results.session.commands[verdict.candidate]),
-        verdict.condition.bound ? std::string()
-                                : failures_of(other, results.reference_of(verdict.candidate))})
+        verdict.condition.limit_value
+            ? std::string()
+            : failures_of(other, results.reference_of(verdict.candidate))})
     if (!line.empty()) text += (text.empty() ? "; " : ", ") + line;
   return text;
 }
@@ -203,15 +207,16 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.obstacle == gate::Obstacle::NoSamples) return "no sample was taken of it";
   if (verdict.incomparable_command)
     return fmt::format("{} of {} is below what can be measured here",
-                       spoken(verdict.condition.metric),
+                       metric_in_words(verdict.condition.metric),
                        cited(results.session.commands[*verdict.incomparable_command].name));
   if (verdict.rounds == 0) return "no round measured both commands";
   const Metric& metric = results.session.metrics[verdict.metric];
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
   if (metric.percentile && !verdict.delta.bounds && row != nullptr &&
-      verdict.rounds < row->fewest_runs)
+      verdict.rounds < row->runs_for_percentile)
     return fmt::format("{} are too few; it needs {}, as --min-runs {} gives them",
-                       plural(verdict.rounds, "run"), row->fewest_runs, row->fewest_runs);
+                       plural(verdict.rounds, "run"), row->runs_for_percentile,
+                       row->runs_for_percentile);
   const Claims claims = make_claims(verdict.condition);
   const std::string grounds = grounds_text(verdict, metric, results.session.confidence);
   if (verdict.answer != gate::Answer::Inconclusive)
@@ -238,7 +243,7 @@ std::string_view why_not_reached(PrecisionEnd end) {
       return "--max-runs was reached";
     case PrecisionEnd::Duration:
       return "the --duration of each command was used up";
-    case PrecisionEnd::ReferenceGone:
+    case PrecisionEnd::HooksPreventedRuns:
       return "in sequential order no command is run again; --order random takes turns";
     case PrecisionEnd::LostInGateRounds:
       return "the further rounds of the gates were noisier";
@@ -261,7 +266,7 @@ std::string indented(const std::string& text) {
 }
 
 std::string run_text(const Step& step) {
-  const std::string_view kind = kind_word(step.kind);
+  const std::string_view kind = round_kind_word(step.kind);
   return fmt::format("{}{}run {}", kind, kind.empty() ? "" : " ", step.round + 1);
 }
 
@@ -300,12 +305,12 @@ struct EndingWords {
 
   std::string operator()(const RunFailed& failed) const {
     const std::string& name = names.at(failed.step.command);
-    const std::string run =
-        fmt::format("{} of {} {}", run_text(failed.step), cited(name), describe(failed.outcome));
+    const std::string run = fmt::format("{} of {} {}", run_text(failed.step), cited(name),
+                                        outcome_text(failed.outcome));
     std::string text;
-    if (!failed.awaited.empty()) {
+    if (!failed.unmatched_pattern.empty()) {
       text = fmt::format(
-          " before a line of its output matched --until {}{}", cited(failed.awaited),
+          " before a line of its output matched --until {}{}", cited(failed.unmatched_pattern),
           failed.error_output_end.empty() ? "; it wrote nothing" : "; what it wrote last:");
     } else {
       if (failed.step.kind == RoundKind::Simulated)
@@ -329,7 +334,7 @@ struct EndingWords {
         : can_be_ignored(failed.outcome) ? "; append '|| true' to ignore that"
                                          : "";
     return message(fmt::format("--{} of {}{} {}{}", row_of(failed.kind).name,
-                               cited(names.at(failed.command)), run, describe(failed.outcome),
+                               cited(names.at(failed.command)), run, outcome_text(failed.outcome),
                                remedy)) +
            indented(failed.output_end);
   }
@@ -382,7 +387,8 @@ struct OutcomeWords {
 
   std::string operator()(const TimedOut& end) const {
     const std::string limit = exact_duration(end.limit);
-    if (!end.began) return fmt::format("waited longer than {} for the other end of a pipe", limit);
+    if (!end.has_started)
+      return fmt::format("waited longer than {} for the other end of a pipe", limit);
     return fmt::format("took longer than {} and {}", limit, killed(end.survivor));
   }
 
@@ -412,7 +418,7 @@ struct OutcomeWords {
 struct PartWords {
   std::string_view column, before, less, more, after;
 };
-/// The words in the order of WallPart.
+/// The words in the order of WallFactorKind.
 constexpr std::array<PartWords, 8> kPartWords = {{
     {"instructions", "", "fewer", "more", " instructions"},
     {"instructions per cycle", "", "fewer", "more", " {} per cycle"},
@@ -441,14 +447,16 @@ std::string gigahertz(double cycles_per_second) {
 }
 
 std::string clocks_text(const WallFactor& clock) {
-  if (!clock.candidate) return "";
-  if (!clock.reference || !is_factor_shown(clock))
-    return fmt::format(" ({})", gigahertz(*clock.candidate));
-  return fmt::format(" ({:.2f} → {})", *clock.reference / 1e9, gigahertz(*clock.candidate));
+  if (!clock.candidate_median) return "";
+  if (!clock.reference_median || !is_factor_shown(clock))
+    return fmt::format(" ({})", gigahertz(*clock.candidate_median));
+  return fmt::format(" ({:.2f} → {})", *clock.reference_median / 1e9,
+                     gigahertz(*clock.candidate_median));
 }
 
 std::string unchanged(const WallFactor& factor) {
-  if (factor.part != WallPart::Clock || !factor.change.bounds || !factor.candidate) return "";
+  if (factor.part != WallFactorKind::Clock || !factor.change.bounds || !factor.candidate_median)
+    return "";
   return "the same clock" + clocks_text(factor);
 }
 
@@ -458,14 +466,16 @@ std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio
   std::string text = fmt::format("{}{} {}{}", words.before, times(ratio),
                                  ratio.faster ? words.less : words.more, words.after);
   if (const std::size_t at = text.find("{}"); at != std::string::npos) text.replace(at, 2, noun);
-  if (factor.part == WallPart::Clock) return text + clocks_text(factor);
-  if (factor.part == WallPart::Utilisation && factor.reference && factor.candidate)
-    text += fmt::format(" ({} → {})", busy(*factor.reference), busy(*factor.candidate));
+  if (factor.part == WallFactorKind::Clock) return text + clocks_text(factor);
+  if (factor.part == WallFactorKind::Utilisation && factor.reference_median &&
+      factor.candidate_median)
+    text +=
+        fmt::format(" ({} → {})", busy(*factor.reference_median), busy(*factor.candidate_median));
   return text;
 }
 
 std::string changed(const WallFactor& factor, bool has_instructions) {
-  const bool is_each = factor.part == WallPart::CpuTimePerInstruction;
+  const bool is_each = factor.part == WallFactorKind::CpuTimePerInstruction;
   return in_words(factor, *stats::relative_speed(factor.change),
                   has_instructions ? "of them"
                   : is_each        ? "instruction"
@@ -477,21 +487,21 @@ Cell factor_cell(const WallFactor& factor) {
   if (!ratio) return {"n/a", Ink::Dim};
   if (!is_factor_shown(factor)) return {times(*ratio), Ink::Dim};
   const PartWords& words = kPartWords[static_cast<std::size_t>(factor.part)];
-  const std::string figures = factor.part == WallPart::Clock ? clocks_text(factor) : "";
+  const std::string figures = factor.part == WallFactorKind::Clock ? clocks_text(factor) : "";
   return {times(*ratio) + " " + std::string(ratio->faster ? words.less : words.more) + figures,
           factor.log_of_wall_time() < 0 ? Ink::Green : Ink::Red};
 }
 
-std::vector<std::string> list_remarks(const Why& why) {
+std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
   std::vector<std::string> remarks;
-  const std::string where = why.counted_kernel ? " of user space" : "";
-  if (why.lacks_instructions && why.lacks_cycles)
+  const std::string where = why.has_kernel_only_metric ? " of user space" : "";
+  if (why.lacks_instructions && why.leaves_out_cycles)
     remarks.push_back("instructions and cycles" + where + " were not counted");
   else if (why.lacks_instructions)
     remarks.push_back("instructions" + where + " were not counted");
   else if (why.has_other_levels)
     remarks.emplace_back("cycles were not counted at the same privilege levels");
-  else if (why.lacks_cycles)
+  else if (why.leaves_out_cycles)
     remarks.push_back("cycles" + where + " were not counted");
   if (why.is_simulated) remarks.emplace_back("instructions are simulated");
   if (why.levels == CountedLevels::UserOnly)
@@ -503,7 +513,7 @@ std::vector<std::string> list_remarks(const Why& why) {
   return remarks;
 }
 
-std::string wall_time_in_words(const Results& results, const Why& why) {
+std::string wall_time_in_words(const Results& results, const WallTimeExplanation& why) {
   const MetricResult* wall = row_of(results, why.command, Role::WallTime);
   const auto speed = stats::relative_speed(*wall->delta);
   if (!wall->delta->is_significant() || !speed) return "no significant difference in wall time";
@@ -514,8 +524,8 @@ std::string blind_spot_of_mean(const Results& results) {
   const auto metric = find_metric(results.session.metrics, results.findings.precision->metric);
   const bool is_mean = metric && !results.session.metrics[*metric].percentile &&
                        results.commands.size() == 1 && !results.session.reference.baseline;
-  if (!is_mean || results.findings.precision->runs == 0) return "";
-  return "; " + blind_spot(results.findings.precision->runs,
+  if (!is_mean || results.findings.precision->fewest_values == 0) return "";
+  return "; " + blind_spot(results.findings.precision->fewest_values,
                            results.session.metrics[*metric].unit == Unit::Seconds,
                            results.session.confidence);
 }
@@ -534,22 +544,22 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   Cell cell{.text = word, .ink = ink, .shorter_texts = {word, word}, .answer = verdict.answer};
   if (verdict.obstacle == gate::Obstacle::FailureRates ||
       verdict.obstacle == gate::Obstacle::NoSamples) {
-    cell.verdict_numbers =
+    cell.verdict_reason =
         verdict.obstacle == gate::Obstacle::NoSamples ? "no samples" : "failure rates differ";
-    cell.text += ": " + cell.verdict_numbers;
+    cell.text += ": " + cell.verdict_reason;
     return cell;
   }
   const bool is_mean = is_about_mean(verdict);
-  const stats::Change& change = is_mean ? verdict.delta.mean : verdict.delta;
+  const stats::Change& change = is_mean ? verdict.delta.change_of_mean : verdict.delta;
   if (verdict.rounds == 0 || verdict.incomparable_command || !change.change) return cell;
-  cell.verdict_numbers = "limit " + limit_text(verdict.condition);
-  cell.shorter_texts.front() += ", " + cell.verdict_numbers;
+  cell.verdict_reason = "limit " + limit_text(verdict.condition);
+  cell.shorter_texts.front() += ", " + cell.verdict_reason;
   // For other gates, the delta in the same row already shows the measured change.
-  if (is_mean || verdict.condition.bound) {
+  if (is_mean || verdict.condition.limit_value) {
     const Metric& metric = results.session.metrics[verdict.metric];
-    cell.verdict_numbers =
-        make_figures(change, verdict.condition, metric).change + ", " + cell.verdict_numbers;
-    cell.text += ": " + cell.verdict_numbers;
+    cell.verdict_reason =
+        make_figures(change, verdict.condition, metric).change + ", " + cell.verdict_reason;
+    cell.text += ": " + cell.verdict_reason;
   } else {
     cell.text = cell.shorter_texts.front();
   }
@@ -574,8 +584,8 @@ std::string gate_lines(const Results& results, bool color) {
   for (const gate::Verdict& verdict : results.findings.verdicts) {
     const auto [word, ink] = verdict_word(verdict.answer);
     text += gate_line(results, verdict, inked(word, ink, color));
-    if (&verdict == passed_over) text += kPassedOver;
-    text += "\n" + functions_below(results, verdict);
+    if (&verdict == passed_over) text += kToleratedVerdictNote;
+    text += "\n" + functions_of_failed_gate(results, verdict);
   }
   return text;
 }
@@ -627,9 +637,10 @@ std::string precision_line(const Results& results) {
   const std::string reached =
       precision.half_width ? percent_text(*precision.half_width) : "no interval";
   // Six digits hide rounding errors: 100 * (0.0001 / 100) is not exactly 0.0001.
-  const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted);
-  const std::string start = fmt::format("precision of {}: {} after {}", spoken(precision.metric),
-                                        reached, plural(precision.runs, "run"));
+  const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted_half_width);
+  const std::string start =
+      fmt::format("precision of {}: {} after {}", metric_in_words(precision.metric), reached,
+                  plural(precision.fewest_values, "run"));
   if (precision.end == PrecisionEnd::Reached)
     return fmt::format("{} (asked for: ±{}){}\n", start, wanted, blind_spot_of_mean(results));
   return fmt::format(
@@ -639,7 +650,7 @@ std::string precision_line(const Results& results) {
 
 stats::Change to_change(const TunedChange& change) {
   stats::Change shown{.change = change.change};
-  if (change.low && change.high) shown.bounds = stats::ChangeBounds{*change.low, *change.high};
+  if (change.low && change.high) shown.bounds = stats::IntervalEnds{*change.low, *change.high};
   return shown;
 }
 
@@ -653,8 +664,9 @@ std::string tuning_line(const std::vector<TunedComparison>& compared) {
     return changes.empty() ? std::string("not known") : delta_text(stats::geometric_mean(changes));
   };
   return fmt::format("--tune changed, against {}: σ {}, the interval's width {}, the mean {}{}",
-                     plural(untuned, "untuned run"), text(&TunedComparison::stddev),
-                     text(&TunedComparison::width), text(&TunedComparison::mean),
+                     plural(untuned, "untuned run"), text(&TunedComparison::stddev_change),
+                     text(&TunedComparison::interval_width_change),
+                     text(&TunedComparison::mean_change),
                      compared.size() > 1 ? " (geometric means)" : "");
 }
 
@@ -675,8 +687,8 @@ std::string shell_lines(const Results& results) {
   return lines;
 }
 
-std::string ending_lines(const Session& session, const std::vector<std::string>& names,
-                         bool has_run, std::size_t width) {
+std::string early_end_lines(const Session& session, const std::vector<std::string>& names,
+                            bool has_run, std::size_t width) {
   const EndingWords words{names, width, has_run};
   std::string lines;
   if (session.cut_short) lines += std::visit(words, *session.cut_short);
@@ -686,21 +698,21 @@ std::string ending_lines(const Session& session, const std::vector<std::string>&
 
 std::string failed_build_lines(std::string_view what, const Outcome& outcome,
                                const std::string& output_end, std::size_t width) {
-  return wrapped_message(fmt::format("building {} {}", what, describe(outcome)), width) +
+  return wrapped_message(fmt::format("building {} {}", what, outcome_text(outcome)), width) +
          indented(output_end);
 }
 
-std::string_view kind_word(RoundKind kind) {
+std::string_view round_kind_word(RoundKind kind) {
   constexpr std::array<std::string_view, 6> names = {"warm-up",   "",         "counting",
                                                      "simulated", "settling", "untuned"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
-std::string describe(const Outcome& outcome) {
+std::string outcome_text(const Outcome& outcome) {
   return std::visit(OutcomeWords{}, outcome);
 }
 
-std::string why_text(const Results& results, const Why& why) {
+std::string why_text(const Results& results, const WallTimeExplanation& why) {
   std::string factors;
   bool has_instructions = false;
   for (const WallFactor& factor : why.factors) {
@@ -708,7 +720,7 @@ std::string why_text(const Results& results, const Why& why) {
         is_factor_shown(factor) ? changed(factor, has_instructions) : unchanged(factor);
     if (said.empty()) continue;
     factors += (factors.empty() ? "" : ", ") + said;
-    has_instructions = has_instructions || factor.part == WallPart::Instructions;
+    has_instructions = has_instructions || factor.part == WallFactorKind::Instructions;
   }
   std::string text = wall_time_in_words(results, why) + ": " +
                      (factors.empty() ? "no factor differs significantly from 1" : factors);
@@ -718,7 +730,7 @@ std::string why_text(const Results& results, const Why& why) {
 
 std::string why_lines(const Results& results) {
   std::string lines;
-  for (const Why& why : results.explanations) {
+  for (const WallTimeExplanation& why : results.explanations) {
     lines += "why: " + named_if_several(results, why.command) + why_text(results, why) + "\n";
   }
   return lines;
@@ -727,23 +739,23 @@ std::string why_lines(const Results& results) {
 WhyTable why_table(const Results& results) {
   WhyTable all;
   if (results.explanations.size() < 2) return all;
-  if (std::ranges::all_of(results.explanations, [](const Why& why) {
-        return why.lacks_instructions && why.lacks_cycles;
+  if (std::ranges::all_of(results.explanations, [](const WallTimeExplanation& why) {
+        return why.lacks_instructions && why.leaves_out_cycles;
       }))
     return all;
-  std::set<WallPart> parts;
-  for (const Why& why : results.explanations)
+  std::set<WallFactorKind> parts;
+  for (const WallTimeExplanation& why : results.explanations)
     for (const WallFactor& factor : why.factors) parts.insert(factor.part);
-  all.table.columns = {{.heading = {"command"}, .holds = CellContent::Code},
-                       {.heading = {"wall time"}, .holds = CellContent::Delta}};
-  for (const WallPart part : parts)
+  all.table.columns = {{.heading = {"command"}, .cell_content = CellContent::Code},
+                       {.heading = {"wall time"}, .cell_content = CellContent::Delta}};
+  for (const WallFactorKind part : parts)
     all.table.columns.push_back(
         {.heading = {std::string(kPartWords[static_cast<std::size_t>(part)].column)},
-         .holds = CellContent::Delta});
-  for (const Why& why : results.explanations) {
+         .cell_content = CellContent::Delta});
+  for (const WallTimeExplanation& why : results.explanations) {
     TableRow& row = all.table.rows.emplace_back(
         TableRow{{results.session.commands[why.command].name}, {wall_time_in_words(results, why)}});
-    for (const WallPart part : parts) {
+    for (const WallFactorKind part : parts) {
       const auto factor = std::ranges::find(why.factors, part, &WallFactor::part);
       row.push_back(factor == why.factors.end() ? Cell{} : factor_cell(*factor));
     }

@@ -24,7 +24,7 @@ std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 /// deciding.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 
-/// Returns a line for each verdict, and below a failed gate the lines of functions_below.
+/// Returns a line for each verdict, and below a failed gate the lines of functions_of_failed_gate.
 std::string gate_lines(const Results& results, bool color);
 
 /// Returns the last inconclusive verdict of `benchmarks` if they end with exit status 0 in spite of
@@ -32,7 +32,7 @@ std::string gate_lines(const Results& results, bool color);
 const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks);
 
 /// Text after the line of last_tolerated_verdict.
-inline constexpr std::string_view kPassedOver =
+inline constexpr std::string_view kToleratedVerdictNote =
     " (exit status 0; --fail-if-inconclusive makes it 4)";
 
 /// Returns a line for each gated candidate that failed in every run.
@@ -72,23 +72,23 @@ std::string shell_lines(const Results& results);
 /// Returns lines for standard error on what ended a session early, with the last output of the run
 /// or hook that failed. `names`: the commands' names. `has_run`: false if no timed run has ended.
 /// `width`: width in cells to which messages are wrapped; 0: no limit.
-std::string ending_lines(const Session& session, const std::vector<std::string>& names,
-                         bool has_run, std::size_t width = 0);
+std::string early_end_lines(const Session& session, const std::vector<std::string>& names,
+                            bool has_run, std::size_t width = 0);
 
 std::string failed_build_lines(std::string_view what, const Outcome& outcome,
                                const std::string& output_end, std::size_t width = 0);
 
-std::string uncounted_line(const Command& command, const UncountedFile& file);
+std::string uncounted_line(const Command& command, const CounterLossFile& file);
 
 /// Describes how a run ended: "exited with status 3", "was killed by SIGSEGV (core dumped)".
-std::string describe(const Outcome& outcome);
+std::string outcome_text(const Outcome& outcome);
 
 /// Returns the word before "run": "warm-up", "counting"; empty for timed runs.
-std::string_view kind_word(RoundKind kind);
+std::string_view round_kind_word(RoundKind kind);
 
 /// Explains in one line why a candidate is faster or slower: "7.50 ± 0.04x faster: 5.60 ± 0.02x
 /// fewer instructions, the same clock (3.82 GHz)".
-std::string why_text(const Results& results, const Why& why);
+std::string why_text(const Results& results, const WallTimeExplanation& why);
 
 std::string why_lines(const Results& results);
 
@@ -106,7 +106,8 @@ struct WarningText {
   std::string_view kind;  ///< kind of warning as a word for programs: "first_run_slow"
   std::string text;
   std::string advice;
-  std::string general{};          ///< `text` in a form that fits all commands with this warning
+  std::string
+      text_for_all_commands{};    ///< `text` in a form that fits all commands with this warning
   std::string command_numbers{};  ///< the command's numbers that `general` lacks; may be empty
   std::optional<std::size_t> command{};  ///< index of the command; nullopt: several commands, or
                                          ///< the session
@@ -118,7 +119,7 @@ std::vector<WarningText> worded_warnings(const Results& results);
 /// A line with a warning or note. `general` is its text without the commands' names and numbers.
 struct WarningLine {
   std::string text;
-  std::string general;
+  std::string text_without_names;
 };
 
 /// AsFound: the order of Results::warnings. ByWeight: warnings about comparisons come first.

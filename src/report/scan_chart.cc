@@ -65,7 +65,7 @@ std::optional<std::string> scanned(const Results& results) {
 }
 
 std::string name_of_series(const Command& command, const std::string& parameter) {
-  std::string name = command.pattern.empty() ? command.name : command.pattern;
+  std::string name = command.unfilled_name.empty() ? command.name : command.unfilled_name;
   for (const Parameter& other : command.parameters)
     if (other.name != parameter) name += ", " + other.name + " = " + other.value;
   return name;
@@ -81,7 +81,7 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
     const stats::Summary* summary = summary_of(results, c, metric);
     if (value == nullptr || summary == nullptr) continue;
     std::string name = name_of_series(command, parameter);
-    const auto [place, is_new] = places.try_emplace({command.typed, name}, all.size());
+    const auto [place, is_new] = places.try_emplace({command.typed_index, name}, all.size());
     if (is_new) all.push_back({std::move(name), {}});
     all[place->second].points.push_back(
         {*parse_number(value->value), summary->median, summary->q1, summary->q3, c});
@@ -178,7 +178,7 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
                  const std::string& parameter, bool logarithmic) {
   const Metric& of = results.session.metrics[metric];
   const auto [x, y] = find_extents(all);
-  const auto axis = logarithmic ? logarithmic_axis : axis_over;
+  const auto axis = logarithmic ? logarithmic_axis : linear_axis;
   Axes axes{axis(x.low, x.high), axis(logarithmic ? y.low : std::min(y.low, 0.0), y.high)};
   axes.x.ticks = measured_ticks(all, axes.x);
   std::string content = svg_grid(axes.x, kSvgUnits);
@@ -195,7 +195,7 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
                      hover_attributes(axes.y, of, "y")) +
          svg_with_vertical_axis(kScanHeight, axes.y, of, kSvgUnits,
                                 of.name + " against " + parameter, content) +
-         svg_axis(labels) + "</div>\n";
+         svg_tick_labels(labels) + "</div>\n";
 }
 
 std::string legend(const Results& results, std::size_t metric, const std::vector<Series>& all,
@@ -208,8 +208,8 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
       html += fmt::format(
           " grows as {}<sup>{:.2f}</sup> <span class=\"aside\">({:g}% interval of "
           "the exponent: {:.2f} … {:.2f})</span>",
-          html_text(parameter), law->exponent, 100 * results.session.confidence, law->low,
-          law->high);
+          html_text(parameter), law->exponent, 100 * results.session.confidence, law->exponent_low,
+          law->exponent_high);
     }
     html += "</p>\n";
   }
@@ -238,7 +238,7 @@ std::size_t best_command(const Results& results, std::size_t metric,
 
 bool is_scan(const Results& results) {
   const auto parameter = scanned(results);
-  return parameter && one_was_typed(results) &&
+  return parameter && has_single_typed_command(results) &&
          std::ranges::all_of(results.session.commands, [&](const Command& command) {
            return find_parameter(command, *parameter) != nullptr;
          });
@@ -275,11 +275,11 @@ std::string scan_headline(const Results& results, std::size_t metric) {
   std::string text;
   const auto law =
       all.size() == 1 ? fit_law(all.front(), results.session.confidence) : std::nullopt;
-  const bool is_sure = law && (law->low > 0 || law->high < 0);
+  const bool is_sure = law && (law->exponent_low > 0 || law->exponent_high < 0);
   if (is_sure)
-    text = fmt::format("{} {} as {}^{:.2f} ({:.2f} … {:.2f}); ", spoken(one_line(of.name)),
+    text = fmt::format("{} {} as {}^{:.2f} ({:.2f} … {:.2f}); ", metric_in_words(one_line(of.name)),
                        law->exponent < 0 ? "falls" : "grows", one_line(parameter), law->exponent,
-                       law->low, law->high);
+                       law->exponent_low, law->exponent_high);
   const std::size_t best = best_command(results, metric, all);
   text += fmt::format("{} at {} (mean {})",
                       of.better == Better::More   ? "highest"

@@ -18,7 +18,7 @@ namespace lauka::report {
 namespace {
 
 std::string write_header(const Results& results, std::size_t index, const Style& style) {
-  const std::string start = benchmark_title(results, index) + ": ";
+  const std::string start = command_title(results, index) + ": ";
   std::string name = one_line(results.session.commands[index].name);
   if (style.width > start.size()) name = cut_middle(name, style.width - start.size());
   return inked(start + name, Ink::Bold, style.color) + "\n";
@@ -50,16 +50,17 @@ bool contradicts_means(const Results& results, std::size_t metric, std::size_t c
   const MetricResult* row = shown_row(results.commands[candidate], metric);
   if (row == nullptr || !row->delta) return false;
   const stats::Delta& delta = *row->delta;
-  if (delta.basis != stats::Basis::Typical || !delta.bounds || !delta.mean.change) return false;
-  return delta.bounds->leave_out(*delta.mean.change) &&
-         std::fabs(*delta.change - *delta.mean.change) >= seen &&
+  if (delta.basis != stats::Basis::Typical || !delta.bounds || !delta.change_of_mean.change)
+    return false;
+  return delta.bounds->leave_out(*delta.change_of_mean.change) &&
+         std::fabs(*delta.change - *delta.change_of_mean.change) >= seen &&
          (delta.mean_differs || mean_has_tail(results, metric, candidate));
 }
 
 std::string difference_of_means(const Results& results, std::size_t index, std::size_t candidate) {
   const Metric& metric = results.session.metrics[index];
   const stats::Delta& delta = *row_of(results.commands[candidate], index)->delta;
-  const bool is_above = *delta.mean.change > *delta.change;
+  const bool is_above = *delta.change_of_mean.change > *delta.change;
   const std::string because =
       mean_has_tail(results, index, candidate)
           ? fmt::format(", because a few runs{} took much {}", is_above ? "" : " of the reference",
@@ -69,7 +70,7 @@ std::string difference_of_means(const Results& results, std::size_t index, std::
       "delta: change of the typical round; the means of {}{} differ by {}{}", one_line(metric.name),
       results.commands.size() > 2 ? " of " + one_line(results.session.commands[candidate].name)
                                   : "",
-      delta_text({delta.mean.change, {}}), because);
+      delta_text({delta.change_of_mean.change, {}}), because);
 }
 
 std::string hidden_zeros_line(const Results& results, const Style& style) {
@@ -83,13 +84,13 @@ std::string full_tables(const Results& results, const Style& style) {
   std::vector<Table> tables;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     tables.push_back(full_table(results, c, style.verbose));
-  const TableLayout fitted = fit(tables, style);
+  const TableLayout fitted = choose_table_layout(tables, style);
   std::string text;
-  for (const std::size_t c : order_rows(results)) {
+  for (const std::size_t c : commands_in_table_order(results)) {
     if (!text.empty()) text += "\n";
     text += write_header(results, c, style);
     text += terminal_text(tables[c], fitted, style);
-    if (style.histogram) text += histogram(results, c, style);
+    if (style.shows_histograms) text += histogram(results, c, style);
   }
   const std::string_view note = interval_note(tables, fitted);
   return text + hidden_zeros_line(results, style) +
@@ -109,12 +110,14 @@ std::string percentages_note(const Results& results, std::size_t metric, const S
 
 std::string compact_text(const Results& results, std::size_t metric, const Style& style) {
   if (const std::optional<Table> matrix = matrix_table(results, metric)) {
-    const TableLayout fitted = fit({&*matrix, 1}, style);
+    const TableLayout fitted = choose_table_layout({&*matrix, 1}, style);
     if (fitted.fits)
       return terminal_text(*matrix, fitted, style) +
-             (fitted.lacks(Less::Interval) ? "" : percentages_note(results, metric, style));
+             (fitted.has_given_up(OmittedPart::Interval)
+                  ? ""
+                  : percentages_note(results, metric, style));
   }
-  return noted_text(compact_table(results, metric), style);
+  return terminal_text_with_note(compact_table(results, metric), style);
 }
 
 std::string hidden_rows_line(const Results& results, const std::vector<std::size_t>& shown,
@@ -175,7 +178,8 @@ std::string bold(const std::string& name, const Style& style) {
 }
 
 std::string in_lines(const std::string& sentence, const Style& style) {
-  std::string lines = wrapped(style.ascii ? to_ascii(sentence) : sentence, style.width) + "\n";
+  std::string lines =
+      wrapped_to_cells(style.ascii ? to_ascii(sentence) : sentence, style.width) + "\n";
   std::ranges::replace(lines, kNameBlank, ' ');
   return lines;
 }
@@ -219,7 +223,7 @@ bool is_decided(const Results& results, const Ranking& ranking) {
 
 std::string write_line(const Results& results, const Ranking& ranking, const Style& style) {
   const Metric& metric = results.session.metrics[ranking.metric];
-  const std::string name = spoken(one_line(metric.name));
+  const std::string name = metric_in_words(one_line(metric.name));
   const bool faster = ranking.speed.faster;
   std::string between;
   std::string after = " in " + name;
@@ -256,7 +260,7 @@ std::string headline(const Results& results, const std::vector<Ranking>& all, co
     return in_lines(std::string(missing_interval(results, rankings[0])) +
                         " to tell whether a command differs from " +
                         bold(one_line(reference), style) + " in " +
-                        spoken(one_line(results.session.metrics[rankings[0].metric].name)),
+                        metric_in_words(one_line(results.session.metrics[rankings[0].metric].name)),
                     style);
   const auto best = std::ranges::find_if(rankings, [&](const Ranking& ranking) {
     return ranking.is_significant && is_gain(results, ranking);
@@ -276,7 +280,7 @@ std::string headline(const Results& results, const std::vector<Ranking>& all, co
                             : is_time ? "no command is significantly faster than "
                             : is_more ? "no command is significantly above "
                                       : "no command is significantly below ";
-  const std::string end = any && is_time ? "" : " in " + spoken(one_line(metric.name));
+  const std::string end = any && is_time ? "" : " in " + metric_in_words(one_line(metric.name));
   return in_lines(start + bold(one_line(reference), style) + end, style);
 }
 
@@ -293,8 +297,8 @@ std::string failure_lines(const Results& results, const Style& style) {
 
 std::string wrapped_lines(const std::string& text, const Style& style) {
   std::string lines;
-  for (const std::string& line : split_lines(text))
-    lines += wrapped(style.ascii ? to_ascii(line) : line, style.width) + "\n";
+  for (const std::string& line : lines_with_text(text))
+    lines += wrapped_to_cells(style.ascii ? to_ascii(line) : line, style.width) + "\n";
   return lines;
 }
 
@@ -341,14 +345,15 @@ std::string tables(const Results& results, const Style& style) {
     text = fmt::format("Deltas are against {}, measured earlier.\n\n",
                        one_line(results.session.reference.baseline->file));
   }
-  if (begins_compact(results))
+  if (has_compact_table_first(results))
     text += titled_compact_text(results, *primary_metric(results.session.metrics), style) + "\n";
   text += is_compact(results) ? compact_tables(results, style) : full_tables(results, style);
-  for (const std::string& line : split_lines(layout_lines(results))) text += dim_note(line, style);
+  for (const std::string& line : lines_with_text(layout_lines(results)))
+    text += dim_note(line, style);
   if (style.verbose)
-    for (const std::string& line : split_lines(placement_line(results)))
+    for (const std::string& line : lines_with_text(placement_line(results)))
       text += dim_note(line, style);
-  return text + why_means_differ(results, style) + about_short_runs(results, style);
+  return text + lines_about_means(results, style) + about_short_runs(results, style);
 }
 
 constexpr std::chrono::milliseconds kMinPause{100};
@@ -370,10 +375,10 @@ std::string write_line(const Progress& progress, std::size_t width, const Displa
     const auto rounded_up = *progress.remaining + std::chrono::milliseconds(999);
     line += fmt::format(", {} left", clock_text(rounded_up));
   }
-  if (const std::string_view kind = kind_word(progress.kind); !kind.empty()) {
+  if (const std::string_view kind = round_kind_word(progress.kind); !kind.empty()) {
     line += fmt::format("  {}", kind);
   } else if (const auto& so_far = progress.difference) {
-    const stats::Change change{so_far->change, stats::ChangeBounds{so_far->low, so_far->high}};
+    const stats::Change change{so_far->change, stats::IntervalEnds{so_far->low, so_far->high}};
     line += fmt::format("  {} {}", one_line(so_far->candidate), delta_text(change));
     return so_far->layouts_to_answer ? line + "; " + more_layouts_advice(*so_far->layouts_to_answer)
                                      : line;
@@ -425,7 +430,7 @@ std::vector<std::string> bin_labels(const std::vector<Bin>& bins, const Metric& 
 
 }  // namespace
 
-std::string why_means_differ(const Results& results, const Style& style) {
+std::string lines_about_means(const Results& results, const Style& style) {
   std::string text;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
@@ -441,8 +446,8 @@ std::string why_means_differ(const Results& results, const Style& style) {
 
 std::string histograms(const Results& results, const Style& style) {
   std::string text;
-  for (const std::size_t c : order_rows(results)) {
-    const std::string bars = style.histogram ? histogram(results, c, style) : "";
+  for (const std::size_t c : commands_in_table_order(results)) {
+    const std::string bars = style.shows_histograms ? histogram(results, c, style) : "";
     if (!bars.empty()) text += "\n" + write_header(results, c, style) + bars;
   }
   return text;
@@ -467,8 +472,8 @@ std::optional<double> shortest_median_seconds(const Results& results) {
     const MetricResult* row = row_of(results, c, Role::WallTime);
     if (row != nullptr && row->summary &&
         results.session.metrics[row->metric].shown == Shown::Always && row->summary->mean > 0.0 &&
-        row->summary->mean < kMostlyStart)
-      shortest = std::min(shortest.value_or(kMostlyStart), row->summary->median);
+        row->summary->mean < kShortRunSeconds)
+      shortest = std::min(shortest.value_or(kShortRunSeconds), row->summary->median);
   }
   return shortest;
 }
@@ -499,8 +504,8 @@ std::string note_lines(const std::vector<std::string>& notes, std::size_t width)
 }
 
 void ProgressBar::progress(const Progress& progress) {
-  if (drawn_at_ && progress.elapsed - *drawn_at_ < kMinPause) return;
-  drawn_at_ = progress.elapsed;
+  if (elapsed_when_drawn_ && progress.elapsed - *elapsed_when_drawn_ < kMinPause) return;
+  elapsed_when_drawn_ = progress.elapsed;
   // One write erases and draws the line, so that it does not flicker.
   const std::size_t width = width_();
   const std::string whole = write_line(progress, width, time_unit_);
@@ -509,7 +514,7 @@ void ProgressBar::progress(const Progress& progress) {
 }
 
 void ProgressBar::building(std::string_view what) {
-  drawn_at_.emplace();
+  elapsed_when_drawn_.emplace();
   const std::size_t width = width_();
   const std::string line = fmt::format("building {}", one_line(what));
   sink_(std::string(kEraseLine) +
@@ -517,12 +522,12 @@ void ProgressBar::building(std::string_view what) {
 }
 
 void ProgressBar::finished() {
-  if (drawn_at_) sink_(kEraseLine);
-  drawn_at_.reset();
+  if (elapsed_when_drawn_) sink_(kEraseLine);
+  elapsed_when_drawn_.reset();
 }
 
-std::vector<Sample> collect_samples(const Results& results, std::size_t command,
-                                    std::size_t metric) {
+std::vector<Sample> values_with_runs(const Results& results, std::size_t command,
+                                     std::size_t metric) {
   std::vector<Sample> samples;
   for (const std::uint32_t run : results.session.runs->of_command(command)) {
     if (const auto value = results.session.runs->value(run, metric))
@@ -558,7 +563,7 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
   const MetricResult* row = row_of(results, command, Role::WallTime);
   if (row == nullptr || !row->summary) return "";
   std::vector<double> values;
-  for (const Sample& sample : collect_samples(results, command, row->metric))
+  for (const Sample& sample : values_with_runs(results, command, row->metric))
     values.push_back(sample.value);
   const std::vector<Bin> bins = make_bins(values, *row->summary, kMaxBins);
   const std::vector<std::string> labels = bin_labels(bins, results.session.metrics[row->metric]);

@@ -28,11 +28,11 @@ ScreenSections screen_sections(const Report& report, const Style& style, bool qu
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet);
 
 /// The wall time in seconds below which a run may be mostly the start of its process.
-inline constexpr double kMostlyStart = 1e-3;
+inline constexpr double kShortRunSeconds = 1e-3;
 
-/// Returns the shortest median wall time, in seconds and at most kMostlyStart, of commands that run
-/// for less than kMostlyStart on average. nullopt if there is no such command, commands run in a
-/// shell, or wall times are hidden.
+/// Returns the shortest median wall time, in seconds and at most kShortRunSeconds, of commands that
+/// run for less than kShortRunSeconds on average. nullopt if there is no such command, commands run
+/// in a shell, or wall times are hidden.
 std::optional<double> shortest_median_seconds(const Results& results);
 
 std::string histograms(const Results& results, const Style& style);
@@ -42,7 +42,7 @@ std::string histograms(const Results& results, const Style& style);
 std::string summary_lines(const Results& results, const Style& style);
 
 /// Explains the first delta that contradicts the means shown; with --verbose each such delta.
-std::string why_means_differ(const Results& results, const Style& style);
+std::string lines_about_means(const Results& results, const Style& style);
 
 /// Returns notes as lines for standard error, without duplicates. Lines are wrapped to `width`
 /// cells; 0: not wrapped.
@@ -67,7 +67,7 @@ class ProgressBar final : public Observer {
   std::function<std::size_t()> width_;
   bool ascii_;
   const DisplayUnit* time_unit_;
-  std::optional<std::chrono::nanoseconds> drawn_at_;
+  std::optional<std::chrono::nanoseconds> elapsed_when_drawn_;
 };
 
 struct Sample {
@@ -75,8 +75,8 @@ struct Sample {
   double value = 0.0;
 };
 
-std::vector<Sample> collect_samples(const Results& results, std::size_t command,
-                                    std::size_t metric);
+std::vector<Sample> values_with_runs(const Results& results, std::size_t command,
+                                     std::size_t metric);
 
 struct Bin {
   double low = 0.0;
@@ -92,7 +92,8 @@ std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary&
 
 std::string histogram(const Results& results, std::size_t command, const Style& style);
 
-/// Returns the benchmarks in the order of the suite's table: as in the suite, or by sort_value with
+/// Returns the benchmarks in the order of the suite's table: as in the suite, or by
+/// value_of_primary_metric with
 /// --sort time.
 std::vector<const Results*> order_rows(const Report& suite);
 

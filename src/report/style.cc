@@ -243,7 +243,7 @@ std::string cut_middle(std::string_view text, std::size_t width) {
   return std::string(front_of(text, width - 1 - end)).append(kEllipsis).append(back_of(text, end));
 }
 
-std::string wrapped(std::string_view text, std::size_t width) {
+std::string wrapped_to_cells(std::string_view text, std::size_t width) {
   if (width == 0 || display_width(without_ink(text)) <= width) return std::string(text);
   const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
   const std::string indent(blanks + 2, ' ');
@@ -270,7 +270,7 @@ std::string wrapped(std::string_view text, std::size_t width) {
 std::string wrapped_message(std::string_view text, std::size_t width) {
   std::string line = message_line(text);
   line.pop_back();
-  return wrapped(line, width) + "\n";
+  return wrapped_to_cells(line, width) + "\n";
 }
 
 std::string to_ascii(std::string_view text) {

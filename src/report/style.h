@@ -11,9 +11,9 @@ struct Style {
   bool color = false;
   std::size_t width = 0;  ///< preferred width of lines in cells; 0: no limit
   bool verbose = false;
-  bool histogram = false;
+  bool shows_histograms = false;
   bool ascii = false;  ///< true: "+-" and "..." instead of signs that the terminal may lack
-  bool word_marks = false;
+  bool has_word_marks = false;
 };
 
 enum class Ink : unsigned char { Plain, Bold, Dim, Green, Red };
@@ -33,7 +33,7 @@ std::string cut_middle(std::string_view text, std::size_t width);
 
 /// Breaks `text` between words into lines of at most `width` cells; 0: no limit. Lines after the
 /// first are indented by two more cells than the first. Words that are too wide stay whole.
-std::string wrapped(std::string_view text, std::size_t width);
+std::string wrapped_to_cells(std::string_view text, std::size_t width);
 
 /// Returns `text` as a message on standard error, wrapped to `width` cells; 0: no limit.
 std::string wrapped_message(std::string_view text, std::size_t width);

@@ -22,12 +22,14 @@ struct SuiteRow {
   std::optional<std::size_t> metric{};
   bool is_first = true;
 
-  bool is_anchor() const { return candidate && candidate == results->session.reference.anchor; }
+  bool is_anchor() const {
+    return candidate && candidate == results->session.reference.anchor_index;
+  }
 };
 
 Cell value_cell(const MetricResult& values, const Metric& metric) {
-  const std::string mean = short_mean_cell(values, metric);
-  return {.text = values.quantile ? mean : mean_cell(values, metric), .shorter_texts = {mean}};
+  const std::string mean = short_mean_text(values, metric);
+  return {.text = values.quantile ? mean : mean_cell_text(values, metric), .shorter_texts = {mean}};
 }
 
 Cell value_cell(const SuiteRow& row, std::size_t command) {
@@ -99,15 +101,15 @@ Cell failed_cell(const SuiteRow& row) {
 
 TableColumn suite_column(const char* heading, CellContent holds, Cut cut = Cut::Nothing) {
   return {.heading = {heading, Ink::Bold},
-          .holds = holds,
-          .is_left = holds != CellContent::Delta,
+          .cell_content = holds,
+          .is_left_aligned = holds != CellContent::Delta,
           .cut = cut};
 }
 
 TableColumn value_column(const char* heading) {
   TableColumn column = suite_column(heading, CellContent::Number);
-  column.is_left = false;
-  column.shortened_at = {Less::Deviation};
+  column.is_left_aligned = false;
+  column.shortened_at = {OmittedPart::Deviation};
   column.is_dropped_on_phone = true;
   return column;
 }
@@ -123,7 +125,7 @@ std::string geomean_title(const Report& suite, const Geomean& mean) {
 }
 
 std::vector<std::size_t> listed_candidates(const Results& results) {
-  std::vector<std::size_t> candidates = order_rows(results);
+  std::vector<std::size_t> candidates = commands_in_table_order(results);
   std::erase_if(candidates,
                 [&](std::size_t c) { return !results.session.reference.is_candidate(c); });
   return candidates;
@@ -138,8 +140,8 @@ std::vector<SuiteRow> make_rows(const Report& suite) {
         rows.push_back({results, candidate, metric, rows.size() == first});
     if (rows.size() == first)
       rows.push_back({results, std::nullopt, primary_metric(results->session.metrics), true});
-    if (results->session.reference.anchor)
-      rows.push_back({results, results->session.reference.anchor, rows[first].metric, false});
+    if (results->session.reference.anchor_index)
+      rows.push_back({results, results->session.reference.anchor_index, rows[first].metric, false});
   }
   return rows;
 }
@@ -166,7 +168,7 @@ struct SuiteShape {
 SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
   return {std::ranges::any_of(suite.benchmarks,
                               [](const Results& results) {
-                                return results.session.reference.anchor ||
+                                return results.session.reference.anchor_index ||
                                        find_candidates(results).size() > 1;
                               }),
           has_metrics(suite, rows), !suite.verdicts().empty(),
@@ -184,16 +186,16 @@ std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
   columns.push_back(value_column("base"));
   columns.push_back(value_column("candidate"));
   if (shape.has_deltas)
-    for (auto& column : std::span(columns).last(2)) column.dropped_at = Less::Values;
+    for (auto& column : std::span(columns).last(2)) column.dropped_at = OmittedPart::Values;
   columns.push_back(suite_column("delta", CellContent::Delta));
-  columns.back().shortened_at = {Less::Interval};
+  columns.back().shortened_at = {OmittedPart::Interval};
   if (shape.has_gates) {
     columns.push_back(suite_column("verdict", CellContent::Verdict));
-    columns.back().shortened_at = {Less::Deviation, Less::Interval};
+    columns.back().shortened_at = {OmittedPart::Deviation, OmittedPart::Interval};
   }
   if (shape.has_failures) {
     columns.push_back(suite_column("failed runs", CellContent::Number));
-    columns.back().shortened_at = {Less::Deviation};
+    columns.back().shortened_at = {OmittedPart::Deviation};
   }
   return columns;
 }
@@ -268,7 +270,7 @@ std::string details_of_each(const Report& suite, const Style& style) {
       text += "\n" + inked(one_line(results.benchmark), Ink::Bold, style.color) + details;
   };
   for (const Results* results : order_rows(suite))
-    if (style.histogram) add(*results, "\n" + histograms(*results, style));
+    if (style.shows_histograms) add(*results, "\n" + histograms(*results, style));
   for (const Results* results : order_rows(suite)) add(*results, function_text(*results, style));
   return text;
 }
@@ -284,7 +286,7 @@ std::vector<const Results*> order_rows(const Report& suite) {
     const auto candidates = listed_candidates(*results);
     const bool has_base = !results->session.reference.baseline || candidates.empty();
     const std::size_t shown = has_base ? results->session.reference.command : candidates.front();
-    return std::pair(alike - suite.benchmarks.begin(), sort_value(*results, shown));
+    return std::pair(alike - suite.benchmarks.begin(), value_of_primary_metric(*results, shown));
   });
   return order;
 }
@@ -300,13 +302,14 @@ Table suite_table(const Report& suite) {
   const std::vector<SuiteRow> rows = make_rows(suite);
   const SuiteShape shape = suite_shape(suite, rows);
   constexpr std::size_t shortest = 10;
-  Table table{.columns = suite_columns(shape),
-              .steps = {{.gap = 4, .min_cut_width = 2 * shortest},
-                        {.min_cut_width = 2 * shortest},
-                        {.less = Less::Deviation, .min_cut_width = 2 * shortest},
-                        {.less = Less::Interval, .min_cut_width = 2 * shortest},
-                        {.less = Less::Values, .min_cut_width = 2 * shortest}},
-              .shortest = shortest};
+  Table table{
+      .columns = suite_columns(shape),
+      .steps = {{.gap = 4, .min_cut_width = 2 * shortest},
+                {.min_cut_width = 2 * shortest},
+                {.last_omitted_part = OmittedPart::Deviation, .min_cut_width = 2 * shortest},
+                {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 2 * shortest},
+                {.last_omitted_part = OmittedPart::Values, .min_cut_width = 2 * shortest}},
+      .min_cut_column_width = shortest};
   for (const SuiteRow& row : rows) table.rows.push_back(suite_cells(row, shape));
   for (const Geomean& mean : suite.geomeans) table.rows.push_back(suite_cells(mean, suite, shape));
   return table;
@@ -332,7 +335,7 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
         change_row(name_of(of.benchmark, of.session.commands[*row.candidate].name, metric_of(row)),
                    *values->delta, of.session.metrics[*row.metric].better));
     const gate::Verdict* worst = worst_verdict(row);
-    if (worst != nullptr && !worst->condition.bound)
+    if (worst != nullptr && !worst->condition.limit_value)
       change.limit = worst->condition.limit_percent / 100.0;
   }
   for (const Geomean& mean : suite.geomeans)
@@ -350,8 +353,8 @@ std::string suite_gate_lines(const Report& suite, bool all, bool color) {
       if (!all && verdict.answer == gate::Answer::Pass) continue;
       text +=
           one_line(results.benchmark) + ": " + gate_line(results, verdict, inked(word, ink, color));
-      if (&verdict == passed_over) text += kPassedOver;
-      text += "\n" + functions_below(results, verdict);
+      if (&verdict == passed_over) text += kToleratedVerdictNote;
+      text += "\n" + functions_of_failed_gate(results, verdict);
     }
   }
   return text;
@@ -372,7 +375,7 @@ std::string gates_in_one_line(const Report& suite) {
   }
   const double percent = 100.0 * (1.0 - suite.benchmarks.front().session.confidence);
   return plural(verdicts.size(), "gate") + ": " + counts +
-         (suite.risk == gate::ErrorRate::Any
+         (suite.job_error_rate == gate::ErrorRate::Any
               ? fmt::format(" (any false alarm: at most {:.3g}%)\n", percent)
               : fmt::format(" (false alarms among those that fail: at most {:.3g}%)\n", percent));
 }
@@ -393,14 +396,14 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
   }
   if (!quiet) {
     text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
-            noted_text(suite_table(suite), style);
+            terminal_text_with_note(suite_table(suite), style);
   }
   if (!quiet && !style.verbose) text += details_of_each(suite, style);
   const std::string below =
       suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite);
   std::string verdicts = text.empty() || below.empty() ? "" : "\n";
-  for (const std::string& line : split_lines(below))
-    verdicts += wrapped(style.ascii ? to_ascii(line) : line, style.width) + "\n";
+  for (const std::string& line : lines_with_text(below))
+    verdicts += wrapped_to_cells(style.ascii ? to_ascii(line) : line, style.width) + "\n";
   return {style.ascii ? to_ascii(text) : text, verdicts};
 }
 

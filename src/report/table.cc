@@ -33,17 +33,19 @@ std::string marked_text(const Cell& cell, bool words) {
   return std::string(cell.text.empty() ? "" : mark_text(cell.mark, 0, words)) + cell.text;
 }
 
-std::string shown(const Cell& cell, const TableColumn& column, Less less, const Style& style) {
+std::string shown(const Cell& cell, const TableColumn& column, OmittedPart less,
+                  const Style& style) {
   if (less >= column.dropped_at) return "";
-  const auto narrowed =
-      std::ranges::count_if(column.shortened_at, [&](Less narrows) { return narrows <= less; });
+  const auto narrowed = std::ranges::count_if(column.shortened_at,
+                                              [&](OmittedPart narrows) { return narrows <= less; });
   const std::size_t form = std::min(static_cast<std::size_t>(narrowed), cell.shorter_texts.size());
   const std::string& text = form == 0 ? cell.text : cell.shorter_texts[form - 1];
   if (text.empty()) return "";
-  const bool is_foreign = column.holds == CellContent::Name || column.holds == CellContent::Code ||
-                          column.holds == CellContent::Text;
+  const bool is_foreign = column.cell_content == CellContent::Name ||
+                          column.cell_content == CellContent::Code ||
+                          column.cell_content == CellContent::Text;
   const std::string line = is_foreign ? one_line(text) : text;
-  return std::string(mark_text(cell.mark, form, style.ascii || style.word_marks)) +
+  return std::string(mark_text(cell.mark, form, style.ascii || style.has_word_marks)) +
          (style.ascii ? to_ascii(line) : line);
 }
 
@@ -63,11 +65,13 @@ std::vector<std::size_t> column_widths(std::span<const Table> tables, const Tabl
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const TableColumn& column = table.columns[c];
       std::size_t& width = widths[c];
-      width = std::max(width, display_width(shown(column.heading, column, step.less, style)));
+      width = std::max(width,
+                       display_width(shown(column.heading, column, step.last_omitted_part, style)));
       if (step.roomy) width = std::max(width, column.roomy_width);
       for (const TableRow& row : table.rows)
         if (c < row.size())
-          width = std::max(width, display_width(shown(row[c], column, step.less, style)));
+          width =
+              std::max(width, display_width(shown(row[c], column, step.last_omitted_part, style)));
     }
   }
   return widths;
@@ -80,7 +84,7 @@ void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t ga
     for (std::size_t c = 0; c < table.columns.size(); ++c)
       if (table.columns[c].cut != Cut::Nothing && (widest == nullptr || widths[c] > *widest))
         widest = &widths[c];
-    if (widest == nullptr || *widest <= table.shortest) return;
+    if (widest == nullptr || *widest <= table.min_cut_column_width) return;
     --*widest;
   }
 }
@@ -93,7 +97,7 @@ std::string write_line(const Table& table, const TableRow& row, const TableLayou
     const std::size_t width = fitted.widths[c];
     if (width == 0) continue;
     const TableColumn& column = table.columns[c];
-    const std::string whole = shown(row[c], column, fitted.step.less, style);
+    const std::string whole = shown(row[c], column, fitted.step.last_omitted_part, style);
     const std::string cell =
         column.cut == Cut::End ? cut_end(whole, width) : cut_middle(whole, width);
     if (!cell.empty()) {
@@ -131,13 +135,13 @@ std::string cell_html(const Cell& cell, CellContent holds) {
 
 std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first) {
   std::string_view css = column.is_dropped_on_phone ? "more" : "";
-  if (column.holds == CellContent::Delta && !cell.text.empty()) css = ink_class(cell.ink);
+  if (column.cell_content == CellContent::Delta && !cell.text.empty()) css = ink_class(cell.ink);
   const bool is_heading = is_first && !cell.text.empty();
   std::string attributes = css.empty() ? "" : fmt::format(" class=\"{}\"", css);
-  if (cell.number) attributes += fmt::format(" data-number=\"{}\"", *cell.number);
+  if (cell.sort_number) attributes += fmt::format(" data-number=\"{}\"", *cell.sort_number);
   if (cell.bar > 0.0) attributes += fmt::format(" style=\"--bar: {:.1f}%\"", 100.0 * cell.bar);
   return fmt::format("<{}{}>{}</{}>", is_heading ? "th scope=\"row\"" : "td", attributes,
-                     cell_html(cell, column.holds), is_heading ? "th" : "td");
+                     cell_html(cell, column.cell_content), is_heading ? "th" : "td");
 }
 
 struct TableShape {
@@ -156,7 +160,7 @@ struct RowOf {
 };
 
 Cell name_cell(const RowOf& row) {
-  std::string text = titled(row.metric);
+  std::string text = metric_title(row.metric);
   if (row.values->runs != row.results.commands[row.command].runs)
     text += " (" + plural(row.values->runs, "run") + ")";
   return {std::move(text)};
@@ -169,9 +173,9 @@ Cell runs_cell(const RowOf& row) {
 
 Cell make_mean_cell(const RowOf& row) {
   if (row.values == nullptr) return {"n/a"};
-  if (!row.metric.percentile) return {mean_cell(*row.values, row.metric)};
-  return {.text = quantile_cell(*row.values, row.metric, true),
-          .shorter_texts = {quantile_cell(*row.values, row.metric, false)}};
+  if (!row.metric.percentile) return {mean_cell_text(*row.values, row.metric)};
+  return {.text = quantile_text(*row.values, row.metric, true),
+          .shorter_texts = {quantile_text(*row.values, row.metric, false)}};
 }
 
 Cell range_cell(const RowOf& row) {
@@ -195,7 +199,7 @@ Cell make_delta_cell(const RowOf& row) {
     return delta_cell(*row.values->delta, row.metric.better);
   const Reference& reference = row.results.session.reference;
   if (!row.is_compact) return {};
-  const bool is_anchor = row.command == reference.anchor;
+  const bool is_anchor = row.command == reference.anchor_index;
   if (!is_anchor && (row.command != reference.command || reference.baseline)) return {};
   const std::string word = is_anchor ? "anchor" : "reference";
   return {word, Ink::Dim, Mark::BlankWhereRoomy, false, {word}};
@@ -214,33 +218,35 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
        true,
        name_cell,
        {.heading = {"measurement"},
-        .holds = CellContent::Text,
-        .is_left = true,
+        .cell_content = CellContent::Text,
+        .is_left_aligned = true,
         .cut = Cut::End,
         .roomy_width = 24}},
       {shape.is_compact && shape.has_runs, false, runs_cell, {.heading = {"runs"}}},
       {true,
        true,
        make_mean_cell,
-       {.heading = {"mean ± σ"}, .shortened_at = {Less::Range}, .roomy_width = 14}},
+       {.heading = {"mean ± σ"}, .shortened_at = {OmittedPart::Range}, .roomy_width = 14}},
       {true,
        false,
        range_cell,
        {.heading = {"min … max"},
-        .dropped_at = Less::Range,
+        .dropped_at = OmittedPart::Range,
         .roomy_width = 17,
         .is_dropped_on_phone = shape.is_compact}},
       {!shape.is_compact,
        false,
        outliers_cell,
        {.heading = {.text = "outliers", .shorter_texts = {"out"}},
-        .shortened_at = {Less::OutlierPercent},
-        .dropped_at = Less::Outliers,
+        .shortened_at = {OmittedPart::OutlierPercent},
+        .dropped_at = OmittedPart::Outliers,
         .roomy_width = 8}},
       {shape.has_deltas,
        true,
        make_delta_cell,
-       {.heading = {"delta"}, .holds = CellContent::Delta, .shortened_at = {Less::Interval}}}};
+       {.heading = {"delta"},
+        .cell_content = CellContent::Delta,
+        .shortened_at = {OmittedPart::Interval}}}};
   std::erase_if(columns, [](const MetricColumn& column) { return !column.is_there; });
   if (shape.is_for_page)
     std::stable_partition(columns.begin(), columns.end(),
@@ -263,39 +269,42 @@ bool has_delta(const Results& results, const CommandResult& command, bool verbos
   });
 }
 
-constexpr auto kFullSteps = std::to_array<TableStep>({{.gap = 4, .roomy = true},
-                                                      {.gap = 4},
-                                                      {.gap = 3},
-                                                      {},
-                                                      {.less = Less::OutlierPercent},
-                                                      {.less = Less::Outliers},
-                                                      {.less = Less::Range},
-                                                      {.less = Less::Interval}});
+constexpr auto kFullSteps =
+    std::to_array<TableStep>({{.gap = 4, .roomy = true},
+                              {.gap = 4},
+                              {.gap = 3},
+                              {},
+                              {.last_omitted_part = OmittedPart::OutlierPercent},
+                              {.last_omitted_part = OmittedPart::Outliers},
+                              {.last_omitted_part = OmittedPart::Range},
+                              {.last_omitted_part = OmittedPart::Interval}});
 constexpr auto kCompactSteps =
     std::to_array<TableStep>({{.gap = 4},
                               {.min_cut_width = 32},
                               {.min_cut_width = 24},
-                              {.less = Less::Names, .min_cut_width = 24},
-                              {.less = Less::Range, .min_cut_width = 12},
-                              {.less = Less::Interval, .min_cut_width = 8}});
-constexpr auto kMatrixSteps = std::to_array<TableStep>({{.gap = 4},
-                                                        {},
-                                                        {.gap = 4, .less = Less::Range},
-                                                        {.less = Less::Range},
-                                                        {.gap = 4, .less = Less::Deviation},
-                                                        {.less = Less::Deviation},
-                                                        {.gap = 4, .less = Less::Interval},
-                                                        {.less = Less::Interval}});
-constexpr auto kScanSteps = std::to_array<TableStep>({{.gap = 4}, {}, {.less = Less::Interval}});
+                              {.last_omitted_part = OmittedPart::Names, .min_cut_width = 24},
+                              {.last_omitted_part = OmittedPart::Range, .min_cut_width = 12},
+                              {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 8}});
+constexpr auto kMatrixSteps =
+    std::to_array<TableStep>({{.gap = 4},
+                              {},
+                              {.gap = 4, .last_omitted_part = OmittedPart::Range},
+                              {.last_omitted_part = OmittedPart::Range},
+                              {.gap = 4, .last_omitted_part = OmittedPart::Deviation},
+                              {.last_omitted_part = OmittedPart::Deviation},
+                              {.gap = 4, .last_omitted_part = OmittedPart::Interval},
+                              {.last_omitted_part = OmittedPart::Interval}});
+constexpr auto kScanSteps =
+    std::to_array<TableStep>({{.gap = 4}, {}, {.last_omitted_part = OmittedPart::Interval}});
 
 bool parameters_name_commands(const Results& results) {
-  return one_was_typed(results) && !parameter_names(results).empty();
+  return has_single_typed_command(results) && !parameter_names(results).empty();
 }
 
 bool has_runs_column(const Results& results) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
     return command.runs != results.commands[0].runs || !command.endings.failed.empty() ||
-           command.redone_runs > 0;
+           command.discarded_runs > 0;
   });
 }
 
@@ -340,8 +349,8 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
   const std::string failed = failed_and_redone(command);
   if (row == nullptr) return {"n/a" + failed};
   const Metric& of = results.session.metrics[metric];
-  const std::string mean = short_mean_cell(*row, of) + failed;
-  const std::string whole = mean_cell(*row, of) + failed;
+  const std::string mean = short_mean_text(*row, of) + failed;
+  const std::string whole = mean_cell_text(*row, of) + failed;
   Cell cell{.text = whole, .shorter_texts = {whole, mean, mean}};
   if (!row->delta) return cell;
   const Cell delta = delta_cell(*row->delta, of.better);
@@ -371,10 +380,10 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
       continue;
     }
     const Metric& metric = results.session.metrics[wall->metric];
-    row.push_back({mean_cell(*wall, metric) + failed});
+    row.push_back({mean_cell_text(*wall, metric) + failed});
     const Command& reference = results.session.commands[results.session.reference.command];
     if (grid.columns.size() == 1 && wall->delta &&
-        reference.typed == results.session.commands[commands->front()].typed)
+        reference.typed_index == results.session.commands[commands->front()].typed_index)
       row.push_back(delta_cell(*wall->delta, metric.better));
   }
   return row;
@@ -382,22 +391,22 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
 
 TableColumn bold_column(std::string heading, CellContent holds, Cut cut) {
   return {.heading = {std::move(heading), Ink::Bold},
-          .holds = holds,
-          .shortened_at =
-              holds == CellContent::Delta ? std::vector{Less::Interval} : std::vector<Less>{},
+          .cell_content = holds,
+          .shortened_at = holds == CellContent::Delta ? std::vector{OmittedPart::Interval}
+                                                      : std::vector<OmittedPart>{},
           .cut = cut};
 }
 
 bool has_value(const Results& results, std::size_t metric) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
     const MetricResult* row = shown_row(command, metric);
-    return row != nullptr && (row->summary || row->at_most);
+    return row != nullptr && (row->summary || row->largest_bound_of_runs);
   });
 }
 
 }  // namespace
 
-TableLayout fit(std::span<const Table> tables, const Style& style) {
+TableLayout choose_table_layout(std::span<const Table> tables, const Style& style) {
   TableLayout fitted;
   if (tables.empty()) return fitted;
   const Table& widest = *std::ranges::max_element(
@@ -419,33 +428,35 @@ std::string terminal_text(const Table& table, const TableLayout& fitted, const S
   if (table.rows.empty()) return "";
   TableRow headings;
   for (const TableColumn& column : table.columns) headings.push_back(column.heading);
-  std::string text = inked(write_line(table, headings, fitted, style), table.heading, style.color);
+  std::string text =
+      inked(write_line(table, headings, fitted, style), table.heading_ink, style.color);
   if (!text.empty()) text += "\n";
   for (const TableRow& row : table.rows) text += write_line(table, row, fitted, style) + "\n";
   return text;
 }
 
 std::string terminal_text(const Table& table, const Style& style) {
-  return terminal_text(table, fit({&table, 1}, style), style);
+  return terminal_text(table, choose_table_layout({&table, 1}, style), style);
 }
 
 std::string_view interval_note(std::span<const Table> tables, const TableLayout& fitted) {
   const bool has_deltas = std::ranges::any_of(tables, [](const Table& table) {
-    return std::ranges::find(table.columns, CellContent::Delta, &TableColumn::holds) !=
+    return std::ranges::find(table.columns, CellContent::Delta, &TableColumn::cell_content) !=
            table.columns.end();
   });
-  return has_deltas && fitted.lacks(Less::Interval)
+  return has_deltas && fitted.has_given_up(OmittedPart::Interval)
              ? "the terminal is too narrow for the intervals of deltas"
              : "";
 }
 
-std::string noted_text(const Table& table, const Style& style) {
-  const TableLayout fitted = fit({&table, 1}, style);
+std::string terminal_text_with_note(const Table& table, const Style& style) {
+  const TableLayout fitted = choose_table_layout({&table, 1}, style);
   return terminal_text(table, fitted, style) + dim_note(interval_note({&table, 1}, fitted), style);
 }
 
 std::string dim_note(std::string_view note, const Style& style) {
-  return note.empty() ? "" : inked(wrapped(note, style.width), Ink::Dim, style.color) + "\n";
+  return note.empty() ? ""
+                      : inked(wrapped_to_cells(note, style.width), Ink::Dim, style.color) + "\n";
 }
 
 std::string table_html(const Table& table, std::string_view css_class) {
@@ -483,13 +494,13 @@ std::string verdict_html(const Cell& verdict) {
                                                                        : "unsure";
   return fmt::format(
       "<span class=\"mark {}\">{}</span>{}{}", css, verdict_word(*verdict.answer).first,
-      verdict.verdict_numbers.empty() ? "" : "<br>", html_text(verdict.verdict_numbers));
+      verdict.verdict_reason.empty() ? "" : "<br>", html_text(verdict.verdict_reason));
 }
 
 Cell delta_cell(const stats::Change& delta, Better better) {
   Cell cell{.text = delta_text(delta), .ink = Ink::Dim, .mark = Mark::Blank};
   if (delta.change) cell.shorter_texts = {short_delta_text(delta)};
-  cell.is_sure = delta.is_significant();
+  cell.is_significant_delta = delta.is_significant();
   if (!delta.is_relevant()) return cell;
   const bool is_better = (*delta.change > 0) == (better == Better::More);
   cell.ink = better == Better::Neither ? Ink::Plain : is_better ? Ink::Green : Ink::Red;
@@ -525,9 +536,9 @@ bool has_deltas_of(const Results& results, std::size_t metric) {
   });
 }
 
-bool one_was_typed(const Results& results) {
+bool has_single_typed_command(const Results& results) {
   return std::ranges::all_of(results.session.commands, [&](const Command& command) {
-    return command.typed == results.session.commands[0].typed;
+    return command.typed_index == results.session.commands[0].typed_index;
   });
 }
 
@@ -553,7 +564,7 @@ bool is_all_zero(const Results& results, std::size_t metric) {
          is_constant(results, metric, 0.0);
 }
 
-bool begins_compact(const Results& results) {
+bool has_compact_table_first(const Results& results) {
   return results.presentation.table == TableChoice::Auto && !is_compact(results) &&
          results.commands.size() > 2 && primary_metric(results.session.metrics);
 }
@@ -562,7 +573,7 @@ const MetricResult* shown_row(const CommandResult& command, std::size_t metric) 
   return has_values(command) ? row_of(command, metric) : nullptr;
 }
 
-double sort_value(const Results& results, std::size_t command) {
+double value_of_primary_metric(const Results& results, std::size_t command) {
   const auto metric = primary_metric(results.session.metrics);
   const MetricResult* row = metric ? shown_row(results.commands[command], *metric) : nullptr;
   if (row != nullptr && row->quantile) return row->quantile->value;
@@ -570,11 +581,12 @@ double sort_value(const Results& results, std::size_t command) {
                                          : row->summary->mean;
 }
 
-std::vector<std::size_t> order_rows(const Results& results) {
+std::vector<std::size_t> commands_in_table_order(const Results& results) {
   std::vector<std::size_t> order;
   for (std::size_t c = 0; c < results.commands.size(); ++c) order.push_back(c);
   if (results.presentation.sort == SortChoice::Time)
-    std::ranges::stable_sort(order, {}, [&](std::size_t c) { return sort_value(results, c); });
+    std::ranges::stable_sort(order, {},
+                             [&](std::size_t c) { return value_of_primary_metric(results, c); });
   return order;
 }
 
@@ -589,14 +601,14 @@ std::vector<std::size_t> compact_metrics(const Results& results, bool verbose) {
   return metrics;
 }
 
-std::string titled(const Metric& metric) {
-  return metric.note.empty() ? metric.name : metric.name + " " + metric.note;
+std::string metric_title(const Metric& metric) {
+  return metric.metric_suffix.empty() ? metric.name : metric.name + " " + metric.metric_suffix;
 }
 
 std::string compact_title(const Results& results, std::size_t metric) {
-  std::string title = one_line(titled(results.session.metrics[metric]));
+  std::string title = one_line(metric_title(results.session.metrics[metric]));
   title += parameters_name_commands(results)
-               ? " of " + one_line(results.session.commands[0].pattern)
+               ? " of " + one_line(results.session.commands[0].unfilled_name)
                : " of " + plural(results.commands.size(), "command");
   if (!has_runs_column(results)) title += ", " + plural(results.commands[0].runs, "run") + " each";
   return title;
@@ -604,7 +616,7 @@ std::string compact_title(const Results& results, std::size_t metric) {
 
 Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page) {
   const CommandResult& of = results.commands[command];
-  Table table{.steps = {kFullSteps.begin(), kFullSteps.end()}, .heading = Ink::Bold};
+  Table table{.steps = {kFullSteps.begin(), kFullSteps.end()}, .heading_ink = Ink::Bold};
   if (!has_values(of)) return table;
   const auto columns =
       list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, of, verbose)});
@@ -624,9 +636,11 @@ Table markup_table(const Results& results, const Markup& markup) {
       {.has_deltas = std::ranges::any_of(results.commands, [&](const CommandResult& command) {
          return has_delta(results, command, true);
        })});
-  Table table{.columns = {{.heading = {"command"}, .holds = CellContent::Markup, .is_left = true}}};
+  Table table{
+      .columns = {
+          {.heading = {"command"}, .cell_content = CellContent::Markup, .is_left_aligned = true}}};
   add_columns(table, columns, Ink::Plain);
-  for (const std::size_t c : order_rows(results)) {
+  for (const std::size_t c : commands_in_table_order(results)) {
     const CommandResult& command = results.commands[c];
     const std::string line_break(markup.line_break);
     std::string first = markup.code(results.session.commands[c].name) + line_break +
@@ -653,12 +667,12 @@ Table compact_table(const Results& results, std::size_t metric) {
   const std::vector<std::string> parameters = parameter_names(results);
   Table table{.columns = {bold_column("command", CellContent::Code, Cut::Middle)},
               .steps = {kCompactSteps.begin(), kCompactSteps.end()}};
-  table.columns[0].is_left = true;
-  if (parameters_name_commands(results)) table.columns[0].dropped_at = Less::Names;
+  table.columns[0].is_left_aligned = true;
+  if (parameters_name_commands(results)) table.columns[0].dropped_at = OmittedPart::Names;
   for (const std::string& name : parameters)
     table.columns.push_back(bold_column(name, CellContent::Text, Cut::Middle));
   add_columns(table, columns, Ink::Bold);
-  for (const std::size_t c : order_rows(results)) {
+  for (const std::size_t c : commands_in_table_order(results)) {
     const Command& command = results.session.commands[c];
     TableRow& row = table.rows.emplace_back(TableRow{{command.name}});
     for (const std::string& name : parameters) {
@@ -674,7 +688,7 @@ Table compact_table(const Results& results, std::size_t metric) {
 
 std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   const std::vector<std::string> names = parameter_names(results);
-  if (names.size() != 2 || !one_was_typed(results)) return std::nullopt;
+  if (names.size() != 2 || !has_single_typed_command(results)) return std::nullopt;
   const Grid grid = make_grid(results, names[0], [&](const Command& command) -> GridColumn {
     const Parameter* second = find_parameter(command, names[1]);
     return second == nullptr ? GridColumn{} : GridColumn{second->value, one_line(second->value)};
@@ -685,7 +699,8 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
       .steps = {kMatrixSteps.begin(), kMatrixSteps.end()}};
   for (const GridColumn& column : grid.columns) {
     table.columns.push_back(bold_column(column.title, CellContent::Number, Cut::Nothing));
-    table.columns.back().shortened_at = {Less::Range, Less::Deviation, Less::Interval};
+    table.columns.back().shortened_at = {OmittedPart::Range, OmittedPart::Deviation,
+                                         OmittedPart::Interval};
   }
   for (const std::string& value : grid.rows) {
     TableRow& row = table.rows.emplace_back(TableRow{{value, Ink::Bold}});
@@ -703,12 +718,12 @@ std::string scan_table(const Results& results, const Style& style) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 1) return "";
   const Grid grid = make_grid(results, names.front(), [](const Command& command) {
-    return GridColumn{std::to_string(command.typed), one_line(command.pattern)};
+    return GridColumn{std::to_string(command.typed_index), one_line(command.unfilled_name)};
   });
   if (grid.rows.size() < 2) return "";
   const bool has_one = grid.columns.size() == 1;
   // A compact table already has a row for each value of the parameter.
-  if ((is_compact(results) || begins_compact(results)) && has_one) return "";
+  if ((is_compact(results) || has_compact_table_first(results)) && has_one) return "";
   Table table{.columns = {bold_column(names.front(), CellContent::Text, Cut::Middle)},
               .steps = {kScanSteps.begin(), kScanSteps.end()}};
   for (const GridColumn& column : grid.columns)
@@ -721,27 +736,27 @@ std::string scan_table(const Results& results, const Style& style) {
 }
 
 Table metrics_table(const Results& results, bool every_row) {
-  const std::vector<std::size_t> commands = order_rows(results);
+  const std::vector<std::size_t> commands = commands_in_table_order(results);
   const std::vector<std::size_t> candidates = find_candidates(results);
   const bool has_many = candidates.size() > 1;
-  Table table{.columns = {{.heading = {"measurement"}, .holds = CellContent::Text}}};
+  Table table{.columns = {{.heading = {"measurement"}, .cell_content = CellContent::Text}}};
   for (const std::size_t c : commands)
     table.columns.push_back(
         {.heading = {results.session.commands[c].name}, .is_dropped_on_phone = has_many});
   for (const std::size_t c : candidates)
     table.columns.push_back(
         {.heading = {has_many ? "delta of " + results.session.commands[c].name : "delta"},
-         .holds = CellContent::Delta});
+         .cell_content = CellContent::Delta});
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
     const auto values_of = [&](std::size_t c) { return shown_row(results.commands[c], m); };
     if (!is_shown(metric, every_row) || is_constant(results, m, 0.0) || !has_value(results, m))
       continue;
-    TableRow& row = table.rows.emplace_back(TableRow{{titled(metric)}});
+    TableRow& row = table.rows.emplace_back(TableRow{{metric_title(metric)}});
     for (const std::size_t c : commands) {
       const MetricResult* values = values_of(c);
       row.push_back(values == nullptr ? Cell{"n/a"}
-                    : has_many        ? Cell{short_mean_cell(*values, metric)}
+                    : has_many        ? Cell{short_mean_text(*values, metric)}
                                       : make_mean_cell({results, c, metric, values, false}));
     }
     for (const std::size_t c : candidates)
@@ -759,12 +774,12 @@ std::string differences_html(const Results& results) {
   if (metrics.empty()) return "";
   if (metrics.size() >= results.commands.size())
     return table_html(metrics_table(results, false), "matrix metrics");
-  Table table{.columns = {{.heading = {"command"}, .holds = CellContent::Markup}}};
+  Table table{.columns = {{.heading = {"command"}, .cell_content = CellContent::Markup}}};
   for (const std::size_t metric : metrics)
-    table.columns.push_back(
-        {.heading = {titled(results.session.metrics[metric])}, .holds = CellContent::Delta});
+    table.columns.push_back({.heading = {metric_title(results.session.metrics[metric])},
+                             .cell_content = CellContent::Delta});
   const std::vector<std::string> classes = command_classes(results);
-  for (const std::size_t c : order_rows(results)) {
+  for (const std::size_t c : commands_in_table_order(results)) {
     TableRow& row = table.rows.emplace_back(
         TableRow{{"<div class=\"who\">" + command_html(results, c, classes[c]) + "</div>"}});
     for (const std::size_t metric : metrics)

@@ -17,7 +17,7 @@
 namespace lauka::report {
 
 /// The parts that a table gives up in a narrow terminal, in this order.
-enum class Less : unsigned char {
+enum class OmittedPart : unsigned char {
   Nothing,
   OutlierPercent,
   Outliers,
@@ -36,7 +36,7 @@ enum class Less : unsigned char {
 /// up, and how far columns may be cut.
 struct TableStep {
   std::size_t gap = 2;
-  Less less = Less::Nothing;
+  OmittedPart last_omitted_part = OmittedPart::Nothing;
   /// Width in cells to which a column may be cut, if TableColumn::cut allows it.
   std::size_t min_cut_width = std::numeric_limits<std::size_t>::max();
   bool roomy = false;
@@ -50,13 +50,13 @@ struct Cell {
   std::string text{};
   Ink ink = Ink::Plain;
   Mark mark = Mark::None;
-  bool is_sure = false;
+  bool is_significant_delta = false;
   std::vector<std::string>
       shorter_texts{};  ///< texts for narrow terminals, see TableColumn::shortened_at
   std::optional<gate::Answer> answer{};
-  std::string verdict_numbers{};  ///< text that explains a verdict, such as its limit; may be empty
-  std::optional<double> number{};  ///< number by whose absolute value a page can sort the rows
-  double bar = 0.0;                ///< length of a bar in a page's cell, as a fraction of the cell
+  std::string verdict_reason{};  ///< text that explains a verdict, such as its limit; may be empty
+  std::optional<double> sort_number{};  ///< number by whose absolute value a page can sort the rows
+  double bar = 0.0;  ///< length of a bar in a page's cell, as a fraction of the cell
 };
 
 /// The contents of a column's cells. They decide how cells are escaped and formatted.
@@ -74,11 +74,12 @@ enum class Cut : unsigned char { Nothing, End, Middle };
 
 struct TableColumn {
   Cell heading{};
-  CellContent holds = CellContent::Number;
-  bool is_left = false;
-  std::vector<Less> shortened_at{};  ///< values of TableStep::less at which cells change to their
-                                     ///< next shorter text
-  Less dropped_at = Less::Never;  ///< value of TableStep::less from which on the column is left out
+  CellContent cell_content = CellContent::Number;
+  bool is_left_aligned = false;
+  std::vector<OmittedPart> shortened_at{};  ///< values of TableStep::last_omitted_part at which
+                                            ///< cells change to their next shorter text
+  OmittedPart dropped_at = OmittedPart::Never;  ///< value of TableStep::last_omitted_part from
+                                                ///< which on the column is left out
   Cut cut = Cut::Nothing;
   std::size_t roomy_width = 0;
   bool is_dropped_on_phone = false;
@@ -91,9 +92,9 @@ struct Table {
   std::vector<TableRow> rows{};
   std::vector<TableStep> steps = {
       {}};  ///< attempts in order; the first that fits is used, or else the last
-  std::size_t shortest =
+  std::size_t min_cut_column_width =
       8;  ///< smallest width in cells to which columns are cut if no attempt fits
-  Ink heading = Ink::Plain;  ///< ink of the heading's row; Plain: each heading has its own ink
+  Ink heading_ink = Ink::Plain;  ///< ink of the heading's row; Plain: each heading has its own ink
 };
 
 struct TableLayout {
@@ -102,11 +103,11 @@ struct TableLayout {
   bool fits = false;  ///< true if lines fit into Style::width without cutting a column below
                       ///< TableStep::min_cut_width
 
-  bool lacks(Less what) const { return step.less >= what; }
+  bool has_given_up(OmittedPart what) const { return step.last_omitted_part >= what; }
 };
 
 /// Chooses a layout for several tables, so that their columns line up.
-TableLayout fit(std::span<const Table> tables, const Style& style);
+TableLayout choose_table_layout(std::span<const Table> tables, const Style& style);
 
 std::string terminal_text(const Table& table, const TableLayout& fitted, const Style& style);
 std::string terminal_text(const Table& table, const Style& style);
@@ -114,15 +115,15 @@ std::string terminal_text(const Table& table, const Style& style);
 /// Returns a note if deltas are shown without their intervals because the terminal is narrow; else
 /// empty.
 std::string_view interval_note(std::span<const Table> tables, const TableLayout& fitted);
-std::string noted_text(const Table& table, const Style& style);
+std::string terminal_text_with_note(const Table& table, const Style& style);
 
 std::string dim_note(std::string_view note, const Style& style);
 
 /// A markup language for text files that people read. Functions return text in that language.
 struct Markup {
   std::string (*text)(std::string_view text);
-  std::string (*word)(std::string_view text);  ///< formats text from the user in a cell
-  std::string (*line)(
+  std::string (*format_user_text)(std::string_view text);  ///< formats text from the user in a cell
+  std::string (*format_warning)(
       std::string_view text);  ///< formats a warning, which may contain words from the user
   std::string (*code)(std::string_view text);
   std::string (*head)(const Table& table);
@@ -139,10 +140,10 @@ std::string table_html(const Table& table, std::string_view css_class = "");
 
 std::string marked_html(const Cell& cell);
 
-/// Returns a cell's answer and verdict_numbers as HTML; empty if the cell has no answer.
+/// Returns a cell's answer and verdict_reason as HTML; empty if the cell has no answer.
 std::string verdict_html(const Cell& verdict);
 
-std::string code_cell(std::string_view text);
+std::string markdown_code_cell(std::string_view text);
 
 /// Returns the cell of a delta. Only a relevant delta has a mark and a colour.
 Cell delta_cell(const stats::Change& delta, Better better);
@@ -156,7 +157,7 @@ std::string parameters_text(const Command& command);
 bool has_deltas_of(const Results& results, std::size_t metric);
 
 /// True if all commands come from a single typed command.
-bool one_was_typed(const Results& results);
+bool has_single_typed_command(const Results& results);
 
 /// True if a table with a row for each command replaces the tables of single commands: as --table
 /// says, or by default with five or more commands.
@@ -164,17 +165,18 @@ bool is_compact(const Results& results);
 
 /// True if a table with a row for each command precedes the tables of single commands: by default
 /// with three or four commands, if there is a primary metric.
-bool begins_compact(const Results& results);
+bool has_compact_table_first(const Results& results);
 
 /// Returns a metric's results; null if the command has no values or no such row.
 const MetricResult* shown_row(const CommandResult& command, std::size_t metric);
 
-/// Returns the commands in the order of the tables: as typed, or by sort_value with --sort time.
-std::vector<std::size_t> order_rows(const Results& results);
+/// Returns the commands in the order of the tables: as typed, or by value_of_primary_metric with
+/// --sort time.
+std::vector<std::size_t> commands_in_table_order(const Results& results);
 
 /// Returns a command's value of the primary metric, by which --sort time sorts; infinite if
 /// unknown.
-double sort_value(const Results& results, std::size_t command);
+double value_of_primary_metric(const Results& results, std::size_t command);
 
 /// True if the metric has the same value in all runs of all commands that have the metric. `value`:
 /// the required value; nullopt: any value.
@@ -189,7 +191,7 @@ bool is_all_zero(const Results& results, std::size_t metric);
 std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);
 
 /// Returns a metric's name and note: "cycles (user)".
-std::string titled(const Metric& metric);
+std::string metric_title(const Metric& metric);
 
 std::string compact_title(const Results& results, std::size_t metric);
 

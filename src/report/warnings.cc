@@ -54,7 +54,7 @@ std::string_view loss_text(CounterLoss loss) {
   return "which its user may not read";
 }
 
-Words words_of(const UncountedFile& lost) {
+Words words_of(const CounterLossFile& lost) {
   const std::string file = shell_quoted(lost.file);
   std::string advice = lost.loss == CounterLoss::Unreadable
                            ? fmt::format("chmod a+r {} lets every user read it", file)
@@ -80,7 +80,7 @@ struct WarningWords {
   }
 
   Words operator()(const SlowFirstRun& warning) const {
-    const auto& [first, rest, slow] = warning.seen;
+    const auto& [first, rest, slow] = warning.first_run_times;
     const std::string_view and_read =
         warning.alone_read_disk ? ", and it alone read from the disk" : "";
     const std::string ratio = rest > 0.0 ? times(first / rest) : "more than";
@@ -156,7 +156,7 @@ struct WarningWords {
 
   Words operator()(const BelowShell& warning) const {
     const std::string general = "runs took no longer than starting the shell alone and count as 0s";
-    const std::string figure = fmt::format("{} of {}", warning.below, warning.runs);
+    const std::string figure = fmt::format("{} of {}", warning.below, warning.all_timed_runs);
     return {"below_shell", figure + " " + general,
             "run without the shell (-N), or give the command more work", general, figure};
   }
@@ -171,7 +171,7 @@ struct WarningWords {
   Words operator()(const FewRuns& warning) const {
     const bool is_single = warning.runs == 1;
     return {"few_runs",
-            warning.has_gates
+            warning.is_about_gate
                 ? fmt::format("with {} round{} a gate can only decide about large changes",
                               warning.runs, is_single ? "" : "s")
             : is_single ? std::string("one run has no σ and no confidence interval")
@@ -181,7 +181,7 @@ struct WarningWords {
             std::string(option_for_more(warning.because))};
   }
 
-  Words operator()(const AgainstBaseline& warning) const {
+  Words operator()(const SeparateSessions& warning) const {
     return {"baseline",
             std::string(warning.is_joined
                             ? "deltas between sessions include whatever else was different then"
@@ -191,7 +191,7 @@ struct WarningWords {
             "measure both in one session where you can, or compare cpu_time or instructions"};
   }
 
-  Words operator()(const ForeignBaseline& warning) const {
+  Words operator()(const OtherConditions& warning) const {
     const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
     const bool is_joined = !warning.file.empty();
     if (!warning.names_machine) {
@@ -262,15 +262,16 @@ struct WarningWords {
 
   Words operator()(const MeanDiffers& warning) const {
     const stats::Delta& delta = warning.delta;
-    const bool above = *delta.mean.change > *delta.change;
-    const std::string both = fmt::format("{} and {}", delta_text(delta.mean), delta_text(delta));
+    const bool above = *delta.change_of_mean.change > *delta.change;
+    const std::string both =
+        fmt::format("{} and {}", delta_text(delta.change_of_mean), delta_text(delta));
     const std::string because =
         warning.has_tail ? fmt::format(", because some runs{} took far more than the rest",
                                        above ? "" : " of the reference")
                          : "";
     return {"mean_differs",
             fmt::format("{}: the mean changed by {}, the typical round by {}{}", warning.metric,
-                        delta_text(delta.mean), delta_text(delta), because),
+                        delta_text(delta.change_of_mean), delta_text(delta), because),
             warning.has_tail
                 ? "find them with --export-runs; a gate on such rare runs needs more rounds"
                 : "compare the runs of both with --export-runs or --histogram",
@@ -284,11 +285,11 @@ struct WarningWords {
     const std::string general = fmt::format(
         "{}: neighbouring {} resemble each other, so the interval of the change is "
         "wider than of independent ones",
-        warning.metric, warning.is_own ? "runs" : "rounds");
+        warning.metric, warning.is_of_one_command ? "runs" : "rounds");
     return {"alike_rounds",
             fmt::format("{}: neighbouring {} resemble each other, so the interval of the change is "
                         "{} as of independent ones",
-                        warning.metric, warning.is_own ? "runs" : "rounds", wider),
+                        warning.metric, warning.is_of_one_command ? "runs" : "rounds", wider),
             "what a run leaves to the next may be the cause (--prepare); more rounds narrow it",
             general, wider};
   }
@@ -320,7 +321,7 @@ struct WarningWords {
   Words operator()(const LostCounts& warning) const { return words_of(warning.file); }
 
   Words operator()(const Throttled& warning) const {
-    const auto& [periods, throttled, waited_ns] = warning.seen;
+    const auto& [periods, throttled, waited_ns] = warning.quota_waits;
     return {"throttled",
             fmt::format("the CPU quota of the control group was used up in {} of {} periods, in "
                         "which processes waited {} altogether",
@@ -336,7 +337,7 @@ struct WarningWords {
         : warning.fewest == warning.most
             ? fmt::format("{} processes", warning.most)
             : fmt::format("{} to {} processes", warning.fewest, warning.most);
-    const std::string figure = fmt::format("{} of {} runs", warning.runs, warning.of);
+    const std::string figure = fmt::format("{} of {} runs", warning.runs, warning.examined_runs);
     return {"outlived",
             fmt::format("{} outlived the run in {}: what {} did after it is in no number",
                         processes, figure, is_single ? "it" : "they"),
@@ -359,7 +360,7 @@ Words worded(const Results& results, const Warning& warning) {
       std::visit(WarningWords{!results.rankings.empty() && !results.session.reference.baseline,
                               results.paired, results.presentation.time_unit},
                  warning.finding);
-  if (words.general.empty()) words.general = words.text;
+  if (words.text_for_all_commands.empty()) words.text_for_all_commands = words.text;
   words.command = warning.command;
   return words;
 }
@@ -383,7 +384,7 @@ std::string enumerated(std::vector<std::string> texts) {
 
 bool are_of_one_kind(const Words& a, const Words& b) {
   return a.command && b.command && a.kind == b.kind && a.advice == b.advice &&
-         a.general == b.general;
+         a.text_for_all_commands == b.text_for_all_commands;
 }
 
 std::string write_line(const Results& results, std::span<const Words> group) {
@@ -397,7 +398,8 @@ std::string write_line(const Results& results, std::span<const Words> group) {
     if (!each.command_numbers.empty()) subject += " (" + each.command_numbers + ")";
     subjects.push_back(std::move(subject));
   }
-  return fmt::format("{}: {}; {}", enumerated(std::move(subjects)), words.general, words.advice);
+  return fmt::format("{}: {}; {}", enumerated(std::move(subjects)), words.text_for_all_commands,
+                     words.advice);
 }
 
 bool is_about_deltas(const Words& words) {
@@ -409,7 +411,7 @@ bool is_about_deltas(const Words& words) {
 
 }  // namespace
 
-std::string uncounted_line(const Command& command, const UncountedFile& file) {
+std::string uncounted_line(const Command& command, const CounterLossFile& file) {
   const Words words = words_of(file);
   return cited(command.name) + ": " + words.text + "; " + words.advice;
 }
@@ -433,8 +435,8 @@ std::vector<WarningLine> warning_lines(const Results& results, const Style& styl
     const auto others =
         std::stable_partition(shown.begin() + 1, shown.end(),
                               [&](const Words& words) { return are_of_one_kind(first, words); });
-    lines.push_back(
-        {write_line(results, {shown.begin(), others}), first.general + "; " + first.advice});
+    lines.push_back({write_line(results, {shown.begin(), others}),
+                     first.text_for_all_commands + "; " + first.advice});
     shown.erase(shown.begin(), others);
   }
   return lines;

@@ -38,7 +38,7 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
       if (has_layouts) series.layouts.push_back(session.runs->row(run).layout);
     } else if (const auto bound = session.runs->bound(run, metric)) {
       series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
-      ++series.bounded;
+      ++series.runs_with_bound;
     }
   }
   return series;
@@ -57,13 +57,14 @@ MetricResult make_result(std::size_t place, const Metric& metric, double tail, c
   result.metric = place;
   if (series.largest_bound) {
     result.runs = runs;
-    result.at_most = series.largest_bound;
-    for (const double value : series.values) result.at_most = std::max(*result.at_most, value);
+    result.largest_bound_of_runs = series.largest_bound;
+    for (const double value : series.values)
+      result.largest_bound_of_runs = std::max(*result.largest_bound_of_runs, value);
     return result;
   }
   result.runs = series.values.size();
-  if (const auto share = metric.share()) {
-    result.fewest_runs = fewest_runs_of(*share, tail);
+  if (const auto share = metric.percentile_share()) {
+    result.runs_for_percentile = fewest_runs_of(*share, tail);
     result.quantile = stats::quantile_estimate(stats::sorted(series.values), *share, tail);
     return result;
   }
@@ -109,8 +110,8 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   if (metric.role != Role::WallTime && !is_gated) return;
   auto alike = find_alike_rounds(metric, delta, samples, series.size() - 1);
   if (!alike) return;
-  const auto cause = find_cause(series, c, reference);
-  alike->is_own = cause.has_value();
+  const auto cause = find_resembling_command(series, c, reference);
+  alike->is_of_one_command = cause.has_value();
   const auto known = std::ranges::find_if(results.warnings, [&](const Warning& warning) {
     const auto* other = std::get_if<AlikeRounds>(&warning.finding);
     return other != nullptr && other->metric == metric.name && warning.command == cause;
@@ -128,11 +129,12 @@ void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
   LayoutResult result;
   const stats::LayoutSamples reference{samples.reference, samples.reference_layouts};
   const stats::LayoutSamples candidate{samples.candidate, samples.candidate_layouts};
-  result.compared = log_ratio_over_layouts(samples, metric.share());
+  result.mean_log_ratio = log_ratio_over_layouts(samples, metric.percentile_share());
   const std::vector<double> to = stats::samples_of_layout(reference, 0);
   const std::vector<double> of = stats::samples_of_layout(candidate, 0);
   if (!to.empty() && !of.empty())
-    result.first_alone = stats::estimate_delta(to, of, samples.paired, tails, metric.share());
+    result.delta_of_first_layout =
+        stats::estimate_delta(to, of, samples.paired, tails, metric.percentile_share());
   if (row.layouts) result.mean = row.layouts->mean;
   row.layouts = std::make_shared<const LayoutResult>(std::move(result));
 }
@@ -144,14 +146,14 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
     MetricResult& row = results.commands[c].rows[index];
     const std::size_t reference =
         results.session.reference.baseline ? c : results.session.reference.command;
-    if (!results.session.reference.is_candidate(c) || row.is_doubtful ||
-        results.commands[reference].rows[index].is_doubtful)
+    if (!results.session.reference.is_candidate(c) || row.is_probably_uncounted ||
+        results.commands[reference].rows[index].is_probably_uncounted)
       continue;
     const Comparison samples = collect_samples(
         results.session.reference, compares_within_rounds(results.session, c), index, series, c);
     if (samples.is_empty() || !stats::has_percentages(samples.reference, samples.candidate))
       continue;
-    row.delta = estimate_delta(samples, tails, metric.share());
+    row.delta = estimate_delta(samples, tails, metric.percentile_share());
     if (samples.has_layouts()) {
       if (!row.delta->change) row.delta.reset();
       enter_layouts(samples, tails, metric, row);
@@ -162,7 +164,7 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
 }
 
 void enter_mean(const Results& results, std::size_t command, MetricResult& row) {
-  if (row.summary || row.at_most) return;
+  if (row.summary || row.largest_bound_of_runs) return;
   for (const KnownMean& mean : results.session.means) {
     if (mean.command != command || mean.metric != row.metric) continue;
     row.only_mean = mean.value;
@@ -203,13 +205,14 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
       row.layouts =
           std::make_shared<const LayoutResult>(LayoutResult{.mean = mean_over_layouts(series[c])});
     if (is_doubtful(metric, results.session, command, series[c].values)) {
-      row.is_doubtful = true;
+      row.is_probably_uncounted = true;
       row.summary.reset();
     }
     if (metric.role == Role::WallTime)
       std::ranges::move(warnings_of_series(c, steady[c].values, first_runs[c]),
                         std::back_inserter(results.warnings));
-    if (const auto low = low_share(metric, results.session.setting.min_share, series[c].values))
+    if (const auto low =
+            low_share(metric, results.session.setting.recorded_min_share, series[c].values))
       results.warnings.push_back({*low, c});
   }
   compare_commands(index, tails, series, results);
@@ -239,8 +242,9 @@ std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t co
     const Series reference =
         baseline ? Series{baseline_values(*baseline, command, metric), {}, std::nullopt}
                  : make_series(results.session, metric, results.session.reference.command);
-    const Comparison samples = compare(reference, make_series(results.session, metric, command),
-                                       compares_within_rounds(results.session, command));
+    const Comparison samples =
+        pair_samples(reference, make_series(results.session, metric, command),
+                     compares_within_rounds(results.session, command));
     stats::IntervalTails tails = stats::tails_of(results.session.confidence);
     tails.tail /= static_cast<double>(tests);
     if (!stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails)
@@ -284,7 +288,7 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
 }
 
 void add(const RunRow& run, OutlivedRuns& outlived) {
-  ++outlived.of;
+  ++outlived.examined_runs;
   if (run.outlived == 0) return;
   outlived.fewest =
       outlived.runs == 0 ? run.outlived : std::min<std::size_t>(outlived.fewest, run.outlived);
@@ -310,7 +314,7 @@ void analyse_runs(std::size_t c, Results& results) {
     timed.push_back(run.wall_seconds);
   }
   command.runs = timed.size();
-  command.redone_runs = results.session.redone->of_command(c).size();
+  command.discarded_runs = results.session.discarded_run_table->of_command(c).size();
   if (!coverage.empty()) command.coverage = stats::median(stats::sorted(coverage));
   enter_slowdown(c, timed, counting, results);
   if (outlived.runs > 0) results.warnings.push_back({outlived, c});
@@ -346,7 +350,7 @@ struct RowOfSuite {
 
 Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
   const Metric& metric = rows.front().benchmark.session.metrics[rows.front().metric];
-  Geomean mean{.place = place, .metric = metric.name, .better = metric.better};
+  Geomean mean{.candidate_place = place, .metric = metric.name, .better = metric.better};
   std::vector<stats::Change> changes;
   bool has_one_name = true;
   for (const RowOfSuite& row : rows) {
@@ -422,7 +426,7 @@ Results analyse(Recording session, gate::Findings findings) {
 }
 
 Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
-                const Timers& timers, Circumstances circumstances) {
+                const TimerResolutions& timers, Circumstances circumstances) {
   Results results =
       analyse(make_recording(plan, std::move(session), timers, std::move(circumstances)), findings);
   results.presentation = plan.presentation;
@@ -436,8 +440,8 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
                                  : compares_within_rounds(session, of);
   const Series ours = make_series(session, metric, of);
   const Series theirs = make_series(session, metric, to);
-  Comparison samples = compare(theirs, ours, within_rounds);
-  if (samples.is_empty()) samples = compare(theirs, ours, false);
+  Comparison samples = pair_samples(theirs, ours, within_rounds);
+  if (samples.is_empty()) samples = pair_samples(theirs, ours, false);
   if (samples.has_layouts()) {
     const auto over = log_ratio_over_layouts(samples);
     if (!over) return std::nullopt;
@@ -454,19 +458,20 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
   for (const Gate& gate : gates)
     for (std::size_t c = 0; c < commands; ++c)
       if (is_gated(gate.condition, session.reference, c, commands))
-        questions.push_back({gate.condition, c, gate.metric, session.metrics[gate.metric].share()});
+        questions.push_back(
+            {gate.condition, c, gate.metric, session.metrics[gate.metric].percentile_share()});
   if (questions.empty()) return findings;
-  const gate::Levels levels =
+  const gate::LookErrors levels =
       gate::levels_of_one_look(session.confidence, std::max(questions.size(), gates_of_job));
   for (const gate::Question& question : questions) {
     const std::vector<Series> series = make_series(session, question.metric);
     const std::size_t c = question.candidate;
     const Comparison samples =
-        question.condition.bound
+        question.condition.limit_value
             ? gate::against_bound(question.condition, series[c])
             : collect_samples(session.reference, compares_within_rounds(session, c),
                               question.metric, series, c);
-    const auto too_small = first_with_bounds(session.reference, question.condition, series, c);
+    const auto too_small = find_incomparable(session.reference, question.condition, series, c);
     findings.verdicts.push_back(
         *gate::decide_at_look(question, samples, too_small, levels, {1, true}));
     findings.verdicts.back().p_over_all_looks = findings.verdicts.back().p_fail;
@@ -475,21 +480,21 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
   return findings;
 }
 
-void hold_back_verdicts(const Recording& session, gate::Findings& findings) {
+void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) {
   std::map<std::pair<const RunTable*, std::size_t>, gate::FailureCount> known;
   const auto failures = [&](const RunTable& runs, std::size_t command) {
     const auto [place, is_new] = known.try_emplace({&runs, command});
     if (is_new) {
       const Endings endings = count_endings(runs, command);
-      place->second = {endings.failed_runs(), endings.runs};
+      place->second = {endings.failed_runs(), endings.runs_with_ending};
     }
     return place->second;
   };
   for (gate::Verdict& verdict : findings.verdicts) {
-    if (verdict.condition.bound) continue;
+    if (verdict.condition.limit_value) continue;
     const auto& baseline = session.reference.baseline;
     const auto of_reference =
-        baseline ? failures(*baseline->session->runs, baseline->commands[verdict.candidate])
+        baseline ? failures(*baseline->session->runs, baseline->reference_places[verdict.candidate])
                  : failures(*session.runs, session.reference.command);
     if (gate::failures_differ(of_reference, failures(*session.runs, verdict.candidate)))
       gate::make_inconclusive(verdict, gate::Obstacle::FailureRates);
@@ -511,9 +516,10 @@ bool has_failed_throughout(const Report& report) {
 }
 
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session) {
-  if (session.untuned.empty()) return {};
+  if (session.runs_without_tuning.empty()) return {};
   const std::size_t commands = plan.commands.size();
-  const auto untuned = wall_times_by_command(session.untuned, RoundKind::Untuned, commands);
+  const auto untuned =
+      wall_times_by_command(session.runs_without_tuning, RoundKind::Untuned, commands);
   const auto tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
   const bool paired = compares_within_rounds(plan.setting.order, plan.reference);
@@ -529,15 +535,17 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
     comparison.command = plan.commands[c].name;
     comparison.tuned_runs = tuned[c].size();
     comparison.untuned_runs = untuned[c].size();
-    comparison.stddev = tuned_change(stats::spread_change(untuned[c], tuned[c], tails.tail));
-    comparison.mean = tuned_change(stats::estimate_delta(untuned[c], tuned[c], false, tails).mean);
+    comparison.stddev_change = tuned_change(stats::spread_change(untuned[c], tuned[c], tails.tail));
+    comparison.mean_change =
+        tuned_change(stats::estimate_delta(untuned[c], tuned[c], false, tails).change_of_mean);
     const bool has_delta = !plan.reference.baseline && plan.reference.is_candidate(c);
     if (has_delta)
-      comparison.width =
+      comparison.interval_width_change =
           tuned_change(stats::width_change(rounds(untuned, c), rounds(tuned, c), paired, tails));
     else if (commands == 1 || plan.reference.baseline)
-      comparison.width = comparison.stddev;  // the width of the mean's interval has the same change
-                                             // if the numbers of runs are equal
+      comparison.interval_width_change =
+          comparison.stddev_change;  // the width of the mean's interval has the same change
+                                     // if the numbers of runs are equal
   }
   return all;
 }
@@ -592,7 +600,7 @@ std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
 }
 
 Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk) {
-  Report suite{.benchmarks = std::move(benchmarks), .risk = risk};
+  Report suite{.benchmarks = std::move(benchmarks), .job_error_rate = risk};
   if (!suite.is_suite()) return suite;
   std::vector<std::vector<std::size_t>> candidates;
   std::size_t most = 0;

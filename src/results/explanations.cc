@@ -22,12 +22,12 @@ namespace {
 
 struct LogChange {
   double value = 0.0;
-  std::optional<stats::ChangeBounds> bounds{};
+  std::optional<stats::IntervalEnds> bounds{};
 
   stats::Change change() const {
     stats::Change change{.change = std::expm1(value)};
     if (bounds)
-      change.bounds = stats::ChangeBounds{std::expm1(bounds->low), std::expm1(bounds->high)};
+      change.bounds = stats::IntervalEnds{std::expm1(bounds->low), std::expm1(bounds->high)};
     return change;
   }
 };
@@ -37,7 +37,7 @@ std::optional<LogChange> to_log_change(const stats::Change& delta) {
   LogChange result{std::log1p(*delta.change)};
   if (delta.bounds && delta.bounds->low > -1.0)
     result.bounds =
-        stats::ChangeBounds{std::log1p(delta.bounds->low), std::log1p(delta.bounds->high)};
+        stats::IntervalEnds{std::log1p(delta.bounds->low), std::log1p(delta.bounds->high)};
   return result;
 }
 
@@ -45,7 +45,7 @@ std::optional<LogChange> to_log_change(const stats::Change& delta) {
 LogChange difference(const LogChange& a, const LogChange& b) {
   LogChange result{a.value - b.value};
   if (!a.bounds || !b.bounds) return result;
-  result.bounds = stats::ChangeBounds{
+  result.bounds = stats::IntervalEnds{
       result.value - std::hypot(a.value - a.bounds->low, b.bounds->high - b.value),
       result.value + std::hypot(a.bounds->high - a.value, b.value - b.bounds->low)};
   return result;
@@ -87,26 +87,27 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
   const Series candidate = make_utilisation(*results.session.runs, command, of_cpu, of_wall);
   Series reference;
   if (const auto& baseline = results.session.reference.baseline) {
-    if (baseline->metrics[of_cpu] && baseline->metrics[of_wall])
-      reference = make_utilisation(*baseline->session->runs, baseline->commands[command],
-                                   *baseline->metrics[of_cpu], *baseline->metrics[of_wall]);
+    if (baseline->metric_places[of_cpu] && baseline->metric_places[of_wall])
+      reference =
+          make_utilisation(*baseline->session->runs, baseline->reference_places[command],
+                           *baseline->metric_places[of_cpu], *baseline->metric_places[of_wall]);
   } else {
     reference =
         make_utilisation(*results.session.runs, results.session.reference.command, of_cpu, of_wall);
   }
   LogChange closing{cpu.value - wall.value};
   const Comparison samples =
-      compare(reference, candidate, compares_within_rounds(results.session, command));
+      pair_samples(reference, candidate, compares_within_rounds(results.session, command));
   const auto within =
       samples.is_empty() ? std::nullopt
                          : to_log_change(estimate_delta(
                                samples, stats::tails_of(results.session.confidence), std::nullopt));
   if (within && within->bounds) {
     const double shift = closing.value - within->value;
-    closing.bounds = stats::ChangeBounds{within->bounds->low + std::min(0.0, shift),
+    closing.bounds = stats::IntervalEnds{within->bounds->low + std::min(0.0, shift),
                                          within->bounds->high + std::max(0.0, shift)};
   }
-  return {WallPart::Utilisation, closing.change(), median_of(reference.values),
+  return {WallFactorKind::Utilisation, closing.change(), median_of(reference.values),
           median_of(candidate.values)};
 }
 
@@ -121,12 +122,13 @@ CountedLevels levels_of(const Results& results, Role role) {
   return results.session.metrics[*find_metric(results.session.metrics, role)].levels;
 }
 
-void describe_counts(const Results& results, bool has_instructions, bool has_cycles, Why& why) {
+void describe_counts(const Results& results, bool has_instructions, bool has_cycles,
+                     WallTimeExplanation& why) {
   why.lacks_instructions = !has_instructions;
-  why.lacks_cycles = !has_cycles;
-  why.counted_kernel = std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
-    return metric.levels == CountedLevels::KernelOnly;
-  });
+  why.leaves_out_cycles = !has_cycles;
+  why.has_kernel_only_metric = std::ranges::any_of(
+      results.session.metrics,
+      [](const Metric& metric) { return metric.levels == CountedLevels::KernelOnly; });
   why.sums_core_kinds =
       has_cycles && std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
         return metric.role == Role::Cycles && metric.is_part;
@@ -139,7 +141,8 @@ void describe_counts(const Results& results, bool has_instructions, bool has_cyc
   why.has_shell = !results.session.shell.empty();
 }
 
-void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& why) {
+void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
+                             WallTimeExplanation& why) {
   const std::size_t c = why.command;
   const auto instructions = delta_of_row(results, c, Role::Instructions);
   auto cycles = delta_of_row(results, c, Role::Cycles);
@@ -151,35 +154,35 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   auto ipc = delta_of_row(results, c, Role::Ipc);
   if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);
   describe_counts(results, instructions.has_value(), cycles.has_value(), why);
-  if (instructions) why.factors.push_back({WallPart::Instructions, instructions->change()});
-  if (instructions && why.lacks_cycles) {
+  if (instructions) why.factors.push_back({WallFactorKind::Instructions, instructions->change()});
+  if (instructions && why.leaves_out_cycles) {
     why.factors.push_back(
-        {WallPart::CpuTimePerInstruction, difference(cpu, *instructions).change()});
+        {WallFactorKind::CpuTimePerInstruction, difference(cpu, *instructions).change()});
     return;
   }
-  if (why.lacks_cycles) {
-    why.factors.push_back({WallPart::CpuTime, cpu.change()});
+  if (why.leaves_out_cycles) {
+    why.factors.push_back({WallFactorKind::CpuTime, cpu.change()});
     return;
   }
   LogChange of_cycles = *cycles;
   if (instructions) {
-    why.factors.push_back({WallPart::InstructionsPerCycle, ipc->change()});
+    why.factors.push_back({WallFactorKind::InstructionsPerCycle, ipc->change()});
     of_cycles.value = instructions->value - ipc->value;
     if (of_cycles.bounds) {
       of_cycles.bounds->low = std::min(of_cycles.bounds->low, of_cycles.value);
       of_cycles.bounds->high = std::max(of_cycles.bounds->high, of_cycles.value);
     }
   } else {
-    why.factors.push_back({WallPart::Cycles, cycles->change()});
+    why.factors.push_back({WallFactorKind::Cycles, cycles->change()});
   }
   if (why.levels != CountedLevels::UserAndKernel || why.has_shell) {
-    why.factors.push_back({WallPart::CpuTimePerCycle, difference(cpu, of_cycles).change()});
+    why.factors.push_back({WallFactorKind::CpuTimePerCycle, difference(cpu, of_cycles).change()});
     return;
   }
-  WallFactor clock{WallPart::Clock, difference(of_cycles, cpu).change()};
-  clock.candidate = clock_of(results, c);
+  WallFactor clock{WallFactorKind::Clock, difference(of_cycles, cpu).change()};
+  clock.candidate_median = clock_of(results, c);
   if (!results.session.reference.baseline)
-    clock.reference = clock_of(results, results.session.reference.command);
+    clock.reference_median = clock_of(results, results.session.reference.command);
   why.factors.push_back(clock);
 }
 
@@ -187,19 +190,19 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
 
 double WallFactor::log_of_wall_time() const {
   const double log = std::log1p(change.change.value_or(0.0));
-  const bool divides = part == WallPart::InstructionsPerCycle || part == WallPart::Clock ||
-                       part == WallPart::Utilisation;
+  const bool divides = part == WallFactorKind::InstructionsPerCycle ||
+                       part == WallFactorKind::Clock || part == WallFactorKind::Utilisation;
   return divides ? -log : log;
 }
 
-std::vector<Why> make_explanations(const Results& results) {
-  std::vector<Why> explanations;
+std::vector<WallTimeExplanation> make_explanations(const Results& results) {
+  std::vector<WallTimeExplanation> explanations;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     if (!results.session.reference.is_candidate(c)) continue;
     const auto wall = delta_of_row(results, c, Role::WallTime);
     const auto cpu = delta_of_row(results, c, Role::CpuTime);
     if (!wall || !cpu) continue;
-    Why why{.command = c};
+    WallTimeExplanation why{.command = c};
     add_factors_of_cpu_time(results, *cpu, why);
     why.factors.push_back(utilisation_factor(results, c, *cpu, *wall));
     explanations.push_back(std::move(why));

@@ -66,7 +66,7 @@ std::optional<Side> reference_side(const Results& results, std::size_t metric,
                                    std::size_t candidate) {
   const auto& baseline = results.session.reference.baseline;
   const MetricResult row = result_of_reference(results, candidate, metric);
-  return baseline ? find_side(*baseline->session, baseline->commands[candidate],
+  return baseline ? find_side(*baseline->session, baseline->reference_places[candidate],
                               results.session.metrics[metric].name, row)
                   : find_side(results.session, results.session.reference.command,
                               results.session.metrics[metric].name, row);
@@ -89,7 +89,7 @@ std::optional<MeanError> error_of_mean(const Side& side, std::string_view functi
   const std::vector<double> values = all_rounds(side.find(function), side.rounds);
   if (!side.layouts.empty()) {
     const auto over = stats::mean_over_layouts({values, side.layouts});
-    return over ? std::optional(MeanError{over->squared_error, over->layouts}) : std::nullopt;
+    return over ? std::optional(MeanError{over->squared_error, over->layout_count}) : std::nullopt;
   }
   if (side.rounds < kMinFunctionRounds) return std::nullopt;
   return MeanError{*stats::moments(values).variance / static_cast<double>(side.rounds),
@@ -140,7 +140,7 @@ FunctionChanges compare(const Side& reference, const Side& candidate, double con
     change.is_new = !by_samples && change.reference == 0.0;
     change.is_gone = !by_samples && change.candidate == 0.0;
     if (by_samples || varies(before) || varies(after) || changes.rounds < 2) {
-      change.certainty = Certainty::Varying;
+      change.certainty = Certainty::Unproven;
       varying.push_back(changes.functions.size());
       p.push_back(test(reference, candidate, confidence, change));
     }

@@ -18,7 +18,7 @@ enum class Certainty : unsigned char {
   /// time.
   Exact,
   Significant,  ///< values may vary; the sides differ significantly
-  Varying,      ///< values may vary; the sides may be equal
+  Unproven,     ///< values may vary; the sides may be equal
 };
 
 /// One function's means over rounds in the metric's base unit, and their difference.
@@ -33,7 +33,7 @@ struct FunctionChange {
   std::optional<double> half_width{};
 
   double difference() const { return candidate - reference; }
-  bool is_sure() const { return certainty != Certainty::Varying && difference() != 0.0; }
+  bool is_sure() const { return certainty != Certainty::Unproven && difference() != 0.0; }
 };
 
 /// A metric of a candidate and its reference, by function. From list_functions: a metric of any

@@ -27,7 +27,7 @@
 namespace lauka {
 
 struct SlowFirstRun {
-  stats::FirstRun seen;
+  stats::FirstRun first_run_times;
   std::uint64_t warmup = 0;  ///< number of warm-up runs before the first timed run; 0 if unknown
   /// True if the first run is the only run known to have read from the disk.
   bool alone_read_disk = false;
@@ -46,7 +46,7 @@ struct FewRuns {
   std::size_t runs = 0;
   /// True: `runs` is the smallest number of rounds of an undecided gate. False: `runs` is the
   /// smallest number of runs of a delta.
-  bool has_gates = false;
+  bool is_about_gate = false;
   FewBecause because = FewBecause::MinRuns;
 };
 
@@ -67,14 +67,14 @@ struct Difference {
 
 /// Finding: deltas compare runs of different sessions. `is_joined`: joined sessions; else a
 /// baseline.
-struct AgainstBaseline {
+struct SeparateSessions {
   bool has_gates = false;
   bool is_joined = false;
 };
 
 /// Finding: the baseline or a joined session names no machine, or was measured under other
 /// conditions, such as another machine or version of lauka.
-struct ForeignBaseline {
+struct OtherConditions {
   bool names_machine = true;
   std::string file{};  ///< file of the joined session; empty for the baseline
   std::vector<Difference> differences{};
@@ -94,7 +94,7 @@ struct UncertainSplit {
 /// Finding: `below` of `runs` timed runs took no longer than the shell alone, so that a time became
 /// 0.
 struct BelowShell {
-  std::size_t runs = 0;
+  std::size_t all_timed_runs = 0;
   std::size_t below = 0;
 };
 
@@ -140,7 +140,7 @@ struct AlikeRounds {
   double widening = 1.0;
   /// True: the runs of Warning::command alone resemble each other. False: both commands' or neither
   /// command's runs do, or the cause is unknown.
-  bool is_own = false;
+  bool is_of_one_command = false;
 };
 
 /// Finding: an event was 0 in every run of a command, and was probably not counted.
@@ -154,12 +154,12 @@ struct SlowedByCounting {
 };
 
 struct LostCounts {
-  UncountedFile file;
+  CounterLossFile file;
 };
 
 struct Throttled {
-  Throttling
-      seen;  ///< throttling of the session, or of the joined session whose processes waited longest
+  QuotaWait quota_waits;  ///< throttling of the session, or of the joined session whose processes
+                          ///< waited longest
 };
 
 /// Finding: the command probably had to wait for a CPU. All medians are over the command's runs.
@@ -177,20 +177,21 @@ struct SamePrograms {
 /// `most` such processes.
 struct OutlivedRuns {
   std::size_t runs = 0;
-  std::size_t of = 0;
+  std::size_t examined_runs = 0;
   std::size_t fewest = 0;
   std::size_t most = 0;
 };
 
 /// A finding with its numbers, but without text.
-using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers,
-                             stats::SlowNoise, CoarseClock, UncertainSplit, BelowShell, FewRuns,
-                             NotInterleaved, AgainstBaseline, ForeignBaseline, OtherCores, LowShare,
-                             LowCoverage, NeverCounted, MeanDiffers, AlikeRounds, SlowedByCounting,
-                             BusyMachine, SamePrograms, LostCounts, Throttled, OutlivedRuns>;
+using WarningFacts =
+    std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
+                 CoarseClock, UncertainSplit, BelowShell, FewRuns, NotInterleaved, SeparateSessions,
+                 OtherConditions, OtherCores, LowShare, LowCoverage, NeverCounted, MeanDiffers,
+                 AlikeRounds, SlowedByCounting, BusyMachine, SamePrograms, LostCounts, Throttled,
+                 OutlivedRuns>;
 
 struct Warning {
-  Finding finding;
+  WarningFacts finding;
   /// Index of the command that the finding is about; nullopt: the finding is about several
   /// commands, or about the session.
   std::optional<std::size_t> command{};
@@ -199,7 +200,7 @@ struct Warning {
 
 /// A factor of the wall time, which is Instructions / InstructionsPerCycle / Clock / Utilisation.
 /// The other parts replace factors that are unknown or cannot be combined.
-enum class WallPart : unsigned char {
+enum class WallFactorKind : unsigned char {
   Instructions,
   InstructionsPerCycle,
   Cycles,  ///< replaces Instructions / InstructionsPerCycle
@@ -212,13 +213,13 @@ enum class WallPart : unsigned char {
 };
 
 struct WallFactor {
-  WallPart part = WallPart::CpuTime;
+  WallFactorKind part = WallFactorKind::CpuTime;
   /// Change of the factor: the candidate's factor divided by the reference's, minus 1.
   stats::Change change{};
   /// Median of the factor over the reference's runs; nullopt if unknown, or for other parts than
   /// Clock and Utilisation.
-  std::optional<double> reference{};
-  std::optional<double> candidate{};
+  std::optional<double> reference_median{};
+  std::optional<double> candidate_median{};
 
   /// Returns what the factor adds to the logarithm of the wall times' ratio.
   double log_of_wall_time() const;
@@ -226,21 +227,21 @@ struct WallFactor {
 
 /// The explanation of a candidate's wall time by factors. Their log_of_wall_time() add up to the
 /// logarithm of the candidate's wall time divided by the reference's.
-struct Why {
+struct WallTimeExplanation {
   std::size_t command = 0;
   std::vector<WallFactor> factors{};
   /// True if the change of instructions is unknown, so that no factor is about instructions.
   bool lacks_instructions = false;
   /// True if the change of cycles is unknown, or cycles and instructions were counted at different
   /// privilege levels.
-  bool lacks_cycles = false;
+  bool leaves_out_cycles = false;
   bool is_simulated = false;
   /// Privilege levels of the counts; times always include user space and kernel.
   CountedLevels levels = CountedLevels::UserAndKernel;
   /// True if cycles were left out because they and instructions were counted at different privilege
   /// levels.
   bool has_other_levels = false;
-  bool counted_kernel = false;
+  bool has_kernel_only_metric = false;
   bool has_shell = false;  ///< true if counts include the start of the shell, while times do not
   bool sums_core_kinds = false;  ///< true if cycles are a sum over several core kinds
 };
@@ -249,9 +250,9 @@ struct LayoutResult {
   /// Mean of the command's values over layouts; nullopt if unknown or for a percentile.
   std::optional<stats::LayoutEstimate> mean{};
   /// Mean of log(candidate / reference) over layouts; nullopt if unknown.
-  std::optional<stats::LayoutEstimate> compared{};
+  std::optional<stats::LayoutEstimate> mean_log_ratio{};
   /// Delta from the runs of the first layout alone; nullopt if unknown.
-  std::optional<stats::Delta> first_alone{};
+  std::optional<stats::Delta> delta_of_first_layout{};
 };
 
 struct MetricResult {
@@ -260,14 +261,15 @@ struct MetricResult {
   std::size_t runs = 0;
   /// Summary of the values; nullopt for a percentile, or without usable values.
   std::optional<stats::Summary> summary{};
-  bool is_doubtful = false;  ///< true: the value is 0 in every run, and was probably not counted
+  bool is_probably_uncounted =
+      false;  ///< true: the value is 0 in every run, and was probably not counted
   /// Value of a percentile; nullopt for other metrics, or with too few usable runs.
   std::optional<stats::QuantileEstimate> quantile{};
   /// Number of runs that the percentile needs; 0 for other metrics, or if unknown.
-  std::size_t fewest_runs = 0;
+  std::size_t runs_for_percentile = 0;
   std::optional<double> only_mean{};  ///< mean if the runs' values are unknown; else nullopt
   /// Upper bound of all values if some values are known only as upper bounds; else nullopt.
-  std::optional<double> at_most{};
+  std::optional<double> largest_bound_of_runs{};
   std::optional<stats::Delta>
       delta{};  ///< change from the reference; nullopt if unknown, or for the reference itself
   std::shared_ptr<const LayoutResult> layouts{};
@@ -281,7 +283,7 @@ struct MetricResult {
 struct CommandResult {
   std::size_t runs = 0;  ///< number of timed runs, without discarded runs
   Endings endings{};
-  std::size_t redone_runs = 0;
+  std::size_t discarded_runs = 0;
   std::optional<double> coverage{};
   /// Median wall time of counting runs, divided by the median of timed runs; nullopt if unknown.
   std::optional<double> slowdown{};
@@ -303,7 +305,7 @@ struct Results {
   std::string benchmark{};  ///< name of the benchmark in a suite; empty outside suites
   std::vector<CommandResult> commands{};
   std::vector<Ranking> rankings{};
-  std::vector<Why> explanations{};
+  std::vector<WallTimeExplanation> explanations{};
   std::vector<FunctionChanges> function_changes{};
   bool paired = true;  ///< true if all deltas compare values within rounds
   Presentation presentation{};
@@ -313,14 +315,14 @@ struct Results {
   /// Returns the reference of `command`, in this session or in the baseline.
   const Command& reference_of(std::size_t command) const {
     const auto& baseline = session.reference.baseline;
-    return baseline ? baseline->session->commands[baseline->commands[command]]
+    return baseline ? baseline->session->commands[baseline->reference_places[command]]
                     : session.commands[session.reference.command];
   }
 
   /// Returns the endings of the reference of `command`, in this session or in the baseline.
   Endings endings_of_reference(std::size_t command) const {
     const auto& baseline = session.reference.baseline;
-    return baseline ? count_endings(*baseline->session->runs, baseline->commands[command])
+    return baseline ? count_endings(*baseline->session->runs, baseline->reference_places[command])
                     : commands[session.reference.command].endings;
   }
 };
@@ -341,7 +343,7 @@ inline const MetricResult* row_of(const Results& results, std::size_t command, R
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric);
 
 struct Geomean {
-  std::size_t place = 0;    ///< index among its benchmark's candidates
+  std::size_t candidate_place = 0;  ///< index among its benchmark's candidates
   std::string candidate{};  ///< name of the candidate; empty if it differs between benchmarks
   std::size_t benchmarks = 0;
   std::string metric{};
@@ -354,7 +356,7 @@ struct Report {
   std::vector<Results> benchmarks;
   std::vector<Geomean>
       geomeans{};  ///< geometric means over two or more benchmarks; empty outside suites
-  gate::ErrorRate risk = gate::ErrorRate::Any;
+  gate::ErrorRate job_error_rate = gate::ErrorRate::Any;
 
   bool is_suite() const { return !benchmarks.front().benchmark.empty(); }
   bool complete() const;
@@ -374,9 +376,9 @@ std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
 Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk);
 
 /// Makes verdicts inconclusive if reference and candidate fail at different rates, or if the metric
-/// is sampled time and neither has a sample. Leaves verdicts about a Condition::bound unchanged.
-/// Must be called before settle_job.
-void hold_back_verdicts(const Recording& session, gate::Findings& findings);
+/// is sampled time and neither has a sample. Leaves verdicts about a Condition::limit_value
+/// unchanged. Must be called before settle_job.
+void void_doubtful_verdicts(const Recording& session, gate::Findings& findings);
 
 /// True if the verdict's candidate failed in every run.
 bool has_failed_throughout(const Results& results, const gate::Verdict& verdict);
@@ -391,10 +393,10 @@ Results analyse(Recording session, gate::Findings findings);
 
 /// Makes the results of a session that was just run.
 Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
-                const Timers& timers = {}, Circumstances circumstances = {});
+                const TimerResolutions& timers = {}, Circumstances circumstances = {});
 
 /// Explains each candidate that has changes of wall and CPU time.
-std::vector<Why> make_explanations(const Results& results);
+std::vector<WallTimeExplanation> make_explanations(const Results& results);
 
 /// Returns the logarithm of the metric's ratio `of` / `to` between two commands, within rounds if
 /// possible; nullopt if unknown, or if a value is not positive.
@@ -424,7 +426,7 @@ struct FirstRunFacts {
   bool alone_read_disk = false;
   /// Upper bound of the probability that a command's first run, or every command's first run, is
   /// the slowest at random; may exceed 1.
-  double chance = 1.0;
+  double chance_of_slowest = 1.0;
 };
 
 /// Finds a slow first run and other unsteadiness in the wall times of `command` (`series`, in the
@@ -444,8 +446,9 @@ std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::
 
 /// Returns the command whose runs alone resemble each other, `candidate` or `reference`; nullopt if
 /// both or neither do. `reference` is nullopt if it is in a baseline.
-std::optional<std::size_t> find_cause(std::span<const Series> series, std::size_t candidate,
-                                      std::optional<std::size_t> reference);
+std::optional<std::size_t> find_resembling_command(std::span<const Series> series,
+                                                   std::size_t candidate,
+                                                   std::optional<std::size_t> reference);
 
 /// True if the command that moves the mean's change away from the delta has outliers as its largest
 /// values: the candidate if the mean's change is larger, else the reference. The candidate's row of

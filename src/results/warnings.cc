@@ -120,7 +120,7 @@ std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t comm
 
 std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_t command) {
   const auto median = median_of(results, command, Role::CpuTime);
-  const double tick = to_seconds(results.session.timers.tick.value_or(kAssumedTick));
+  const double tick = to_seconds(results.session.timers.kernel_tick.value_or(kAssumedTick));
   if (!median || *median >= kTicksThatAreEnough * tick) return std::nullopt;
   return UncertainSplit{*median, tick};
 }
@@ -130,9 +130,9 @@ constexpr double kMuchWaiting = 1.3;
 /// quota, and the time slice of round-robin scheduling.
 constexpr double kMaxSliceSeconds = 0.1;
 
-Throttling worst_throttling(const Results& results) {
-  Throttling worst = results.session.circumstances.throttling.value_or(Throttling{});
-  for (const Origin& origin : results.session.origins) {
+QuotaWait worst_throttling(const Results& results) {
+  QuotaWait worst = results.session.circumstances.throttling.value_or(QuotaWait{});
+  for (const JoinedSession& origin : results.session.origins) {
     const auto& seen = origin.circumstances.throttling;
     if (seen && seen->waited_ns > worst.waited_ns) worst = *seen;
   }
@@ -170,7 +170,7 @@ bool alone_read_disk(const Recording& session, std::size_t command) {
   return false;
 }
 
-bool is_wait_of_quota(const Throttling& throttling, const BusyMachine& busy, std::size_t runs) {
+bool is_wait_of_quota(const QuotaWait& throttling, const BusyMachine& busy, std::size_t runs) {
   const double waited =
       (busy.median_wall_seconds - busy.median_cpu_seconds) * static_cast<double>(runs);
   return to_seconds(throttling.waited_ns) >= waited / 2.0;
@@ -183,7 +183,7 @@ bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> se
   return std::abs(drift.change) * stats::median(ascending) > spread / 2.0;
 }
 
-std::optional<Finding> find_unsteadiness(std::span<const double> series) {
+std::optional<WarningFacts> find_unsteadiness(std::span<const double> series) {
   std::optional<ManyOutliers> outliers;
   if (series.size() >= kMinForOutliers) {
     const auto severe = stats::severe_outliers(series);
@@ -194,7 +194,7 @@ std::optional<Finding> find_unsteadiness(std::span<const double> series) {
   const auto drift = stats::drift(series);
   if (drift && drift->drifting && (!outliers || is_most_of_the_spread(*drift, series)))
     return *drift;
-  if (const auto modes = stats::two_modes(series); modes && modes->two) return *modes;
+  if (const auto modes = stats::two_modes(series); modes && modes->is_bimodal) return *modes;
   if (outliers) return *outliers;
   if (const auto noise = stats::slow_noise(series); noise && noise->slow) return *noise;
   return std::nullopt;
@@ -204,7 +204,7 @@ template <typename Compare>
 void add_limits(const Machine& then, const Machine& now, const Compare& compare) {
   if (!then.allowance || !now.allowance) return;
   const auto cpus = [](const Machine& machine) {
-    return fmt::format("{} of {}", machine.allowance->cpus.size(), machine.cpus);
+    return fmt::format("{} of {}", machine.allowance->cpus.size(), machine.cpu_count);
   };
   const auto quota = [](const Machine& machine) {
     const auto& cpu_quota = machine.allowance->cpu_quota;
@@ -223,7 +223,7 @@ void add_limits(const Machine& then, const Machine& now, const Compare& compare)
 /// one side are not compared.
 void add_if_foreign(bool names_machine, const Circumstances& then, const Circumstances& now,
                     const std::string& file, std::vector<Warning>& warnings) {
-  ForeignBaseline found{names_machine, file};
+  OtherConditions found{names_machine, file};
   const auto compare = [&](std::string_view what, const std::string& a, const std::string& b) {
     if (names_machine && !a.empty() && !b.empty() && a != b)
       found.differences.push_back({what, a, b});
@@ -242,15 +242,15 @@ void add_if_foreign(bool names_machine, const Circumstances& then, const Circums
 }
 
 void add_warnings_of_origins(const Results& results, std::vector<Warning>& warnings) {
-  const Origin& here = origin_of(results.session, results.session.reference.command);
-  std::vector<const Origin*> others;
+  const JoinedSession& here = origin_of(results.session, results.session.reference.command);
+  std::vector<const JoinedSession*> others;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const Origin& origin = origin_of(results.session, c);
+    const JoinedSession& origin = origin_of(results.session, c);
     if (&origin != &here && (others.empty() || others.back() != &origin)) others.push_back(&origin);
   }
   if (others.empty()) return;
-  warnings.push_back({AgainstBaseline{!results.findings.verdicts.empty(), true}});
-  for (const Origin* other : others)
+  warnings.push_back({SeparateSessions{!results.findings.verdicts.empty(), true}});
+  for (const JoinedSession* other : others)
     add_if_foreign(!other->circumstances.version.empty(), other->circumstances, here.circumstances,
                    other->file, warnings);
 }
@@ -304,7 +304,7 @@ void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warn
   }
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const bool doubtful = std::ranges::any_of(results.commands, [m](const CommandResult& command) {
-      return command.rows.at(m).is_doubtful;
+      return command.rows.at(m).is_probably_uncounted;
     });
     if (doubtful) warnings.push_back({NeverCounted{results.session.metrics[m].name}});
   }
@@ -316,7 +316,7 @@ std::vector<Warning> warnings_of_series(std::size_t command, std::span<const dou
                                         const FirstRunFacts& facts) {
   const auto first = stats::first_run(series);
   const bool slow_first =
-      first && first->slow && (facts.alone_read_disk || facts.chance <= kFalseAlarms);
+      first && first->slow && (facts.alone_read_disk || facts.chance_of_slowest <= kFalseAlarms);
   const auto unsteady = find_unsteadiness(slow_first ? series.subspan(1) : series);
   // After a warm-up, and among many outliers, a slow first run is probably one of the outliers.
   const bool is_one_of_many =
@@ -362,8 +362,9 @@ std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::
   return AlikeRounds{metric.name, delta.widening};
 }
 
-std::optional<std::size_t> find_cause(std::span<const Series> series, std::size_t candidate,
-                                      std::optional<std::size_t> reference) {
+std::optional<std::size_t> find_resembling_command(std::span<const Series> series,
+                                                   std::size_t candidate,
+                                                   std::optional<std::size_t> reference) {
   const auto shows_it = [&](std::size_t command) {
     return stats::resemblance(series[command].values).is_clear(kFalseAlarms / 2.0);
   };
@@ -375,12 +376,12 @@ std::optional<std::size_t> find_cause(std::span<const Series> series, std::size_
 
 bool mean_has_tail(const Results& results, std::size_t metric, std::size_t candidate) {
   const stats::Delta& delta = *results.commands[candidate].rows[metric].delta;
-  const bool is_of_candidate = *delta.mean.change > *delta.change;
+  const bool is_of_candidate = *delta.change_of_mean.change > *delta.change;
   if (!is_of_candidate && results.session.reference.baseline) return false;
   const std::size_t command = is_of_candidate ? candidate : results.session.reference.command;
   const auto& summary = results.commands[command].rows[metric].summary;
   if (!summary) return false;
-  const double range = std::max(summary->tick, summary->q3 - summary->q1);
+  const double range = std::max(summary->smallest_step, summary->q3 - summary->q1);
   return summary->max > summary->q3 + stats::kOutlierReach * range;
 }
 
@@ -396,13 +397,13 @@ std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed
 namespace {
 
 void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_split,
-                             const Throttling& throttling, std::vector<Warning>& warnings) {
+                             const QuotaWait& throttling, std::vector<Warning>& warnings) {
   if (const auto coarse = coarse_clock(results, c)) warnings.push_back({*coarse, c});
   if (const auto split = uncertain_split(results, c)) warnings.push_back({*split, c, shown_split});
   if (const auto busy = busy_machine(results, c);
       busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
     warnings.push_back({*busy, c});
-  if (const auto& lost = results.session.commands[c].uncounted)
+  if (const auto& lost = results.session.commands[c].counter_loss_file)
     warnings.push_back(
         {LostCounts{*lost}, c, results.session.file.empty() ? Shown::Verbose : Shown::Always});
   if (results.session.reference.is_candidate(c) && is_same_program(results, c))
@@ -414,13 +415,13 @@ void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_
 std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;
   const Shown shown = shown_of_split(results);
-  const Throttling throttling = worst_throttling(results);
-  if (throttling.throttled > 0) warnings.push_back({Throttled{throttling}});
+  const QuotaWait throttling = worst_throttling(results);
+  if (throttling.waiting_periods > 0) warnings.push_back({Throttled{throttling}});
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     add_warnings_of_command(results, c, shown, throttling, warnings);
   if (const auto few = few_runs(results)) warnings.push_back({*few});
   if (results.session.reference.baseline) {
-    warnings.push_back({AgainstBaseline{!results.findings.verdicts.empty()}});
+    warnings.push_back({SeparateSessions{!results.findings.verdicts.empty()}});
     const Recording& then = *results.session.reference.baseline->session;
     add_if_foreign(then.by_lauka, then.circumstances, results.session.circumstances, "", warnings);
   } else if (!results.session.origins.empty()) {

@@ -122,7 +122,7 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
   std::deque<Running> running;
   while (!running.empty() || (!failed && !builds.empty())) {
     while (!failed && !builds.empty() && running.size() < at_once) {
-      show(builds.front().of);
+      show(builds.front().name_in_messages);
       running.push_back(begin(builds.front(), user));
       builds = builds.subspan(1);
     }
@@ -141,11 +141,11 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
   return failed;
 }
 
-Result<void> check_programs_differ(const Plan& plan, const ProgramReader& reader) {
+Result<void> check_programs_differ(const Plan& plan, const ReadContext& reader) {
   for (std::size_t c = 0; plan.setting.layouts > 1 && c < plan.commands.size(); ++c) {
     std::map<std::string, std::uint32_t> layout_of_files;
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
-      if (reader.interrupt() != 0) return {};
+      if (reader.interrupt_check() != 0) return {};
       const std::string hash = hash_files(list_paths(plan, c, layout, reader.user), reader.user);
       if (hash.empty()) continue;
       const auto [same, is_new] = layout_of_files.emplace(hash, layout);

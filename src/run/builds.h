@@ -18,7 +18,7 @@ namespace lauka {
 
 /// A --build command to run.
 struct Build {
-  std::string of{};  ///< text for messages: "./new-{layout}: layout 3 of 8"
+  std::string name_in_messages{};  ///< text for messages: "./new-{layout}: layout 3 of 8"
   std::string line{};
   std::string folder{};  ///< working folder; empty: lauka's own
   std::vector<std::string> environment{};
@@ -34,14 +34,14 @@ struct BuildFailed {
 };
 
 /// Runs `builds` in order, at most `at_once` at a time, as `user` (nullopt: lauka's own user).
-/// Calls `show` with Build::of when a build begins. Begins no build after a failure. Returns the
-/// first failure; nullopt if all builds succeeded.
+/// Calls `show` with Build::name_in_messages when a build begins. Begins no build after a failure.
+/// Returns the first failure; nullopt if all builds succeeded.
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t at_once,
                                       const std::optional<User>& user,
                                       const std::function<void(std::string_view)>& show);
 
 /// Refuses a plan if two layouts of a command have equal files, among those that depend on the
 /// layout. Returns no error if the user interrupts.
-Result<void> check_programs_differ(const Plan& plan, const ProgramReader& reader);
+Result<void> check_programs_differ(const Plan& plan, const ReadContext& reader);
 
 }  // namespace lauka

@@ -41,7 +41,7 @@ struct Members {
     return named("signal core_dumped", signalled.signal, signalled.core_dumped);
   }
   static auto of(TimedOut& out) {
-    return named("limit began survivor", out.limit, out.began, out.survivor);
+    return named("limit began survivor", out.limit, out.has_started, out.survivor);
   }
   static auto of(Usage& usage) {
     static const std::string kNames = names_of_usage();
@@ -51,14 +51,14 @@ struct Members {
   static auto of(RunRecord& record) {
     return named("step outcome usage counts coverage own below_overhead reported order outlived",
                  record.step, record.outcome, record.usage, record.counts, record.coverage,
-                 record.own_process_counts, record.below_overhead, record.reported, record.order,
-                 record.outlived);
+                 record.own_process_counts, record.below_overhead, record.reported,
+                 record.number_in_suite, record.surviving_processes);
   }
   static auto of(RedoneRun& run) { return named("run reason why", run.run, run.reason, run.why); }
   static auto of(Note& note) { return named("kind text", note.kind, note.text); }
   static auto of(RunningMean& mean) { return named("count mean", mean.count, mean.mean); }
   static auto of(Pace& pace) {
-    return named("whole between wall", pace.whole, pace.between, pace.wall);
+    return named("whole between wall", pace.run_seconds, pace.hook_seconds, pace.wall_time_seconds);
   }
   static auto of(FunctionCounts& counts) {
     return named("name counts", counts.name, counts.counts);
@@ -119,7 +119,7 @@ void for_each_member(OwnMetric& metric, const Each& each) {
 template <typename Each>
 void for_each_named_member(FinishedRounds& rounds, const Each& each) {
   each("first", rounds.first);
-  each("steps", rounds.steps);
+  each("steps", rounds.step_count);
   each("time", rounds.time);
   each("runs", rounds.runs);
   each("redone", rounds.redone);

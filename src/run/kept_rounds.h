@@ -33,9 +33,9 @@ struct RunningMean {
 
 /// Mean times of a command's runs in seconds, without counting and simulated runs.
 struct Pace {
-  RunningMean whole;    ///< time of a run, with starting and ending it
-  RunningMean between;  ///< time of the hooks before and after a run
-  RunningMean wall;
+  RunningMean run_seconds;   ///< time of a run, with starting and ending it
+  RunningMean hook_seconds;  ///< time of the hooks before and after a run
+  RunningMean wall_time_seconds;
 };
 
 struct FunctionsOfRun {
@@ -46,7 +46,7 @@ struct FunctionsOfRun {
 /// The result of rounds that were run together, with the state that later rounds depend on.
 struct FinishedRounds {
   Step first{};
-  std::uint64_t steps = 0;
+  std::uint64_t step_count = 0;
   std::chrono::nanoseconds time{};  ///< time that the steps and their hooks took
   std::vector<RunRecord> runs{};
   std::vector<RedoneRun> redone{};
@@ -94,8 +94,9 @@ class Seals {
 
 /// The rounds of one plan that an earlier process finished, and the log of the present process.
 struct RoundKeeper {
-  std::deque<FinishedRounds> finished{};              ///< rounds that need not be run, in order
-  std::function<void(const FinishedRounds&)> keep{};  ///< adds rounds to the log; may be empty
+  std::deque<FinishedRounds> rounds_to_replay{};  ///< rounds that need not be run, in order
+  std::function<void(const FinishedRounds&)>
+      append_to_log{};  ///< adds rounds to the log; may be empty
 };
 
 }  // namespace lauka

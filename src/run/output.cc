@@ -161,13 +161,13 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   const std::size_t reference = plan_.reference.command;
   const Command& own = commands[command];
   if (!own.expected || own.expected->kind != ExpectedOutput::Kind::Same) return std::nullopt;
-  const std::size_t typed = commands[reference].typed;
-  const bool is_one_typed =
-      std::ranges::all_of(commands, [&](const Command& other) { return other.typed == typed; });
+  const std::size_t typed = commands[reference].typed_index;
+  const bool is_one_typed = std::ranges::all_of(
+      commands, [&](const Command& other) { return other.typed_index == typed; });
   if (is_one_typed) return command == reference ? std::nullopt : std::optional(reference);
-  if (own.typed == typed) return std::nullopt;
+  if (own.typed_index == typed) return std::nullopt;
   const auto found = std::ranges::find_if(commands, [&](const Command& other) {
-    return other.typed == typed && was_made_alike(other, own);
+    return other.typed_index == typed && was_made_alike(other, own);
   });
   if (found == commands.end()) return reference;
   return static_cast<std::size_t>(found - commands.begin());
@@ -195,7 +195,7 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t
   layout_ = layout;
   const auto built = command_in_layout(plan_, command, layout);
   os::ProgramSpec spec = make_program(plan_, *built, context_.user);
-  spec.output.kept = false;
+  spec.output.is_stored_first = false;
   spec.output.has_listener = true;
   spec.jobs = 1;
   const auto program = context_.launcher.add_program(spec);
@@ -257,13 +257,13 @@ std::optional<Error> OutputCheck::verdict() {
 }
 
 bool has_scraped_metrics(const Plan& plan) {
-  return std::ranges::any_of(plan.reported, &OwnMetric::is_scraped);
+  return std::ranges::any_of(plan.reported_metrics, &OwnMetric::is_scraped);
 }
 
-bool ReportedValues::by_file() const {
-  return !discovered_.empty() || std::ranges::any_of(plan_.reported, [](const OwnMetric& metric) {
-    return metric.is_written();
-  });
+bool ReportedValues::uses_metric_files() const {
+  return !discovered_.empty() ||
+         std::ranges::any_of(plan_.reported_metrics,
+                             [](const OwnMetric& metric) { return metric.is_written(); });
 }
 
 Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Step& step,
@@ -271,8 +271,8 @@ Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Ste
   Values values;
   // Other runs may be slower, and so report other values.
   if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return values;
-  for (std::size_t metric = 0; metric < plan_.reported.size(); ++metric) {
-    if (!plan_.reported[metric].is_scraped()) continue;
+  for (std::size_t metric = 0; metric < plan_.reported_metrics.size(); ++metric) {
+    if (!plan_.reported_metrics[metric].is_scraped()) continue;
     auto scraped = scrape(metric, values);
     if (!scraped) return scraped.error();
   }
@@ -289,7 +289,7 @@ Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Ste
 }
 
 Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
-  const OwnMetric& metric = plan_.reported[place];
+  const OwnMetric& metric = plan_.reported_metrics[place];
   for (const os::OutputStream which : {os::OutputStream::Output, os::OutputStream::Error}) {
     const auto match = last_match(*metric.pattern, which);
     if (!match) return match.error().about(option_of(metric));
@@ -362,8 +362,9 @@ Result<void> ReportedValues::read(std::string_view text, Values& values) {
     // A value without a unit gets the unit of its line.
     const bool has_unit =
         reported->value.find_last_not_of("0123456789.") + 1 == reported->value.size();
-    const std::size_t asked = plan_.reported.size();
-    const OwnMetric& metric = *place < asked ? plan_.reported[*place] : discovered_[*place - asked];
+    const std::size_t asked = plan_.reported_metrics.size();
+    const OwnMetric& metric =
+        *place < asked ? plan_.reported_metrics[*place] : discovered_[*place - asked];
     const auto value = parse_own_value(
         fmt::format("{} {}", reported->value, has_unit ? "" : reported->metric.unit.word),
         metric.unit);
@@ -376,18 +377,18 @@ Result<void> ReportedValues::read(std::string_view text, Values& values) {
   }
   for (const auto& [place, several] : all) {
     values.resize(std::max(values.size(), place + 1));
-    if (is_measurable(several.value())) values[place] = several.value();
+    if (is_in_numeric_range(several.value())) values[place] = several.value();
   }
   return {};
 }
 
 Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
   const OwnMetric& metric = reported.metric;
-  for (std::size_t place = 0; place < plan_.reported.size(); ++place) {
-    if (plan_.reported[place].name != metric.name) continue;
-    if (plan_.reported[place].is_written()) return place;
-    return Error{plan_.reported[place].region ? "has the name of a row of --region"
-                                              : "has the name of what --scrape looks for",
+  for (std::size_t place = 0; place < plan_.reported_metrics.size(); ++place) {
+    if (plan_.reported_metrics[place].name != metric.name) continue;
+    if (plan_.reported_metrics[place].is_written()) return place;
+    return Error{plan_.reported_metrics[place].region ? "has the name of a row of --region"
+                                                      : "has the name of what --scrape looks for",
                  "use another name"};
   }
   const auto found = std::ranges::find(discovered_, metric.name, &OwnMetric::name);
@@ -401,7 +402,7 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
   } else if (metric.has_direction) {
     found->better = metric.better;
   }
-  return plan_.reported.size() + index;
+  return plan_.reported_metrics.size() + index;
 }
 
 std::optional<Error> why_no_region(const os::Ended& ended) {
@@ -412,7 +413,7 @@ std::optional<Error> why_no_region(const os::Ended& ended) {
         "had been killed there",
         "see that no process is killed or stopped within the two calls; or use -i to go on without "
         "it"};
-  if (use.stray > 0)
+  if (use.unmatched_ends > 0)
     return Error{"it called lauka_region_end without a lauka_region_begin before it",
                  "call the two in pairs"};
   if (use.entries == 0)
@@ -431,8 +432,8 @@ std::optional<Error> why_no_region(const os::Ended& ended) {
 
 void add_region(const Plan& plan, const os::RegionUse& use,
                 std::vector<std::optional<double>>& reported) {
-  for (std::size_t place = 0; place < plan.reported.size(); ++place) {
-    const auto& value = plan.reported[place].region;
+  for (std::size_t place = 0; place < plan.reported_metrics.size(); ++place) {
+    const auto& value = plan.reported_metrics[place].region;
     if (!value) continue;
     reported.resize(std::max(reported.size(), place + 1));
     reported[place] =

@@ -125,19 +125,21 @@ class ReportedValues {
 
   /// Returns the value of LAUKA_METRICS for the run with index `place` in a batch; empty without
   /// files.
-  std::string file_of(std::size_t place) const { return files_ ? files_->path(place) : ""; }
+  std::string metric_file_path(std::size_t place) const {
+    return files_ ? files_->path(place) : "";
+  }
 
   /// True if the plan announces values in files, or if a run has written unannounced values to its
   /// file.
-  bool by_file() const;
+  bool uses_metric_files() const;
 
   void collect() {
     if (files_ != nullptr) batch_ = files_->collect();
   }
 
   /// Returns the values of the run with index `place` in the latest batch: the values of
-  /// Plan::reported, then of discovered(). Missing values are nullopt; at the end they may be left
-  /// out. Only timed and warm-up runs have values.
+  /// Plan::reported_metrics, then of discovered(). Missing values are nullopt; at the end they may
+  /// be left out. Only timed and warm-up runs have values.
   Result<std::vector<std::optional<double>>> read_values(const Step& step, std::size_t place);
 
   /// Returns the metrics that runs reported but the plan does not announce.
@@ -167,7 +169,8 @@ class ReportedValues {
 /// valid.
 std::optional<Error> why_no_region(const os::Ended& ended);
 
-/// Writes a run's values about its region into `reported`, at their places in Plan::reported.
+/// Writes a run's values about its region into `reported`, at their places in
+/// Plan::reported_metrics.
 void add_region(const Plan& plan, const os::RegionUse& use,
                 std::vector<std::optional<double>>& reported);
 

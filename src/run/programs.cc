@@ -95,7 +95,7 @@ std::string hash_call(const Plan& plan, const Command& command) {
   return hash.digest();
 }
 
-Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ProgramReader& reader) {
+Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ReadContext& reader) {
   if (plan.shell || plan.commands[command].words.empty()) return {};
   Sha256 hash;
   std::array<char, 16384> bytes;
@@ -107,7 +107,7 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const Progra
     if (!file) return {};
     std::uint64_t from = 0;
     while (const std::size_t got = file->read(from, bytes)) {
-      if (reader.interrupt() != 0) return {};
+      if (reader.interrupt_check() != 0) return {};
       hash.add({bytes.data(), got});
       from += got;
     }
@@ -116,7 +116,7 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const Progra
 }
 
 std::string hash_if_equal(const std::string& path, const std::string& other,
-                          const ProgramReader& reader) {
+                          const ReadContext& reader) {
   const auto file = os::TextFile::open(path, reader.user);
   const auto other_file = os::TextFile::open(other, reader.user);
   if (!file || !other_file) return {};
@@ -129,7 +129,7 @@ std::string hash_if_equal(const std::string& path, const std::string& other,
                           !std::equal(bytes.begin(), bytes.begin() + got, other_bytes.begin())))
       return {};
     if (got == 0) return hash.digest();
-    if (reader.interrupt() != 0) return {};
+    if (reader.interrupt_check() != 0) return {};
     hash.add({bytes.data(), got});
     from += got;
   }
@@ -191,7 +191,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
       if (!succeeded(ended.outcome))
         return shell_start_error(spec, "failed", "check that it accepts -c, or use -N");
       if (counts) runs.push_back(ended.usage);
-      spent += ended.whole;
+      spent += ended.time_with_preparation;
     }
     counts = true;
     launches.assign(spec.output.sink == OutputKind::Pipe ? 1 : kBatch, os::Launch{*program});
@@ -207,7 +207,7 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
   spec.words = command.words;
   if (!command.input.empty()) spec.input.path = command.input;
   spec.output = {command.output.kind, command.output.path, has_scraped_metrics(plan),
-                 plan.setting.until.has_value()};
+                 plan.setting.until_pattern.has_value()};
   spec.timeout = plan.timeout;
   spec.cpus = plan.cores.cpus;
   spec.prefer = plan.cores.prefer;
@@ -307,7 +307,7 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
       programs_.at(std::size_t{command} * plan_.setting.layouts + layout)[row.kind];
   if (!program) return std::nullopt;
   const os::Launch launch{.program = *program,
-                          .value = step ? iteration_value(*step) : "",
+                          .launch_variable_value = step ? iteration_value(*step) : "",
                           .ignores_interrupt = row.undoes()};
   const auto all = launcher_.run({&launch, 1}, false, {});
   HookFailed failed{row.kind, command, step, {}, {}};
@@ -316,7 +316,7 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
     failed.output_end = all.error().line();
     return failed;
   }
-  if (row.is_of_a_run()) time_ += all->front().whole;
+  if (row.is_of_a_run()) time_ += all->front().time_with_preparation;
   failed.outcome = all->front().outcome;
   if (succeeded(failed.outcome)) return std::nullopt;
   failed.output_end = launcher_.error_output_end();
@@ -367,9 +367,9 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
   return overheads;
 }
 
-std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
-                                    const std::optional<User>& user,
-                                    const std::function<int()>& interrupt) {
+std::optional<double> measure_process_start(const Plan& plan, os::Launcher& launcher,
+                                            const std::optional<User>& user,
+                                            const std::function<int()>& interrupt) {
   constexpr std::size_t enough = 20;
   Command nothing = *command_in_layout(plan, 0, 0);
   nothing.words = {"true"};
@@ -392,8 +392,8 @@ bool subtract(const ShellOverhead& overhead, Usage& usage) {
   return below;
 }
 
-void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, std::size_t count,
-              std::vector<Fingerprint>& programs) {
+void set_fingerprints(const Plan& plan, const ReadContext& reader, std::size_t first,
+                      std::size_t count, std::vector<Fingerprint>& programs) {
   programs.resize(plan.commands.size());
   for (std::size_t c = first; c < first + count; ++c)
     programs[c] = make_fingerprint(plan, c, reader);
@@ -401,12 +401,12 @@ void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, 
 
 namespace {
 
-std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramReader& reader) {
+std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContext& reader) {
   std::vector<Fingerprint> programs(plan.commands.size());
   const Baseline& baseline = *plan.reference.baseline;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const Fingerprint& there = baseline.session->commands[baseline.commands[c]].program;
-    if (there.is_known() && there.call == hash_call(plan, plan.commands[c]))
+    const Fingerprint& there = baseline.session->commands[baseline.reference_places[c]].program;
+    if (there.is_known() && there.call_hash == hash_call(plan, plan.commands[c]))
       programs[c] = make_fingerprint(plan, c, reader);
   }
   return programs;
@@ -414,7 +414,7 @@ std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramRea
 
 }  // namespace
 
-std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader) {
+std::vector<Fingerprint> identify_equal(const Plan& plan, const ReadContext& reader) {
   std::vector<Fingerprint> programs;
   if (plan.setting.layouts > 1) return programs;
   if (plan.reference.baseline) return identify_as_baseline(plan, reader);

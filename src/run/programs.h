@@ -66,7 +66,7 @@ class HookRunner {
 
   Result<void> register_hooks(const std::optional<User>& user);
 
-  bool run_between_runs() const { return between_runs_; }
+  bool has_hooks_between_runs() const { return between_runs_; }
 
   /// Runs a command's hooks of a moment in the layout of `step` (nullopt: in all layouts). Stops at
   /// the first failure and returns it; nullopt if no hook failed.
@@ -109,27 +109,28 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
 
 /// Measures the median wall time of the program `true`, in seconds; nullopt if it could not be
 /// measured.
-std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
-                                    const std::optional<User>& user,
-                                    const std::function<int()>& interrupt);
+std::optional<double> measure_process_start(const Plan& plan, os::Launcher& launcher,
+                                            const std::optional<User>& user,
+                                            const std::function<int()>& interrupt);
 
 /// Subtracts `overhead` from the times in `usage`, down to 0. Returns true if wall time or CPU time
 /// would have become negative.
 bool subtract(const ShellOverhead& overhead, Usage& usage);
 
-struct ProgramReader {
+struct ReadContext {
   const std::optional<User>& user;
-  const std::function<int()>& interrupt;  ///< returns the signal that asked lauka to end; 0: none
+  const std::function<int()>&
+      interrupt_check;  ///< returns the signal that asked lauka to end; 0: none
 };
 
 /// Sets the fingerprints of `count` commands from `first` on in `programs`, which gets an element
 /// for each command of the plan. Unknown fingerprints are empty.
-void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, std::size_t count,
-              std::vector<Fingerprint>& programs);
+void set_fingerprints(const Plan& plan, const ReadContext& reader, std::size_t first,
+                      std::size_t count, std::vector<Fingerprint>& programs);
 
 /// Returns, by command, the fingerprints of the reference and of candidates that run the same
-/// program in the same way; with a baseline, of commands whose Fingerprint::call is their
+/// program in the same way; with a baseline, of commands whose Fingerprint::call_hash is their
 /// reference's. Other fingerprints are empty or missing.
-std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader);
+std::vector<Fingerprint> identify_equal(const Plan& plan, const ReadContext& reader);
 
 }  // namespace lauka

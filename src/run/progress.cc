@@ -30,7 +30,7 @@ std::optional<double> wanted_reach(const Plan& plan, double value) {
     wanted = plan.precision->half_width / std::exp(value);
   for (const Gate& gate : plan.gates) {
     const double limit = gate.condition.limit_percent / 100.0;
-    if (!is_wall_time(gate.metric) || gate.condition.bound) continue;
+    if (!is_wall_time(gate.metric) || gate.condition.limit_value) continue;
     const double distance = std::abs(value - std::log1p(limit));
     wanted = std::min(wanted.value_or(distance), distance);
   }
@@ -70,7 +70,7 @@ void DifferenceWatch::compare(std::size_t command, const Step& step) {
   spread.squares += before * (difference - spread.mean);
 }
 
-std::optional<DifferenceSoFar> DifferenceWatch::of_command(std::size_t command) const {
+std::optional<DifferenceSoFar> DifferenceWatch::difference_of_command(std::size_t command) const {
   const std::uint64_t fewest = plan_.setting.layouts > 1 ? 1 : 5;
   const auto has_difference = [&](std::size_t place) {
     const auto has_enough = [&](const Spread& spread) { return spread.rounds >= fewest; };

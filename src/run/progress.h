@@ -31,7 +31,7 @@ class DifferenceWatch {
 
   /// Returns the difference of `command` or, if `command` has none, of the first candidate that has
   /// a difference. nullopt if no difference is known.
-  std::optional<DifferenceSoFar> of_command(std::size_t command) const;
+  std::optional<DifferenceSoFar> difference_of_command(std::size_t command) const;
 
  private:
   struct Spread {
@@ -63,7 +63,7 @@ class SuiteProgress : NonCopyable {
   /// Shows the suite's progress, given the progress `own` of one benchmark.
   void show(std::size_t benchmark, const std::string& name, const Progress& own);
 
-  void counts_lost(const Command& command, const UncountedFile& file) {
+  void counts_lost(const Command& command, const CounterLossFile& file) {
     shown_.counts_lost(command, file);
   }
 
@@ -90,7 +90,7 @@ class PartObserver final : public Observer {
 
   bool wants_progress() const override { return all_.is_wanted(); }
   void progress(const Progress& own) override { all_.show(benchmark_, name_, own); }
-  void counts_lost(const Command& command, const UncountedFile& file) override {
+  void counts_lost(const Command& command, const CounterLossFile& file) override {
     all_.counts_lost(command, file);
   }
   void finished() override { all_.finish(benchmark_); }

@@ -22,7 +22,7 @@ using std::chrono::nanoseconds;
 class Runner final : NonCopyable {
  public:
   /// `order`: number of the latest run in the suite; null outside suites.
-  Runner(const BenchmarkRun& run, const RunContext& context, Observer& observer,
+  Runner(const BenchmarkToRun& run, const RunContext& context, Observer& observer,
          std::uint32_t* order)
       : run_(run),
         plan_(run.plan),
@@ -53,25 +53,25 @@ class Runner final : NonCopyable {
     std::vector<OwnMetric> discovered = steps_.discovered();
     Session session = steps_.close();
     session.programs = programs_.empty()
-                           ? identify_equal(plan_, {context_.user, context_.interrupt})
+                           ? identify_equal(plan_, {context_.user, context_.pending_interrupt})
                            : std::move(programs_);
     return {std::move(session), std::move(findings), std::move(discovered)};
   }
 
  private:
-  static Scheduler::Conditions conditions_of(const BenchmarkRun& run, const RunContext& context) {
+  static Scheduler::Conditions conditions_of(const BenchmarkToRun& run, const RunContext& context) {
     return {.takes_turns = !run.name.empty() && run.plan.setting.order != Order::Sequential,
             .needs_short_batches = run.rounds != nullptr || (context.machine != nullptr &&
                                                              context.machine->watches_throttling()),
             .compares_tuning = context.machine != nullptr && context.machine->can_switch(),
-            .identifies = run.identifies,
-            .is_resumed = run.rounds != nullptr && !run.rounds->finished.empty()};
+            .hashes_programs = run.hashes_all_programs,
+            .is_resumed = run.rounds != nullptr && !run.rounds->rounds_to_replay.empty()};
   }
 
   void begin() {
     has_begun_ = true;
     began_ = context_.clock.now();
-    if (const int signal = context_.interrupt(); signal != 0) {
+    if (const int signal = context_.pending_interrupt(); signal != 0) {
       steps_.cut_short(Interrupted{signal});
       scheduler_.end_early();
     }
@@ -81,46 +81,49 @@ class Runner final : NonCopyable {
     if (is_reading()) return take_kept();
     FinishedRounds done = steps_.run(action);
     for (RunRecord& run : done.runs)
-      if (order_ != nullptr && run.step.kind != RoundKind::Untuned) run.order = ++*order_;
-    if (action.is_kept && done.steps > 0 && run_.rounds != nullptr && run_.rounds->keep)
-      run_.rounds->keep(steps_.kept_part(done));
+      if (order_ != nullptr && run.step.kind != RoundKind::Untuned) run.number_in_suite = ++*order_;
+    if (action.is_kept && done.step_count > 0 && run_.rounds != nullptr &&
+        run_.rounds->append_to_log)
+      run_.rounds->append_to_log(steps_.kept_part(done));
     if (observer_.wants_progress())
       for (const RunRecord& run : done.runs) differences_.add_run(run);
     scheduler_.take(done);
-    steps_.enter(std::move(done));
+    steps_.add_results(std::move(done));
   }
   void carry_out(const SetUp& action) { steps_.set_up(action.commands); }
   void carry_out(const CleanUp& action) { steps_.clean_up(action.commands); }
   void carry_out(const CheckOutput& action) {
     scheduler_.take_number_of_checks(steps_.check_output(action.commands));
   }
-  void carry_out(const Identify& action) {
-    identify(plan_, {context_.user, context_.interrupt}, action.commands.first,
-             action.commands.count, programs_);
+  void carry_out(const HashPrograms& action) {
+    set_fingerprints(plan_, {context_.user, context_.pending_interrupt}, action.commands.first,
+                     action.commands.count, programs_);
   }
-  void carry_out(const Tune& action) { context_.machine->tune(action.on); }
+  void carry_out(const SwitchTuning& action) { context_.machine->tune(action.on); }
   void carry_out(const YieldTurn& /*action*/) {}
   void carry_out(const End& /*action*/) {}
 
-  bool is_reading() const { return run_.rounds != nullptr && !run_.rounds->finished.empty(); }
+  bool is_reading() const {
+    return run_.rounds != nullptr && !run_.rounds->rounds_to_replay.empty();
+  }
 
   void take_kept() {
-    FinishedRounds kept = std::move(run_.rounds->finished.front());
-    run_.rounds->finished.pop_front();
+    FinishedRounds kept = std::move(run_.rounds->rounds_to_replay.front());
+    run_.rounds->rounds_to_replay.pop_front();
     if (!scheduler_.accepts(kept)) {
-      run_.rounds->finished.clear();
+      run_.rounds->rounds_to_replay.clear();
       return steps_.cut_short(Error{"the rounds that --resume found are not this suite's",
                                     "begin again without --resume"});
     }
     scheduler_.take(kept);
     steps_.go_on_with(std::move(kept));
-    if (!is_reading()) scheduler_.go_live();
+    if (!is_reading()) scheduler_.end_replay();
   }
 
   void finish() {
     // A session that was cut short exports the earlier process's remaining rounds, too.
-    for (; is_reading(); run_.rounds->finished.pop_front())
-      steps_.go_on_with(std::move(run_.rounds->finished.front()));
+    for (; is_reading(); run_.rounds->rounds_to_replay.pop_front())
+      steps_.go_on_with(std::move(run_.rounds->rounds_to_replay.front()));
     steps_.check_counters();
     observer_.finished();
     steps_.clean_up({0, static_cast<std::uint32_t>(plan_.commands.size())});
@@ -141,12 +144,12 @@ class Runner final : NonCopyable {
       enter_remaining(*at_start - under_way.count(), progress);
     }
     const Pace& pace = paces[step.command];
-    if (pace.wall.count > 0) progress.mean_wall_seconds = pace.wall.mean;
-    progress.difference = differences_.of_command(step.command);
+    if (pace.wall_time_seconds.count > 0) progress.mean_wall_seconds = pace.wall_time_seconds.mean;
+    progress.difference = differences_.difference_of_command(step.command);
     observer_.progress(progress);
   }
 
-  const BenchmarkRun& run_;
+  const BenchmarkToRun& run_;
   const Plan& plan_;
   const RunContext& context_;
   Observer& observer_;
@@ -159,12 +162,12 @@ class Runner final : NonCopyable {
   nanoseconds began_{};
 };
 
-std::uint32_t latest_kept(std::span<const BenchmarkRun> runs) {
+std::uint32_t latest_kept(std::span<const BenchmarkToRun> runs) {
   std::uint32_t latest = 0;
-  for (const BenchmarkRun& run : runs) {
+  for (const BenchmarkToRun& run : runs) {
     if (run.rounds == nullptr) continue;
-    for (const FinishedRounds& rounds : run.rounds->finished)
-      for (const RunRecord& record : rounds.runs) latest = std::max(latest, record.order);
+    for (const FinishedRounds& rounds : run.rounds->rounds_to_replay)
+      for (const RunRecord& record : rounds.runs) latest = std::max(latest, record.number_in_suite);
   }
   return latest;
 }
@@ -186,13 +189,13 @@ void take_turns(const std::vector<std::unique_ptr<Runner>>& runners, std::uint64
 
 }  // namespace
 
-Result<std::vector<SessionResult>> carry_out(std::span<const BenchmarkRun> runs,
-                                             const RunContext& context, std::uint64_t seed) {
+Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun> runs,
+                                                  const RunContext& context, std::uint64_t seed) {
   SuiteProgress progress(context.observer, context.clock, runs.size());
   std::uint32_t order = latest_kept(runs);
   std::vector<std::unique_ptr<PartObserver>> observers;
   std::vector<std::unique_ptr<Runner>> runners;
-  for (const BenchmarkRun& run : runs) {
+  for (const BenchmarkToRun& run : runs) {
     const bool is_part = !run.name.empty();
     if (is_part)
       observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));

@@ -43,7 +43,7 @@ struct RunContext {
   os::Launcher& launcher;
   const os::Clock& clock;
   Observer& observer;
-  std::function<int()> interrupt;           ///< returns the signal that asked lauka to end; 0: none
+  std::function<int()> pending_interrupt;   ///< returns the signal that asked lauka to end; 0: none
   const std::optional<User>& user;          ///< user who runs the commands; nullopt: lauka's own
   os::MetricFiles* metric_files = nullptr;  ///< files for LAUKA_METRICS; may be null
   TunedMachine* machine = nullptr;          ///< null if the machine is not tuned
@@ -53,22 +53,22 @@ struct SessionResult {
   Session session;
   gate::Findings findings;
   /// Metrics that runs reported but the plan does not announce.
-  std::vector<OwnMetric> discovered{};
+  std::vector<OwnMetric> unannounced_metrics{};
 };
 
-struct BenchmarkRun {
+struct BenchmarkToRun {
   std::string name;  ///< name in the suite; empty outside suites
   const Plan& plan;
   engine::CounterEngine& engine;
   os::MemoryGroups* groups = nullptr;  ///< groups that measure tree_peak_memory; null: not measured
-  bool identifies = false;             ///< true if Session::programs must have every command
+  bool hashes_all_programs = false;    ///< true if Session::programs must have every command
   RoundKeeper* rounds = nullptr;       ///< rounds and log for --resume; null: rounds are not kept
 };
 
 /// Runs benchmarks, and returns their results in order. Several benchmarks take turns, except in
 /// sequential order. `seed` shuffles each lap of turns but the first. If a run fails, the other
 /// benchmarks go on. Returns an error only if no command was run.
-Result<std::vector<SessionResult>> carry_out(std::span<const BenchmarkRun> runs,
-                                             const RunContext& context, std::uint64_t seed);
+Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun> runs,
+                                                  const RunContext& context, std::uint64_t seed);
 
 }  // namespace lauka

@@ -35,9 +35,9 @@ bool has_surrounding_hooks(const Plan& plan) {
 }
 
 std::uint64_t count_simulated_rounds(const Plan& plan, const GateWatch& gates) {
-  if (plan.setting.events.passes_of(RoundKind::Simulated) == 0) return 0;
+  if (plan.setting.events.count_passes(RoundKind::Simulated) == 0) return 0;
   return std::max<std::uint64_t>(
-      plan.presentation.functions ? kMinFunctionRounds : kSimulatedRounds,
+      plan.presentation.functions ? kMinFunctionRounds : kMinSimulatedRounds,
       gates.rounds_of_constants(RoundKind::Simulated));
 }
 
@@ -76,7 +76,7 @@ bool Scheduler::accepts(const FinishedRounds& done) const {
   if (requests_.empty()) return false;
   const Request& request = requests_.back();
   const Step& next = request.steps[request.done];
-  return done.steps <= request.steps.size() - request.done && done.first.kind == next.kind &&
+  return done.step_count <= request.steps.size() - request.done && done.first.kind == next.kind &&
          done.first.round == next.round && done.first.command == next.command &&
          done.paces.size() == paces_.size();
 }
@@ -91,14 +91,14 @@ void Scheduler::take(const FinishedRounds& done) {
     precision_.add_run(run);
   }
   note_variation(done);
-  request.done += done.steps;
+  request.done += done.step_count;
   if (request.done < request.steps.size()) return;
   const Request completed = std::move(request);
   requests_.pop_back();
   complete(completed);
 }
 
-void Scheduler::go_live() {
+void Scheduler::end_replay() {
   is_live_ = true;
   is_cold_ = true;
   warmed_again_ = first_warmup();
@@ -162,7 +162,7 @@ void Scheduler::begin() {
 void Scheduler::enter_group() {
   add(Once{SetUp{range()}});
   // Setups may change the programs' files.
-  if (conditions_.identifies || has_surrounding_hooks_) add(Once{Identify{range()}});
+  if (conditions_.hashes_programs || has_surrounding_hooks_) add(Once{HashPrograms{range()}});
   if (has_surrounding_hooks_) add(Once{CheckOutput{range()}});
   add(RoundTarget{RoundKind::Simulated, simulated_rounds_});
   stage_ = Stage::DecideSimulated;
@@ -170,18 +170,19 @@ void Scheduler::enter_group() {
 
 /// Decides gates on simulated counts first, because they need no timed runs.
 void Scheduler::decide_simulated() {
-  if (groups_.size() == 1 && gates_.waits_for(RoundKind::Simulated)) {
+  if (groups_.size() == 1 && gates_.has_undecided_gate_on(RoundKind::Simulated)) {
     look(RoundKind::Simulated, simulated_rounds_, !plan_.setting.stop.exact_runs);
-    if (gates_.waits_for(RoundKind::Simulated))
-      add(RoundTarget{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
+    if (gates_.has_undecided_gate_on(RoundKind::Simulated))
+      add(RoundTarget{RoundKind::Simulated,
+                      gates_.rounds_at_next_planned_look(RoundKind::Simulated)});
     return;
   }
   // Functions with varying counts can be compared only after more rounds.
-  const std::uint64_t passes = plan_.setting.events.passes_of(RoundKind::Simulated);
-  if (functions_vary_ && group().simulated < kMinFunctionRounds * passes)
+  const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
+  if (functions_vary_ && group().simulated_rounds_done < kMinFunctionRounds * passes)
     return add(RoundTarget{RoundKind::Simulated, kMinFunctionRounds});
   // The check of outputs serves as the first warm-up round if timed rounds follow at once.
-  group().warmups = first_warmup();
+  group().warmup_rounds_done = first_warmup();
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
   stage_ = is_only_simulated ? Stage::Leave : Stage::WarmUp;
 }
@@ -194,7 +195,7 @@ std::uint64_t Scheduler::first_warmup() const {
 
 void Scheduler::count_alone() {
   const std::uint64_t done = turns(group());
-  if (is_enough(plan_.setting.stop, {done, group().counting.time, group().count}) ||
+  if (satisfies_stop_rule(plan_.setting.stop, {done, group().counting.time, group().count}) ||
       (done > 0 && is_answered())) {
     stage_ = Stage::Leave;
     return;
@@ -204,10 +205,10 @@ void Scheduler::count_alone() {
 }
 
 void Scheduler::time() {
-  const RoundsAndTime& spent = group().spent;
+  const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
-  bool is_over = has_run && precision_.is_enough(group().first, group().count, spent.rounds);
-  if (!is_over && is_enough(timed_, spent)) {
+  bool is_over = has_run && precision_.has_enough_runs(group().first, group().count, spent.rounds);
+  if (!is_over && satisfies_stop_rule(timed_, spent)) {
     note_limit();
     is_over = true;
   }
@@ -226,7 +227,7 @@ void Scheduler::time() {
 }
 
 void Scheduler::count_last_block() {
-  if (counting_.passes > 0) add(Block{kBlocks - 1, group().spent.time});
+  if (counting_.passes > 0) add(Block{kBlocks - 1, group().timed_spent.time});
   stage_ = Stage::Leave;
 }
 
@@ -240,7 +241,7 @@ void Scheduler::leave_group() {
 /// Only the results of all commands show how precisely each must be known. So in sequential order,
 /// commands may need more rounds now.
 void Scheduler::add_rounds_for_precision() {
-  if (has_refined_ && is_enough(timed_, group().spent)) note_limit();
+  if (has_refined_ && satisfies_stop_rule(timed_, group().timed_spent)) note_limit();
   auto next = groups_.size() == 1 ? std::nullopt : next_to_refine(has_refined_ ? current_ + 1 : 0);
   if (!next && has_refined_) next = next_to_refine(0);
   if (next && !has_surrounding_hooks_) {
@@ -249,15 +250,15 @@ void Scheduler::add_rounds_for_precision() {
     add_batch();
     return;
   }
-  if (next) ended_by_ = PrecisionEnd::ReferenceGone;
-  for (Group& each : groups_) each.first_look = each.spent.rounds;
+  if (next) ended_by_ = PrecisionEnd::HooksPreventedRuns;
+  for (Group& each : groups_) each.rounds_at_first_look = each.timed_spent.rounds;
   stage_ = Stage::Look;
 }
 
 void Scheduler::look_at_gates() {
   if (gates_.is_decided()) {
     stage_ = Stage::Finish;
-  } else if (gates_.planned_looks(RoundKind::Timed) == 0) {
+  } else if (gates_.planned_looks_taken(RoundKind::Timed) == 0) {
     look_everywhere();
   } else {
     current_ = 0;
@@ -266,19 +267,23 @@ void Scheduler::look_at_gates() {
 }
 
 void Scheduler::extend_to_next_look() {
-  if (gates_.waits_for(RoundKind::Simulated))
-    add(RoundTarget{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
-  if (gates_.waits_for(RoundKind::Counting))
-    add(TurnsToLook{gates_.next_planned(RoundKind::Counting)});
-  if (gates_.waits_for(RoundKind::Timed)) {
-    const std::size_t number = gates_.planned_looks(RoundKind::Timed);
-    rule_ = extended_rule(timed_, gate::look_rounds(group().first_look)[number]);
+  if (gates_.has_undecided_gate_on(RoundKind::Simulated))
+    add(RoundTarget{RoundKind::Simulated,
+                    gates_.rounds_at_next_planned_look(RoundKind::Simulated)});
+  if (gates_.has_undecided_gate_on(RoundKind::Counting))
+    add(TurnsToLook{gates_.rounds_at_next_planned_look(RoundKind::Counting)});
+  if (gates_.has_undecided_gate_on(RoundKind::Timed)) {
+    const std::size_t number = gates_.planned_looks_taken(RoundKind::Timed);
+    rule_ =
+        stop_rule_for_open_gates(timed_, gate::look_rounds(group().rounds_at_first_look)[number]);
   }
   stage_ = Stage::ExtendTimed;
 }
 
 void Scheduler::extend_timed() {
-  if (gates_.waits_for(RoundKind::Timed) && !is_enough(rule_, group().spent)) return add_batch();
+  if (gates_.has_undecided_gate_on(RoundKind::Timed) &&
+      !satisfies_stop_rule(rule_, group().timed_spent))
+    return add_batch();
   if (++current_ < groups_.size()) {
     stage_ = Stage::Extend;
     return;
@@ -295,7 +300,7 @@ void Scheduler::finish() {
 }
 
 void Scheduler::restore() {
-  if (!is_tuned_) add(Once{Tune{true}});
+  if (!is_tuned_) add(Once{SwitchTuning{true}});
   is_tuned_ = true;
   stage_ = Stage::End;
 }
@@ -312,17 +317,18 @@ std::optional<Action> Scheduler::next_action_for(const RoundTarget& goal) {
     return turns(group()) < goal.rounds ? std::optional(count_a_turn()) : std::nullopt;
   const std::uint64_t done = rounds_of(goal.kind);
   if (goal.kind == RoundKind::Simulated) {
-    const std::uint64_t passes = plan_.setting.events.passes_of(RoundKind::Simulated);
+    const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
     if (done >= goal.rounds * passes) return std::nullopt;
     return request(goal.kind, done, passes * plan_.setting.layouts);
   }
   if (done >= goal.rounds) return std::nullopt;
   return request(goal.kind, done,
-                 whole_sweeps(plan_, std::min(goal.rounds - done, rounds_at_once())));
+                 round_up_to_sweeps(plan_, std::min(goal.rounds - done, rounds_at_once())));
 }
 
 std::optional<Action> Scheduler::next_action_for(const Block& goal) {
-  if (is_answered()) return next_action_for(RoundTarget{RoundKind::Counting, counting_.fewest});
+  if (is_answered())
+    return next_action_for(RoundTarget{RoundKind::Counting, counting_.min_counting_rounds});
   if (!belongs_to_block(counting_, group().counting, goal.number, goal.timed_time))
     return std::nullopt;
   return count_a_turn();
@@ -335,7 +341,7 @@ std::optional<Action> Scheduler::next_action_for(const TurnsToLook& goal) {
 
 std::optional<Action> Scheduler::next_action_for(const SettlingRounds& /*goal*/) {
   if (std::exchange(group().is_settled, true)) return std::nullopt;
-  const std::uint64_t first = group().settling;
+  const std::uint64_t first = group().settling_rounds_done;
   return request(RoundKind::Settling, first, kSettlingRounds);
 }
 
@@ -347,24 +353,26 @@ std::optional<Action> Scheduler::next_action_for(const TuningState& goal) {
 
 std::optional<Action> Scheduler::next_action_for(TimedBatch& goal) {
   if (std::exchange(goal.is_done, true)) return std::nullopt;
-  return request(RoundKind::Timed, group().spent.rounds, whole_sweeps(plan_, rounds_of_batch()));
+  return request(RoundKind::Timed, group().timed_spent.rounds,
+                 round_up_to_sweeps(plan_, rounds_of_batch()));
 }
 
 /// If a gate waits for counts, the first block comes after the smallest number of timed rounds,
 /// because it may decide all gates.
 void Scheduler::add_due_counting() {
   if (counting_.passes == 0) return;
-  const std::uint64_t rounds = group().spent.rounds;
+  const std::uint64_t rounds = group().timed_spent.rounds;
   const std::uint64_t left = timed_rounds_left();
   std::uint64_t due = blocks_due(rounds, left);
-  if (due == 0 && rounds >= plan_.setting.stop.min_runs && gates_.waits_for(RoundKind::Counting))
+  if (due == 0 && rounds >= plan_.setting.stop.min_runs &&
+      gates_.has_undecided_gate_on(RoundKind::Counting))
     due = 1;
   if (due == 0) return;
-  add(Block{due - 1, group().spent.time + time_of_rounds(left, round_time(group(), paces_))});
+  add(Block{due - 1, group().timed_spent.time + time_of_rounds(left, round_time(group(), paces_))});
 }
 
 void Scheduler::add_untuned(std::uint64_t due) {
-  if (!conditions_.compares_tuning || group().untuned >= due) return;
+  if (!conditions_.compares_tuning || group().untuned_rounds_done >= due) return;
   add(TuningState{false});
   add(SettlingRounds{});
   add(RoundTarget{RoundKind::Untuned, due});
@@ -401,7 +409,7 @@ Action Scheduler::issue() {
     if (warmed_again_ < warmup_rounds()) {
       const std::uint64_t first = warmed_again_;
       const std::uint64_t rounds =
-          whole_sweeps(plan_, std::min(warmup_rounds() - first, rounds_at_once()));
+          round_up_to_sweeps(plan_, std::min(warmup_rounds() - first, rounds_at_once()));
       warmed_again_ += rounds;
       return request(RoundKind::Warmup, first, rounds, false);
     }
@@ -409,7 +417,7 @@ Action Scheduler::issue() {
   }
   if (is_live_ && conditions_.compares_tuning && is_tuned_ != is_goal_tuned_) {
     is_tuned_ = is_goal_tuned_;
-    return Tune{is_goal_tuned_};
+    return SwitchTuning{is_goal_tuned_};
   }
   const Request& request = requests_.back();
   return RunSteps{std::span(request.steps).subspan(request.done), request.is_kept};
@@ -419,7 +427,7 @@ nanoseconds* Scheduler::time_of(RoundKind kind) {
   switch (kind) {
     case RoundKind::Timed:
     case RoundKind::Settling:
-      return &group().spent.time;
+      return &group().timed_spent.time;
     case RoundKind::Counting:
       return &group().counting.time;
     case RoundKind::Simulated:
@@ -434,19 +442,19 @@ nanoseconds* Scheduler::time_of(RoundKind kind) {
 std::uint64_t& Scheduler::rounds_of(RoundKind kind) {
   switch (kind) {
     case RoundKind::Warmup:
-      return group().warmups;
+      return group().warmup_rounds_done;
     case RoundKind::Timed:
       break;
     case RoundKind::Counting:
       return group().counting.rounds;
     case RoundKind::Simulated:
-      return group().simulated;
+      return group().simulated_rounds_done;
     case RoundKind::Settling:
-      return group().settling;
+      return group().settling_rounds_done;
     case RoundKind::Untuned:
-      return group().untuned;
+      return group().untuned_rounds_done;
   }
-  return group().spent.rounds;
+  return group().timed_spent.rounds;
 }
 
 void Scheduler::complete(const Request& request) {
@@ -459,26 +467,29 @@ void Scheduler::complete(const Request& request) {
 
 bool Scheduler::is_answered() const {
   return !plan_.gates.empty() && gates_.is_decided() && !plan_.precision && groups_.size() == 1 &&
-         (is_timed_ ? group().spent.rounds : turns(group())) >= plan_.setting.stop.min_runs &&
+         (is_timed_ ? group().timed_spent.rounds : turns(group())) >= plan_.setting.stop.min_runs &&
          !plan_.setting.stop.exact_runs;
 }
 
 void Scheduler::note_limit() {
   const auto& most = plan_.setting.stop.max_runs;
   ended_by_ =
-      most && group().spent.rounds >= *most ? PrecisionEnd::MaxRuns : PrecisionEnd::Duration;
+      most && group().timed_spent.rounds >= *most ? PrecisionEnd::MaxRuns : PrecisionEnd::Duration;
 }
 
 std::uint64_t Scheduler::timed_rounds_left() const {
-  const RoundsAndTime& spent = group().spent;
-  return is_enough(timed_, spent) ? 0 : rounds_left(timed_, spent, round_time(group(), paces_));
+  const RoundsAndTime& spent = group().timed_spent;
+  return satisfies_stop_rule(timed_, spent)
+             ? 0
+             : rounds_left(timed_, spent, round_time(group(), paces_));
 }
 
 std::uint64_t Scheduler::rounds_of_batch() const {
-  const RoundsAndTime& spent = group().spent;
+  const RoundsAndTime& spent = group().timed_spent;
   std::uint64_t rounds =
       std::min(rounds_left(rule_, spent, round_time(group(), paces_)), rounds_at_once());
-  if (const auto look = gates_.next_early(RoundKind::Timed); look && *look > spent.rounds)
+  if (const auto look = gates_.rounds_at_next_early_look(RoundKind::Timed);
+      look && *look > spent.rounds)
     rounds = std::min(rounds, *look - spent.rounds);
   if (counting_.passes > 0)
     rounds = std::min(rounds, rounds_to_next_block(spent.rounds, timed_rounds_left()));
@@ -489,7 +500,7 @@ std::uint64_t Scheduler::rounds_of_batch() const {
 }
 
 std::uint64_t Scheduler::rounds_at_once() const {
-  if (paces_[group().first].whole.count == 0) return 1;
+  if (paces_[group().first].run_seconds.count == 0) return 1;
   const bool is_looked_at = !plan_.setting.stop.exact_runs || conditions_.needs_short_batches;
   const nanoseconds most = conditions_.takes_turns ? kTurnTime
                            : is_looked_at          ? kBatchTime
@@ -507,13 +518,14 @@ std::uint64_t Scheduler::turns(const Group& group) const {
 nanoseconds Scheduler::round_time(const Group& group, std::span<const Pace> paces) const {
   double seconds = 0.0;
   for (const Pace& pace : paces.subspan(group.first, group.count))
-    seconds += pace.whole.mean + pace.between.mean;
+    seconds += pace.run_seconds.mean + pace.hook_seconds.mean;
   return time_of_rounds(1, Seconds(seconds));
 }
 
 std::optional<std::size_t> Scheduler::next_to_refine(std::size_t from) const {
   for (std::size_t i = from; i < groups_.size(); ++i)
-    if (precision_.needs_more_runs(groups_[i].first) && !is_enough(timed_, groups_[i].spent))
+    if (precision_.needs_more_runs(groups_[i].first) &&
+        !satisfies_stop_rule(timed_, groups_[i].timed_spent))
       return i;
   return std::nullopt;
 }
@@ -521,14 +533,14 @@ std::optional<std::size_t> Scheduler::next_to_refine(std::size_t from) const {
 void Scheduler::look_everywhere() {
   const bool can_go_on = !plan_.setting.stop.exact_runs && !cannot_resume_commands();
   const Group& first = groups_.front();
-  look(RoundKind::Timed, first.first_look, can_time_more());
+  look(RoundKind::Timed, first.rounds_at_first_look, can_time_more());
   look(RoundKind::Counting, turns(first), can_go_on && can_count_more());
-  if (gates_.waits_for(RoundKind::Simulated))
+  if (gates_.has_undecided_gate_on(RoundKind::Simulated))
     look(RoundKind::Simulated, simulated_rounds_, can_go_on);
 }
 
 void Scheduler::look(RoundKind kind, std::uint64_t rounds, bool can_go_on) {
-  const bool last = !can_go_on || gates_.planned_looks(kind) + 1 == gate::kLooks;
+  const bool last = !can_go_on || gates_.planned_looks_taken(kind) + 1 == gate::kMaxPlannedLooks;
   gates_.look_as_planned(kind, rounds, last);
 }
 
@@ -547,30 +559,31 @@ bool Scheduler::cannot_resume_commands() const {
 
 bool Scheduler::can_time_more() const {
   if (cannot_resume_commands()) return false;
-  const StopRule rule = extended_rule(timed_, std::numeric_limits<std::uint64_t>::max());
-  return std::ranges::any_of(groups_,
-                             [&](const Group& each) { return !is_enough(rule, each.spent); });
+  const StopRule rule = stop_rule_for_open_gates(timed_, std::numeric_limits<std::uint64_t>::max());
+  return std::ranges::any_of(
+      groups_, [&](const Group& each) { return !satisfies_stop_rule(rule, each.timed_spent); });
 }
 
 bool Scheduler::can_count_more() const {
   return std::ranges::any_of(groups_, [&](const Group& each) {
     const auto allowed = Seconds(plan_.setting.stop.budget_per_command) *
-                         (counting_.share * kBudgetsOfGates * each.count);
+                         (counting_.share * kBudgetFactorForGates * each.count);
     return each.counting.time < allowed;
   });
 }
 
 double Scheduler::seconds_of_timed(const Group& group, std::span<const Pace> paces) const {
   const nanoseconds round = round_time(group, paces);
-  return static_cast<double>(rounds_left(rule_, group.spent, round)) * Seconds(round).count();
+  return static_cast<double>(rounds_left(rule_, group.timed_spent, round)) * Seconds(round).count();
 }
 
 double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> paces) const {
   const Group& own = group();
   const bool is_warmup = step.kind == RoundKind::Warmup;
-  const double timed =
-      is_warmup || !is_enough(rule_, own.spent) ? seconds_of_timed(own, paces) : 0.0;
-  const double timed_so_far = Seconds(own.spent.time).count();
+  const double timed = is_warmup || !satisfies_stop_rule(rule_, own.timed_spent)
+                           ? seconds_of_timed(own, paces)
+                           : 0.0;
+  const double timed_so_far = Seconds(own.timed_spent.time).count();
   const double counted = Seconds(own.counting.time).count();
   double left = timed;
   if (counting_.passes > 0) {
@@ -579,9 +592,9 @@ double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> pace
   }
   const double whole = left + timed_so_far + counted;
   for (const Group& later : std::span(groups_).subspan(current_ + 1)) {
-    if (later.spent.rounds == 0)
+    if (later.timed_spent.rounds == 0)
       left += whole;
-    else if (!is_enough(rule_, later.spent))
+    else if (!satisfies_stop_rule(rule_, later.timed_spent))
       left += seconds_of_timed(later, paces);
   }
   if (is_warmup && step.round < warmup_rounds())
@@ -591,13 +604,13 @@ double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> pace
 }
 
 std::optional<double> Scheduler::seconds_left(const Step& step, std::span<const Pace> paces) const {
-  if (paces[step.command].whole.count > 0) return seconds_of_rounds(step, paces);
+  if (paces[step.command].run_seconds.count > 0) return seconds_of_rounds(step, paces);
   if (step.kind != RoundKind::Simulated || plan_.setting.stop.exact_runs || simulating_.rounds == 0)
     return std::nullopt;
   const auto commands = static_cast<double>(plan_.commands.size());
   const auto runs = static_cast<double>(simulating_.rounds);
-  const auto rounds =
-      static_cast<double>(simulated_rounds_ * plan_.setting.events.passes_of(RoundKind::Simulated));
+  const auto rounds = static_cast<double>(simulated_rounds_ *
+                                          plan_.setting.events.count_passes(RoundKind::Simulated));
   const double left = std::max(rounds * commands - runs, 0.0);
   return left * Seconds(simulating_.time).count() / runs +
          commands * Seconds(plan_.setting.stop.budget_per_command).count();

@@ -35,10 +35,10 @@ struct CleanUp {
 struct CheckOutput {
   CommandRange commands;
 };
-struct Identify {
+struct HashPrograms {
   CommandRange commands;
 };
-struct Tune {
+struct SwitchTuning {
   bool on = true;
 };
 /// Action: let the other benchmarks of the suite have their turns.
@@ -46,7 +46,8 @@ struct YieldTurn {};
 /// Action: end the session. Cleanups that are due still run.
 struct End {};
 
-using Action = std::variant<RunSteps, SetUp, CleanUp, CheckOutput, Identify, Tune, YieldTurn, End>;
+using Action =
+    std::variant<RunSteps, SetUp, CleanUp, CheckOutput, HashPrograms, SwitchTuning, YieldTurn, End>;
 
 /// Decides what a session of one plan does next. Decisions depend only on the plan, the conditions
 /// and the results taken. So a session continues the same way with an earlier process's results
@@ -61,8 +62,8 @@ class Scheduler : NonCopyable {
     bool takes_turns = false;  ///< true if other benchmarks may run between batches
     bool needs_short_batches = false;
     bool compares_tuning = false;  ///< true if some rounds run on the untuned machine
-    bool identifies = false;       ///< true if the programs of all commands are hashed
-    bool is_resumed = false;       ///< true if results come from an earlier process until go_live()
+    bool hashes_programs = false;  ///< true if the programs of all commands are hashed
+    bool is_resumed = false;  ///< true if results come from an earlier process until end_replay()
   };
 
   Scheduler(const Plan& plan, const Conditions& conditions);
@@ -82,7 +83,7 @@ class Scheduler : NonCopyable {
   }
 
   /// Begins the part of a resumed session that this process runs itself.
-  void go_live();
+  void end_replay();
 
   /// Ends the session early. Only actions that restore the machine follow.
   void end_early();

@@ -17,22 +17,22 @@ constexpr std::uint32_t kMaxThrottledRedos = 3;
 using std::chrono::nanoseconds;
 
 std::optional<EarlyEnd> failure_of_counting(const os::Ended& ended,
-                                            const engine::Counted& counted) {
+                                            const engine::CountsOfRun& counted) {
   if (ended.counter_error != 0)
-    return counted.missing.value_or(Error{"a counter could not be opened", ""});
-  if (counted.failure) return *counted.failure;
+    return counted.why_missing_counts.value_or(Error{"a counter could not be opened", ""});
+  if (counted.session_error) return *counted.session_error;
   return std::nullopt;
 }
 
 bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& outcome) {
   if (!ignore) return false;
-  return ignore->any ? can_be_ignored(outcome) : is_named(outcome, ignore);
+  return ignore->ignores_all ? can_be_ignored(outcome) : is_listed_status(outcome, ignore);
 }
 
 }  // namespace
 
-StepRunner::StepRunner(const BenchmarkRun& benchmark, const RunContext& context, Observer& observer,
-                       BatchCallback under_way)
+StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& context,
+                       Observer& observer, BatchCallback under_way)
     : benchmark_(benchmark),
       plan_(benchmark.plan),
       context_(context),
@@ -45,7 +45,7 @@ StepRunner::StepRunner(const BenchmarkRun& benchmark, const RunContext& context,
       functions_(plan_),
       is_looked_up_(plan_.commands.size()),
       paces_(plan_.commands.size()) {
-  session_.uncounted.resize(plan_.commands.size());
+  session_.counter_loss_files.resize(plan_.commands.size());
 }
 
 Result<void> StepRunner::prepare() {
@@ -68,24 +68,25 @@ Result<void> StepRunner::prepare() {
     if (!hooks[HookKind::Setup] && !hooks[HookKind::Prepare]) look_up(c);
   }
   if (auto hooks = hooks_.register_hooks(context_.user); !hooks) return hooks;
-  auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
+  auto overheads =
+      measure_shell(plan_, context_.launcher, context_.user, context_.pending_interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);
-  if (plan_.setting.events.passes_of(RoundKind::Counting) > 0) benchmark_.engine.pause();
+  if (plan_.setting.events.count_passes(RoundKind::Counting) > 0) benchmark_.engine.pause();
   return {};
 }
 
 FinishedRounds StepRunner::run(const RunSteps& action) {
   const auto& [steps, is_kept] = action;
   const std::vector<Pace> paces_before = paces_;
-  result_ = {.first = steps.front(), .steps = steps.size(), .paces = paces_};
+  result_ = {.first = steps.front(), .step_count = steps.size(), .paces = paces_};
   width_ = static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
   whole_time_ = {};
   prepare_counters(result_.first.kind);
   if (run_live({steps.begin(), steps.end()})) {
     result_.paces = paces_;
   } else {
-    result_.steps = taken_ - taken_ % width_;
+    result_.step_count = steps_done_ - steps_done_ % width_;
     result_.time = whole_time_;
     std::ranges::move(result_.redone, std::back_inserter(session_.redone));
     result_.redone.clear();
@@ -96,20 +97,20 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
 }
 
 void StepRunner::count_taken() {
-  if (++taken_ % width_ != 0) return;
+  if (++steps_done_ % width_ != 0) return;
   result_.paces = paces_;
   whole_time_ = result_.time;
 }
 
 bool StepRunner::run_live(std::vector<Step> steps) {
-  redone_ = 0;
-  taken_ = 0;
+  earlier_attempts_ = 0;
+  steps_done_ = 0;
   do {
     to_repeat_.clear();
     if (!run_steps(steps)) return false;
     if (is_cut_short() && !to_repeat_.empty()) return false;
     steps = to_repeat_;
-    ++redone_;
+    ++earlier_attempts_;
   } while (!steps.empty());
   return true;
 }
@@ -154,14 +155,14 @@ void StepRunner::look_up(std::size_t command) {
   auto found = benchmark_.engine.find_uncounted(
       command, make_program(plan_, *command_in_layout(plan_, command, 0), context_.user));
   if (found) observer_.counts_lost(plan_.commands[command], *found);
-  session_.uncounted[command] = std::move(found);
+  session_.counter_loss_files[command] = std::move(found);
 }
 
 std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
-  const bool one_by_one = hooks_.run_between_runs() || has_scraped_metrics(plan_) ||
-                          plan_.setting.until || benchmark_.groups != nullptr ||
+  const bool one_by_one = hooks_.has_hooks_between_runs() || has_scraped_metrics(plan_) ||
+                          plan_.setting.until_pattern || benchmark_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
                             return command.output.kind == OutputKind::Pipe;
                           });
@@ -176,15 +177,15 @@ std::size_t StepRunner::between_hooks(const Step& step,
   }
   const std::size_t done = launch_them();
   if (const auto failed = hooks_.run(Moment::AfterRun, step.command, step)) {
-    if (taken_ > 0) --taken_;  // a step is incomplete without its conclude hook
+    if (steps_done_ > 0) --steps_done_;  // a step is incomplete without its conclude hook
     note_failure(*failed);
     return 0;
   }
-  if (!hooks_.run_between_runs()) return done;
+  if (!hooks_.has_hooks_between_runs()) return done;
   const nanoseconds time = hooks_.take_time();
   result_.time += time;
   if (!step.gives_counts_only())
-    paces_[step.command].between.add(std::chrono::duration<double>(time).count());
+    paces_[step.command].hook_seconds.add(std::chrono::duration<double>(time).count());
   return done;
 }
 
@@ -193,14 +194,14 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
   launches.reserve(steps.size());
   for (const Step& step : steps) {
     look_up(step.command);
-    const auto program = programs_.program(step, reported_.by_file());
+    const auto program = programs_.program(step, reported_.uses_metric_files());
     if (!program) return program.error();
     launches.push_back({.program = *program});
-    launches.back().value = reported_.file_of(launches.size() - 1);
+    launches.back().launch_variable_value = reported_.metric_file_path(launches.size() - 1);
     if (benchmark_.groups != nullptr) {
       auto group = benchmark_.groups->begin();
       if (!group) return group.error();
-      launches.back().group = *std::move(group);
+      launches.back().control_group_file = *std::move(group);
     }
     if (awaited_) {
       awaited_->begin();
@@ -210,7 +211,7 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
     launches.back().counters = counters_[step.pass];
     launches.back().counts_calling_threads = armed_[step.pass]->counts_calling_threads();
     launches.back().watches = armed_[step.pass]->watches();
-    launches.back().samples = armed_[step.pass]->samples();
+    launches.back().sample_listener = armed_[step.pass]->samples();
   }
   return launches;
 }
@@ -227,7 +228,8 @@ Result<std::vector<os::Ended>> StepRunner::ask(std::span<const os::Launch> launc
 std::size_t StepRunner::launch(std::span<const Step> steps) {
   const auto launches = make_launches(steps);
   if (!launches) return ended(launches.error());
-  auto all = ask(*launches, steps.front(), plan_.ignore_failure && plan_.ignore_failure->any);
+  auto all =
+      ask(*launches, steps.front(), plan_.ignore_failure && plan_.ignore_failure->ignores_all);
   const auto tree_peak = benchmark_.groups != nullptr ? benchmark_.groups->end() : std::nullopt;
   if (!all) return ended(all.error());
   if (tree_peak) all->front().usage.tree_peak_bytes = *tree_peak;
@@ -236,7 +238,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   for (std::size_t i = 0; i < all->size(); ++i) {
     if (!keep_run(steps[i], (*all)[i], i)) return 0;
   }
-  if (const int signal = context_.interrupt(); signal != 0) cut_short(Interrupted{signal});
+  if (const int signal = context_.pending_interrupt(); signal != 0) cut_short(Interrupted{signal});
   return all->size();
 }
 
@@ -258,13 +260,16 @@ std::size_t StepRunner::launch_check(const Step& step) {
   if (!all) return ended(all.error());
   if (auto why = failure(step, all->front())) return ended(*std::move(why));
   if (auto wrong = check_.verdict()) return ended(*std::move(wrong));
-  if (const int signal = context_.interrupt(); signal != 0) return ended(Interrupted{signal});
-  paces_[step.command].whole.add(std::chrono::duration<double>(all->front().whole).count());
+  if (const int signal = context_.pending_interrupt(); signal != 0)
+    return ended(Interrupted{signal});
+  paces_[step.command].run_seconds.add(
+      std::chrono::duration<double>(all->front().time_with_preparation).count());
   return 1;
 }
 
 std::optional<EarlyEnd> StepRunner::failure(const Step& step, const os::Ended& ended) const {
-  if (std::holds_alternative<Cancelled>(ended.outcome)) return Interrupted{context_.interrupt()};
+  if (std::holds_alternative<Cancelled>(ended.outcome))
+    return Interrupted{context_.pending_interrupt()};
   if (succeeded(ended.outcome) || may_fail_with(plan_.ignore_failure, ended.outcome))
     return std::nullopt;
   return RunFailed{step, ended.outcome, context_.launcher.error_output_end()};
@@ -275,13 +280,14 @@ std::optional<EarlyEnd> StepRunner::failure_of_until(const Step& step,
                                                      const os::Ended& ended) const {
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return std::nullopt;
   if (const auto& error = awaited_->error())
-    return Error{"--until " + cited(*plan_.setting.until) + " " + error->what, error->remedy};
+    return Error{"--until " + cited(*plan_.setting.until_pattern) + " " + error->what,
+                 error->remedy};
   if (ended.ended_by_listener) return std::nullopt;
-  return RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.setting.until};
+  return RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.setting.until_pattern};
 }
 
 std::optional<EarlyEnd> StepRunner::why_to_end(const Step& step, const os::Ended& ended,
-                                               const engine::Counted& counted) const {
+                                               const engine::CountsOfRun& counted) const {
   if (auto why = failure_of_counting(ended, counted)) return why;
   if (auto why = failure_of_until(step, ended)) return why;
   return failure(step, ended);
@@ -293,15 +299,17 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
     return false;
   };
   if (std::holds_alternative<Cancelled>(ended.outcome))
-    return end_with(Interrupted{context_.interrupt()});
-  engine::Counted counted;
+    return end_with(Interrupted{context_.pending_interrupt()});
+  engine::CountsOfRun counted;
   if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
   if (auto why = why_to_end(step, ended, counted)) return end_with(*std::move(why));
   const bool is_timed = !step.gives_counts_only();
-  if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());
-  result_.time += ended.whole;
+  if (is_timed)
+    paces_[step.command].run_seconds.add(
+        std::chrono::duration<double>(ended.time_with_preparation).count());
+  result_.time += ended.time_with_preparation;
   RunRecord run{step, ended.outcome, ended.usage, {}};
-  run.outlived = static_cast<std::uint32_t>(ended.outlived);
+  run.surviving_processes = static_cast<std::uint32_t>(ended.outlived);
   for (const auto& missing : {take_reported(run, place), take_region(run, ended, counted)})
     if (missing && !plan_.ignore_failure)
       return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
@@ -323,7 +331,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
   if (was_throttled_ && is_timed && !counted.redo)
     counted.redo = engine::RepeatRequest{RedoReason::Throttled, "the processor was throttled",
                                          kMaxThrottledRedos};
-  if (counted.redo && redone_ < counted.redo->at_most) {
+  if (counted.redo && earlier_attempts_ < counted.redo->max_repetitions) {
     to_repeat_.push_back(step);
     result_.redone.push_back({std::move(run), counted.redo->reason, std::move(counted.redo->why)});
     return true;
@@ -332,25 +340,25 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
   note_counting(run, ended, std::move(counted));
   if (is_timed) {
     note_input(step, ended.input);
-    paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
+    paces_[step.command].wall_time_seconds.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
   }
   result_.runs.push_back(std::move(run));
-  if (to_repeat_.empty() && redone_ == 0) count_taken();
+  if (to_repeat_.empty() && earlier_attempts_ == 0) count_taken();
   return true;
 }
 
 void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
-                               engine::Counted counted) {
+                               engine::CountsOfRun counted) {
   if (counted.redo && counted.redo->reason == RedoReason::Throttled)
     note_once(run.step, {NoteKind::Throttled,
                          "the processor was throttled each time that runs were repeated; let it "
                          "cool down"});
-  if (ended.orphans > 0 && !run.counts.empty())
+  if (ended.unawaited_processes > 0 && !run.counts.empty())
     note_once(run.step, {NoteKind::Orphans,
                          cited(plan_.commands[run.step.command].name) +
                              " starts processes that it does not wait for: what they did is in the "
                              "events, but not in cpu_time or peak_rss"});
-  if (counted.missing) note_uncounted(run.step, *std::move(counted.missing));
+  if (counted.why_missing_counts) note_uncounted(run.step, *std::move(counted.why_missing_counts));
   if (counted.note) note_once(run.step, *std::move(counted.note));
 }
 
@@ -362,12 +370,12 @@ std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place
 }
 
 std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& ended,
-                                             engine::Counted& counted) {
+                                             engine::CountsOfRun& counted) {
   if (!plan_.setting.region) return std::nullopt;
   if (auto why = why_no_region(ended)) {
     std::ranges::fill(counted.counts, std::nullopt);
     counted.redo.reset();
-    counted.missing = why->prefixed(cited(plan_.commands[run.step.command].name));
+    counted.why_missing_counts = why->prefixed(cited(plan_.commands[run.step.command].name));
     return why;
   }
   if (run.step.kind == RoundKind::Timed) add_region(plan_, *ended.region, run.reported);
@@ -375,7 +383,7 @@ std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& en
 }
 
 void StepRunner::check_counters() {
-  if (plan_.setting.events.passes_of(RoundKind::Counting) == 0) return;
+  if (plan_.setting.events.count_passes(RoundKind::Counting) == 0) return;
   if (const auto held = benchmark_.engine.held_by_others())
     note_once({}, {NoteKind::CountersInUse, held->line()});
 }
@@ -442,7 +450,7 @@ bool StepRunner::note_failure(const HookFailed& failed) {
   if (session_.cut_short) {
     session_.also_failed.push_back(failed);
   } else if (std::holds_alternative<Cancelled>(failed.outcome)) {
-    cut_short(Interrupted{context_.interrupt()});
+    cut_short(Interrupted{context_.pending_interrupt()});
   } else {
     cut_short(failed);
   }
@@ -451,9 +459,9 @@ bool StepRunner::note_failure(const HookFailed& failed) {
 
 FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {
   FinishedRounds kept = done;
-  const std::size_t runs = done.first.is_thrown_away() ? 0 : done.steps;
+  const std::size_t runs = done.first.is_thrown_away() ? 0 : done.step_count;
   kept.runs.resize(runs);
-  const std::uint64_t end = done.first.round + done.steps / width_;
+  const std::uint64_t end = done.first.round + done.step_count / width_;
   std::erase_if(kept.functions, [end](const FunctionsOfRun& run) { return run.step.round >= end; });
   kept.notes = session_.notes;
   kept.overheads = session_.overheads;
@@ -462,9 +470,10 @@ FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {
   return kept;
 }
 
-void StepRunner::enter(FinishedRounds done) {
+void StepRunner::add_results(FinishedRounds done) {
   for (const RunRecord& run : done.runs)
-    (run.step.kind == RoundKind::Untuned ? session_.untuned : session_.runs).push_back(run);
+    (run.step.kind == RoundKind::Untuned ? session_.runs_without_tuning : session_.runs)
+        .push_back(run);
   std::ranges::move(done.redone, std::back_inserter(session_.redone));
   for (const FunctionsOfRun& run : done.functions) functions_.add(run.step, run.functions);
   if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short())
@@ -477,7 +486,7 @@ void StepRunner::go_on_with(FinishedRounds kept) {
   session_.overheads = std::move(kept.overheads);
   uncounted_ = std::move(kept.uncounted);
   reported_.go_on_with(std::move(kept.discovered));
-  enter(std::move(kept));
+  add_results(std::move(kept));
 }
 
 }  // namespace lauka

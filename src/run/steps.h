@@ -31,14 +31,14 @@ class StepRunner {
 
   /// `under_way`: called with the first step of a batch when the batch begins and, if `observer`
   /// wants progress, repeatedly during the batch.
-  StepRunner(const BenchmarkRun& benchmark, const RunContext& context, Observer& observer,
+  StepRunner(const BenchmarkToRun& benchmark, const RunContext& context, Observer& observer,
              BatchCallback under_way);
 
   /// Arms every pass, registers commands and hooks, and measures the start of the shell.
   Result<void> prepare();
 
-  /// Runs the steps, and repeats runs whose results must not be used. FinishedRounds::steps covers
-  /// whole rounds only, and fewer than requested if the session must end.
+  /// Runs the steps, and repeats runs whose results must not be used. FinishedRounds::step_count
+  /// covers whole rounds only, and fewer than requested if the session must end.
   FinishedRounds run(const RunSteps& action);
 
   /// Returns the whole rounds of a result, with the session's state for --resume.
@@ -46,7 +46,7 @@ class StepRunner {
 
   /// Adds the runs of a result to the session. Ends the session if FunctionRuns::find_unknown()
   /// returns an error.
-  void enter(FinishedRounds done);
+  void add_results(FinishedRounds done);
 
   /// Adds rounds that an earlier process finished, and continues from their state.
   void go_on_with(FinishedRounds kept);
@@ -87,18 +87,18 @@ class StepRunner {
   Result<std::vector<os::Ended>> ask(std::span<const os::Launch> launches, const Step& step,
                                      bool go_on_after_failure);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps);
-  void note_counting(const RunRecord& run, const os::Ended& ended, engine::Counted counted);
+  void note_counting(const RunRecord& run, const os::Ended& ended, engine::CountsOfRun counted);
   bool keep_run(const Step& step, const os::Ended& ended, std::size_t place);
   std::optional<EarlyEnd> failure(const Step& step, const os::Ended& ended) const;
   std::optional<EarlyEnd> failure_of_until(const Step& step, const os::Ended& ended) const;
   std::optional<EarlyEnd> why_to_end(const Step& step, const os::Ended& ended,
-                                     const engine::Counted& counted) const;
+                                     const engine::CountsOfRun& counted) const;
   std::size_t launch_check(const Step& step);
   void look_up(std::size_t command);
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
   std::optional<Error> take_reported(RunRecord& run, std::size_t place);
   std::optional<Error> take_region(RunRecord& run, const os::Ended& ended,
-                                   engine::Counted& counted);
+                                   engine::CountsOfRun& counted);
   bool note_failure(const HookFailed& failed);
   void note_once(const Step& step, Note note);
   void note_input(const Step& step, os::InputRead input);
@@ -106,7 +106,7 @@ class StepRunner {
   void note_uncounted(const Step& step, Error why);
   void note_all_uncounted();
 
-  const BenchmarkRun& benchmark_;
+  const BenchmarkToRun& benchmark_;
   const Plan& plan_;
   const RunContext& context_;
   Observer& observer_;
@@ -126,9 +126,9 @@ class StepRunner {
   Session session_;
   bool was_throttled_ = false;
   std::vector<Step> to_repeat_;
-  std::uint32_t redone_ = 0;  // number of earlier attempts at the steps
-  std::size_t width_ = 1;     // number of steps in a round
-  std::size_t taken_ = 0;     // number of steps done before the first step that must be repeated
+  std::uint32_t earlier_attempts_ = 0;  // number of earlier attempts at the steps
+  std::size_t width_ = 1;               // number of steps in a round
+  std::size_t steps_done_ = 0;  // number of steps done before the first step that must be repeated
   std::chrono::nanoseconds whole_time_{};
   FinishedRounds result_;
   std::chrono::nanoseconds batch_began_{};

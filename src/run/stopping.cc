@@ -19,12 +19,12 @@ std::chrono::nanoseconds budget_of(const StopRule& rule, const RoundsAndTime& sp
   return std::min(rule.budget_per_command, limit) * static_cast<std::int64_t>(spent.commands);
 }
 
-gate::WatchSchedule schedule_looks(const Plan& plan, RoundKind kind) {
-  if (plan.setting.stop.exact_runs) return gate::WatchSchedule::Once;
+gate::LookTiming schedule_looks(const Plan& plan, RoundKind kind) {
+  if (plan.setting.stop.exact_runs) return gate::LookTiming::Once;
   // Early looks need a random order within rounds.
   const bool looks_early =
       kind != RoundKind::Simulated && compares_within_rounds(plan.setting.order, plan.reference);
-  return looks_early ? gate::WatchSchedule::Early : gate::WatchSchedule::Planned;
+  return looks_early ? gate::LookTiming::Early : gate::LookTiming::Planned;
 }
 
 constexpr std::uint64_t kMinRounds =
@@ -49,7 +49,7 @@ std::vector<Group> make_groups(const Plan& plan) {
   return groups;
 }
 
-bool is_enough(const StopRule& rule, const RoundsAndTime& spent) {
+bool satisfies_stop_rule(const StopRule& rule, const RoundsAndTime& spent) {
   if (rule.exact_runs) return spent.rounds >= *rule.exact_runs;
   if (rule.max_runs && spent.rounds >= *rule.max_runs) return true;
   return spent.rounds >= rule.min_runs && spent.time >= budget_of(rule, spent);
@@ -76,29 +76,31 @@ std::uint64_t rounds_left(const StopRule& rule, const RoundsAndTime& spent,
   return std::max<std::uint64_t>(left, 1);
 }
 
-StopRule extended_rule(const StopRule& rule, std::uint64_t rounds) {
+StopRule stop_rule_for_open_gates(const StopRule& rule, std::uint64_t rounds) {
   if (rule.exact_runs) return rule;
-  const auto longest = std::chrono::nanoseconds::max() / kBudgetsOfGates;
+  const auto longest = std::chrono::nanoseconds::max() / kBudgetFactorForGates;
   return {.exact_runs = {},
           .min_runs = 0,
           .max_runs = std::min(rounds, rule.max_runs.value_or(rounds)),
-          .budget_per_command = std::min(rule.budget_per_command, longest) * kBudgetsOfGates};
+          .budget_per_command = std::min(rule.budget_per_command, longest) * kBudgetFactorForGates};
 }
 
 CountingRule make_counting_rule(const Plan& plan, bool is_gated) {
   constexpr std::uint64_t for_gate = 10;
-  CountingRule rule{.passes = plan.setting.events.passes_of(RoundKind::Counting)};
+  CountingRule rule{.passes = plan.setting.events.count_passes(RoundKind::Counting)};
   if (is_gated) {
-    rule.fewest = for_gate;
+    rule.min_counting_rounds = for_gate;
     rule.share = 0.5;
   }
   const bool samples = std::ranges::any_of(plan.setting.events.events, [](const Event& event) {
     return event.role == Role::SampledTime;
   });
-  if (samples) rule.fewest = std::max<std::uint64_t>(rule.fewest, kMinFunctionRounds);
+  if (samples)
+    rule.min_counting_rounds =
+        std::max<std::uint64_t>(rule.min_counting_rounds, kMinFunctionRounds);
   if (plan.setting.stop.exact_runs && (plan.events_were_asked_for || samples)) {
-    rule.fewest = *plan.setting.stop.exact_runs;
-    rule.exactly = true;
+    rule.min_counting_rounds = *plan.setting.stop.exact_runs;
+    rule.is_exact = true;
   }
   return rule;
 }
@@ -116,8 +118,9 @@ StopRule timed_rule(const StopRule& rule, const CountingRule& counting) {
 bool belongs_to_block(const CountingRule& rule, const RoundsAndTime& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time) {
   const std::uint64_t blocks = std::min(block + 1, kBlocks);
-  if (counted.rounds < rule.passes * ((rule.fewest * blocks + kBlocks - 1) / kBlocks)) return true;
-  if (rule.exactly || counted.rounds == 0) return false;
+  if (counted.rounds < rule.passes * ((rule.min_counting_rounds * blocks + kBlocks - 1) / kBlocks))
+    return true;
+  if (rule.is_exact || counted.rounds == 0) return false;
   const double allowed = static_cast<double>(timed_time.count()) * rule.share / (1.0 - rule.share) *
                          static_cast<double>(blocks) / static_cast<double>(kBlocks);
   const auto taken = static_cast<double>(counted.time.count());
@@ -155,7 +158,7 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
       if (is_gated(gate.condition, plan.reference, c, plan.commands.size()))
         questions_.push_back({gate.condition, c, place, kind, std::nullopt});
   }
-  const std::size_t gates = std::max<std::size_t>({questions_.size(), plan.gates_of_job, 1});
+  const std::size_t gates = std::max<std::size_t>({questions_.size(), plan.decisions_of_job, 1});
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
     schedules_.try_emplace(kind, plan.confidence, gates, plan.setting.stop.min_runs,
                            schedule_looks(plan, kind));
@@ -177,7 +180,7 @@ bool GateWatch::has_gate_on(RoundKind kind) const {
                              [kind](const Question& question) { return question.kind == kind; });
 }
 
-bool GateWatch::waits_for(RoundKind kind) const {
+bool GateWatch::has_undecided_gate_on(RoundKind kind) const {
   return std::ranges::any_of(questions_, [kind](const Question& question) {
     return question.kind == kind && !question.verdict;
   });
@@ -193,23 +196,23 @@ void GateWatch::after_round(RoundKind kind, std::size_t rounds, std::size_t plan
     look(kind, *levels, {schedules_.at(kind).looks_taken(), false, planned}, true);
 }
 
-std::optional<std::size_t> GateWatch::next_early(RoundKind kind) const {
-  return waits_for(kind) ? schedules_.at(kind).next_early() : std::nullopt;
+std::optional<std::size_t> GateWatch::rounds_at_next_early_look(RoundKind kind) const {
+  return has_undecided_gate_on(kind) ? schedules_.at(kind).next_early() : std::nullopt;
 }
 
 void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
-  const gate::Levels levels = schedules_.at(kind).look_as_planned(rounds, last);
+  const gate::LookErrors levels = schedules_.at(kind).look_as_planned(rounds, last);
   look(kind, levels, {schedules_.at(kind).looks_taken(), last}, false);
 }
 
-void GateWatch::look(RoundKind kind, const gate::Levels& levels, const gate::Look& look,
+void GateWatch::look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look,
                      bool early) {
   for (Question& question : questions_) {
     if (question.kind != kind || question.verdict) continue;
     question.verdict = decide(question, levels, look);
     if (question.verdict)
       question.verdict->p_over_all_looks =
-          schedules_.at(kind).over_all_looks(question.verdict->p_fail, early);
+          schedules_.at(kind).total_error_of(question.verdict->p_fail, early);
   }
 }
 
@@ -229,7 +232,8 @@ gate::Findings GateWatch::close() {
   for (Question& question : questions_) {
     if (!question.verdict) {
       const gate::Schedule& schedule = schedules_.at(question.kind);
-      question.verdict = decide(question, schedule.late(), {schedule.looks_taken() + 1, true});
+      question.verdict =
+          decide(question, schedule.planned_levels(), {schedule.looks_taken() + 1, true});
       question.verdict->answer = gate::Answer::Inconclusive;
       question.verdict->decided_by = gate::DecidedBy::Nothing;
     }
@@ -240,21 +244,22 @@ gate::Findings GateWatch::close() {
   return findings;
 }
 
-std::optional<gate::Verdict> GateWatch::decide(const Question& question, const gate::Levels& levels,
+std::optional<gate::Verdict> GateWatch::decide(const Question& question,
+                                               const gate::LookErrors& levels,
                                                gate::Look look) const {
   const std::size_t metric = metrics_[question.series];
   const std::vector<Series>& series = series_[question.series].all();
   const Condition& condition = question.condition;
   const Comparison samples =
-      condition.bound
+      condition.limit_value
           ? gate::against_bound(condition, series[question.candidate])
           : collect_samples(plan_.reference,
                             compares_within_rounds(plan_.setting.order, plan_.reference), metric,
                             series, question.candidate);
-  const auto too_small = first_with_bounds(plan_.reference, condition, series, question.candidate);
+  const auto too_small = find_incomparable(plan_.reference, condition, series, question.candidate);
   return gate::decide_at_look(
-      {condition, question.candidate, metric, plan_.metrics[metric].share()}, samples, too_small,
-      levels, look);
+      {condition, question.candidate, metric, plan_.metrics[metric].percentile_share()}, samples,
+      too_small, levels, look);
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
@@ -264,7 +269,7 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
                     LayoutUse{plan.setting.layouts, plan.ignore_failure});
 }
 
-bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
+bool PrecisionWatch::has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds) {
   if (!series_ || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
   const bool is_next_group = first != latest_first_;
   if (!is_next_group && rounds < looked_at_ + looked_at_ / kRoundsPerNewOne) return false;
@@ -313,15 +318,15 @@ bool PrecisionWatch::is_too_wide(std::size_t candidate) const {
 
 std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   if (!series_) return std::nullopt;
-  Precision result{.wanted = plan_.precision->half_width,
+  Precision result{.wanted_half_width = plan_.precision->half_width,
                    .half_width = 0.0,
-                   .runs = 0,
+                   .fewest_values = 0,
                    .end = end,
                    .metric = plan_.metrics[plan_.precision->metric].name};
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     fewest = std::min(fewest, series_->of_command(c).values.size());
-  result.runs = fewest;
+  result.fewest_values = fewest;
   const bool is_alone = plan_.commands.size() == 1 && !plan_.reference.baseline;
   if (is_alone) result.half_width = half_width_of_mean(0);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
@@ -341,7 +346,7 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
   const std::vector<double>& values = series_->of_command(command).values;
   if (values.empty()) return std::nullopt;
   const double tail = gates_.tails_of(plan_.precision->metric).tail;
-  if (const auto share = plan_.metrics[plan_.precision->metric].share()) {
+  if (const auto share = plan_.metrics[plan_.precision->metric].percentile_share()) {
     const auto found = stats::quantile_estimate(stats::sorted(values), *share, tail);
     if (!found || found->value <= 0.0) return std::nullopt;
     return std::max(found->value - found->low, found->high - found->value) / found->value;
@@ -367,7 +372,7 @@ std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate)
   const Comparison samples = samples_of(candidate);
   if (samples.is_empty()) return std::nullopt;
   return estimate_delta(samples, gates_.tails_of(plan_.precision->metric),
-                        plan_.metrics[plan_.precision->metric].share())
+                        plan_.metrics[plan_.precision->metric].percentile_share())
       .half_width();
 }
 
@@ -378,8 +383,8 @@ std::optional<std::size_t> PrecisionWatch::layouts_to_reach(std::size_t command)
     if (!over) return std::nullopt;
     return over->layouts_instead_of_runs(plan_.precision->half_width * over->value, tail);
   }
-  const auto over =
-      log_ratio_over_layouts(samples_of(command), plan_.metrics[plan_.precision->metric].share());
+  const auto over = log_ratio_over_layouts(
+      samples_of(command), plan_.metrics[plan_.precision->metric].percentile_share());
   if (!over) return std::nullopt;
   return over->layouts_instead_of_runs(plan_.precision->half_width / std::exp(over->value), tail);
 }

@@ -34,7 +34,7 @@ struct RoundsAndTime {
 };
 
 /// True if the stop rule is satisfied. A group's budget is the sum of its commands' budgets.
-bool is_enough(const StopRule& rule, const RoundsAndTime& spent);
+bool satisfies_stop_rule(const StopRule& rule, const RoundsAndTime& spent);
 
 /// Returns the time of `rounds` rounds, at most half of nanoseconds::max(). `round`: time of one
 /// round.
@@ -45,11 +45,11 @@ std::uint64_t rounds_left(const StopRule& rule, const RoundsAndTime& spent,
                           std::chrono::nanoseconds round_time);
 
 /// Multiple of the time budget that timed rounds may use while gates are undecided.
-inline constexpr std::int64_t kBudgetsOfGates = 4;
+inline constexpr std::int64_t kBudgetFactorForGates = 4;
 
 /// Returns the rule for timed rounds while gates are undecided: at most `rounds` rounds in all, and
-/// kBudgetsOfGates times the budget. The user's exact or largest number of runs stays.
-StopRule extended_rule(const StopRule& rule, std::uint64_t rounds);
+/// kBudgetFactorForGates times the budget. The user's exact or largest number of runs stays.
+StopRule stop_rule_for_open_gates(const StopRule& rule, std::uint64_t rounds);
 
 /// Number of blocks of counting rounds, which are spread over the timed rounds, so that a drift of
 /// the machine affects counts and times equally.
@@ -61,14 +61,14 @@ inline constexpr std::uint64_t kSettlingRounds = 2;
 
 /// Smallest number of simulated rounds: three equal differences can decide one gate at 95%
 /// confidence.
-inline constexpr std::uint64_t kSimulatedRounds = 3;
+inline constexpr std::uint64_t kMinSimulatedRounds = 3;
 
 struct CountingRule {
   std::uint64_t passes = 0;  ///< number of counting passes; 0: nothing is counted separately
-  std::uint64_t fewest = 5;
-  bool exactly = false;  ///< true: exactly `fewest` rounds, even if there is time for more
-  double share = 0.2;    ///< largest share of the whole time for counting rounds, unless `fewest`
-                         ///< rounds take more
+  std::uint64_t min_counting_rounds = 5;
+  bool is_exact = false;  ///< true: exactly `fewest` rounds, even if there is time for more
+  double share = 0.2;     ///< largest share of the whole time for counting rounds, unless `fewest`
+                          ///< rounds take more
 };
 
 /// Returns a plan's rule for counting. `is_gated`: true if a gate needs counts of counting rounds.
@@ -108,13 +108,13 @@ struct CommandRange {
 struct Group {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
-  RoundsAndTime spent{};
-  std::uint64_t first_look = 0;  ///< number of timed rounds at the first planned look
-  std::uint64_t warmups = 0;
-  std::uint64_t simulated = 0;  ///< number of rounds of all simulated passes
-  RoundsAndTime counting{};     ///< rounds and time of all counting passes
-  std::uint64_t untuned = 0;
-  std::uint64_t settling = 0;
+  RoundsAndTime timed_spent{};
+  std::uint64_t rounds_at_first_look = 0;  ///< number of timed rounds at the first planned look
+  std::uint64_t warmup_rounds_done = 0;
+  std::uint64_t simulated_rounds_done = 0;  ///< number of rounds of all simulated passes
+  RoundsAndTime counting{};                 ///< rounds and time of all counting passes
+  std::uint64_t untuned_rounds_done = 0;
+  std::uint64_t settling_rounds_done = 0;
   bool is_settled = true;  ///< true if a timed round may follow without settling rounds
 };
 
@@ -133,7 +133,7 @@ class GateWatch {
   /// True if there is a gate on a metric that has values in rounds of `kind`.
   bool has_gate_on(RoundKind kind) const;
   /// True if there is an undecided gate on a metric that has values in rounds of `kind`.
-  bool waits_for(RoundKind kind) const;
+  bool has_undecided_gate_on(RoundKind kind) const;
 
   /// True if every gate is decided, or there are no gates.
   bool is_decided() const;
@@ -143,15 +143,19 @@ class GateWatch {
   void after_round(RoundKind kind, std::size_t rounds, std::size_t planned = 0);
 
   /// Returns the number of rounds at the next early look; nullopt if no early look follows.
-  std::optional<std::size_t> next_early(RoundKind kind) const;
+  std::optional<std::size_t> rounds_at_next_early_look(RoundKind kind) const;
 
   /// Takes a planned look after `rounds` rounds. At the `last` look, undecided gates become
   /// inconclusive.
   void look_as_planned(RoundKind kind, std::size_t rounds, bool last);
 
-  std::size_t planned_looks(RoundKind kind) const { return schedules_.at(kind).planned_looks(); }
+  std::size_t planned_looks_taken(RoundKind kind) const {
+    return schedules_.at(kind).planned_looks();
+  }
   /// Returns the number of rounds at the next planned look. Must be called after a planned look.
-  std::size_t next_planned(RoundKind kind) const { return schedules_.at(kind).next_planned(); }
+  std::size_t rounds_at_next_planned_look(RoundKind kind) const {
+    return schedules_.at(kind).next_planned();
+  }
 
   /// Returns the fewest rounds that decide a gate on a metric that never varies; 0 if has_gate_on()
   /// is false.
@@ -174,8 +178,8 @@ class GateWatch {
   };
 
   std::size_t find_series(std::size_t metric);
-  void look(RoundKind kind, const gate::Levels& levels, const gate::Look& look, bool early);
-  std::optional<gate::Verdict> decide(const Question& question, const gate::Levels& levels,
+  void look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look, bool early);
+  std::optional<gate::Verdict> decide(const Question& question, const gate::LookErrors& levels,
                                       gate::Look look) const;
 
   const Plan& plan_;
@@ -196,7 +200,7 @@ class PrecisionWatch {
 
   /// True if `count` commands from `first` on have enough runs for the precision after `rounds`
   /// rounds. Checks only at some numbers of rounds; else returns false.
-  bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
+  bool has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds);
 
   /// For sequential order: true if `command` needs more runs to reach the precision. False with a
   /// baseline.

@@ -48,12 +48,12 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   };
   std::vector<Needed> all;
   for (const Gate& gate : plan.gates)
-    if (!gate.condition.bound) all.push_back({gate.metric, "a gate is"});
+    if (!gate.condition.limit_value) all.push_back({gate.metric, "a gate is"});
   if (plan.precision) all.push_back({plan.precision->metric, "--precision looks"});
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (const auto& [metric, by] : all) {
       if (!baseline_values(baseline, c, metric).empty()) continue;
-      const std::string& there = baseline.session->commands[baseline.commands[c]].name;
+      const std::string& there = baseline.session->commands[baseline.reference_places[c]].name;
       return Error{fmt::format("the baseline {} has no {} of {}, which {} on", cited(baseline.file),
                                plan.metrics[metric].name, cited(there), by),
                    baseline.session->by_lauka
@@ -67,8 +67,8 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
 
 Result<void> check_units(const Plan& plan, const Baseline& baseline) {
   for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
-    if (!baseline.metrics[m]) continue;
-    const Metric& there = baseline.session->metrics[*baseline.metrics[m]];
+    if (!baseline.metric_places[m]) continue;
+    const Metric& there = baseline.session->metrics[*baseline.metric_places[m]];
     if (plan.metrics[m].unit == there.unit) continue;
     return Error{
         fmt::format("the baseline {} has {} in '{}', not in '{}'", cited(baseline.file), there.name,
@@ -94,7 +94,7 @@ std::string counting_text(const Metric& metric) {
         return "user space only";
       case CountedLevels::KernelOnly:
         return "the kernel only";
-      case CountedLevels::Neither:
+      case CountedLevels::HypervisorOnly:
         return "neither user space nor the kernel";
       case CountedLevels::Unknown:
         break;
@@ -137,8 +137,8 @@ void note_other_levels(const Recording& session, const std::string& file, std::s
                      how.first, cited(file), how.second, here)});
 }
 
-std::vector<std::optional<std::size_t>> places_in(const Recording& session,
-                                                  const std::vector<Metric>& metrics) {
+std::vector<std::optional<std::size_t>> find_metrics_in(const Recording& session,
+                                                        const std::vector<Metric>& metrics) {
   std::vector<std::optional<std::size_t>> places;
   places.reserve(metrics.size());
   for (const Metric& metric : metrics) places.push_back(place_in(session, metric));
@@ -147,14 +147,14 @@ std::vector<std::optional<std::size_t>> places_in(const Recording& session,
 
 Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric) {
   Series series;
-  if (metric >= baseline.metrics.size() || !baseline.metrics[metric]) return series;
+  if (metric >= baseline.metric_places.size() || !baseline.metric_places[metric]) return series;
   const RunTable& runs = *baseline.session->runs;
   const bool has_layouts = baseline.session->setting.layouts > 1;
   bool has_bound = false;
-  for (const std::uint32_t run : runs.of_command(baseline.commands[command])) {
-    const auto value = runs.value(run, *baseline.metrics[metric]);
+  for (const std::uint32_t run : runs.of_command(baseline.reference_places[command])) {
+    const auto value = runs.value(run, *baseline.metric_places[metric]);
     if (value) series.values.push_back(*value);
-    has_bound = has_bound || runs.bound(run, *baseline.metrics[metric]);
+    has_bound = has_bound || runs.bound(run, *baseline.metric_places[metric]);
     if (!has_layouts) continue;
     const RunRow row = runs.row(run);
     if (value) series.layouts.push_back(row.layout);
@@ -188,14 +188,14 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                                list_names(session->commands)),
                    "give the command one of these names with -n, or leave it out"};
     }
-    baseline.commands.push_back(*places[c]);
+    baseline.reference_places.push_back(*places[c]);
     if (session->runs->of_command(*places[c]).empty())
       return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
                                cited(session->commands[*places[c]].name)),
                    "export it again"};
   }
   if (auto layouts = check_layouts(plan, baseline); !layouts) return layouts;
-  baseline.metrics = places_in(*session, plan.metrics);
+  baseline.metric_places = find_metrics_in(*session, plan.metrics);
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
   for (std::size_t c = 0; c < places.size(); ++c) {
@@ -215,18 +215,18 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
 void extend_baseline(Recording& recording) {
   if (!recording.reference.baseline) return;
   Baseline& baseline = *recording.reference.baseline;
-  for (std::size_t m = baseline.metrics.size(); m < recording.metrics.size(); ++m) {
+  for (std::size_t m = baseline.metric_places.size(); m < recording.metrics.size(); ++m) {
     const auto place = place_in(*baseline.session, recording.metrics[m]);
     const bool is_same =
         place && baseline.session->metrics[*place].unit == recording.metrics[m].unit;
-    baseline.metrics.push_back(is_same ? place : std::nullopt);
+    baseline.metric_places.push_back(is_same ? place : std::nullopt);
   }
 }
 
-std::optional<std::size_t> first_with_bounds(const Reference& reference, const Condition& condition,
+std::optional<std::size_t> find_incomparable(const Reference& reference, const Condition& condition,
                                              std::span<const Series> series,
                                              std::size_t candidate) {
-  const bool is_alone = reference.baseline || condition.bound;
+  const bool is_alone = reference.baseline || condition.limit_value;
   for (const std::size_t command : {is_alone ? candidate : reference.command, candidate})
     if (series[command].largest_bound) return command;
   return std::nullopt;
@@ -239,12 +239,12 @@ bool compares_within_rounds(Order order, const Reference& reference) {
 bool compares_within_rounds(const Recording& session, std::size_t candidate) {
   if (session.origins.empty() || session.reference.baseline)
     return compares_within_rounds(session.setting.order, session.reference);
-  const Origin& origin = origin_of(session, candidate);
+  const JoinedSession& origin = origin_of(session, candidate);
   return &origin == &origin_of(session, session.reference.command) &&
          compares_within_rounds(origin.order, session.reference);
 }
 
-const Origin& origin_of(const Recording& session, std::size_t command) {
+const JoinedSession& origin_of(const Recording& session, std::size_t command) {
   auto origin = session.origins.begin();
   for (; command >= origin->commands; ++origin) command -= origin->commands;
   return *origin;
@@ -253,8 +253,9 @@ const Origin& origin_of(const Recording& session, std::size_t command) {
 Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
                            std::span<const Series> series, std::size_t candidate) {
   if (!reference.baseline)
-    return compare(series[reference.command], series[candidate], within_rounds);
-  return compare(baseline_series(*reference.baseline, candidate, metric), series[candidate], false);
+    return pair_samples(series[reference.command], series[candidate], within_rounds);
+  return pair_samples(baseline_series(*reference.baseline, candidate, metric), series[candidate],
+                      false);
 }
 
 stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTails& tails,
@@ -267,7 +268,7 @@ stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTail
 }
 
 std::optional<stats::LayoutEstimate> mean_over_layouts(const Series& series) {
-  const Comparison own = compare(series, series, true);
+  const Comparison own = pair_samples(series, series, true);
   return stats::mean_over_layouts({own.candidate, own.candidate_layouts});
 }
 

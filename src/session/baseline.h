@@ -20,8 +20,8 @@ namespace lauka {
 
 /// Returns each metric's index in `session`; for a percentile, the index of its source metric.
 /// nullopt if the metric is missing there, or is of a region on one side only.
-std::vector<std::optional<std::size_t>> places_in(const Recording& session,
-                                                  const std::vector<Metric>& metrics);
+std::vector<std::optional<std::size_t>> find_metrics_in(const Recording& session,
+                                                        const std::vector<Metric>& metrics);
 
 /// Adds notes to `plan` about metrics that `session` (from `file`) counted at other privilege
 /// levels, or that only one side simulated. `here`: words for the origin of the plan's metrics.
@@ -50,7 +50,7 @@ Series baseline_series(const Baseline& baseline, std::size_t command, std::size_
 /// Returns the reference or the candidate of a gate, if some of its values are known only as upper
 /// bounds; nullopt if neither has such values. Ignores the reference if it is in a baseline or the
 /// condition has a `bound`.
-std::optional<std::size_t> first_with_bounds(const Reference& reference, const Condition& condition,
+std::optional<std::size_t> find_incomparable(const Reference& reference, const Condition& condition,
                                              std::span<const Series> series, std::size_t candidate);
 
 /// True if deltas compare values within rounds: the order is not sequential, and there is no
@@ -62,7 +62,7 @@ bool compares_within_rounds(Order order, const Reference& reference);
 bool compares_within_rounds(const Recording& session, std::size_t candidate);
 
 /// Returns the joined session of a command. Recording::origins must not be empty.
-const Origin& origin_of(const Recording& session, std::size_t command);
+const JoinedSession& origin_of(const Recording& session, std::size_t command);
 
 /// Returns the samples for the delta of `candidate` in the metric with index `metric`. `series`:
 /// values of the metric for each command.
@@ -94,7 +94,7 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan);
 
 /// Converts the findings' metrics from indices into `from` to indices into `to`, which has metrics
 /// of the same names.
-gate::Findings with_metrics_of(gate::Findings findings, const std::vector<Metric>& from,
-                               const std::vector<Metric>& to);
+gate::Findings convert_metric_indices(gate::Findings findings, const std::vector<Metric>& from,
+                                      const std::vector<Metric>& to);
 
 }  // namespace lauka

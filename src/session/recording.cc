@@ -51,11 +51,11 @@ class SessionRuns final : public RunTable {
                redone_.empty() ? std::string_view() : redone_[index].why,
                to_seconds(run.usage.wall_ns),
                run.below_overhead,
-               run.order,
-               run.outlived,
+               run.number_in_suite,
+               run.surviving_processes,
                run.step.layout};
     for (std::size_t i = 0; i < run.own_process_counts.size(); ++i) {
-      const std::size_t event = events_.passes.at(run.step.pass).events.at(i);
+      const std::size_t event = events_.passes.at(run.step.pass).event_indices.at(i);
       if (run.own_process_counts[i])
         row.own_process_counts.push_back(
             {events_.events.at(event).name, *run.own_process_counts[i]});
@@ -126,8 +126,8 @@ std::vector<Note> list_notes(const Plan& plan, const Session& session) {
   return notes;
 }
 
-void add_discovered(const Plan& plan, const Discovered& discovered, Recording& recording) {
-  std::size_t place = plan.reported.size();
+void add_discovered(const Plan& plan, const DiscoveredMetrics& discovered, Recording& recording) {
+  std::size_t place = plan.reported_metrics.size();
   for (const OwnMetric& metric : discovered.metrics) {
     recording.metrics.push_back(make_metric(metric, ReportedValue{place++}));
     recording.metrics.back().shown = discovered.is_shown ? Shown::Always : Shown::Verbose;
@@ -143,7 +143,7 @@ std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
     if (known == all.events.end()) all.events.push_back(event);
   }
   for (Pass pass : events.passes) {
-    for (std::size_t& event : pass.events) event = places.at(event);
+    for (std::size_t& event : pass.event_indices) event = places.at(event);
     all.passes.push_back(std::move(pass));
   }
   return places;
@@ -197,7 +197,7 @@ Result<std::vector<Command>> named_commands(const std::vector<std::string>& name
   for (std::size_t s = 0; s < sessions.size(); ++s) {
     const std::size_t first = commands.size();
     for (Command command : sessions[s].commands) {
-      command.typed += first;
+      command.typed_index += first;
       if (has_namesake(sessions, s, command.name))
         command.name = fmt::format("{} ({})", command.name, sessions[s].file);
       commands.push_back(std::move(command));
@@ -233,11 +233,12 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
                        cited(plan.commands.front().name)};
     return Reference{*found, {}, {}};
   }
-  Reference reference{sessions.front().reference.command, {}, sessions.front().reference.anchor};
+  Reference reference{
+      sessions.front().reference.command, {}, sessions.front().reference.anchor_index};
   if (sessions.size() > 1 || options.gates.baseline || !sessions.front().reference.baseline)
     return reference;
   reference = sessions.front().reference;
-  reference.baseline->metrics = places_in(*reference.baseline->session, plan.metrics);
+  reference.baseline->metric_places = find_metrics_in(*reference.baseline->session, plan.metrics);
   return reference;
 }
 
@@ -310,7 +311,7 @@ class JoinedRuns : public RunTable {
   std::vector<std::vector<std::uint32_t>> of_command_;
 };
 
-void add_origins(const Recording& session, std::vector<Origin>& origins) {
+void add_origins(const Recording& session, std::vector<JoinedSession>& origins) {
   if (session.origins.empty())
     origins.push_back(
         {session.file, session.commands.size(), session.setting.order, session.circumstances});
@@ -330,8 +331,8 @@ void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
 
 }  // namespace
 
-Recording make_recording(const Plan& plan, Session&& session, const Timers& timers,
-                         Circumstances circumstances, const Discovered& discovered) {
+Recording make_recording(const Plan& plan, Session&& session, const TimerResolutions& timers,
+                         Circumstances circumstances, const DiscoveredMetrics& discovered) {
   RunList redone;
   for (const RedoneRun& run : session.redone) redone.push_back(run.run);
   Recording recording;
@@ -339,30 +340,30 @@ Recording make_recording(const Plan& plan, Session&& session, const Timers& time
   recording.commands = plan.commands;
   for (std::size_t c = 0; c < session.programs.size(); ++c)
     recording.commands[c].program = session.programs[c];
-  for (std::size_t c = 0; c < session.uncounted.size(); ++c)
-    recording.commands[c].uncounted = session.uncounted[c];
+  for (std::size_t c = 0; c < session.counter_loss_files.size(); ++c)
+    recording.commands[c].counter_loss_file = session.counter_loss_files[c];
   recording.reference = plan.reference;
   add_discovered(plan, discovered, recording);
   recording.runs =
       std::make_shared<SessionRuns>(plan, recording.metrics, std::exchange(session.runs, {}));
-  recording.redone = std::make_shared<SessionRuns>(plan, recording.metrics, std::move(redone),
-                                                   std::exchange(session.redone, {}));
+  recording.discarded_run_table = std::make_shared<SessionRuns>(
+      plan, recording.metrics, std::move(redone), std::exchange(session.redone, {}));
   recording.confidence = plan.confidence;
   recording.notes = list_notes(plan, session);
   recording.setting = plan.setting;
-  recording.setting.min_share = plan.cores.min_share;
+  recording.setting.recorded_min_share = plan.cores.min_share;
   recording.circumstances = std::move(circumstances);
   recording.timers = timers;
   recording.functions = std::exchange(session.functions, {});
   recording.complete = !session.cut_short.has_value();
   const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
   if (failed != nullptr)
-    recording.ended_by = RunRow{.command = failed->step.command,
-                                .round = failed->step.round,
-                                .pass = failed->step.pass,
-                                .status = shell_status(failed->outcome),
-                                .ending = ending_of(failed->outcome, {}),
-                                .kind = failed->step.kind};
+    recording.session_ending_run = RunRow{.command = failed->step.command,
+                                          .round = failed->step.round,
+                                          .pass = failed->step.pass,
+                                          .status = shell_status(failed->outcome),
+                                          .ending = ending_of(failed->outcome, {}),
+                                          .kind = failed->step.kind};
   if (plan.shell) recording.shell = plan.shell->words;
   recording.overheads = session.overheads;
   return recording;
@@ -376,7 +377,7 @@ void Endings::add(const RunRow& run) {
 }
 
 void Endings::add(const Endings& others) {
-  runs += others.runs;
+  runs_with_ending += others.runs_with_ending;
   for (const FailedRuns& other : others.failed) {
     const auto known = std::ranges::find_if(failed, [&](const FailedRuns& group) {
       return group.ending == other.ending && group.status == other.status;
@@ -422,16 +423,17 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
           add_percentiles(options.counting, options.gates, options.run, plan.metrics);
       !percentiles)
     return percentiles.error();
-  if (options.counting.metrics == MetricSelection::Listed)
-    if (auto listed =
-            list_rows(options.counting.metric_list, options.counting.percentiles, plan.metrics);
+  if (options.counting.metric_selection == MetricSelection::Listed)
+    if (auto listed = move_rows_to_front(options.counting.listed_rows, options.counting.percentiles,
+                                         plan.metrics);
         !listed)
       return listed.error();
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
   plan.presentation = options.output.presentation;
-  plan.presentation.compact_shows_all = options.counting.metrics != MetricSelection::Default;
-  plan.presentation.hides_zeros = options.counting.metrics == MetricSelection::All &&
+  plan.presentation.compact_shows_all =
+      options.counting.metric_selection != MetricSelection::Default;
+  plan.presentation.hides_zeros = options.counting.metric_selection == MetricSelection::All &&
                                   options.output.verbosity != Verbosity::Verbose;
   auto reference = choose_reference(options, sessions, plan);
   if (!reference) return reference.error();
@@ -461,10 +463,10 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   std::size_t passes_before = 0;
   for (const Recording& session : sessions) {
     const std::size_t commands = session.commands.size();
-    if (session.ended_by && !joined.ended_by) {
-      joined.ended_by = session.ended_by;
-      joined.ended_by->command += before;
-      joined.ended_by->pass += passes_before;
+    if (session.session_ending_run && !joined.session_ending_run) {
+      joined.session_ending_run = session.session_ending_run;
+      joined.session_ending_run->command += before;
+      joined.session_ending_run->pass += passes_before;
     }
     for (const KnownMean& mean : session.means)
       joined.means.push_back({before + mean.command,
@@ -477,10 +479,10 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
                               session.functions.end());
     }
     const std::size_t passes = session.setting.events.passes.size();
-    const auto places = places_in(session, plan.metrics);
+    const auto places = find_metrics_in(session, plan.metrics);
     passes_before += passes;
     runs->add(session.runs, commands, passes, places);
-    redone->add(session.redone, commands, passes, places);
+    redone->add(session.discarded_run_table, commands, passes, places);
     joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
     if (!session.complete)
       joined.notes.push_back({NoteKind::WasCutShort,
@@ -493,14 +495,14 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   joined.notes.insert(joined.notes.end(), plan.setting.events.notes.begin(),
                       plan.setting.events.notes.end());
   joined.runs = std::move(runs);
-  joined.redone = std::move(redone);
+  joined.discarded_run_table = std::move(redone);
   if (!joined.functions.empty()) joined.functions.resize(before);
   join_shells(sessions, joined);
   return joined;
 }
 
-gate::Findings with_metrics_of(gate::Findings findings, const std::vector<Metric>& from,
-                               const std::vector<Metric>& to) {
+gate::Findings convert_metric_indices(gate::Findings findings, const std::vector<Metric>& from,
+                                      const std::vector<Metric>& to) {
   const auto place_of = [&](std::size_t metric) { return *find_metric(to, from[metric].name); };
   for (gate::Verdict& verdict : findings.verdicts) verdict.metric = place_of(verdict.metric);
   for (gate::GatedInterval& interval : findings.intervals)

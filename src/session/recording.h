@@ -45,10 +45,10 @@ struct RunRow {
   std::vector<NamedCount> own_process_counts{};
   RedoReason reason = RedoReason::Other;
   /// Reason for the repetition in words; empty if unknown, or if the run was not repeated.
-  std::string_view why{};
+  std::string_view redo_text{};
   double wall_seconds = 0.0;  ///< wall time; 0 if unknown
   bool below_overhead = false;
-  std::uint32_t order = 0;
+  std::uint32_t number_in_suite = 0;
   std::uint32_t outlived = 0;
   std::uint32_t layout = 0;
 
@@ -65,13 +65,13 @@ struct FailedRuns {
 
 /// The endings of a command's timed, counting and simulated runs.
 struct Endings {
-  std::size_t runs = 0;  ///< number of runs with a known ending
+  std::size_t runs_with_ending = 0;  ///< number of runs with a known ending
   std::vector<FailedRuns> failed{};
 
   void add(const RunRow& run);
   void add(const Endings& others);
   std::size_t failed_runs() const;
-  bool all_failed() const { return runs > 0 && failed_runs() == runs; }
+  bool all_failed() const { return runs_with_ending > 0 && failed_runs() == runs_with_ending; }
 };
 
 /// The runs of a session, in the order run; of joined sessions, one session after the other. Runs
@@ -111,15 +111,15 @@ struct Circumstances {
   std::vector<Label> labels{};
   std::optional<Tuning> tuning{};
   /// Waiting for the CPU quota during the session; nullopt if not measured.
-  std::optional<Throttling> throttling{};
+  std::optional<QuotaWait> throttling{};
 };
 
-struct Timers {
+struct TimerResolutions {
   std::chrono::nanoseconds clock_step{1};
-  std::optional<std::chrono::nanoseconds> tick{};
+  std::optional<std::chrono::nanoseconds> kernel_tick{};
 };
 
-struct Origin {
+struct JoinedSession {
   std::string file{};
   std::size_t commands =
       0;  ///< number of the session's commands, which follow the commands of earlier origins
@@ -143,20 +143,20 @@ struct Recording {
   Reference reference{};
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   /// Discarded runs, which were repeated.
-  std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
+  std::shared_ptr<const RunTable> discarded_run_table = std::make_shared<RunTable>();
   std::vector<KnownMean> means{};
   double confidence = kConfidence;
   std::vector<Note> notes{};
   /// Setting of the plan; of joined sessions, the first session's setting with the events of all.
   /// `warmup` is 0 if unknown.
   Setting setting{.warmup = 0};
-  Circumstances circumstances{};  ///< of joined sessions, the first session's circumstances
-  std::vector<Origin> origins{};  ///< sessions that were joined; empty if there is only one
-  Timers timers{};
+  Circumstances circumstances{};         ///< of joined sessions, the first session's circumstances
+  std::vector<JoinedSession> origins{};  ///< sessions that were joined; empty if there is only one
+  TimerResolutions timers{};
   bool complete = true;
   /// Run whose failure ended the session, or the first such run of joined sessions; neither in
   /// `runs` nor in `redone`.
-  std::optional<RunRow> ended_by{};
+  std::optional<RunRow> session_ending_run{};
   bool by_lauka = true;  ///< false if hyperfine measured the session or a joined session
   /// Words of the shell's command line, without -c; empty without a shell, or if joined sessions
   /// have different shells.
@@ -171,14 +171,14 @@ struct Recording {
 };
 
 /// Metrics that programs reported without a request. In RunRecord::reported, their values follow
-/// the values of Plan::reported.
-struct Discovered {
+/// the values of Plan::reported_metrics.
+struct DiscoveredMetrics {
   std::vector<OwnMetric> metrics{};
   bool is_shown = true;  ///< false: the user listed rows without these metrics
 };
 
 /// Makes a recording of a session that carried out `plan`.
-Recording make_recording(const Plan& plan, Session&& session, const Timers& timers,
-                         Circumstances circumstances, const Discovered& discovered = {});
+Recording make_recording(const Plan& plan, Session&& session, const TimerResolutions& timers,
+                         Circumstances circumstances, const DiscoveredMetrics& discovered = {});
 
 }  // namespace lauka

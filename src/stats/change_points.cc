@@ -128,7 +128,7 @@ class Series {
       for (std::size_t i = window.begin; i < window.end; ++i) all.push_back(points_[i].value);
       return all;
     };
-    const Tails tails = rank_sum_tails(values(before), values(after));
+    const TailProbabilities tails = rank_sum_tails(values(before), values(after));
     return std::min(tails.above, tails.below) <= kTailOfRanks;
   }
 
@@ -216,20 +216,20 @@ double rare_as(double deviates, std::size_t differences) {
 
 void locate(const Series& series, Window around, double confidence, LevelStep& step) {
   std::vector<double> weights;
-  const std::size_t first = std::max(around.begin + 1, back(step.at, kMaxPointsAfter, 0));
+  const std::size_t first = std::max(around.begin + 1, back(step.first_point, kMaxPointsAfter, 0));
   double most = 0.0;
-  for (std::size_t at = first; at < std::min(around.end, step.confirmed); ++at) {
+  for (std::size_t at = first; at < std::min(around.end, step.confirming_point); ++at) {
     const double deviates = series.contrast({around.begin, at}, {at, around.end}).deviates();
     weights.push_back(deviates * deviates / 2.0);
     if (weights.back() > most) {
       most = weights.back();
-      step.at = at;
+      step.first_point = at;
     }
   }
   double all = 0.0;
   for (double& weight : weights) all += weight = std::exp(weight - most);
-  step.earliest = step.latest = step.at;
-  double within = weights[step.at - first];
+  step.earliest = step.latest = step.first_point;
+  double within = weights[step.first_point - first];
   while (within < confidence * all) {
     const std::size_t below = step.earliest - first;
     const std::size_t above = step.latest - first + 1;
@@ -258,7 +258,7 @@ std::optional<LevelStep> most_certain_step(std::size_t begin, std::size_t last,
     const double found = certainty(at, most);
     if (found <= most) continue;
     most = found;
-    step = LevelStep{.at = at, .confirmed = last};
+    step = LevelStep{.first_point = at, .confirming_point = last};
   }
   return step;
 }
@@ -309,7 +309,7 @@ class Growth {
     if (!is_short && !series_.varies(last)) return std::nullopt;
     const auto step = is_short ? step_in_short(series_, begin_, last)
                                : step_at(series_, begin_, last, rare_as(kSure, last - from));
-    if (step) begin_ = step->at;
+    if (step) begin_ = step->first_point;
     return step;
   }
 
@@ -329,18 +329,22 @@ std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, con
   std::vector<SeriesPoint> longer(points.begin(), points.end());
   longer.push_back(points.back());
   const auto step = Growth(longer, now).look_at(points.size(), true);
-  if (!step || step->at + kMinPointsAround > points.size()) return std::nullopt;
-  return step->at;
+  if (!step || step->first_point + kMinPointsAround > points.size()) return std::nullopt;
+  return step->first_point;
 }
 
 /// Sets the position, size and intervals of each step from up to kWindow points on each side.
 void measure(Series& series, std::size_t points, double confidence, std::vector<LevelStep>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     LevelStep& step = steps[s];
-    const std::size_t low = s > 0 ? steps[s - 1].at : 0;
-    const std::size_t high = s + 1 < steps.size() ? steps[s + 1].at : points;
-    const auto before = [&] { return Window{back(step.at, kWindow, low), step.at}; };
-    const auto after = [&] { return Window{step.at, std::min(high, step.at + kWindow)}; };
+    const std::size_t low = s > 0 ? steps[s - 1].first_point : 0;
+    const std::size_t high = s + 1 < steps.size() ? steps[s + 1].first_point : points;
+    const auto before = [&] {
+      return Window{back(step.first_point, kWindow, low), step.first_point};
+    };
+    const auto after = [&] {
+      return Window{step.first_point, std::min(high, step.first_point + kWindow)};
+    };
     series.set_noise_about(before(), after());
     locate(series, {before().begin, after().end}, confidence, step);
     series.set_noise_about(before(), after());
@@ -369,7 +373,7 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
     if (const auto step = growth.look_at(last, last + 1 == points.size()))
       found.steps.push_back(*step);
   const double noise = growth.noise();
-  found.pending = pending_step(points, growth);
+  found.pending_first_point = pending_step(points, growth);
   Series series(points);
   measure(series, points.size(), confidence, found.steps);
   series.set_noise(noise);
@@ -377,7 +381,7 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   const std::size_t last = points.size() - 1;
   if (points.size() >= kMinForNoise && series.varies(last) && last >= begin + kMinPointsAround)
     found.is_last_suspected =
-        (found.steps.empty() || found.steps.back().confirmed != last) &&
+        (found.steps.empty() || found.steps.back().confirming_point != last) &&
         series.contrast({back(last, kWindow, begin), last}, {last, last + 1}).deviates() >
             rare_as(kSuspect, std::min(points.size(), kNoiseFrom) - 1);
   found.noise = std::sqrt(noise);

@@ -17,12 +17,13 @@ struct SeriesPoint {
 /// A lasting change of a series' level. `earliest` and `latest` are the ends of the confidence
 /// range of `at`.
 struct LevelStep {
-  std::size_t at = 0;  ///< index of the most probable first point at the new level
+  std::size_t first_point = 0;  ///< index of the most probable first point at the new level
   std::size_t earliest = 0;
   std::size_t latest = 0;
-  std::size_t confirmed = 0;  ///< index of the point that confirmed the step; greater than `at`
+  std::size_t confirming_point =
+      0;  ///< index of the point that confirmed the step; greater than `at`
   double change = 0.0;
-  ChangeBounds bounds{};
+  IntervalEnds bounds{};
 };
 
 struct SeriesSteps {
@@ -31,7 +32,7 @@ struct SeriesSteps {
   bool is_last_suspected = false;
   /// Index of the first point of an unconfirmed step: two or more points are at the new level, and
   /// another point like the last would confirm the step. nullopt if there is no such step.
-  std::optional<std::size_t> pending{};
+  std::optional<std::size_t> pending_first_point{};
   /// Standard deviation of points at the same level, beyond their sampling error; 0 for fewer than
   /// kMinForSteps points.
   double noise = 0.0;

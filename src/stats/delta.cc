@@ -78,7 +78,7 @@ class MeanChange {
     const double delta = *result.change;
     if (is_constant_) {
       if (tails_without_noise(1.0, fewer()).above > tail) return result;
-      result.bounds = ChangeBounds{delta, delta};
+      result.bounds = IntervalEnds{delta, delta};
       return cleaned(result);
     }
     const double t = errors_->degrees == errors_->degrees_of_reference
@@ -90,7 +90,7 @@ class MeanChange {
     const double shift = t * covariance;
     const double reach = t * std::sqrt(a * errors_->of_residuals + covariance * covariance);
     result.bounds =
-        ChangeBounds{std::max(-1.0, delta - (shift + reach) / a), delta - (shift - reach) / a};
+        IntervalEnds{std::max(-1.0, delta - (shift + reach) / a), delta - (shift - reach) / a};
     return cleaned(result);
   }
 
@@ -332,7 +332,7 @@ Change change_between(const std::optional<Estimate>& reference,
                                        candidate->squared_error, candidate->groups);
   const double reach = student_t_quantile_above(tail, degrees) * std::sqrt(squared_error);
   return {.change = std::expm1(difference),
-          .bounds = ChangeBounds{std::expm1(difference - reach), std::expm1(difference + reach)}};
+          .bounds = IntervalEnds{std::expm1(difference - reach), std::expm1(difference + reach)}};
 }
 
 std::vector<double> at(std::span<const double> samples, const Places& places) {
@@ -361,14 +361,14 @@ Delta delta_of(std::span<const double> reference, std::span<const double> candid
   Delta delta;
   delta.widening = widening.of_ranks(reference.size(), candidate.size());
   if (!typical) {
-    delta.mean = mean.at(tails.tail);
-    static_cast<Change&>(delta) = delta.mean;
+    delta.change_of_mean = mean.at(tails.tail);
+    static_cast<Change&>(delta) = delta.change_of_mean;
     return delta;
   }
   delta.basis = Basis::Typical;
   static_cast<Change&>(delta) = cleaned({typical->change, typical->bounds});
-  delta.mean = mean.at(tails.of_mean);
-  delta.mean_differs = is_outside(delta.mean, delta) &&
+  delta.change_of_mean = mean.at(tails.of_mean);
+  delta.mean_differs = is_outside(delta.change_of_mean, delta) &&
                        leaves_out(mean.at(kSureTail * tails.of_mean), *delta.change);
   return delta;
 }
@@ -394,10 +394,10 @@ std::optional<Estimate> log_width(const Rounds& rounds, std::size_t parts, bool 
 
 }  // namespace
 
-Tails tails_without_noise(double difference, std::size_t count) {
+TailProbabilities tails_without_noise(double difference, std::size_t count) {
   const double bound = std::ldexp(1.0, -2 * static_cast<int>(std::min<std::size_t>(count, 500)));
-  return difference > 0.0 ? Tails{.above = bound, .below = 1.0}
-                          : Tails{.above = 1.0, .below = bound};
+  return difference > 0.0 ? TailProbabilities{.above = bound, .below = 1.0}
+                          : TailProbabilities{.above = 1.0, .below = bound};
 }
 
 MeanTest mean_test(double difference, double standard_error, double degrees) {
@@ -407,8 +407,8 @@ MeanTest mean_test(double difference, double standard_error, double degrees) {
   return {.difference = difference,
           .t = t,
           .degrees = degrees,
-          .tails = t > 0.0 ? Tails{.above = smaller, .below = 1.0 - smaller}
-                           : Tails{.above = 1.0 - smaller, .below = smaller}};
+          .tails = t > 0.0 ? TailProbabilities{.above = smaller, .below = 1.0 - smaller}
+                           : TailProbabilities{.above = 1.0 - smaller, .below = smaller}};
 }
 
 double welch_degrees(double first, std::size_t first_count, double second,
@@ -503,8 +503,8 @@ std::optional<RelativeSpeed> relative_speed(const Change& delta) {
   RelativeSpeed speed{.ratio = ratio_of(*delta.change), .faster = faster};
   if (delta.bounds && delta.bounds->low > -1.0) {
     const auto& [low, high] = *delta.bounds;
-    speed.bounds = faster ? ChangeBounds{ratio_of(high), ratio_of(low)}
-                          : ChangeBounds{ratio_of(low), ratio_of(high)};
+    speed.bounds = faster ? IntervalEnds{ratio_of(high), ratio_of(low)}
+                          : IntervalEnds{ratio_of(low), ratio_of(high)};
   }
   return speed;
 }
@@ -532,7 +532,7 @@ Change geometric_mean(std::span<const Change> changes) {
   const auto count = static_cast<double>(changes.size());
   Change mean{.change = std::expm1(sum / count)};
   if (has_bounds)
-    mean.bounds = ChangeBounds{std::expm1((sum - std::sqrt(below)) / count),
+    mean.bounds = IntervalEnds{std::expm1((sum - std::sqrt(below)) / count),
                                std::expm1((sum + std::sqrt(above)) / count)};
   return mean;
 }

@@ -21,12 +21,12 @@ struct MeanTest {
   double difference = 0.0;
   std::optional<double> t{};
   std::optional<double> degrees{};
-  Tails tails{};
+  TailProbabilities tails{};
 };
 
 /// Returns the tails for `count` equal differences: 4^-count on the side of `difference` (below for
 /// 0), and 1 on the other side.
-Tails tails_without_noise(double difference, std::size_t count);
+TailProbabilities tails_without_noise(double difference, std::size_t count);
 
 /// Tests a difference by Student's t, given its standard error (positive) and its degrees of
 /// freedom.
@@ -45,7 +45,7 @@ MeanTest welch_mean_test(std::span<const double> reference, std::span<const doub
                          double ratio, const Widening& widening = {});
 
 /// The ends of an interval; of a change, as fractions of the reference.
-struct ChangeBounds {
+struct IntervalEnds {
   double low = 0.0;
   double high = 0.0;
 
@@ -54,7 +54,7 @@ struct ChangeBounds {
 
 struct TypicalChange {
   double change = 0.0;
-  ChangeBounds bounds{};
+  IntervalEnds bounds{};
 };
 
 /// Returns the Hodges-Lehmann estimate of candidate / reference - 1, with the bounds beyond which
@@ -83,7 +83,7 @@ std::optional<LogRatio> log_ratio(std::span<const double> reference,
 /// undefined or unknown.
 struct Change {
   std::optional<double> change{};
-  std::optional<ChangeBounds> bounds{};
+  std::optional<IntervalEnds> bounds{};
 
   /// Returns the larger distance from `change` to a bound; nullopt if there are no bounds.
   std::optional<double> half_width() const;
@@ -102,7 +102,7 @@ enum class Basis : unsigned char {
 /// The change that is shown to users, and the change of the mean.
 struct Delta : Change {
   Basis basis = Basis::Mean;
-  Change mean{};  ///< change of the mean; empty for a quantile
+  Change change_of_mean{};  ///< change of the mean; empty for a quantile
   /// True if the changes of the mean and of the typical round clearly differ, by at least one
   /// percentage point.
   bool mean_differs = false;
@@ -151,7 +151,7 @@ Change width_change(const Rounds& before, const Rounds& after, bool paired,
 struct RelativeSpeed {
   /// Factor, at least 1, by which the candidate is faster or slower.
   double ratio = 1.0;
-  std::optional<ChangeBounds> bounds{};
+  std::optional<IntervalEnds> bounds{};
   bool faster = false;  ///< true if the candidate's value is smaller
 };
 

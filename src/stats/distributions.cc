@@ -67,8 +67,8 @@ std::uint64_t normal_rank_position(double values, double variance, double tail, 
 
 // The weights of the possible tables are relative to the given table's weight, so that no
 // factorials are needed. If a weight overflows to infinity, the p value is 0.
-double fisher_exact(const Share& share, const Share& other) {
-  const std::uint64_t of = share.of + other.of;
+double fisher_exact(const TrialCounts& share, const TrialCounts& other) {
+  const std::uint64_t of = share.trials_with_result + other.trials_with_result;
   const std::uint64_t lowest = of > other.trials ? of - other.trials : 0;
   const std::uint64_t highest = std::min(of, share.trials);
   const auto ratio = [&](std::uint64_t k) {
@@ -83,9 +83,9 @@ double fisher_exact(const Share& share, const Share& other) {
     if (weight <= same) as_unlikely += weight;
   };
   double weight = 1.0;
-  for (std::uint64_t k = share.of; k < highest; ++k) add(weight *= ratio(k));
+  for (std::uint64_t k = share.trials_with_result; k < highest; ++k) add(weight *= ratio(k));
   weight = 1.0;
-  for (std::uint64_t k = share.of; k > lowest; --k) add(weight /= ratio(k - 1));
+  for (std::uint64_t k = share.trials_with_result; k > lowest; --k) add(weight /= ratio(k - 1));
   return as_unlikely / all;
 }
 

@@ -48,19 +48,19 @@ inline bool is_rounding_error(double difference, double scale) {
 
 /// The p values of two one-sided tests of a candidate against a threshold: `above` is small if the
 /// candidate is above the threshold, `below` if the candidate is below it.
-struct Tails {
+struct TailProbabilities {
   double above = 1.0;
   double below = 1.0;
 };
 
 /// The number of trials with a certain result, and the number of all trials.
-struct Share {
-  std::uint64_t of = 0;
+struct TrialCounts {
+  std::uint64_t trials_with_result = 0;
   std::uint64_t trials = 0;
 };
 
 /// Returns the two-sided p value of Fisher's exact test that both true shares are equal (Agresti,
 /// Categorical Data Analysis, 2.6; R's fisher.test). 1 if a side has no trials.
-double fisher_exact(const Share& share, const Share& other);
+double fisher_exact(const TrialCounts& share, const TrialCounts& other);
 
 }  // namespace lauka::stats

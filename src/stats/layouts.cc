@@ -101,7 +101,7 @@ std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scal
         variance * variance /
         (all.of_means * all.of_means / degrees + of_noise * of_noise / all.run_degrees);
     scatter.bounds =
-        ChangeBounds{deviation(nu * variance / chi_squared_quantile_above(kScatterTail, nu)),
+        IntervalEnds{deviation(nu * variance / chi_squared_quantile_above(kScatterTail, nu)),
                      deviation(nu * variance / chi_squared_quantile_above(1.0 - kScatterTail, nu))};
   } else {
     // If the variance is close to zero, Satterthwaite's degrees of freedom are meaningless. So the
@@ -109,7 +109,7 @@ std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scal
     // runs. After subtraction, the bound could be negative.
     const double most =
         degrees * all.of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
-    scatter.bounds = ChangeBounds{0.0, deviation(most)};
+    scatter.bounds = IntervalEnds{0.0, deviation(most)};
   }
   return scatter;
 }
@@ -123,14 +123,14 @@ LayoutEstimate estimate_of(const Clusters& all, double sides, double scale) {
   estimate.value = all.mean;
   estimate.squared_error = all.squared_error();
   estimate.degrees = to_double(all.each.size()) - 1.0;
-  estimate.layouts = all.each.size();
-  estimate.sweeps = fewest_runs(all);
-  estimate.of_runs = all.of_runs;
+  estimate.layout_count = all.each.size();
+  estimate.fewest_runs_of_layout = fewest_runs(all);
+  estimate.variance_within_layouts = all.of_runs;
   estimate.variance_of_layouts = std::max(all.of_means - all.of_runs / all.runs_a_layout, 0.0);
   if (all.of_means > 0.0)
     estimate.widening = std::sqrt(all.squared_error() / (all.squared_error() - all.shared));
   estimate.scatter = scatter_of(all, sides, scale);
-  estimate.each = all.each;
+  estimate.layout_means = all.each;
   return estimate;
 }
 
@@ -140,9 +140,9 @@ LayoutEstimate difference_of(const Clusters& reference, const Clusters& candidat
   estimate.squared_error = candidate.squared_error() + reference.squared_error();
   estimate.degrees = welch_degrees(candidate.squared_error(), candidate.each.size(),
                                    reference.squared_error(), reference.each.size());
-  estimate.layouts = std::min(candidate.each.size(), reference.each.size());
-  estimate.sweeps = std::min(estimate.sweeps, fewest_runs(reference));
-  estimate.of_runs += reference.of_runs;
+  estimate.layout_count = std::min(candidate.each.size(), reference.each.size());
+  estimate.fewest_runs_of_layout = std::min(estimate.fewest_runs_of_layout, fewest_runs(reference));
+  estimate.variance_within_layouts += reference.of_runs;
   estimate.variance_of_layouts +=
       std::max(reference.of_means - reference.of_runs / reference.runs_a_layout, 0.0);
   return estimate;
@@ -190,7 +190,7 @@ double LayoutEstimate::reach(double tail) const {
 
 double LayoutEstimate::expected_reach(double tail, std::size_t layouts_then,
                                       std::size_t sweeps_then) const {
-  const double noise = sweeps_then == 0 ? 0.0 : of_runs / to_double(sweeps_then);
+  const double noise = sweeps_then == 0 ? 0.0 : variance_within_layouts / to_double(sweeps_then);
   return student_t_quantile_above(tail, to_double(layouts_then) - 1.0) *
          std::sqrt((variance_of_layouts + noise) / to_double(layouts_then));
 }
@@ -198,11 +198,12 @@ double LayoutEstimate::expected_reach(double tail, std::size_t layouts_then,
 std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_width,
                                                                    double tail) const {
   const auto do_not = [&](std::size_t count) {
-    return expected_reach(tail, count, sweeps) > half_width;
+    return expected_reach(tail, count, fewest_runs_of_layout) > half_width;
   };
-  if (sweeps < kSweepsForAdvice || expected_reach(tail, layouts, 0) <= half_width)
+  if (fewest_runs_of_layout < kSweepsForAdvice ||
+      expected_reach(tail, layout_count, 0) <= half_width)
     return std::nullopt;
-  std::size_t too_few = layouts;
+  std::size_t too_few = layout_count;
   std::size_t enough = kMaxLayouts + 1;
   while (enough - too_few > 1) {
     const std::size_t middle = (too_few + enough) / 2;
@@ -221,7 +222,7 @@ std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples) {
   const auto all = clusters_of(samples);
   if (!all) return std::nullopt;
   LayoutEstimate estimate = estimate_of(*all, 1.0, std::abs(all->mean));
-  estimate.is_constant = is_rounding_error(all->range, std::abs(all->mean));
+  estimate.are_means_equal = is_rounding_error(all->range, std::abs(all->mean));
   return estimate;
 }
 
@@ -252,7 +253,7 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& refere
     estimate = difference_of(*reference_all, *candidate_all);
     range = std::max(reference_all->range, candidate_all->range);
   }
-  estimate.is_constant = is_rounding_error(range, 1.0);
+  estimate.are_means_equal = is_rounding_error(range, 1.0);
   return estimate;
 }
 
@@ -265,24 +266,25 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
   if (!have_enough_layouts(of_reference, of_candidate)) return delta;
   const IntervalTails plain{tails.of_mean, tails.of_mean};
   if (!share)
-    delta.mean = estimate_delta(of_reference.values, of_candidate.values, paired, plain).mean;
+    delta.change_of_mean =
+        estimate_delta(of_reference.values, of_candidate.values, paired, plain).change_of_mean;
   const auto estimate = log_ratio_over_layouts(reference, candidate, paired, share);
   if (!estimate) {
     const IntervalTails shown{tails.tail, tails.tail};
     static_cast<Change&>(delta) =
-        estimate_delta(of_reference.values, of_candidate.values, paired, shown).mean;
+        estimate_delta(of_reference.values, of_candidate.values, paired, shown).change_of_mean;
     return delta;
   }
   delta.change = is_rounding_error(estimate->value, 1.0) ? 0.0 : std::expm1(estimate->value);
   delta.widening = estimate->widening;
-  if (estimate->is_constant) {
-    if (tails_without_noise(1.0, estimate->layouts).above <= tails.tail)
-      delta.bounds = ChangeBounds{*delta.change, *delta.change};
+  if (estimate->are_means_equal) {
+    if (tails_without_noise(1.0, estimate->layout_count).above <= tails.tail)
+      delta.bounds = IntervalEnds{*delta.change, *delta.change};
     return delta;
   }
   const double reach = estimate->reach(tails.tail);
   delta.bounds =
-      ChangeBounds{std::expm1(estimate->value - reach), std::expm1(estimate->value + reach)};
+      IntervalEnds{std::expm1(estimate->value - reach), std::expm1(estimate->value + reach)};
   return delta;
 }
 
@@ -298,8 +300,9 @@ MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& 
                   : welch_mean_test(of_reference.values, of_candidate.values, ratio);
   const double beyond = estimate->value - std::log(ratio);
   const double difference = is_rounding_error(beyond, 1.0) ? 0.0 : beyond;
-  if (estimate->is_constant)
-    return {.difference = difference, .tails = tails_without_noise(difference, estimate->layouts)};
+  if (estimate->are_means_equal)
+    return {.difference = difference,
+            .tails = tails_without_noise(difference, estimate->layout_count)};
   return mean_test(difference, std::sqrt(estimate->squared_error), estimate->degrees);
 }
 

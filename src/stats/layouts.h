@@ -39,7 +39,7 @@ struct LayoutMean {
 struct Scatter {
   double deviation = 0.0;
   /// 95% confidence interval; begins at 0 if is_clear is false.
-  std::optional<ChangeBounds> bounds{};
+  std::optional<IntervalEnds> bounds{};
   /// True if the noise of runs alone would cause such a scatter with a probability of at most 2.5%.
   bool is_clear = false;
 };
@@ -51,19 +51,19 @@ struct LayoutEstimate {
   double value = 0.0;
   double squared_error = 0.0;
   double degrees = 1.0;
-  std::size_t layouts = 0;
+  std::size_t layout_count = 0;
   /// Number of runs of the layout with the fewest runs; 1 for a quantile.
-  std::size_t sweeps = 0;
-  bool is_constant = false;
+  std::size_t fewest_runs_of_layout = 0;
+  bool are_means_equal = false;
   /// Variance between layouts that `of_runs` does not explain; the sum for two unpaired commands.
   double variance_of_layouts = 0.0;
   /// Variance between runs of one layout; the sum for two unpaired commands. 0 for a quantile, or
   /// if each layout has a single run.
-  double of_runs = 0.0;
+  double variance_within_layouts = 0.0;
   /// Factor by which resemblance of neighbouring rounds raises the standard error.
   double widening = 1.0;
   std::optional<Scatter> scatter{};
-  std::vector<LayoutMean> each{};
+  std::vector<LayoutMean> layout_means{};
 
   /// Returns half the width of the interval, with probability `tail` beyond each end.
   double reach(double tail) const;

@@ -140,7 +140,7 @@ std::optional<CombinedEffect> combine(std::span<const Effect> effects, double co
   all.standard_error = std::sqrt(std::max(1.0, sums.squares / degrees) / sums.w);
   const double half = student_t_quantile_above(tail, degrees) * all.standard_error;
   all.bounds = {all.value - half, all.value + half};
-  all.between = std::sqrt(between);
+  all.deviation_between_machines = std::sqrt(between);
   // The variance of a typical machine's error (Higgins & Thompson 2002).
   const double typical = degrees * fixed.w / (fixed.w * fixed.w - fixed.w2);
   all.heterogeneity = between / (between + typical);
@@ -175,8 +175,8 @@ std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const
   const double degrees = static_cast<double>(u.size()) - 2.0;
   const double half = student_t_quantile_above((1.0 - confidence) / 2.0, degrees) *
                       std::sqrt(residual / degrees / uu);
-  law.low = law.exponent - half;
-  law.high = law.exponent + half;
+  law.exponent_low = law.exponent - half;
+  law.exponent_high = law.exponent + half;
   return law;
 }
 

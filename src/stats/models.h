@@ -17,8 +17,9 @@ struct Effect {
 struct CombinedEffect {
   double value = 0.0;
   double standard_error = 0.0;
-  ChangeBounds bounds{};
-  double between = 0.0;        ///< standard deviation of the machines' true values (tau)
+  IntervalEnds bounds{};
+  double deviation_between_machines =
+      0.0;                     ///< standard deviation of the machines' true values (tau)
   double heterogeneity = 0.0;  ///< fraction of the variance of the machines' values that is not
                                ///< sampling error, I^2 (0..1)
   double p_same = 1.0;  ///< p value of the hypothesis that all machines have the same true value
@@ -36,8 +37,8 @@ std::optional<CombinedEffect> combine(std::span<const Effect> effects, double co
 struct PowerLaw {
   double factor = 1.0;
   double exponent = 0.0;
-  double low = 0.0;
-  double high = 0.0;
+  double exponent_low = 0.0;
+  double exponent_high = 0.0;
   /// Fraction of the variance of log y that the curve explains; 1 if all y are equal.
   double r_squared = 0.0;
 };

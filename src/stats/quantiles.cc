@@ -128,12 +128,12 @@ class QuantileChange {
   Change at(double tail) const {
     if (!has_ratio()) return without_logarithms();
     Change result{.change = candidate_.value() / reference_.value() - 1.0};
-    const ChangeBounds bounds = bounds_at(tail);
+    const IntervalEnds bounds = bounds_at(tail);
     if (bounds.low > -kInfinite && bounds.high < kInfinite) result.bounds = bounds;
     return result;
   }
 
-  ChangeBounds bounds_at(double tail) const {
+  IntervalEnds bounds_at(double tail) const {
     const bool is_alone = !reference_.varies() || !candidate_.varies();
     const Arms of_reference =
         reference_.varies() ? reference_.arms(tail, is_alone) : Arms{0.0, 0.0};
@@ -196,14 +196,15 @@ Change quantile_change(std::span<const double> reference, std::span<const double
   return QuantileChange(reference, candidate, paired, share).at(tail);
 }
 
-Tails quantile_tails(std::span<const double> reference, std::span<const double> candidate,
-                     bool paired, double share, double ratio, bool equal_is_below) {
+TailProbabilities quantile_tails(std::span<const double> reference,
+                                 std::span<const double> candidate, bool paired, double share,
+                                 double ratio, bool equal_is_below) {
   const QuantileChange change(reference, candidate, paired, share);
   const double limit = ratio - 1.0;
-  const auto is_above = [&](ChangeBounds at) {
+  const auto is_above = [&](IntervalEnds at) {
     return equal_is_below ? at.low > limit : at.low >= limit;
   };
-  const auto is_below = [&](ChangeBounds at) {
+  const auto is_below = [&](IntervalEnds at) {
     return equal_is_below ? at.high <= limit : at.high < limit;
   };
   return {.above = smallest_tail(change, is_above), .below = smallest_tail(change, is_below)};

@@ -45,7 +45,8 @@ Change quantile_change(std::span<const double> reference, std::span<const double
 /// `ratio` - 1. Each tail is at least 1e-9; it is 1 if no tail up to 0.5 suffices. If
 /// `equal_is_below`, an interval that ends at the limit is below; else an interval that begins at
 /// the limit is above.
-Tails quantile_tails(std::span<const double> reference, std::span<const double> candidate,
-                     bool paired, double share, double ratio, bool equal_is_below = true);
+TailProbabilities quantile_tails(std::span<const double> reference,
+                                 std::span<const double> candidate, bool paired, double share,
+                                 double ratio, bool equal_is_below = true);
 
 }  // namespace lauka::stats

@@ -53,7 +53,8 @@ std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
 
 /// Returns the exact tails. All arguments are doubled: the ranks, W (`positive`) and the sum of all
 /// ranks (`total`).
-Tails counted_tails(std::vector<std::size_t> ranks, std::size_t positive, std::size_t total) {
+TailProbabilities counted_tails(std::vector<std::size_t> ranks, std::size_t positive,
+                                std::size_t total) {
   const bool untied = std::ranges::all_of(ranks, [](std::size_t rank) { return rank % 2 == 0; });
   if (untied) {
     for (std::size_t& rank : ranks) rank /= 2;
@@ -69,11 +70,11 @@ Tails counted_tails(std::vector<std::size_t> ranks, std::size_t positive, std::s
   const double all = std::ldexp(1.0, static_cast<int>(ranks.size()));
   const double smaller = at_most / all;
   const double larger = (all - at_most + counts[most]) / all;
-  return positive == most ? Tails{.above = larger, .below = smaller}
-                          : Tails{.above = smaller, .below = larger};
+  return positive == most ? TailProbabilities{.above = larger, .below = smaller}
+                          : TailProbabilities{.above = smaller, .below = larger};
 }
 
-Tails normal_tails(std::span<const std::size_t> ranks, double positive_sum) {
+TailProbabilities normal_tails(std::span<const std::size_t> ranks, double positive_sum) {
   const auto count = static_cast<double>(ranks.size());
   double squares = 0.0;
   for (const std::size_t doubled : ranks) {
@@ -132,9 +133,11 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
   std::size_t positive = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) positive += differences[i] > 0.0 ? ranks[i] : 0;
 
-  SignedRank result{.kept = ranks.size(), .positive_sum = static_cast<double>(positive) / 2.0};
+  SignedRank result{.ranked_rounds = ranks.size(),
+                    .positive_sum = static_cast<double>(positive) / 2.0};
   result.tails = ranks.size() <= kMaxExactRanks
-                     ? counted_tails(std::move(ranks), positive, result.kept * (result.kept + 1))
+                     ? counted_tails(std::move(ranks), positive,
+                                     result.ranked_rounds * (result.ranked_rounds + 1))
                      : normal_tails(ranks, result.positive_sum);
   return result;
 }
@@ -191,7 +194,7 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
   return result;
 }
 
-Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> later) {
+TailProbabilities rank_sum_tails(std::span<const double> earlier, std::span<const double> later) {
   std::vector<double> ascending(earlier.begin(), earlier.end());
   ascending.insert(ascending.end(), later.begin(), later.end());
   std::ranges::sort(ascending);
@@ -213,7 +216,7 @@ Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> la
       for (std::size_t s = most; s >= rank; --s) ways[k][s] += ways[k - 1][s - rank];
   }
   double all = 0.0;
-  Tails tails{.above = 0.0, .below = 0.0};
+  TailProbabilities tails{.above = 0.0, .below = 0.0};
   for (std::size_t s = 0; s <= most; ++s) {
     all += ways[drawn][s];
     if (s >= seen) tails.above += ways[drawn][s];

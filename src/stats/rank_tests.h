@@ -13,10 +13,10 @@ namespace lauka::stats {
 inline constexpr std::size_t kMaxExactRanks = 50;
 
 struct SignedRank {
-  std::size_t kept =
+  std::size_t ranked_rounds =
       0;  ///< number of rounds whose difference from the threshold is not a rounding error
   double positive_sum = 0.0;  ///< W: sum of the mid-ranks of rounds above the threshold
-  Tails tails{};
+  TailProbabilities tails{};
 };
 
 /// Tests if `candidate` is above or below ratio * `reference` in the same rounds (equal sizes, no
@@ -34,7 +34,7 @@ std::uint64_t signed_rank_place(std::size_t count, double probability, double wi
 struct MannWhitney {
   /// Number of pairs of samples in which the candidate is above the threshold; ties count half.
   double u = 0.0;
-  Tails tails{};
+  TailProbabilities tails{};
 };
 
 /// Tests if the candidate's samples are above or below ratio * reference (at least one sample each,
@@ -46,7 +46,7 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
 /// Returns the exact p values of the rank sum of `later` among all values (Mann & Whitney 1947);
 /// `above` is small if `later` is higher. Ties get mid-ranks. Meant for dozens of values: the time
 /// grows with the fourth power of their number.
-Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> later);
+TailProbabilities rank_sum_tails(std::span<const double> earlier, std::span<const double> later);
 
 /// Returns the position (from 1, counted from either end of the sorted differences between the two
 /// sides' samples) at which an interval ends; 0 if there are too few samples. The truth is beyond

@@ -46,7 +46,7 @@ double Resemblance::widening() const {
   return correlation * std::sqrt(to_double(count)) > kChance ? error_factor() : 1.0;
 }
 
-double Resemblance::independent_values() const {
+double Resemblance::effective_count() const {
   const double factor = widening();
   const double n = to_double(count);
   return std::max(n / (factor * factor), std::min(n, 2.0));
@@ -98,7 +98,7 @@ Widening widening_of(std::span<const double> reference, std::span<const double> 
           .of_candidate = resemblance(candidate).widening()};
 }
 
-Tails widened(const Tails& tails, double factor) {
+TailProbabilities widen_tails(const TailProbabilities& tails, double factor) {
   if (factor <= 1.0) return tails;
   const auto less_extreme = [factor](double probability) {
     if (probability <= 0.0 || probability >= 1.0) return probability;

@@ -35,7 +35,7 @@ struct Resemblance {
 
   /// Returns the number of independent values whose mean would have the same standard error. The
   /// number is at least 2, but at most `count`.
-  double independent_values() const;
+  double effective_count() const;
 
   /// True if less than a fraction `error` of independent series have such a high correlation, by
   /// the normal approximation. Always false for fewer than 20 values.
@@ -68,6 +68,6 @@ Widening widening_of(std::span<const double> reference, std::span<const double> 
 
 /// Returns the tails with their normal deviates divided by `factor`; the same tails for a factor up
 /// to 1.
-Tails widened(const Tails& tails, double factor);
+TailProbabilities widen_tails(const TailProbabilities& tails, double factor);
 
 }  // namespace lauka::stats

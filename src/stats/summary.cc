@@ -144,7 +144,7 @@ Summary summarize(std::span<const double> samples) {
                   .max = about.max,
                   .q1 = quantile(ascending, 0.25),
                   .q3 = quantile(ascending, 0.75)};
-  summary.tick = tick_of(ascending);
+  summary.smallest_step = tick_of(ascending);
   if (about.variance) summary.stddev = about.deviation();
   summary.outliers = count_outside(samples, tukey_fences(summary.q1, summary.q3, kOutlierReach));
   summary.severe_outliers =
@@ -155,7 +155,7 @@ Summary summarize(std::span<const double> samples) {
 std::optional<double> mean_half_width(std::span<const double> samples, double confidence) {
   const Moments about = moments(samples);
   if (!about.variance) return std::nullopt;
-  const double count = resemblance(samples).independent_values();
+  const double count = resemblance(samples).effective_count();
   return student_t_quantile_above((1.0 - confidence) / 2.0, count - 1.0) * about.deviation() /
          std::sqrt(count);
 }
@@ -262,7 +262,7 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
     result.separation = pooled > 0.0 ? distance / pooled : std::numeric_limits<double>::infinity();
   // The variance of a uniform distribution is a twelfth of its squared range.
   const double of_tick = tick_of(ascending) / std::sqrt(12.0);
-  result.two = distance > 4.5 * std::hypot(pooled, of_tick) && result.smaller_share >= 0.2;
+  result.is_bimodal = distance > 4.5 * std::hypot(pooled, of_tick) && result.smaller_share >= 0.2;
   return result;
 }
 

@@ -81,7 +81,7 @@ struct Summary {
   /// Number of samples more than kSevereReach interquartile ranges beyond the quartiles.
   std::size_t severe_outliers = 0;
   /// Smallest difference of two samples (tick_of); 0 if all samples are equal.
-  double tick = 0.0;
+  double smallest_step = 0.0;
 };
 
 /// Summarizes `samples` (at least one, all finite, any order).
@@ -155,7 +155,7 @@ struct TwoModes {
   /// True if the groups' means are more than 4.5 pooled standard deviations apart, also after the
   /// error of rounding to ticks is added to the deviations, and each group has at least 20% of the
   /// runs.
-  bool two = false;
+  bool is_bimodal = false;
 };
 
 /// Splits a series (any order) into two groups; nullopt for fewer than 30 runs.

@@ -141,8 +141,8 @@ bool is_by_cpus(Form form) {
 /// Returns the CPUs in `now` without the commands' CPUs; all of `cpus.rest` if none is left.
 std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus) {
   const auto own = form == Form::CpuList ? parse_cpu_list(now) : parse_mask(now);
-  auto left = cpus_not_in(cpus.commands, own.value_or(std::vector<std::uint32_t>()));
-  if (common_cpus(cpus.rest, left).empty()) left = cpus.rest;
+  auto left = cpus_not_in(cpus.command_cpus, own.value_or(std::vector<std::uint32_t>()));
+  if (common_cpus(cpus.other_cpus, left).empty()) left = cpus.other_cpus;
   return form == Form::CpuList ? cpu_list_text(left) : mask_text(left);
 }
 
@@ -151,9 +151,9 @@ class Finder {
   Finder(os::SettingFiles& files, const TuneRequest& request, const CpuChoice& cpus)
       : files_(files), request_(request), cpus_(cpus) {}
 
-  std::vector<FoundSetting> find() {
+  std::vector<SettingState> find() {
     for (const Switch& row : kSwitches) {
-      FoundSetting setting{.row = &row, .asked = is_asked(request_, row.name)};
+      SettingState setting{.row = &row, .is_requested = is_asked(request_, row.name)};
       if (row.form == Form::Affinity) {
         find_affinity(setting);
       } else if (row.form == Form::Group) {
@@ -171,36 +171,36 @@ class Finder {
   }
 
  private:
-  void find_affinity(FoundSetting& setting) {
-    setting.now = "any";
+  void find_affinity(SettingState& setting) {
+    setting.current_value = "any";
     setting.why_not = cpus_.why_not;
-    if (setting.why_not.empty()) setting.wanted = cpu_list_text(cpus_.commands);
+    if (setting.why_not.empty()) setting.wanted = cpu_list_text(cpus_.command_cpus);
   }
 
-  void find_latency(FoundSetting& setting) {
+  void find_latency(SettingState& setting) {
     const int error = files_.check_writable(std::string(setting.row->path));
     if (error != ENOENT) setting.path = setting.row->path;
-    setting.now = "not bounded";
+    setting.current_value = "not bounded";
     if (error != 0)
       refuse(setting, error);
     else
       setting.wanted = setting.row->wanted;
   }
 
-  static void refuse(FoundSetting& setting, int error) {
+  static void refuse(SettingState& setting, int error) {
     setting.why_not = std::generic_category().message(error);
     setting.needs_root = error == EACCES || error == EPERM;
   }
 
-  void add_files(const FoundSetting& row) {
+  void add_files(const SettingState& row) {
     const bool is_left_out =
-        row.row->is_alternative && std::ranges::any_of(found_, [&](const FoundSetting& setting) {
+        row.row->is_alternative && std::ranges::any_of(found_, [&](const SettingState& setting) {
           return setting.row->name == row.row->name && !setting.path.empty();
         });
     if (is_left_out) return;
     const auto paths = list_paths(files_, row.row->path);
     for (const std::string& path : paths) {
-      FoundSetting setting = row;
+      SettingState setting = row;
       setting.path = path;
       read(setting);
       found_.push_back(std::move(setting));
@@ -210,36 +210,38 @@ class Finder {
     found_.back().why_not = "not here";
   }
 
-  void read(FoundSetting& setting) {
+  void read(SettingState& setting) {
     const Switch& row = *setting.row;
     const auto now = parse_value(row.form, files_.read(setting.path).value_or(""));
     if (!now) {
       setting.why_not = "its value cannot be understood";
       return;
     }
-    setting.now = *now;
-    const std::string wanted =
-        is_by_cpus(row.form) ? wanted_cpus(row.form, setting.now, cpus_) : std::string(row.wanted);
-    if (is_by_cpus(row.form) && cpus_.commands.empty()) {
+    setting.current_value = *now;
+    const std::string wanted = is_by_cpus(row.form)
+                                   ? wanted_cpus(row.form, setting.current_value, cpus_)
+                                   : std::string(row.wanted);
+    if (is_by_cpus(row.form) && cpus_.command_cpus.empty()) {
       setting.why_not = "no CPUs are the commands' own";
-    } else if (setting.now == wanted) {
+    } else if (setting.current_value == wanted) {
       setting.wanted = wanted;
     } else if (row.form == Form::Controllers && !has_controller()) {
       setting.why_not = "cgroup v2 has no cpuset controller here";
-    } else if (row.name == "smt" && setting.now != "on") {
+    } else if (row.name == "smt" && setting.current_value != "on") {
       setting.why_not = "the machine has no SMT that can be switched";
     } else if (const int error = files_.check_writable(setting.path); error != 0) {
       refuse(setting, error);
-    } else if (!row.values.empty() && !is_listed(setting)) {
+    } else if (!row.allowed_values_file.empty() && !is_listed(setting)) {
       setting.why_not = fmt::format("the machine has no \"{}\"", row.wanted);
     } else {
       setting.wanted = wanted;
     }
   }
 
-  bool is_listed(const FoundSetting& setting) {
+  bool is_listed(const SettingState& setting) {
     return has_word(
-        files_.read(parent_of(setting.path) + std::string(setting.row->values)).value_or(""),
+        files_.read(parent_of(setting.path) + std::string(setting.row->allowed_values_file))
+            .value_or(""),
         setting.row->wanted);
   }
 
@@ -248,37 +250,37 @@ class Finder {
   }
 
   /// An "isolated" partition has no load balancing, so it suits only a single CPU.
-  void find_group(FoundSetting& setting) {
+  void find_group(SettingState& setting) {
     const std::string path(setting.row->path);
-    const FoundSetting& controllers = found_.back();
-    setting.now = "none";
+    const SettingState& controllers = found_.back();
+    setting.current_value = "none";
     if (controllers.wanted.empty()) {
       setting.why_not = controllers.why_not;
-    } else if (cpus_.commands.empty()) {
+    } else if (cpus_.command_cpus.empty()) {
       setting.why_not = "no CPUs are the commands' own";
     } else if (!files_.list(path).empty()) {
       setting.why_not = path + " is there already";
     } else {
       setting.path = path;
-      setting.wanted =
-          (cpus_.commands.size() == 1 ? "isolated " : "root ") + cpu_list_text(cpus_.commands);
+      setting.wanted = (cpus_.command_cpus.size() == 1 ? "isolated " : "root ") +
+                       cpu_list_text(cpus_.command_cpus);
     }
   }
 
   void drop_rows_that_are_not_needed() {
     std::set<std::string_view> here;
-    for (const FoundSetting& setting : found_)
+    for (const SettingState& setting : found_)
       if (!setting.path.empty()) here.insert(setting.row->name);
     std::set<std::string_view> said;
-    std::erase_if(found_, [&](const FoundSetting& setting) {
+    std::erase_if(found_, [&](const SettingState& setting) {
       if (!setting.path.empty() || setting.row->form == Form::Affinity) return false;
       return here.contains(setting.row->name) ? setting.row->form != Form::Group
                                               : !said.insert(setting.row->name).second;
     });
     const auto group = std::ranges::find(
-        found_, Form::Group, [](const FoundSetting& setting) { return setting.row->form; });
+        found_, Form::Group, [](const SettingState& setting) { return setting.row->form; });
     if (group == found_.end() || !group->wanted.empty()) return;
-    for (FoundSetting& setting : found_) {
+    for (SettingState& setting : found_) {
       if (setting.row->form != Form::Controllers || setting.wanted.empty()) continue;
       setting.wanted.clear();
       setting.why_not = group->why_not;
@@ -288,7 +290,7 @@ class Finder {
   os::SettingFiles& files_;
   const TuneRequest& request_;
   const CpuChoice& cpus_;
-  std::vector<FoundSetting> found_{};
+  std::vector<SettingState> found_{};
 };
 
 /// Returns the word in brackets; `text` itself if it has no brackets.
@@ -327,7 +329,7 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
       !strange.empty())
     return Error{fmt::format("{}: lauka may not run on CPU {}", given, strange.front()),
                  fmt::format("choose from {}", cpu_list_text(common_cpus(facts.allowed, online)))};
-  if (choice.rest.empty())
+  if (choice.other_cpus.empty())
     return Error{given + " leaves no CPU to the rest of the system", "leave one out"};
   return choice;
 }
@@ -372,20 +374,22 @@ struct ListLine {
   bool asked = false;
 };
 
-ListLine make_list_line(const Switch& row, const std::vector<FoundSetting>& found) {
+ListLine make_list_line(const Switch& row, const std::vector<SettingState>& found) {
   ListLine line;
-  for (const FoundSetting& setting : found) {
+  for (const SettingState& setting : found) {
     if (setting.row->name != row.name) continue;
-    line.asked = setting.asked;
+    line.asked = setting.is_requested;
     if (setting.row->form == Form::Controllers && !setting.wanted.empty()) continue;
     ++line.files;
     if (setting.wanted.empty())
-      line.stays.insert((setting.now.empty() || setting.path.empty() ? "" : setting.now + ", ") +
+      line.stays.insert((setting.current_value.empty() || setting.path.empty()
+                             ? ""
+                             : setting.current_value + ", ") +
                         setting.why_not);
-    else if (setting.wanted == setting.now)
-      line.stays.insert(setting.now + " already");
+    else if (setting.wanted == setting.current_value)
+      line.stays.insert(setting.current_value + " already");
     else
-      line.changes.insert(setting.now + " -> " + setting.wanted);
+      line.changes.insert(setting.current_value + " -> " + setting.wanted);
   }
   return line;
 }
@@ -447,16 +451,18 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
   const Cpus online = online_cpus(files);
   if (!request.cpus.empty()) return given_cpus(request, online, facts);
   auto from = common_cpus(facts.allowed, online);
-  if (!facts.fastest.empty()) from = common_cpus(facts.fastest, from);
+  if (!facts.preferred_kind_cpus.empty()) from = common_cpus(facts.preferred_kind_cpus, from);
   CpuChoice choice;
-  choice.commands = of_one_node(files, whole_cores(files, online, from, is_asked(request, "smt")));
-  choice.rest = cpus_not_in(choice.commands, online);
-  if (!is_asked(request, "cpus")) return CpuChoice{.rest = online, .why_not = "not asked for"};
-  if (choice.commands.empty()) choice.why_not = "there is no core besides the first CPU's";
+  choice.command_cpus =
+      of_one_node(files, whole_cores(files, online, from, is_asked(request, "smt")));
+  choice.other_cpus = cpus_not_in(choice.command_cpus, online);
+  if (!is_asked(request, "cpus"))
+    return CpuChoice{.other_cpus = online, .why_not = "not asked for"};
+  if (choice.command_cpus.empty()) choice.why_not = "there is no core besides the first CPU's";
   return choice;
 }
 
-std::vector<FoundSetting> find_settings(os::SettingFiles& files, const TuneRequest& request,
+std::vector<SettingState> find_settings(os::SettingFiles& files, const TuneRequest& request,
                                         const CpuChoice& cpus) {
   return Finder(files, request, cpus).find();
 }
@@ -481,7 +487,7 @@ bool is_asked(const TuneRequest& request, std::string_view name) {
   return asked;
 }
 
-std::string list_text(const std::vector<FoundSetting>& found, const CpuChoice& cpus) {
+std::string list_text(const std::vector<SettingState>& found, const CpuChoice& cpus) {
   constexpr std::size_t name_width = 12;
   std::string text;
   for (const Switch& row : kSwitches) {
@@ -494,9 +500,9 @@ std::string list_text(const std::vector<FoundSetting>& found, const CpuChoice& c
     text += fmt::format("{} {:<{}}{}\n  {:<{}}{}\n", line.asked ? '+' : '-', row.name, name_width,
                         values, "", name_width, row.help);
   }
-  if (!cpus.commands.empty())
+  if (!cpus.command_cpus.empty())
     text += fmt::format("\nCPUs of the commands: {}; of everything else: {}\n",
-                        cpu_list_text(cpus.commands), cpu_list_text(cpus.rest));
+                        cpu_list_text(cpus.command_cpus), cpu_list_text(cpus.other_cpus));
   return text + "\n+ is switched with --tune; --tune=+NAME,-NAME changes the choice\n";
 }
 

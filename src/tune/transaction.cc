@@ -104,17 +104,17 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
     const auto now = value_now(files, change);
     if (!now || *now == change.before) continue;
     if (foreign.contains(&change)) {
-      restored.changed.push_back(
+      restored.foreign_change_messages.push_back(
           fmt::format("{} was changed to {} by another program and is left so (it was {})",
                       change.path, one_line(*now), change.before));
       continue;
     }
     const int error = write_value(files, change, change.before);
     if (error != 0 && change.row->form != Form::Controllers)
-      restored.failed.push_back(fmt::format("cannot restore {} to {}: {}", change.path,
-                                            change.before, message_of(error)));
+      restored.failure_messages.push_back(fmt::format("cannot restore {} to {}: {}", change.path,
+                                                      change.before, message_of(error)));
     else
-      ++restored.settings;
+      ++restored.restored_count;
   }
   return restored;
 }
@@ -125,7 +125,7 @@ RestoreResult restore_journal(os::SettingFiles& files, const Journal& journal) {
   RestoreResult restored;
   if (journal.is_whole && journal.boot == boot_id(files))
     restored = restore_changes(files, journal.changes);
-  if (restored.failed.empty()) static_cast<void>(files.remove(kJournal));
+  if (restored.failure_messages.empty()) static_cast<void>(files.remove(kJournal));
   return restored;
 }
 
@@ -156,7 +156,7 @@ Result<void> claim(os::SettingFiles& files) {
   for (int i = 0; i < most_tries; ++i) {
     error = files.make_folder(kJournalFolder);
     if (error != 0 && error != EEXIST) break;
-    const auto pid = holder(files);
+    const auto pid = journal_writer_pid(files);
     const bool is_ending = pid && !files.is_alive(*pid);  // its launcher may be restoring
     error = lock_patiently(files, is_ending ? kPatience : std::chrono::milliseconds(0));
     if (error == 0) return {};
@@ -211,13 +211,13 @@ std::optional<Journal> parse_journal(std::string_view text) {
   return journal;
 }
 
-std::optional<int> holder(os::SettingFiles& files) {
+std::optional<int> journal_writer_pid(os::SettingFiles& files) {
   const auto journal = parse_journal(files.read(kJournal).value_or(""));
   return journal ? std::optional(journal->pid) : std::nullopt;
 }
 
-Result<std::optional<RestoreResult>> restore_left(os::SettingFiles& files,
-                                                  std::chrono::milliseconds patience) {
+Result<std::optional<RestoreResult>> restore_leftover_settings(os::SettingFiles& files,
+                                                               std::chrono::milliseconds patience) {
   const int error = lock_patiently(files, patience);
   if (error == EWOULDBLOCK) return std::optional<RestoreResult>{};
   if (error == ENOENT) return std::optional(RestoreResult{});
@@ -233,8 +233,9 @@ Result<std::optional<RestoreResult>> restore_left(os::SettingFiles& files,
   return std::optional(restored->value_or(RestoreResult{}));
 }
 
-void restore_after(os::SettingFiles& files, int pid) {
-  if (holder(files) == pid) static_cast<void>(restore_left(files, kPatience));
+void restore_if_written_by(os::SettingFiles& files, int pid) {
+  if (journal_writer_pid(files) == pid)
+    static_cast<void>(restore_leftover_settings(files, kPatience));
 }
 
 Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& files,
@@ -249,18 +250,18 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
     return left.error();
   }
   tuned->found_left_ = *std::move(left);
-  if (tuned->found_left_ && !tuned->found_left_->failed.empty()) {
+  if (tuned->found_left_ && !tuned->found_left_->failure_messages.empty()) {
     tuned->is_over_ = true;
     files.unlock();
-    return Error{
-        "what an earlier lauka changed cannot be restored: " + tuned->found_left_->failed.front(),
-        fmt::format("restore it by hand, then remove {}", kJournalFolder)};
+    return Error{"what an earlier lauka changed cannot be restored: " +
+                     tuned->found_left_->failure_messages.front(),
+                 fmt::format("restore it by hand, then remove {}", kJournalFolder)};
   }
-  const std::vector<FoundSetting> found = find_settings(files, request, cpus);
-  for (const FoundSetting& setting : found) {
+  const std::vector<SettingState> found = find_settings(files, request, cpus);
+  for (const SettingState& setting : found) {
     const Form form = setting.row->form;
     if (setting.changes() && form != Form::Latency && form != Form::Affinity)
-      tuned->changes_.push_back({setting.row, setting.path, setting.now, setting.wanted});
+      tuned->changes_.push_back({setting.row, setting.path, setting.current_value, setting.wanted});
   }
   const Journal journal{boot_id(files), files.own_pid(), tuned->changes_, true};
   if (const int error = files.append(kJournal, journal_text(journal)); error != 0)
@@ -269,7 +270,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
   for (const SettingChange& change : tuned->changes_)
     if (const int error = tuned->apply(change); error != 0)
       tuned->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
-  tuned->in_force_.cpus = cpus.commands;
+  tuned->in_force_.cpus = cpus.command_cpus;
   tuned->note(found);
   return tuned;
 }
@@ -306,9 +307,10 @@ void TuningSession::go_on() {
   if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }
 
-void TuningSession::note(const std::vector<FoundSetting>& found) {
-  for (const FoundSetting& setting : found) {
-    if (!setting.asked || (setting.row->form == Form::Controllers && !setting.wanted.empty()))
+void TuningSession::note(const std::vector<SettingState>& found) {
+  for (const SettingState& setting : found) {
+    if (!setting.is_requested ||
+        (setting.row->form == Form::Controllers && !setting.wanted.empty()))
       continue;
     const std::string name(setting.row->name);
     int error = 0;
@@ -322,7 +324,7 @@ void TuningSession::note(const std::vector<FoundSetting>& found) {
     if (error != 0) why = message_of(error);
     if (refusal != refused_.end()) why = refusal->second;
     if (!why.empty()) {
-      auto& all = in_force_.untuned;
+      auto& all = in_force_.failed_switches;
       const auto same = std::ranges::find(all, name, &UntunedSwitch::name);
       if (same == all.end()) all.push_back({name, why});
       continue;
@@ -330,7 +332,7 @@ void TuningSession::note(const std::vector<FoundSetting>& found) {
     auto& all = in_force_.switched;
     auto same = std::ranges::find(all, name, &TunedSwitch::name);
     if (same == all.end()) same = all.insert(all.end(), {name});
-    add_value(same->before, setting.now);
+    add_value(same->before, setting.current_value);
     add_value(same->during, setting.wanted);
     ++same->files;
   }
@@ -340,7 +342,7 @@ const RestoreResult& TuningSession::restore() {
   if (std::exchange(is_over_, true)) return restored_;
   files_.release_latency();
   restored_ = restore_journal(files_, Journal{boot_id(files_), 0, changes_, true});
-  std::ranges::copy(not_changed_again_, std::back_inserter(restored_.changed));
+  std::ranges::copy(not_changed_again_, std::back_inserter(restored_.foreign_change_messages));
   static_cast<void>(files_.remove(kJournalFolder));
   files_.unlock();
   return restored_;

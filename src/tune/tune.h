@@ -36,7 +36,8 @@ struct Switch {
   std::string_view path;    ///< path of the setting's files, '*' for a number; empty: no file
   std::string_view wanted;  ///< value to write; empty: depends on the commands' CPUs
   std::string_view help{};
-  std::string_view values{};    ///< file next to `path` that must list `wanted`; may be empty
+  std::string_view
+      allowed_values_file{};    ///< file next to `path` that must list `wanted`; may be empty
   bool is_alternative = false;  ///< true: used only if earlier rows of this name have no files
 };
 
@@ -48,14 +49,15 @@ const Switch* find_switch(std::string_view path);
 std::optional<std::string> parse_value(Form form, std::string_view text);
 
 struct CpuChoice {
-  std::vector<std::uint32_t> commands{};
-  std::vector<std::uint32_t> rest{};
+  std::vector<std::uint32_t> command_cpus{};
+  std::vector<std::uint32_t> other_cpus{};
   std::string why_not{};  ///< reason why `commands` is empty
 };
 
 struct CpuFacts {
   std::vector<std::uint32_t> allowed{};
-  std::vector<std::uint32_t> fastest{};  ///< CPUs of the preferred core kind; empty: one kind only
+  std::vector<std::uint32_t>
+      preferred_kind_cpus{};  ///< CPUs of the preferred core kind; empty: one kind only
 };
 
 /// Chooses the commands' CPUs: CPUs that `request` names; else whole cores on one memory node, but
@@ -64,19 +66,19 @@ struct CpuFacts {
 Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
                               const CpuFacts& facts);
 
-struct FoundSetting {
+struct SettingState {
   const Switch* row = nullptr;
-  bool asked = false;
+  bool is_requested = false;
   std::string path{};
-  std::string now{};     ///< current value; empty if unknown
-  std::string wanted{};  ///< value for tuning; empty if the setting cannot be changed
+  std::string current_value{};  ///< current value; empty if unknown
+  std::string wanted{};         ///< value for tuning; empty if the setting cannot be changed
   std::string why_not{};
   bool needs_root = false;  ///< true if lauka lacks the rights to change the setting
 
-  bool changes() const { return asked && !wanted.empty() && now != wanted; }
+  bool changes() const { return is_requested && !wanted.empty() && current_value != wanted; }
 };
 
-std::vector<FoundSetting> find_settings(os::SettingFiles& files, const TuneRequest& request,
+std::vector<SettingState> find_settings(os::SettingFiles& files, const TuneRequest& request,
                                         const CpuChoice& cpus);
 
 Result<void> check_names(const TuneRequest& request);
@@ -87,7 +89,7 @@ bool is_asked(const TuneRequest& request, std::string_view name);
 /// Reads throttling, stolen time and temperature. `cpus`: the commands' CPUs; empty: all CPUs.
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus);
 
-std::string list_text(const std::vector<FoundSetting>& found, const CpuChoice& cpus);
+std::string list_text(const std::vector<SettingState>& found, const CpuChoice& cpus);
 
 // Tuning is a transaction. Before lauka changes the first setting, the journal has the old values.
 // Only the process that holds the lock of the journal's folder changes or restores settings: lauka;
@@ -118,22 +120,22 @@ std::string journal_text(const Journal& journal);
 std::optional<Journal> parse_journal(std::string_view text);
 
 struct RestoreResult {
-  std::size_t settings = 0;
+  std::size_t restored_count = 0;
   /// Messages about settings that another program changed, or that go_on() could not tune again.
-  std::vector<std::string> changed{};
-  std::vector<std::string> failed{};
+  std::vector<std::string> foreign_change_messages{};
+  std::vector<std::string> failure_messages{};
 };
 
 /// Restores the settings of a killed lauka, if any. Waits up to `patience` for the lock. nullopt if
 /// another process then holds the lock. On an error, keeps the journal.
-Result<std::optional<RestoreResult>> restore_left(os::SettingFiles& files,
-                                                  std::chrono::milliseconds patience = {});
+Result<std::optional<RestoreResult>> restore_leftover_settings(
+    os::SettingFiles& files, std::chrono::milliseconds patience = {});
 
 /// Restores the settings of a killed lauka if the process `pid` wrote the journal.
-void restore_after(os::SettingFiles& files, int pid);
+void restore_if_written_by(os::SettingFiles& files, int pid);
 
 /// Returns the id of the process that wrote the journal; nullopt without a valid journal.
-std::optional<int> holder(os::SettingFiles& files);
+std::optional<int> journal_writer_pid(os::SettingFiles& files);
 
 /// A tuned machine. The destructor calls restore().
 class TuningSession : NonCopyable {
@@ -160,16 +162,16 @@ class TuningSession : NonCopyable {
 
   /// Returns the path of the file with which runs join the control group that has CPUs of its own;
   /// empty without such a group, or while tuning is paused.
-  const std::string& group() const { return group_; }
+  const std::string& own_cpus_group_file() const { return group_; }
 
   /// Returns what begin() restored of a killed lauka; nullopt without a journal.
-  const std::optional<RestoreResult>& found_left() const { return found_left_; }
+  const std::optional<RestoreResult>& leftovers_restored() const { return found_left_; }
 
  private:
   explicit TuningSession(os::SettingFiles& files) : files_(files) {}
 
   int apply(const SettingChange& change);
-  void note(const std::vector<FoundSetting>& found);
+  void note(const std::vector<SettingState>& found);
 
   os::SettingFiles& files_;
   std::vector<SettingChange> changes_{};

@@ -72,7 +72,7 @@ int main() {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     // Half of the threads are the command's: the sum of their numbers, 1000, 1002, ...
     const std::uint64_t half = kThreads / 2;
-    if (counts.fault || counts.command[0] != half * 1000 + half * (half - 1)) {
+    if (counts.fault || counts.command_sums[0] != half * 1000 + half * (half - 1)) {
       fmt::print("the counts are wrong\n");
       return EXIT_FAILURE;
     }

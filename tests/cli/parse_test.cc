@@ -32,36 +32,38 @@ Options with(Words words) {
 }
 
 std::string filter_of(const Words& words) {
-  return options(words).inquiry.value().text;
+  return options(words).inquiry.value().filter_or_topic;
 }
 
 }  // namespace
 
 TEST_CASE("commands are the words that are no options, before, between and after these") {
-  CHECK(options({"./old", "./new -O2"}).commands.texts == Words{"./old", "./new -O2"});
-  CHECK(options({"--", "./old", "./new -O2"}).commands.texts == Words{"./old", "./new -O2"});
-  CHECK(options({"-r", "5", "./old", "-q", "./new"}).commands.texts == Words{"./old", "./new"});
+  CHECK(options({"./old", "./new -O2"}).commands.command_lines == Words{"./old", "./new -O2"});
+  CHECK(options({"--", "./old", "./new -O2"}).commands.command_lines ==
+        Words{"./old", "./new -O2"});
+  CHECK(options({"-r", "5", "./old", "-q", "./new"}).commands.command_lines ==
+        Words{"./old", "./new"});
   const Options after = options({"./old", "./new", "-r", "5"});
-  CHECK(after.commands.texts == Words{"./old", "./new"});
+  CHECK(after.commands.command_lines == Words{"./old", "./new"});
   CHECK(after.run.runs == 5);
 }
 
 TEST_CASE("after -- everything is a command") {
-  CHECK(options({"--", "-x", "--help", "--", "-r"}).commands.texts ==
+  CHECK(options({"--", "-x", "--help", "--", "-r"}).commands.command_lines ==
         Words{"-x", "--help", "--", "-r"});
-  CHECK(options({"./old", "--", "--runs"}).commands.texts == Words{"./old", "--runs"});
+  CHECK(options({"./old", "--", "--runs"}).commands.command_lines == Words{"./old", "--runs"});
 }
 
 TEST_CASE("without options the defaults are the contract's") {
   const Options o = options({"./old"});
   CHECK(o.run.min_runs == 10);
-  CHECK(o.run.duration == seconds(5));
+  CHECK(o.run.time_per_command == seconds(5));
   CHECK(o.run.warmup == 1);
   CHECK_FALSE(o.run.order.has_value());
   CHECK_FALSE(o.commands.shell.has_value());
   CHECK_FALSE(o.run.ignore_failure.has_value());
   CHECK_FALSE(o.run.as_root);
-  CHECK(o.counting.metrics == MetricSelection::Default);
+  CHECK(o.counting.metric_selection == MetricSelection::Default);
   CHECK(o.counting.engine == EngineChoice::Auto);
   CHECK_FALSE(o.gates.confidence.has_value());
   CHECK(o.output.color == ColorChoice::Auto);
@@ -74,7 +76,7 @@ TEST_CASE("the number of runs: -r, -m, -M, -d, -w") {
   CHECK(with({"--runs=1000000000"}).run.runs == 1'000'000'000);
   CHECK(with({"-m", "3"}).run.min_runs == 3);
   CHECK(with({"-M", "30"}).run.max_runs == 30);
-  CHECK(with({"-d", "500ms"}).run.duration == milliseconds(500));
+  CHECK(with({"-d", "500ms"}).run.time_per_command == milliseconds(500));
   CHECK(with({"-w", "0"}).run.warmup == 0);
 }
 
@@ -95,20 +97,20 @@ TEST_CASE("the order of runs: --order, --seed, --timeout") {
 
 TEST_CASE("names go to the commands in order") {
   const Options o = options({"-n", "a", "./old", "--command-name", "b", "./new"});
-  CHECK(o.commands.texts == Words{"./old", "./new"});
+  CHECK(o.commands.command_lines == Words{"./old", "./new"});
   CHECK(o.commands.names == Words{"a", "b"});
   CHECK(with({"-n", "-fast"}).commands.names == Words{"-fast"});
 }
 
 TEST_CASE("--reference comes first and does not shift the names of the others") {
   const Options o = options({"./new", "-n", "new", "--reference", "./old -x"});
-  CHECK(o.commands.texts == Words{"./old -x", "./new"});
+  CHECK(o.commands.command_lines == Words{"./old -x", "./new"});
   CHECK(o.commands.names == Words{"", "new"});
   const Options named =
       options({"--reference", "./old", "--reference-name", "old", "./new", "./newer"});
-  CHECK(named.commands.texts == Words{"./old", "./new", "./newer"});
+  CHECK(named.commands.command_lines == Words{"./old", "./new", "./newer"});
   CHECK(named.commands.names == Words{"old"});
-  CHECK(options({"--reference", "./old"}).commands.texts == Words{"./old"});
+  CHECK(options({"--reference", "./old"}).commands.command_lines == Words{"./old"});
 }
 
 TEST_CASE("a shell is split into words; of --shell, -S and -N the last counts") {
@@ -121,18 +123,18 @@ TEST_CASE("a shell is split into words; of --shell, -S and -N the last counts") 
 }
 
 TEST_CASE("--ignore-failure takes statuses in its own word only, never the next command") {
-  CHECK(options({"-i", "./old"}).commands.texts == Words{"./old"});
-  CHECK(options({"-i", "./old"}).run.ignore_failure.value().any);
-  CHECK(options({"--ignore-failure", "./old"}).commands.texts == Words{"./old"});
-  CHECK(options({"./old", "--ignore-failure"}).run.ignore_failure.value().any);
-  CHECK(with({"--ignore-failure"}).run.ignore_failure.value().any);
+  CHECK(options({"-i", "./old"}).commands.command_lines == Words{"./old"});
+  CHECK(options({"-i", "./old"}).run.ignore_failure.value().ignores_all);
+  CHECK(options({"--ignore-failure", "./old"}).commands.command_lines == Words{"./old"});
+  CHECK(options({"./old", "--ignore-failure"}).run.ignore_failure.value().ignores_all);
+  CHECK(with({"--ignore-failure"}).run.ignore_failure.value().ignores_all);
   for (const char* word : {"--ignore-failure=1,255", "-i1,255", "-i=1,255", "-qi1,255"}) {
     CAPTURE(word);
     const IgnoreFailure some = with({word}).run.ignore_failure.value();
-    CHECK_FALSE(some.any);
+    CHECK_FALSE(some.ignores_all);
     CHECK(some.statuses == std::vector<int>{1, 255});
   }
-  CHECK(with({"-i3", "-i"}).run.ignore_failure.value().any);
+  CHECK(with({"-i3", "-i"}).run.ignore_failure.value().ignores_all);
 }
 
 TEST_CASE("input and output: --input, --output, --show-output") {
@@ -161,14 +163,15 @@ TEST_CASE("what is measured: --engine, --user-only, --single-pass, --metrics") {
   CHECK(with({"--engine", "none"}).counting.engine == EngineChoice::None);
   CHECK(with({"--user-only"}).counting.user_only);
   CHECK(with({"--single-pass"}).counting.single_pass);
-  CHECK(with({"--metrics", "default"}).counting.metrics == MetricSelection::Default);
-  CHECK(with({"--metrics", "time"}).counting.metrics == MetricSelection::Time);
-  CHECK(with({"--metrics", "all"}).counting.metrics == MetricSelection::All);
+  CHECK(with({"--metrics", "default"}).counting.metric_selection == MetricSelection::Default);
+  CHECK(with({"--metrics", "time"}).counting.metric_selection == MetricSelection::Time);
+  CHECK(with({"--metrics", "all"}).counting.metric_selection == MetricSelection::All);
 }
 
 TEST_CASE("the sampling period is a time, 1 ms where it is not given") {
-  CHECK(with({}).counting.period == std::chrono::milliseconds(1));
-  CHECK(with({"--period", "500us"}).counting.period == std::chrono::microseconds(500));
+  CHECK(with({}).counting.thread_sampling_period == std::chrono::milliseconds(1));
+  CHECK(with({"--period", "500us"}).counting.thread_sampling_period ==
+        std::chrono::microseconds(500));
 }
 
 TEST_CASE("--explain-events runs nothing, with or without commands, and takes a kpep database") {
@@ -180,7 +183,7 @@ TEST_CASE("--explain-events runs nothing, with or without commands, and takes a 
     REQUIRE(options.inquiry.has_value());
     CHECK(options.inquiry->kind == InquiryKind::ExplainEvents);
     CHECK(options.counting.events == Words{"a", "b"});
-    CHECK(options.counting.kpep == "f.plist");
+    CHECK(options.counting.event_database_path == "f.plist");
   }
 }
 
@@ -196,7 +199,7 @@ TEST_CASE("-l takes its text in the same word or the next one") {
 TEST_CASE("--fail-if-slower is a gate on wall time, with a percentage in its own word or without") {
   const auto limit = [](const Words& words) {
     const Options o = options(words);
-    CHECK(o.commands.texts == Words{"./old", "./new"});
+    CHECK(o.commands.command_lines == Words{"./old", "./new"});
     REQUIRE(o.gates.conditions.size() == 1);
     CHECK(o.gates.conditions.front().metric == "wall_time");
     return o.gates.conditions.front().limit_percent;
@@ -238,16 +241,16 @@ TEST_CASE("--fail-if may be of a drop, and of a value with a unit") {
     return options({"--fail-if", text, "./old", "./new"}).gates.conditions.at(0);
   };
   CHECK(gate("ipc < -5").below);
-  CHECK_FALSE(gate("ipc < -5").bound);
+  CHECK_FALSE(gate("ipc < -5").limit_value);
   CHECK_FALSE(gate("ipc > 5").below);
   const Condition time = gate("wall_time > 200ms");
-  CHECK(time.bound == 0.2);
+  CHECK(time.limit_value == 0.2);
   CHECK(time.bound_text == "200ms");
   CHECK(time.bound_unit == Unit::Seconds);
   CHECK_FALSE(time.below);
-  CHECK(gate("peak_rss>64 MiB").bound == 67108864.0);
+  CHECK(gate("peak_rss>64 MiB").limit_value == 67108864.0);
   CHECK(gate("peak_rss>64 MiB").bound_unit == Unit::Bytes);
-  CHECK(gate("instructions < 1.5G").bound == 1.5e9);
+  CHECK(gate("instructions < 1.5G").limit_value == 1.5e9);
   CHECK(gate("instructions < 1.5G").below);
 }
 
@@ -265,11 +268,11 @@ TEST_CASE("a gate given twice is one, since each one makes the others stricter")
 }
 
 TEST_CASE("--fail-if-inconclusive and --precision") {
-  CHECK_FALSE(options({"./old"}).gates.fail_if_inconclusive);
+  CHECK_FALSE(options({"./old"}).gates.inconclusive_status);
   CHECK(options({"--fail-if-inconclusive", "--fail-if-slower=5", "./old"})
-            .gates.fail_if_inconclusive == 4);
+            .gates.inconclusive_status == 4);
   CHECK(options({"--fail-if-inconclusive=125", "--fail-if-slower=5", "./old"})
-            .gates.fail_if_inconclusive == 125);
+            .gates.inconclusive_status == 125);
   CHECK_FALSE(options({"./old"}).gates.precision.has_value());
   CHECK(options({"--precision", "0.5", "./old"}).gates.precision == 0.005);
   CHECK(options({"--precision=2%", "./old"}).gates.precision == 0.02);
@@ -305,7 +308,7 @@ TEST_CASE("--env is split as a shell does, --output may be given for each comman
 TEST_CASE("an option of several words takes just these, in any place") {
   const Options o = options({"-L", "n", "1,2", "./old {n}", "-qP", "m", "-1", "4", "./new {m}",
                              "--parameter-list", "k", "-a,", "-D", "0.5"});
-  CHECK(o.commands.texts == Words{"./old {n}", "./new {m}"});
+  CHECK(o.commands.command_lines == Words{"./old {n}", "./new {m}"});
   CHECK(o.output.verbosity == Verbosity::Quiet);
   REQUIRE(o.commands.parameters.size() == 3);
   CHECK(o.commands.parameters[0].name == "n");
@@ -332,12 +335,12 @@ TEST_CASE("one step serves all scans, or each has its own, in their order") {
 }
 
 TEST_CASE("--metrics: default, time, all, or a list") {
-  CHECK(with({"--metrics", "time"}).counting.metrics == MetricSelection::Time);
-  CHECK(with({"--metrics", "all"}).counting.metrics == MetricSelection::All);
+  CHECK(with({"--metrics", "time"}).counting.metric_selection == MetricSelection::Time);
+  CHECK(with({"--metrics", "all"}).counting.metric_selection == MetricSelection::All);
   const Options o = with({"--metrics", "wall_time:ms,cpu/event=1,umask=2/,peak_rss"});
-  CHECK(o.counting.metrics == MetricSelection::Listed);
-  CHECK(o.counting.metric_list == Words{"wall_time:ms", "cpu/event=1,umask=2/", "peak_rss"});
-  CHECK(with({"--metrics", "peak_rss", "--metrics", "default"}).counting.metrics ==
+  CHECK(o.counting.metric_selection == MetricSelection::Listed);
+  CHECK(o.counting.listed_rows == Words{"wall_time:ms", "cpu/event=1,umask=2/", "peak_rss"});
+  CHECK(with({"--metrics", "peak_rss", "--metrics", "default"}).counting.metric_selection ==
         MetricSelection::Default);
 }
 
@@ -367,14 +370,15 @@ TEST_CASE("hyperfine's words for what lauka has: --style, --min-benchmarking-tim
   CHECK(with({"--style", "none"}).output.verbosity == Verbosity::Quiet);
   CHECK(with({"--style=auto"}).output.color == ColorChoice::Auto);
   CHECK_FALSE(parsed({"--style", "fancy", "--", "a"}));
-  CHECK(with({"--min-benchmarking-time", "2"}).run.duration ==
-        with({"--duration", "2s"}).run.duration);
-  CHECK(with({"--min-benchmarking-time=1.5"}).run.duration == with({"-d", "1.5"}).run.duration);
-  CHECK(options({"--", "--min-benchmarking-time"}).commands.texts ==
+  CHECK(with({"--min-benchmarking-time", "2"}).run.time_per_command ==
+        with({"--duration", "2s"}).run.time_per_command);
+  CHECK(with({"--min-benchmarking-time=1.5"}).run.time_per_command ==
+        with({"-d", "1.5"}).run.time_per_command);
+  CHECK(options({"--", "--min-benchmarking-time"}).commands.command_lines ==
         Words{"--min-benchmarking-time"});
   CHECK(with({"--sort", "mean-time"}).output.presentation.sort == SortChoice::Time);
   CHECK(with({"--sort", "auto"}).output.presentation.sort == SortChoice::Command);
-  CHECK(with({"--ignore-failure=all-non-zero"}).run.ignore_failure->any);
+  CHECK(with({"--ignore-failure=all-non-zero"}).run.ignore_failure->ignores_all);
 }
 
 TEST_CASE("how tables look: --table, --sort, --marks, --time-unit") {
@@ -396,7 +400,7 @@ TEST_CASE("how tables look: --table, --sort, --marks, --time-unit") {
 }
 
 TEST_CASE("blanks around the names of a list are no part of them") {
-  CHECK(with({"--metrics", "wall_time, peak_rss"}).counting.metric_list ==
+  CHECK(with({"--metrics", "wall_time, peak_rss"}).counting.listed_rows ==
         Words{"wall_time", "peak_rss"});
   CHECK(with({"-e", " cycles , branches"}).counting.events == Words{"cycles", "branches"});
   CHECK_FALSE(parsed({"-e", "cycles, ", "--", "a"}));
@@ -413,7 +417,7 @@ TEST_CASE("letters combine, and the last one's value may follow with or without 
   for (const Words& words : {Words{"-iqr10"}, Words{"-iqr", "10"}, Words{"-iqr=10"}}) {
     CAPTURE(words.front());
     const Options o = with(words);
-    CHECK(o.run.ignore_failure.value().any);
+    CHECK(o.run.ignore_failure.value().ignores_all);
     CHECK(o.output.verbosity == Verbosity::Quiet);
     CHECK(o.run.runs == 10);
   }
@@ -423,9 +427,9 @@ TEST_CASE("letters combine, and the last one's value may follow with or without 
 
 TEST_CASE("--profile takes a period, which must be from 50us to 1s, and has functions") {
   using namespace std::chrono_literals;
-  CHECK_FALSE(with({}).counting.profile.has_value());
-  CHECK(with({"--profile"}).counting.profile == 1ms);
-  CHECK(with({"--profile=250us"}).counting.profile == 250us);
+  CHECK_FALSE(with({}).counting.profiling_period.has_value());
+  CHECK(with({"--profile"}).counting.profiling_period == 1ms);
+  CHECK(with({"--profile=250us"}).counting.profiling_period == 250us);
   for (const char* const wrong : {"--profile=49us", "--profile=1001ms", "--profile=often"})
     CHECK_FALSE(parsed({wrong, "./old"}));
   CHECK(parsed({"--profile", "--functions", "./old"}));
@@ -435,9 +439,9 @@ TEST_CASE("--functions takes a number of rows or a regular expression, and needs
   const auto functions = [](const std::string& option) {
     return with({"--engine", "dhat,cachegrind", option}).output.presentation.functions;
   };
-  CHECK(functions("--functions") == FunctionRows{});
-  CHECK(functions("--functions=5") == FunctionRows{5, ""});
-  CHECK(functions("--functions=^parse") == FunctionRows{20, "^parse"});
+  CHECK(functions("--functions") == FunctionChoice{});
+  CHECK(functions("--functions=5") == FunctionChoice{5, ""});
+  CHECK(functions("--functions=^parse") == FunctionChoice{20, "^parse"});
   for (const char* const wrong : {"--functions=0", "--functions=("})
     CHECK_FALSE(parsed({"--engine", "cachegrind", wrong, "./old"}));
   CHECK_FALSE(parsed({"--functions", "./old"}));
@@ -494,7 +498,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
   for (const OptionInfo& option : option_table()) {
     CAPTURE(option.spelling());
     std::string value;
-    if (option.takes != Takes::Nothing) {
+    if (option.takes != ValueForm::Nothing) {
       // The first of the choices, or something that suits any other option that takes one.
       value = option.value.find('|') == std::string_view::npos
                   ? "99"
@@ -512,8 +516,9 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     }
     // For --reference-name, --fail-if-inconclusive and -D.
     Words words = {"--reference", "./older", "./old", "--fail-if-slower", "-P", "n", "1", "9"};
-    if (option.takes == Takes::TwoWords || option.takes == Takes::ThreeWords) {
-      const Words own = option.takes == Takes::TwoWords ? Words{"m", "1"} : Words{"m", "1", "2"};
+    if (option.takes == ValueForm::TwoWords || option.takes == ValueForm::ThreeWords) {
+      const Words own =
+          option.takes == ValueForm::TwoWords ? Words{"m", "1"} : Words{"m", "1", "2"};
       for (const std::string& spelled : {option.spelling(), std::string{'-', option.letter}}) {
         Words all = words;
         all.push_back(spelled);
@@ -551,7 +556,7 @@ TEST_CASE("no name and no letter is in the table twice, and its groups are whole
     CAPTURE(option.spelling());
     CHECK((option.name.empty() || seen.insert(std::string(option.name)).second));
     CHECK((option.letter == '\0' || seen.insert(std::string{option.letter}).second));
-    CHECK((option.takes == Takes::Nothing) == option.value.empty());
+    CHECK((option.takes == ValueForm::Nothing) == option.value.empty());
     CHECK(option.group >= group);
     group = option.group;
   }
@@ -594,9 +599,9 @@ TEST_CASE("kinds of core that contradict themselves are refused in one line") {
 }
 
 TEST_CASE("a kind of core is preferred by its letter") {
-  CHECK(parsed({"--cores", "p", "true"})->counting.cores == CorePreference::Performance);
-  CHECK(parsed({"--cores", "e", "true"})->counting.cores == CorePreference::Efficiency);
-  CHECK(parsed({"--cores", "any", "true"})->counting.cores == CorePreference::Any);
+  CHECK(parsed({"--cores", "p", "true"})->counting.core_preference == CorePreference::Performance);
+  CHECK(parsed({"--cores", "e", "true"})->counting.core_preference == CorePreference::Efficiency);
+  CHECK(parsed({"--cores", "any", "true"})->counting.core_preference == CorePreference::Any);
   CHECK_FALSE(parsed({"--cores", "fast", "true"}).has_value());
 }
 
@@ -609,8 +614,8 @@ TEST_CASE("the least share is a percentage above 0 and of at most 100") {
 TEST_CASE("--threads takes several processes with --interval, and each once") {
   const auto both = parsed({"--threads", "42,7,42", "--interval", "10ms", "-d", "2s"}).value();
   CHECK(both.inquiry->processes == std::vector<std::int32_t>{42, 7});
-  CHECK(both.inquiry->interval == std::chrono::milliseconds(10));
-  CHECK(both.inquiry->during == std::chrono::seconds(2));
+  CHECK(both.inquiry->output_interval == std::chrono::milliseconds(10));
+  CHECK(both.inquiry->measuring_time == std::chrono::seconds(2));
   CHECK(answer_to({"--threads", "42,7"}) ==
         "--threads shows the table of one process; name one, or add --interval 10ms for a line of "
         "JSON per thread and interval");
@@ -625,10 +630,10 @@ TEST_CASE("--threads takes several processes with --interval, and each once") {
 TEST_CASE("--threads takes a process, and with -d how long to look") {
   const auto born = parsed({"--threads", "42"}).value();
   CHECK(born.inquiry->processes == std::vector<std::int32_t>{42});
-  CHECK_FALSE(born.inquiry->during.has_value());
+  CHECK_FALSE(born.inquiry->measuring_time.has_value());
   const auto during = parsed({"--threads", "42", "-d", "2s"});
   REQUIRE(during.has_value());
-  CHECK(during->inquiry->during == std::chrono::seconds(2));
+  CHECK(during->inquiry->measuring_time == std::chrono::seconds(2));
   check_order(answer_to({"--threads", "42", "true"}), {"--threads ", " 'true' ", "; leave it out"});
   CHECK_FALSE(parsed({"--threads", "0"}).has_value());
   CHECK_FALSE(parsed({"--threads", "self"}).has_value());

@@ -52,8 +52,8 @@ TEST_CASE("a benchmark's options win over typed ones, and these over the default
   CHECK(suite.benchmarks[1].options.run.warmup == 2);
   for (const Benchmark& one : suite.benchmarks) {
     CHECK(one.options.run.max_runs == 40);
-    CHECK(one.options.run.duration == std::chrono::seconds(9));
-    CHECK(one.options.commands.texts == Words{"old", "new"});
+    CHECK(one.options.run.time_per_command == std::chrono::seconds(9));
+    CHECK(one.options.commands.command_lines == Words{"old", "new"});
   }
 }
 
@@ -83,9 +83,9 @@ TEST_CASE("a list repeats an option, and options of several words take them in e
   CHECK(suite.benchmarks[1].options.commands.parameters.size() == 1);
   CHECK(suite.benchmarks[2].options.commands.parameters.size() == 2);
   const Options& d = suite.benchmarks[3].options;
-  CHECK(d.run.ignore_failure->any);
+  CHECK(d.run.ignore_failure->ignores_all);
   CHECK(d.gates.conditions.at(0).limit_percent == 2.5);
-  CHECK(d.run.jobs == 4);
+  CHECK(d.run.copies_per_run == 4);
 }
 
 TEST_CASE("what concerns the whole session belongs in the defaults, or is typed") {
@@ -93,10 +93,10 @@ TEST_CASE("what concerns the whole session belongs in the defaults, or is typed"
       read("[defaults]\nexport-json = 'a.json'\ntitle = 'T'\nfdr = true\nconfidence = 99\n" +
                benchmark("a"),
            {"--title", "typed"});
-  REQUIRE(suite.session.output.exports.size() == 1);
-  CHECK(suite.session.output.exports[0].file == "a.json");
-  CHECK(suite.session.output.presentation.title == "typed");
-  CHECK(suite.session.gates.controls_fdr);
+  REQUIRE(suite.session_options.output.exports.size() == 1);
+  CHECK(suite.session_options.output.exports[0].file == "a.json");
+  CHECK(suite.session_options.output.presentation.title == "typed");
+  CHECK(suite.session_options.gates.controls_fdr);
   CHECK(suite.benchmarks[0].options.gates.confidence == 0.99);
   for (const char* const option : {"export-csv = 'x'", "color = 'never'", "seed = 1", "fdr = true",
                                    "quiet = true", "confidence = 90", "label = 'a=b'"}) {
@@ -189,7 +189,7 @@ TEST_CASE("as-root is typed, never read from a file") {
           "here; type it if the commands must run as root");
     CHECK(line(benchmark("a", lines)).starts_with("s.toml:4: benchmark 'a': --as-root gives "));
   }
-  CHECK(read(benchmark("a"), {"--as-root"}).session.run.as_root);
+  CHECK(read(benchmark("a"), {"--as-root"}).session_options.run.as_root);
 }
 
 TEST_CASE("keys with many dots are refused before the library calls itself for each") {

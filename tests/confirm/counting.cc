@@ -15,7 +15,7 @@ namespace {
 
 using engine::kperf::CounterMask;
 using engine::kperf::kConfigurableClass;
-using engine::kperf::kFixedCounters;
+using engine::kperf::kFixedCounterCount;
 using engine::kperf::kInstructionsValue;
 using engine::kperf::RunValues;
 using engine::kperf::StrategyWatch;
@@ -64,7 +64,7 @@ std::vector<std::uint64_t> Counting::words_for(const std::vector<Placed>& events
   if (events.empty()) return words;
   words.resize(static_cast<std::size_t>(std::popcount(counters_)));
   for (const Placed& placed : events)
-    words.at(engine::kperf::place_among(counters_, placed.counter)) = placed.number;
+    words.at(engine::kperf::rank_of_counter(counters_, placed.counter)) = placed.number;
   return words;
 }
 
@@ -84,8 +84,8 @@ Result<Counts> Counting::run(const std::vector<std::string>& words,
   if (values.missing) return *values.missing;
   Counts counts{values.values.at(kInstructionsValue), {}, values.coverage};
   for (const Placed& placed : events)
-    counts.configurable.push_back(
-        values.values.at(kFixedCounters + engine::kperf::place_among(counters_, placed.counter)));
+    counts.configurable.push_back(values.values.at(
+        kFixedCounterCount + engine::kperf::rank_of_counter(counters_, placed.counter)));
   return counts;
 }
 
@@ -93,16 +93,17 @@ std::vector<std::string> still_held(const os::DarwinCalls& calls) {
   const engine::kperf::Kernel kernel(calls);
   const engine::kperf::Trace trace(calls);
   std::vector<std::string> held;
-  if (kernel.counting() != 0) held.emplace_back("counting");
-  if (kernel.thread_counting() != 0) held.emplace_back("thread counting");
-  if (kernel.number("kpc.force_all_ctrs").value_or(0) != 0) held.emplace_back("all counters");
+  if (kernel.counting_classes() != 0) held.emplace_back("counting");
+  if (kernel.thread_counting_classes() != 0) held.emplace_back("thread counting");
+  if (kernel.read_sysctl_number("kpc.force_all_ctrs").value_or(0) != 0)
+    held.emplace_back("all counters");
   if ((trace.info().flags & engine::kperf::kKdebugReady) != 0) held.emplace_back("the trace");
   return held;
 }
 
 std::vector<std::string> facts(const Setting& setting) {
   const engine::kperf::Kernel kernel(setting.calls);
-  const auto& missing = kernel.missing();
+  const auto& missing = kernel.missing_function();
   std::vector<std::string> all = {
       fmt::format("macOS: {} {}", kernel.text("kern.osproductversion"),
                   kernel.text("kern.osversion")),
@@ -115,7 +116,7 @@ std::vector<std::string> facts(const Setting& setting) {
       fmt::format("configurable counters before all are forced: {}",
                   kernel.counter_count(kConfigurableClass))};
   for (const char* name : {"hw.nperflevels", "hw.ncpu"})
-    if (const auto number = kernel.number(name); number)
+    if (const auto number = kernel.read_sysctl_number(name); number)
       all.push_back(fmt::format("{}: {}", name, *number));
   return all;
 }

@@ -17,7 +17,7 @@ std::uint32_t number(const os::DarwinCalls& calls, const char* name) {
 }
 
 Result<engine::kperf::KpepDatabase> database_of_this_processor(const os::DarwinCalls& calls) {
-  const std::string cpu = engine::kperf::cpu_name(
+  const std::string cpu = engine::kperf::kpep_name_of_cpu(
       number(calls, "hw.cputype"), number(calls, "hw.cpusubtype"), number(calls, "hw.cpufamily"));
   return engine::kperf::load_kpep_for(cpu, engine::kperf::kpep_paths(cpu));
 }

@@ -164,7 +164,7 @@ void add_powered(const Kernel& kernel, const os::DarwinCalls& calls,
   const std::size_t each = std::max<std::size_t>(kernel.counter_count(kBothClasses), 1);
   std::map<std::size_t, unsigned> answering;
   std::vector<std::uint64_t> values;
-  const std::uint32_t cpus = kernel.number("hw.ncpu").value_or(1);
+  const std::uint32_t cpus = kernel.read_sysctl_number("hw.ncpu").value_or(1);
   const int queue = calls.kqueue();  // nothing is registered: it waits
   for (int i = 0; i < 50; ++i) {
     ++answering[kernel.machine_counters(cpus, values) == 0 ? values.size() / each : 0];
@@ -186,7 +186,7 @@ void add_words(const Setting& setting, Claim& claim, const Kernel& kernel, Count
     ++tried;
     const auto counter = static_cast<unsigned>(std::countr_zero(event.mask & counters));
     std::vector<std::uint64_t> words(static_cast<std::size_t>(std::popcount(counters)));
-    words.at(place_among(counters, counter)) = event.number;
+    words.at(rank_of_counter(counters, counter)) = event.number;
     const int error = claim.try_words(words);
     if (error == 0 && (event.mask & counters & -counters) != 0) allowed = event.number;
     if (error != 0)
@@ -216,7 +216,7 @@ void add_coprocessors(const Kernel& kernel, Trace& trace, std::vector<std::strin
   trace.remove();
   all.push_back(fmt::format("records of the least buffer: {}; CPUs and coprocessors: {} of {} CPUs",
                             capacity, static_cast<int>(capacity / least_each) - 16,
-                            kernel.number("hw.ncpu").value_or(0)));
+                            kernel.read_sysctl_number("hw.ncpu").value_or(0)));
 }
 
 }  // namespace
@@ -230,7 +230,7 @@ std::vector<std::string> left_by_others(const os::DarwinCalls& calls) {
         "ktrace.owning_pid", "ktrace.background_pid", "ktrace.active_mask", "kpc.classes",
         "kpc.counting", "kpc.thread_counting", "kpc.force_all_ctrs", "kpc.pmu_version",
         "kern.cpc.secure", "kern.ngroups"}) {
-    const auto value = kernel.number(name);
+    const auto value = kernel.read_sysctl_number(name);
     all.push_back(
         fmt::format("{} before: {}", name,
                     value ? std::to_string(static_cast<std::int32_t>(*value)) : "refused"));

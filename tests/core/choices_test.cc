@@ -11,8 +11,8 @@ TEST_CASE("every engine is found in its own row") {
   }
   CHECK(row_of(EngineChoice::None).name == "none");
   CHECK(row_of(EngineChoice::Cachegrind).needs_installation);
-  CHECK(is_simulated(EngineChoice::Dhat));
-  CHECK_FALSE(is_simulated(EngineChoice::Perf));
+  CHECK(runs_in_valgrind(EngineChoice::Dhat));
+  CHECK_FALSE(runs_in_valgrind(EngineChoice::Perf));
 }
 
 }  // namespace lauka

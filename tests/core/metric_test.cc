@@ -30,10 +30,10 @@ RunRecord run_of(std::uint32_t command, std::uint32_t round, std::uint64_t peak,
 TEST_CASE("only rounds in which both commands have a value are compared") {
   const Series reference{{1, 2, 3, 4}, {0, 1, 3, 4}, {}};
   const Series candidate{{20, 30, 50}, {1, 3, 5}, {}};
-  const Comparison pairs = compare(reference, candidate, true);
+  const Comparison pairs = pair_samples(reference, candidate, true);
   CHECK(pairs.reference == std::vector<double>{2, 3});
   CHECK(pairs.candidate == std::vector<double>{20, 30});
-  const Comparison all = compare(reference, candidate, false);
+  const Comparison all = pair_samples(reference, candidate, false);
   CHECK(all.reference == reference.values);
   CHECK(all.candidate == candidate.values);
 }
@@ -41,7 +41,7 @@ TEST_CASE("only rounds in which both commands have a value are compared") {
 TEST_CASE("a series keeps values and the largest bound, and a bound compares with nothing") {
   const Metric peak{
       .name = "peak_rss",
-      .source = UsageReader{[](const Usage& u) { return static_cast<double>(u.peak_rss_bytes); }},
+      .source = UsageFunction{[](const Usage& u) { return static_cast<double>(u.peak_rss_bytes); }},
       .role = Role::PeakRss};
   MetricSeries series(peak, {}, 2);
   series.add_run(run_of(0, 0, 900, 500));
@@ -51,8 +51,8 @@ TEST_CASE("a series keeps values and the largest bound, and a bound compares wit
   CHECK(series.of_command(0).values == std::vector<double>{900});
   CHECK(series.of_command(1).values.empty());
   CHECK(series.of_command(1).largest_bound == 400);
-  CHECK(compare(series.of_command(0), series.of_command(1), true).is_empty());
-  CHECK(compare(series.of_command(0), series.of_command(1), false).is_empty());
+  CHECK(pair_samples(series.of_command(0), series.of_command(1), true).is_empty());
+  CHECK(pair_samples(series.of_command(0), series.of_command(1), false).is_empty());
 }
 
 }  // namespace lauka

@@ -77,7 +77,7 @@ TEST_CASE("a metric has a name, and optionally a unit and a direction") {
   CHECK(direction.unit.word.empty());
   CHECK(direction.better == Better::More);
   const auto dollars = parse_own_metric("cost:$").value();
-  CHECK(make_metric(dollars, 1.0).note == "($)");
+  CHECK(make_metric(dollars, 1.0).metric_suffix == "($)");
   CHECK(refused_head("") == "has '' for a name");
   CHECK(refused_head("1x") == "has '1x' for a name");
   CHECK(refused_head("a b") == "has 'a b' for a name");

@@ -23,7 +23,7 @@ RunRecord odd_run() {
   run.coverage = 0.1;
   run.own_process_counts = {std::nullopt, 7};
   run.below_overhead = true;
-  run.order = 99;
+  run.number_in_suite = 99;
   run.reported = {-1.5, std::nullopt, 1e300};
   return run;
 }
@@ -39,7 +39,7 @@ void check_same(const RunRecord& run, const RunRecord& as) {
   CHECK(run.coverage == as.coverage);
   CHECK(run.own_process_counts == as.own_process_counts);
   CHECK(run.below_overhead == as.below_overhead);
-  CHECK(run.order == as.order);
+  CHECK(run.number_in_suite == as.number_in_suite);
   CHECK(run.reported == as.reported);
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("a list of runs gives back all of each run, whatever was read before i
   CHECK(std::get<Exited>(copy[2].outcome).status == 3);
   const auto late = std::get<TimedOut>(copy[1].outcome);
   CHECK(late.limit == std::chrono::seconds(3));
-  CHECK_FALSE(late.began);
+  CHECK_FALSE(late.has_started);
   CHECK(late.survivor == 12);
 }
 

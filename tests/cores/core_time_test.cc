@@ -38,7 +38,7 @@ struct Armed {
   std::unique_ptr<engine::ArmedPass> counting;
   std::vector<os::CounterRequest> requests;
 
-  engine::Counted count(FakePerf& perf, const FakePerf::Program& program) const {
+  engine::CountsOfRun count(FakePerf& perf, const FakePerf::Program& program) const {
     return counting->finish(perf.run(requests, program), 0);
   }
 };
@@ -48,10 +48,10 @@ Armed armed(const FakePerf& perf, std::unique_ptr<engine::CounterEngine> inner,
             std::optional<double> min_share = std::nullopt) {
   Armed it;
   CoreDecision decided;
-  decided.kinds = kinds;
-  for (const CoreKind& kind : kinds) decided.use.timed.push_back(kind.name);
-  decided.use.min_share = min_share;
-  it.engine = with_core_time(std::move(inner), decided, &perf.calls());
+  decided.session_kinds = kinds;
+  for (const CoreKind& kind : kinds) decided.core_plan.timed_kinds.push_back(kind.name);
+  decided.core_plan.min_share = min_share;
+  it.engine = with_times_by_kind(std::move(inner), decided, &perf.calls());
   if (!events.empty()) must(it.engine->select({events, false}));
   it.counting = must(it.engine->arm(0));
   it.requests = it.counting->requests();
@@ -73,7 +73,7 @@ TEST_CASE("a clock for each CPU of the smaller kinds and one for all give the ti
   CHECK(on == "-1 4 3 ");
   const auto counted = it.count(perf, on_all_kinds());
   CHECK(counted.counts == Counts{69 * kMs, 20 * kMs, 11 * kMs});
-  CHECK_FALSE(counted.missing.has_value());
+  CHECK_FALSE(counted.why_missing_counts.has_value());
 }
 
 TEST_CASE("a CPU that is switched off has no time") {
@@ -122,14 +122,14 @@ TEST_CASE("kinds named by hand are timed by clocks also where the PMUs have othe
 
 TEST_CASE("a command whose program loses its clocks at exec has no times") {
   FakePerf perf;
-  perf.programs["/bin/sh"] = {.user = 1, .mode = 0104755, .head = "\177ELF"};
+  perf.programs["/bin/sh"] = {.user = 1, .mode = 0104755, .first_bytes = "\177ELF"};
   auto program = on_all_kinds();
   program.is_setuid = true;
   const Armed it = clocks_only(perf);
   CHECK(it.engine->find_uncounted(0, {{"/bin/sh"}}).value().file == "/bin/sh");
   const auto counted = it.count(perf, program);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt, std::nullopt});
-  CHECK_FALSE(counted.missing.has_value());
+  CHECK_FALSE(counted.why_missing_counts.has_value());
 }
 
 TEST_CASE("CPU time that no clock saw is no reason to drop times") {
@@ -151,7 +151,7 @@ TEST_CASE("where descriptors do not suffice for the clocks, the run is counted w
   CHECK(ended.counter_error == 0);
   const auto counted = it.counting->finish(ended, 0);
   CHECK(counted.counts == Counts{1300, std::nullopt, std::nullopt, std::nullopt});
-  CHECK(has(counted.missing.value().what, "limit of open files"));
+  CHECK(has(counted.why_missing_counts.value().what, "limit of open files"));
 }
 
 TEST_CASE("clocks that are more than are opened for a run are left out, and that is said") {
@@ -161,7 +161,7 @@ TEST_CASE("clocks that are more than are opened for a run are left out, and that
   const Armed it = clocks_only(perf, kinds);
   CHECK(it.requests.empty());
   const auto counted = it.count(perf, on_all_kinds());
-  CHECK(counted.missing.value().what.ends_with(
+  CHECK(counted.why_missing_counts.value().what.ends_with(
       ": it takes 201 counters, and at most 128 are opened for a run"));
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("clocks that contradict each other are not believed") {
   ended.readings[1].value += 60 * kMs;
   const auto counted = it.counting->finish(ended, 0);
   CHECK_FALSE(counted.counts[0].has_value());
-  CHECK(counted.missing->what.ends_with(
+  CHECK(counted.why_missing_counts->what.ends_with(
       ": the clocks of single CPUs add up to more than the clock of all"));
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("with one kind of core the engine is left as it is: nothing is paid") 
   FakePerf perf;
   auto none = engine::make_none_engine(std::nullopt);
   const auto* before = none.get();
-  CHECK(with_core_time(std::move(none), CoreDecision{}, &perf.calls()).get() == before);
+  CHECK(with_times_by_kind(std::move(none), CoreDecision{}, &perf.calls()).get() == before);
 }
 
 TEST_CASE("a run with too small a share of its time on P is asked to be run again, thrice") {
@@ -191,7 +191,7 @@ TEST_CASE("a run with too small a share of its time on P is asked to be run agai
   };
   CHECK_FALSE(with_least(0.69).has_value());  // 69 of 100 ms are on P
   const engine::RepeatRequest redo = with_least(0.7).value();
-  CHECK(redo.at_most == 3);
+  CHECK(redo.max_repetitions == 3);
   CHECK(redo.why == "less than 70% of the CPU time was spent on P cores");
 }
 
@@ -231,7 +231,7 @@ class ArmPmus : public FakePerf {
 };
 
 std::string why_not(const CoreKinds& by_hand, const FakePerf& perf) {
-  const auto kinds = check_kinds(by_hand, perf.calls());
+  const auto kinds = check_user_kinds(by_hand, perf.calls());
   return kinds ? "" : kinds.error().line();
 }
 
@@ -240,10 +240,10 @@ std::string why_not(const CoreKinds& by_hand, const FakePerf& perf) {
 TEST_CASE("Intel's kinds of core follow from the names of their PMUs") {
   fakes::FakeHybrid perf;
   set_cpus(perf, "0-7", "0-7");
-  CHECK(reported(find_kinds(perf.calls()).kinds) == "P 0-3 cpu_core, E 4-7 cpu_atom");
+  CHECK(reported(detect_linux_kinds(perf.calls()).kinds) == "P 0-3 cpu_core, E 4-7 cpu_atom");
   set_cpus(perf, "0-9", "0-9");
   perf.add({"cpu_lowpower", 10, "8-9"});
-  CHECK(reported(find_kinds(perf.calls()).kinds) ==
+  CHECK(reported(detect_linux_kinds(perf.calls()).kinds) ==
         "P 0-3 cpu_core, E 4-7 cpu_atom, LP 8-9 cpu_lowpower");
 }
 
@@ -255,15 +255,15 @@ TEST_CASE("Arm's kinds of core are ranked by capacity, else by the highest frequ
   SUBCASE("frequency") {
     set_of_cpus(perf, "cpufreq/cpuinfo_max_freq", {1400000, 1400000, 1800000, 1800000});
   }
-  CHECK(reported(find_kinds(perf.calls()).kinds) ==
+  CHECK(reported(detect_linux_kinds(perf.calls()).kinds) ==
         "P 2-3 armv8_cortex_a72, E 0-1 armv8_cortex_a53");
 }
 
 TEST_CASE("several PMUs that nothing ranks are no kinds, with the reason") {
   const ArmPmus perf;
-  const DetectedKinds found = find_kinds(perf.calls());
+  const LinuxCoreKinds found = detect_linux_kinds(perf.calls());
   CHECK(found.kinds.empty());
-  CHECK(found.why_none ==
+  CHECK(found.why_order_unknown ==
         "no time by kind of core: the kernel does not say which of armv8_cortex_a53 and "
         "armv8_cortex_a72 is the fast one; name them with --core-kinds");
 }
@@ -287,7 +287,7 @@ TEST_CASE("without several PMUs the capacities decide the kinds, gaps under a te
                                ""}}) {
     CAPTURE(one.what);
     set_of_cpus(perf, "cpu_capacity", one.capacities);
-    CHECK(reported(find_kinds(perf.calls()).kinds) == one.kinds);
+    CHECK(reported(detect_linux_kinds(perf.calls()).kinds) == one.kinds);
   }
 }
 
@@ -295,24 +295,24 @@ TEST_CASE("where one CPU has no capacity, nothing is guessed") {
   FakePerf perf(fakes::usual_pmu());
   set_cpus(perf, "0-7", "0-7");
   set_of_cpus(perf, "cpu_capacity", {250, 250, 250, 250, 1024, 1024, 1024});
-  CHECK(find_kinds(perf.calls()).kinds.empty());
+  CHECK(detect_linux_kinds(perf.calls()).kinds.empty());
 }
 
 TEST_CASE("a machine without such facts has one kind, and no rows for it") {
   FakePerf perf(fakes::usual_pmu());
   set_cpus(perf, "0-1", "0-1");
   set_of_cpus(perf, "cpufreq/cpuinfo_max_freq", {3000000, 2000000});
-  const DetectedKinds found = find_kinds(perf.calls());
+  const LinuxCoreKinds found = detect_linux_kinds(perf.calls());
   CHECK(found.kinds.empty());
-  CHECK(found.why_none.empty());
+  CHECK(found.why_order_unknown.empty());
 }
 
 TEST_CASE("PMUs that do not have every CPU give way to capacities") {
   fakes::FakeHybrid perf;
   set_cpus(perf, "0-9", "0-9");
-  CHECK(find_kinds(perf.calls()).kinds.empty());
+  CHECK(detect_linux_kinds(perf.calls()).kinds.empty());
   set_of_cpus(perf, "cpu_capacity", {1024, 1024, 1024, 1024, 500, 500, 500, 500, 500, 500});
-  CHECK(reported(find_kinds(perf.calls()).kinds) == "P 0-3, E 4-9");
+  CHECK(reported(detect_linux_kinds(perf.calls()).kinds) == "P 0-3, E 4-9");
 }
 
 TEST_CASE("kinds named by hand hold every CPU that is switched on and none that is not there") {
@@ -329,11 +329,12 @@ TEST_CASE("kinds named by hand hold every CPU that is switched on and none that 
 TEST_CASE("the kind called P is the fast one at any place") {
   FakePerf perf;
   set_cpus(perf, "0-2", "0-2");
-  const CoreKinds kinds = must(check_kinds({{"E", {0}}, {"M", {1}}, {"p", {2}}}, perf.calls()));
+  const CoreKinds kinds =
+      must(check_user_kinds({{"E", {0}}, {"M", {1}}, {"p", {2}}}, perf.calls()));
   CHECK(reported(kinds) == "p 2, E 0, M 1");
-  CHECK(*choose_cpus(CorePreference::Performance, kinds, perf.calls()) ==
+  CHECK(*cpus_of_preference(CorePreference::Performance, kinds, perf.calls()) ==
         std::vector<std::uint32_t>{2});
-  CHECK(*choose_cpus(CorePreference::Efficiency, kinds, perf.calls()) ==
+  CHECK(*cpus_of_preference(CorePreference::Efficiency, kinds, perf.calls()) ==
         std::vector<std::uint32_t>{0});
 }
 
@@ -341,11 +342,11 @@ TEST_CASE("a preferred kind is narrowed to what lauka may run on") {
   FakePerf perf;
   const CoreKinds kinds{{"P", {0, 1, 2, 3}}, {"E", {4, 5, 6, 7}}};
   perf.allowed = {1, 3, 5};
-  CHECK(*choose_cpus(CorePreference::Performance, kinds, perf.calls()) ==
+  CHECK(*cpus_of_preference(CorePreference::Performance, kinds, perf.calls()) ==
         std::vector<std::uint32_t>{1, 3});
-  CHECK(choose_cpus(CorePreference::Any, kinds, perf.calls())->empty());
+  CHECK(cpus_of_preference(CorePreference::Any, kinds, perf.calls())->empty());
   perf.allowed = {5};
-  CHECK(choose_cpus(CorePreference::Performance, kinds, perf.calls()).error().line() ==
+  CHECK(cpus_of_preference(CorePreference::Performance, kinds, perf.calls()).error().line() ==
         "--cores p: lauka was started for CPU 5 only, and the P cores are 0-3; change taskset or "
         "the container's cpuset");
 }
@@ -353,13 +354,13 @@ TEST_CASE("a preferred kind is narrowed to what lauka may run on") {
 TEST_CASE("on a machine with one kind of core nothing is measured, and no kind can be wanted") {
   FakePerf perf(fakes::usual_pmu());
   set_cpus(perf, "0-3", "0-3");
-  const CoreDecision decided = must(decide({}, &perf.calls()));
-  CHECK(decided.use.timed.empty());
-  CHECK(decided.note.empty());
-  CHECK(decide({{}, CorePreference::Performance}, &perf.calls()).error().line() ==
+  const CoreDecision decided = must(plan_core_use({}, &perf.calls()));
+  CHECK(decided.core_plan.timed_kinds.empty());
+  CHECK(decided.no_times_note.empty());
+  CHECK(plan_core_use({{}, CorePreference::Performance}, &perf.calls()).error().line() ==
         "--cores p: this machine has one kind of core; leave it out, or name the kinds with "
         "--core-kinds");
-  CHECK(decide({{}, CorePreference::Any, 0.9}, &perf.calls())
+  CHECK(plan_core_use({{}, CorePreference::Any, 0.9}, &perf.calls())
             .error()
             .what.starts_with("--min-p-share: "));
 }
@@ -368,25 +369,26 @@ TEST_CASE("where no clock can be opened there is no time by kind, with the reaso
   fakes::FakeHybrid perf;
   perf.is_debian = true;
   perf.set_paranoid(3);
-  const CoreDecision decided = must(decide({}, &perf.calls()));
-  CHECK(decided.use.timed.empty());
-  CHECK(has(decided.note, "perf_event_paranoid is 3"));
-  CHECK(has(decided.note, "; sudo sysctl "));
-  CHECK_FALSE(decide({{}, CorePreference::Any, 0.9}, &perf.calls()).has_value());
+  const CoreDecision decided = must(plan_core_use({}, &perf.calls()));
+  CHECK(decided.core_plan.timed_kinds.empty());
+  CHECK(has(decided.no_times_note, "perf_event_paranoid is 3"));
+  CHECK(has(decided.no_times_note, "; sudo sysctl "));
+  CHECK_FALSE(plan_core_use({{}, CorePreference::Any, 0.9}, &perf.calls()).has_value());
   // A preference needs no clock.
-  CHECK(decide({{}, CorePreference::Efficiency}, &perf.calls())->use.cpus ==
+  CHECK(plan_core_use({{}, CorePreference::Efficiency}, &perf.calls())->core_plan.cpus ==
         std::vector<std::uint32_t>{4, 5, 6, 7});
 }
 
 TEST_CASE("at perf_event_paranoid 2 the times are measured for ordinary users too") {
   fakes::FakeHybrid perf;
   perf.set_paranoid(2);
-  CHECK(decide({}, &perf.calls())->use.timed == std::vector<std::string>{"P", "E"});
+  CHECK(plan_core_use({}, &perf.calls())->core_plan.timed_kinds ==
+        std::vector<std::string>{"P", "E"});
 }
 
 TEST_CASE("elsewhere than on Linux, kinds named by hand are refused") {
-  CHECK(decide({}, nullptr).has_value());
-  CHECK(decide({{{"P", {0}}, {"E", {1}}}}, nullptr).error().what ==
+  CHECK(plan_core_use({}, nullptr).has_value());
+  CHECK(plan_core_use({{{"P", {0}}, {"E", {1}}}}, nullptr).error().what ==
         "--core-kinds is for Linux; here the system knows the kinds of core");
 }
 

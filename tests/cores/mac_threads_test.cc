@@ -28,8 +28,8 @@ os::ThreadCounts counts(std::uint64_t instructions, std::uint64_t cycles, std::u
   return {instructions, cycles, user_s * kMachPerSecond, system_s * kMachPerSecond, 0};
 }
 
-Result<Threads> look(const Wait& wait = {},
-                     std::optional<std::chrono::nanoseconds> during = std::nullopt) {
+Result<ThreadTable> look(const WaitFunction& wait = {},
+                         std::optional<std::chrono::nanoseconds> during = std::nullopt) {
   return sample_threads(42, during, {}, wait, nullptr, &MacProcesses::calls());
 }
 
@@ -43,57 +43,57 @@ TEST_CASE("on macOS every thread has its times and counts by kind of core since 
   script.threads[12826] = {
       "com.apple.NSEventThread",
       {counts(167413362041, 151211531442, 34, 27), counts(82421607487, 152207562562, 36, 53)}};
-  const Threads threads = must(look());
+  const ThreadTable threads = must(look());
   CHECK(threads.notes.empty());
-  REQUIRE(threads.columns.size() == 2);
-  CHECK(threads.columns[0].title == "PERFORMANCE");
-  CHECK(threads.columns[1].title == "EFFICIENCY");
-  REQUIRE(threads.lines.size() == 2);
-  CHECK(threads.lines[0].id == 12801);
-  CHECK(threads.lines[0].cpu_seconds == doctest::Approx(1269 + 240 + 624 + 249));
-  CHECK(threads.lines[1].name == "com.apple.NSEventThread");
-  CHECK(threads.lines[1].parts[1].system_seconds == doctest::Approx(53));
-  CHECK(threads.lines[1].parts[0].cycles == 151211531442U);
+  REQUIRE(threads.column_groups.size() == 2);
+  CHECK(threads.column_groups[0].title == "PERFORMANCE");
+  CHECK(threads.column_groups[1].title == "EFFICIENCY");
+  REQUIRE(threads.thread_rows.size() == 2);
+  CHECK(threads.thread_rows[0].id == 12801);
+  CHECK(threads.thread_rows[0].cpu_seconds == doctest::Approx(1269 + 240 + 624 + 249));
+  CHECK(threads.thread_rows[1].name == "com.apple.NSEventThread");
+  CHECK(threads.thread_rows[1].work_by_column[1].system_seconds == doctest::Approx(53));
+  CHECK(threads.thread_rows[1].work_by_column[0].cycles == 151211531442U);
 }
 
 TEST_CASE("with a duration it is the difference; a thread that is born meanwhile has all it did") {
   Script script;
   script.threads[1] = {"a", {counts(100, 200, 5, 1), counts(10, 20, 1, 0)}};
-  const Wait wait = [&](std::chrono::nanoseconds) {
+  const WaitFunction wait = [&](std::chrono::nanoseconds) {
     script.threads[1].levels = {counts(150, 260, 7, 1), counts(10, 20, 1, 0)};
     script.threads[2] = {"b", {counts(3, 4, 1, 0), counts(0, 0, 0, 0)}};
   };
-  const Threads threads = must(look(wait, std::chrono::seconds(1)));
-  REQUIRE(threads.lines.size() == 2);
-  CHECK(threads.lines[0].parts[0].user_seconds == doctest::Approx(2));
-  CHECK(threads.lines[0].parts[0].instructions == 50U);
-  CHECK(threads.lines[0].parts[1].cycles == 0U);
-  CHECK(threads.lines[1].parts[0].cycles == 4U);
+  const ThreadTable threads = must(look(wait, std::chrono::seconds(1)));
+  REQUIRE(threads.thread_rows.size() == 2);
+  CHECK(threads.thread_rows[0].work_by_column[0].user_seconds == doctest::Approx(2));
+  CHECK(threads.thread_rows[0].work_by_column[0].instructions == 50U);
+  CHECK(threads.thread_rows[0].work_by_column[1].cycles == 0U);
+  CHECK(threads.thread_rows[1].work_by_column[0].cycles == 4U);
 }
 
 TEST_CASE("more threads than the first buffer holds are all there") {
   Script script;
   for (std::uint64_t id = 1; id <= 200; ++id)
     script.threads[id] = {"", {counts(1, 1, 0, 0), counts(0, 0, 0, 0)}};
-  CHECK(look()->lines.size() == 200);
+  CHECK(look()->thread_rows.size() == 200);
 }
 
 TEST_CASE("more than two performance levels have a group of columns each, named by the system") {
   Script script;
   script.levels = {"Super", "Performance", "Efficiency"};
   script.threads[1] = {"", {counts(1, 2, 3, 0), counts(4, 5, 6, 0), counts(7, 8, 9, 0)}};
-  const Threads threads = must(look());
-  REQUIRE(threads.columns.size() == 3);
-  CHECK(threads.columns[0].title == "SUPER");
-  CHECK(threads.lines[0].parts[2].cycles == 8U);
+  const ThreadTable threads = must(look());
+  REQUIRE(threads.column_groups.size() == 3);
+  CHECK(threads.column_groups[0].title == "SUPER");
+  CHECK(threads.thread_rows[0].work_by_column[2].cycles == 8U);
 }
 
 TEST_CASE("a virtual machine counts no cycles: they are missing, not 0") {
   Script script;
   script.threads[1] = {"", {counts(0, 0, 3, 0), counts(0, 0, 1, 0)}};
-  const Threads threads = must(look());
-  CHECK_FALSE(threads.columns[0].has_counts);
-  CHECK_FALSE(threads.lines[0].parts[0].cycles.has_value());
+  const ThreadTable threads = must(look());
+  CHECK_FALSE(threads.column_groups[0].has_cycle_columns);
+  CHECK_FALSE(threads.thread_rows[0].work_by_column[0].cycles.has_value());
   CHECK(threads.notes.size() == 1);
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("what macOS refuses is reported in one line") {
         "process 42 belongs to another user; run lauka as that user, or with sudo");
   script.process.is_foreign = false;
   script.threads[1] = {"", {counts(1, 1, 1, 1), counts(1, 1, 1, 1)}};
-  const Wait it_ends = [&](std::chrono::nanoseconds) { script.all.clear(); };
+  const WaitFunction it_ends = [&](std::chrono::nanoseconds) { script.all.clear(); };
   CHECK(look(it_ends, std::chrono::seconds(1)).error().what == "process 42 ended in the meantime");
   CHECK(look().error().line() == "there is no process 42; pgrep -l NAME finds it");
   Script without_levels;
@@ -126,25 +126,25 @@ TEST_CASE("on macOS a stream has times, counts and energy by kind of core of eac
   REQUIRE(all.size() == 2);
   CHECK(all[0].thread == 7);
   CHECK(all[0].name == "worker");
-  CHECK(all[0].interval == 4s);
-  CHECK(all[0].by_kind.at(0).user_seconds == doctest::Approx(1.0));
-  CHECK(all[0].by_kind.at(1).system_seconds == doctest::Approx(1.0));
-  CHECK(all[0].by_kind.at(0).instructions == 4000U);
-  CHECK(all[0].by_kind.at(0).joules == doctest::Approx(2.0));
-  CHECK(all[0].all.cpu_seconds == doctest::Approx(2.0));
-  CHECK(all[0].all.cycles == 2000U);
-  CHECK(all[0].moves == 1U);  // it was on both
+  CHECK(all[0].since_previous_read == 4s);
+  CHECK(all[0].work_by_kind.at(0).user_seconds == doctest::Approx(1.0));
+  CHECK(all[0].work_by_kind.at(1).system_seconds == doctest::Approx(1.0));
+  CHECK(all[0].work_by_kind.at(0).instructions == 4000U);
+  CHECK(all[0].work_by_kind.at(0).joules == doctest::Approx(2.0));
+  CHECK(all[0].work_on_all_kinds.cpu_seconds == doctest::Approx(2.0));
+  CHECK(all[0].work_on_all_kinds.cycles == 2000U);
+  CHECK(all[0].core_kind_moves == 1U);  // it was on both
   CHECK(all[1].is_new);
-  CHECK(all[1].all.cycles == 20U);
-  CHECK(all[1].moves == 0U);
+  CHECK(all[1].work_on_all_kinds.cycles == 20U);
+  CHECK(all[1].core_kind_moves == 0U);
   script.threads.erase(8);
   const auto gone = stream->read(5s);
   REQUIRE(gone.size() == 2);
   CHECK(gone[1].has_ended);
-  CHECK_FALSE(gone[1].moves);
+  CHECK_FALSE(gone[1].core_kind_moves);
   script.all.clear();
   CHECK(stream->read(6s).size() == 1);
-  CHECK_FALSE(stream->goes_on());
+  CHECK_FALSE(stream->has_live_process());
 }
 
 TEST_CASE("on macOS a stream of another user's process, or without levels, is refused") {

@@ -79,7 +79,7 @@ std::vector<os::CounterRequest> a_clock_for_each_cpu() {
     for (const std::uint32_t cpu : kind.cpus) none_left_out.front().cpus.push_back(cpu);
   // The largest kind has no clocks: one that is larger and made up.
   none_left_out.push_back({"made up", std::vector<std::uint32_t>(1000, 0)});
-  return KindClocks(none_left_out).requests(0);
+  return KindClocks(none_left_out).clock_requests(0);
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is
   if (const std::string why = why_skipped(); !why.empty()) return skip(why);
   const CoreKinds kinds = kinds_of_test();
   const KindClocks clocks(kinds);
-  Counted counted(clocks.requests(0));
+  Counted counted(clocks.clock_requests(0));
   const auto situation = engine::perf::read_situation(*os::linux_calls());
   const std::uint32_t p = kinds[0].cpus.front();
   const std::uint32_t e = os::linux_calls()->allowed_cpus().back();
@@ -129,12 +129,13 @@ TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is
     const std::uint32_t first = one.words[1].starts_with(on_p) ? p : e;
     const os::Ended ended = counted.runs(one.words, 1, {first}).front();
     REQUIRE(succeeded(ended.outcome));
-    const CoreTimes times = clocks.times(ended.readings, 0, situation);
+    const CoreTimes times = clocks.times_by_kind(ended.readings, 0, situation);
     REQUIRE(times.ns.size() == 2);
     // The fixture's clock includes more of each switch to another program.
     CHECK(times.ns[0] >= one.fast_ms * 900'000);
     CHECK(times.ns[1] >= one.slow_ms * 900'000);
-    CHECK(times.ns[0] + times.ns[1] <= static_cast<std::uint64_t>(ended.whole.count()));
+    CHECK(times.ns[0] + times.ns[1] <=
+          static_cast<std::uint64_t>(ended.time_with_preparation.count()));
     if (one.fast_ms == 0) CHECK(times.ns[0] == 0);
     if (one.slow_ms == 0) CHECK(times.ns[1] == 0);
   }
@@ -144,16 +145,17 @@ TEST_CASE("leftovers of a run never add to a later run") {
   if (const std::string why = why_skipped(); !why.empty()) return skip(why);
   const CoreKinds kinds = kinds_of_test();
   const KindClocks clocks(kinds);
-  Counted counted(clocks.requests(0));
+  Counted counted(clocks.clock_requests(0));
   const auto situation = engine::perf::read_situation(*os::linux_calls());
   for (const os::Ended& ended : counted.runs({"leaves_a_child", "30"}, 20)) {
-    const CoreTimes times = clocks.times(ended.readings, 0, situation);
+    const CoreTimes times = clocks.times_by_kind(ended.readings, 0, situation);
     // When the kernel switches from the command to its child it may exchange their clocks. If those
     // of single CPUs then contradict the clock of all, no time is better than a wrong one.
-    REQUIRE(times.ns.empty() == times.missing.has_value());
+    REQUIRE(times.ns.empty() == times.why_no_times.has_value());
     if (times.ns.empty()) continue;
     // The command and its child are two at once, at most.
-    CHECK(times.ns[0] + times.ns[1] <= 2 * static_cast<std::uint64_t>(ended.whole.count()));
+    CHECK(times.ns[0] + times.ns[1] <=
+          2 * static_cast<std::uint64_t>(ended.time_with_preparation.count()));
   }
 }
 

@@ -46,14 +46,14 @@ void add_process(FakePerf& perf, int owner = 1000, int self = 1000) {
 const CoreKinds kTwoKinds = {{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}};
 
 /// The threads since their birth.
-Result<Threads> since_birth(const FakePerf& perf) {
+Result<ThreadTable> since_birth(const FakePerf& perf) {
   return sample_threads(kProcess, std::nullopt, {}, {}, &perf.calls(), nullptr);
 }
 
 /// The threads in a second, while `wait` happens.
-Result<Threads> in_a_second(
+Result<ThreadTable> in_a_second(
     const FakePerf& perf, const CoreKinds& kinds = {},
-    const Wait& wait = [](std::chrono::nanoseconds) {}) {
+    const WaitFunction& wait = [](std::chrono::nanoseconds) {}) {
   return sample_threads(kProcess, std::chrono::seconds(1), kinds, wait, &perf.calls(), nullptr);
 }
 
@@ -62,13 +62,13 @@ Result<Threads> in_a_second(
 TEST_CASE("without a duration each thread has its times since birth, the busiest first") {
   FakePerf perf;
   add_process(perf);
-  const Threads threads = must(since_birth(perf));
-  REQUIRE(threads.lines.size() == 2);
-  CHECK(threads.lines[0].id == 701);
-  CHECK(threads.lines[0].name == "worker");
-  CHECK(threads.lines[0].parts[0].user_seconds == 3.0);
-  CHECK(threads.lines[0].parts[0].system_seconds == 0.4);
-  CHECK(threads.lines[1].cpu_seconds == doctest::Approx(1.2));
+  const ThreadTable threads = must(since_birth(perf));
+  REQUIRE(threads.thread_rows.size() == 2);
+  CHECK(threads.thread_rows[0].id == 701);
+  CHECK(threads.thread_rows[0].name == "worker");
+  CHECK(threads.thread_rows[0].work_by_column[0].user_seconds == 3.0);
+  CHECK(threads.thread_rows[0].work_by_column[0].system_seconds == 0.4);
+  CHECK(threads.thread_rows[1].cpu_seconds == doctest::Approx(1.2));
   CHECK(threads.notes.size() == 1);
 }
 
@@ -79,19 +79,19 @@ TEST_CASE("with a duration each thread has what it did in it, with cycles and in
   perf.threads[700].counts = {{{"cpu", fakes::kCycles}, {1000, 200}},
                               {{"cpu", fakes::kInstructions}, {2400, 0}}};
   perf.threads[701] = {};
-  const Wait wait = [&](std::chrono::nanoseconds) {
+  const WaitFunction wait = [&](std::chrono::nanoseconds) {
     set_thread(perf, 700, "main", 104, 21, 1'250 * kMs);
   };
-  const Threads threads = must(in_a_second(perf, {}, wait));
-  REQUIRE(threads.columns.size() == 1);
-  CHECK(threads.columns[0].has_counts);
-  const ThreadRow& main = threads.lines[0];
+  const ThreadTable threads = must(in_a_second(perf, {}, wait));
+  REQUIRE(threads.column_groups.size() == 1);
+  CHECK(threads.column_groups[0].has_cycle_columns);
+  const ThreadRow& main = threads.thread_rows[0];
   CHECK(main.id == 700);
   CHECK(main.cpu_seconds == doctest::Approx(0.05));
-  CHECK(main.parts[0].user_seconds == doctest::Approx(0.04));
-  CHECK(main.parts[0].cycles == 1200U);
-  CHECK(main.parts[0].instructions == 2400U);
-  CHECK(threads.lines[1].parts[0].user_seconds == 0.0);
+  CHECK(main.work_by_column[0].user_seconds == doctest::Approx(0.04));
+  CHECK(main.work_by_column[0].cycles == 1200U);
+  CHECK(main.work_by_column[0].instructions == 2400U);
+  CHECK(threads.thread_rows[1].work_by_column[0].user_seconds == 0.0);
   CHECK(perf.open_now() == 0);
 }
 
@@ -103,16 +103,16 @@ TEST_CASE("if each kind of core has a PMU, its counters give time, cycles and in
                               {{"cpu_atom", fakes::kCycles}, {200, 0}},
                               {{"cpu_atom", fakes::kInstructions}, {150, 0}}};
   perf.threads[700] = {};
-  const Threads threads = must(in_a_second(perf, kTwoKinds));
-  REQUIRE(threads.columns.size() == 3);
-  CHECK(threads.columns[1].title == "P");
-  const auto& lines = threads.lines;
+  const ThreadTable threads = must(in_a_second(perf, kTwoKinds));
+  REQUIRE(threads.column_groups.size() == 3);
+  CHECK(threads.column_groups[1].title == "P");
+  const auto& lines = threads.thread_rows;
   const ThreadRow& worker = lines[0].id == 701 ? lines[0] : lines[1];
-  CHECK(worker.parts[1].cpu_seconds == doctest::Approx(0.06));
-  CHECK(worker.parts[2].cpu_seconds == doctest::Approx(0.04));
-  CHECK(worker.parts[1].cycles == 1000U);
-  CHECK(worker.parts[2].cycles == 200U);
-  CHECK(worker.parts[2].instructions == 150U);
+  CHECK(worker.work_by_column[1].cpu_seconds == doctest::Approx(0.06));
+  CHECK(worker.work_by_column[2].cpu_seconds == doctest::Approx(0.04));
+  CHECK(worker.work_by_column[1].cycles == 1000U);
+  CHECK(worker.work_by_column[2].cycles == 200U);
+  CHECK(worker.work_by_column[2].instructions == 150U);
 }
 
 TEST_CASE(
@@ -135,9 +135,9 @@ TEST_CASE(
     perf.threads[700].ns_on = {{pmu, 60 * kMs}};
     perf.threads[700].counts = {{{pmu, fakes::kCycles}, {1000, 0}}};
     perf.threads[701] = {};
-    const Threads threads = must(in_a_second(perf, kinds));
-    for (const ThreadRow& line : threads.lines)
-      for (const ThreadWork& part : line.parts)
+    const ThreadTable threads = must(in_a_second(perf, kinds));
+    for (const ThreadRow& line : threads.thread_rows)
+      for (const ThreadWork& part : line.work_by_column)
         if (line.id == 700) CHECK_FALSE(part.cycles.has_value());
     CHECK(std::count(threads.notes.begin(), threads.notes.end(),
                      "other programs used the counters: no cycles and instructions of 1 thread") ==
@@ -150,14 +150,14 @@ TEST_CASE("without PMUs, clocks give the time by kind, also of a thread that sle
   add_process(perf);
   perf.threads[700].ns_on_cpu = {{0, 30 * kMs}, {1, 10 * kMs}};
   perf.threads[701].ns_on_cpu = {{0, 0}, {1, 0}};
-  const Threads threads = must(in_a_second(perf, {{"P", {0}}, {"E", {1}}}));
-  REQUIRE(threads.columns.size() == 3);
-  CHECK_FALSE(threads.columns[0].has_counts);
+  const ThreadTable threads = must(in_a_second(perf, {{"P", {0}}, {"E", {1}}}));
+  REQUIRE(threads.column_groups.size() == 3);
+  CHECK_FALSE(threads.column_groups[0].has_cycle_columns);
   REQUIRE(threads.notes.size() == 1);
   CHECK(threads.notes[0].starts_with("no cycles and instructions: there is no PMU here"));
-  for (const ThreadRow& line : threads.lines) {
-    CHECK(line.parts[1].cpu_seconds == doctest::Approx(line.id == 700 ? 0.03 : 0.0));
-    CHECK(line.parts[2].cpu_seconds == doctest::Approx(line.id == 700 ? 0.01 : 0.0));
+  for (const ThreadRow& line : threads.thread_rows) {
+    CHECK(line.work_by_column[1].cpu_seconds == doctest::Approx(line.id == 700 ? 0.03 : 0.0));
+    CHECK(line.work_by_column[2].cpu_seconds == doctest::Approx(line.id == 700 ? 0.01 : 0.0));
   }
 }
 
@@ -167,21 +167,21 @@ TEST_CASE("threads that end or begin meanwhile have what is known of them") {
   perf.threads[700].ns_on = {{"cpu", 40 * kMs}};
   perf.threads[701].ns_on = {{"cpu", 40 * kMs}};
   perf.threads[701].counts = {{{"cpu", fakes::kCycles}, {77, 0}}};
-  const Wait wait = [&](std::chrono::nanoseconds) {
+  const WaitFunction wait = [&](std::chrono::nanoseconds) {
     for (const char* file : {"stat", "comm", "schedstat"})
       perf.files.erase(std::string("/proc/700/task/701/") + file);
     set_thread(perf, 702, "young", 5, 0, 50 * kMs);
   };
-  const Threads threads = must(in_a_second(perf, {}, wait));
-  REQUIRE(threads.lines.size() == 3);
-  for (const ThreadRow& line : threads.lines) {
+  const ThreadTable threads = must(in_a_second(perf, {}, wait));
+  REQUIRE(threads.thread_rows.size() == 3);
+  for (const ThreadRow& line : threads.thread_rows) {
     if (line.id == 701) {
-      CHECK_FALSE(line.parts[0].user_seconds.has_value());
-      CHECK(line.parts[0].cycles == 77U);
+      CHECK_FALSE(line.work_by_column[0].user_seconds.has_value());
+      CHECK(line.work_by_column[0].cycles == 77U);
     }
     if (line.id == 702) {
-      CHECK(line.parts[0].user_seconds == 0.05);
-      CHECK_FALSE(line.parts[0].cycles.has_value());
+      CHECK(line.work_by_column[0].user_seconds == 0.05);
+      CHECK_FALSE(line.work_by_column[0].cycles.has_value());
     }
   }
 }
@@ -254,16 +254,16 @@ TEST_CASE("stream: each reading has what a thread did since the one before") {
   CHECK(first[0].process == 700);
   CHECK(first[0].thread == 700);
   CHECK(first[0].name == "name 700");
-  CHECK(first[0].interval == 10ms);
-  CHECK(first[0].all.cpu_seconds == doctest::Approx(0.008));
+  CHECK(first[0].since_previous_read == 10ms);
+  CHECK(first[0].work_on_all_kinds.cpu_seconds == doctest::Approx(0.008));
   CHECK(first[0].runnable_wait_seconds == doctest::Approx(0.001));
-  CHECK_FALSE(first[0].all.cycles);
+  CHECK_FALSE(first[0].work_on_all_kinds.cycles);
   CHECK_FALSE(first[0].is_new);
   const auto second = it.stream->read(1s + 25ms);
   REQUIRE(second.size() == 1);
-  CHECK(second[0].all.cpu_seconds == 0.0);
-  CHECK(second[0].interval == 15ms);
-  CHECK(it.stream->goes_on());
+  CHECK(second[0].work_on_all_kinds.cpu_seconds == 0.0);
+  CHECK(second[0].since_previous_read == 15ms);
+  CHECK(it.stream->has_live_process());
 }
 
 TEST_CASE("stream: a thread that appears has all that it did, and one that goes is reported once") {
@@ -275,17 +275,17 @@ TEST_CASE("stream: a thread that appears has all that it did, and one that goes 
   REQUIRE(born.size() == 2);
   CHECK(born[1].thread == 701);
   CHECK(born[1].is_new);
-  CHECK(born[1].all.cpu_seconds == doctest::Approx(0.004));
+  CHECK(born[1].work_on_all_kinds.cpu_seconds == doctest::Approx(0.004));
   end_thread(it.perf, "701");
   const auto gone = it.stream->read(20ms);
   REQUIRE(gone.size() == 2);
   CHECK(gone[1].thread == 701);
   CHECK(gone[1].has_ended);
-  CHECK_FALSE(gone[1].all.cpu_seconds);
+  CHECK_FALSE(gone[1].work_on_all_kinds.cpu_seconds);
   CHECK(it.stream->read(30ms).size() == 1);
   end_thread(it.perf, "700");
   CHECK(it.stream->read(40ms).size() == 1);
-  CHECK_FALSE(it.stream->goes_on());
+  CHECK_FALSE(it.stream->has_live_process());
   CHECK(it.stream->read(50ms).empty());
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("stream: a number that another thread has now is an end and a beginnin
   REQUIRE(ended.size() == 2);
   CHECK(ended[0].has_ended);
   CHECK(ended[1].is_new);
-  CHECK(ended[1].all.cpu_seconds == doctest::Approx(0.001));
+  CHECK(ended[1].work_on_all_kinds.cpu_seconds == doctest::Approx(0.001));
   CHECK(it.stream->read(20ms).size() == 1);
 }
 
@@ -315,15 +315,15 @@ TEST_CASE("stream: cycles and instructions come by kind of core where each has a
                                  {{"cpu_atom", fakes::kInstructions}, {150, 0}}};
   const auto all = it.stream->read(10ms);
   REQUIRE(all.size() == 1);
-  REQUIRE(all[0].by_kind.size() == 2);
-  CHECK(all[0].by_kind[0].cpu_seconds == doctest::Approx(0.006));
-  CHECK(all[0].by_kind[1].cpu_seconds == doctest::Approx(0.004));
-  CHECK(all[0].by_kind[0].cycles == 1000U);
-  CHECK(all[0].by_kind[1].instructions == 150U);
-  CHECK(all[0].all.cycles == 1200U);
+  REQUIRE(all[0].work_by_kind.size() == 2);
+  CHECK(all[0].work_by_kind[0].cpu_seconds == doctest::Approx(0.006));
+  CHECK(all[0].work_by_kind[1].cpu_seconds == doctest::Approx(0.004));
+  CHECK(all[0].work_by_kind[0].cycles == 1000U);
+  CHECK(all[0].work_by_kind[1].instructions == 150U);
+  CHECK(all[0].work_on_all_kinds.cycles == 1200U);
   // Earlier counts are not counted again.
   const auto more = it.stream->read(20ms);
-  CHECK(more.at(0).all.cycles == 0U);
+  CHECK(more.at(0).work_on_all_kinds.cycles == 0U);
   it.stream.reset();
   CHECK(it.perf.open_now() == 0);
 }
@@ -348,7 +348,7 @@ TEST_CASE("stream: moves between kinds of core are seen by the CPU that a thread
   static_cast<void>(it.stream->read(0s));
   const auto moves_to = [&](int cpu) {
     put_on_cpu(it.perf, "700", cpu);
-    return it.stream->read(10ms).at(0).moves;
+    return it.stream->read(10ms).at(0).core_kind_moves;
   };
   CHECK(moves_to(3) == 0U);
   CHECK(moves_to(5) == 1U);
@@ -356,7 +356,7 @@ TEST_CASE("stream: moves between kinds of core are seen by the CPU that a thread
   CHECK(moves_to(0) == 1U);
   CHECK_FALSE(moves_to(99));  // no kind has that one
   it.perf.files.erase("/proc/700/task/700/stat");
-  CHECK_FALSE(it.stream->read(20ms).at(0).moves);
+  CHECK_FALSE(it.stream->read(20ms).at(0).core_kind_moves);
 }
 
 TEST_CASE("stream: a move there and back is seen by the counters of both kinds") {
@@ -367,8 +367,8 @@ TEST_CASE("stream: a move there and back is seen by the counters of both kinds")
   it.begin(kTwoKinds);
   static_cast<void>(it.stream->read(0s));
   it.perf.threads[700].ns_on = {{"cpu_core", 6 * kMs}, {"cpu_atom", 4 * kMs}};
-  CHECK(it.stream->read(10ms).at(0).moves == 2U);
-  CHECK(it.stream->read(20ms).at(0).moves == 0U);
+  CHECK(it.stream->read(10ms).at(0).core_kind_moves == 2U);
+  CHECK(it.stream->read(20ms).at(0).core_kind_moves == 0U);
 }
 
 TEST_CASE("stream: with one kind of core there are no moves") {
@@ -376,7 +376,7 @@ TEST_CASE("stream: with one kind of core there are no moves") {
   put_on_cpu(it.perf, "700", 1);
   it.begin();
   static_cast<void>(it.stream->read(0s));
-  CHECK_FALSE(it.stream->read(10ms).at(0).moves);
+  CHECK_FALSE(it.stream->read(10ms).at(0).core_kind_moves);
 }
 
 TEST_CASE("stream: a process that is not there, or another user's, is refused") {
@@ -395,9 +395,9 @@ constexpr std::uint32_t kSuper = 4;
 
 /// All moves that these looks, one after the other, take at least.
 std::uint64_t moves_of(const std::vector<std::uint32_t>& looks) {
-  CoreMoveCounter moves;
+  KindMoveCounter moves;
   std::uint64_t all = 0;
-  for (const std::uint32_t kinds : looks) all += moves.see(kinds);
+  for (const std::uint32_t kinds : looks) all += moves.count_kind_moves(kinds);
   return all;
 }
 

@@ -18,7 +18,7 @@ struct Processes : MacProcesses {
   void use(int pid, std::uint64_t p_ms, std::uint64_t e_ms) {
     os::ProcessUsage& usage = all[pid].usage;
     usage.user_time = (p_ms + e_ms) * kMs;
-    usage.p_user_time = p_ms * kMs;
+    usage.performance_user_time = p_ms * kMs;
   }
   void begin(int pid, int parent, std::uint64_t at) {
     all[pid] = {};
@@ -30,7 +30,7 @@ struct Processes : MacProcesses {
 constexpr int kCommand = 100;
 
 struct Run {
-  RunPoll poll;
+  CoreTimePoller poll;
   explicit Run(std::size_t levels = 2) : poll(MacProcesses::calls(), levels) {
     poll.before_start();
     poll.made(kCommand);
@@ -41,8 +41,8 @@ struct Run {
   }
 };
 
-os::KernelTotals totals(std::uint64_t p_ms, std::uint64_t e_ms) {
-  os::KernelTotals all;
+os::AccountedTotals totals(std::uint64_t p_ms, std::uint64_t e_ms) {
+  os::AccountedTotals all;
   all.user_ns = (p_ms + e_ms) * kMs;
   all.on_performance_cores_ns = p_ms * kMs;
   return all;
@@ -74,7 +74,8 @@ TEST_CASE("descendants are added as last seen; what ended between two looks is r
   run.look();
   machine.all.erase(101);
   // 10 ms of the command, 50 of 101, 42 of 102.
-  CHECK(reported(mac_core_times(totals(10, 0), run.poll.result(), 102 * kMs)) == "55 40 + 7");
+  CHECK(reported(combine_mac_core_times(totals(10, 0), run.poll.sampled_times(), 102 * kMs)) ==
+        "55 40 + 7");
 }
 
 TEST_CASE("an orphaned daemon is counted as far as seen, and hides nothing that was not") {
@@ -89,7 +90,8 @@ TEST_CASE("an orphaned daemon is counted as far as seen, and hides nothing that 
   run.look();  // it is an orphan now
   machine.all.erase(kCommand);
   // 20 ms of the command, 9 of a child that came and went between two looks.
-  CHECK(reported(mac_core_times(totals(20, 0), run.poll.result(), 29 * kMs)) == "20 80 + 9");
+  CHECK(reported(combine_mac_core_times(totals(20, 0), run.poll.sampled_times(), 29 * kMs)) ==
+        "20 80 + 9");
 }
 
 TEST_CASE("a pid that is given to another process is another process") {
@@ -102,8 +104,8 @@ TEST_CASE("a pid that is given to another process is another process") {
   machine.begin(101, kCommand, 600);
   machine.use(101, 0, 3);
   run.look();
-  CHECK(run.poll.result().descendants == LevelTimes{50 * kMs, 3 * kMs});
-  CHECK(run.poll.result().ended_descendants_ns == 50 * kMs);
+  CHECK(run.poll.sampled_times().descendants == LevelTimes{50 * kMs, 3 * kMs});
+  CHECK(run.poll.sampled_times().vanished_descendants_ns == 50 * kMs);
 }
 
 TEST_CASE("what one run showed is gone at the next") {
@@ -114,7 +116,7 @@ TEST_CASE("what one run showed is gone at the next") {
   Run run;
   run.look();
   run.poll.before_start();
-  CHECK(run.poll.result().descendants == LevelTimes{0, 0});
+  CHECK(run.poll.sampled_times().descendants == LevelTimes{0, 0});
 }
 
 TEST_CASE("another user's descendant is time whose kind is not known") {
@@ -124,7 +126,8 @@ TEST_CASE("another user's descendant is time whose kind is not known") {
   machine.all[101].is_foreign = true;
   Run run;
   run.look();
-  CHECK(reported(mac_core_times(totals(10, 0), run.poll.result(), 60 * kMs)) == "10 0 + 50");
+  CHECK(reported(combine_mac_core_times(totals(10, 0), run.poll.sampled_times(), 60 * kMs)) ==
+        "10 0 + 50");
 }
 
 TEST_CASE("before macOS 13 threads are asked: they move, start and end between looks") {
@@ -142,10 +145,10 @@ TEST_CASE("before macOS 13 threads are asked: they move, start and end between l
   process.threads[3] = {"", {time_of(1), time_of(0)}};
   machine.use(kCommand, 11, 11);  // the second thread did 1 ms more before it ended
   run.look();
-  CHECK(run.poll.result().own == LevelTimes{11 * kMs, 10 * kMs});
-  os::KernelTotals all = totals(11, 13);
+  CHECK(run.poll.sampled_times().command_times == LevelTimes{11 * kMs, 10 * kMs});
+  os::AccountedTotals all = totals(11, 13);
   all.on_performance_cores_ns.reset();
-  CHECK(reported(mac_core_times(all, run.poll.result(), 24 * kMs)) == "11 10 + 3");
+  CHECK(reported(combine_mac_core_times(all, run.poll.sampled_times(), 24 * kMs)) == "11 10 + 3");
 }
 
 TEST_CASE("exec copies a thread's counts to a new thread: they are counted once") {
@@ -161,7 +164,7 @@ TEST_CASE("exec copies a thread's counts to a new thread: they are counted once"
   process.threads[2] = {"", {time_of(13), time_of(2)}};
   machine.use(kCommand, 13, 2);
   run.look();
-  CHECK(run.poll.result().own == LevelTimes{13 * kMs, 2 * kMs});
+  CHECK(run.poll.sampled_times().command_times == LevelTimes{13 * kMs, 2 * kMs});
 }
 
 TEST_CASE("of three kinds the fastest is the kernel's, the others are as seen") {
@@ -171,7 +174,8 @@ TEST_CASE("of three kinds the fastest is the kernel's, the others are as seen") 
   machine.all[kCommand].threads[1] = {"", {time_of(9), time_of(5), time_of(3)}};
   machine.use(kCommand, 9, 8);
   run.look();
-  CHECK(reported(mac_core_times(totals(12, 9), run.poll.result(), 21 * kMs)) == "12 5 3 + 1");
+  CHECK(reported(combine_mac_core_times(totals(12, 9), run.poll.sampled_times(), 21 * kMs)) ==
+        "12 5 3 + 1");
 }
 
 TEST_CASE("looking takes no more than a hundredth of a core, whatever a call costs") {
@@ -193,7 +197,7 @@ TEST_CASE("looking takes no more than a hundredth of a core, whatever a call cos
 }
 
 TEST_CASE("without the kernel's totals there are no times") {
-  CHECK(mac_core_times(std::nullopt, {LevelTimes(2), LevelTimes(2)}, 5).ns.empty());
+  CHECK(combine_mac_core_times(std::nullopt, {LevelTimes(2), LevelTimes(2)}, 5).ns.empty());
 }
 
 }  // namespace lauka::cores

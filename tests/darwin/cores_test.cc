@@ -21,15 +21,15 @@
 namespace lauka::darwin {
 namespace {
 
+using cores::CoreTimePoller;
 using cores::CoreTimes;
-using cores::RunPoll;
 
 constexpr std::uint64_t kMs = 1'000'000;
 
 /// Runs a script with the poll looking at it every 10 ms, as the launcher does.
 struct PollResult {
   Driver driver;
-  RunPoll poll;
+  CoreTimePoller poll;
   CoreTimes times{};
   Work truth{};  ///< of the command and of all that descends from it
 
@@ -50,14 +50,14 @@ struct PollResult {
     os::ProcessUsage usage;
     REQUIRE(driver.calls.proc_pid_rusage(pid, driver.host.rules.newest_rusage >= 6 ? 6 : 4,
                                          reinterpret_cast<void**>(&usage)) == 0);
-    os::KernelTotals totals;
+    os::AccountedTotals totals;
     totals.user_ns = ns(usage.user_time);
     totals.system_ns = ns(usage.system_time);
     if (driver.host.rules.newest_rusage >= 6)
-      totals.on_performance_cores_ns = ns(usage.p_user_time) + ns(usage.p_system_time);
+      totals.on_performance_cores_ns = ns(usage.performance_user_time) + ns(usage.p_system_time);
     const std::uint64_t reaped =
         totals.user_ns + totals.system_ns + ns(usage.child_user_time) + ns(usage.child_system_time);
-    times = cores::mac_core_times(totals, poll.result(), reaped);
+    times = cores::combine_mac_core_times(totals, poll.sampled_times(), reaped);
     for (const auto& one : driver.host.kernel.processes())
       if (one->unique_id == unique || one->root_id == unique) add(*one);
   }
@@ -134,20 +134,20 @@ TEST_CASE("threads of a running process are listed by kind of core, with names")
   const pid_t pid = driver.spawn_suspended("it");
   driver.calls.kill(pid, SIGCONT);
   driver.host.kernel.wait_until([] { return false; }, 500 * kMs);
-  const cores::Threads threads =
+  const cores::ThreadTable threads =
       must(cores::sample_threads(pid, std::nullopt, {}, {}, nullptr, &driver.calls));
-  REQUIRE(threads.columns.size() == 2);
-  CHECK(threads.columns[0].title == "PERFORMANCE");
-  REQUIRE(threads.lines.size() == 3);
+  REQUIRE(threads.column_groups.size() == 2);
+  CHECK(threads.column_groups[0].title == "PERFORMANCE");
+  REQUIRE(threads.thread_rows.size() == 3);
   for (std::size_t i = 0; i < 2; ++i) {
-    const cores::ThreadRow& line = threads.lines[i];
+    const cores::ThreadRow& line = threads.thread_rows[i];
     CHECK(line.name == "worker");
     const auto seconds = [](const cores::ThreadWork& part) {
       return *part.user_seconds + *part.system_seconds;
     };
-    CHECK(seconds(line.parts[0]) == doctest::Approx(0.020).epsilon(0.02));
-    CHECK(seconds(line.parts[1]) == doctest::Approx(0.040).epsilon(0.02));
-    CHECK(*line.parts[0].cycles > *line.parts[0].instructions / 12);
+    CHECK(seconds(line.work_by_column[0]) == doctest::Approx(0.020).epsilon(0.02));
+    CHECK(seconds(line.work_by_column[1]) == doctest::Approx(0.040).epsilon(0.02));
+    CHECK(*line.work_by_column[0].cycles > *line.work_by_column[0].instructions / 12);
   }
   CHECK(cores::sample_threads(4711, std::nullopt, {}, {}, nullptr, &driver.calls).error().what ==
         "there is no process 4711");
@@ -158,8 +158,9 @@ TEST_CASE("a command whose efficiency cores are preferred runs there, and nowher
   const auto share_of = [&](CorePreference prefer) {
     os::ProgramSpec spec = mac.program("run 20ms");
     spec.prefer = prefer;
-    RunPoll poll(mac.driver.calls, 2);
-    const CoreTimes times = cores::mac_core_times(mac.run_once(spec).totals, poll.result(), 0);
+    CoreTimePoller poll(mac.driver.calls, 2);
+    const CoreTimes times =
+        cores::combine_mac_core_times(mac.run_once(spec).totals, poll.sampled_times(), 0);
     return static_cast<double>(times.ns.at(0)) /
            static_cast<double>(times.ns.at(0) + times.ns.at(1));
   };
@@ -170,10 +171,10 @@ TEST_CASE("a command whose efficiency cores are preferred runs there, and nowher
 TEST_CASE("through the launcher a run of known shares is reported within a tenth of a point") {
   Launched mac(machine("m2"));
   cores::CoreDecision decided;
-  decided.kinds = {{"P", {}}, {"E", {}}};
-  decided.use.timed = {"P", "E"};
-  const auto engine = cores::with_core_time(engine::make_none_engine(std::nullopt), decided,
-                                            nullptr, &mac.driver.calls);
+  decided.session_kinds = {{"P", {}}, {"E", {}}};
+  decided.core_plan.timed_kinds = {"P", "E"};
+  const auto engine = cores::with_times_by_kind(engine::make_none_engine(std::nullopt), decided,
+                                                nullptr, &mac.driver.calls);
   const auto counting = must(engine->arm(0));
   os::Launch launch;
   launch.watches = counting->watches();
@@ -196,8 +197,8 @@ TEST_CASE("model: a watched thread's moves between kinds are seen, each once") {
   double cpu_seconds = 0.0;
   for (int i = 0; i < 50; ++i) {
     for (const cores::ThreadSample& sample : stream->read(std::chrono::milliseconds(i))) {
-      moves += sample.moves.value_or(0);
-      cpu_seconds += sample.all.cpu_seconds.value_or(0.0);
+      moves += sample.core_kind_moves.value_or(0);
+      cpu_seconds += sample.work_on_all_kinds.cpu_seconds.value_or(0.0);
     }
     driver.host.kernel.wait_until([] { return false; }, kMs);
   }

@@ -95,7 +95,7 @@ struct KperfBench : Launched {
   }
 
   /// Runs a script once and returns the result of the run.
-  engine::Counted run(const std::string& script, std::size_t pass = 0) {
+  engine::CountsOfRun run(const std::string& script, std::size_t pass = 0) {
     os::Launch launch;
     launch.watches = armed.at(pass)->watches();
     return armed.at(pass)->finish(run_once(program(script), launch), 0);
@@ -107,11 +107,12 @@ struct KperfBench : Launched {
   }
 
   /// Counts by the names of their events.
-  std::map<std::string, std::optional<std::uint64_t>> named(const engine::Counted& counted,
+  std::map<std::string, std::optional<std::uint64_t>> named(const engine::CountsOfRun& counted,
                                                             std::size_t pass = 0) const {
     std::map<std::string, std::optional<std::uint64_t>> by_name;
     for (std::size_t i = 0; i < counted.counts.size(); ++i)
-      by_name[events.events.at(events.passes.at(pass).events.at(i)).name] = counted.counts[i];
+      by_name[events.events.at(events.passes.at(pass).event_indices.at(i)).name] =
+          counted.counts[i];
     return by_name;
   }
 

@@ -46,7 +46,7 @@ TEST_CASE("threads that outlive the command are sampled while they run from then
   const std::string daemon = "daemon {\nrun 300ms\n}\nrun 30ms";
   const auto first = bench.run(daemon);
   REQUIRE(first.redo.has_value());
-  CHECK(first.redo->at_most == 1);
+  CHECK(first.redo->max_repetitions == 1);
   const auto second = bench.run(daemon);
   CHECK_FALSE(second.redo.has_value());
   CHECK(bench.named(second).at("instructions").value() >

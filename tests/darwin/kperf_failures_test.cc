@@ -69,8 +69,8 @@ TEST_CASE("a run of which the trace lost records is not counted, and the next on
           continue;
         }
         ++redone;
-        CHECK(counted.redo->at_most == 3);
-        CHECK(counted.missing.has_value());
+        CHECK(counted.redo->max_repetitions == 3);
+        CHECK(counted.why_missing_counts.has_value());
         CHECK_FALSE(bench.named(counted).at("inst_all").has_value());
       }
       CHECK(redone == (read == 1 ? 0 : 1));

@@ -109,7 +109,7 @@ TEST_CASE(
   CHECK(nanoseconds(ended.usage.system_ns) < 11ms);
   CHECK(ended.usage.peak_rss_bytes == 1'458'176);
   CHECK(ended.usage.peak_rss_is_known());
-  CHECK(ended.whole >= wall(ended));
+  CHECK(ended.time_with_preparation >= wall(ended));
   CHECK(nanoseconds(ended.totals.value().user_ns) == 30ms);  // its own alone
   CHECK(ended.totals->instructions > 30'000'000ULL * 112 / 10);
 }
@@ -117,7 +117,7 @@ TEST_CASE(
 TEST_CASE(
     "macOS: the part on performance cores is reported, and is absent where the kernel is older") {
   Bench bench;
-  const KernelTotals totals = bench.run("run 4ms\nrun 4ms e").totals.value();
+  const AccountedTotals totals = bench.run("run 4ms\nrun 4ms e").totals.value();
   CHECK(nanoseconds(totals.on_performance_cores_ns.value()) >= 4ms);
   CHECK(*totals.on_performance_cores_ns < totals.user_ns);
 }
@@ -126,7 +126,7 @@ TEST_CASE("macOS 12: the totals come from the older flavour") {
   CallRules rules;
   rules.newest_rusage = 5;
   Bench bench(machine("m1"), rules);
-  const KernelTotals totals = bench.run("run 4ms").totals.value();
+  const AccountedTotals totals = bench.run("run 4ms").totals.value();
   CHECK(totals.instructions > 4'000'000 * 112 / 10);
   CHECK_FALSE(totals.energy_nj.has_value());
   CHECK_FALSE(totals.on_performance_cores_ns.has_value());
@@ -351,7 +351,7 @@ TEST_CASE("macOS: a command gets lauka's own environment as it is, unless someth
   CHECK(asked.own_environment);
   bench.spec.environment = {"A=two words"};
   bench.spec.launch_variable = "RUN";
-  CHECK(succeeded(bench.run_once(bench.spec, {.value = "warmup-0"}).outcome));
+  CHECK(succeeded(bench.run_once(bench.spec, {.launch_variable_value = "warmup-0"}).outcome));
   CHECK(has(asked.environment, "A=two words"));
   CHECK(has(asked.environment, "RUN=warmup-0"));
   CHECK_FALSE(asked.user.has_value());

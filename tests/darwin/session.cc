@@ -255,11 +255,12 @@ class Play {
   }
 
   /// Present counts must be exact; absent ones must have a reason.
-  void check(const engine::Counted& counted, std::size_t pass) {
+  void check(const engine::CountsOfRun& counted, std::size_t pass) {
     bool any = false;
     bool all = true;
     for (const auto& count : counted.counts) (count ? any : all) = count.has_value();
-    if (!all && (!counted.missing || counted.missing->what.empty()) && bench_.notes().empty())
+    if (!all && (!counted.why_missing_counts || counted.why_missing_counts->what.empty()) &&
+        bench_.notes().empty())
       faults_ += "a value is absent without a reason\n";
     if (!any) return;
     const Process& command = bench_.latest();
@@ -282,7 +283,7 @@ class Play {
       if (!is_right) wrong(name, *count, did, "");
     }
     if (is_machine(pass) || is_bound || counted.own_process_counts.empty()) return;
-    engine::Counted own = counted;
+    engine::CountsOfRun own = counted;
     own.counts = counted.own_process_counts;
     for (const auto& [name, count] : bench_.named(own, pass)) {
       const std::uint64_t did = done(command.truth, name);
@@ -303,8 +304,8 @@ class Play {
   }
 
   bool is_machine(std::size_t pass) const {
-    for (const std::size_t event : bench_.events.passes.at(pass).events)
-      if (has(bench_.events.events.at(event).note, "system-wide")) return true;
+    for (const std::size_t event : bench_.events.passes.at(pass).event_indices)
+      if (has(bench_.events.events.at(event).name_suffix, "system-wide")) return true;
     return false;
   }
 

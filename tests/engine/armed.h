@@ -28,7 +28,7 @@ struct Armed {
         requests(counting->requests()) {}
 
   /// Counts a program that runs on the model.
-  Counted count(fakes::FakePerf& perf, const fakes::FakeProgram& program) const {
+  CountsOfRun count(fakes::FakePerf& perf, const fakes::FakeProgram& program) const {
     return counting->finish(perf.run(requests, program), 0);
   }
 

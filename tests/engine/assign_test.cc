@@ -306,7 +306,7 @@ TEST_CASE("the smallest group that competes is named with its counters") {
   const auto competition = smallest_competition(masks).value();
   CHECK(competition.events == std::vector<std::size_t>{1, 3});
   CHECK(competition.counters == kOnlyPmc7);
-  CHECK(competition.others == 1);
+  CHECK(competition.other_competitors == 1);
   const auto four =
       smallest_competition(Masks{kPmc5To7, kAny, kPmc5To7, kPmc5To7, kOnlyPmc7}).value();
   CHECK(four.events == std::vector<std::size_t>{0, 2, 3, 4});

@@ -82,7 +82,7 @@ TEST_CASE("of the engines that are meant for this system each is tried, with the
   const auto engines = try_engines(false, &perf.calls(), nowhere);
   REQUIRE(engines.size() == 3);
   CHECK(engines[0].engine == Choice::Perf);
-  CHECK(engines[0].missing.value().remedy == perf::can_count(perf.calls()).error().remedy);
+  CHECK(engines[0].why_unusable.value().remedy == perf::can_count(perf.calls()).error().remedy);
   CHECK(engines[1].engine == Choice::Cachegrind);
   CHECK(engines[2].engine == Choice::Dhat);
 
@@ -90,16 +90,16 @@ TEST_CASE("of the engines that are meant for this system each is tried, with the
   without_pmu.set_paranoid(2);
   const auto virtual_machine = try_engines(false, &without_pmu.calls(), nowhere);
   CHECK(virtual_machine[0].counters.empty());
-  CHECK(virtual_machine[0].missing.value().what.starts_with("there is no PMU"));
+  CHECK(virtual_machine[0].why_unusable.value().what.starts_with("there is no PMU"));
 
   FakePerf whole;
   whole.add(fakes::usual_pmu());
   const auto counting = try_engines(false, &whole.calls(), nowhere);
-  CHECK_FALSE(counting[0].missing.has_value());
+  CHECK_FALSE(counting[0].why_unusable.has_value());
   CHECK(counting[0].events.size() == 5);
   REQUIRE(counting[0].counters.size() == 1);
   CHECK(counting[0].counters[0].listed == 5);
-  CHECK(counting[0].counters[0].alive == 5);
+  CHECK(counting[0].counters[0].working_counters == 5);
 }
 
 }  // namespace lauka::engine

@@ -24,8 +24,8 @@ using fakes::kMs;
 using Names = std::vector<std::string>;
 
 /// Runs the program under the model of the kernel, and counts it.
-Counted count(FakePerf& perf, const Names& names, const FakePerf::Program& program,
-              bool user_only = false) {
+CountsOfRun count(FakePerf& perf, const Names& names, const FakePerf::Program& program,
+                  bool user_only = false) {
   return armed(perf, names, user_only).count(perf, program);
 }
 
@@ -46,9 +46,10 @@ FakePerf::Program plain_program() {
 
 TEST_CASE("a run's counts are its counters', in the order of the events") {
   FakePerf perf(fakes::usual_pmu());
-  const Counted counted = count(perf, {"instructions", "page-faults", "cycles"}, plain_program());
+  const CountsOfRun counted =
+      count(perf, {"instructions", "page-faults", "cycles"}, plain_program());
   CHECK(counted.counts == Counts{2500, 46, 1300});
-  CHECK_FALSE(counted.missing.has_value());
+  CHECK_FALSE(counted.why_missing_counts.has_value());
 }
 
 TEST_CASE("with --user-only the kernel's part is not in the counts, and faults are the run's") {
@@ -63,10 +64,10 @@ TEST_CASE("a counter that was not on all the time gives no value and the reason"
   // One counter is free when the events are selected, none when the command runs.
   FakePerf perf;
   perf.add(fakes::small_pmu(1)).taken = 1;
-  const Counted counted = count(perf, {"branches", "task-clock"}, plain_program());
+  const CountsOfRun counted = count(perf, {"branches", "task-clock"}, plain_program());
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt});
-  CHECK(counted.missing.value().what == "other programs used the counters");
-  CHECK(counted.missing->remedy ==
+  CHECK(counted.why_missing_counts.value().what == "other programs used the counters");
+  CHECK(counted.why_missing_counts->remedy ==
         "end it (sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it), or count fewer events");
 }
 
@@ -87,30 +88,30 @@ TEST_CASE("where the watchdog holds a counter the remedy is to switch it off") {
   FakePerf perf;
   perf.add(fakes::small_pmu(1)).taken = 1;
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
-  CHECK(count(perf, {"branches"}, plain_program()).missing.value().remedy ==
+  CHECK(count(perf, {"branches"}, plain_program()).why_missing_counts.value().remedy ==
         "sudo sysctl kernel.nmi_watchdog=0 frees one; or count fewer events");
 }
 
 TEST_CASE(
     "a command whose program loses its counters has neither counts nor a reason in each run") {
   FakePerf perf(fakes::usual_pmu());
-  perf.programs["/bin/sh"] = {.user = 1, .mode = 0104755, .head = "\177ELF"};
+  perf.programs["/bin/sh"] = {.user = 1, .mode = 0104755, .first_bytes = "\177ELF"};
   const Armed it = armed(perf, {"cycles", "page-faults"}, true);
   CHECK(it.engine->find_uncounted(0, {{"/bin/sh"}}).value().loss == CounterLoss::SetUser);
   CHECK_FALSE(it.engine->find_uncounted(1, {{"/bin/cat"}}).has_value());
   auto program = plain_program();
   program.is_setuid = true;
   program.usage.minor_faults = 47;
-  const Counted lost = it.counting->finish(perf.run(it.requests, program), 0);
+  const CountsOfRun lost = it.counting->finish(perf.run(it.requests, program), 0);
   CHECK(lost.counts == Counts{std::nullopt, 47});  // the kernel's account goes on
-  CHECK_FALSE(lost.missing.has_value());
+  CHECK_FALSE(lost.why_missing_counts.has_value());
   CHECK_FALSE(lost.redo.has_value());
   CHECK(it.counting->finish(perf.run(it.requests, plain_program()), 1).counts[0] == 1000);
 }
 
 TEST_CASE("a session that opens no counter looks no program up") {
   FakePerf perf;
-  perf.programs["/bin/sh"] = {.user = 1, .mode = 0104755, .head = "\177ELF"};
+  perf.programs["/bin/sh"] = {.user = 1, .mode = 0104755, .first_bytes = "\177ELF"};
   perf.set_paranoid(2);
   CHECK_FALSE(armed(perf, {"page-faults"}).engine->find_uncounted(0, {{"/bin/sh"}}).has_value());
 }
@@ -134,7 +135,7 @@ TEST_CASE("a run next to others is repeated, unless eight in a row were of no us
   for (int i = 0; i < 8; ++i) {
     const RepeatRequest redo = redo_of(shared).value();
     CHECK(redo.reason == RedoReason::Counting);
-    CHECK(redo.at_most == 3);
+    CHECK(redo.max_repetitions == 3);
   }
   CHECK_FALSE(redo_of(shared).has_value());
   CHECK_FALSE(redo_of(plain_program()).has_value());
@@ -145,39 +146,40 @@ TEST_CASE("of a run with one count that cannot be true the others are kept") {
   FakePerf perf(fakes::usual_pmu());
   auto program = plain_program();
   program.silent = {fakes::kInstructions};
-  const Counted counted = count(perf, {"cycles", "instructions", "page-faults"}, program);
+  const CountsOfRun counted = count(perf, {"cycles", "instructions", "page-faults"}, program);
   CHECK(counted.counts == Counts{1300, std::nullopt, 46});
-  CHECK(counted.missing.value().what == "instructions was 0");
+  CHECK(counted.why_missing_counts.value().what == "instructions was 0");
   CHECK(counted.redo.value().why == "instructions was 0");
 }
 
 TEST_CASE("with one kind of core a nanosecond less is not all the time") {
-  CHECK(held_all_the_time(1000, 1000, false));
-  CHECK_FALSE(held_all_the_time(999, 1000, false));
+  CHECK(ran_all_the_time(1000, 1000, false));
+  CHECK_FALSE(ran_all_the_time(999, 1000, false));
 }
 
 TEST_CASE("with several kinds of core the clocks may differ by what was measured, not by more") {
-  CHECK(held_all_the_time(99'900'000, 100 * kMs, true));
-  CHECK_FALSE(held_all_the_time(99 * kMs, 100 * kMs, true));
-  CHECK_FALSE(held_all_the_time(0, 4'000, true));
+  CHECK(ran_all_the_time(99'900'000, 100 * kMs, true));
+  CHECK_FALSE(ran_all_the_time(99 * kMs, 100 * kMs, true));
+  CHECK_FALSE(ran_all_the_time(0, 4'000, true));
 }
 
 TEST_CASE("a counter that could not be opened for a run gives no value and its reason") {
   FakePerf perf(fakes::usual_pmu());
   const Armed it = armed(perf, {"cycles", "branches"});
   perf.descriptor_limit = 1;
-  const Counted counted = it.count(perf, plain_program());
+  const CountsOfRun counted = it.count(perf, plain_program());
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt});
-  CHECK(counted.missing.value().what == "the limit of open files leaves no room for counters");
+  CHECK(counted.why_missing_counts.value().what ==
+        "the limit of open files leaves no room for counters");
 }
 
 TEST_CASE("a command that was not started has no counts") {
   FakePerf perf;
   perf.set_paranoid(2);
-  const Counted counted =
+  const CountsOfRun counted =
       armed(perf, {"page-faults", "task-clock"}).counting->finish({NotStarted{}, {}}, 0);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt});
-  CHECK(counted.missing.has_value());
+  CHECK(counted.why_missing_counts.has_value());
 }
 
 TEST_CASE("readings that do not belong to the pass are not taken for counts") {
@@ -218,7 +220,7 @@ TEST_CASE("a run without a cycle or an instruction is not believed") {
   // A kind of core that the run was never on, and an impossible one without a hypervisor.
   CHECK(doubts_of({cycles(0, 0)}) == Doubts{""});
   Tally of_hypervisor = cycles(0);
-  of_hypervisor.rings = os::kPerfExcludeUser | os::kPerfExcludeKernel;
+  of_hypervisor.attribute_flags = os::kPerfExcludeUser | os::kPerfExcludeKernel;
   CHECK(doubts_of({of_hypervisor}) == Doubts{""});
 }
 
@@ -228,7 +230,7 @@ TEST_CASE("more than sixteen instructions a cycle are not believed, nor are thei
   CHECK(doubts_of({cycles(10'000), instructions(160'001)}) == Doubts{why, why});
   // Cycles of user space say nothing about instructions of both.
   Tally of_user = cycles(10'000);
-  of_user.rings = os::kPerfExcludeKernel;
+  of_user.attribute_flags = os::kPerfExcludeKernel;
   CHECK(doubts_of({of_user, instructions(160'001)}) == Doubts{"", ""});
 }
 
@@ -353,18 +355,19 @@ void run_session(std::uint64_t seed, Shown& shown) {
     const auto counting = must(engine->arm(pass));
     for (int run = 0; run < 24; ++run) {
       const std::size_t command = static_cast<std::size_t>(run) % 2;
-      Counted counted;
+      CountsOfRun counted;
       unsigned again = 0;
       do {
         FakePerf::Program program = commands[command];
         disturb(program, random, held_before);
         counted = counting->finish(perf.run(counting->requests(), program), command);
-      } while (counted.redo && again++ < counted.redo->at_most);
+      } while (counted.redo && again++ < counted.redo->max_repetitions);
       ++shown.runs;
       for (std::size_t i = 0; i < counted.counts.size(); ++i) {
-        const auto& truth = commands[command].counts.at({"cpu", kKeys[set.passes[pass].events[i]]});
+        const auto& truth =
+            commands[command].counts.at({"cpu", kKeys[set.passes[pass].event_indices[i]]});
         if (counted.counts[i]) ++shown.counts;
-        if (!counted.counts[i] && !counted.missing) ++shown.absent_without_reason;
+        if (!counted.counts[i] && !counted.why_missing_counts) ++shown.absent_without_reason;
         if (counted.counts[i] && *counted.counts[i] != truth.user + truth.kernel) ++shown.wrong;
       }
     }

@@ -70,7 +70,7 @@ TEST_CASE("energy is counted system-wide on a CPU of each package, and given in 
   const FakePower power;
   const Armed it(power.engine(), {{"energy-pkg", "energy-cores"}, false});
   REQUIRE(it.set.events.size() == 2);
-  CHECK(it.set.events[0].note == "(system-wide)");
+  CHECK(it.set.events[0].name_suffix == "(system-wide)");
   CHECK(it.set.events[0].is_energy);
   CHECK(it.set.passes.size() == 1);
   CHECK(FakePower::opened().front() == std::pair(-1, 0));
@@ -81,9 +81,9 @@ TEST_CASE("energy is counted system-wide on a CPU of each package, and given in 
   // 2^32 counts are one joule; more than the register's 32 bits is no wrap any more.
   const std::uint64_t joule = std::uint64_t{1} << 32U;
   ended.readings = {{joule, 5, 5}, {2 * joule, 5, 5}, {300 * joule, 5, 5}, {0, 5, 5}};
-  const Counted counted = it.counting->finish(ended, 0);
+  const CountsOfRun counted = it.counting->finish(ended, 0);
   CHECK(counted.counts == Counts{3'000'000'000, 300'000'000'000});
-  CHECK_FALSE(counted.missing);
+  CHECK_FALSE(counted.why_missing_counts);
 }
 
 TEST_CASE("a reading that is not of the whole run is no energy") {
@@ -91,12 +91,12 @@ TEST_CASE("a reading that is not of the whole run is no energy") {
   const Armed it(power.engine(), {{"energy-pkg"}, false});
   os::Ended ended{Exited{0}, {}, {}};
   ended.readings = {{1, 5, 5}, {1, 5, 4}};
-  const Counted partly = it.counting->finish(ended, 0);
+  const CountsOfRun partly = it.counting->finish(ended, 0);
   CHECK_FALSE(partly.counts[0]);
-  CHECK(partly.missing);
+  CHECK(partly.why_missing_counts);
   ended.readings.clear();
   ended.counter_error = EACCES;
-  CHECK(it.counting->finish(ended, 0).missing.value().what.starts_with(
+  CHECK(it.counting->finish(ended, 0).why_missing_counts.value().what.starts_with(
       "the power PMU could not be read"));
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("the power PMU's events are listed, and other systems have none") {
   const FakePower power;
   const Catalog all = power.engine()->catalog();
   CHECK(std::count_if(all.begin(), all.end(), [](const CatalogEntry& entry) {
-          return entry.counters == "power PMU";
+          return entry.counters_text == "power PMU";
         }) == 2);
   auto plain = std::make_unique<fakes::FakeEngine>();
   const CounterEngine* inner = plain.get();
@@ -154,9 +154,9 @@ TEST_CASE("an engine that opens counters has passes of its own, after a timed on
   const auto& passes = timed.set.passes;
   REQUIRE(passes.size() == 2);
   CHECK(passes[0].kind == RoundKind::Timed);
-  CHECK(passes[0].events.empty());
+  CHECK(passes[0].event_indices.empty());
   CHECK(passes[1].kind == RoundKind::Counting);
-  CHECK(passes[1].events == std::vector<std::size_t>{0, 1});
+  CHECK(passes[1].event_indices == std::vector<std::size_t>{0, 1});
   CHECK(timed.requests.empty());
   CHECK_FALSE(must(timed.engine->arm(1))->requests().empty());
 }
@@ -165,7 +165,7 @@ TEST_CASE("what the kernel keeps for every process is read in the timed runs") {
   FakePerf perf(fakes::usual_pmu());
   const Armed timed = separate(perf, {"instructions", "page-faults"}, true);
   REQUIRE(timed.set.passes.size() == 2);
-  CHECK(timed.set.passes[0].events == std::vector<std::size_t>{1});
+  CHECK(timed.set.passes[0].event_indices == std::vector<std::size_t>{1});
   os::Ended ended;
   ended.outcome = Exited{0};
   ended.usage.minor_faults = 41;

@@ -413,7 +413,7 @@ TEST_CASE("a file that is no database is refused by name") {
 }
 
 TEST_CASE("the database of a processor is found by its numbers, the local folder first") {
-  const std::string cpu = cpu_name(0x100000c, 2, 0x1b588bb3);
+  const std::string cpu = kpep_name_of_cpu(0x100000c, 2, 0x1b588bb3);
   CHECK(cpu == "cpu_100000c_2_1b588bb3");
   CHECK(kpep_paths(cpu) ==
         std::vector<std::string>{"/usr/local/share/kpep/cpu_100000c_2_1b588bb3.plist",

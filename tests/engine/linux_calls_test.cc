@@ -46,7 +46,7 @@ TEST_CASE("missing files and folders differ from empty ones") {
   REQUIRE(comm >= 0);
   for (int i = 0; i < 2; ++i) {  // from its beginning each time
     std::array<char, 4> bytes{};
-    CHECK(calls.read_again(comm, bytes.data(), bytes.size()) == 4);
+    CHECK(calls.read_from_start(comm, bytes.data(), bytes.size()) == 4);
     CHECK(bytes[0] == 't');
   }
   calls.close_counter(comm);
@@ -78,7 +78,7 @@ TEST_CASE("a thread that is bound to one CPU may run there alone, until it is gi
 TEST_CASE("on a kernel that counts, a task-clock counter runs with this program's CPU time") {
   if (const std::string why = why_skipped(); !why.empty()) return skip(why);
   const os::LinuxCalls& calls = *os::linux_calls();
-  const os::Code task_clock{os::kPerfTypeSoftware, 1};
+  const os::EventCode task_clock{os::kPerfTypeSoftware, 1};
   OpenCounters counters(calls);
   os::PerfEventAttr attributes = make_attributes(task_clock, {true, false, false});
   attributes.flags |= os::kPerfDisabled;

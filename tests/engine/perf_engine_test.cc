@@ -40,8 +40,8 @@ std::string passes_of(const EventSet& set) {
   std::string text;
   for (const Pass& pass : set.passes) {
     if (!text.empty()) text += "|";
-    for (std::size_t i = 0; i < pass.events.size(); ++i)
-      text += (i > 0 ? " " : "") + std::to_string(pass.events[i]);
+    for (std::size_t i = 0; i < pass.event_indices.size(); ++i)
+      text += (i > 0 ? " " : "") + std::to_string(pass.event_indices[i]);
   }
   return text;
 }
@@ -99,7 +99,7 @@ TEST_CASE("an event knows which privilege levels are in its count, and is what i
       perf, {"cycles:uk", "instructions:u", "branches:k", "branch-misses:h", "task-clock"});
   std::vector<CountedLevels> levels;
   for (const Event& event : set.events) levels.push_back(event.levels);
-  CHECK(levels == std::vector{UserAndKernel, UserOnly, KernelOnly, Neither, UserAndKernel});
+  CHECK(levels == std::vector{UserAndKernel, UserOnly, KernelOnly, HypervisorOnly, UserAndKernel});
   CHECK(set.events[0].role == Role::Cycles);
   CHECK(set.events[1].role == Role::Instructions);
   CHECK(set.events[2].role == Role::Other);
@@ -138,7 +138,7 @@ TEST_CASE("without the kernel's part faults and switches come from the kernel's 
     const auto& events = it.set.events;
     CHECK(events[0].meaning == "minor and major page faults, from the kernel's accounting");
     CHECK(events[1].meaning == "voluntary and involuntary switches, from the kernel's accounting");
-    CHECK(events[0].note == "(with exec)");
+    CHECK(events[0].name_suffix == "(with exec)");
     CHECK(it.set.notes.empty());
     CHECK(it.requests.empty());
     os::Ended ended{Exited{0}, {}};
@@ -146,9 +146,9 @@ TEST_CASE("without the kernel's part faults and switches come from the kernel's 
     ended.usage.major_faults = 5;
     ended.usage.voluntary_switches = 3;
     ended.usage.involuntary_switches = 4;
-    const Counted counted = it.counting->finish(ended, 0);
+    const CountsOfRun counted = it.counting->finish(ended, 0);
     CHECK(counted.counts == Counts{75, 7, 70, 5});
-    CHECK_FALSE(counted.missing.has_value());
+    CHECK_FALSE(counted.why_missing_counts.has_value());
   }
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("with the kernel's part faults and switches are counters") {
   FakePerf perf;
   perf.set_paranoid(1);
   CHECK(selected(perf, {"page-faults"}).events[0].meaning == "perf page-faults");
-  CHECK(selected(perf, {"page-faults"}).events[0].note.empty());
+  CHECK(selected(perf, {"page-faults"}).events[0].name_suffix.empty());
   CHECK(selected(perf, {"context-switches"}).events[0].meaning == "perf context-switches");
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("more events than counters take the fewest passes, and ratios share on
   CHECK(set.passes.size() == 3);
   const auto pass_of = [&](std::size_t event) {
     for (std::size_t pass = 0; pass < set.passes.size(); ++pass) {
-      const auto& events = set.passes[pass].events;
+      const auto& events = set.passes[pass].event_indices;
       if (std::find(events.begin(), events.end(), event) != events.end()) return pass;
     }
     return set.passes.size();
@@ -240,10 +240,10 @@ TEST_CASE("the catalog holds what was seen to open, portable names first") {
                        "cpu-migrations", "minor-faults", "major-faults", "alignment-faults",
                        "emulation-faults", "cgroup-switches", "dummy"});
   CHECK(catalog[0].alias == "cycles");
-  CHECK(catalog[0].counters == "cpu");
+  CHECK(catalog[0].counters_text == "cpu");
   CHECK(catalog[5].description == "cache misses, mostly of the last level (event=0x2e)");
   CHECK(catalog[6].alias == "l1d-cache-misses");
-  CHECK(catalog[10].counters == "software");
+  CHECK(catalog[10].counters_text == "software");
   CHECK(perf.open_now() == 0);
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("where the kernel is left out the catalog says that faults are the acc
   const Catalog catalog = make_perf_engine(perf.calls(), false)->catalog();
   REQUIRE(!catalog.empty());
   CHECK(catalog[0].name == "page-faults");
-  CHECK(catalog[0].counters == "accounting");
+  CHECK(catalog[0].counters_text == "accounting");
   CHECK(std::none_of(catalog.begin(), catalog.end(),
                      [](const CatalogEntry& entry) { return entry.name == "cpu-migrations"; }));
 }
@@ -325,7 +325,7 @@ TEST_CASE("an event that one kind of core has only says so") {
   CHECK(it.set.events[0].meaning == "perf ref-cycles, on cpu_core only");
   // The other kind has a witness, so that it shows that nothing was missed.
   CHECK(it.requests.size() == 2);
-  const Counted counted = it.count(perf, on_both_kinds());
+  const CountsOfRun counted = it.count(perf, on_both_kinds());
   CHECK(counted.counts == Counts{33});
 }
 
@@ -353,9 +353,9 @@ TEST_CASE("times of both kinds that do not add up to the run's are not all the t
   const Armed it = armed(perf, {"cycles"});
   os::Ended ended = perf.run(it.requests, on_both_kinds());
   ended.readings[0].running_ns -= kMs;
-  const Counted counted = it.counting->finish(ended, 0);
+  const CountsOfRun counted = it.counting->finish(ended, 0);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt, std::nullopt});
-  CHECK(has(counted.missing.value().what, "other programs"));
+  CHECK(has(counted.why_missing_counts.value().what, "other programs"));
 }
 
 TEST_CASE("the kind of core with fewer counters decides how many passes there are") {
@@ -385,13 +385,13 @@ TEST_CASE("the parts of an event on each kind of core have the kinds' names, P f
   REQUIRE(events.size() == 5);
   CHECK(events[3].name == "cycles (P)");
   CHECK(events[4].name == "cycles (E)");
-  CHECK(events[3].part_of == 0U);
-  CHECK(events[1].note == "(P only)");
-  CHECK(events[0].note.empty());
+  CHECK(events[3].index_of_whole == 0U);
+  CHECK(events[1].name_suffix == "(P only)");
+  CHECK(events[0].name_suffix.empty());
   CHECK(it.counting->timed_pmus().size() == 2);
-  const Counted counted = it.count(perf, on_both_kinds());
+  const CountsOfRun counted = it.count(perf, on_both_kinds());
   CHECK(counted.counts == Counts{1200, 33, 17, 1000, 200});
-  CHECK(counted.pmu_ns.size() == 2);
+  CHECK(counted.cpu_ns_by_pmu.size() == 2);
 }
 
 // Intel's topdown events, with the codes of Linux' sysfs: 0x400 is slots, 0x8000 to 0x8300 are the
@@ -479,7 +479,7 @@ TEST_CASE("on two kinds of core the metrics are those of the kind that has slots
   perf.add_event("cpu_atom", "topdown-retiring", "event=0xc2");
   const Armed it = armed(perf, {"topdown-retiring", "slots"});
   CHECK(it.count(perf, program_on("cpu_core")).counts == Counts{4'000, 10'000});
-  CHECK(it.set.events[0].note == "(cpu_core only)");
+  CHECK(it.set.events[0].name_suffix == "(cpu_core only)");
 }
 
 TEST_CASE("where no event leads, events of these names are plain ones, in slots") {

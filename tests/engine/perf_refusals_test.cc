@@ -252,14 +252,15 @@ bool session(FakePerf& perf, const os::LinuxCalls& calls) {
       CHECK_FALSE(counting.error().what.empty());
       return false;
     }
-    const Counted counted = (*counting)->finish(perf.run((*counting)->requests(), program), 0);
+    const CountsOfRun counted = (*counting)->finish(perf.run((*counting)->requests(), program), 0);
     static_cast<void>(engine->held_by_others());
     for (std::size_t i = 0; i < counted.counts.size(); ++i) {
-      const std::uint64_t whole = set->passes[pass].events[i] == 0 ? 1300 : 2500;
-      const std::uint64_t user = set->passes[pass].events[i] == 0 ? 1000 : 2000;
+      const std::uint64_t whole = set->passes[pass].event_indices[i] == 0 ? 1300 : 2500;
+      const std::uint64_t user = set->passes[pass].event_indices[i] == 0 ? 1000 : 2000;
       has_counts = has_counts && counted.counts[i].has_value();
       if (counted.counts[i]) CHECK((counted.counts[i] == whole || counted.counts[i] == user));
-      if (!counted.counts[i]) CHECK((counted.missing || counted.failure || counted.redo));
+      if (!counted.counts[i])
+        CHECK((counted.why_missing_counts || counted.session_error || counted.redo));
     }
   }
   CHECK(perf.open_now() == 0);

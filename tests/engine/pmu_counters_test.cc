@@ -57,10 +57,10 @@ Counts counted(FakePerf& perf, const Names& names, const FakePerf::Program& prog
   Counts all(set.events.size());
   for (std::size_t pass = 0; pass < set.passes.size(); ++pass) {
     const auto counting = must(engine->arm(pass));
-    const Counted run = counting->finish(perf.run(counting->requests(), program), 0);
-    if (why != nullptr && run.missing) *why = run.missing->what;
-    for (std::size_t i = 0; i < set.passes[pass].events.size(); ++i)
-      all[set.passes[pass].events[i]] = run.counts[i];
+    const CountsOfRun run = counting->finish(perf.run(counting->requests(), program), 0);
+    if (why != nullptr && run.why_missing_counts) *why = run.why_missing_counts->what;
+    for (std::size_t i = 0; i < set.passes[pass].event_indices.size(); ++i)
+      all[set.passes[pass].event_indices[i]] = run.counts[i];
   }
   return all;
 }
@@ -105,9 +105,9 @@ TEST_CASE("an event with a counter of its own does not cost one that is alive") 
   FakePerf perf;
   perf.add(fakes::usual_pmu()).dead = {3};
   const PmuCounters pmu = only_pmu_of(perf);
-  CHECK(pmu.general.usable == 3);
-  CHECK(pmu.own_cycles);
-  CHECK(pmu.own_instructions);
+  CHECK(pmu.general_trial.usable_size == 3);
+  CHECK(pmu.has_cycles_counter);
+  CHECK(pmu.has_instructions_counter);
   // Two with their own counters and three others: one pass, as if there were no fourth counter.
   const auto engine = make_perf_engine(perf.calls(), false);
   CHECK(engine->select({kFive, true}).has_value());
@@ -160,8 +160,8 @@ TEST_CASE("each PMU of a machine with several kinds of core is tried on its own 
   const auto pmus = pmus_of(perf);
   REQUIRE(pmus.size() == 2);
   CHECK(pmus[0].pmu == "cpu_atom");
-  CHECK(pmus[0].trial.running == 4);
-  CHECK(pmus[1].trial.running == 5);
+  CHECK(pmus[0].trial.running_size == 4);
+  CHECK(pmus[1].trial.running_size == 5);
   CHECK(perf.thread_cpus == perf.allowed);  // given back
 }
 
@@ -194,8 +194,8 @@ TEST_CASE("on Arm no counter is missed that was never there") {
     FakePerf perf;
     perf.validates_like_arm = true;
     perf.add(fakes::small_pmu(6)).fixed = own;
-    CHECK(only_pmu_of(perf).trial.listed == 6);
-    CHECK(only_pmu_of(perf).trial.running == 6);
+    CHECK(only_pmu_of(perf).trial.accepted_size == 6);
+    CHECK(only_pmu_of(perf).trial.running_size == 6);
     const auto engine = select(perf, kFive);
     CHECK(held(*engine) == "");
     perf.pmu("cpu").taken = 1;
@@ -208,9 +208,9 @@ TEST_CASE("on Arm with two kinds of core no counter is missed either") {
   perf.validates_like_arm = true;
   const auto pmus = pmus_of(perf);
   REQUIRE(pmus.size() == 2);
-  CHECK(pmus[0].trial.listed == 4);
-  CHECK(pmus[1].trial.listed == 5);
-  for (const PmuCounters& one : pmus) CHECK(one.trial.running == one.trial.listed);
+  CHECK(pmus[0].trial.accepted_size == 4);
+  CHECK(pmus[1].trial.accepted_size == 5);
+  for (const PmuCounters& one : pmus) CHECK(one.trial.running_size == one.trial.accepted_size);
 }
 
 TEST_CASE("on Arm with two PMUs of six counters and one of cycles each, none is missed") {
@@ -224,9 +224,9 @@ TEST_CASE("on Arm with two PMUs of six counters and one of cycles each, none is 
   const auto pmus = pmus_of(perf);
   REQUIRE(pmus.size() == 2);
   for (const PmuCounters& one : pmus) {
-    CHECK(one.trial.listed == 6);
-    CHECK(one.trial.running == 6);
-    CHECK(one.trial.alive == 6);
+    CHECK(one.trial.accepted_size == 6);
+    CHECK(one.trial.running_size == 6);
+    CHECK(one.trial.live_counters == 6);
   }
   const auto engine = make_perf_engine(perf.calls(), false);
   CHECK(must(engine->select({kSix, false})).passes.size() == 1);
@@ -270,11 +270,12 @@ TEST_CASE(
   const Armed it = armed(perf, kSix);
   auto program = program_of_six();
   program.phases = {{600, 0}, {400, 1}};
-  CHECK(has(it.count(perf, program).missing.value().what, "other programs"));
+  CHECK(has(it.count(perf, program).why_missing_counts.value().what, "other programs"));
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
-  const Counted beside = it.count(perf, program);
-  CHECK(beside.missing.value().what == "the NMI watchdog was switched on and took a counter");
-  CHECK(beside.redo.value().why == beside.missing->what);
+  const CountsOfRun beside = it.count(perf, program);
+  CHECK(beside.why_missing_counts.value().what ==
+        "the NMI watchdog was switched on and took a counter");
+  CHECK(beside.redo.value().why == beside.why_missing_counts->what);
 }
 
 TEST_CASE("counters that were never free are not said to be another program's") {

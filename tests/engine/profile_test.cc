@@ -111,8 +111,8 @@ SampledRun run_of(const Written& written) {
 }
 
 std::uint64_t time_at(const SampledRun& run, const CodePlace& place) {
-  const auto found = run.sampled.find(place);
-  return found == run.sampled.end() ? 0 : found->second;
+  const auto found = run.periods_by_place.find(place);
+  return found == run.periods_by_place.end() ? 0 : found->second;
 }
 
 /// A kernel that lets runs be sampled with certain flags only.
@@ -262,8 +262,8 @@ TEST_CASE("the kernel's code, the vdso and code made at run time are told from f
 TEST_CASE("lost records are counted, once for each run") {
   RunRecords records;
   records.add(Written().lost(3).lost(4).bytes(), [](const MappedFile& /*file*/) {});
-  CHECK(records.close().lost == 7);
-  CHECK(records.close().lost == 0);
+  CHECK(records.close().loss_count == 7);
+  CHECK(records.close().loss_count == 0);
 }
 
 TEST_CASE("records that end too early, or say so of themselves, are not read beyond their end") {
@@ -288,9 +288,9 @@ TEST_CASE("code without a name goes by its file and the reason") {
   SampledRun run;
   run.files = {{{"/nosuch/lib.so.1", "", 5}, 1}};
   names.open(run.files[0]);
-  run.sampled = {{{CodeKind::File, 0, 0, 0x10}, 1000},
-                 {{CodeKind::File, 0, 0, 0x20}, 500},
-                 {{CodeKind::NoProcess}, 1}};
+  run.periods_by_place = {{{CodeKind::File, 0, 0, 0x10}, 1000},
+                          {{CodeKind::File, 0, 0, 0x20}, 500},
+                          {{CodeKind::NoProcess}, 1}};
   const auto sums = names.sum(run, {});
   REQUIRE(sums.size() == 2);
   CHECK(sums.begin()->first.starts_with("(lib.so.1: "));
@@ -354,12 +354,12 @@ TEST_CASE("a run that lost samples is run again, three times at most, and a note
   must(engine->select({}));
   const auto sampled = must(engine->arm(1));
   sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).lost(1).bytes());
-  const Counted lossy = sampled->finish({}, 0);
+  const CountsOfRun lossy = sampled->finish({}, 0);
   REQUIRE(lossy.redo.has_value());
-  CHECK(lossy.redo->at_most == 3);
+  CHECK(lossy.redo->max_repetitions == 3);
   CHECK(lossy.note->kind == NoteKind::SamplesLost);
   sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).bytes());
-  const Counted whole = sampled->finish({}, 0);
+  const CountsOfRun whole = sampled->finish({}, 0);
   CHECK_FALSE(whole.redo.has_value());
   CHECK(whole.counts == std::vector<std::optional<std::uint64_t>>{1000});
   CHECK(whole.functions == std::vector<FunctionCounts>{{"(unmapped code)", {1000}}});
@@ -384,7 +384,7 @@ TEST_CASE("where there is a counter of cycles, samples are of cycles, as parts o
   os::Ended ended{};
   ended.usage.user_ns = 1'500'000;
   ended.usage.system_ns = 500'000;
-  const Counted whole = sampled->finish(ended, 0);
+  const CountsOfRun whole = sampled->finish(ended, 0);
   CHECK(whole.counts.at(0) == 500'000);
   CHECK_FALSE(whole.redo.has_value());
   sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).bytes());
@@ -416,10 +416,10 @@ TEST_CASE("a function has an event of its own: the time of all samples in its ov
   CHECK(set.events[0].role == Role::SampledTime);
   CHECK(set.events[0].function.empty());
   CHECK(set.events[2].function == "nosuch");
-  CHECK(set.passes.back().events == std::vector<std::size_t>{0, 1, 2});
+  CHECK(set.passes.back().event_indices == std::vector<std::size_t>{0, 1, 2});
   const auto sampled = must(engine->arm(1));
   sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).sample(3, 11, 1).bytes());
-  const Counted counted = sampled->finish({}, 0);
+  const CountsOfRun counted = sampled->finish({}, 0);
   CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{2000, 1000, 0});
   CHECK(counted.functions.size() == 2);
 }

@@ -43,8 +43,8 @@ void check_against_expectation(const TraceFile& trace) {
     return;
   }
   CHECK_MESSAGE(!counts.fault.has_value(), text_of(counts.fault.value_or(TraceFault::NoThread)));
-  CHECK(counts.command == expect.at("command").get<Values>());
-  CHECK(counts.tree == expect.at("tree").get<Values>());
+  CHECK(counts.command_sums == expect.at("command").get<Values>());
+  CHECK(counts.tree_sums == expect.at("tree").get<Values>());
   CHECK(counts.threads_not_ended_command == expect.at("threads_not_ended_command"));
   CHECK(counts.threads_not_ended_tree == expect.at("threads_not_ended_tree"));
 }
@@ -113,7 +113,7 @@ TEST_CASE("records may come one by one") {
     for (const KdebugRecord& record : trace.records) reader.feed({&record, 1});
     const TraceCounts all = counts_of(trace);
     CHECK(reader.counts().fault == all.fault);
-    CHECK(reader.counts().tree == all.tree);
+    CHECK(reader.counts().tree_sums == all.tree_sums);
   }
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("a run that lacks the end of any of the command's threads is refused")
       reader.feed(std::span(trace.records).first(kept));
       const TraceCounts part = reader.counts();
       if (part.fault) continue;
-      CHECK(part.command == whole.command);
+      CHECK(part.command_sums == whole.command_sums);
       CHECK(reader.target_is_complete());
     }
   }
@@ -145,19 +145,19 @@ TEST_CASE("the trace is complete for the command when its last thread has its sa
   CHECK_FALSE(trace.read().target_is_complete());
   trace.counted(1, 10);
   CHECK(trace.read().target_is_complete());
-  CHECK(trace.counts().command == Values{15});
+  CHECK(trace.counts().command_sums == Values{15});
 }
 
 TEST_CASE("a process that had the command's pid before it is not the command") {
   const Trace trace = one_thread().ended(7, 50, 4000).counted(7, 1000);
   CHECK_FALSE(trace.counts().fault.has_value());
-  CHECK(trace.counts().command == Values{10});
-  CHECK(trace.counts().tree == Values{10});
+  CHECK(trace.counts().command_sums == Values{10});
+  CHECK(trace.counts().tree_sums == Values{10});
 }
 
 TEST_CASE("a process that gets the command's pid after it is not the command") {
   const Trace trace = one_thread().born(kRunner, 8, 50, 6000).ended(8, 50, 6000).counted(8, 1000);
-  CHECK(trace.counts().command == Values{10});
+  CHECK(trace.counts().command_sums == Values{10});
 }
 
 TEST_CASE("descendants are found by who made their first thread") {
@@ -165,14 +165,14 @@ TEST_CASE("descendants are found by who made their first thread") {
   trace.ended(3, 52, 5002).counted(3, 4).ended(2, 51, 5001).counted(2, 6);
   trace.ended(1, 50, 5000).counted(1, 10);
   const TraceCounts counts = trace.counts();
-  CHECK(counts.command == Values{10});
-  CHECK(counts.tree == Values{20});
+  CHECK(counts.command_sums == Values{10});
+  CHECK(counts.tree_sums == Values{20});
   CHECK(counts.processes_tree == 3);
 }
 
 TEST_CASE("other children of the runner are not the command's descendants") {
   Trace trace = one_thread().born(kRunner, 5, 60, 6000).ended(5, 60, 6000).counted(5, 1000);
-  CHECK(trace.counts().tree == Values{10});
+  CHECK(trace.counts().tree_sums == Values{10});
 }
 
 TEST_CASE("the copy of a failed exec is no thread") {
@@ -189,7 +189,7 @@ TEST_CASE("the copy of an exec that succeeded is a thread, and must end") {
   CHECK(trace.counts().fault == TraceFault::ThreadNotEnded);
   trace.ended(2, 50, 5000).counted(2, 3);
   CHECK_FALSE(trace.counts().fault.has_value());
-  CHECK(trace.counts().command == Values{13});
+  CHECK(trace.counts().command_sums == Values{13});
 }
 
 TEST_CASE("a lost record anywhere in the run refuses it") {
@@ -241,7 +241,7 @@ TEST_CASE("a sample of zeros does not count, even if it is padded to the kernel'
   trace.ended(1, 50, 5000);
   const TraceCounts counts = trace.counts(5, false);
   CHECK_FALSE(counts.fault.has_value());
-  CHECK(counts.command == Values{1, 2, 3, 4, 5});
+  CHECK(counts.command_sums == Values{1, 2, 3, 4, 5});
 }
 
 TEST_CASE("by sampling, the last sample of a thread is its count, and the end may lack one") {
@@ -249,14 +249,14 @@ TEST_CASE("by sampling, the last sample of a thread is its count, and the end ma
   trace.born(1, 2, 50, 5000).ended(2, 50, 5000).ended(1, 50, 5000);
   const TraceCounts counts = trace.counts(1, false);
   CHECK_FALSE(counts.fault.has_value());
-  CHECK(counts.command == Values{8});
+  CHECK(counts.command_sums == Values{8});
 }
 
 TEST_CASE("a thread that does not end keeps its last sample next to the exact ones of others") {
   Trace trace = one_thread().born(1, 2, 51, 5001).counted(2, 7);
   const TraceCounts counts = trace.counts();
   CHECK_FALSE(counts.fault.has_value());
-  CHECK(counts.tree == Values{17});
+  CHECK(counts.tree_sums == Values{17});
   CHECK(counts.threads_not_ended_tree == 1);
 }
 
@@ -281,7 +281,7 @@ TEST_CASE("a begun sample that another one interrupts is dropped") {
   trace.add(kThreadCountersData | kFunctionStart, 1, {9, 9, 9, 9});
   trace.add(kThreadCountersData | kFunctionStart, 1, {1, 2, 3, 4})
       .add(kThreadCountersData | kFunctionEnd, 1, {5});
-  CHECK(trace.counts(5).command == Values{1, 2, 3, 4, 5});
+  CHECK(trace.counts(5).command_sums == Values{1, 2, 3, 4, 5});
 }
 
 }  // namespace

@@ -46,10 +46,10 @@ os::Ended ended_after(std::uint64_t enabled_ns, std::uint64_t failures = 0) {
 TEST_CASE("region: its counters are not started by execve, and their leader is off") {
   const OnFake on;
   const Armed it = on.armed(in_region({"instructions", "cycles"}));
-  CHECK(it.set.events[0].note == "(region)");
+  CHECK(it.set.events[0].name_suffix == "(region)");
   CHECK(it.set.passes.size() == 1);
   REQUIRE(it.requests.size() == 2);
-  CHECK(it.requests[0].of_region);
+  CHECK(it.requests[0].counts_only_region);
   const auto leader = fakes::attributes_of(it.requests[0]).flags;
   CHECK((leader & os::kPerfDisabled) != 0);
   CHECK((leader & os::kPerfInherit) != 0);
@@ -62,9 +62,9 @@ TEST_CASE("region: what was counted for a moment of a long run is believed") {
   const Armed it = on.armed(in_region({"instructions", "cycles"}));
   CHECK(it.counting->finish(ended_after(1000), 0).counts == Counts{5000, 2000});
   CHECK_FALSE(it.counting->finish(ended_after(0), 0).counts.at(0));
-  const Counted failed = it.counting->finish(ended_after(1000, 1), 0);
+  const CountsOfRun failed = it.counting->finish(ended_after(1000, 1), 0);
   CHECK_FALSE(failed.counts.at(0));
-  CHECK(failed.missing.value().what ==
+  CHECK(failed.why_missing_counts.value().what ==
         "the program could not switch the counters of its region on and off");
 }
 
@@ -75,11 +75,11 @@ TEST_CASE("region: the whole run's events have names and passes of their own") {
   const EventSet& set = whole.set;
   REQUIRE(set.events.size() == 4);
   CHECK(set.events[2].name == "instructions (whole run)");
-  CHECK(set.events[2].note.empty());
+  CHECK(set.events[2].name_suffix.empty());
   CHECK(set.events[2].role == Role::Other);
   REQUIRE(set.passes.size() == 2);
-  CHECK(set.passes[1].events == std::vector<std::size_t>{2, 3});
-  CHECK_FALSE(whole.requests.at(0).of_region);
+  CHECK(set.passes[1].event_indices == std::vector<std::size_t>{2, 3});
+  CHECK_FALSE(whole.requests.at(0).counts_only_region);
   CHECK((fakes::attributes_of(whole.requests[0]).flags & os::kPerfEnableOnExec) != 0);
   CHECK_FALSE(whole.engine->arm(2).has_value());
 }
@@ -94,7 +94,7 @@ TEST_CASE("region: what the kernel accounts to whole runs is refused where it ca
 }
 
 TEST_CASE("region: an engine of whole runs counts nothing, and refuses what was asked for") {
-  const auto engine = without_regions(std::make_unique<fakes::FakeEngine>());
+  const auto engine = make_uncounting_engine(std::make_unique<fakes::FakeEngine>());
   const EventSet by_default = must(engine->select(in_region({})));
   CHECK(by_default.events.empty());
   CHECK(by_default.passes.empty());

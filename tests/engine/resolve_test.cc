@@ -8,10 +8,10 @@
 namespace lauka::engine::perf {
 namespace {
 
-os::Code code_of(std::string_view name, const fakes::FakePerf& perf) {
+os::EventCode code_of(std::string_view name, const fakes::FakePerf& perf) {
   const auto resolved = must(resolve(name, os::Sysfs(perf.calls())));
-  REQUIRE(resolved.parts.size() == 1);
-  return resolved.parts.front().codes.front();
+  REQUIRE(resolved.on_pmus.size() == 1);
+  return resolved.on_pmus.front().codes.front();
 }
 
 std::string refusal_of(std::string_view name, const fakes::FakePerf& perf) {
@@ -27,7 +27,7 @@ TEST_CASE("portable aliases and perf's names stand for the kernel's numbers") {
   fakes::FakePerf perf(fakes::usual_pmu());
   struct Known {
     const char* name;
-    os::Code code;
+    os::EventCode code;
   };
   const std::vector<Known> known = {{"cycles", {0, 0}},
                                     {"branches", {0, 4}},
@@ -81,11 +81,11 @@ TEST_CASE("events of a PMU are taken from sysfs, with the kernel's names as well
   fakes::FakePerf perf(fakes::usual_pmu());
   perf.add_format("cpu", "event", "config:0-7");
   perf.add_event("cpu", "l2_rqsts", "event=0x24");
-  CHECK(code_of("cpu/l2_rqsts/", perf) == os::Code{4, 0x24});
-  CHECK(code_of("l2_rqsts", perf) == os::Code{4, 0x24});
-  CHECK(code_of("cpu/r01c2/", perf) == os::Code{4, 0x1c2});
-  CHECK(code_of("cpu/cycles/", perf) == os::Code{0, 0});
-  CHECK(code_of("cpu/LLC-loads/", perf) == os::Code{3, 2});
+  CHECK(code_of("cpu/l2_rqsts/", perf) == os::EventCode{4, 0x24});
+  CHECK(code_of("l2_rqsts", perf) == os::EventCode{4, 0x24});
+  CHECK(code_of("cpu/r01c2/", perf) == os::EventCode{4, 0x1c2});
+  CHECK(code_of("cpu/cycles/", perf) == os::EventCode{0, 0});
+  CHECK(code_of("cpu/LLC-loads/", perf) == os::EventCode{3, 2});
 }
 
 TEST_CASE("a PMU that is not there, counts packages or is not closed is refused with the reason") {

@@ -119,8 +119,8 @@ TEST_CASE("the kernel's own counts need no counter and are in every pass") {
   const Selection selection = selected(chip("m2"), {"inst_all", "page-faults", "inst_ldst"});
   const EventSet set = make_event_set(selection, true);
   REQUIRE(set.passes.size() == 2);
-  CHECK(set.passes[0].events == std::vector<std::size_t>{0, 1});
-  CHECK(set.passes[1].events == std::vector<std::size_t>{1, 2});
+  CHECK(set.passes[0].event_indices == std::vector<std::size_t>{0, 1});
+  CHECK(set.passes[1].event_indices == std::vector<std::size_t>{1, 2});
   CHECK(set.events[0].meaning == "INST_ALL, user space only");
   CHECK(selected(chip("m2"), {"page-faults"}).passes.size() == 1);
 }

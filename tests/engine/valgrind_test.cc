@@ -48,9 +48,9 @@ std::vector<WantedEvent> simulated(const Names& names) {
   return wanted;
 }
 
-Counted sum(const std::vector<OutputFile>& files, const Names& names) {
+CountsOfRun sum(const std::vector<OutputFile>& files, const Names& names) {
   const std::vector<WantedEvent> wanted = simulated(names);
-  Processes processes(wanted.front().event->tool, wanted);
+  ProcessCounts processes(wanted.front().event->tool, wanted);
   for (const OutputFile& file : files) processes.add(file.name, pieces_of(file.text));
   return processes.finish();
 }
@@ -71,18 +71,18 @@ TEST_CASE("by default everything that can be simulated is, in runs of its own") 
   CHECK(set.events.front().name == "instructions");
   CHECK(std::all_of(set.events.begin(), set.events.end(),
                     [](const Event& e) { return e.simulated; }));
-  CHECK(set.passes_of(RoundKind::Timed) == 1);
+  CHECK(set.count_passes(RoundKind::Timed) == 1);
   REQUIRE(set.passes.size() == 2);
-  CHECK(set.passes[0].events.empty());
-  CHECK(set.passes[1].events.size() == 6);
+  CHECK(set.passes[0].event_indices.empty());
+  CHECK(set.passes[1].event_indices.size() == 6);
 }
 
 TEST_CASE("what the kernel accounts is taken from the timed runs") {
   const EventSet set = selected({"page-faults", "Instructions", "page-faults", "instructions"});
   REQUIRE(set.events.size() == 2);
   CHECK_FALSE(set.events[0].simulated);
-  CHECK(set.passes.at(0).events == std::vector<std::size_t>{0});
-  CHECK(set.passes.at(1).events == std::vector<std::size_t>{1});
+  CHECK(set.passes.at(0).event_indices == std::vector<std::size_t>{0});
+  CHECK(set.passes.at(1).event_indices == std::vector<std::size_t>{1});
   CHECK(selected({"page-faults"}).passes.size() == 1);
 }
 
@@ -109,13 +109,13 @@ TEST_CASE("only the models are run that an event needs") {
 }
 
 TEST_CASE("the counts of all programs of a run are added up") {
-  const Counted counted =
+  const CountsOfRun counted =
       sum({log_of(10, 1, 1), counts_of(10, 2, "sh -c x", "1000 100 10 20 2"),
            // forked, then a program of its own
            log_of(11, 2, 10), log_of(11, 1, 10), counts_of(11, 2, "./x", "500 50 5 6 1")},
           {"instructions", "branches", "branch-misses"});
   CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{1500, 176, 18});
-  CHECK_FALSE(counted.missing.has_value());
+  CHECK_FALSE(counted.why_missing_counts.has_value());
   CHECK_FALSE(counted.note.has_value());
 }
 
@@ -123,18 +123,18 @@ TEST_CASE("what a forked process may count a second time is no number where it i
   const std::vector<OutputFile> files = {
       log_of(10, 1, 1), counts_of(10, 2, "./x", "1000 100 10 0 0"), log_of(11, 2, 10),
       counts_of(11, 3, "./x", "9000 100 0 0 0")};
-  const Counted counted = sum(files, {"instructions", "branch-misses"});
+  const CountsOfRun counted = sum(files, {"instructions", "branch-misses"});
   CHECK_FALSE(counted.counts.at(0).has_value());
   CHECK(counted.counts.at(1) == 10);  // the child has none, so it has none of its parent's
-  CHECK(counted.missing.value().what.find("forked processes") != std::string::npos);
+  CHECK(counted.why_missing_counts.value().what.find("forked processes") != std::string::npos);
 }
 
 TEST_CASE("a forked process that may count twice is reported if it is less than 1%") {
-  const Counted counted = sum({log_of(10, 1, 1), counts_of(10, 2, "./x", "1000 0 0 0 0"),
-                               log_of(11, 2, 10), counts_of(11, 3, "./x", "200000 0 0 0 0")},
-                              {"instructions"});
+  const CountsOfRun counted = sum({log_of(10, 1, 1), counts_of(10, 2, "./x", "1000 0 0 0 0"),
+                                   log_of(11, 2, 10), counts_of(11, 3, "./x", "200000 0 0 0 0")},
+                                  {"instructions"});
   CHECK(counted.counts.at(0) == 201000);
-  CHECK_FALSE(counted.missing.has_value());
+  CHECK_FALSE(counted.why_missing_counts.has_value());
   CHECK(counted.note.value().kind == NoteKind::SimulationInexact);
 }
 
@@ -151,30 +151,30 @@ TEST_CASE("a process without counts leaves none for the run") {
   auto killed = whole;
   killed.push_back(log_of(11, 1, 10));
   CHECK_FALSE(sum(killed, {"instructions"}).counts.at(0).has_value());
-  CHECK(sum(killed, {"instructions"}).missing.has_value());
+  CHECK(sum(killed, {"instructions"}).why_missing_counts.has_value());
   auto cut_off = whole;
   cut_off.push_back({"out.11.2", "cmd: ./x\nevents: Ir\nfn=main\n12 7\n"});
   CHECK_FALSE(sum(cut_off, {"instructions"}).counts.at(0).has_value());
-  CHECK(sum({}, {"instructions"}).missing.has_value());
+  CHECK(sum({}, {"instructions"}).why_missing_counts.has_value());
 }
 
 TEST_CASE("files that are cut off, as on a full disk, are a measurement that could not be made") {
   const std::vector<OutputFile> whole = {log_of(10, 1, 1), counts_of(10, 2, "sh", "1000 0 0 0 0")};
-  CHECK_FALSE(sum(whole, {"instructions"}).failure.has_value());
-  CHECK(sum({whole[0], {"out.10.2", ""}}, {"instructions"}).failure.has_value());
-  CHECK(sum({whole[0], {"out.10.2", "cmd: ./x\nevents: Ir\n"}}, {"instructions"}).failure);
-  CHECK(sum({{"log.10.1", ""}, whole[1]}, {"instructions"}).failure.has_value());
-  CHECK(sum({whole[0], counts_of(10, 2, "sh", "1000 0 0 0 0 7")}, {"instructions"}).failure);
+  CHECK_FALSE(sum(whole, {"instructions"}).session_error.has_value());
+  CHECK(sum({whole[0], {"out.10.2", ""}}, {"instructions"}).session_error.has_value());
+  CHECK(sum({whole[0], {"out.10.2", "cmd: ./x\nevents: Ir\n"}}, {"instructions"}).session_error);
+  CHECK(sum({{"log.10.1", ""}, whole[1]}, {"instructions"}).session_error.has_value());
+  CHECK(sum({whole[0], counts_of(10, 2, "sh", "1000 0 0 0 0 7")}, {"instructions"}).session_error);
   // Killed, it has written nothing of its counts, which is no fault of the disk.
-  CHECK_FALSE(sum({whole[0]}, {"instructions"}).failure.has_value());
+  CHECK_FALSE(sum({whole[0]}, {"instructions"}).session_error.has_value());
 }
 
 TEST_CASE("an event that this Valgrind did not write is not made up") {
-  const Counted counted = sum({log_of(10, 1, 1), counts_of(10, 2, "./x", "1000", "Ir")},
-                              {"instructions", "cache-misses"});
+  const CountsOfRun counted = sum({log_of(10, 1, 1), counts_of(10, 2, "./x", "1000", "Ir")},
+                                  {"instructions", "cache-misses"});
   CHECK(counted.counts.at(0) == 1000);
   CHECK_FALSE(counted.counts.at(1).has_value());
-  CHECK(counted.missing.has_value());
+  CHECK(counted.why_missing_counts.has_value());
 }
 
 namespace {
@@ -185,7 +185,7 @@ OutputFile functions_of(int pid, const std::string& rows, const std::string& sum
           "cmd: ./x\nevents: Ir\n" + rows + "summary: " + summary + "\n"};
 }
 
-std::map<std::string, std::uint64_t> by_name(const Counted& counted) {
+std::map<std::string, std::uint64_t> by_name(const CountsOfRun& counted) {
   std::map<std::string, std::uint64_t> counts;
   for (const FunctionCounts& function : counted.functions)
     CHECK(counts.emplace(function.name, function.counts.at(0)).second);
@@ -213,7 +213,7 @@ const Names kHeap = {"allocations", "allocated_bytes", "peak_heap", "peak_heap_b
 }  // namespace
 
 TEST_CASE("the functions of all processes of a run are counted under normalized names") {
-  const Counted counted =
+  const CountsOfRun counted =
       sum({log_of(10, 1, 1),
            functions_of(10,
                         "fl=a.c\nfn=main\n1 10\n2 5\nfl=b.h\nfn=main\n7 1\nfn=read.part.0\n3 4\n"
@@ -227,10 +227,10 @@ TEST_CASE("the functions of all processes of a run are counted under normalized 
 }
 
 TEST_CASE("a function's count is known where another event's is not") {
-  const Counted counted = sum({log_of(10, 1, 1), counts_of(10, 2, "./x", "1000", "Ir")},
-                              {"instructions@main", "cache-misses", "cache-misses@main"});
+  const CountsOfRun counted = sum({log_of(10, 1, 1), counts_of(10, 2, "./x", "1000", "Ir")},
+                                  {"instructions@main", "cache-misses", "cache-misses@main"});
   CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{1000, {}, {}});
-  CHECK(counted.missing.has_value());
+  CHECK(counted.why_missing_counts.has_value());
 }
 
 TEST_CASE("gates on many functions take no more memory for each function of the program") {
@@ -241,7 +241,7 @@ TEST_CASE("gates on many functions take no more memory for each function of the 
     names.push_back("instructions@f" + std::to_string(f));
   }
   for (int f = 1000; f < 20'000; ++f) rows += "fn=f" + std::to_string(f) + "\n1 1\n";
-  const Counted counted =
+  const CountsOfRun counted =
       sum({log_of(10, 1, 1), functions_of(10, rows, std::to_string(999 * 500 + 19'000))}, names);
   CHECK(counted.counts.at(0) == 0);
   CHECK(counted.counts.at(999) == 999);
@@ -251,9 +251,9 @@ TEST_CASE("gates on many functions take no more memory for each function of the 
 TEST_CASE("lines of counts that do not add up to the summary are refused") {
   const std::string rows = "fn=main\n1 10\n2 5\n";
   CHECK(sum({log_of(10, 1, 1), functions_of(10, rows, "15")}, {"instructions"}).counts.at(0) == 15);
-  CHECK(sum({log_of(10, 1, 1), functions_of(10, rows, "16")}, {"instructions"}).failure);
+  CHECK(sum({log_of(10, 1, 1), functions_of(10, rows, "16")}, {"instructions"}).session_error);
   const std::string wrapped = "fn=main\n1 18446744073709551615\n2 2\n";
-  CHECK(sum({log_of(10, 1, 1), functions_of(10, wrapped, "1")}, {"instructions"}).failure);
+  CHECK(sum({log_of(10, 1, 1), functions_of(10, wrapped, "1")}, {"instructions"}).session_error);
 }
 
 TEST_CASE("names of functions may have 10 kB, and lines of more than 1 MB are refused") {
@@ -263,7 +263,7 @@ TEST_CASE("names of functions may have 10 kB, and lines of more than 1 MB are re
         {"instructions"});
   };
   CHECK(with(10'000).functions.at(0).name.size() == 10'000);
-  CHECK(with(kMaxLine + 1).failure.has_value());
+  CHECK(with(kMaxLine + 1).session_error.has_value());
 }
 
 TEST_CASE("a text that comes in pieces has the same lines as in one") {
@@ -283,40 +283,40 @@ TEST_CASE("a text that comes in pieces has the same lines as in one") {
 }
 
 TEST_CASE("allocations of several processes add up, and the peak is the largest process's") {
-  const Counted counted =
+  const CountsOfRun counted =
       sum({log_of(10, 1, 1), heap_of(10, 2, 200, 20'000, 51, 7'649), log_of(11, 2, 10),
            log_of(11, 1, 10), heap_of(11, 2, 10, 90'000, 3, 80'000, "./y")},
           kHeap);
   CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{210, 110'000, 80'000, 3});
-  CHECK_FALSE(counted.missing.has_value());
+  CHECK_FALSE(counted.why_missing_counts.has_value());
 }
 
 TEST_CASE("a process without a seen allocation leaves the run without a value, and is named") {
-  const Counted counted = sum({log_of(10, 1, 1), heap_of(10, 2, 200, 20'000, 51, 7'649),
-                               log_of(11, 1, 10), heap_of(11, 2, 0, 0, 0, 0, "./static 1")},
-                              kHeap);
+  const CountsOfRun counted = sum({log_of(10, 1, 1), heap_of(10, 2, 200, 20'000, 51, 7'649),
+                                   log_of(11, 1, 10), heap_of(11, 2, 0, 0, 0, 0, "./static 1")},
+                                  kHeap);
   for (const auto& count : counted.counts) CHECK_FALSE(count.has_value());
-  CHECK(counted.missing.value().what.find("'./static 1'") != std::string::npos);
+  CHECK(counted.why_missing_counts.value().what.find("'./static 1'") != std::string::npos);
 }
 
 TEST_CASE("the JSON of DHAT is refused where it is cut off, or is another one") {
   const OutputFile whole = heap_of(10, 2, 2, 20, 1, 10);
-  CHECK_FALSE(sum({log_of(10, 1, 1), whole}, kHeap).failure.has_value());
+  CHECK_FALSE(sum({log_of(10, 1, 1), whole}, kHeap).session_error.has_value());
   const std::string& text = whole.text;
   for (const std::string& other :
        {std::string(), text.substr(0, text.size() - 3), std::string("{}"), std::string(100, '['),
         std::string("{\"pps\":[{\"tb\":18446744073709551615},{\"tb\":2}]}"),
         "{\"cmd\":\"" + std::string(2 * kMaxLine, 'x') + "\",\"pps\":[]}"})
-    CHECK_MESSAGE(sum({log_of(10, 1, 1), {whole.name, other}}, kHeap).failure.has_value(),
+    CHECK_MESSAGE(sum({log_of(10, 1, 1), {whole.name, other}}, kHeap).session_error.has_value(),
                   other.substr(0, 40));
 }
 
 TEST_CASE("two tools count in runs of their own, and allocations have units") {
   const EventSet set = must(engine(EngineChoice::CachegrindAndDhat)->select({}));
   REQUIRE(set.passes.size() == 3);
-  CHECK(set.passes_of(RoundKind::Simulated) == 2);
-  CHECK(set.passes[1].events == std::vector<std::size_t>{0, 1, 2, 3, 4, 5});
-  CHECK(set.passes[2].events == std::vector<std::size_t>{6, 7, 8, 9});
+  CHECK(set.count_passes(RoundKind::Simulated) == 2);
+  CHECK(set.passes[1].event_indices == std::vector<std::size_t>{0, 1, 2, 3, 4, 5});
+  CHECK(set.passes[2].event_indices == std::vector<std::size_t>{6, 7, 8, 9});
   CHECK_FALSE(set.events[6].is_bytes);
   CHECK(set.events[7].is_bytes);
   const EventSet heap = must(engine(EngineChoice::Dhat)->select({{"peak_heap"}, false}));

@@ -17,18 +17,18 @@ class FakeEngine final : public engine::CounterEngine {
   bool is_lost = false;           ///< no run has a count
   std::size_t runs_at_once = 64;  ///< of its passes
   /// May change the counts of a run, which counts its own number.
-  std::function<void(std::uint64_t, engine::Counted&)> adjust;
+  std::function<void(std::uint64_t, engine::CountsOfRun&)> adjust;
   os::RunObserver* watch = nullptr;
   std::size_t first_counting_pass = 0;  ///< passes before it have no counters
   int asked_for_holders = 0;
-  std::optional<UncountedFile> uncounted{};  ///< of every command
+  std::optional<CounterLossFile> uncounted{};  ///< of every command
 
   std::string_view name() const override { return "fake"; }
   Catalog catalog() const override { return {}; }
   Result<EventSet> select(const EventRequest&) override { return EventSet{}; }
 
-  std::optional<UncountedFile> find_uncounted(std::size_t /*command*/,
-                                              const os::ProgramSpec& /*program*/) override {
+  std::optional<CounterLossFile> find_uncounted(std::size_t /*command*/,
+                                                const os::ProgramSpec& /*program*/) override {
     return uncounted;
   }
 
@@ -48,10 +48,10 @@ class FakeEngine final : public engine::CounterEngine {
     explicit OnePass(const FakeEngine& engine) : engine_(engine) {}
     std::vector<os::CounterRequest> requests() const override { return {os::CounterRequest{}}; }
     std::size_t runs_at_once() const override { return engine_.runs_at_once; }
-    engine::Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+    engine::CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
       if (ended.counter_error != 0) return {{}, Error{"out of counters", "use fewer"}};
       if (engine_.is_lost) return {{std::nullopt}, Error{"the counts were lost", "run it as root"}};
-      engine::Counted counted{{ended.readings.at(0).value}};
+      engine::CountsOfRun counted{{ended.readings.at(0).value}};
       if (engine_.adjust) engine_.adjust(ended.readings.at(0).value, counted);
       return counted;
     }

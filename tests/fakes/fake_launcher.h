@@ -98,7 +98,7 @@ class FakeLauncher final : public os::Launcher {
     const os::ProgramSpec& spec = programs_[launch.program];
     const bool is_hook = spec.words.front() == "/bin/sh";
     std::string entry = is_hook ? spec.words.at(2) : spec.words.front();
-    if (!launch.value.empty()) entry += "(" + launch.value + ")";
+    if (!launch.launch_variable_value.empty()) entry += "(" + launch.launch_variable_value + ")";
     if (launch.ignores_interrupt) entry += "!";
     if (launch.counters != os::kNoCounters) entry += "/" + std::to_string(launch.counters);
     log_.push_back(entry);
@@ -108,7 +108,7 @@ class FakeLauncher final : public os::Launcher {
       script.outcomes.pop_front();
     }
     ended.usage.wall_ns = static_cast<std::uint64_t>(script.time.count());
-    ended.whole = script.time;
+    ended.time_with_preparation = script.time;
     if (adjust) adjust(launch.program, ended);
     if (launch.counters != os::kNoCounters) {
       ended.readings.assign(sets_[launch.counters], os::Reading{log_.size(), 100, 100});

@@ -23,7 +23,7 @@ std::string written(const FunctionTable& table) {
 }
 
 Result<FunctionTable> read(const std::string& text) {
-  return read_functions(JsonIn::parse(text), "functions");
+  return read_functions(ParsedJson::parse(text), "functions");
 }
 
 }  // namespace

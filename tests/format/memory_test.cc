@@ -75,7 +75,7 @@ std::string time_of(int run) {
 std::size_t bytes_per_value(const std::string& text, std::size_t values) {
   const std::size_t before = allocated;
   most_allocated = allocated;
-  const ReadFile file = must(read_sessions(text));
+  const FileSessions file = must(read_sessions(text));
   CHECK(file.benchmarks.front().recording.runs->size() == kRuns);
   return (most_allocated - before + text.size()) / values;
 }

@@ -43,7 +43,7 @@ TEST_CASE("of an older lauka there are the samples of all metrics, and where the
   CHECK(recording.circumstances.version == "1.2.3");
   CHECK(recording.circumstances.machine.name == "host");
   CHECK(recording.circumstances.machine.cpu_model == "CPU 9000");
-  CHECK(recording.circumstances.machine.cpus == 4);
+  CHECK(recording.circumstances.machine.cpu_count == 4);
   REQUIRE(recording.commands.size() == 1);
   CHECK(recording.commands[0].name == "old");
   CHECK(values_of(recording, "wall_time") == std::vector{1.5, 2.0});
@@ -70,14 +70,14 @@ TEST_CASE("a file without typed facts keeps its text, and what it does not tell 
   const Metric& cycles = recording.metrics[find_metric(recording.metrics, "cycles").value()];
   CHECK(cycles.of_region);
   CHECK(cycles.levels == CountedLevels::Unknown);
-  CHECK(cycles.note == "(region) (user)");
+  CHECK(cycles.metric_suffix == "(region) (user)");
   REQUIRE(recording.notes.size() == 1);
   CHECK(recording.notes[0].kind == NoteKind::Other);
   CHECK(has(recording.notes[0].text, "--check"));
-  CHECK(recording.redone->row(0).reason == RedoReason::Other);
+  CHECK(recording.discarded_run_table->row(0).reason == RedoReason::Other);
   const auto& verdicts = file->benchmarks.front().findings.verdicts;
   REQUIRE(verdicts.size() == 1);
-  CHECK(verdicts[0].condition.bound == 0.2);
+  CHECK(verdicts[0].condition.limit_value == 0.2);
   CHECK(report::condition_text(verdicts[0].condition) == "wall_time > 200ms");
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("of hyperfine 1 there are exit statuses, means of CPU time, memory and
   const Recording& recording = file->benchmarks.front().recording;
   CHECK(count_endings(*recording.runs, 0).failed ==
         std::vector<FailedRuns>{{Ending::Failed, 139, 1}, {Ending::Failed, 1, 1}});
-  CHECK(count_endings(*recording.runs, 1).runs == 2);
+  CHECK(count_endings(*recording.runs, 1).runs_with_ending == 2);
   CHECK_FALSE(recording.runs->row(4).status.has_value());
   CHECK(recording.runs->row(4).ending == Ending::Unknown);
   CHECK(values_of(recording, "peak_rss") == std::vector{10.0, 20.0, 30.0});
@@ -171,7 +171,7 @@ TEST_CASE("of hyperfine 1 there are exit statuses, means of CPU time, memory and
   CHECK(recording.commands[0].name == "work (n = 1)");
   CHECK(recording.commands[1].name == "work (n = 2)");
   CHECK(recording.commands[1].parameters[0].value == "2");
-  CHECK(recording.commands[1].typed == 0);
+  CHECK(recording.commands[1].typed_index == 0);
 }
 
 TEST_CASE("of hyperfine's schema 2 there are the values of each run, and statuses") {
@@ -190,7 +190,7 @@ TEST_CASE("of hyperfine's schema 2 there are the values of each run, and statuse
   CHECK(recording.runs->row(0).status == 9);
   CHECK(recording.runs->row(1).ending == Ending::Succeeded);
   CHECK(recording.commands[0].name == "sleep 1");
-  CHECK(recording.commands[1].pattern == "sleep {n}");
+  CHECK(recording.commands[1].unfilled_name == "sleep {n}");
 }
 
 TEST_CASE("runs are read whatever differs between them, in the order run") {

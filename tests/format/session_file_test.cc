@@ -87,7 +87,7 @@ void check_same(const Results& results) {
        {&write_json, &write_summary_csv, &write_runs_csv, &write_markdown, &write_html})
     CHECK(first_difference(written(write, again), written(write, results)) == "");
   for (const bool verbose : {false, true}) {
-    const Style style{.verbose = verbose, .histogram = true};
+    const Style style{.verbose = verbose, .shows_histograms = true};
     CHECK(first_difference(screen(again, style, false), screen(results, style, false)) == "");
   }
   CHECK(again.warnings.size() == results.warnings.size());
@@ -112,7 +112,7 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   it.plan.setting.order_is_for_hooks = true;
   it.plan.setting.stop.exact_runs = 15;
   it.plan.shell = Shell{{"bash", "--norc", "it's"}};
-  it.plan.setting.until = "ready (\\d+)";
+  it.plan.setting.until_pattern = "ready (\\d+)";
   it.plan.setting.jobs = 3;
   it.plan.setting.region = true;
   it.plan.commands[0].folder = "build";
@@ -120,22 +120,23 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   it.plan.commands[1].expected = ExpectedOutput{ExpectedOutput::Kind::Hash, "ab"};
   it.plan.commands[0].parameters = {{"size", "4"}, {"mode", "fast, \"1\""}};
   it.plan.commands[1].parameters = {{"size", "8"}};
-  it.plan.commands[0].pattern = it.plan.commands[1].pattern = "./x {size}";
+  it.plan.commands[0].unfilled_name = it.plan.commands[1].unfilled_name = "./x {size}";
   it.session.overheads = {{1'000'001, 2, 3}, {999'999, 0, 7}};
   change(it.session.runs, 2, [](RunRecord& run) { run.outcome = Exited{3}; });
   change(it.session.runs, 4, [](RunRecord& run) { run.outcome = Signalled{11}; });
   change(it.session.runs, 5, [](RunRecord& run) { run.outcome = TimedOut{}; });
   change(it.session.runs, 6, [](RunRecord& run) { run.below_overhead = true; });
   it.session.notes = {{NoteKind::Orphans, "a note"}, {NoteKind::Other, "another"}};
-  it.session.uncounted = {UncountedFile{CounterLoss::Unreadable, "./old", true}, std::nullopt};
+  it.session.counter_loss_files = {CounterLossFile{CounterLoss::Unreadable, "./old", true},
+                                   std::nullopt};
   it.circumstances.machine.allowance = Allowance{{0, 2}, 0.5, 1'000'000};
-  it.circumstances.throttling = Throttling{12, 5, 7'000'000};
+  it.circumstances.throttling = QuotaWait{12, 5, 7'000'000};
   change(it.session.runs, [&](RunRecord& run) {
     if (run.step.command == 1) run.usage.peak_rss_floor_bytes = 4096 * 1010;
   });
   const Results results = it.results();
   REQUIRE(results.commands[0].endings.failed_runs() == 2);
-  REQUIRE(results.commands[1].rows[4].at_most.has_value());
+  REQUIRE(results.commands[1].rows[4].largest_bound_of_runs.has_value());
   check_same(results);
 }
 
@@ -153,7 +154,7 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
       {.name = "cpu-cycles", .meaning = "perf cycles", .role = Role::Cycles},
       {.name = "instructions", .meaning = "perf", .role = Role::Instructions},
       {.name = "fp_ops", .meaning = "FP", .zero_is_doubtful = true},
-      {.name = "cpu-cycles (P)", .meaning = "P", .part_of = 0, .role = Role::Cycles},
+      {.name = "cpu-cycles (P)", .meaning = "P", .index_of_whole = 0, .role = Role::Cycles},
       {.name = "p_time", .meaning = "P", .is_time = true, .role = Role::CoreTime, .core_kind = "P"},
       {.name = "e_time",
        .meaning = "E",
@@ -182,9 +183,11 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
   it.session.redone.push_back({it.session.runs[3], RedoReason::Counting, "the trace lost records"});
   const Results results = it.results();
   REQUIRE(results.commands[0].slowdown.value_or(0.0) > 1.5);
-  REQUIRE(results.commands[1].redone_runs == 1);
+  REQUIRE(results.commands[1].discarded_runs == 1);
   REQUIRE(find_metric(results.session.metrics, Role::Ipc).has_value());
-  REQUIRE(results.commands[0].rows[*find_metric(results.session.metrics, "fp_ops")].is_doubtful);
+  REQUIRE(results.commands[0]
+              .rows[*find_metric(results.session.metrics, "fp_ops")]
+              .is_probably_uncounted);
   check_same(results);
   const auto again = read_back(results);
   CHECK(again.session.metrics[*find_metric(again.session.metrics, Role::Cycles)].name ==
@@ -207,7 +210,7 @@ TEST_CASE("percentiles are read back with the values that they are made of") {
   CHECK(results.commands[1].rows[1].delta->basis == stats::Basis::Quantile);
   CHECK_FALSE(results.commands[1].rows[2].quantile.has_value());
   CHECK_FALSE(results.commands[1].rows[2].delta.has_value());
-  CHECK(results.commands[1].rows[2].fewest_runs == 368);
+  CHECK(results.commands[1].rows[2].runs_for_percentile == 368);
   check_same(results);
   Case later(40);
   later.plan.metrics = it.plan.metrics;
@@ -226,14 +229,14 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
   verdict.delta.change = 1.0 / 3.0;
   verdict.delta.bounds = {0.1, 0.7};
   verdict.delta.basis = stats::Basis::Typical;
-  verdict.delta.mean = {0.29, stats::ChangeBounds{-0.07, 0.57}};
+  verdict.delta.change_of_mean = {0.29, stats::IntervalEnds{-0.07, 0.57}};
   verdict.delta.mean_differs = true;
   verdict.delta.widening = 2.25;
   verdict.rounds = 19;
-  verdict.planned_rounds = 250;
+  verdict.expected_rounds = 250;
   verdict.p_fail = 0.07;
   verdict.level = 0.01;
-  verdict.times_as_many = 1.7;
+  verdict.rounds_factor = 1.7;
   verdict.look = 3;
   gate::Verdict bounded = verdict;
   bounded.condition = {"peak_rss", 0.0, true, 3e6, "3MB", Unit::Bytes};
@@ -247,9 +250,9 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
   small.incomparable_command = 0;
   it.findings.verdicts = {verdict, bounded, small};
   it.findings.intervals = {{0, {0.005, 0.025}}, {4, {0.01, 0.03}}};
-  it.findings.precision = Precision{.wanted = 0.007,
+  it.findings.precision = Precision{.wanted_half_width = 0.007,
                                     .half_width = 0.0123,
-                                    .runs = 20,
+                                    .fewest_values = 20,
                                     .end = PrecisionEnd::Duration,
                                     .metric = "cpu_time"};
   check_same(it.results());

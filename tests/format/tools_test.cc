@@ -99,7 +99,7 @@ TEST_CASE("benchfmt: a line per run, with what can be compared as a key") {
                              metric("ipc", Unit::Ratio, Better::More)};
   set_commands(results,
                {command("./a -5", 1, {}), command("./a -5", 1, {}), command("./b 8", 1, {})});
-  results.session.commands[2].pattern = "./b {n}";
+  results.session.commands[2].unfilled_name = "./b {n}";
   results.session.commands[2].parameters = {{.name = "n", .value = "8"}};
   results.session.runs = made({run(0, 0, {0.25, 4e6, std::nullopt}), run(1, 0, {0.5, 5e6, 1.5}),
                                run(2, 0, {0.75, std::nullopt, std::nullopt}),

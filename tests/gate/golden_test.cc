@@ -44,12 +44,12 @@ struct LookAt {
   std::size_t rounds = 0;
   bool early = false;
   bool last = false;
-  Levels levels;
+  LookErrors levels;
 };
 
 std::vector<LookAt> looks_of(const Json& c) {
   Schedule schedule(c.at("confidence"), c.at("gates").get<std::size_t>(),
-                    c.at("min_runs").get<std::size_t>(), WatchSchedule::Early);
+                    c.at("min_runs").get<std::size_t>(), LookTiming::Early);
   const auto n1 = c.at("n1").get<std::size_t>();
   const std::size_t most =
       c.at("max_runs").is_null() ? 4 * n1 : std::min(4 * n1, c.at("max_runs").get<std::size_t>());
@@ -117,7 +117,8 @@ TEST_CASE("the levels of early and of planned looks agree with the golden cases"
     CHECK_FALSE(rank_test_can_decide(first - 1, p_early(error)));
     CHECK(fewest_rounds_of_early_pass(1.0 - error) == c.at("first_pass_round").get<std::size_t>());
     for (const Json& late : c.at("p_late"))
-      CHECK_GOLDEN(p_late(error, late.at("early_looks").get<std::size_t>()), late.at("p"));
+      CHECK_GOLDEN(level_of_planned_look(error, late.at("early_looks").get<std::size_t>()),
+                   late.at("p"));
   }
 }
 
@@ -125,29 +126,29 @@ TEST_CASE("the rounds to look at, and what counts as a look, agree with the gold
   for (const Json& c : golden::section_2("schedule")) {
     const auto n1 = c.at("n1").get<std::size_t>();
     INFO("first planned look after ", n1);
-    CHECK(look_rounds(n1) == c.at("late").get<std::array<std::size_t, kLooks>>());
+    CHECK(look_rounds(n1) == c.at("late").get<std::array<std::size_t, kMaxPlannedLooks>>());
     const Json& expected = c.at("early_looks");
     for (const std::size_t gates : {std::size_t{1}, std::size_t{5}}) {
-      Schedule schedule(0.95, gates, c.at("min_runs").get<std::size_t>(), WatchSchedule::Early);
+      Schedule schedule(0.95, gates, c.at("min_runs").get<std::size_t>(), LookTiming::Early);
       std::vector<std::size_t> early;
       while (schedule.next_early() && *schedule.next_early() < n1) {
         early.push_back(*schedule.next_early());
         schedule.look_early(early.back());
       }
       CHECK(early == c.at("early").get<std::vector<std::size_t>>());
-      const Levels late = schedule.look_as_planned(n1, false);
+      const LookErrors late = schedule.look_as_planned(n1, false);
       const auto looks = [&](const char* name) { return expected.at(name).get<std::size_t>(); };
-      CHECK(late.fail ==
-            doctest::Approx(p_late(0.05 / static_cast<double>(gates),
-                                   looks(gates == 1 ? "fail_95_one_gate" : "fail_95_five_gates"))));
-      CHECK(late.pass == doctest::Approx(p_late(0.05, looks("pass_95"))));
-      CHECK(late.tails.tail == doctest::Approx(p_late(0.025, looks("interval_95"))));
+      CHECK(late.fail == doctest::Approx(level_of_planned_look(
+                             0.05 / static_cast<double>(gates),
+                             looks(gates == 1 ? "fail_95_one_gate" : "fail_95_five_gates"))));
+      CHECK(late.pass == doctest::Approx(level_of_planned_look(0.05, looks("pass_95"))));
+      CHECK(late.tails.tail == doctest::Approx(level_of_planned_look(0.025, looks("interval_95"))));
     }
   }
 }
 
 TEST_CASE("one look at pairs and at independent samples agrees with the golden cases") {
-  const Levels levels{.fail = 0.05, .pass = 0.05, .tails = {}};
+  const LookErrors levels{.fail = 0.05, .pass = 0.05, .tails = {}};
   for (const Json& c : golden::section("tests")) {
     INFO(c.at("name").get<std::string>());
     const std::vector<double> reference = golden::series(c, "reference");
@@ -204,7 +205,8 @@ TEST_CASE("a gate that looks once agrees with the golden cases") {
     INFO(c.at("name").get<std::string>());
     const std::vector<double> reference = golden::series(c, "reference");
     const std::vector<double> candidate = golden::series(c, "candidate");
-    const Levels levels = levels_of_one_look(c.at("confidence"), c.at("gates").get<std::size_t>());
+    const LookErrors levels =
+        levels_of_one_look(c.at("confidence"), c.at("gates").get<std::size_t>());
     CHECK_GOLDEN(*levels.fail, c.at("p_fail"));
     CHECK_GOLDEN(*levels.pass, c.at("p_pass"));
     const double limit = c.at("percent").get<double>() / 100.0;

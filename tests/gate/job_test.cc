@@ -17,7 +17,7 @@ constexpr double kError = 0.05;
 /// Watches the gate "more than the reference" of one of `gates`, from 10 rounds on as in a session;
 /// the candidate is `shift` standard deviations of a round's noise above.
 Findings watched(noise::Source& noise, std::size_t gates, double shift) {
-  Schedule schedule(1.0 - kError, gates, 10, WatchSchedule::Planned);
+  Schedule schedule(1.0 - kError, gates, 10, LookTiming::Planned);
   std::vector<double> reference;
   std::vector<double> candidate;
   Verdict verdict;
@@ -28,9 +28,9 @@ Findings watched(noise::Source& noise, std::size_t gates, double shift) {
       candidate.push_back(100.0 + shift + noise.normal());
     }
     const bool last = look + 1 == looks.size();
-    const Levels levels = schedule.look_as_planned(looks[look], last);
+    const LookErrors levels = schedule.look_as_planned(looks[look], last);
     const Judgement judged = judge({reference, candidate}, 0.0, FailsWhen::Above, levels, last);
-    verdict.p_over_all_looks = schedule.over_all_looks(judged.p_fail, false);
+    verdict.p_over_all_looks = schedule.total_error_of(judged.p_fail, false);
     verdict.answer = judged.answer.value_or(Answer::Inconclusive);
     if (judged.answer) break;
   }
@@ -65,7 +65,7 @@ Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
   const std::vector<double> reference(20, spread > 0.0 ? 100.0 : 0.0);
   std::vector<double> candidate = reference;
   for (double& value : candidate) value += spread * noise.normal();
-  const Levels levels = levels_of_one_look(1.0 - kError, gates);
+  const LookErrors levels = levels_of_one_look(1.0 - kError, gates);
   const double limit = spread > 0.0 ? 0.0 : 0.05;
   const Judgement judged = judge({reference, candidate}, limit, FailsWhen::Above, levels, true);
   Verdict verdict;
@@ -77,13 +77,13 @@ Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
 }  // namespace
 
 TEST_CASE("a gate that fails with its job asks for no more layouts or rounds") {
-  Findings findings{{Verdict{.p_over_all_looks = 1e-6, .times_as_many = 2.0}}};
+  Findings findings{{Verdict{.p_over_all_looks = 1e-6, .rounds_factor = 2.0}}};
   findings.verdicts[0].layouts_to_decide = 12;
   Findings* const all[] = {&findings};
   settle_job(all, kError, ErrorRate::Any);
   const Verdict& verdict = findings.verdicts[0];
   CHECK(verdict.answer == Answer::Fail);
-  CHECK_FALSE(verdict.times_as_many);
+  CHECK_FALSE(verdict.rounds_factor);
   CHECK_FALSE(verdict.layouts_to_decide);
 }
 
@@ -138,14 +138,15 @@ TEST_CASE("a job's gates: what is open alone may fail alongside others, a pass n
 
 TEST_CASE("a probability over all looks is the error whose last look it meets") {
   for (const double error : {0.001, 0.01, 0.05}) {
-    Schedule schedule(0.95, 1, 10, WatchSchedule::Planned);
+    Schedule schedule(0.95, 1, 10, LookTiming::Planned);
     static_cast<void>(schedule.look_as_planned(10, false));
-    CHECK(schedule.over_all_looks(p_late(error, 0), false) == doctest::Approx(error).epsilon(1e-6));
-    CHECK(schedule.over_all_looks(p_early(error), true) == doctest::Approx(error));
-    CHECK(schedule.over_all_looks(0.9, false) == 1.0);
+    CHECK(schedule.total_error_of(level_of_planned_look(error, 0), false) ==
+          doctest::Approx(error).epsilon(1e-6));
+    CHECK(schedule.total_error_of(p_early(error), true) == doctest::Approx(error));
+    CHECK(schedule.total_error_of(0.9, false) == 1.0);
   }
-  Schedule once(0.95, 1, 10, WatchSchedule::Once);
-  CHECK(once.over_all_looks(0.03, false) == 0.03);
+  Schedule once(0.95, 1, 10, LookTiming::Once);
+  CHECK(once.total_error_of(0.03, false) == 0.03);
 }
 
 TEST_CASE("a job of many gates without a change fails in at most 5% of all cases") {

@@ -70,7 +70,7 @@ PromiseRounds measure(const Machine& machine, noise::Source& source, std::size_t
 }
 
 Answer answer_of_five_looks(const PromiseRounds& rounds, std::size_t first, double limit,
-                            const Levels& levels) {
+                            const LookErrors& levels) {
   for (const std::size_t look : look_rounds(first)) {
     const Evidence evidence{std::span(rounds.reference).first(look),
                             std::span(rounds.candidate).first(look)};
@@ -82,7 +82,7 @@ Answer answer_of_five_looks(const PromiseRounds& rounds, std::size_t first, doub
 
 /// With the early looks before `first`.
 Answer answer_of_all_looks(const PromiseRounds& rounds, std::size_t first, double limit) {
-  Schedule schedule(0.95, 1, 10, WatchSchedule::Early);
+  Schedule schedule(0.95, 1, 10, LookTiming::Early);
   while (schedule.next_early() && *schedule.next_early() < first) {
     const std::size_t look = *schedule.next_early();
     const auto levels = schedule.look_early(look);
@@ -136,7 +136,7 @@ struct Ends {
 };
 
 /// Of gates for which 250 rounds are planned, with early looks or without.
-Ends ends_of(const SlowRuns& slow, WatchSchedule looks, int gates, noise::Source& source) {
+Ends ends_of(const SlowRuns& slow, LookTiming looks, int gates, noise::Source& source) {
   constexpr std::size_t planned = 250;
   constexpr double noise = 0.02;
   Ends ends;
@@ -149,7 +149,7 @@ Ends ends_of(const SlowRuns& slow, WatchSchedule looks, int gates, noise::Source
   };
   for (int gate = 0; gate < gates; ++gate) {
     PromiseRounds measured;
-    const auto answer_at = [&](std::size_t rounds, const Levels& levels, bool last) {
+    const auto answer_at = [&](std::size_t rounds, const LookErrors& levels, bool last) {
       while (measured.reference.size() < rounds) {
         measured.reference.push_back(0.1 * (1.0 + noise * source.normal()));
         const double longer = source.uniform() < slow.share ? slow.times : 1.0;
@@ -169,7 +169,7 @@ Ends ends_of(const SlowRuns& slow, WatchSchedule looks, int gates, noise::Source
     for (const std::size_t rounds : look_rounds(planned)) {
       if (is_over) break;
       const bool last = rounds == 4 * planned;
-      const Levels levels = schedule.look_as_planned(rounds, last);
+      const LookErrors levels = schedule.look_as_planned(rounds, last);
       is_over = enter(answer_at(rounds, levels, last), rounds);
     }
   }
@@ -195,7 +195,7 @@ void check_early_passes(int gates, std::size_t rows) {
        {unknown, 3.9, unknown}}};
   for (std::size_t i = 0; i < rows; ++i) {
     const Row& row = table[i];
-    const auto check = [&](WatchSchedule looks, const Ends& wanted) {
+    const auto check = [&](LookTiming looks, const Ends& wanted) {
       noise::Source source(70 + i);
       const Ends ends = ends_of(row.slow, looks, gates, source);
       MESSAGE(std::string(row.slow.what), ": ", ends.pass, " % passed, ", ends.fail, " % failed, ",
@@ -210,8 +210,8 @@ void check_early_passes(int gates, std::size_t rows) {
       if (wanted.rounds >= 0.0)
         CHECK(ends.rounds == doctest::Approx(wanted.rounds).epsilon(0.02 + 1.2 / std::sqrt(gates)));
     };
-    check(WatchSchedule::Early, row.early);
-    check(WatchSchedule::Planned, row.planned);
+    check(LookTiming::Early, row.early);
+    check(LookTiming::Planned, row.planned);
   }
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("all of the table of early passes (scripts/bench gate --early)" * doct
 }
 
 TEST_CASE("a gate that looks once fails a slow-down exactly at its limit in 5% of cases at most") {
-  const Levels levels = levels_of_one_look(0.95, 1);
+  const LookErrors levels = levels_of_one_look(0.95, 1);
   check_rate(60, 15, [&](const PromiseRounds& rounds) {
     const Evidence evidence{rounds.reference, rounds.candidate};
     return judge(evidence, 0.1, FailsWhen::Above, levels, true).answer;
@@ -234,7 +234,7 @@ TEST_CASE("a gate that looks once fails a slow-down exactly at its limit in 5% o
 }
 
 TEST_CASE("looking five times does not raise that rate") {
-  const Levels levels = Schedule(0.95, 1, 1, WatchSchedule::Planned).late();
+  const LookErrors levels = Schedule(0.95, 1, 1, LookTiming::Planned).planned_levels();
   check_rate(61, 40, [&](const PromiseRounds& rounds) {
     return answer_of_five_looks(rounds, 10, 0.1, levels);
   });
@@ -246,7 +246,7 @@ TEST_CASE("nor does looking early, from ten rounds on") {
 }
 
 TEST_CASE("five looks at one look's level would raise it: the boundary is needed") {
-  const Levels naive = levels_of_one_look(0.95, 1);
+  const LookErrors naive = levels_of_one_look(0.95, 1);
   noise::Source source(62);
   int failed = 0;
   for (int gate = 0; gate < kGates; ++gate) {
@@ -258,7 +258,7 @@ TEST_CASE("five looks at one look's level would raise it: the boundary is needed
 }
 
 TEST_CASE("equal programs pass a gate of 5% on a quiet machine, ones 10% slower fail it") {
-  const Levels levels = Schedule(0.95, 1, 1, WatchSchedule::Planned).late();
+  const LookErrors levels = Schedule(0.95, 1, 1, LookTiming::Planned).planned_levels();
   noise::Source source(63);
   int passed = 0;
   int failed = 0;

@@ -43,7 +43,7 @@ TEST_CASE("a verdict has what was asked, about which command, and after how many
   CHECK(verdict.decided_by == DecidedBy::Both);
   CHECK(verdict.p_fail < 1e-4);
   CHECK(verdict.p_pass == 1.0);
-  CHECK_FALSE(verdict.times_as_many.has_value());
+  CHECK_FALSE(verdict.rounds_factor.has_value());
 }
 
 TEST_CASE("a verdict's delta is the one of the table at one look, and wider at one of several") {
@@ -56,13 +56,13 @@ TEST_CASE("a verdict's delta is the one of the table at one look, and wider at o
 
   const auto first_of_five =
       decide_at_look({kTenPercent, 1, 0}, comparison_of(samples.evidence()), std::nullopt,
-                     Schedule(0.95, 1, 1, WatchSchedule::Planned).late(), {1, false})
+                     Schedule(0.95, 1, 1, LookTiming::Planned).planned_levels(), {1, false})
           .value();
   CHECK(*first_of_five.delta.change == *shown.change);
   // Of ten rounds the 9th Walsh average from either end is the bound at .025, the 5th at .0081.
   CHECK(first_of_five.delta.bounds->low < shown.bounds->low);
   CHECK(first_of_five.delta.bounds->high > shown.bounds->high);
-  CHECK(first_of_five.delta.mean.bounds->low == shown.mean.bounds->low);
+  CHECK(first_of_five.delta.change_of_mean.bounds->low == shown.change_of_mean.bounds->low);
 }
 
 TEST_CASE("where ranks would pass and the mean speaks against it, no more rounds are promised") {
@@ -73,7 +73,7 @@ TEST_CASE("where ranks would pass and the mean speaks against it, no more rounds
   const Verdict verdict = decide(kTenPercent, 1, {reference, candidate, true}, 0.95, 1);
   CHECK(verdict.answer == Answer::Inconclusive);
   CHECK(verdict.p_pass < verdict.level / 10);
-  CHECK_FALSE(verdict.times_as_many.has_value());
+  CHECK_FALSE(verdict.rounds_factor.has_value());
 }
 
 TEST_CASE("a gate below its limit fails where the value drops") {
@@ -85,7 +85,7 @@ TEST_CASE("a gate below its limit fails where the value drops") {
 }
 
 TEST_CASE("an early look that comes late takes the place of those before it") {
-  Schedule schedule(0.95, 1, 10, WatchSchedule::Early);
+  Schedule schedule(0.95, 1, 10, LookTiming::Early);
   CHECK(*schedule.next_early() == 10);
   static_cast<void>(schedule.look_early(100));
   CHECK(*schedule.next_early() > 100);
@@ -109,7 +109,7 @@ TEST_CASE("an inconclusive verdict shows how many times the rounds would decide"
     const Verdict verdict =
         decide(kTenPercent, 1, Samples(seed, 20, 0.11, 0.03).evidence(), 0.95, 1);
     const double p = std::min(verdict.p_fail, verdict.p_pass);
-    if (verdict.answer != Answer::Inconclusive || !verdict.times_as_many) continue;
+    if (verdict.answer != Answer::Inconclusive || !verdict.rounds_factor) continue;
     reported = true;
     // The deviate of p by bisection of erfc; for .05 it is 1.6449.
     double low = 0.0;
@@ -118,9 +118,9 @@ TEST_CASE("an inconclusive verdict shows how many times the rounds would decide"
       const double middle = (low + high) / 2.0;
       (std::erfc(middle / std::sqrt(2.0)) / 2.0 > p ? low : high) = middle;
     }
-    CHECK(*verdict.times_as_many == doctest::Approx(std::pow(1.6448536 / low, 2.0)).epsilon(1e-5));
-    CHECK(*verdict.times_as_many >= 1.0);
-    CHECK(*verdict.times_as_many <= 50.0);
+    CHECK(*verdict.rounds_factor == doctest::Approx(std::pow(1.6448536 / low, 2.0)).epsilon(1e-5));
+    CHECK(*verdict.rounds_factor >= 1.0);
+    CHECK(*verdict.rounds_factor <= 50.0);
   }
   CHECK(reported);
 }
@@ -135,12 +135,12 @@ TEST_CASE("where more rounds are hopeless no number of them is reported") {
   }
   const Verdict verdict = decide(kTenPercent, 1, {reference, candidate, true}, 0.95, 1);
   CHECK(verdict.answer == Answer::Inconclusive);
-  CHECK_FALSE(verdict.times_as_many.has_value());
+  CHECK_FALSE(verdict.rounds_factor.has_value());
 }
 
 TEST_CASE("among ten gates a fail needs a tenth of the error, a pass needs all of it") {
-  const Levels one = levels_of_one_look(0.95, 1);
-  const Levels ten = levels_of_one_look(0.95, 10);
+  const LookErrors one = levels_of_one_look(0.95, 1);
+  const LookErrors ten = levels_of_one_look(0.95, 10);
   CHECK(*one.fail == doctest::Approx(0.05).epsilon(1e-12));
   CHECK(*ten.fail == doctest::Approx(0.005).epsilon(1e-12));
   CHECK(ten.pass == one.pass);
@@ -159,7 +159,7 @@ TEST_CASE("few first rounds have looks in order, and never none") {
 
 namespace {
 
-constexpr Levels kFivePercent{.fail = 0.05, .pass = 0.05, .tails = {}};
+constexpr LookErrors kFivePercent{.fail = 0.05, .pass = 0.05, .tails = {}};
 
 /// Rounds that are all `change` above a reference that varies, with a little noise of fixed signs.
 struct Rounds {
@@ -179,7 +179,7 @@ struct Rounds {
 };
 
 /// At the last look, whether the value is more than `limit` above the reference.
-Judgement judged(const Evidence& evidence, double limit, const Levels& levels = kFivePercent) {
+Judgement judged(const Evidence& evidence, double limit, const LookErrors& levels = kFivePercent) {
   return judge(evidence, limit, FailsWhen::Above, levels, true);
 }
 
@@ -244,9 +244,9 @@ TEST_CASE("spikes that hide a slow-down from the mean do not hide it from the ra
 }
 
 TEST_CASE("the level belongs to the answer on the delta's side") {
-  const Levels levels{.fail = 0.01, .pass = 0.05, .tails = {}};
-  CHECK(judged(Rounds(10, 0.2).evidence(), 0.1, levels).level == 0.01);
-  CHECK(judged(Rounds(10, 0.0).evidence(), 0.1, levels).level == 0.05);
+  const LookErrors levels{.fail = 0.01, .pass = 0.05, .tails = {}};
+  CHECK(judged(Rounds(10, 0.2).evidence(), 0.1, levels).allowed_error == 0.01);
+  CHECK(judged(Rounds(10, 0.0).evidence(), 0.1, levels).allowed_error == 0.05);
 }
 
 TEST_CASE("equal counts pass a gate of zero and more, and fail one below") {
@@ -297,7 +297,7 @@ TEST_CASE("the bound of values that repeat exactly is their change, to the last 
   REQUIRE(judgement.answer == Answer::Fail);
   const auto bounds = decision_bounds(judgement, {reference, candidate, true}, 0.01,
                                       FailsWhen::Above, kFivePercent, delta);
-  CHECK(bounds.mean == delta.mean.change);
+  CHECK(bounds.mean == delta.change_of_mean.change);
 }
 
 TEST_CASE("the boundary is farther if neighbouring rounds resemble each other") {
@@ -345,7 +345,7 @@ TEST_CASE("ranks fail although spikes of the reference hold the mean below the l
 }
 
 TEST_CASE("a look that is not taken for an answer does not give it") {
-  const Levels for_fail{.fail = 0.05, .tails = {}};
+  const LookErrors for_fail{.fail = 0.05, .tails = {}};
   CHECK(judged(Rounds(30, 0.0).evidence(), 0.1, for_fail).answer == Answer::Inconclusive);
   CHECK(judged(Rounds(30, 0.2).evidence(), 0.1, for_fail).answer == Answer::Fail);
 }

@@ -37,16 +37,16 @@ TEST_CASE("a session's record has its identity, its circumstances and the summar
   CHECK(metric.median == 2.0);
   CHECK(metric.mad == 1.0);
   CHECK(metric.stddev == 0.01);
-  CHECK(metric.runs == 3);
-  CHECK_FALSE(metric.to_reference);
+  CHECK(metric.summarized_values == 3);
+  CHECK_FALSE(metric.ratio_to_reference);
 }
 
 TEST_CASE("the ratio to the reference is taken within rounds, so that drift cancels out") {
   const auto record =
       read_record(json_of({1, "abc", "CPU", {{"old", times_of(1.0)}, {"new", times_of(1.1)}}}))
           .value();
-  CHECK_FALSE(record.results[0].metrics[0].to_reference);
-  const auto& ratio = record.results[1].metrics[0].to_reference;
+  CHECK_FALSE(record.results[0].metrics[0].ratio_to_reference);
+  const auto& ratio = record.results[1].metrics[0].ratio_to_reference;
   REQUIRE(ratio);
   CHECK(ratio->value == doctest::Approx(std::log(1.1)).epsilon(1e-9));
   CHECK(ratio->error.value_or(1.0) < 1e-9);
@@ -69,7 +69,7 @@ TEST_CASE("a benchmark with layouts is a series of its own, whose values are ove
   const auto record = read_record(json).value();
   const MetricRecord& metric = record.results[0].metrics[0];
   CHECK(metric.mean == 2.5);
-  CHECK(metric.runs == 4);
+  CHECK(metric.summarized_values == 4);
   CHECK(metric.stddev == 1.0);  // so that the error of the mean is the one over layouts
   CHECK_FALSE(metric.median);
 }
@@ -79,7 +79,7 @@ TEST_CASE("without rounds in common the reference and a candidate are independen
   const auto record =
       read_record(json_of({.commands = commands, .more = R"({"order": "sequential"})"})).value();
   // The errors of the means of two logarithms: half of their difference.
-  CHECK(record.results[1].metrics[0].to_reference->error.value_or(0.0) ==
+  CHECK(record.results[1].metrics[0].ratio_to_reference->error.value_or(0.0) ==
         doctest::Approx(std::hypot(std::log(2.0) / 2, std::log(2.4 / 1.1) / 2)));
 }
 
@@ -94,12 +94,12 @@ TEST_CASE("ratios and deviations that the file has are taken as they are") {
   const MetricRecord& taken = record.results[1].metrics[0];
   CHECK(taken.median == 5.0);
   CHECK(taken.mad == 0.5);
-  REQUIRE(taken.to_reference);
-  CHECK(taken.to_reference->value == 0.25);
-  CHECK(taken.to_reference->error == 0.125);
+  REQUIRE(taken.ratio_to_reference);
+  CHECK(taken.ratio_to_reference->value == 0.25);
+  CHECK(taken.ratio_to_reference->error == 0.125);
   metric["log_ratio_to_reference"] = nullptr;
   record = read_record(document.dump()).value();
-  CHECK_FALSE(record.results[1].metrics[0].to_reference);
+  CHECK_FALSE(record.results[1].metrics[0].ratio_to_reference);
 }
 
 TEST_CASE("in a suite a command is compared with its own benchmark's reference and anchor") {
@@ -114,19 +114,19 @@ TEST_CASE("in a suite a command is compared with its own benchmark's reference a
                                             {"./newer b", times_of(3.6), "b", "candidate"}}}))
                           .value();
   const auto ratio = [&](std::size_t place) {
-    return *record.results[place].metrics[0].to_reference;
+    return *record.results[place].metrics[0].ratio_to_reference;
   };
   CHECK(record.results[1].role == "candidate");
-  CHECK(record.results[1].command.empty());
+  CHECK(record.results[1].shown_command_name.empty());
   CHECK(std::exp(ratio(1).value) == doctest::Approx(1.2));
-  CHECK(std::exp(record.results[1].metrics[0].to_anchor->value) == doctest::Approx(2.4));
-  CHECK(std::exp(record.results[0].metrics[0].to_anchor->value) == doctest::Approx(2.0));
-  CHECK_FALSE(record.results[2].metrics[0].to_anchor);
+  CHECK(std::exp(record.results[1].metrics[0].ratio_to_anchor->value) == doctest::Approx(2.4));
+  CHECK(std::exp(record.results[0].metrics[0].ratio_to_anchor->value) == doctest::Approx(2.0));
+  CHECK_FALSE(record.results[2].metrics[0].ratio_to_anchor);
   CHECK(std::exp(ratio(4).value) == doctest::Approx(1.1));
   CHECK(std::exp(ratio(5).value) == doctest::Approx(1.2));
   // Two candidates of one benchmark are distinguished by their commands.
-  CHECK(record.results[4].command == "./new b");
-  CHECK(record.results[5].command == "./newer b");
+  CHECK(record.results[4].shown_command_name == "./new b");
+  CHECK(record.results[5].shown_command_name == "./newer b");
 }
 
 TEST_CASE("a file without an identity of its own is refused with the reason") {
@@ -148,14 +148,15 @@ TEST_CASE("a file without an identity of its own is refused with the reason") {
 }
 
 TEST_CASE("times are read with their offset, and what is not a time is refused") {
-  CHECK(read_time("2026-01-01T00:00:00+02:00") == read_time("2025-12-31T22:00:00Z"));
-  CHECK(read_time("2026-01-01T00:00:00.25-01:30") == read_time("2026-01-01T01:30:00.250Z"));
-  CHECK(read_time("2026-01-01T00:00:00.1239Z") ==
-        read_time("2026-01-01T00:00:00Z") + std::chrono::milliseconds(123));
+  CHECK(parse_utc_time("2026-01-01T00:00:00+02:00") == parse_utc_time("2025-12-31T22:00:00Z"));
+  CHECK(parse_utc_time("2026-01-01T00:00:00.25-01:30") ==
+        parse_utc_time("2026-01-01T01:30:00.250Z"));
+  CHECK(parse_utc_time("2026-01-01T00:00:00.1239Z") ==
+        parse_utc_time("2026-01-01T00:00:00Z") + std::chrono::milliseconds(123));
   for (const char* text :
        {"2026-01-01T25:00:00Z", "999999999-01-01T00:00:00Z", "2026-02-30T00:00:00Z",
         "2026-01-01T00:00:00", "2026-01-01T00:00:00+2", "2026-01-01 00:00:00Z"})
-    CHECK(read_time(text) == std::chrono::sys_seconds());
+    CHECK(parse_utc_time(text) == std::chrono::sys_seconds());
 }
 
 TEST_CASE("encoded values are decoded to the same numbers") {
@@ -164,7 +165,7 @@ TEST_CASE("encoded values are decoded to the same numbers") {
        std::nullopt},
       {"my;metric \"x\"\n", Unit::Ratio, Better::More, -1.7976931348623157e308, std::nullopt, 1,
        std::nullopt, LogRatio{5e-324, std::nullopt}, 0.7, 1e-9}};
-  auto read = decode_layout(encode_metric_names(metrics));
+  auto read = decode_metric_names(encode_metric_names(metrics));
   const std::string numbers = encode_values(metrics, {});
   CHECK(numbers.find_first_not_of("0123456789.+-e; ") == std::string::npos);
   REQUIRE(read.size() == 2);
@@ -175,14 +176,14 @@ TEST_CASE("encoded values are decoded to the same numbers") {
     CHECK(read[i].better == metrics[i].better);
     CHECK(read[i].mean == metrics[i].mean);
     CHECK(read[i].stddev == metrics[i].stddev);
-    CHECK(read[i].runs == metrics[i].runs);
+    CHECK(read[i].summarized_values == metrics[i].summarized_values);
     CHECK(read[i].median == metrics[i].median);
     CHECK(read[i].mad == metrics[i].mad);
-    CHECK(read[i].to_reference.has_value() == metrics[i].to_reference.has_value());
-    CHECK(read[i].to_anchor.has_value() == metrics[i].to_anchor.has_value());
+    CHECK(read[i].ratio_to_reference.has_value() == metrics[i].ratio_to_reference.has_value());
+    CHECK(read[i].ratio_to_anchor.has_value() == metrics[i].ratio_to_anchor.has_value());
   }
-  CHECK(read[0].to_reference->value == -1.0 / 3);
-  CHECK(read[1].to_anchor->value == 5e-324);
+  CHECK(read[0].ratio_to_reference->value == -1.0 / 3);
+  CHECK(read[1].ratio_to_anchor->value == 5e-324);
   CHECK_FALSE(decode_values(read[0], 2, numbers));
   // Written by an older lauka-history wrote them.
   REQUIRE(decode_values(read[1], 0, "1 2 3 - - - -"));
@@ -192,8 +193,8 @@ TEST_CASE("encoded values are decoded to the same numbers") {
 
 TEST_CASE("what another program wrote into the database is not a metric") {
   MetricRecord metric;
-  CHECK(decode_layout("").empty());
-  CHECK(decode_layout("[[1, 2, 3]]").empty());
+  CHECK(decode_metric_names("").empty());
+  CHECK(decode_metric_names("[[1, 2, 3]]").empty());
   CHECK_FALSE(decode_values(metric, 0, ""));
   CHECK_FALSE(decode_values(metric, 0, "inf - 1 - - - -"));
   CHECK_FALSE(decode_values(metric, 0, "1 2 3"));

@@ -25,11 +25,11 @@ MetricHistory series_of_values(const std::vector<double>& values) {
   series.variant.benchmark = "it";
   int number = 0;
   for (const double value : values) {
-    SeriesPoint point{.began = 600 * ++number, .commit = fmt::format("c{}", number)};
+    SessionPoint point{.began = 600 * ++number, .commit = fmt::format("c{}", number)};
     point.values = series.metric;
     point.values.mean = value;
     point.values.stddev = 0.001 * value * 4;
-    point.values.runs = 16;
+    point.values.summarized_values = 16;
     series.points.push_back(point);
   }
   return series;
@@ -47,7 +47,7 @@ std::vector<double> levels(const std::vector<double>& more) {
 
 struct Opened {
   Scratch scratch{};
-  Database database = *open_history(scratch.file("h.db"), IfMissing::Write);
+  Database database = *open_history(scratch.file("h.db"), IfMissing::CreateMissing);
 };
 
 }  // namespace
@@ -56,14 +56,15 @@ TEST_CASE("a step to the worse is an alarm until it is acknowledged or made up f
   Opened opened;
   Loader loader(opened.database);
   const auto found = [&](const std::vector<double>& more) {
-    return find_steps_and_notes(loader, series_of_values(levels(more)), ComparedWith::Usual)
+    return find_steps_and_notes(loader, series_of_values(levels(more)),
+                                ComparedWith::AnchorIfPresent)
         .value();
   };
   CHECK(found({1.0}).steps.empty());
   const SteppedSeries slower = found({1.1});
   REQUIRE(slower.steps.size() == 1);
   CHECK(slower.steps[0].state == StepState::Alarm);
-  CHECK(slower.trend.commits[slower.steps[0].step.at].commit == "c21");
+  CHECK(slower.trend.observations[slower.steps[0].step.first_point].commit == "c21");
   CHECK(std::exp(slower.steps[0].step.change) == doctest::Approx(1.1).epsilon(0.01));
   const SteppedSeries faster = found({0.9});
   REQUIRE(faster.steps.size() == 1);
@@ -75,7 +76,7 @@ TEST_CASE("a step to the worse is an alarm until it is acknowledged or made up f
   REQUIRE(half.steps.size() == 2);
   CHECK(half.steps[0].state == StepState::Alarm);
 
-  const std::int64_t began = slower.trend.commits[slower.steps[0].step.at].began;
+  const std::int64_t began = slower.trend.observations[slower.steps[0].step.first_point].began;
   REQUIRE(acknowledge(opened.database, 0, "wall_time", began, "new parser"));
   const SteppedSeries known = found({1.1});
   CHECK(known.steps[0].state == StepState::Acknowledged);
@@ -92,7 +93,7 @@ TEST_CASE("sessions of few runs, surer of themselves than they should be, make n
   std::size_t steps = 0;
   for (int one = 0; one < 40; ++one) {
     MetricHistory series = series_of_values(std::vector<double>(100, 1.0));
-    for (SeriesPoint& point : series.points) {
+    for (SessionPoint& point : series.points) {
       double sum = 0.0;
       double squares = 0.0;
       for (int run = 0; run < runs; ++run) {
@@ -103,7 +104,7 @@ TEST_CASE("sessions of few runs, surer of themselves than they should be, make n
       point.values.mean = sum / runs;
       const double off = point.values.mean - 1.0;
       point.values.stddev = std::sqrt((squares - runs * off * off) / (runs - 1));
-      point.values.runs = runs;
+      point.values.summarized_values = runs;
     }
     steps += find_steps_and_notes(loader, series, ComparedWith::Nothing).value().steps.size();
   }
@@ -115,7 +116,9 @@ TEST_CASE("a clear change in a series too short for steps is shown as not judged
   Loader loader(opened.database);
   const auto text = [&](const std::vector<double>& values) {
     return steps_text(
-        find_steps_and_notes(loader, series_of_values(values), ComparedWith::Usual).value(), {});
+        find_steps_and_notes(loader, series_of_values(values), ComparedWith::AnchorIfPresent)
+            .value(),
+        {});
   };
   const std::string clear = text({1.0, 1.0, 1.3});
   CHECK(has(clear, "  c3 +30.0% ± 0."));
@@ -127,25 +130,25 @@ TEST_CASE("a clear change in a series too short for steps is shown as not judged
 TEST_CASE("sessions of one commit are one observation, and none is surer than its runs make it") {
   // 3 runs that happen to agree, at 5 ms, and 40 at 5.506 ms, among sessions of 40 runs.
   MetricHistory series = series_of_values({5.506, 5.5, 5.51, 5.505, 5.0, 5.506});
-  for (SeriesPoint& point : series.points) {
-    point.values.runs = 40;
+  for (SessionPoint& point : series.points) {
+    point.values.summarized_values = 40;
     point.values.stddev = 0.05;
   }
-  series.points[4].values.runs = 3;
+  series.points[4].values.summarized_values = 3;
   series.points[4].values.stddev = 1e-6;
   series.points[5].commit = series.points[4].commit;
   const Trend trend = make_trend(series, ComparedWith::Nothing);
-  REQUIRE(trend.commits.size() == 5);
-  CHECK(std::exp(trend.commits[4].value) > 5.2);
-  CHECK(trend.commits[4].error.value_or(0) > 0.05 / 5.5 / std::sqrt(43.0));
+  REQUIRE(trend.observations.size() == 5);
+  CHECK(std::exp(trend.observations[4].value) > 5.2);
+  CHECK(trend.observations[4].error.value_or(0) > 0.05 / 5.5 / std::sqrt(43.0));
   // Where nothing varies between sessions either: 5.49 counts as 3 runs alongside 40, of 0.05 each.
   series.points[4].values.mean = 5.49;
   const double weighted = (3 * std::log(5.49) + 40 * std::log(5.506)) / 43;
-  CHECK(make_trend(series, ComparedWith::Nothing).commits[4].value ==
+  CHECK(make_trend(series, ComparedWith::Nothing).observations[4].value ==
         doctest::Approx(weighted).epsilon(1e-5));
   // Without a commit each is alone.
-  for (SeriesPoint& point : series.points) point.commit.clear();
-  CHECK(make_trend(series, ComparedWith::Nothing).commits.size() == 6);
+  for (SessionPoint& point : series.points) point.commit.clear();
+  CHECK(make_trend(series, ComparedWith::Nothing).observations.size() == 6);
 }
 
 TEST_CASE("the interval of 3 and 20 runs of a commit holds the truth despite noise of sessions") {
@@ -157,19 +160,19 @@ TEST_CASE("the interval of 3 and 20 runs of a commit holds the truth despite noi
     MetricHistory series = series_of_values(std::vector<double>(12, 1.0));
     for (std::size_t i = 0; i < series.points.size(); ++i) {
       MetricRecord& values = series.points[i].values;
-      values.runs = i % 2 == 0 ? 3 : 20;
+      values.summarized_values = i % 2 == 0 ? 3 : 20;
       series.points[i].commit = fmt::format("c{}", i / 2);
       const double session = 1.0 + 0.01 * normal(random);
       std::vector<double> runs;
       double sum = 0.0;
-      for (std::uint64_t run = 0; run < values.runs; ++run)
+      for (std::uint64_t run = 0; run < values.summarized_values; ++run)
         sum += runs.emplace_back(session * (1.0 + 0.005 * normal(random)));
-      values.mean = sum / static_cast<double>(values.runs);
+      values.mean = sum / static_cast<double>(values.summarized_values);
       double squares = 0.0;
       for (const double run : runs) squares += (run - values.mean) * (run - values.mean);
-      values.stddev = std::sqrt(squares / static_cast<double>(values.runs - 1));
+      values.stddev = std::sqrt(squares / static_cast<double>(values.summarized_values - 1));
     }
-    const Observation last = make_trend(series, ComparedWith::Nothing).commits.back();
+    const Observation last = make_trend(series, ComparedWith::Nothing).observations.back();
     locked += std::abs(last.value) <= last.half_width_95();
   }
   CHECK(locked >= 0.88 * trials);
@@ -181,10 +184,10 @@ TEST_CASE("values are medians, which a slow run does not move, and intervals Stu
   const auto series = make_histories(record, {});
   REQUIRE(series.size() == 1);
   const Trend trend = make_trend(series.front(), ComparedWith::Nothing);
-  CHECK(std::exp(trend.commits[0].value) == doctest::Approx(1.02));
+  CHECK(std::exp(trend.observations[0].value) == doctest::Approx(1.02));
   const double error = 1.2533 * 1.4826 * 0.01 / (1.02 * std::sqrt(5.0));
-  CHECK(trend.commits[0].error.value_or(0) == doctest::Approx(error));
-  CHECK(trend.commits[0].half_width_95() == doctest::Approx(2.7764 * error).epsilon(1e-4));
+  CHECK(trend.observations[0].error.value_or(0) == doctest::Approx(error));
+  CHECK(trend.observations[0].half_width_95() == doctest::Approx(2.7764 * error).epsilon(1e-4));
 }
 
 TEST_CASE("a session's interval holds the truth in 94 % and more, once it is not the only one") {
@@ -201,15 +204,15 @@ TEST_CASE("a session's interval holds the truth in 94 % and more, once it is not
     std::size_t locked = 0;
     for (std::size_t trial = 0; trial < all / sessions; ++trial) {
       MetricHistory series = series_of_values(std::vector<double>(sessions, 1.0));
-      for (SeriesPoint& point : series.points) {
+      for (SessionPoint& point : series.points) {
         std::vector<double> values;
         for (std::size_t run = 0; run < runs; ++run) values.push_back(1.0 + 0.01 * normal(random));
-        point.values.runs = runs;
+        point.values.summarized_values = runs;
         point.values.median = median_of(values);
         for (double& value : values) value = std::abs(value - *point.values.median);
         point.values.mad = median_of(values);
       }
-      for (const Observation& one : make_trend(series, ComparedWith::Nothing).commits)
+      for (const Observation& one : make_trend(series, ComparedWith::Nothing).observations)
         locked += std::abs(one.value) <= one.half_width_95() ? 1U : 0U;
     }
     return static_cast<double>(locked) / static_cast<double>(all / sessions * sessions);
@@ -244,19 +247,21 @@ TEST_CASE("with an anchor the history is of ratios to it, which the machine's dr
   Loader loader(opened.database);
   const auto variants = loader.variants({.benchmark = "a"}).value();
   const auto series = loader.series(variants.front(), {}).value();
-  const Trend trend = make_trend(series.front(), ComparedWith::Usual);
+  const Trend trend = make_trend(series.front(), ComparedWith::AnchorIfPresent);
   CHECK(trend.against == ComparedWith::Anchor);
-  for (const Observation& one : trend.commits)
+  for (const Observation& one : trend.observations)
     CHECK(std::exp(one.value) == doctest::Approx(1.5).epsilon(1e-6));
-  CHECK(value_text({series.front(), trend}, trend.commits.front()).find("+50") == 0);
-  CHECK(find_steps_and_notes(loader, series.front(), ComparedWith::Usual).value().steps.empty());
+  CHECK(value_text({series.front(), trend}, trend.observations.front()).find("+50") == 0);
+  CHECK(find_steps_and_notes(loader, series.front(), ComparedWith::AnchorIfPresent)
+            .value()
+            .steps.empty());
 }
 
 TEST_CASE("a new anchor is chained by a session that has measured both") {
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
-    auto database = open_history(where, IfMissing::Write).value();
+    auto database = open_history(where, IfMissing::CreateMissing).value();
     Store store(database);
     const auto add = [&](int number, const std::vector<MadeCommand>& commands) {
       auto made =
@@ -274,8 +279,8 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     const auto variants = loader.variants({.benchmark = "a"}).value();
     auto series = loader.series(variants.front(), {}).value();
     CHECK(series.front().points_without_ratio == 10);
-    const Trend alone = make_trend(series.front(), ComparedWith::Usual);
-    CHECK(alone.commits.size() == 10);
+    const Trend alone = make_trend(series.front(), ComparedWith::AnchorIfPresent);
+    CHECK(alone.observations.size() == 10);
     CHECK(has(series_text({series.front(), alone}, {}), "10 sessions of another anchor left out"));
 
     // A link over an anchor that was never measured with the candidate.
@@ -292,11 +297,13 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     }
     series = loader.series(variants.front(), {}).value();
     CHECK(series.front().points_without_ratio == 0);
-    const Trend trend = make_trend(series.front(), ComparedWith::Usual);
-    REQUIRE(trend.commits.size() == 20);
-    for (const Observation& one : trend.commits)
+    const Trend trend = make_trend(series.front(), ComparedWith::AnchorIfPresent);
+    REQUIRE(trend.observations.size() == 20);
+    for (const Observation& one : trend.observations)
       CHECK(std::exp(one.value) == doctest::Approx(2.0).epsilon(1e-6));
-    CHECK(find_steps_and_notes(loader, series.front(), ComparedWith::Usual).value().steps.empty());
+    CHECK(find_steps_and_notes(loader, series.front(), ComparedWith::AnchorIfPresent)
+              .value()
+              .steps.empty());
   }
 }
 
@@ -309,11 +316,12 @@ TEST_CASE("what a link says of an anchor it does not say surely: its error makes
     std::mt19937 random(7);
     std::normal_distribution<double> noise(0.0, 0.001);
     for (int i = 0; i < 60; ++i) {
-      SeriesPoint point{.began = 1000 + i, .commit = fmt::format("c{}", i)};
+      SessionPoint point{.began = 1000 + i, .commit = fmt::format("c{}", i)};
       const bool is_old = i < 30;
       point.anchor = "v2";
-      point.values = {.name = "wall_time", .unit = Unit::Seconds, .mean = 1.0, .runs = 10};
-      point.values.to_anchor = LogRatio{noise(random) + (is_old ? off : 0.0), 0.001};
+      point.values = {
+          .name = "wall_time", .unit = Unit::Seconds, .mean = 1.0, .summarized_values = 10};
+      point.values.ratio_to_anchor = LogRatio{noise(random) + (is_old ? off : 0.0), 0.001};
       point.link_error = is_old ? 0.01 : 0.0;
       series.points.push_back(point);
     }
@@ -323,7 +331,7 @@ TEST_CASE("what a link says of an anchor it does not say surely: its error makes
   const auto sure = stepped_by(-0.05);
   REQUIRE(sure.steps.size() == 1);
   CHECK(sure.steps[0].step.bounds.high - sure.steps[0].step.bounds.low > 2 * 1.9 * 0.01);
-  const Observation& old = sure.trend.commits.front();
+  const Observation& old = sure.trend.observations.front();
   CHECK(old.whole_error().value_or(0) == doctest::Approx(std::hypot(0.001, 0.01)));
 }
 
@@ -333,7 +341,7 @@ TEST_CASE("anchors are linked over others, with the errors of all links") {
   chain.add("v3", "v2", {0.2, 0.04});
   chain.add("v3", "v2", {0.4, 0.04});  // 0.3 +- 0.04 / sqrt(2) of both
   chain.add("x", "y", {1.0, 0.01});
-  const auto links = chain.to("v3");
+  const auto links = chain.ratios_to("v3");
   CHECK(links.size() == 2);
   CHECK(links.at("v2").value == doctest::Approx(-0.3));
   CHECK(links.at("v1").value == doctest::Approx(-0.2));
@@ -346,11 +354,11 @@ TEST_CASE("the sessions of several machines become one change, which says how mu
   for (const int machine : {1, 2, 3}) {
     MetricHistory series = series_of_values({1.0, 1.0});
     series.variant.machine_class = fmt::format("m{}", machine);
-    for (SeriesPoint& point : series.points)
-      point.values.to_reference = LogRatio{0.02 * machine, 0.002};
+    for (SessionPoint& point : series.points)
+      point.values.ratio_to_reference = LogRatio{0.02 * machine, 0.002};
     all.push_back(series);
   }
-  const auto effects = fleet_effects(all);
+  const auto effects = combine_by_title(all);
   REQUIRE(effects.size() == 1);
   CHECK(effects[0].machines.size() == 3);
   CHECK(effects[0].machines[0].error == doctest::Approx(0.002 / std::sqrt(2.0)));
@@ -388,15 +396,16 @@ TEST_CASE("a step that one more commit would confirm is named, and one more conf
   Loader loader(opened.database);
   std::vector<double> values = levels({1.0});
   const auto stepped = [&] {
-    return find_steps_and_notes(loader, series_of_values(values), ComparedWith::Usual).value();
+    return find_steps_and_notes(loader, series_of_values(values), ComparedWith::AnchorIfPresent)
+        .value();
   };
-  CHECK_FALSE(stepped().pending.has_value());
+  CHECK_FALSE(stepped().possible_step_at.has_value());
   values.push_back(1.1);
   values.push_back(1.101);
   const SteppedSeries pending = stepped();
   CHECK(pending.steps.empty());
-  REQUIRE(pending.pending.has_value());
-  CHECK(pending.trend.commits[*pending.pending].commit == "c41");
+  REQUIRE(pending.possible_step_at.has_value());
+  CHECK(pending.trend.observations[*pending.possible_step_at].commit == "c41");
   CHECK(pending_text(pending) == "a step may be at c41; one more commit decides");
   CHECK(has(steps_text(pending, {}), pending_text(pending)));
   CHECK(has(series_text(pending, {}), pending_text(pending)));
@@ -404,9 +413,9 @@ TEST_CASE("a step that one more commit would confirm is named, and one more conf
   write_history_page("it", "", {&pending, 1}, [&](std::string_view text) { page += text; });
   CHECK(has(page, pending_text(pending)));
   values.push_back(1.1);
-  CHECK_FALSE(stepped().pending.has_value());
+  CHECK_FALSE(stepped().possible_step_at.has_value());
   REQUIRE(stepped().steps.size() == 1);
-  CHECK(stepped().trend.commits[stepped().steps[0].step.at].commit == "c41");
+  CHECK(stepped().trend.observations[stepped().steps[0].step.first_point].commit == "c41");
 }
 
 TEST_CASE("failed runs are kept in a history, and shown with their commit") {
@@ -426,7 +435,8 @@ TEST_CASE("failed runs are kept in a history, and shown with their commit") {
   const auto variants = loader.variants({}).value();
   REQUIRE(variants.size() == 1);
   const auto series = loader.series(variants[0], {}).value();
-  const auto stepped = find_steps_and_notes(loader, series[0], ComparedWith::Usual).value();
+  const auto stepped =
+      find_steps_and_notes(loader, series[0], ComparedWith::AnchorIfPresent).value();
   CHECK(has(series_text(stepped, {}), "4 of 4 runs failed (3 with status 9, 1 by SIGSEGV)"));
 }
 

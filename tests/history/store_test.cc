@@ -23,7 +23,7 @@ SessionRecord record(const MadeSession& session) {
 }
 
 Database opened(const std::string& where) {
-  auto database = open_history(where, IfMissing::Write);
+  auto database = open_history(where, IfMissing::CreateMissing);
   REQUIRE_MESSAGE(database.has_value(), database.error().line());
   return *std::move(database);
 }
@@ -49,7 +49,7 @@ std::string first(Database& database, const std::string& statement) {
 /// Writes these sessions as lauka-history kept them when its tables were of version 3: times in
 /// seconds, no order of adding, no medians.
 void write_version_3(const std::string& where, const std::vector<SessionRecord>& sessions) {
-  auto database = Database::open(where, IfMissing::Write).value();
+  auto database = Database::open(where, IfMissing::CreateMissing).value();
   const auto run = [&](const std::string& statement, const std::vector<std::string>& texts = {}) {
     const auto done = database.run(statement, texts);
     REQUIRE_MESSAGE(done.has_value(), done.error().line());
@@ -78,15 +78,16 @@ void write_version_3(const std::string& where, const std::vector<SessionRecord>&
                     name(one.machine.name), name(one.label("commit")), name(one.label("branch")),
                     name(one.version), one.results.size()),
         {one.id});
-    for (const BenchmarkRecord& result : one.results) {
+    for (const CommandRecord& result : one.results) {
       const std::int64_t variant = text_id(variant_key(result, machine_class));
       run(fmt::format("INSERT INTO lauka_variant VALUES ({},{},{},{},{}) ON CONFLICT DO NOTHING",
-                      variant, name(result.benchmark), name(result.role), name(result.command),
-                      text_id(machine_class)));
+                      variant, name(result.benchmark), name(result.role),
+                      name(result.shown_command_name), text_id(machine_class)));
       run(fmt::format(
           "INSERT INTO lauka_point VALUES ({},{},{},{},{},{},'{} 0.01 12 - - - -',{},0)", variant,
           seconds(one.began), text_id(one.id), text_id(one.label("commit")), text_id("main"),
-          name(encode_metric_names(result.metrics)), result.metrics[0].mean, name(result.name)));
+          name(encode_metric_names(result.metrics)), result.metrics[0].mean,
+          name(result.anchored_name)));
     }
   }
 }
@@ -117,14 +118,14 @@ TEST_CASE("a session is added once, whole, and comes back as it was") {
     const auto series = loader.series(variants.front(), {}).value();
     REQUIRE(series.size() == 1);
     REQUIRE(series.front().points.size() == 1);
-    const SeriesPoint& point = series.front().points.front();
+    const SessionPoint& point = series.front().points.front();
     const MetricRecord& before = sessions[0].results[1].metrics[0];
     CHECK(point.commit == "abc");
     CHECK(point.branch == "main");
     CHECK(point.began == sessions[0].began.time_since_epoch().count());
     CHECK(point.values.mean == before.mean);
-    CHECK(point.values.to_reference->value == before.to_reference->value);
-    CHECK(point.values.to_reference->error == before.to_reference->error);
+    CHECK(point.values.ratio_to_reference->value == before.ratio_to_reference->value);
+    CHECK(point.values.ratio_to_reference->error == before.ratio_to_reference->error);
     CHECK(variants.front().machine.cpu_model == "CPU");
     const auto lines = loader.sessions(10, "").value();
     REQUIRE(lines.size() == 2);
@@ -164,7 +165,7 @@ TEST_CASE("classes of machines are never pooled") {
     CHECK(store.add(sessions).value() == 2);
     const auto both = loader.variants({.benchmark = "it"}).value();
     REQUIRE(both.size() == 2);
-    for (const Variant& variant : both)
+    for (const MeasuredCommand& variant : both)
       CHECK(loader.series(variant, {}).value().front().points.size() == 1);
     const std::string chosen = both.back().machine_class.substr(0, 8);
     CHECK(loader.variants({.benchmark = "it", .machine = chosen}).value().size() == 1);
@@ -202,8 +203,8 @@ TEST_CASE("sessions are forgotten by their name, their commit or their time, wit
         forget(database, {.commit = "ffff"}).error().line().find("has no session of the commit") ==
         0);
     CHECK(forget(database, {.commit = fmt::format("{:040x}", 0xabc001)}).value() == 2);
-    CHECK(forget(database, {.before = "2026-01-01T00:25:00Z"}).value() == 1);  // number 2
-    CHECK(forget(database, {.before = "yesterday"})
+    CHECK(forget(database, {.before_date = "2026-01-01T00:25:00Z"}).value() == 1);  // number 2
+    CHECK(forget(database, {.before_date = "yesterday"})
               .error()
               .line()
               .find("'yesterday' is not a date") == 0);
@@ -220,7 +221,7 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
     {
-      auto database = Database::open(where, IfMissing::Write).value();
+      auto database = Database::open(where, IfMissing::CreateMissing).value();
       REQUIRE(database.run("CREATE TABLE lauka_history (version INTEGER NOT NULL)"));
       REQUIRE(database.run("INSERT INTO lauka_history VALUES (1)"));
       for (const std::string_view statement : migrations().front())
@@ -231,7 +232,7 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
           std::to_string(migrations().size()));
     CHECK(first(database, "SELECT count(*) FROM lauka_acknowledged") == "0");
     REQUIRE(database.run("UPDATE lauka_history SET version = 99"));
-    for (const IfMissing access : {IfMissing::Read, IfMissing::Write}) {
+    for (const IfMissing access : {IfMissing::Refuse, IfMissing::CreateMissing}) {
       const auto refused = open_history(where, access);
       REQUIRE_FALSE(refused);
       CHECK(has(refused.error().line(), "is of version 99, and this lauka-history knows up to"));
@@ -255,7 +256,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     CAPTURE(where);
     write_version_3(where, sessions);
     {
-      auto old = Database::open(where, IfMissing::Write);
+      auto old = Database::open(where, IfMissing::CreateMissing);
       REQUIRE(old->run(
           fmt::format("INSERT INTO lauka_name VALUES ({},'wall_time')", text_id("wall_time"))));
       REQUIRE(old->run(
@@ -264,7 +265,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
                                    text_id("wall_time"), step_began, text_id("new parser"))));
     }
     // To read it is enough.
-    auto database = open_history(where, IfMissing::Read);
+    auto database = open_history(where, IfMissing::Refuse);
     REQUIRE_MESSAGE(database.has_value(), database.error().line());
     CHECK(first(*database, "SELECT version FROM lauka_history") == "4");
     CHECK(first(*database, "SELECT MIN(ended - began) FROM lauka_session") == "300000");
@@ -283,15 +284,16 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     auto series = loader.series(variants.front(), {}).value();
     REQUIRE(series.front().points.size() == 20);
     for (std::size_t i = 0; i < 20; ++i) {
-      const SeriesPoint& point = series.front().points[i];
+      const SessionPoint& point = series.front().points[i];
       CHECK(point.began == sessions[i].began.time_since_epoch().count());
       CHECK(point.commit == fmt::format("c{}", i));
       CHECK(point.values.mean == sessions[i].results[0].metrics[0].mean);
     }
-    const std::string shown =
-        series_text({series.front(), make_trend(series.front(), ComparedWith::Usual)}, {});
+    const std::string shown = series_text(
+        {series.front(), make_trend(series.front(), ComparedWith::AnchorIfPresent)}, {});
     CHECK(has(shown, "2026-01-01 01:40"));
-    const auto stepped = find_steps_and_notes(loader, series.front(), ComparedWith::Usual).value();
+    const auto stepped =
+        find_steps_and_notes(loader, series.front(), ComparedWith::AnchorIfPresent).value();
     REQUIRE(stepped.steps.size() == 1);
     CHECK(stepped.steps[0].state == StepState::Acknowledged);
     CHECK(stepped.steps[0].note == "new parser");
@@ -308,7 +310,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     series = loader.series(variants.front(), {}).value();
     REQUIRE(series.front().points.size() == 21);
     CHECK(series.front().points.back().commit == "c20");
-    CHECK(forget(*database, {.before = "2026-01-01T03:10:00.123Z"}).value() == 20);
+    CHECK(forget(*database, {.before_date = "2026-01-01T03:10:00.123Z"}).value() == 20);
   }
 }
 
@@ -371,7 +373,7 @@ TEST_CASE("a benchmark of a session with five metrics takes less than 2 kB") {
       SessionRecord session = record({i, fmt::format("{:040x}", i), "CPU", {{"it", {1.0}}}});
       session.results.clear();
       for (int b = 0; b < benchmarks; ++b) {
-        BenchmarkRecord result{.benchmark = fmt::format("benchmark {}", b)};
+        CommandRecord result{.benchmark = fmt::format("benchmark {}", b)};
         for (const char* const name :
              {"wall_time", "cpu_time", "peak_rss", "cycles", "instructions"}) {
           const double value = 1.0 / (3 + i + b);
@@ -404,7 +406,7 @@ TEST_CASE("sessions that begin at the same time keep the order in which they wer
     const auto variants = loader.variants({}).value();
     const auto series = loader.series(variants.front(), {}).value();
     std::string order;
-    for (const SeriesPoint& point : series.front().points) order += point.commit;
+    for (const SessionPoint& point : series.front().points) order += point.commit;
     CHECK(order == "c0c1c2c3c4c5c6c7");
     std::string table;
     const auto otava =
@@ -434,7 +436,7 @@ TEST_CASE("sessions of one second are reported in the order in which they began"
   Loader loader(database);
   const auto series = loader.series(loader.variants({}).value().front(), {}).value();
   std::string order;
-  for (const SeriesPoint& point : series.front().points) order += point.commit;
+  for (const SessionPoint& point : series.front().points) order += point.commit;
   CHECK(order == "c0c1c2c3c4c5c6c7");
 }
 

@@ -47,7 +47,7 @@ TEST_CASE("--tune is the remedy for what it can switch here") {
   facts.turbo = SwitchFacts{true, "x"};
   facts.smt = SwitchFacts{true, "y"};
   CHECK(line_of(facts, "turbo").remedy == "x");
-  facts.tunable = {"governor", "governor", "turbo", "+smt", "+thp"};
+  facts.helpful_switches = {"governor", "governor", "turbo", "+smt", "+thp"};
   CHECK(line_of(facts, "CPU governor").remedy == "sudo lauka --tune ...");
   CHECK(line_of(facts, "turbo").remedy == "sudo lauka --tune ...");
   CHECK(line_of(facts, "SMT").remedy == "sudo lauka --tune=+smt ...");
@@ -58,7 +58,7 @@ TEST_CASE("a quiet machine has nothing to mend") {
   const EngineFacts perf{EngineChoice::Perf, {"cycles", "instructions"}, {}, {}};
   for (const CheckLine& line : check(quiet(), {&perf, 1})) {
     CAPTURE(line.topic);
-    CHECK(line.standing == Severity::Ok);
+    CHECK(line.severity == Severity::Ok);
     CHECK(line.remedy.empty());
   }
 }
@@ -69,10 +69,10 @@ TEST_CASE("an engine that does not count says why and what mends it") {
       {EngineChoice::Cachegrind, {}, {}, Error{"no Valgrind", "apt-get install valgrind"}},
       {EngineChoice::Kperf, {"cycles"}, {"user space only"}, {}}};
   const Lines lines = check(quiet(), engines);
-  CHECK(line_of(lines, "engine perf").standing == Severity::Problem);
+  CHECK(line_of(lines, "engine perf").severity == Severity::Problem);
   CHECK(line_of(lines, "engine perf").finding == "perf_event_paranoid is 4");
   CHECK(line_of(lines, "engine perf").remedy == "sudo sysctl x=1");
-  CHECK(line_of(lines, "engine cachegrind").standing == Severity::Note);
+  CHECK(line_of(lines, "engine cachegrind").severity == Severity::Note);
   CHECK(line_of(lines, "engine kperf").finding == "counts cycles; user space only");
 }
 
@@ -82,17 +82,17 @@ TEST_CASE("the counters that count are reported, and who holds the rest") {
     perf.counters = {counters};
     return line_of(check(quiet(), {&perf, 1}), "counters");
   };
-  CHECK(line({"cpu", 6, 6, 6, false}).standing == Severity::Ok);
+  CHECK(line({"cpu", 6, 6, 6, false}).severity == Severity::Ok);
   CHECK(line({"cpu", 6, 6, 6, false}).finding == "6 of 6 count");
   const CheckLine dead = line({"cpu", 6, 6, 5, false});
-  CHECK(dead.standing == Severity::Note);
+  CHECK(dead.severity == Severity::Note);
   CHECK(dead.finding == "5 of 6 count; 1 dead: held by the host of this virtual machine");
   const CheckLine watched = line({"cpu", 6, 5, 5, true});
-  CHECK(watched.standing == Severity::Note);
+  CHECK(watched.severity == Severity::Note);
   CHECK(watched.finding == "5 of 6 count; the NMI watchdog holds 1");
   CHECK(watched.remedy == "sudo sysctl kernel.nmi_watchdog=0");
   const CheckLine held = line({"cpu", 6, 3, 2, true});
-  CHECK(held.standing == Severity::Problem);
+  CHECK(held.severity == Severity::Problem);
   CHECK(held.finding ==
         "2 of 6 count; 1 dead: held by the host of this virtual machine; the NMI watchdog holds 1; "
         "2 cannot be used now, so runs may not be counted");
@@ -104,8 +104,8 @@ TEST_CASE("with several PMUs each has its line, and the JSON has the numbers") {
   EngineFacts perf{EngineChoice::Perf, {"cycles"}, {}, {}};
   perf.counters = {{"cpu_core", 9, 9, 9, false}, {"cpu_atom", 7, 6, 6, false}};
   const Lines lines = check(quiet(), {&perf, 1});
-  CHECK(line_of(lines, "counters cpu_core").standing == Severity::Ok);
-  CHECK(line_of(lines, "counters cpu_atom").standing == Severity::Problem);
+  CHECK(line_of(lines, "counters cpu_core").severity == Severity::Ok);
+  CHECK(line_of(lines, "counters cpu_atom").severity == Severity::Problem);
   const auto json = nlohmann::json::parse(check_json(quiet(), {&perf, 1}, lines));
   const auto& counters = json.at("check").at("engines").at(0).at("counters");
   CHECK(counters.at(1).at("pmu") == "cpu_atom");
@@ -118,13 +118,13 @@ TEST_CASE("a clock that follows the load is a note, the lowest clock a problem")
   MachineFacts facts = quiet();
   facts.governors = {{"powersave", 8}};
   facts.governor_driver = "intel_pstate";
-  CHECK(line_of(facts, "CPU governor").standing == Severity::Note);
+  CHECK(line_of(facts, "CPU governor").severity == Severity::Note);
   CHECK(line_of(facts, "CPU governor").remedy ==
         "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor");
   facts.governor_driver = "acpi-cpufreq";
-  CHECK(line_of(facts, "CPU governor").standing == Severity::Problem);
+  CHECK(line_of(facts, "CPU governor").severity == Severity::Problem);
   facts.governors = {{"ondemand", 4}, {"performance", 4}};
-  CHECK(line_of(facts, "CPU governor").standing == Severity::Note);
+  CHECK(line_of(facts, "CPU governor").severity == Severity::Note);
   CHECK(line_of(facts, "CPU governor").finding ==
         "ondemand on 4 CPUs, performance on 4 CPUs (acpi-cpufreq): the clock follows the load, so "
         "short runs are slower");
@@ -133,18 +133,18 @@ TEST_CASE("a clock that follows the load is a note, the lowest clock a problem")
 TEST_CASE("load is judged by the number of CPUs") {
   MachineFacts facts = quiet();
   facts.load = 2.0;
-  CHECK(line_of(facts, "load").standing == Severity::Note);
+  CHECK(line_of(facts, "load").severity == Severity::Note);
   facts.load = 7.0;
-  CHECK(line_of(facts, "load").standing == Severity::Problem);
-  facts.machine.cpus = 64;
-  CHECK(line_of(facts, "load").standing == Severity::Note);
+  CHECK(line_of(facts, "load").severity == Severity::Problem);
+  facts.machine.cpu_count = 64;
+  CHECK(line_of(facts, "load").severity == Severity::Note);
 }
 
 TEST_CASE("a coarse clock names the better one, if the machine has one") {
   MachineFacts facts = quiet();
   facts.clock_source = "hpet";
   facts.clock_step = std::chrono::microseconds(2);
-  CHECK(line_of(facts, "clock").standing == Severity::Problem);
+  CHECK(line_of(facts, "clock").severity == Severity::Problem);
   CHECK(line_of(facts, "clock").remedy.empty());
   facts.better_clock_sources = {"tsc"};
   CHECK(line_of(facts, "clock").remedy ==
@@ -155,16 +155,16 @@ TEST_CASE("time that the hypervisor gave to others is a problem from 1% on") {
   MachineFacts facts = quiet();
   facts.hypervisor = "KVM";
   facts.stolen = 0.004;
-  CHECK(line_of(facts, "virtual machine").standing == Severity::Note);
+  CHECK(line_of(facts, "virtual machine").severity == Severity::Note);
   facts.stolen = 0.032;
-  CHECK(line_of(facts, "virtual machine").standing == Severity::Problem);
+  CHECK(line_of(facts, "virtual machine").severity == Severity::Problem);
   CHECK(line_of(facts, "virtual machine").finding ==
         "KVM: 3.2% of the CPU time since the start went to other machines");
 }
 
 TEST_CASE("what lauka may use of the machine is shown if it is not all") {
   MachineFacts facts = quiet();
-  facts.machine.cpus = 2;
+  facts.machine.cpu_count = 2;
   facts.machine.allowance = Allowance{{0, 1}};
   const auto has = [&](const char* topic) {
     return std::ranges::any_of(check(facts, {}),
@@ -174,7 +174,7 @@ TEST_CASE("what lauka may use of the machine is shown if it is not all") {
   facts.machine.allowance = Allowance{{1}, 0.5, std::uint64_t{512} << 20U};
   CHECK(line_of(facts, "allowed CPUs").finding == "1 of 2: commands run on CPU 1 only");
   CHECK(line_of(facts, "CPU quota").finding.find("0.50") != std::string::npos);
-  CHECK(line_of(facts, "memory limit").standing == Severity::Note);
+  CHECK(line_of(facts, "memory limit").severity == Severity::Note);
   CHECK(check_json(facts, {}, {}).find("\"memory_limit\": 536870912") != std::string::npos);
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("what cannot be known is a note, never ok") {
   MachineFacts nothing;
   for (const char* topic : {"CPU governor", "turbo", "SMT", "load", "virtual machine", "ASLR"}) {
     CAPTURE(topic);
-    CHECK(line_of(nothing, topic).standing == Severity::Note);
+    CHECK(line_of(nothing, topic).severity == Severity::Note);
   }
 }
 
@@ -191,9 +191,9 @@ TEST_CASE("battery, quota and what kperf left over are problems with their remed
   facts.on_battery = true;
   CHECK(line_of(facts, "power").remedy == "plug it in");
   facts.machine.allowance = Allowance{{0, 1}, 1.5};
-  CHECK(line_of(facts, "CPU quota").standing == Severity::Problem);
+  CHECK(line_of(facts, "CPU quota").severity == Severity::Problem);
   facts.tracing = TracingFacts{true, true, 0, ""};
-  CHECK(line_of(facts, "left over by kperf").standing == Severity::Problem);
+  CHECK(line_of(facts, "left over by kperf").severity == Severity::Problem);
   facts.tracing = TracingFacts{true, false, 77, "Instruments"};
   CHECK(line_of(facts, "left over by kperf").finding ==
         "tracing is held by process 77 (Instruments)");
@@ -201,7 +201,7 @@ TEST_CASE("battery, quota and what kperf left over are problems with their remed
   facts.tracing = TracingFacts{false, false, 0, ""};
   CHECK(line_of(facts, "left over by kperf").remedy == "sudo lauka --check");
   facts.tracing = TracingFacts{true, false, 0, ""};
-  CHECK(line_of(facts, "left over by kperf").standing == Severity::Ok);
+  CHECK(line_of(facts, "left over by kperf").severity == Severity::Ok);
 }
 
 TEST_CASE("the report has a line for each topic, its remedy below, and a count at its end") {

@@ -100,7 +100,7 @@ std::vector<MetricLine> lines_with(const std::vector<std::string>& countable, bo
 
 std::string here(const std::vector<MetricLine>& lines, std::string_view name) {
   const auto found = std::ranges::find(lines, name, &MetricLine::name);
-  return found == lines.end() ? "not listed" : found->here;
+  return found == lines.end() ? "not listed" : found->availability;
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ TEST_CASE("the list of metrics has every built-in metric in its unit") {
     const auto found = std::ranges::find(lines, metric.name, &MetricLine::name);
     REQUIRE(found != lines.end());
     CHECK(found->unit == unit_symbol(metric.unit));
-    CHECK(found->here == "yes");
+    CHECK(found->availability == "yes");
   }
 }
 

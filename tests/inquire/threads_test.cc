@@ -12,7 +12,7 @@ namespace lauka::inquire {
 
 namespace {
 
-using cores::Threads;
+using cores::ThreadTable;
 using cores::ThreadWork;
 
 ThreadWork part(double user, double system, std::uint64_t cycles, std::uint64_t instructions) {
@@ -24,9 +24,9 @@ ThreadWork part(double user, double system, std::uint64_t cycles, std::uint64_t 
 // The rows are from the article on thread-counters.
 TEST_CASE(
     "threads are shown with times, cycles, instructions and IPC by kind of core, and totals") {
-  Threads threads;
-  threads.columns = {{"PERFORMANCE", true, false, true}, {"EFFICIENCY", true, false, true}};
-  threads.lines = {
+  ThreadTable threads;
+  threads.column_groups = {{"PERFORMANCE", true, false, true}, {"EFFICIENCY", true, false, true}};
+  threads.thread_rows = {
       {12801,
        "",
        0,
@@ -54,10 +54,10 @@ TEST_CASE(
 }
 
 TEST_CASE("what is not known is a dash, and adds nothing to the total") {
-  Threads threads;
-  threads.columns = {{"ALL", true, false, false}, {"P", false, true, false}};
-  threads.lines = {{7, "a\x1b[2Jb", 0, {{}, {std::nullopt, std::nullopt, 0.25}}},
-                   {8, "", 0, {part(1.0, 0.5, 0, 0), {}}}};
+  ThreadTable threads;
+  threads.column_groups = {{"ALL", true, false, false}, {"P", false, true, false}};
+  threads.thread_rows = {{7, "a\x1b[2Jb", 0, {{}, {std::nullopt, std::nullopt, 0.25}}},
+                         {8, "", 0, {part(1.0, 0.5, 0, 0), {}}}};
   const std::string text = threads_table(threads);
   CHECK(text.find("      7 |        -        - |     0.25 |") != std::string::npos);
   CHECK(text.find("      8 |     1.00     0.50 |        - |") != std::string::npos);
@@ -86,7 +86,7 @@ class FakeStream final : public cores::ThreadStream {
     read_at.push_back(now);
     if (!previous_read_time()) return true;
     ThreadSample sample;
-    sample.interval = now - *previous_read_time();
+    sample.since_previous_read = now - *previous_read_time();
     samples.push_back(sample);
     return read_at.size() < reads;
   }
@@ -112,7 +112,7 @@ struct World {
                                         clock += time + late;
                                         ++waits;
                                       },
-                                  .is_over = [this] { return waits >= ends_after; },
+                                  .must_stop = [this] { return waits >= ends_after; },
                                   .write = [this](std::string_view more) -> Result<void> {
                                     if (is_deaf) return Error{"nobody reads", ""};
                                     text += more;
@@ -140,11 +140,11 @@ TEST_CASE("a line has what a thread did, and null for what is not known") {
   sample.process = 7;
   sample.thread = 8;
   sample.name = "a \"b\"\n\xff";
-  sample.interval = 10ms;
+  sample.since_previous_read = 10ms;
   sample.is_new = true;
   sample.runnable_wait_seconds = 0.001;
-  sample.all.cpu_seconds = 0.005;
-  sample.all.cycles = 15'000'000;
+  sample.work_on_all_kinds.cpu_seconds = 0.005;
+  sample.work_on_all_kinds.cycles = 15'000'000;
   const std::string line = thread_line(sample, {}, 1'700'000'000s + 250ms);
   CHECK(std::count(line.begin(), line.end(), '\n') == 1);
   CHECK(line.find("\"time\":1700000000.250000,") != std::string::npos);
@@ -167,10 +167,10 @@ TEST_CASE("a line has what a thread did, and null for what is not known") {
 
 TEST_CASE("with several kinds of core a line has each, and the share of the first") {
   ThreadSample sample;
-  sample.interval = 500ms;
-  sample.moves = 3;
-  sample.by_kind = {{.cpu_seconds = 0.3, .cycles = 900'000'000, .joules = 1.5},
-                    {.cpu_seconds = 0.1, .cycles = 100'000'000, .joules = 0.1}};
+  sample.since_previous_read = 500ms;
+  sample.core_kind_moves = 3;
+  sample.work_by_kind = {{.cpu_seconds = 0.3, .cycles = 900'000'000, .joules = 1.5},
+                         {.cpu_seconds = 0.1, .cycles = 100'000'000, .joules = 0.1}};
   const nlohmann::json json = parsed(thread_line(sample, {"P", "E"}, 1s));
   CHECK(json.at("p_share") == doctest::Approx(0.75));
   CHECK(json.at("moves") == 3);

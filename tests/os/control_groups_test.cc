@@ -245,19 +245,19 @@ TEST_CASE("a limit that grants all, or a group that is not visible, limits nothi
 }
 
 TEST_CASE("throttling is read of each group with a quota, and compared with what it was before") {
-  const std::vector<Throttling> before = read_throttling(calls_with(version_1()));
-  CHECK(before == std::vector<Throttling>{{40, 7, 123'456'789}});
+  const std::vector<QuotaWait> before = read_throttling(calls_with(version_1()));
+  CHECK(before == std::vector<QuotaWait>{{40, 7, 123'456'789}});
   fakes::Files files = version_2();
   files[kRoot + "/a.slice/cpu.max"] = "200000 100000\n";
   files[kRoot + "/a.slice/cpu.stat"] =
       "usage_usec 9\nnr_periods 5\nnr_throttled 1\nthrottled_usec 10\n";
   files[kRoot + "/a.slice/b.service/cpu.stat"] =
       "nr_periods 3\nnr_throttled 2\nthrottled_usec 70\n";
-  const std::vector<Throttling> now = read_throttling(calls_with(files));
-  CHECK(now == std::vector<Throttling>{{3, 2, 70'000}, {5, 1, 10'000}});
-  CHECK(throttled_between({{1, 1, 20'000}, {1, 0, 0}}, now) == Throttling{2, 1, 50'000});
-  CHECK_FALSE(throttled_between(before, now).has_value());  // a quota came or went meanwhile
-  CHECK_FALSE(throttled_between({}, {}).has_value());
+  const std::vector<QuotaWait> now = read_throttling(calls_with(files));
+  CHECK(now == std::vector<QuotaWait>{{3, 2, 70'000}, {5, 1, 10'000}});
+  CHECK(longest_quota_wait({{1, 1, 20'000}, {1, 0, 0}}, now) == QuotaWait{2, 1, 50'000});
+  CHECK_FALSE(longest_quota_wait(before, now).has_value());  // a quota came or went meanwhile
+  CHECK_FALSE(longest_quota_wait({}, {}).has_value());
 }
 
 }  // namespace lauka::os

@@ -48,8 +48,8 @@ TEST_CASE("a program is started with its variables, and with what its launch set
   ProgramSpec spec = shell("test \"$A/$RUN\" = 'two words/7'");
   spec.environment = {"A=two words"};
   spec.launch_variable = "RUN";
-  CHECK(succeeded(run_once(spec, {.value = "7"}).outcome));
-  CHECK_FALSE(succeeded(run_once(spec, {.value = "8"}).outcome));
+  CHECK(succeeded(run_once(spec, {.launch_variable_value = "7"}).outcome));
+  CHECK_FALSE(succeeded(run_once(spec, {.launch_variable_value = "8"}).outcome));
 }
 
 TEST_CASE("launches of one batch each have their own value") {
@@ -57,8 +57,8 @@ TEST_CASE("launches of one batch each have their own value") {
   ProgramSpec spec = shell("exit $RUN");
   spec.launch_variable = "RUN";
   const ProgramId id = must(launcher->add_program(spec));
-  const std::vector<Launch> launches = {{.program = id, .value = "3"},
-                                        {.program = id, .value = "4"}};
+  const std::vector<Launch> launches = {{.program = id, .launch_variable_value = "3"},
+                                        {.program = id, .launch_variable_value = "4"}};
   const auto all = must(launcher->run(launches, true, {}));
   REQUIRE(all.size() == 2);
   CHECK(std::get<Exited>(all[0].outcome).status == 3);

@@ -27,7 +27,7 @@ TEST_CASE("a terminal that a command made non-blocking gets all of the text") {
       received += static_cast<std::size_t>(got);
   });
   dup2(ends[1], STDERR_FILENO);
-  const auto said = write_to(Stream::Error, text);
+  const auto said = write_to(StandardStream::Error, text);
   dup2(saved, STDERR_FILENO);
   close(saved);
   close(ends[1]);

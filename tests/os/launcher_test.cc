@@ -83,8 +83,8 @@ TEST_CASE("wall time spans the program's life and CPU time is what it used") {
   CHECK(wall(ended) >= 60ms);
   const std::chrono::nanoseconds cpu(ended.usage.user_ns + ended.usage.system_ns);
   CHECK(cpu >= 58ms);
-  CHECK(cpu <= ended.whole);  // of one thread
-  CHECK(ended.whole >= wall(ended));
+  CHECK(cpu <= ended.time_with_preparation);  // of one thread
+  CHECK(ended.time_with_preparation >= wall(ended));
 }
 
 TEST_CASE("the end of standard error is there, from the file or through a pipe, of the last run") {
@@ -157,7 +157,7 @@ TEST_CASE("a time-out kills the whole tree, also what has left the process group
     spec.timeout = limit;
     const Ended ended = run_once(*launcher, spec);
     CHECK(std::get<TimedOut>(ended.outcome).limit == limit);
-    CHECK(ended.whole >= limit);
+    CHECK(ended.time_with_preparation >= limit);
     const auto ids = ids_in(file.text());
     for (const pid_t id : ids) CHECK_FALSE(is_alive(id));
     return ids.size() == 2;
@@ -186,8 +186,8 @@ TEST_CASE("a time-out is in force while the other end of a named pipe is waited 
     const Ended ended = run_once(*spec);
     const auto* late = std::get_if<TimedOut>(&ended.outcome);
     REQUIRE(late != nullptr);
-    CHECK_FALSE(late->began);
-    CHECK(ended.whole >= 20ms);
+    CHECK_FALSE(late->has_started);
+    CHECK(ended.time_with_preparation >= 20ms);
   }
 }
 
@@ -288,8 +288,8 @@ TEST_CASE("orphans that ended before their run did are reported") {
                        "; (until grep -q go $file; do sleep 0.01; done & echo $! >$file)"
                        "; read -r pid <$file; echo go >>$file"
                        "; until grep -q '^State:.Z' /proc/$pid/status; do sleep 0.01; done"));
-  CHECK(ended.orphans == 1);
-  CHECK(run_once(*launcher, program({"tiny"})).orphans == 0);
+  CHECK(ended.unawaited_processes == 1);
+  CHECK(run_once(*launcher, program({"tiny"})).unawaited_processes == 0);
 }
 
 TEST_CASE("a run that ends in time is not touched by the time-out of the run before") {

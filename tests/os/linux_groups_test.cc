@@ -36,7 +36,7 @@ TEST_CASE("a command joins its control group before it becomes the program, its 
     ProgramSpec spec = shell("test -s " + file.name());
     spec.jobs = jobs;
     std::ofstream(file.name()).close();
-    CHECK(succeeded(run_once(*launcher, spec, {.group = file.name()}).outcome));
+    CHECK(succeeded(run_once(*launcher, spec, {.control_group_file = file.name()}).outcome));
     CHECK(file.text() == std::string(jobs, '0'));  // each wrote it
     std::ofstream(file.name()).close();
     CHECK_FALSE(succeeded(run_once(*launcher, spec).outcome));

@@ -48,7 +48,7 @@ std::vector<Ended> run_region(const std::vector<std::string>& words, int times, 
     CounterRequest request;
     const PerfEventAttr clock = clock_that_is_off();
     std::memcpy(request.attributes.data(), &clock, sizeof clock);
-    request.of_region = true;
+    request.counts_only_region = true;
     launch.counters = must(launcher->add_counters({&request, 1}));
   }
   const std::vector<Launch> launches(static_cast<std::size_t>(times), launch);
@@ -169,7 +169,7 @@ TEST_CASE("as on macOS: a thread that is still inside, or was never, has no coun
   CHECK(open.is_open);
   CHECK(open.uncounted_threads == 1);
   const RegionUse stray = noted_as_on_macos("stray");
-  CHECK(stray.stray == 1);
+  CHECK(stray.unmatched_ends == 1);
   CHECK(stray.uncounted_threads == 1);
   CHECK(noted_as_on_macos("never").entries == 0);
 }
@@ -182,7 +182,7 @@ TEST_CASE("a program notes its region in memory that is new for each run") {
     CHECK(ended.region->entries == 2);
     CHECK(ended.region->time_ns > 0);
     CHECK(ended.region->time_ns < ended.usage.wall_ns);
-    CHECK(ended.region->stray == 0);
+    CHECK(ended.region->unmatched_ends == 0);
     CHECK(ended.region->failures == 0);
     CHECK_FALSE(ended.region->is_open);
   }
@@ -202,7 +202,7 @@ TEST_CASE("a child's entry is its parent's run's") {
 
 TEST_CASE("a region left open, an end without a begin and no region at all differ") {
   CHECK(run_region({"region", "turns", "10", "open"}).region->is_open);
-  CHECK(run_region({"region", "turns", "10", "stray"}).region->stray == 1);
+  CHECK(run_region({"region", "turns", "10", "stray"}).region->unmatched_ends == 1);
   CHECK(run_region({"region", "turns", "10", "never"}).region->entries == 0);
 }
 

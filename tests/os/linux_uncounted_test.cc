@@ -62,7 +62,7 @@ std::string status(std::uint32_t id, const std::string& permitted, const char* n
 }
 
 /// Returns the loss at /bin/sh if it is `file` and this process has `own`, its /proc/self/status.
-std::optional<UncountedFile> found(const ProgramFile& file, const std::string& own) {
+std::optional<CounterLossFile> found(const ProgramFile& file, const std::string& own) {
   world() = {{{"/bin/sh", file}}, {{"/proc/self/status", own}}};
   return find_uncounted({{"/bin/sh"}}, model());
 }
@@ -152,7 +152,7 @@ TEST_CASE("of a script its last interpreter decides; a format of others says not
               {"/last", secret}},
              {{"/proc/self/status", kUser}}};
   CHECK(find_uncounted({{"/bin/sh"}}, model()) ==
-        UncountedFile{CounterLoss::Unreadable, "/last", true});
+        CounterLossFile{CounterLoss::Unreadable, "/last", true});
   world().programs["/last"] = {0, 0, kPlain, false, "", kElf};
   CHECK_FALSE(find_uncounted({{"/bin/sh"}}, model()).has_value());
   world().programs["/last"] = {0, 0, kPlain, false, "", "#!/first\n"};  // the kernel refuses these

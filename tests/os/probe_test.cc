@@ -102,12 +102,13 @@ TEST_CASE("a laptop on battery shows it, its governor, turbo and SMT") {
   CHECK(facts.is_linux);
   REQUIRE(facts.governors.size() == 1);
   CHECK(facts.governors[0].name == "powersave");
-  CHECK(facts.governors[0].cpus == 2);
+  CHECK(facts.governors[0].number_of_cpus == 2);
   CHECK(facts.governor_driver == "intel_pstate");
   CHECK(facts.turbo.value().on);
-  CHECK(facts.turbo->turn_off == "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo");
+  CHECK(facts.turbo->turn_off_command ==
+        "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo");
   CHECK(facts.smt.value().on);
-  CHECK(facts.smt->turn_off == "echo off | sudo tee /sys/devices/system/cpu/smt/control");
+  CHECK(facts.smt->turn_off_command == "echo off | sudo tee /sys/devices/system/cpu/smt/control");
   CHECK(facts.load == 0.31);
   CHECK(facts.on_battery == true);
   CHECK(facts.power_saving == "low-power");
@@ -137,10 +138,10 @@ TEST_CASE("a server with boost off and SMT that firmware turned off") {
                   {kCpu + "cpu10/cpufreq/scaling_governor", "performance\n"}});
   CHECK_FALSE(facts.turbo->on);
   CHECK_FALSE(facts.smt->on);
-  CHECK(facts.smt->turn_off.empty());
+  CHECK(facts.smt->turn_off_command.empty());
   REQUIRE(facts.governors.size() == 2);
   CHECK(facts.governors[1].name == "performance");
-  CHECK(facts.governors[1].cpus == 2);
+  CHECK(facts.governors[1].number_of_cpus == 2);
 }
 
 TEST_CASE("a virtual machine is known by the flag, or else by its vendor") {
@@ -201,7 +202,7 @@ TEST_CASE("a Mac shows its kinds of core, its load and leftovers of kperf") {
   CHECK_FALSE(facts.is_linux);
   REQUIRE(facts.core_kinds.size() == 2);
   CHECK(facts.core_kinds[0].name == "Performance");
-  CHECK(facts.core_kinds[1].cpus == 6);
+  CHECK(facts.core_kinds[1].number_of_cpus == 6);
   CHECK_FALSE(facts.smt->on);
   CHECK(facts.load == 2.0);
   CHECK(facts.knows_hypervisor);
@@ -209,7 +210,7 @@ TEST_CASE("a Mac shows its kinds of core, its load and leftovers of kperf") {
   CHECK_FALSE(facts.on_battery.has_value());
   CHECK(facts.tracing.value().readable);
   CHECK(facts.tracing->thread_counting);
-  CHECK(facts.tracing->owner == 0);
+  CHECK(facts.tracing->owner_pid == 0);
 }
 
 TEST_CASE("of the tracing's owners only a living one in the foreground is named") {
@@ -222,7 +223,7 @@ TEST_CASE("of the tracing's owners only a living one in the foreground is named"
                                        {"ktrace.configured_by", std::string("perfd\0", 6)}});
       calls.proc_name = [](int, void*, std::uint32_t) { return 0; };
       if (lives) calls.proc_name = [](int pid, void*, std::uint32_t) { return pid == 77 ? 5 : 0; };
-      CHECK(darwin_facts(calls).tracing->owner == (state == 1 && lives ? 77 : 0));
+      CHECK(darwin_facts(calls).tracing->owner_pid == (state == 1 && lives ? 77 : 0));
     }
   }
 }

@@ -31,7 +31,7 @@ TEST_CASE("a second signal ends the process at once, after what is to be given b
     if (child == 0) {
       reported = ends[1];
       std::signal(number, SIG_DFL);
-      on_sudden_end(tell);
+      set_final_action(tell);
       watch_for_interrupts();
       std::raise(number);
       if (interrupt() != number) _exit(1);

@@ -7,8 +7,8 @@
 namespace lauka::os {
 namespace {
 
-Code put_whole(std::string_view format, std::uint64_t value) {
-  Code code;
+EventCode put_whole(std::string_view format, std::uint64_t value) {
+  EventCode code;
   CHECK(put(code, *parse_format(format), value));
   return code;
 }
@@ -17,7 +17,7 @@ Code put_whole(std::string_view format, std::uint64_t value) {
 struct Usual {
   Usual() { add_usual_terms(perf); }
 
-  Result<Code> encode(std::string_view terms) const {
+  Result<EventCode> encode(std::string_view terms) const {
     const Sysfs sysfs(perf.calls());
     return sysfs.encode(*sysfs.find("cpu"), terms);
   }
@@ -38,7 +38,7 @@ TEST_CASE("a term's value is laid out over the bit ranges of its format, lowest 
 }
 
 TEST_CASE("a value that is too wide for its bits is refused") {
-  Code code;
+  EventCode code;
   CHECK_FALSE(put(code, *parse_format("config:0-7"), 0x100));
   CHECK_FALSE(put(code, *parse_format("config:0-3,8-11"), 0x100));
   CHECK(put(code, *parse_format("config:0-3,8-11"), 0xff));
@@ -53,13 +53,13 @@ TEST_CASE("a format that cannot be right is not used") {
 TEST_CASE("an event's terms are looked up, and those that follow replace its own") {
   const Usual on;
   CHECK(on.encode("cpu-cycles")->config == 0x3c);
-  CHECK(*on.encode("mem-loads") == Code{4, 0x1cd, 3});
-  CHECK(*on.encode("mem-loads,ldlat=30") == Code{4, 0x1cd, 30});
+  CHECK(*on.encode("mem-loads") == EventCode{4, 0x1cd, 3});
+  CHECK(*on.encode("mem-loads,ldlat=30") == EventCode{4, 0x1cd, 30});
   CHECK(on.encode("event=0x3c,umask=0x1")->config == 0x13c);
   CHECK(on.encode("event=60,umask=1,edge")->config == 0x4013c);
   CHECK(on.encode("event=0x3c,name=mine")->config == 0x3c);
   CHECK(on.encode("r01c2")->config == 0x1c2);
-  CHECK(*on.encode("config=0x1234,config1=7") == Code{4, 0x1234, 7});
+  CHECK(*on.encode("config=0x1234,config1=7") == EventCode{4, 0x1234, 7});
 }
 
 TEST_CASE("a term that the user has to give is asked for") {

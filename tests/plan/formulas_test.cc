@@ -13,7 +13,7 @@ namespace {
 
 Options with_formulas(const std::vector<std::string>& formulas) {
   Options options;
-  options.commands.texts = {"a", "b"};
+  options.commands.command_lines = {"a", "b"};
   for (const std::string& text : formulas) {
     const std::size_t sign = text.find('=');
     auto metric = parse_own_metric(text.substr(0, sign)).value();
@@ -39,7 +39,7 @@ struct Engine {
         if (name == "nosuch" || name == "wal_time" || name == "wall_time-1")
           return Error{"there is no event '" + name + "'", "", name};
         if (set.passes.empty() || apart) set.passes.push_back({{}, kind});
-        set.passes.back().events.push_back(set.events.size());
+        set.passes.back().event_indices.push_back(set.events.size());
         // The words are for users: what decides is `levels`.
         set.events.push_back({.name = name,
                               .meaning = "perf, user space and kernel only",
@@ -73,7 +73,7 @@ std::optional<double> value(const Plan& plan, std::string_view name,
 TEST_CASE("a formula over what the kernel accounts needs no events") {
   Engine engine;
   Options options = with_formulas({"idle:ms=wall_time - 0.5*cpu_time", "twice=idle*2"});
-  options.counting.metrics = MetricSelection::Time;
+  options.counting.metric_selection = MetricSelection::Time;
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(engine.asked.empty());
   CHECK(*value(plan, "idle", {}) == doctest::Approx(1.0));
@@ -103,8 +103,8 @@ TEST_CASE("the events of a formula are counted alongside the default ones, and a
   const EventRequest& asked = engine.asked.back();
   CHECK(asked.names ==
         std::vector<std::string>{"cycles", "cache-misses", "instructions", "branches"});
-  CHECK(asked.together[0] == EventNames{"cache-misses", "instructions"});
-  CHECK(asked.together[1] == EventNames{"cache-misses", "branches"});
+  CHECK(asked.pairs_for_one_pass[0] == EventNames{"cache-misses", "instructions"});
+  CHECK(asked.pairs_for_one_pass[1] == EventNames{"cache-misses", "branches"});
   CHECK(*value(plan, "x", {1, 5, 400, 100}) == doctest::Approx(10.0));
   CHECK_FALSE(value(plan, "x", {1, 5, 0, 0}));  // divided by 0
   CHECK_FALSE(value(plan, "x", {1, std::nullopt, 400, 100}));
@@ -113,8 +113,8 @@ TEST_CASE("the events of a formula are counted alongside the default ones, and a
 TEST_CASE("a built-in formula is measured where a row, a gate or a formula names it") {
   Engine engine;
   Options options = with_formulas({});
-  options.counting.metrics = MetricSelection::Listed;
-  options.counting.metric_list = {"wall_time", "mpki"};
+  options.counting.metric_selection = MetricSelection::Listed;
+  options.counting.listed_rows = {"wall_time", "mpki"};
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(engine.asked.back().names == std::vector<std::string>{"cache-misses", "instructions"});
   CHECK(*value(plan, "mpki", {3, 1000}) == doctest::Approx(3.0));
@@ -129,7 +129,7 @@ TEST_CASE("a built-in formula is measured where a row, a gate or a formula names
 TEST_CASE("--metrics all has the built-in formulas whose parts are measured, and no others") {
   Engine engine;
   Options options = with_formulas({});
-  options.counting.metrics = MetricSelection::All;
+  options.counting.metric_selection = MetricSelection::All;
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(find_metric(plan.metrics, "cpu_utilization"));
   CHECK_FALSE(find_metric(plan.metrics, "mpki"));
@@ -141,7 +141,7 @@ TEST_CASE("the clock divides cycles by the time of the levels in which they were
   for (const auto levels : {CountedLevels::UserAndKernel, CountedLevels::UserOnly}) {
     Engine engine{.levels = levels};
     Options options = with_formulas({});
-    options.counting.metrics = MetricSelection::All;
+    options.counting.metric_selection = MetricSelection::All;
     const auto plan = make_plan(options, engine.select(), 1).value();
     // 1.5 s in user space, 0.5 s in the kernel.
     CHECK(*value(plan, "clock", {3'000'000'000}) ==
@@ -152,8 +152,8 @@ TEST_CASE("the clock divides cycles by the time of the levels in which they were
 
 TEST_CASE("topdown's shares are made of the events that the processor has") {
   Options options = with_formulas({});
-  options.counting.metrics = MetricSelection::Listed;
-  options.counting.metric_list = {"topdown_retiring", "topdown_backend_bound"};
+  options.counting.metric_selection = MetricSelection::Listed;
+  options.counting.listed_rows = {"topdown_retiring", "topdown_backend_bound"};
   Engine engine;
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(engine.asked.back().names ==
@@ -161,7 +161,7 @@ TEST_CASE("topdown's shares are made of the events that the processor has") {
   CHECK(*value(plan, "topdown_retiring", {400, 1000, 300}) == doctest::Approx(0.4));
   CHECK(*value(plan, "topdown_backend_bound", {400, 1000, 300}) == doctest::Approx(0.3));
 
-  options.counting.metric_list = {"topdown_retiring", "topdown_bad_speculation",
+  options.counting.listed_rows = {"topdown_retiring", "topdown_bad_speculation",
                                   "topdown_frontend_bound", "topdown_backend_bound"};
   std::vector<EventRequest> asked;
   const auto skylake = [&](const EventRequest& wanted) -> Result<EventSet> {
@@ -171,7 +171,7 @@ TEST_CASE("topdown's shares are made of the events that the processor has") {
     EventSet set;
     set.passes.emplace_back();
     for (const std::string& name : wanted.names) {
-      set.passes.back().events.push_back(set.events.size());
+      set.passes.back().event_indices.push_back(set.events.size());
       set.events.push_back({.name = name, .meaning = name});
     }
     return set;

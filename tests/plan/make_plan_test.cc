@@ -127,10 +127,10 @@ TEST_CASE("what the options say of runs is in the plan") {
   Options options = options_of({"./old", "./new"});
   options.run.min_runs = 3;
   options.run.max_runs = 9;
-  options.run.duration = std::chrono::seconds(2);
+  options.run.time_per_command = std::chrono::seconds(2);
   options.run.warmup = 4;
   options.run.timeout = std::chrono::milliseconds(5);
-  options.run.ignore_failure = IgnoreFailure{.any = false, .statuses = {3}};
+  options.run.ignore_failure = IgnoreFailure{.ignores_all = false, .statuses = {3}};
   options.commands.inputs = {"in.txt"};
   options.commands.outputs = {OutputChoice{OutputKind::Pipe}};
   options.gates.conditions = {Condition{"cpu_time", 5.0}};
@@ -175,7 +175,7 @@ TEST_CASE("a command that cannot be run is found before the engine is asked") {
 TEST_CASE("where only times are wanted nothing is counted, but what was asked for") {
   OneEventPerPass engine;
   Options options = options_of({"./old"});
-  options.counting.metrics = MetricSelection::Time;
+  options.counting.metric_selection = MetricSelection::Time;
   const auto times = make_plan(options, engine.select(), 1).value();
   CHECK_FALSE(engine.asked.has_value());
   CHECK(times.setting.events.events.empty());
@@ -198,7 +198,7 @@ TEST_CASE("--verbose shows all rows, unless a choice was made") {
   CHECK(shows_user_time_and_peak(options) == std::pair{false, true});
   options.output.verbosity = Verbosity::Verbose;
   CHECK(shows_user_time_and_peak(options) == std::pair{true, true});
-  options.counting.metrics = MetricSelection::Time;
+  options.counting.metric_selection = MetricSelection::Time;
   CHECK(shows_user_time_and_peak(options) == std::pair{true, false});
 }
 
@@ -253,8 +253,8 @@ TEST_CASE("ipc without counters for both of its events names the counters, not t
   REQUIRE_FALSE(gated.has_value());
   CHECK(gated.error().line() == why);
   options.gates.conditions.clear();
-  options.counting.metrics = MetricSelection::Listed;
-  options.counting.metric_list = {"ipc"};
+  options.counting.metric_selection = MetricSelection::Listed;
+  options.counting.listed_rows = {"ipc"};
   const auto listed = make_plan(options, in_turns, 1);
   REQUIRE_FALSE(listed.has_value());
   CHECK(listed.error().line() == why);
@@ -313,7 +313,7 @@ TEST_CASE("a gate has its event counted: in addition to the default ones, or to 
   options.counting.with_default_events = true;
   CHECK(asked_for(options) == Words{"default", "a", "faults"});
   options = options_of({"./old", "./new"});
-  options.counting.metrics = MetricSelection::Time;
+  options.counting.metric_selection = MetricSelection::Time;
   options.gates.conditions = {{"faults", 1.0}};
   CHECK(asked_for(options) == Words{"faults"});
 }
@@ -340,26 +340,26 @@ TEST_CASE("a gate that fails where its metric gets better says so") {
 
 TEST_CASE("times by kind of core are in every pass, and in one of their own where nothing counts") {
   CorePlan cores;
-  cores.timed = {"P", "E"};
+  cores.timed_kinds = {"P", "E"};
   OneEventPerPass engine;
   Options options = options_of({"old"});
   options.counting.events = {"a", "b"};
   const auto plan = make_plan(options, engine.select(), 1, cores).value();
   REQUIRE(plan.setting.events.passes.size() == 2);
-  CHECK(plan.setting.events.passes[0].events == std::vector<std::size_t>{0, 2, 3});
-  CHECK(plan.setting.events.passes[1].events == std::vector<std::size_t>{1, 2, 3});
+  CHECK(plan.setting.events.passes[0].event_indices == std::vector<std::size_t>{0, 2, 3});
+  CHECK(plan.setting.events.passes[1].event_indices == std::vector<std::size_t>{1, 2, 3});
   CHECK(plan.setting.events.events[2].name == "p_time");
-  CHECK(plan.setting.events.core_times() == std::vector<std::size_t>{2, 3});
+  CHECK(plan.setting.events.core_time_indices() == std::vector<std::size_t>{2, 3});
   options.counting.events.clear();
-  options.counting.metrics = MetricSelection::Time;
+  options.counting.metric_selection = MetricSelection::Time;
   const auto times = make_plan(options, engine.select(), 1, cores).value();
   REQUIRE(times.setting.events.passes.size() == 1);
-  CHECK(times.setting.events.passes[0].events == std::vector<std::size_t>{0, 1});
+  CHECK(times.setting.events.passes[0].event_indices == std::vector<std::size_t>{0, 1});
 }
 
 TEST_CASE("simulated runs have no times by kind of core") {
   CorePlan cores;
-  cores.timed = {"P", "E"};
+  cores.timed_kinds = {"P", "E"};
   cores.has_unsplit = true;
   const SelectEvents simulating = [](const EventRequest&) -> Result<EventSet> {
     EventSet set;
@@ -368,8 +368,8 @@ TEST_CASE("simulated runs have no times by kind of core") {
     return set;
   };
   const auto plan = make_plan(options_of({"old"}), simulating, 1, cores).value();
-  CHECK(plan.setting.events.passes[0].events == std::vector<std::size_t>{1, 2, 3});
-  CHECK(plan.setting.events.passes[1].events == std::vector<std::size_t>{0});
+  CHECK(plan.setting.events.passes[0].event_indices == std::vector<std::size_t>{1, 2, 3});
+  CHECK(plan.setting.events.passes[1].event_indices == std::vector<std::size_t>{0});
   CHECK(plan.setting.events.events[3].name == "unsplit_time");
 }
 
@@ -398,7 +398,7 @@ Result<Plan> plan_without_events(const Options& options, bool has_tree_peak = fa
 TEST_CASE("copies at once bring their throughput along, where more is better") {
   Options options = options_of({"a"});
   CHECK_FALSE(find_metric(plan_without_events(options)->metrics, "throughput"));
-  options.run.jobs = 4;
+  options.run.copies_per_run = 4;
   const auto plan = plan_without_events(options).value();
   CHECK(plan.setting.jobs == 4);
   const auto place = find_metric(plan.metrics, "throughput").value();
@@ -408,12 +408,12 @@ TEST_CASE("copies at once bring their throughput along, where more is better") {
 
 TEST_CASE("ways of running that do not go together are refused") {
   Options options = options_of({"a", "b"});
-  options.run.until = Pattern::compile("ready", Pattern::Groups::Idle).value();
+  options.run.end_pattern = Pattern::compile("ready", Pattern::Groups::NotNeeded).value();
   CHECK(answer_to(options) == "accepted");
   options.commands.expected = {{}};
   CHECK(answer_to(options).starts_with("--until ends runs early"));
   options.commands.expected.clear();
-  options.run.jobs = 2;
+  options.run.copies_per_run = 2;
   CHECK(answer_to(options).starts_with("--until ends a run at its first line"));
   Options alone = options_of({"a"});
   alone.commands.expected = {{}};
@@ -425,7 +425,7 @@ TEST_CASE("ways of running that do not go together are refused") {
 TEST_CASE("of all metrics zeros are left out, unless everything is asked for with -v") {
   Options options = options_of({"a"});
   CHECK_FALSE(plan_without_events(options)->presentation.hides_zeros);
-  options.counting.metrics = MetricSelection::All;
+  options.counting.metric_selection = MetricSelection::All;
   CHECK(plan_without_events(options)->presentation.hides_zeros);
   options.output.verbosity = Verbosity::Verbose;
   CHECK_FALSE(plan_without_events(options)->presentation.hides_zeros);
@@ -436,15 +436,15 @@ TEST_CASE("tree_peak_memory is asked for by name or with all, and is there where
   CHECK(tree_peak_request(options) == TreePeakRequest::No);
   options.output.verbosity = Verbosity::Verbose;
   CHECK(tree_peak_request(options) == TreePeakRequest::No);
-  options.counting.metrics = MetricSelection::All;
+  options.counting.metric_selection = MetricSelection::All;
   CHECK(tree_peak_request(options) == TreePeakRequest::WithAll);
   CHECK_FALSE(find_metric(plan_without_events(options)->metrics, kTreePeakMemory));
   CHECK(find_metric(plan_without_events(options, true)->metrics, kTreePeakMemory));
-  options.counting.metrics = MetricSelection::Listed;
-  options.counting.metric_list = {"wall_time", "tree_peak_memory:MiB"};
+  options.counting.metric_selection = MetricSelection::Listed;
+  options.counting.listed_rows = {"wall_time", "tree_peak_memory:MiB"};
   CHECK(tree_peak_request(options) == TreePeakRequest::ByName);
   CHECK(plan_without_events(options, true));
-  options.counting.metric_list = {"wall_time"};
+  options.counting.listed_rows = {"wall_time"};
   options.gates.conditions = {{.metric = "tree_peak_memory", .limit_percent = 1}};
   CHECK(tree_peak_request(options) == TreePeakRequest::ByName);
 }

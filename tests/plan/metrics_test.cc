@@ -113,7 +113,7 @@ TEST_CASE("the built-in metrics read a run in base units") {
   usage.peak_rss_bytes = 4096;
   const auto metrics = make_metrics({}, MetricSelection::All, false);
   const auto read = [&](std::string_view name) {
-    return std::get<UsageReader>(find(metrics, name)->source.terms.front())(usage);
+    return std::get<UsageFunction>(find(metrics, name)->source.terms.front())(usage);
   };
   CHECK(read("wall_time") == doctest::Approx(1.5));
   CHECK(read("cpu_time") == doctest::Approx(0.75));
@@ -157,11 +157,11 @@ TEST_CASE("the share is the first kind's part of the times' own sum") {
 TEST_CASE("what an event has on one kind of core is shown under --metrics all only, with notes") {
   EventSet set =
       counted({"cycles", "ref-cycles", "cycles (P)", "cycles (E)"}, {Pass{{0, 1, 2, 3}}});
-  set.events[2].part_of = set.events[3].part_of = 0;
-  set.events[1].note = "(P only)";
+  set.events[2].index_of_whole = set.events[3].index_of_whole = 0;
+  set.events[1].name_suffix = "(P only)";
   const auto metrics = make_metrics(set, MetricSelection::Default, false);
   CHECK(rows(metrics, Shown::Always) == "wall_time cpu_time peak_rss cycles ref-cycles");
-  CHECK(find(metrics, "ref-cycles")->note == "(P only)");
+  CHECK(find(metrics, "ref-cycles")->metric_suffix == "(P only)");
   CHECK(find(make_metrics(set, MetricSelection::All, false), "cycles (E)")->shown == Shown::Always);
 }
 

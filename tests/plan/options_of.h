@@ -13,7 +13,7 @@ namespace lauka {
 inline Options options_of(std::vector<std::string> commands,
                           std::vector<ParameterOption> parameters = {}) {
   Options options;
-  options.commands.texts = std::move(commands);
+  options.commands.command_lines = std::move(commands);
   options.commands.parameters = std::move(parameters);
   return options;
 }

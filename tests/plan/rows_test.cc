@@ -26,7 +26,7 @@ std::vector<Metric> all_metrics() {
 /// The rows shown, with their units.
 Words shown(const Words& list) {
   auto metrics = all_metrics();
-  const auto listed = list_rows(list, {}, metrics);
+  const auto listed = move_rows_to_front(list, {}, metrics);
   if (!listed) return {listed.error().line()};
   Words rows;
   for (const Metric& metric : metrics) {
@@ -50,7 +50,7 @@ TEST_CASE("percentiles that were asked for follow the rows that were asked for")
   options.percentiles = {50.0, 90.0};
   auto metrics = all_metrics();
   REQUIRE(add_percentiles(options, {}, {}, metrics));
-  REQUIRE(list_rows({"wall_time.p90", "cpu_time"}, options.percentiles, metrics));
+  REQUIRE(move_rows_to_front({"wall_time.p90", "cpu_time"}, options.percentiles, metrics));
   Words rows;
   for (const Metric& metric : metrics)
     if (metric.shown == Shown::Always) rows.push_back(metric.name);
@@ -64,7 +64,7 @@ TEST_CASE("a name may have a colon of its own") {
 
 TEST_CASE("--time-unit is the unit of all times that have none of their own") {
   auto metrics = all_metrics();
-  REQUIRE(list_rows({"wall_time:s", "cpu_time", "peak_rss"}, {}, metrics));
+  REQUIRE(move_rows_to_front({"wall_time:s", "cpu_time", "peak_rss"}, {}, metrics));
   show_times_in(find_display_unit("us"), metrics);
   CHECK(metrics[0].shown_in == find_display_unit("s"));
   CHECK(metrics[1].shown_in == find_display_unit("us"));
@@ -111,8 +111,9 @@ OwnMetric scraped(std::string_view head) {
 
 Options with_rows(std::vector<std::string> rows = {}) {
   Options options = options_of({"a", "b"});
-  options.counting.metrics = rows.empty() ? MetricSelection::Default : MetricSelection::Listed;
-  options.counting.metric_list = std::move(rows);
+  options.counting.metric_selection =
+      rows.empty() ? MetricSelection::Default : MetricSelection::Listed;
+  options.counting.listed_rows = std::move(rows);
   return options;
 }
 
@@ -125,9 +126,9 @@ TEST_CASE("what is scraped and what is announced are metrics, which gates and fo
   options.gates.conditions.push_back({.metric = "served", .limit_percent = -5, .below = true});
   const auto plan = make_plan(options, no_events, 1);
   if (!plan) FAIL(plan.error().line());
-  REQUIRE(plan->reported.size() == 2);
-  CHECK(plan->reported[0].name == "rate");
-  CHECK(plan->reported[1].name == "served");
+  REQUIRE(plan->reported_metrics.size() == 2);
+  CHECK(plan->reported_metrics[0].name == "rate");
+  CHECK(plan->reported_metrics[1].name == "served");
   CHECK(plan->metrics[1].name == "served");
   CHECK(plan->metrics[1].better == Better::More);
   CHECK(plan->metrics[1].shown == Shown::Always);
@@ -182,8 +183,8 @@ TEST_CASE("percentiles follow wall time, in the order asked for") {
 
 TEST_CASE("a row, a gate or a precision that names a percentile asks for it") {
   Options options = with_percentiles({});
-  options.counting.metrics = MetricSelection::Listed;
-  options.counting.metric_list = {"wall_time.p75:ms"};
+  options.counting.metric_selection = MetricSelection::Listed;
+  options.counting.listed_rows = {"wall_time.p75:ms"};
   CHECK(rows_of(options) == Names{"wall_time.p75"});
   options = with_percentiles({90});
   options.gates.conditions = {{.metric = "wall_time.p90", .limit_percent = 5},

@@ -55,7 +55,7 @@ inline Metric metric(std::string name, Unit unit, Better better = Better::Less,
               .unit = unit,
               .better = better,
               .shown = shown,
-              .note = std::move(note)};
+              .metric_suffix = std::move(note)};
   for (const BuiltInMetric& one : kBuiltInMetrics)
     if (one.name == made.name) made.role = one.role;
   if (made.role == Role::Other) made.role = role_of_event(made.name);
@@ -74,7 +74,7 @@ inline stats::Delta changed(std::optional<double> change, std::optional<double> 
   stats::Delta delta;
   delta.change = change;
   if (half_width) delta.bounds = {*change - *half_width, *change + *half_width};
-  delta.mean = delta;
+  delta.change_of_mean = delta;
   return delta;
 }
 

@@ -25,7 +25,7 @@ TEST_CASE("what is undefined is an empty field, and a bound is a maximum") {
       {metric("peak_rss", Unit::Bytes), metric("major_faults", Unit::Count),
        metric("cycles", Unit::Count)},
       {command("a", 1,
-               {MetricResult{.runs = 1, .at_most = 819200},
+               {MetricResult{.runs = 1, .largest_bound_of_runs = 819200},
                 row(1, summary(1, 3, std::nullopt, 3, 3), changed(std::nullopt, std::nullopt)),
                 MetricResult{.metric = 2}})});
   CHECK(written(write_summary_csv, results) ==
@@ -105,11 +105,11 @@ TEST_CASE("without a second command there is no column for deltas") {
 }
 
 TEST_CASE("code keeps its pipes and backticks in a cell") {
-  CHECK(code_cell("a | b") == "`a \\| b`");
-  CHECK(code_cell("echo `date`") == "`` echo `date` ``");
-  CHECK(code_cell("a ``x`` b") == "```a ``x`` b```");
-  CHECK(code_cell("two\nlines") == "`two\\nlines`");
-  CHECK(code_cell(" x ") == "`  x  `");
+  CHECK(markdown_code_cell("a | b") == "`a \\| b`");
+  CHECK(markdown_code_cell("echo `date`") == "`` echo `date` ``");
+  CHECK(markdown_code_cell("a ``x`` b") == "```a ``x`` b```");
+  CHECK(markdown_code_cell("two\nlines") == "`two\\nlines`");
+  CHECK(markdown_code_cell(" x ") == "`  x  `");
 }
 
 TEST_CASE("a name below the table is text, whatever Markdown would make of it") {

@@ -153,7 +153,7 @@ ShownNumber parse_shown(std::string text, const DisplayUnit* shown_in) {
     unit.erase(0, 1 + used);
   }
   if (shown_in != nullptr)
-    size *= shown_in->size;
+    size *= shown_in->in_base_units;
   else
     size *= unit == "%" ? 0.01L : static_cast<long double>(read_back("1" + unit));
   number.value = std::strtold(digits.c_str(), nullptr) * size * (is_negative ? -1 : 1);
@@ -231,7 +231,7 @@ void check_row(const std::vector<double>& values, const Metric& of) {
     CHECK(mean.step <= static_cast<long double>(magnitude) * 1.0101L / 100);
   }
   const bool is_counted = of.unit == Unit::Count || of.unit == Unit::Bytes;
-  const bool is_plain = of.shown_in == nullptr || of.shown_in->size == 1.0;
+  const bool is_plain = of.shown_in == nullptr || of.shown_in->in_base_units == 1.0;
   if (is_counted && is_plain && is_whole && values.size() > 1 && values_of.min == values_of.max) {
     CHECK(mean.value == static_cast<long double>(values_of.mean));
   }
@@ -332,10 +332,10 @@ TEST_CASE("a percentile and the ends of its interval have the notation of a row"
   values.quantile = {0.498, 0.4431, 0.608};
   Metric of = metric("m", Unit::Seconds);
   of.percentile = Percentile{};
-  CHECK(quantile_cell(values, of, true) == "498ms (443ms … 608ms)");
+  CHECK(quantile_text(values, of, true) == "498ms (443ms … 608ms)");
   values.quantile = {0.498, 0.4979, 0.49812};
-  CHECK(quantile_cell(values, of, true) == "498.00ms (497.90ms … 498.12ms)");
-  CHECK(quantile_cell(values, of, false) == "498.00ms");
+  CHECK(quantile_text(values, of, true) == "498.00ms (497.90ms … 498.12ms)");
+  CHECK(quantile_text(values, of, false) == "498.00ms");
 }
 
 TEST_CASE("a delta has as many digits as its interval and its significance need") {
@@ -363,14 +363,14 @@ TEST_CASE("a ratio of times has the digits that its interval allows") {
   CHECK(ratio_text(ranked(1, 123.4, 12.3, true, true).speed) == "123 ± 12");
   CHECK(ratio_text(ranked(1, 23.44, 1.23, true, true).speed) == "23.4 ± 1.2");
   CHECK(ratio_text(ranked(1, 1.00031, 0.00012, true, true).speed) == "1.0003 ± 0.0001");
-  CHECK(ratio_text({1.0202, stats::ChangeBounds{1.00003, 1.04209}}) == "1.0202 (1.0000 … 1.0421)");
+  CHECK(ratio_text({1.0202, stats::IntervalEnds{1.00003, 1.04209}}) == "1.0202 (1.0000 … 1.0421)");
   CHECK(ratio_text(ranked(1, 4.5512, std::nullopt, true, true).speed) == "4.55");
   CHECK(ratio_text(ranked(1, 2.0, 0.0, true, true).speed) == "2.00 ± 0.00");
 }
 
 TEST_CASE("deltas and ratios are written as the golden cases say") {
   const auto texts_of = [](double change, double low, double high) {
-    const stats::Change delta{change, stats::ChangeBounds{low, high}};
+    const stats::Change delta{change, stats::IntervalEnds{low, high}};
     const auto speed = stats::relative_speed(delta);
     const bool has_line = speed && speed->bounds;
     return std::pair{delta_text(delta), has_line ? ratio_text(*speed) : ""};
@@ -410,10 +410,10 @@ TEST_CASE("a limit is shown as it was typed") {
 
 TEST_CASE("numbers for programs read back as the same double") {
   for (const double value : {0.1, 1.0 / 3.0, 591234567e-9, 2.5e9, 1e-9, 0.0}) {
-    CHECK(std::strtod(full_precision(value).c_str(), nullptr) == value);
+    CHECK(std::strtod(exact_decimal(value).c_str(), nullptr) == value);
   }
-  CHECK(full_precision(0.1) == "0.1");
-  CHECK(full_precision(1048576) == "1048576");
+  CHECK(exact_decimal(0.1) == "0.1");
+  CHECK(exact_decimal(1048576) == "1048576");
 }
 
 TEST_CASE("a metric can be shown in a unit that was asked for, with three digits all the same") {
@@ -455,9 +455,9 @@ TEST_CASE("a number that is not finite is not shown") {
     CHECK(signed_percent(value, 1) == "n/a");
     CHECK(mean_text(value, 1.0, time) == "n/a");
     CHECK(mean_text(1.0, value, time) == "1.00s");
-    CHECK(delta_text({value, stats::ChangeBounds{0.0, 1.0}}) == "n/a");
-    CHECK(delta_text({0.5, stats::ChangeBounds{0.0, value}}) == "+50.0%");
-    CHECK(interval_text({0.5, stats::ChangeBounds{0.0, value}}) == "");
+    CHECK(delta_text({value, stats::IntervalEnds{0.0, 1.0}}) == "n/a");
+    CHECK(delta_text({0.5, stats::IntervalEnds{0.0, value}}) == "+50.0%");
+    CHECK(interval_text({0.5, stats::IntervalEnds{0.0, value}}) == "");
   }
 }
 

@@ -103,11 +103,11 @@ TEST_CASE("a failed gate has the functions below it, and other verdicts have non
   gate::Verdict verdict;
   verdict.candidate = 1;
   verdict.answer = gate::Answer::Fail;
-  CHECK(functions_below(results, verdict) == function_lines(results, 0, 1));
+  CHECK(functions_of_failed_gate(results, verdict) == function_lines(results, 0, 1));
   results.findings.verdicts.push_back(verdict);
   CHECK(function_summary(results).empty());  // not twice
   verdict.answer = gate::Answer::Pass;
-  CHECK(functions_below(results, verdict).empty());
+  CHECK(functions_of_failed_gate(results, verdict).empty());
 }
 
 TEST_CASE("no function is named where nothing differs, or functions are not known") {
@@ -121,7 +121,7 @@ TEST_CASE("no function is named where nothing differs, or functions are not know
 TEST_CASE("a table of functions has the rest in one row, so that rows add up") {
   Results results = results_of_functions({kOld, kNew});
   CHECK(function_sections(results).empty());
-  results.presentation.functions = FunctionRows{.most = 2};
+  results.presentation.functions = FunctionChoice{.most = 2};
   CHECK(function_text(results, {}) ==
         "\ninstructions by function\n"
         "function              ./old   ./new   difference   of the change\n"
@@ -133,7 +133,7 @@ TEST_CASE("a table of functions has the rest in one row, so that rows add up") {
 
 TEST_CASE("a table of functions has columns for each candidate, and rows that match") {
   Results results = results_of_functions({kOld, kNew, kOld});
-  results.presentation.functions = FunctionRows{.pattern = "hash|^read$"};
+  results.presentation.functions = FunctionChoice{.pattern = "hash|^read$"};
   CHECK(function_text(results, {}) ==
         "\ninstructions by function\n"
         "function              ./old   ./new   difference    of the change   ./other   difference  "
@@ -148,7 +148,7 @@ TEST_CASE("a table of functions has columns for each candidate, and rows that ma
 
 TEST_CASE("the functions of a single command are its parts") {
   Results results = results_of_functions({kOld});
-  results.presentation.functions = FunctionRows{.most = 1};
+  results.presentation.functions = FunctionChoice{.most = 1};
   CHECK(function_text(results, {}) ==
         "\ninstructions by function\n"
         "function              ./old   share\n"
@@ -159,7 +159,7 @@ TEST_CASE("the functions of a single command are its parts") {
 
 TEST_CASE("a table of functions is written in Markdown, and sorted in a page") {
   Results results = results_of_functions({kOld, kNew});
-  results.presentation.functions = FunctionRows{.most = 1};
+  results.presentation.functions = FunctionChoice{.most = 1};
   std::string text;
   write_markdown(Report{.benchmarks = {results}}, [&](std::string_view piece) { text += piece; });
   CHECK(text.find("| `parse` | 8.00M | 8.40M | **+400K** |") != std::string::npos);
@@ -186,7 +186,7 @@ TEST_CASE("in a suite's page the largest differences of all are above the gates"
 
 TEST_CASE("a page's longest bar is of the largest difference") {
   Results results = results_of_functions({kOld, kNew});
-  results.presentation.functions = FunctionRows{.most = 2};
+  results.presentation.functions = FunctionChoice{.most = 2};
   std::string page;
   write_html(Report{.benchmarks = {results}}, [&](std::string_view piece) { page += piece; });
   CHECK(page.find("style=\"--bar: 100.0%\"") != std::string::npos);
@@ -198,7 +198,7 @@ TEST_CASE("functions of sampled time have intervals, and are named though the wh
   CHECK(function_summary(results) == "sampled_time " +
                                          delta_text(*results.commands[1].rows[0].delta) +
                                          ":\n  most of it: parse +12.0ms ± 705µs (+12%)\n");
-  results.presentation.functions = FunctionRows{};
+  results.presentation.functions = FunctionChoice{};
   CHECK(function_text(results, {}) ==
         "\nsampled_time by function\n"
         "function                   ./old    ./new    difference        of the reference\n"
@@ -224,7 +224,7 @@ TEST_CASE("the row of other functions is 0 where only rounding is left of the to
   results.commands[0].rows[0].summary = summary(6, 0.1 + 0.2 + 0.3, 0.0, 0.6, 0.6);
   results.commands[1].rows[0].summary = summary(6, 0.6 + 1e-6, 0.0, 0.6, 0.6);
   compare_functions(results);
-  results.presentation.functions = FunctionRows{.pattern = "^[abc]$"};
+  results.presentation.functions = FunctionChoice{.pattern = "^[abc]$"};
   CHECK(function_text(results, {}).find("(1 other function)         0s ") != std::string::npos);
 }
 
@@ -241,7 +241,7 @@ TEST_CASE("without functions a line says whose are missing") {
   compare_functions(results);
   results.session.file = "old.json";
   CHECK(why_no_functions(results).empty());
-  results.presentation.functions = FunctionRows{};
+  results.presentation.functions = FunctionChoice{};
   CHECK(why_no_functions(results).find("'old.json'") != std::string::npos);
 }
 

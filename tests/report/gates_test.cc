@@ -58,7 +58,7 @@ TEST_CASE("a gate's line can be read aloud: the answer, what was measured, how o
         "wall_time > 10%: fail: more than 10% slower, with confidence (measured +15.2%, at least "
         "+13.1%; 36 rounds)\n");
   auto passed = verdict(Answer::Pass, changed(0.042, 0.007), 57);
-  passed.planned_rounds = 250;
+  passed.expected_rounds = 250;
   CHECK(line_of(passed) ==
         "wall_time > 10%: pass: at most 10% slower, with confidence (measured +4.2%, at most "
         "+4.9%; 57 of about 250 planned rounds: slow runs that happen less than once in 20 could "
@@ -104,7 +104,7 @@ TEST_CASE("an end of the interval is named only where it bears the answer out") 
 TEST_CASE("the mean comes first if it decided, or contradicts the typical round") {
   auto failed = verdict(Answer::Fail, changed(0.003, 0.005), 114);
   failed.delta.basis = stats::Basis::Typical;
-  failed.delta.mean = changed(0.203, 0.091);
+  failed.delta.change_of_mean = changed(0.203, 0.091);
   failed.decided_by = gate::DecidedBy::Mean;
   const std::string by_mean = line_of(failed);
   CHECK(has(by_mean,
@@ -120,9 +120,9 @@ TEST_CASE("a table's verdict has the measured value only if the row's delta is a
   auto failed = verdict(Answer::Fail, changed(0.152, 0.021), 36);
   const auto cell = [&] { return verdict_cell(with(failed, 0.01), failed); };
   CHECK(cell().text == "fail, limit 10%");
-  CHECK(cell().verdict_numbers == "limit 10%");
+  CHECK(cell().verdict_reason == "limit 10%");
   failed.delta.basis = stats::Basis::Typical;
-  failed.delta.mean = changed(0.203, 0.091);
+  failed.delta.change_of_mean = changed(0.203, 0.091);
   failed.decided_by = gate::DecidedBy::Mean;
   CHECK(cell().text == "fail: +20.3%, limit 10%");
   CHECK(cell().shorter_texts == std::vector<std::string>{"fail, limit 10%", "fail"});
@@ -143,7 +143,7 @@ TEST_CASE("a gate of a drop, and one against a bound, are shown as they were typ
 
 TEST_CASE("an inconclusive gate says what would decide") {
   auto open = verdict(Answer::Inconclusive, changed(0.091, 0.060), 100);
-  open.times_as_many = 3.1;
+  open.rounds_factor = 3.1;
   CHECK(line_of(open, 0.005) ==
         "wall_time > 10%: inconclusive: measured +9.1%, between +3.1% and +15.1%; 100 rounds; "
         "about 3 "
@@ -169,7 +169,7 @@ TEST_CASE("advice is given only where it is known and helps") {
   CHECK(advice(0.05) == "\n");
   CHECK(has(advice(0.005), "cpu_time"));
   CHECK(has(advice(0.005), "12 times"));
-  open.times_as_many = 1.34;
+  open.rounds_factor = 1.34;
   CHECK(has(advice(0.05), "1.3 times"));
   CHECK_FALSE(has(advice(0.05), "cpu_time"));
 }
@@ -234,13 +234,15 @@ TEST_CASE(
 
 TEST_CASE("the last inconclusive line says that lauka ends with 0, where it does") {
   Results results = with(verdict(Answer::Inconclusive, changed(0.09, 0.1), 9), 0.01);
-  const auto says_it = [&] { return has(gate_lines(results, false), std::string(kPassedOver)); };
+  const auto says_it = [&] {
+    return has(gate_lines(results, false), std::string(kToleratedVerdictNote));
+  };
   CHECK_FALSE(says_it());
   results.is_inconclusive_ok = true;
   CHECK(says_it());
   results.findings.verdicts.push_back(results.findings.verdicts[0]);
   const std::string both = gate_lines(results, false);
-  CHECK(both.find(kPassedOver) == both.size() - kPassedOver.size() - 1);
+  CHECK(both.find(kToleratedVerdictNote) == both.size() - kToleratedVerdictNote.size() - 1);
   results.findings.verdicts.push_back(verdict(Answer::Fail, changed(0.2, 0.1), 9));
   CHECK_FALSE(says_it());
   results.findings.verdicts.pop_back();

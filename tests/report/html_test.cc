@@ -62,10 +62,10 @@ void add_metric(Results& results) {
 }
 
 /// Returns the rows of the first metric's drawings, as the page's script gets them.
-std::vector<std::string> rows_of(const Results& results, std::size_t max_points = kMaxPoints) {
+std::vector<std::string> rows_of(const Results& results, std::size_t max_points = kMaxDrawnPoints) {
   const std::string attributes = MetricDrawings(results, max_points).attributes(0);
   const std::size_t begin = attributes.find("data-rows=\"") + 11;
-  return split_lines(attributes.substr(begin, attributes.find('"', begin) - begin));
+  return lines_with_text(attributes.substr(begin, attributes.find('"', begin) - begin));
 }
 
 /// Returns one of the fields of a row.
@@ -78,15 +78,16 @@ std::string field(const std::string& row, std::size_t number) {
 TEST_CASE("the page has what was tuned, and how the machine was before and after the runs") {
   Results results = drawn_example(5);
   CHECK(count_of("Tuned machine", written(write_html, results)) == 0);
-  results.session.circumstances.tuning = Tuning{.switched = {{"turbo", "0", "1", 1}},
-                                                .untuned = {{"smt", "the kernel <refuses>"}},
-                                                .before = {.throttles = 3, .celsius = 41.5},
-                                                .after = {.throttles = 4},
-                                                .compared = {{.command = "a <b>",
-                                                              .tuned_runs = 30,
-                                                              .untuned_runs = 10,
-                                                              .stddev = {-0.5, -0.75, -0.25},
-                                                              .mean = {-0.01, {}, {}}}}};
+  results.session.circumstances.tuning =
+      Tuning{.switched = {{"turbo", "0", "1", 1}},
+             .failed_switches = {{"smt", "the kernel <refuses>"}},
+             .before = {.throttles = 3, .celsius = 41.5},
+             .after = {.throttles = 4},
+             .compared = {{.command = "a <b>",
+                           .tuned_runs = 30,
+                           .untuned_runs = 10,
+                           .stddev_change = {-0.5, -0.75, -0.25},
+                           .mean_change = {-0.01, {}, {}}}}};
   const std::string page = written(write_html, results);
   for (const std::string_view part :
        {"<summary>Tuned machine</summary>",
@@ -105,15 +106,15 @@ TEST_CASE("a line sums up what tuning changed, of several commands by geometric 
   TunedComparison one{.command = "a",
                       .tuned_runs = 30,
                       .untuned_runs = 10,
-                      .stddev = {-0.5, -0.75, -0.25},
-                      .width = {-0.4, -0.5, -0.3},
-                      .mean = {-0.01, {}, {}}};
+                      .stddev_change = {-0.5, -0.75, -0.25},
+                      .interval_width_change = {-0.4, -0.5, -0.3},
+                      .mean_change = {-0.01, {}, {}}};
   CHECK(tuning_line({one}) ==
         "--tune changed, against 10 untuned runs: σ −50% ± 25%, the interval's width −40% ± 10%, "
         "the mean −1.0%");
   TunedComparison other = one;
-  other.stddev = {1.0, 0.5, 1.5};
-  other.width = {};
+  other.stddev_change = {1.0, 0.5, 1.5};
+  other.interval_width_change = {};
   // Down: e^-(√(ln 2² + ln(4/3)²) / 2) − 1 = −31%; up: e^(√(ln 1.5² + ln 1.25²) / 2) − 1 = +26%.
   check_order(tuning_line({one, other}),
               {"20 untuned runs: ", "σ 0% ± 31%", "−1.0% (geometric means)"});
@@ -189,7 +190,7 @@ TEST_CASE("runs that all metrics share are in a page once") {
     for (MadeRun& run : runs) run.values.push_back(run.values[0]);
   });
   add_metric(results);
-  MetricDrawings drawings(results, kMaxPoints);
+  MetricDrawings drawings(results, kMaxDrawnPoints);
   CHECK(has(drawings.attributes(0), "1;6.00s;3w9mfbl1qr;1 2 2 2 2;"));
   CHECK(has(drawings.attributes(1), "1;6.00s;3w9mfbl1qr;;3w9mfbl1qr;"));
 }
@@ -202,11 +203,11 @@ TEST_CASE("long series are thinned, but outliers are drawn") {
   REQUIRE(rows.size() == 2);
   for (const std::string& row : rows) {
     const std::size_t points = field(row, 4).size() / 2;
-    CHECK(points <= kMaxPoints / 2);
-    CHECK(points > kMaxPoints / 2 - 100);
+    CHECK(points <= kMaxDrawnPoints / 2);
+    CHECK(points > kMaxDrawnPoints / 2 - 100);
   }
   CHECK(count_of("qr", field(rows[1], 4)) == 1);
-  CHECK(has(MetricDrawings(results, kMaxPoints).attributes(0), " data-thinned"));
+  CHECK(has(MetricDrawings(results, kMaxDrawnPoints).attributes(0), " data-thinned"));
 }
 
 TEST_CASE("of many runs, and of thinned ones, the distribution is a shape") {
@@ -224,7 +225,7 @@ TEST_CASE("a scan has a colour for each line, the stronger the larger the parame
   for (std::size_t c = 0; c < 8; ++c)
     results.session.commands[c].parameters = {{"n", std::to_string(10 * (c / 2 + 1))},
                                               {"way", c % 2 == 0 ? "a" : "b"}};
-  for (Command& command : results.session.commands) command.pattern = "work {n} {way}";
+  for (Command& command : results.session.commands) command.unfilled_name = "work {n} {way}";
   CHECK(command_classes(results) == std::vector<std::string>{"c0 g0", "c1 g0", "c0 g1", "c1 g1",
                                                              "c0 g3", "c1 g3", "c0 g4", "c1 g4"});
 }
@@ -237,7 +238,7 @@ TEST_CASE("a parameter with numbers for values is drawn against, with the power 
     const auto value = static_cast<double>(n * n) * 1e-3;
     MadeCommand one = command("work " + std::to_string(n), 1,
                               {row(0, summary(1, value, std::nullopt, value, value))});
-    one.command.pattern = "work {n}";
+    one.command.unfilled_name = "work {n}";
     one.command.parameters = {{"n", std::to_string(n)}};
     runs.push_back({{results.commands.size(), 0}, {value}});
     add_command(std::move(one), results);
@@ -274,13 +275,14 @@ TEST_CASE("of many commands nothing below the overview is unfolded, and no row h
 TEST_CASE("why is a table of several candidates where counts exist, and one line where none do") {
   Results results = drawn_example(5);
   repeat_command(results, 1);
-  const Why fewer{.command = 1,
-                  .factors = {{WallPart::Instructions, changed(-0.5, 0.01)},
-                              {WallPart::Utilisation, changed(0.001, 0.1)}},
-                  .is_simulated = true};
-  Why busier{.command = 2,
-             .factors = {{WallPart::Clock, changed(-0.2, 0.01), 4.0e9, 3.2e9}},
-             .is_simulated = true};
+  const WallTimeExplanation fewer{.command = 1,
+                                  .factors = {{WallFactorKind::Instructions, changed(-0.5, 0.01)},
+                                              {WallFactorKind::Utilisation, changed(0.001, 0.1)}},
+                                  .is_simulated = true};
+  WallTimeExplanation busier{
+      .command = 2,
+      .factors = {{WallFactorKind::Clock, changed(-0.2, 0.01), 4.0e9, 3.2e9}},
+      .is_simulated = true};
   results.explanations = {fewer, busier};
   const std::string page = written(write_html, results);
   for (const std::string_view part :
@@ -295,7 +297,8 @@ TEST_CASE("why is a table of several candidates where counts exist, and one line
     CHECK(count_of(part, page) == 1);
   }
   CHECK(count_of("why:", page) == 0);
-  for (Why& why : results.explanations) why.lacks_instructions = why.lacks_cycles = true;
+  for (WallTimeExplanation& why : results.explanations)
+    why.lacks_instructions = why.leaves_out_cycles = true;
   const std::string uncounted = written(write_html, results);
   CHECK_FALSE(has(uncounted, "why:"));
   CHECK(count_of("CPU use", uncounted) == 0);
@@ -334,12 +337,12 @@ TEST_CASE("a screen reader finds one heading of the page, and headings of rows a
 
 TEST_CASE("the page explains a delta that the means contradict") {
   Results results = drawn_example(5);
-  CHECK(why_means_differ(results, {}).empty());
+  CHECK(lines_about_means(results, {}).empty());
   stats::Delta& delta = *results.commands[1].rows[0].delta;
   delta.basis = stats::Basis::Typical;
-  delta.mean = changed(-0.016, 0.01);
+  delta.change_of_mean = changed(-0.016, 0.01);
   results.commands[0].rows[0].summary->max *= 3;
-  std::string line = why_means_differ(results, {});
+  std::string line = lines_about_means(results, {});
   REQUIRE(line.ends_with("\n"));
   line.pop_back();
   CHECK(count_of("<p class=\"faint\">" + line + "</p>", written(write_html, results)) == 1);
@@ -379,7 +382,7 @@ TEST_CASE("ten times the runs, or the commands, do not make ten times the page")
   repeat_command(results, 0, 998);
   std::size_t points = 0;
   for (const std::string& row : rows_of(results)) points += field(row, 4).size() / 2;
-  CHECK(points <= kMaxPoints);
+  CHECK(points <= kMaxDrawnPoints);
 }
 
 TEST_CASE("a page of 1,000 benchmarks has the metrics of all, in at most 5 MB") {
@@ -398,7 +401,7 @@ TEST_CASE("a page of 1,000 benchmarks has the metrics of all, in at most 5 MB") 
 using doctest::Approx;
 
 TEST_CASE("an axis holds its values with room on both sides, and round numbers") {
-  const Axis axis = axis_over(0.125, 0.605);
+  const Axis axis = linear_axis(0.125, 0.605);
   CHECK(axis.low == Approx(0.125 - 0.04 * 0.48));
   CHECK(axis.high == Approx(0.605 + 0.04 * 0.48));
   REQUIRE(axis.ticks.size() == 3);
@@ -410,16 +413,16 @@ TEST_CASE("an axis holds its values with room on both sides, and round numbers")
 }
 
 TEST_CASE("equal values are in the middle of their axis") {
-  CHECK(axis_over(5, 5).percent(5) == Approx(50));
-  CHECK(axis_over(0, 0).percent(0) == Approx(50));
-  CHECK(axis_over(5, 5).ticks.size() >= 1);
+  CHECK(linear_axis(5, 5).percent(5) == Approx(50));
+  CHECK(linear_axis(0, 0).percent(0) == Approx(50));
+  CHECK(linear_axis(5, 5).ticks.size() >= 1);
 }
 
 TEST_CASE("an axis never has more ticks than fit") {
   for (const double high : {1.1, 2.3, 4.9, 5.1, 9.9, 1234.5, 1e-9}) {
     CAPTURE(high);
-    CHECK(axis_over(0, high).ticks.size() <= 6);
-    CHECK(axis_over(0, high).ticks.size() >= 2);
+    CHECK(linear_axis(0, high).ticks.size() <= 6);
+    CHECK(linear_axis(0, high).ticks.size() >= 2);
   }
 }
 

@@ -20,7 +20,7 @@ std::string lines_of(std::optional<EarlyEnd> cut_short, const std::string& name,
                      std::size_t width = 0) {
   Session session;
   session.cut_short = std::move(cut_short);
-  return ending_lines(session, {name}, false, width);
+  return early_end_lines(session, {name}, false, width);
 }
 
 RunFailed failed(Outcome outcome, std::string written = "", std::string until = "") {
@@ -34,7 +34,7 @@ TEST_CASE("a failed hook is reported with its command, its run and its output") 
   session.cut_short =
       HookFailed{HookKind::Prepare, 1, Step{1, 4, 0, RoundKind::Timed}, Exited{2}, "first\nsecond"};
   session.also_failed.push_back(HookFailed{HookKind::Cleanup, 0, {}, Signalled{9, false}, ""});
-  CHECK(ending_lines(session, {"old", "new"}, true) ==
+  CHECK(early_end_lines(session, {"old", "new"}, true) ==
         "lauka: --prepare of 'new' (before run 5) exited with status 2; append '|| true' "
         "to ignore that\n"
         "  | first\n"
@@ -61,7 +61,7 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
   session.cut_short = Interrupted{2};
   session.also_failed.push_back(
       HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, RoundKind::Warmup}, Exited{1}, ""});
-  const std::string lines = ending_lines(session, {"old"}, false);
+  const std::string lines = early_end_lines(session, {"old"}, false);
   CHECK(
       lines.starts_with("lauka: interrupted by SIGINT; no timed run of 'old' ended: use "
                         "--timeout or --until\n"));
@@ -81,8 +81,8 @@ TEST_CASE("the reason is broken between words at the terminal's width, what a ru
   std::string lines = lines_of(ended, "ls /none", 30);
   REQUIRE(lines.ends_with(written));
   lines.erase(lines.size() - written.size());
-  CHECK(split_lines(lines).size() > 1);
-  for (const std::string& line : split_lines(lines)) CHECK(line.size() <= 30);
+  CHECK(lines_with_text(lines).size() > 1);
+  for (const std::string& line : lines_with_text(lines)) CHECK(line.size() <= 30);
   for (std::size_t at = 0; (at = lines.find("\n  ")) != std::string::npos;)
     lines.replace(at, 3, " ");
   CHECK(lines + written == lines_of(ended, "ls /none"));
@@ -98,7 +98,7 @@ TEST_CASE("a status that is an answer is explained, with what accepts it alone")
 TEST_CASE("an interruption after a run is reported without a remedy") {
   Session session;
   session.cut_short = Interrupted{2};
-  CHECK(ending_lines(session, {"old"}, true) == "lauka: interrupted by SIGINT\n");
+  CHECK(early_end_lines(session, {"old"}, true) == "lauka: interrupted by SIGINT\n");
 }
 
 TEST_CASE("-i is not offered where a process could not be killed") {
@@ -114,34 +114,34 @@ TEST_CASE("a run that ended before its line is reported with the expression, not
 }
 
 TEST_CASE("the end of a run is described in words") {
-  CHECK(describe(Exited{3}) == "exited with status 3");
-  CHECK(describe(Signalled{SIGSEGV, true}) == "was killed by SIGSEGV (core dumped)");
-  CHECK(describe(Signalled{SIGKILL, false}) == "was killed by SIGKILL");
-  CHECK(describe(Signalled{64, false}) == "was killed by signal 64");
-  CHECK(describe(TimedOut{std::chrono::seconds(2)}) == "took longer than 2s and was killed");
-  CHECK(describe(Cancelled{}) == "was killed because lauka was interrupted");
+  CHECK(outcome_text(Exited{3}) == "exited with status 3");
+  CHECK(outcome_text(Signalled{SIGSEGV, true}) == "was killed by SIGSEGV (core dumped)");
+  CHECK(outcome_text(Signalled{SIGKILL, false}) == "was killed by SIGKILL");
+  CHECK(outcome_text(Signalled{64, false}) == "was killed by signal 64");
+  CHECK(outcome_text(TimedOut{std::chrono::seconds(2)}) == "took longer than 2s and was killed");
+  CHECK(outcome_text(Cancelled{}) == "was killed because lauka was interrupted");
 }
 
 TEST_CASE("a run stopped by job control is reported with the reason") {
-  CHECK(describe(Stopped{SIGTTIN}) ==
+  CHECK(outcome_text(Stopped{SIGTTIN}) ==
         "was stopped by SIGTTIN: it wants the terminal, which commands run by lauka do not have; "
         "start it with setsid -w, without one");
-  CHECK(describe(Stopped{SIGSTOP}) ==
+  CHECK(outcome_text(Stopped{SIGSTOP}) ==
         "was stopped by SIGSTOP: nothing would have resumed it, so it was killed");
 }
 
 TEST_CASE("a run that could not be started is reported with the step and the system's reason") {
-  CHECK(describe(TimedOut{std::chrono::seconds(1), true, 99}) ==
+  CHECK(outcome_text(TimedOut{std::chrono::seconds(1), true, 99}) ==
         "took longer than 1s and could not be killed: its process 99 lives on");
-  CHECK(describe(TimedOut{std::chrono::seconds(1), false}) ==
+  CHECK(outcome_text(TimedOut{std::chrono::seconds(1), false}) ==
         "waited longer than 1s for the other end of a pipe");
-  const std::string not_started = describe(NotStarted{LaunchStep::ReachLauncher, 0});
+  const std::string not_started = outcome_text(NotStarted{LaunchStep::ReachLauncher, 0});
   CHECK(not_started == "could not be started");
-  CHECK(describe(NotStarted{LaunchStep::Execute, ENOENT}) ==
+  CHECK(outcome_text(NotStarted{LaunchStep::Execute, ENOENT}) ==
         not_started + ": No such file or directory");
-  CHECK(describe(NotStarted{LaunchStep::OpenInput, EACCES}) ==
+  CHECK(outcome_text(NotStarted{LaunchStep::OpenInput, EACCES}) ==
         not_started + ": its input cannot be opened: Permission denied");
-  CHECK(describe(NotStarted{LaunchStep::Execute, ENOEXEC}) ==
+  CHECK(outcome_text(NotStarted{LaunchStep::Execute, ENOEXEC}) ==
         not_started +
             ": Exec format error; a script needs a first line such as #!/bin/sh, or use "
             "-S");
@@ -187,7 +187,7 @@ TEST_CASE("a precision that was not reached names the limit that ended it") {
         "of each command was used up\n");
   CHECK(has(line({0.0001 / 100, 0.5, 10, PrecisionEnd::MaxRuns}), " ±0.0001% "));
   CHECK(line({0.005, 3.0, 20, PrecisionEnd::MaxRuns}).ends_with(": --max-runs was reached\n"));
-  CHECK(line({0.01, 0.02, 40, PrecisionEnd::ReferenceGone})
+  CHECK(line({0.01, 0.02, 40, PrecisionEnd::HooksPreventedRuns})
             .ends_with(": in sequential order no command is run again; --order random takes "
                        "turns\n"));
   CHECK(line({0.01, 0.02, 40, PrecisionEnd::LostInGateRounds})
@@ -230,13 +230,13 @@ TEST_CASE("the precision is below the table, unless only gates are wanted") {
 
 namespace {
 
-WallFactor factor(WallPart part, double change, double half_width,
+WallFactor factor(WallFactorKind part, double change, double half_width,
                   std::optional<double> reference = {}, std::optional<double> candidate = {}) {
   return {part, changed(change, half_width), reference, candidate};
 }
 
 /// The candidate of the manual's example, 4.55 times faster, with these factors.
-std::string line_of(Why why) {
+std::string line_of(WallTimeExplanation why) {
   Results results = manual_example();
   why.command = 1;
   results.explanations = {std::move(why)};
@@ -246,22 +246,22 @@ std::string line_of(Why why) {
 }  // namespace
 
 TEST_CASE("why: each factor that differs from 1 is named with its interval") {
-  Why why;
-  why.factors = {factor(WallPart::Instructions, 1 / 3.0 - 1, 0.001),
-                 factor(WallPart::InstructionsPerCycle, 0.35, 0.02),
-                 factor(WallPart::Clock, 0.001, 0.005, 3.81e9, 3.82e9),
-                 factor(WallPart::Utilisation, -0.01, 0.002, 0.99, 0.98)};
+  WallTimeExplanation why;
+  why.factors = {factor(WallFactorKind::Instructions, 1 / 3.0 - 1, 0.001),
+                 factor(WallFactorKind::InstructionsPerCycle, 0.35, 0.02),
+                 factor(WallFactorKind::Clock, 0.001, 0.005, 3.81e9, 3.82e9),
+                 factor(WallFactorKind::Utilisation, -0.01, 0.002, 0.99, 0.98)};
   CHECK(line_of(why) ==
         "why: 4.55 ± 0.11x faster: 3.00 ± 0.01x fewer instructions, 1.35 ± 0.02x more of them "
         "per cycle, the same clock (3.82 GHz), CPU 1.010 ± 0.002x less busy (99% → 98%)\n");
 }
 
 TEST_CASE("why: what stays the same is left out, and what was not counted is said") {
-  Why why;
-  why.factors = {factor(WallPart::Instructions, 0.001, 0.002),
-                 factor(WallPart::InstructionsPerCycle, 0.5, 0.02),
-                 factor(WallPart::Clock, -0.2, 0.01, 4.0e9, 3.2e9),
-                 factor(WallPart::Utilisation, 2.8, 0.1, 1.0, 3.8)};
+  WallTimeExplanation why;
+  why.factors = {factor(WallFactorKind::Instructions, 0.001, 0.002),
+                 factor(WallFactorKind::InstructionsPerCycle, 0.5, 0.02),
+                 factor(WallFactorKind::Clock, -0.2, 0.01, 4.0e9, 3.2e9),
+                 factor(WallFactorKind::Utilisation, 2.8, 0.1, 1.0, 3.8)};
   why.sums_core_kinds = true;
   CHECK(
       line_of(why) ==
@@ -269,16 +269,17 @@ TEST_CASE("why: what stays the same is left out, and what was not counted is sai
       "clock (4.00 → 3.20 GHz), CPU 3.80 ± 0.10x busier (100% → 380%); cycles are summed over all "
       "kinds of core\n");
   why = {};
-  why.factors = {factor(WallPart::CpuTime, 0.001, 0.002), factor(WallPart::Utilisation, 0.0, 0.1)};
-  why.lacks_cycles = why.lacks_instructions = true;
+  why.factors = {factor(WallFactorKind::CpuTime, 0.001, 0.002),
+                 factor(WallFactorKind::Utilisation, 0.0, 0.1)};
+  why.leaves_out_cycles = why.lacks_instructions = true;
   CHECK(line_of(why) ==
         "why: 4.55 ± 0.11x faster: no factor differs significantly from 1; instructions and "
         "cycles were not counted\n");
-  why.factors = {factor(WallPart::Instructions, 1.0, 0.02),
-                 factor(WallPart::CpuTimePerInstruction, -0.5, 0.01)};
-  why.counted_kernel = true;
+  why.factors = {factor(WallFactorKind::Instructions, 1.0, 0.02),
+                 factor(WallFactorKind::CpuTimePerInstruction, -0.5, 0.01)};
+  why.has_kernel_only_metric = true;
   CHECK(has(line_of(why), "instructions and cycles of user space were not counted"));
-  why.counted_kernel = why.lacks_instructions = false;
+  why.has_kernel_only_metric = why.lacks_instructions = false;
   why.is_simulated = true;
   CHECK(line_of(why) ==
         "why: 4.55 ± 0.11x faster: 2.00 ± 0.02x more instructions, 2.00 ± 0.04x less CPU time for "

@@ -88,7 +88,7 @@ TEST_CASE("a suite's gates: the worst of a row, a line for each that does not pa
   CHECK(has(text, "parse: wall_time > 1%: fail: "));
   CHECK_FALSE(has(text, "load: wall_time"));
   CHECK(has(text, "3 gates: 1 fail, 2 pass (any false alarm: at most 5%)\n"));
-  suite.risk = gate::ErrorRate::Share;
+  suite.job_error_rate = gate::ErrorRate::Share;
   CHECK(gates_in_one_line(suite) ==
         "3 gates: 1 fail, 2 pass (false alarms among those that fail: at most 5%)\n");
   const std::string quiet = screen(suite, {}, true);
@@ -186,21 +186,21 @@ TEST_CASE("one caveat of many benchmarks is one sentence") {
   Report suite = suite_of_three();
   for (std::size_t i = 0; i < 3; ++i) suite.benchmarks[i].warnings = {{ManyOutliers{i + 1, 9}, 1}};
   const WarningText one = worded_warnings(suite.benchmarks[0]).at(0);
-  const std::string general = one.general + "; " + one.advice;
+  const std::string general = one.text_for_all_commands + "; " + one.advice;
   CHECK(warning_texts(suite, {}) == std::vector<std::string>{general});
   suite.benchmarks[1].warnings.clear();
   CHECK(warning_texts(suite, {}) == std::vector<std::string>{"'parse' and 'heap': " + general});
   suite.benchmarks[2].warnings.clear();
   CHECK(warning_texts(suite, {}) ==
         std::vector<std::string>{"'parse': 'new': " + one.text + "; " + one.advice});
-  CHECK(one.text != one.general);
+  CHECK(one.text != one.text_for_all_commands);
 }
 
 TEST_CASE("an anchor has a row in a suite's table") {
   Report suite = suite_of_three();
   Results& parse = suite.benchmarks[0];
   add_command(command("libc", 9, {row(0, summary(9, 0.3, 0.003, 0.3, 0.3))}), parse);
-  parse.session.reference.anchor = 2;
+  parse.session.reference.anchor_index = 2;
   const std::string text = screen(suite, {}, false);
   CAPTURE(text);
   CHECK(has(text,

@@ -147,7 +147,7 @@ TEST_CASE("a name that is too long loses its middle") {
 }
 
 TEST_CASE("--marks text writes better and worse in any terminal") {
-  const std::string text = table(manual_example(), {.word_marks = true});
+  const std::string text = table(manual_example(), {.has_word_marks = true});
   CHECK(has(text, "    better −78.0% ± 0.5%\n"));
   CHECK(has(text, "    worse  +3.1% ± 0.4%\n"));
   CHECK(has(text, "           −0.4% ± 1.1%\n"));
@@ -204,7 +204,7 @@ TEST_CASE("a row shows its number of runs if they differ, and whether it is a bo
                   metric("cycles", Unit::Count, Better::Less, Shown::Always, "(user)"),
                   metric("instructions", Unit::Count)},
                  {command("a", 4,
-                          {MetricResult{.metric = 0, .runs = 4, .at_most = 819200},
+                          {MetricResult{.metric = 0, .runs = 4, .largest_bound_of_runs = 819200},
                            row(1, summary(2, 5e9, 0.0, 5e9, 5e9)), MetricResult{.metric = 2}})});
   CHECK(table(results, {}) ==
         R"(Benchmark 1 (4 runs): a
@@ -220,7 +220,7 @@ TEST_CASE("failed runs, repeated runs, and a benchmark without runs, are in the 
                                {command("a", 2, {row(0, summary(2, 0.2, 0.01, 0.19, 0.21))}),
                                 command("b", 0, {MetricResult{}})});
   results.commands[0].endings = {2, {{Ending::Signalled, 139, 1}}};
-  results.commands[0].redone_runs = 3;
+  results.commands[0].discarded_runs = 3;
   CHECK(table(results, {}) ==
         R"(Benchmark 1 (2 runs, 1 failed: SIGSEGV, 3 redone): a
 measurement                 mean ± σ          min … max            outliers
@@ -318,12 +318,12 @@ TEST_CASE("where the means differ the other way than the delta, a line says why"
   delta = changed(0.002, 0.001);
   delta.basis = stats::Basis::Typical;
   CHECK_FALSE(has(table(results, {}), "delta: "));
-  delta.mean.change = -0.016;
+  delta.change_of_mean.change = -0.016;
   CHECK(has(table(results, {}),
             "\ndelta: change of the typical round; the means of wall_time differ by −1.6%, "
             "because "
             "a few runs of the reference took much longer\n"));
-  delta.mean.change = 0.716;
+  delta.change_of_mean.change = 0.716;
   check_order(table(results, {}), {"\ndelta: ", "wall_time", "+71.6%", "\n"});
 }
 
@@ -353,7 +353,7 @@ Results five() {
                         {c == 0 ? row(0, values) : row(0, values, delta),
                          row(1, summary(10, 2e6, 1e3, 1.9e6, 2.1e6))}),
                 results);
-    results.session.commands.back().typed = c;
+    results.session.commands.back().typed_index = c;
     if (c > 0)
       results.rankings.push_back(
           ranked(c, mean < 0.1 ? 0.1 / mean : mean / 0.1, 0.01, mean < 0.1, mean != 0.100));
@@ -374,7 +374,7 @@ Results two_variables() {
           command("gzip -" + level + " " + file, 10,
                   {is_reference ? row(0, values)
                                 : row(0, values, changed(level == "1" ? 0.0 : 1.0, 0.02))});
-      one.command.pattern = "gzip -{level} {file}";
+      one.command.unfilled_name = "gzip -{level} {file}";
       one.command.parameters = {{"level", level}, {"file", file}};
       add_command(std::move(one), results);
     }
@@ -405,7 +405,7 @@ TEST_CASE("four commands have a table each, unless a compact one is asked for, a
   results.presentation.table = TableChoice::Auto;
   remove_commands(results, 4, 5);
   CHECK_FALSE(is_compact(results));
-  CHECK(begins_compact(results));
+  CHECK(has_compact_table_first(results));
   check_order(table(results, {}),
               {"wall_time of 4 commands, 10 runs each\n", "\nBenchmark 1 ", "\nBenchmark 4 "});
   remove_commands(results, 2, 4);
@@ -435,11 +435,11 @@ TEST_CASE("of all metrics the rows of zeros are left out, in compact tables too"
 
 TEST_CASE("--sort time lists the fastest first, and keeps equal ones in order") {
   Results results = five();
-  CHECK(order_rows(results) == std::vector<std::size_t>{0, 1, 2, 3, 4});
+  CHECK(commands_in_table_order(results) == std::vector<std::size_t>{0, 1, 2, 3, 4});
   results.presentation.sort = SortChoice::Time;
-  CHECK(order_rows(results) == std::vector<std::size_t>{2, 3, 0, 4, 1});
+  CHECK(commands_in_table_order(results) == std::vector<std::size_t>{2, 3, 0, 4, 1});
   without_values(results.commands[2]);
-  CHECK(order_rows(results) == std::vector<std::size_t>{3, 0, 4, 1, 2});
+  CHECK(commands_in_table_order(results) == std::vector<std::size_t>{3, 0, 4, 1, 2});
 }
 
 TEST_CASE("rows that were asked for all get a table, and so do all under --verbose") {
@@ -498,8 +498,8 @@ TEST_CASE("a scan's headline has the law and the fastest value") {
   const std::vector<std::string> values = {"80", "20", "10", "40", "160"};
   for (std::size_t c = 0; c < 5; ++c) {
     Command& command = scan.session.commands[c];
-    command.typed = 0;
-    command.pattern = "work {n}";
+    command.typed_index = 0;
+    command.unfilled_name = "work {n}";
     command.parameters = {{"n", values[c]}};
     scan.commands[c].rows[0].summary = summary(10, means[c], 0.001, means[c], means[c]);
   }

@@ -37,7 +37,7 @@ std::string line_of(Results results, const Warning& warning) {
   return warning_lines(results, kPlain);
 }
 
-std::string line_of(const Finding& finding) {
+std::string line_of(const WarningFacts& finding) {
   return line_of(results_of(1), {finding, 0U});
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("runs with too small a share on P are reported with the limit") {
 }
 
 TEST_CASE("lost counts name the file, the reason and what helps") {
-  const UncountedFile setuid{CounterLoss::SetUser, "/bin/x", true};
+  const CounterLossFile setuid{CounterLoss::SetUser, "/bin/x", true};
   CHECK(line_of(LostCounts{setuid}) ==
         "lauka: warning: 'one': no event is counted: Linux stops counters at the start of /bin/x, "
         "which is setuid to another user; measure a copy made with cp, which leaves that out, or "
@@ -246,8 +246,8 @@ TEST_CASE("rounds that resemble each other say how much wider the interval is") 
 
 TEST_CASE("a mean that says another thing names long runs only if there are some") {
   stats::Delta delta;
-  static_cast<stats::Change&>(delta) = {0.002, stats::ChangeBounds{-0.002, 0.006}};
-  delta.mean = {0.2, stats::ChangeBounds{0.1, 0.3}};
+  static_cast<stats::Change&>(delta) = {0.002, stats::IntervalEnds{-0.002, 0.006}};
+  delta.change_of_mean = {0.2, stats::IntervalEnds{0.1, 0.3}};
   const Results results = results_of(2);
   CHECK(
       has(line_of(results, {MeanDiffers{"wall_time", delta, true}, 1U}), "because some runs took"));

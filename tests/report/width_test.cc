@@ -64,26 +64,28 @@ TEST_CASE("in ASCII what was cut is as wide as before, and a range keeps its dot
 }
 
 TEST_CASE("lines are broken between words, and further ones indented") {
-  CHECK(wrapped("a line that fits", 16) == "a line that fits");
-  CHECK(wrapped("a line that does not", 0) == "a line that does not");
-  CHECK(wrapped("a line that does not fit", 12) == "a line that\n  does not\n  fit");
-  CHECK(wrapped("a word_that_is_far_too_wide stands alone", 12) ==
+  CHECK(wrapped_to_cells("a line that fits", 16) == "a line that fits");
+  CHECK(wrapped_to_cells("a line that does not", 0) == "a line that does not");
+  CHECK(wrapped_to_cells("a line that does not fit", 12) == "a line that\n  does not\n  fit");
+  CHECK(wrapped_to_cells("a word_that_is_far_too_wide stands alone", 12) ==
         "a\n  word_that_is_far_too_wide\n  stands\n  alone");
 }
 
 TEST_CASE("no line is broken within a number or a name in quotes") {
-  CHECK(wrapped("  a line that is indented", 12) == "  a line\n    that is\n    indented");
-  CHECK(wrapped("took 1.5 ± 0.1 times", 12) == "took\n  1.5 ± 0.1\n  times");
-  CHECK(wrapped("from 1ms … 2ms", 10) == "from\n  1ms … 2ms");
-  CHECK(wrapped("see 'sleep 0.1 2': slow", 16) == "see\n  'sleep 0.1 2':\n  slow");
+  CHECK(wrapped_to_cells("  a line that is indented", 12) == "  a line\n    that is\n    indented");
+  CHECK(wrapped_to_cells("took 1.5 ± 0.1 times", 12) == "took\n  1.5 ± 0.1\n  times");
+  CHECK(wrapped_to_cells("from 1ms … 2ms", 10) == "from\n  1ms … 2ms");
+  CHECK(wrapped_to_cells("see 'sleep 0.1 2': slow", 16) == "see\n  'sleep 0.1 2':\n  slow");
   // Where a name alone is wider than the terminal, it breaks like other text.
-  CHECK(wrapped("see 'sleep 0.1 2': slow", 11) == "see 'sleep\n  0.1 2':\n  slow");
-  CHECK(wrapped("the session's end is near", 12) == "the\n  session's\n  end is\n  near");
+  CHECK(wrapped_to_cells("see 'sleep 0.1 2': slow", 11) == "see 'sleep\n  0.1 2':\n  slow");
+  CHECK(wrapped_to_cells("the session's end is near", 12) == "the\n  session's\n  end is\n  near");
 }
 
 TEST_CASE("colours take no cells of a line that is broken") {
-  CHECK(wrapped("gate: \x1b[31mfail\x1b[0m: slow", 16) == "gate: \x1b[31mfail\x1b[0m: slow");
-  CHECK(wrapped("gate: \x1b[31mfail\x1b[0m: slow", 12) == "gate: \x1b[31mfail\x1b[0m:\n  slow");
+  CHECK(wrapped_to_cells("gate: \x1b[31mfail\x1b[0m: slow", 16) ==
+        "gate: \x1b[31mfail\x1b[0m: slow");
+  CHECK(wrapped_to_cells("gate: \x1b[31mfail\x1b[0m: slow", 12) ==
+        "gate: \x1b[31mfail\x1b[0m:\n  slow");
 }
 
 }  // namespace lauka::report

@@ -110,8 +110,9 @@ Results with_own_metrics(std::size_t own, const std::vector<double>& changes,
                          std::vector<gate::Verdict> verdicts = {}) {
   Plan plan = plan_of(2);
   for (std::size_t place = 0; place < own; ++place) {
-    plan.reported.push_back({.name = "own" + std::to_string(place), .better = Better::More});
-    plan.metrics.push_back(make_metric(plan.reported.back(), ReportedValue{place}));
+    plan.reported_metrics.push_back(
+        {.name = "own" + std::to_string(place), .better = Better::More});
+    plan.metrics.push_back(make_metric(plan.reported_metrics.back(), ReportedValue{place}));
   }
   Session session;
   for (std::uint32_t round = 0; round < changes.size(); ++round) {
@@ -289,7 +290,7 @@ TEST_CASE("if the mean contradicts the typical round, a warning says so") {
   CHECK(reported->shown == Shown::Always);
   const auto& found = std::get<MeanDiffers>(reported->finding);
   CHECK(found.metric == "wall_time");
-  CHECK(*found.delta.mean.change == Approx(0.25).epsilon(0.05));
+  CHECK(*found.delta.change_of_mean.change == Approx(0.25).epsilon(0.05));
 }
 
 TEST_CASE("an event that counts nanoseconds is a time") {
@@ -360,11 +361,11 @@ TEST_CASE("a peak that may be the launcher's own is a bound, and compares with n
   const MetricResult& bound = row_of(results, 1, "peak_rss");
   CHECK_FALSE(bound.summary);
   CHECK_FALSE(bound.delta);
-  CHECK(bound.at_most == 50'000'000);
+  CHECK(bound.largest_bound_of_runs == 50'000'000);
   CHECK(bound.runs == 3);
   const MetricResult& known = row_of(results, 0, "peak_rss");
   CHECK(known.summary->mean == 50'000'000);
-  CHECK_FALSE(known.at_most);
+  CHECK_FALSE(known.largest_bound_of_runs);
   CHECK(results.session.runs->value(1, 4) == std::nullopt);
   CHECK(results.session.runs->value(0, 4) == 50'000'000);
 }
@@ -376,9 +377,9 @@ TEST_CASE("the bound is the largest reading, known or not") {
   change(session.runs, 0, [](RunRecord& run) { run.usage.peak_rss_bytes = 600'000; });
   change(session.runs, 1, [](RunRecord& run) { run.usage.peak_rss_bytes = 800'000; });
   change(session.runs, 2, [](RunRecord& run) { run.usage.peak_rss_bytes = 500'000; });
-  CHECK(row_of(analyse(plan_of(1), session), 0, "peak_rss").at_most == 800'000);
+  CHECK(row_of(analyse(plan_of(1), session), 0, "peak_rss").largest_bound_of_runs == 800'000);
   change(session.runs, 2, [](RunRecord& run) { run.usage.peak_rss_bytes = 900'000; });
-  CHECK(row_of(analyse(plan_of(1), session), 0, "peak_rss").at_most == 900'000);
+  CHECK(row_of(analyse(plan_of(1), session), 0, "peak_rss").largest_bound_of_runs == 900'000);
 }
 
 TEST_CASE("failed runs count under --ignore-failure, and are reported") {
@@ -389,7 +390,7 @@ TEST_CASE("failed runs count under --ignore-failure, and are reported") {
   plan.ignore_failure = IgnoreFailure{true};
   const Results results = analyse(plan, session);
   CHECK(results.commands[0].runs == 4);
-  CHECK(results.commands[0].endings.runs == 4);
+  CHECK(results.commands[0].endings.runs_with_ending == 4);
   CHECK(results.commands[0].endings.failed == std::vector<FailedRuns>{{Ending::Failed, 3, 1},
                                                                       {Ending::Signalled, 137, 1},
                                                                       {Ending::TimedOut, 137, 1}});
@@ -413,7 +414,7 @@ TEST_CASE("the verdicts are the session's, not new ones") {
       lauka::analyse(plan, rounds_of(kFixedReference, kFixedCandidate), findings);
   REQUIRE(results.findings.verdicts.size() == 1);
   CHECK(results.findings.verdicts[0].answer == gate::Answer::Pass);
-  CHECK(results.findings.precision.value().runs == 12);
+  CHECK(results.findings.precision.value().fewest_values == 12);
 }
 
 TEST_CASE("the delta of a gated metric has the interval of the moment that the gate chose") {
@@ -576,14 +577,14 @@ TEST_CASE(
     plan.ignore_failure = IgnoreFailure{true};
     const Recording recording = make_recording(plan, std::move(session), {}, {});
     CHECK(count_endings(*recording.runs, failing).failed_runs() == 9);
-    CHECK(count_endings(*recording.runs, failing).runs == 18);
+    CHECK(count_endings(*recording.runs, failing).runs_with_ending == 18);
     gate::Findings findings;
     findings.verdicts = {
         {.condition = {"wall_time", 10}, .candidate = 1, .answer = gate::Answer::Pass},
-        {.condition = {.metric = "wall_time", .bound = 2.0},
+        {.condition = {.metric = "wall_time", .limit_value = 2.0},
          .candidate = 1,
          .answer = gate::Answer::Pass}};
-    hold_back_verdicts(recording, findings);
+    void_doubtful_verdicts(recording, findings);
     CHECK(findings.verdicts[0].answer == gate::Answer::Inconclusive);
     CHECK(findings.verdicts[0].obstacle == gate::Obstacle::FailureRates);
     // A bound is of one command.

@@ -100,14 +100,14 @@ TEST_CASE("counts that vary name no function before six rounds") {
   const auto few = Made(varying(5, 1000), varying(5, 2000)).changes();
   REQUIRE(few.has_value());
   CHECK(few->functions[0].name == "hash");
-  CHECK(few->functions[0].certainty == Certainty::Varying);
+  CHECK(few->functions[0].certainty == Certainty::Unproven);
   CHECK_FALSE(few->functions[0].half_width.has_value());
   const auto enough = Made(varying(6, 1000), varying(6, 2000)).changes();
   CHECK(enough->functions[0].certainty == Certainty::Significant);
   // Each variance is 8/3, so the error is sqrt(2 * 8/3 / 6); t of ten degrees is 2.2281389.
   CHECK(enough->functions[0].half_width.value() == doctest::Approx(2.1007095));
   const auto equal = Made(varying(6, 1000), varying(6, 1001)).changes();
-  CHECK(equal->functions[0].certainty == Certainty::Varying);
+  CHECK(equal->functions[0].certainty == Certainty::Unproven);
 }
 
 TEST_CASE("equal programs whose counts vary name a function in at most 5 % of sessions") {
@@ -146,7 +146,7 @@ TEST_CASE("a run without its functions leaves none to compare, as rows would not
 
 TEST_CASE("a single round of each is no proof that a count never varies") {
   const auto changes = Made(same(1, {{"main", {100}}}), same(1, {{"main", {101}}})).changes();
-  CHECK(changes->functions.front().certainty == Certainty::Varying);
+  CHECK(changes->functions.front().certainty == Certainty::Unproven);
 }
 
 TEST_CASE("samples prove nothing by being equal, and name no function as new or gone") {
@@ -173,7 +173,7 @@ TEST_CASE("a gate on a function without a sample on either side is held back") {
                           .candidate = 1,
                           .metric = metric,
                           .answer = gate::Answer::Pass}};
-    hold_back_verdicts(recording, findings);
+    void_doubtful_verdicts(recording, findings);
     return findings.verdicts[0].obstacle == gate::Obstacle::NoSamples;
   };
   CHECK(is_held_back(0, 0));
@@ -199,7 +199,7 @@ TEST_CASE("the interval of a function rests on layouts, not on their runs") {
   }
   made.session.runs = std::move(runs);
   const auto over_layouts = made.changes();
-  CHECK(over_layouts->functions[0].certainty == Certainty::Varying);
+  CHECK(over_layouts->functions[0].certainty == Certainty::Unproven);
   // The variance of four means 100 apart is 50000 / 3, so the error is sqrt(2 * 50000 / 3 / 4); t
   // of six degrees is 2.4469119.
   CHECK(over_layouts->functions[0].half_width.value() == doctest::Approx(223.3715));

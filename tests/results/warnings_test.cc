@@ -32,8 +32,8 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const BelowShell&) const { return "shell"; }
     const char* operator()(const FewRuns&) const { return "few"; }
     const char* operator()(const NotInterleaved&) const { return "sequential"; }
-    const char* operator()(const AgainstBaseline&) const { return "baseline"; }
-    const char* operator()(const ForeignBaseline&) const { return "foreign"; }
+    const char* operator()(const SeparateSessions&) const { return "baseline"; }
+    const char* operator()(const OtherConditions&) const { return "foreign"; }
     const char* operator()(const OtherCores&) const { return "cores"; }
     const char* operator()(const LowShare&) const { return "share"; }
     const char* operator()(const LowCoverage&) const { return "coverage"; }
@@ -57,7 +57,7 @@ std::string kinds(const std::vector<Warning>& warnings) {
 }
 
 /// A first run that chance does not explain.
-constexpr FirstRunFacts kTelling{.warmup = 1, .chance = 0.001};
+constexpr FirstRunFacts kTelling{.warmup = 1, .chance_of_slowest = 0.001};
 
 std::string kinds_of_series(const Seconds& series) {
   return kinds(warnings_of_series(0, series, kTelling));
@@ -117,7 +117,7 @@ gate::Findings findings_of(const Plan& plan, const Session& session) {
 }
 
 std::vector<Warning> warnings_of(const Plan& plan, const Session& session,
-                                 const Timers& timers = {1ns, 4ms}) {
+                                 const TimerResolutions& timers = {1ns, 4ms}) {
   return analyse(plan, session, findings_of(plan, session), timers).warnings;
 }
 
@@ -132,12 +132,12 @@ TEST_CASE("a steady series has no warning, however short") {
 TEST_CASE("a slow first run is reported with its numbers, and with the warm-up it had") {
   Seconds series = steady(10);
   series.front() = 2.0;
-  const auto warnings = warnings_of_series(1, series, {.warmup = 3, .chance = 0.01});
+  const auto warnings = warnings_of_series(1, series, {.warmup = 3, .chance_of_slowest = 0.01});
   REQUIRE(kinds(warnings) == "first");
   CHECK(warnings.front().command == 1U);
   const auto& slow = std::get<SlowFirstRun>(warnings.front().finding);
-  CHECK(slow.seen.first == 2.0);
-  CHECK(slow.seen.median_of_rest == doctest::Approx(1.0).epsilon(0.01));
+  CHECK(slow.first_run_times.first == 2.0);
+  CHECK(slow.first_run_times.median_of_rest == doctest::Approx(1.0).epsilon(0.01));
   CHECK(slow.warmup == 3);
   CHECK_FALSE(slow.alone_read_disk);
   series.front() = 1.04;
@@ -147,8 +147,9 @@ TEST_CASE("a slow first run is reported with its numbers, and with the warm-up i
 TEST_CASE("a slow first run is reported only if chance does not explain it, or the disk does") {
   Seconds series = steady(10);
   series.front() = 2.0;
-  CHECK(kinds(warnings_of_series(0, series, {.chance = 0.1})).empty());
-  const auto read = warnings_of_series(0, series, {.alone_read_disk = true, .chance = 0.1});
+  CHECK(kinds(warnings_of_series(0, series, {.chance_of_slowest = 0.1})).empty());
+  const auto read =
+      warnings_of_series(0, series, {.alone_read_disk = true, .chance_of_slowest = 0.1});
   REQUIRE(kinds(read) == "first");
   CHECK(std::get<SlowFirstRun>(read.front().finding).alone_read_disk);
 
@@ -179,8 +180,10 @@ TEST_CASE("a slow first run is no outlier as well, but hides no others") {
   CHECK(kinds_of_series(series) == "first");
   series.push_back(1.0);
   series[4] = series[7] = 1.5;
-  CHECK(kinds(warnings_of_series(0, series, {.warmup = 0, .chance = 0.0})) == "first outliers");
-  CHECK(kinds(warnings_of_series(0, series, {.warmup = 1, .chance = 0.0})) == "outliers");
+  CHECK(kinds(warnings_of_series(0, series, {.warmup = 0, .chance_of_slowest = 0.0})) ==
+        "first outliers");
+  CHECK(kinds(warnings_of_series(0, series, {.warmup = 1, .chance_of_slowest = 0.0})) ==
+        "outliers");
 }
 
 TEST_CASE("one outlier is bad luck, two of forty are a warning, two of forty-one are not") {
@@ -235,7 +238,7 @@ TEST_CASE("of drift and outliers the one that moves the mean is reported") {
 TEST_CASE("a series that steps up drifts: when it changed says more than that it has two modes") {
   Seconds series = steady(40);
   for (std::size_t i = 20; i < series.size(); ++i) series[i] += 0.3;
-  CHECK(stats::two_modes(series)->two);
+  CHECK(stats::two_modes(series)->is_bimodal);
   CHECK(kinds_of_series(series) == "drift");
 }
 
@@ -266,7 +269,7 @@ TEST_CASE("quiet normal noise is hardly ever warned of") {
   for (const std::size_t runs : {5U, 10U, 20U, 50U, 200U}) {
     int warned = 0;
     for (int trial = 0; trial < trials; ++trial) {
-      const FirstRunFacts facts{.warmup = 1, .chance = 1.0 / static_cast<double>(runs)};
+      const FirstRunFacts facts{.warmup = 1, .chance_of_slowest = 1.0 / static_cast<double>(runs)};
       warned += warnings_of_series(0, source.normals(runs, 0.1, 0.002), facts).empty() ? 0 : 1;
     }
     INFO(runs << " runs: " << warned);
@@ -340,7 +343,7 @@ TEST_CASE("deltas want five runs, and the reason of fewer is reported") {
     return std::get<FewRuns>(warnings_of(plan, session).front().finding);
   };
   CHECK(reported().runs == 4);
-  CHECK_FALSE(reported().has_gates);
+  CHECK_FALSE(reported().is_about_gate);
   CHECK(reported().because == FewBecause::MinRuns);
   plan.setting.stop.max_runs = 4;
   CHECK(reported().because == FewBecause::MaxRuns);
@@ -371,7 +374,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   const auto warnings = warnings_of(plan, undecided(9));
   REQUIRE(kinds(warnings) == "few");
   const auto& few = std::get<FewRuns>(warnings.front().finding);
-  CHECK(few.has_gates);
+  CHECK(few.is_about_gate);
   CHECK(few.runs == 9);
   plan.gates = fakes::gates_of(plan, {{"wall_time", 50.0}});
   const Session session = undecided(9);
@@ -390,7 +393,7 @@ TEST_CASE("a command that is pushed off its CPU differs from one that sleeps, ho
     });
     const Plan plan = plan_of_wall_time(1);
     Circumstances circumstances;
-    if (quota_ns > 0) circumstances.throttling = Throttling{9, 2, quota_ns};
+    if (quota_ns > 0) circumstances.throttling = QuotaWait{9, 2, quota_ns};
     return kinds(
         analyse(plan, session, findings_of(plan, session), {1ns, 4ms}, circumstances).warnings);
   };
@@ -438,7 +441,7 @@ TEST_CASE("rounds that resemble each other are reported; a command only if its o
   CHECK(of_candidate[0].command == 1U);
   const auto& alike = std::get<AlikeRounds>(of_candidate[0].finding);
   CHECK(alike.metric == "wall_time");
-  CHECK(alike.is_own);
+  CHECK(alike.is_of_one_command);
   CHECK(alike.widening > 1.5);
   CHECK(found(1.0, 0.0).at(0).command == 0U);
   CHECK(found(1.0, 1.0).empty());
@@ -446,7 +449,7 @@ TEST_CASE("rounds that resemble each other are reported; a command only if its o
   const auto of_both = found(-1.0, 1.0);
   REQUIRE(of_both.size() == 1);
   CHECK_FALSE(of_both[0].command);
-  CHECK_FALSE(std::get<AlikeRounds>(of_both[0].finding).is_own);
+  CHECK_FALSE(std::get<AlikeRounds>(of_both[0].finding).is_of_one_command);
 }
 
 TEST_CASE("a candidate that is the reference's program is reported if it has run") {
@@ -454,9 +457,9 @@ TEST_CASE("a candidate that is the reference's program is reported if it has run
   Session session = session_of(plan, 10);
   session.programs = {{"file", "call"}, {"file", "call"}};
   CHECK(kinds(warnings_of(plan, session)) == "same programs");
-  session.programs[1].call = "another";
+  session.programs[1].call_hash = "another";
   CHECK(kinds(warnings_of(plan, session)).empty());
-  session.programs[1].call = "call";
+  session.programs[1].call_hash = "call";
   session.runs.clear();
   session.cut_short = Interrupted{2};
   CHECK(kinds(warnings_of(plan, session)).empty());
@@ -503,7 +506,7 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
   results.session.circumstances.version = "2";
   const auto warnings = warnings_of_results(results);
   CHECK(kinds(warnings) == "baseline foreign");
-  const auto& foreign = std::get<ForeignBaseline>(warnings.back().finding);
+  const auto& foreign = std::get<OtherConditions>(warnings.back().finding);
   REQUIRE(foreign.differences.size() == 2);
   CHECK(foreign.differences[0].what == "processor");
   CHECK(foreign.differences[1].then == "1");
@@ -511,15 +514,15 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
   results.session.circumstances.machine.tuning = "turbo=0";
   const auto tuned = warnings_of_results(results);
   REQUIRE(kinds(tuned) == "baseline foreign");
-  CHECK(std::get<ForeignBaseline>(tuned.back().finding).differences[0].then == "none");
+  CHECK(std::get<OtherConditions>(tuned.back().finding).differences[0].then == "none");
   CHECK(class_of(results.session.circumstances.machine) !=
         class_of(session->circumstances.machine));
   session->by_lauka = false;
-  CHECK_FALSE(std::get<ForeignBaseline>(warnings_of_results(results).back().finding).names_machine);
+  CHECK_FALSE(std::get<OtherConditions>(warnings_of_results(results).back().finding).names_machine);
 }
 
 TEST_CASE("a baseline made with other CPUs, another quota or memory limit is pointed out") {
-  const Machine whole{.name = "a", .cpus = 2, .allowance = Allowance{{0, 1}}};
+  const Machine whole{.name = "a", .cpu_count = 2, .allowance = Allowance{{0, 1}}};
   Results results;
   const auto session = std::make_shared<Recording>();
   session->circumstances = {"1", {}, whole};
@@ -532,7 +535,7 @@ TEST_CASE("a baseline made with other CPUs, another quota or memory limit is poi
     results.session.circumstances.machine.allowance = other;
     const auto warnings = warnings_of_results(results);
     REQUIRE(kinds(warnings) == "baseline foreign");
-    CHECK(std::get<ForeignBaseline>(warnings.back().finding).differences.size() == 1);
+    CHECK(std::get<OtherConditions>(warnings.back().finding).differences.size() == 1);
     CHECK(class_of(results.session.circumstances.machine) != class_of(whole));
     results.session.circumstances.machine.allowance.reset();  // as of an older lauka
     CHECK(kinds(warnings_of_results(results)) == "baseline");
@@ -547,22 +550,22 @@ TEST_CASE("a quota that kept processes from running is warned of, also of a join
   results.commands.resize(1);
   results.session.commands.resize(1);
   CHECK(kinds(warnings_of_results(results)).empty());
-  results.session.circumstances.throttling = Throttling{9, 0, 0};
+  results.session.circumstances.throttling = QuotaWait{9, 0, 0};
   CHECK(kinds(warnings_of_results(results)).empty());
-  results.session.circumstances.throttling = Throttling{9, 2, 1'000'000};
+  results.session.circumstances.throttling = QuotaWait{9, 2, 1'000'000};
   CHECK(kinds(warnings_of_results(results)) == "throttled");
   results.session.origins.resize(1);
   results.session.origins[0].commands = 1;
-  results.session.origins[0].circumstances.throttling = Throttling{5, 3, 2'000'000};
+  results.session.origins[0].circumstances.throttling = QuotaWait{5, 3, 2'000'000};
   const auto warnings = warnings_of_results(results);
-  CHECK(std::get<Throttled>(warnings.front().finding).seen.throttled == 3);
+  CHECK(std::get<Throttled>(warnings.front().finding).quota_waits.waiting_periods == 3);
 }
 
 TEST_CASE("lost counts were reported before the first run; of a saved session they are shown") {
   Results results;
   results.commands.resize(1);
   results.session.commands.resize(1);
-  results.session.commands[0].uncounted = UncountedFile{CounterLoss::SetUser, "/x"};
+  results.session.commands[0].counter_loss_file = CounterLossFile{CounterLoss::SetUser, "/x"};
   CHECK(kinds(warnings_of_results(results)) == "lost(verbose)");
   results.session.file = "saved.json";
   CHECK(kinds(warnings_of_results(results)) == "lost");
@@ -577,15 +580,16 @@ struct Wandering {
 
   explicit Wandering(const std::vector<double>& shares) {
     CorePlan cores;
-    cores.timed = {"P", "E"};
+    cores.timed_kinds = {"P", "E"};
     Options options;
     for (std::size_t c = 0; c < shares.size(); ++c)
-      options.commands.texts.emplace_back(1, static_cast<char>('a' + c));
+      options.commands.command_lines.emplace_back(1, static_cast<char>('a' + c));
     const auto select = [](const EventRequest&) -> Result<EventSet> {
       EventSet set;
-      set.events = {{.name = "cycles", .meaning = "", .role = Role::Cycles},
-                    {.name = "cycles (P)", .meaning = "", .part_of = 0, .role = Role::Cycles},
-                    {.name = "cycles (E)", .meaning = "", .part_of = 0, .role = Role::Cycles}};
+      set.events = {
+          {.name = "cycles", .meaning = "", .role = Role::Cycles},
+          {.name = "cycles (P)", .meaning = "", .index_of_whole = 0, .role = Role::Cycles},
+          {.name = "cycles (E)", .meaning = "", .index_of_whole = 0, .role = Role::Cycles}};
       set.passes = {{{0, 1, 2}}};
       return set;
     };
@@ -652,8 +656,8 @@ TEST_CASE("runs below the least share are reported, and repeated ones are counte
   it.session.redone.push_back({it.session.runs[1], RedoReason::Counting, "because"});
   it.session.redone.push_back({it.session.runs[1], RedoReason::Counting, "because"});
   const Results results = analyse(it.plan, it.session, {});
-  CHECK(results.commands[0].redone_runs == 0);
-  CHECK(results.commands[1].redone_runs == 2);
+  CHECK(results.commands[0].discarded_runs == 0);
+  CHECK(results.commands[1].discarded_runs == 2);
   CHECK(results.commands[1].runs == 12);
   const auto found = of_kind<LowShare>(results.warnings);
   REQUIRE(found.size() == 1);
@@ -694,7 +698,7 @@ Session session_of(const std::vector<std::uint64_t>& counts, const std::vector<d
 }
 
 Results analysed(const Session& session, const Plan& plan = counting_plan()) {
-  return analyse(plan, session, {}, Timers{}, Circumstances{});
+  return analyse(plan, session, {}, TimerResolutions{}, Circumstances{});
 }
 
 }  // namespace
@@ -715,14 +719,15 @@ TEST_CASE("a median coverage under 98% is warned of with its figure") {
 
 TEST_CASE("an event that is 0 in every run, while instructions are not, is doubted") {
   const Results never = analysed(session_of({0, 0, 0}, {1.0, 1.0, 1.0}));
-  CHECK(never.commands[0].rows[0].is_doubtful);
+  CHECK(never.commands[0].rows[0].is_probably_uncounted);
   CHECK_FALSE(never.commands[0].rows[0].summary.has_value());
   const auto found = of_kind<NeverCounted>(never.warnings);
   REQUIRE(found.size() == 1);
   CHECK(std::get<NeverCounted>(found[0].finding).event == "inst_all");
 
-  CHECK_FALSE(analysed(session_of({0, 1, 0}, {1.0, 1.0, 1.0})).commands[0].rows[0].is_doubtful);
-  CHECK_FALSE(analysed(session_of({0, 0, 0}, {})).commands[0].rows[0].is_doubtful);
+  CHECK_FALSE(
+      analysed(session_of({0, 1, 0}, {1.0, 1.0, 1.0})).commands[0].rows[0].is_probably_uncounted);
+  CHECK_FALSE(analysed(session_of({0, 0, 0}, {})).commands[0].rows[0].is_probably_uncounted);
   Plan sure = counting_plan();
   sure.setting.events.events[0].zero_is_doubtful = false;
   const Results zero = analysed(session_of({0, 0, 0}, {1.0, 1.0, 1.0}), sure);

@@ -69,21 +69,21 @@ Results results_of(const Program& old, const Program& now, const Counted& counte
                    {.name = "new", .text = "new", .words = {"new"}}};
   Pass pass{{}, RoundKind::Counting};
   const auto add = [&](const char* name, Role role, CountedLevels levels) {
-    pass.events.push_back(plan.setting.events.events.size());
+    pass.event_indices.push_back(plan.setting.events.events.size());
     // A meaning is for users: here it misleads whoever searches it.
     plan.setting.events.events.push_back({.name = name,
                                           .meaning = "perf, user space and kernel only",
                                           .levels = levels,
                                           .of_region = counted.of_region,
-                                          .note = "(all users)",
+                                          .name_suffix = "(all users)",
                                           .role = role});
   };
   if (counted.cycles) add("cycles", Role::Cycles, counted.of_cycles);
   if (counted.instructions) add("instructions", Role::Instructions, counted.levels);
-  if (!pass.events.empty()) plan.setting.events.passes = {{{}}, pass};
+  if (!pass.event_indices.empty()) plan.setting.events.passes = {{{}}, pass};
   plan.metrics = make_metrics(plan.setting.events, MetricSelection::All, false);
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting}) {
-    if (kind == RoundKind::Counting && pass.events.empty()) break;
+    if (kind == RoundKind::Counting && pass.event_indices.empty()) break;
     for (std::uint32_t round = 0; round < rounds; ++round) {
       for (std::uint32_t c = 0; c < 2; ++c) {
         RunRecord run = run_of(c == 0 ? old : now, c, round, kind);
@@ -99,13 +99,13 @@ Results results_of(const Program& old, const Program& now, const Counted& counte
   return results;
 }
 
-const WallFactor* factor_of(const Why& why, WallPart part) {
+const WallFactor* factor_of(const WallTimeExplanation& why, WallFactorKind part) {
   const auto found = std::find_if(why.factors.begin(), why.factors.end(),
                                   [part](const WallFactor& one) { return one.part == part; });
   return found == why.factors.end() ? nullptr : &*found;
 }
 
-double product_of(const Why& why) {
+double product_of(const WallTimeExplanation& why) {
   double sum = 0.0;
   for (const WallFactor& factor : why.factors) sum += factor.log_of_wall_time();
   return std::exp(sum);
@@ -120,26 +120,26 @@ double ratio_of(const Results& results, Role role) {
 TEST_CASE("the factors of a wall time make up its delta to the last digit") {
   const Results results = results_of(kOld, kNew);
   REQUIRE(results.explanations.size() == 1);
-  const Why& why = results.explanations.front();
+  const WallTimeExplanation& why = results.explanations.front();
   CHECK(why.command == 1);
   REQUIRE(why.factors.size() == 4);
   CHECK(product_of(why) == doctest::Approx(ratio_of(results, Role::WallTime)).epsilon(1e-12));
-  CHECK(1.0 + *factor_of(why, WallPart::Instructions)->change.change ==
+  CHECK(1.0 + *factor_of(why, WallFactorKind::Instructions)->change.change ==
         doctest::Approx(ratio_of(results, Role::Instructions)).epsilon(1e-12));
-  CHECK(1.0 + *factor_of(why, WallPart::InstructionsPerCycle)->change.change ==
+  CHECK(1.0 + *factor_of(why, WallFactorKind::InstructionsPerCycle)->change.change ==
         doctest::Approx(ratio_of(results, Role::Ipc)).epsilon(1e-12));
   // 5.6 times fewer instructions, 1.35 times as many per cycle, within the noise.
   CHECK(ratio_of(results, Role::Instructions) == doctest::Approx(1 / 5.6).epsilon(0.002));
   CHECK(ratio_of(results, Role::Ipc) == doctest::Approx(1.35).epsilon(0.004));
-  const WallFactor& clock = *factor_of(why, WallPart::Clock);
+  const WallFactor& clock = *factor_of(why, WallFactorKind::Clock);
   CHECK(1.0 + *clock.change.change ==
         doctest::Approx(ratio_of(results, Role::Instructions) / ratio_of(results, Role::Ipc) /
                         ratio_of(results, Role::CpuTime))
             .epsilon(1e-12));
   CHECK_FALSE(clock.change.is_significant());
-  const WallFactor& busy = *factor_of(why, WallPart::Utilisation);
-  CHECK(busy.reference == doctest::Approx(0.99).epsilon(0.002));
-  CHECK(busy.candidate == doctest::Approx(0.98).epsilon(0.002));
+  const WallFactor& busy = *factor_of(why, WallFactorKind::Utilisation);
+  CHECK(busy.reference_median == doctest::Approx(0.99).epsilon(0.002));
+  CHECK(busy.candidate_median == doctest::Approx(0.98).epsilon(0.002));
   CHECK(busy.change.bounds->low < 0.98 / 0.99 - 1);
   CHECK(busy.change.bounds->high > 0.98 / 0.99 - 1);
 }
@@ -147,19 +147,19 @@ TEST_CASE("the factors of a wall time make up its delta to the last digit") {
 TEST_CASE("counts of a region explain nothing of the time of the whole run") {
   const Results results = results_of(kOld, kNew, {.of_region = true});
   REQUIRE(results.explanations.size() == 1);
-  const Why& why = results.explanations.front();
-  CHECK(why.lacks_cycles);
+  const WallTimeExplanation& why = results.explanations.front();
+  CHECK(why.leaves_out_cycles);
   CHECK(why.lacks_instructions);
-  CHECK(factor_of(why, WallPart::Instructions) == nullptr);
+  CHECK(factor_of(why, WallFactorKind::Instructions) == nullptr);
   CHECK(product_of(why) == doctest::Approx(ratio_of(results, Role::WallTime)).epsilon(1e-12));
 }
 
 TEST_CASE("the clock's interval combines two independent estimates") {
   const Results results = results_of(kOld, {5.6e9, 1.0, 3.0e9, 0.99});
-  const WallFactor& clock = *factor_of(results.explanations.front(), WallPart::Clock);
+  const WallFactor& clock = *factor_of(results.explanations.front(), WallFactorKind::Clock);
   CHECK(clock.change.is_significant());
   const auto log_bounds = [&](Role role) {
-    const stats::ChangeBounds bounds = *row_of(results, 1, role)->delta->bounds;
+    const stats::IntervalEnds bounds = *row_of(results, 1, role)->delta->bounds;
     return std::pair(std::log1p(bounds.low), std::log1p(bounds.high));
   };
   const double value = std::log1p(*clock.change.change);
@@ -178,9 +178,9 @@ TEST_CASE("the clock's interval combines two independent estimates") {
 TEST_CASE("what was not counted is said, and what is left makes up the wall time as well") {
   struct Case {
     Counted counted;
-    std::vector<WallPart> parts;
+    std::vector<WallFactorKind> parts;
   };
-  using enum WallPart;
+  using enum WallFactorKind;
   for (const Case& it :
        {Case{{false, false}, {CpuTime, Utilisation}},
         Case{{false, true}, {Instructions, CpuTimePerInstruction, Utilisation}},
@@ -193,13 +193,13 @@ TEST_CASE("what was not counted is said, and what is left makes up the wall time
              {Instructions, InstructionsPerCycle, CpuTimePerCycle, Utilisation}}}) {
     const Results results = results_of(kOld, kNew, it.counted);
     REQUIRE(results.explanations.size() == 1);
-    const Why& why = results.explanations.front();
-    std::vector<WallPart> parts;
+    const WallTimeExplanation& why = results.explanations.front();
+    std::vector<WallFactorKind> parts;
     for (const WallFactor& factor : why.factors) parts.push_back(factor.part);
     CHECK(parts == it.parts);
     CHECK(product_of(why) == doctest::Approx(ratio_of(results, Role::WallTime)).epsilon(1e-12));
     CHECK(why.lacks_instructions == !it.counted.instructions);
-    CHECK(why.lacks_cycles == !it.counted.cycles);
+    CHECK(why.leaves_out_cycles == !it.counted.cycles);
     if (it.counted.instructions || it.counted.cycles) CHECK(why.levels == it.counted.levels);
   }
 }
@@ -207,17 +207,17 @@ TEST_CASE("what was not counted is said, and what is left makes up the wall time
 TEST_CASE("cycles and instructions of other privilege levels are not divided by each other") {
   const Results results = results_of(
       kOld, kNew, {.levels = CountedLevels::UserOnly, .of_cycles = CountedLevels::UserAndKernel});
-  const Why& why = results.explanations.front();
+  const WallTimeExplanation& why = results.explanations.front();
   CHECK(why.has_other_levels);
-  CHECK(factor_of(why, WallPart::InstructionsPerCycle) == nullptr);
-  CHECK(factor_of(why, WallPart::CpuTimePerInstruction) != nullptr);
+  CHECK(factor_of(why, WallFactorKind::InstructionsPerCycle) == nullptr);
+  CHECK(factor_of(why, WallFactorKind::CpuTimePerInstruction) != nullptr);
   CHECK_FALSE(find_metric(results.session.metrics, Role::Ipc));
 }
 
 TEST_CASE("a program with many threads is busy for more than one CPU") {
   const Results results = results_of({4e9, 2.0, 3e9, 1.0}, {4e9, 2.0, 3e9, 3.8});
-  const WallFactor& busy = *factor_of(results.explanations.front(), WallPart::Utilisation);
-  CHECK(busy.candidate == doctest::Approx(3.8).epsilon(0.004));
+  const WallFactor& busy = *factor_of(results.explanations.front(), WallFactorKind::Utilisation);
+  CHECK(busy.candidate_median == doctest::Approx(3.8).epsilon(0.004));
   CHECK(1.0 + *busy.change.change == doctest::Approx(3.8).epsilon(0.004));
   CHECK(busy.change.is_significant());
 }

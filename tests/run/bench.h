@@ -22,13 +22,13 @@ class Listener final : public Observer {
   std::vector<Progress> seen;
   std::vector<std::string> names;
   bool is_finished = false;
-  std::function<void(const Command&, const UncountedFile&)> lost{};
+  std::function<void(const Command&, const CounterLossFile&)> lost{};
   bool wants_progress() const override { return wants; }
   void progress(const Progress& progress) override {
     seen.push_back(progress);
     names.emplace_back(progress.command);
   }
-  void counts_lost(const Command& command, const UncountedFile& file) override {
+  void counts_lost(const Command& command, const CounterLossFile& file) override {
     if (lost) lost(command, file);
   }
   void finished() override { is_finished = true; }
@@ -45,8 +45,8 @@ inline Plan plan_of(const std::vector<std::string>& names, std::uint64_t runs = 
 }
 
 /// Carries out one plan alone.
-inline Result<SessionResult> carry_out(const BenchmarkRun& run, const RunContext& context) {
-  auto measured = carry_out({&run, 1}, context, 0);
+inline Result<SessionResult> carry_out(const BenchmarkToRun& run, const RunContext& context) {
+  auto measured = run_benchmarks({&run, 1}, context, 0);
   if (!measured) return measured.error();
   return std::move(measured->front());
 }
@@ -86,7 +86,7 @@ struct Bench {
     auto measured = lauka::carry_out({"", plan, engine, groups}, context());
     if (!measured) return measured.error();
     findings = measured->findings;
-    discovered = measured->discovered;
+    discovered = measured->unannounced_metrics;
     return measured->session;
   }
 };

@@ -73,7 +73,7 @@ TEST_CASE("counting runs take a fifth of the time and lie in blocks over the who
 
 TEST_CASE("each pass is counted in five rounds at least, however long a counting run takes") {
   CountingBench bench;
-  bench.launcher.adjust = [](os::ProgramId, os::Ended& ended) { ended.whole = 1s; };
+  bench.launcher.adjust = [](os::ProgramId, os::Ended& ended) { ended.time_with_preparation = 1s; };
   Plan plan = counting_plan({"old", "new"}, 3);
   plan.setting.stop = {{}, 1, {}, 10ms};
   CHECK(runs_of(bench.run(plan), RoundKind::Counting) == 2 * 3 * 5);
@@ -140,7 +140,7 @@ TEST_CASE("who holds counters is asked before counting, in each block and at the
 
 TEST_CASE("what ended as an orphan is in the events and not in cpu_time, and that is said once") {
   CountingBench bench;
-  bench.launcher.adjust = [](os::ProgramId, os::Ended& ended) { ended.orphans = 2; };
+  bench.launcher.adjust = [](os::ProgramId, os::Ended& ended) { ended.unawaited_processes = 2; };
   const Session session = bench.run(counting_plan({"old"}));
   CHECK(texts_of(session.notes) ==
         std::vector<std::string>{"'old' starts processes that it does not wait for: what they did "

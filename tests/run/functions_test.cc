@@ -19,7 +19,7 @@ Plan plan_of_functions(const std::string& gated = "") {
   if (gated.empty()) return plan;
   plan.setting.events.events.push_back(
       {.name = "instructions@" + gated, .meaning = "", .simulated = true, .function = gated});
-  plan.setting.events.passes[1].events.push_back(1);
+  plan.setting.events.passes[1].event_indices.push_back(1);
   return plan;
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("a gate's function that one side alone has is 0 on the other") {
 }
 
 TEST_CASE("functions are in the line of kept rounds, and are read from it") {
-  FinishedRounds rounds{.first = step(0), .steps = 1};
+  FinishedRounds rounds{.first = step(0), .step_count = 1};
   rounds.functions.push_back({step(0), {{"main", {10, 2}}, {"a::f(int)", {0, 1}}}});
   const auto read = parse_rounds(to_line(0, rounds));
   REQUIRE(read.has_value());

@@ -181,7 +181,7 @@ TEST_CASE("four times the budget end the rounds, with the last look there") {
   Fed fed({reference_of(kUndecided), candidate_of(kUndecided)});
   const auto feed = fed.bench.launcher.adjust;
   fed.bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
-    ended.whole = fed.runs[program] < 10 ? 30ms : 150ms;
+    ended.time_with_preparation = fed.runs[program] < 10 ? 30ms : 150ms;
     feed(program, ended);
   };
   Plan plan = gated_plan(2, kFivePercent, 10);
@@ -224,7 +224,7 @@ TEST_CASE("where a precision is wanted too, the gates' answers do not end the ro
   plan.precision = PrecisionGoal{1e-9};
   const gate::Verdict& verdict = fed.only_verdict(plan);
   CHECK(verdict.rounds == 10);
-  CHECK(fed.bench.findings.precision.value().runs > 50);
+  CHECK(fed.bench.findings.precision.value().fewest_values > 50);
 }
 
 TEST_CASE("a bound is a gate on the command itself, with and without a reference") {
@@ -390,7 +390,7 @@ TEST_CASE("a slow-down exactly at the limit fails in 5% of sessions at most") {
         double time = 0.1 * std::exp(wave) * (program == 0 ? 1.0 : 1.1);
         if (source.uniform() < model.spikes) time *= 1.0 + 2.0 * source.uniform();
         ended.usage.wall_ns = nanoseconds_of(time);
-        ended.whole = std::chrono::nanoseconds(ended.usage.wall_ns);
+        ended.time_with_preparation = std::chrono::nanoseconds(ended.usage.wall_ns);
       };
       Plan plan = gated_plan(2, kTenPercent, 10);
       plan.setting.order = Order::Random;

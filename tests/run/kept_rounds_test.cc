@@ -36,7 +36,7 @@ Session session_of(RoundKeeper& keeper, std::size_t& ran, std::size_t last = kNe
     last = number;
   };
   RunContext context = bench.context();
-  context.interrupt = [&] { return number >= last ? 2 : 0; };
+  context.pending_interrupt = [&] { return number >= last ? 2 : 0; };
   const auto measured = carry_out({"", plan, bench.engine, nullptr, false, &keeper}, context);
   REQUIRE(measured);
   ran = bench.launcher.runs();
@@ -63,12 +63,12 @@ struct KeptSession {
 }  // namespace
 
 TEST_CASE("rounds come back from their line as they were") {
-  FinishedRounds rounds{.first = {1, 2, 0, RoundKind::Counting}, .steps = 4};
+  FinishedRounds rounds{.first = {1, 2, 0, RoundKind::Counting}, .step_count = 4};
   rounds.time = std::chrono::nanoseconds(12345);
   RunRecord run{{1, 2, 0, RoundKind::Timed}, Signalled{9, true}, {}, {7, std::nullopt}, 0.5};
   run.usage.wall_ns = 18'446'744'073'709'551'615U;
   run.reported = {std::nullopt, 0.1};
-  run.order = 12;
+  run.number_in_suite = 12;
   rounds.runs = {run};
   rounds.redone = {{run, RedoReason::CoreShare, "the trace lost records"}};
   rounds.paces = {{{3, 0.1}, {0, 0.0}, {2, 1.0 / 3.0}}};
@@ -81,8 +81,8 @@ TEST_CASE("rounds come back from their line as they were") {
   const auto back = parse_rounds(line).value();
   CHECK(back.first == 5);
   CHECK(back.second.runs.at(0).usage.wall_ns == run.usage.wall_ns);
-  CHECK(back.second.runs.at(0).order == 12);
-  CHECK(back.second.paces.at(0).wall.mean == 1.0 / 3.0);
+  CHECK(back.second.runs.at(0).number_in_suite == 12);
+  CHECK(back.second.paces.at(0).wall_time_seconds.mean == 1.0 / 3.0);
   CHECK(back.second.discovered.at(0).unit.word == "MiB");
   rounds.notes = back.second.notes;  // bytes that are no UTF-8 are replaced
   CHECK(to_line(5, rounds) == to_line(5, back.second));
@@ -121,7 +121,7 @@ TEST_CASE("a session that goes on has the rounds that were finished, and runs th
   std::size_t runs = 0;
   for (std::size_t i = 0; i < finished; ++i) {
     runs += kept[i].runs.size();
-    resumed.finished.push_back(kept[i]);
+    resumed.rounds_to_replay.push_back(kept[i]);
   }
   std::size_t ran_again = runs;
   const Session session = session_of(resumed, ran_again);
@@ -146,15 +146,15 @@ TEST_CASE("the complete rounds of a request that a signal interrupts are kept") 
   std::size_t ran = 0;
   const Session whole = session_of(whole_keeper, ran);
   RoundKeeper all;
-  const auto keep = [&](const FinishedRounds& rounds) { all.finished.push_back(rounds); };
+  const auto keep = [&](const FinishedRounds& rounds) { all.rounds_to_replay.push_back(rounds); };
   const auto interrupted = [&](std::size_t kept, std::size_t cancelled) {
-    RoundKeeper keeper{all.finished, keep};
+    RoundKeeper keeper{all.rounds_to_replay, keep};
     std::size_t number = kept;
     session_of(keeper, number, kNever, cancelled);
   };
   const auto runs = [&] {
     std::size_t count = 0;
-    for (const FinishedRounds& one : all.finished) count += one.runs.size();
+    for (const FinishedRounds& one : all.rounds_to_replay) count += one.runs.size();
     return count;
   };
   // A round, and four in one request: the signal comes in the fourth of all, then in the last.
@@ -162,7 +162,7 @@ TEST_CASE("the complete rounds of a request that a signal interrupts are kept") 
   REQUIRE(runs() == 6);
   interrupted(6, 10);
   REQUIRE(runs() == 8);
-  RoundKeeper last{all.finished};
+  RoundKeeper last{all.rounds_to_replay};
   std::size_t number = runs();
   const Session session = session_of(last, number);
   CHECK_FALSE(session.cut_short);
@@ -189,7 +189,7 @@ TEST_CASE("a session goes on a second time, however long the warm-up of the firs
   RoundKeeper keeper{{}, [&](const FinishedRounds& rounds) { kept.push_back(rounds); }};
   std::size_t ran = 0;
   session_of(keeper, ran, 20, kNever, plan);
-  RoundKeeper second{{kept.begin(), kept.end()}, keeper.keep};
+  RoundKeeper second{{kept.begin(), kept.end()}, keeper.append_to_log};
   const std::size_t before = kept.size();
   ran = 0;
   session_of(second, ran, 3, kNever, plan, std::chrono::milliseconds(20));
@@ -204,7 +204,7 @@ TEST_CASE("a session goes on a second time, however long the warm-up of the firs
 TEST_CASE("a session that is interrupted before it goes on has all rounds that were finished") {
   const KeptSession whole;
   RoundKeeper resumed;
-  resumed.finished.assign(whole.rounds.begin(), whole.rounds.end());
+  resumed.rounds_to_replay.assign(whole.rounds.begin(), whole.rounds.end());
   std::size_t ran = 0;
   const Session session = session_of(resumed, ran, 0);
   REQUIRE(session.cut_short);
@@ -238,8 +238,8 @@ TEST_CASE("a log whose lines are not the ones that were sealed, in their order, 
 
 TEST_CASE("rounds of another plan end the session that would go on with them") {
   RoundKeeper keeper;
-  FinishedRounds other{.first = {0, 0, 0, RoundKind::Timed}, .steps = 17};
-  keeper.finished.push_back(other);
+  FinishedRounds other{.first = {0, 0, 0, RoundKind::Timed}, .step_count = 17};
+  keeper.rounds_to_replay.push_back(other);
   std::size_t ran = 0;
   const Session session = session_of(keeper, ran);
   REQUIRE(session.cut_short);

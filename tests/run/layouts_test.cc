@@ -59,7 +59,8 @@ TEST_CASE("simulated rounds run every layout once in each pass") {
     if (runs->steps.front().kind == RoundKind::Simulated)
       for (const Step& step : runs->steps)
         log += " " + std::to_string(step.pass) + ":" + std::to_string(step.layout);
-    scheduler.take({.first = runs->steps.front(), .steps = runs->steps.size(), .paces = {Pace{}}});
+    scheduler.take(
+        {.first = runs->steps.front(), .step_count = runs->steps.size(), .paces = {Pace{}}});
   }
   CHECK(log == " 1:0 1:1 1:2 1:3 2:0 2:1 2:2 2:3");
 }
@@ -73,7 +74,7 @@ TEST_CASE("where placement keeps an interval wide, the layouts are named that wo
   bench.listener.wants = true;
   std::uint64_t turn = 0;
   bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
-    ended.whole = 30ms;
+    ended.time_with_preparation = 30ms;
     ended.usage.wall_ns = 1'000'000 + 1000 * (program % 3 * 40 + ++turn * 7 % 48);
   };
   REQUIRE(bench.carry_out(plan));
@@ -130,7 +131,7 @@ TEST_CASE("the first build that fails ends those that have not begun, and shows 
   const auto failed = run_builds(builds, 1, {}, [&](std::string_view what) { begun += what; });
   REQUIRE(failed);
   CHECK(begun == "firstsecond");
-  CHECK(failed->build.of == "second");
+  CHECK(failed->build.name_in_messages == "second");
   CHECK(std::get<Exited>(failed->outcome).status == 3);
   CHECK(failed->output_end.find("out") != std::string::npos);
   CHECK(failed->output_end.find("err") != std::string::npos);

@@ -46,7 +46,7 @@ Session session_of(const Plan& plan, Bench& bench, os::ProgramId varying,
                    std::uint64_t (*time)(std::size_t) = even_noise) {
   std::size_t count = 0;
   bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
-    ended.whole = 30ms;
+    ended.time_with_preparation = 30ms;
     ended.usage.wall_ns = program == varying ? time(count++) : 1'000'000'000;
     ended.usage.user_ns = ended.usage.wall_ns;
   };
@@ -78,7 +78,7 @@ TEST_CASE("a precision may be of another metric than wall time") {
       plan.metrics, Role::SystemTime);  // 0.9 and 1.1 s in turns, while the others are even
   std::size_t count = 0;
   bench.launcher.adjust = [&count](os::ProgramId, os::Ended& ended) {
-    ended.whole = 30ms;
+    ended.time_with_preparation = 30ms;
     ended.usage.wall_ns = ended.usage.user_ns = 1'000'000'000;
     ended.usage.system_ns = two_values(count++);
   };
@@ -93,7 +93,7 @@ TEST_CASE("one command runs until the interval of its mean is narrow enough") {
   const Precision found = bench.findings.precision.value();
   CHECK(found.end == PrecisionEnd::Reached);
   CHECK(*found.half_width == doctest::Approx(0.04971).epsilon(1e-3));
-  CHECK(found.runs == 19);
+  CHECK(found.fewest_values == 19);
 }
 
 TEST_CASE("several commands run until the interval of every delta is narrow enough") {
@@ -123,7 +123,7 @@ TEST_CASE("the greatest number of runs and the time end what is not precise enou
   Bench brief;
   CHECK(runs_of(plan, brief, 0) == 16);
   CHECK(brief.findings.precision.value().end == PrecisionEnd::Duration);
-  CHECK(brief.findings.precision.value().wanted == 0.01);
+  CHECK(brief.findings.precision.value().wanted_half_width == 0.01);
 }
 
 TEST_CASE("in sequential order each stops at its share, and what is missing is run after them") {
@@ -141,7 +141,7 @@ TEST_CASE("in sequential order each stops at its share, and what is missing is r
   plan.commands[1].hooks[HookKind::Cleanup] = "clean";
   Bench cleaned;
   CHECK(session_of(plan, cleaned, 0).runs.size() == 45 + 10);
-  CHECK(cleaned.findings.precision.value().end == PrecisionEnd::ReferenceGone);
+  CHECK(cleaned.findings.precision.value().end == PrecisionEnd::HooksPreventedRuns);
 }
 
 TEST_CASE("in sequential order a command that a limit ended is not forgotten with the next one") {
@@ -156,12 +156,12 @@ TEST_CASE("in sequential order a command that a limit ended is not forgotten wit
 TEST_CASE("in sequential order a command without a single value is never precise enough") {
   Plan plan = precise_plan({"old", "new"}, 0.01);
   plan.setting.order = Order::Sequential;
-  plan.ignore_failure = IgnoreFailure{.any = true};
+  plan.ignore_failure = IgnoreFailure{.ignores_all = true};
   plan.setting.stop.budget_per_command = 480ms;
   for (const os::ProgramId endless : {0U, 1U}) {
     Bench bench;
     bench.launcher.adjust = [endless](os::ProgramId program, os::Ended& ended) {
-      ended.whole = 30ms;
+      ended.time_with_preparation = 30ms;
       ended.usage.wall_ns = 1'000'000'000;
       if (program == endless) ended.outcome = TimedOut{50ms};
     };
@@ -177,7 +177,7 @@ TEST_CASE("a precision that the rounds of a gate undo is not called reached") {
   Bench bench;
   std::size_t count = 0;
   bench.launcher.adjust = [&count](os::ProgramId program, os::Ended& ended) {
-    ended.whole = 30ms;
+    ended.time_with_preparation = 30ms;
     ended.usage.wall_ns = 1'000'000'000;
     ended.usage.user_ns = 1'000'000'000;
     if (program == 0) return;
@@ -206,7 +206,8 @@ TEST_CASE("the interval of a gated metric is as wide for a precision as it is sh
   Plan plan = precise_plan({"old", "new"}, 0.05);
   plan.gates = fakes::gates_of(plan, {{"wall_time", 900}});
   Bench bench;
-  // At p_late(.025, 4) on either side it is 0.04998 after 45 rounds, and wider before (Python).
+  // At level_of_planned_look(.025, 4) on either side it is 0.04998 after 45 rounds, and wider
+  // before (Python).
   CHECK(session_of(plan, bench, 1).runs.size() == 2 * 45);
   CHECK(*bench.findings.precision.value().half_width == doctest::Approx(0.0499789).epsilon(1e-5));
 }

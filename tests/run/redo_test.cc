@@ -25,7 +25,7 @@ Plan counted_plan() {
 
 TEST_CASE("a run that must not count is repeated, recorded apart and reported") {
   Bench bench;
-  bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
+  bench.engine.adjust = [](std::uint64_t run, engine::CountsOfRun& counted) {
     if (run == 2)
       counted.redo = engine::RepeatRequest{RedoReason::Counting, "the trace lost records", 3};
   };
@@ -43,7 +43,7 @@ TEST_CASE("a run that must not count is repeated, recorded apart and reported") 
 TEST_CASE("a run is run again no more often than was asked for, then it enters as it is") {
   Bench bench;
   bench.engine.runs_at_once = 1;
-  bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
+  bench.engine.adjust = [](std::uint64_t run, engine::CountsOfRun& counted) {
     counted.coverage = 0.9;
     if (run < 100)
       counted.redo = engine::RepeatRequest{RedoReason::Counting, "it was not seen whole", 2};
@@ -80,7 +80,7 @@ TEST_CASE("with several commands only the run in question is run again, in its o
   plan.setting.events.events = {{"a", "a"}, {"b", "b"}};
   plan.setting.events.passes = {{{0}}, {{1}}};
   bench.engine.runs_at_once = 1;
-  bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
+  bench.engine.adjust = [](std::uint64_t run, engine::CountsOfRun& counted) {
     if (run == 2)
       counted.redo = engine::RepeatRequest{RedoReason::Counting, "it was not seen whole", 1};
   };
@@ -91,7 +91,7 @@ TEST_CASE("with several commands only the run in question is run again, in its o
 
 TEST_CASE("a warm-up run is not run again") {
   Bench bench;
-  bench.engine.adjust = [](std::uint64_t, engine::Counted& counted) {
+  bench.engine.adjust = [](std::uint64_t, engine::CountsOfRun& counted) {
     counted.redo = engine::RepeatRequest{RedoReason::Counting, "it was not seen whole", 1};
   };
   Plan plan = counted_plan();

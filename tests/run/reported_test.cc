@@ -41,7 +41,7 @@ using Values = std::vector<std::optional<double>>;
 /// Returns the value of a timed run that printed this, or the error's line.
 std::string scraped(const OwnMetric& metric, std::string output, std::string error = "") {
   Plan plan = plan_of({"a"});
-  plan.reported = {metric};
+  plan.reported_metrics = {metric};
   fakes::FakeLauncher launcher;
   launcher.output = std::move(output);
   launcher.error = std::move(error);
@@ -64,7 +64,7 @@ struct Read {
 
 Read read(const std::string& text, const std::vector<OwnMetric>& announced = {}) {
   Plan plan = plan_of({"a"});
-  plan.reported = announced;
+  plan.reported_metrics = announced;
   plan.metrics = make_metrics({}, MetricSelection::Default, false);
   fakes::FakeLauncher launcher;
   launcher.output = "1";
@@ -212,16 +212,16 @@ TEST_CASE("where it is written to they get it, too, and what they write is no va
 TEST_CASE("a run without a match ends the session, with -i it has no value") {
   Bench bench;
   Plan plan = plan_of({"a"});
-  plan.reported = {own("rate", "rate (\\d+)")};
+  plan.reported_metrics = {own("rate", "rate (\\d+)")};
   bench.launcher.output = "none";
   auto session = bench.carry_out(plan);
   REQUIRE(session);
   REQUIRE(session->cut_short);
   check_order(std::get<Error>(*session->cut_short).what,
               {"'a': --scrape 'rate=rate (\\d+)' ", " 'none'"});
-  CHECK(bench.launcher.programs().front().output.kept);
+  CHECK(bench.launcher.programs().front().output.is_stored_first);
   Bench ignoring;
-  plan.ignore_failure = IgnoreFailure{.any = true};
+  plan.ignore_failure = IgnoreFailure{.ignores_all = true};
   ignoring.launcher.output = "none";
   session = ignoring.carry_out(plan);
   REQUIRE(session);
@@ -234,7 +234,7 @@ namespace {
 using os::OutputStream;
 
 AwaitedLine awaited(const std::string& text) {
-  auto pattern = Pattern::compile(text, Pattern::Groups::Idle);
+  auto pattern = Pattern::compile(text, Pattern::Groups::NotNeeded);
   REQUIRE(pattern);
   static const StillClock clock;
   return AwaitedLine(*std::move(pattern), clock);
@@ -294,12 +294,12 @@ TEST_CASE("how long an expression may take is measured by the session's clock") 
     mutable std::chrono::nanoseconds now_{};
   };
   const FastClock clock;
-  AwaitedLine line(Pattern::compile("ready$", Pattern::Groups::Idle).value(), clock);
+  AwaitedLine line(Pattern::compile("ready$", Pattern::Groups::NotNeeded).value(), clock);
   CHECK_FALSE(line.receive(OutputStream::Output, "not yet\n"));
   REQUIRE(line.error());
   CHECK(line.error()->what == "takes too many steps");
   Plan plan = plan_of({"a"});
-  plan.reported = {own("rate", "rate (\\d+)")};
+  plan.reported_metrics = {own("rate", "rate (\\d+)")};
   fakes::FakeLauncher launcher;
   launcher.output = "rate 1\n";
   CHECK_FALSE(ReportedValues(plan, launcher, nullptr, clock).read_values({}, 0));
@@ -369,10 +369,10 @@ Session session_of(const os::RegionUse& use, bool ignores_failures, const Pass& 
   bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) { ended.region = use; };
   Plan plan = plan_of({"it"});
   plan.setting.region = true;
-  plan.reported = region_metrics();
-  plan.setting.events.events.resize(pass.events.size());
-  if (!pass.events.empty()) plan.setting.events.passes = {pass};
-  if (ignores_failures) plan.ignore_failure = IgnoreFailure{.any = true};
+  plan.reported_metrics = region_metrics();
+  plan.setting.events.events.resize(pass.event_indices.size());
+  if (!pass.event_indices.empty()) plan.setting.events.passes = {pass};
+  if (ignores_failures) plan.ignore_failure = IgnoreFailure{.ignores_all = true};
   auto session = bench.carry_out(plan);
   REQUIRE(session.has_value());
   REQUIRE_FALSE(bench.launcher.programs().empty());
@@ -394,7 +394,7 @@ TEST_CASE("no region, one left open, an end alone and more time than there was a
   CHECK(why({.entries = 1, .time_ns = 1000}).empty());
   CHECK(why({}).starts_with("it did not call lauka_region_begin"));
   CHECK(why({.entries = 1, .is_open = true}) == "its region was still open when it ended");
-  CHECK(why({.entries = 1, .stray = 1}) ==
+  CHECK(why({.entries = 1, .unmatched_ends = 1}) ==
         "it called lauka_region_end without a lauka_region_begin before it");
   CHECK(why({.entries = 1, .time_ns = 1000, .lock_timeouts = 1})
             .starts_with("for more than a second"));

@@ -179,9 +179,9 @@ TEST_CASE("counts that were lost are left out, with one note") {
 
 TEST_CASE("a command without counts is reported once, before the first run of all") {
   Bench bench;
-  bench.engine.uncounted = UncountedFile{CounterLoss::SetGroup, "/x"};
+  bench.engine.uncounted = CounterLossFile{CounterLoss::SetGroup, "/x"};
   std::string reported;
-  bench.listener.lost = [&](const Command& command, const UncountedFile& file) {
+  bench.listener.lost = [&](const Command& command, const CounterLossFile& file) {
     reported +=
         fmt::format("{} {} after {} runs; ", command.name, file.file, bench.launcher.runs());
   };
@@ -189,17 +189,17 @@ TEST_CASE("a command without counts is reported once, before the first run of al
   plan.setting.warmup = 1;
   const auto session = bench.carry_out(plan);
   CHECK(reported == "old /x after 0 runs; new /x after 0 runs; ");
-  CHECK(session->uncounted[1] == bench.engine.uncounted);
+  CHECK(session->counter_loss_files[1] == bench.engine.uncounted);
   CHECK(session->notes.empty());
 }
 
 TEST_CASE("a command that a setup or prepare may make is looked up after it, before its run") {
   for (const HookKind kind : {HookKind::Setup, HookKind::Prepare}) {
     Bench bench;
-    bench.engine.uncounted = UncountedFile{CounterLoss::SetUser, "/x"};
+    bench.engine.uncounted = CounterLossFile{CounterLoss::SetUser, "/x"};
     std::string log_then;
     int times = 0;
-    bench.listener.lost = [&](const Command&, const UncountedFile&) {
+    bench.listener.lost = [&](const Command&, const CounterLossFile&) {
       log_then = bench.launcher.log();
       ++times;
     };
@@ -347,9 +347,9 @@ TEST_CASE("untuned rounds come in blocks, after two that are thrown away, and st
                              {58, true}});
   CHECK(bench.launcher.runs() == 64);
   CHECK(session->runs.size() == 24);
-  REQUIRE(session->untuned.size() == 8);
-  CHECK(session->untuned[7].step.round == 3);
-  CHECK(session->untuned[7].step.kind == RoundKind::Untuned);
+  REQUIRE(session->runs_without_tuning.size() == 8);
+  CHECK(session->runs_without_tuning[7].step.round == 3);
+  CHECK(session->runs_without_tuning[7].step.kind == RoundKind::Untuned);
 
   switches.clear();
   bench.launcher.before_run = [&](std::size_t runs) { bench.interrupted_by = runs >= 69 ? 2 : 0; };
@@ -366,10 +366,10 @@ struct SuiteBench {
   std::vector<Plan> plans;
 
   Result<std::vector<SessionResult>> carry_out(std::uint64_t seed = 1) {
-    std::vector<BenchmarkRun> parts;
+    std::vector<BenchmarkToRun> parts;
     for (const Plan& plan : plans)
       parts.push_back({plan.commands.front().name, plan, bench.engine});
-    return lauka::carry_out(parts, bench.context(), seed);
+    return lauka::run_benchmarks(parts, bench.context(), seed);
   }
 };
 

@@ -108,7 +108,7 @@ Drawn draw_plan(std::mt19937_64& random) {
   drawn.conditions.takes_turns = plan.setting.order != Order::Sequential && draw_one_in(random, 3);
   drawn.conditions.needs_short_batches = draw_one_in(random, 2);
   drawn.conditions.compares_tuning = draw_one_in(random, 4);
-  drawn.conditions.identifies = draw_one_in(random, 2);
+  drawn.conditions.hashes_programs = draw_one_in(random, 2);
   return drawn;
 }
 
@@ -128,16 +128,17 @@ class World {
   FinishedRounds run(const RunSteps& action, std::size_t most) {
     const std::span<const Step> steps = action.steps;
     const std::vector<Pace> paces_before = paces_;
-    FinishedRounds done{.first = steps.front(), .steps = std::min(most, steps.size())};
-    for (const Step& step : steps.first(done.steps)) {
+    FinishedRounds done{.first = steps.front(), .step_count = std::min(most, steps.size())};
+    for (const Step& step : steps.first(done.step_count)) {
       const std::uint64_t ns = time_of(step);
       done.time += std::chrono::nanoseconds(ns);
-      if (!step.gives_counts_only()) paces_[step.command].whole.add(static_cast<double>(ns) * 1e-9);
+      if (!step.gives_counts_only())
+        paces_[step.command].run_seconds.add(static_cast<double>(ns) * 1e-9);
       if (step.is_thrown_away()) continue;
       RunRecord run{step, Exited{0}, {}, {}};
       run.usage.wall_ns = ns;
       if (step.gives_counts_only())
-        run.counts.assign(plan_.setting.events.passes[step.pass].events.size(), ns / 1000);
+        run.counts.assign(plan_.setting.events.passes[step.pass].event_indices.size(), ns / 1000);
       done.runs.push_back(std::move(run));
     }
     if (!action.is_kept) paces_ = paces_before;
@@ -215,7 +216,7 @@ Told tell(const Drawn& drawn, std::uint64_t seed, std::vector<FinishedRounds> ke
         REQUIRE(scheduler.accepts(kept[next_kept]));
         scheduler.take(kept[next_kept]);
         world.go_on_with(kept[next_kept]);
-        if (++next_kept == kept.size()) scheduler.go_live();
+        if (++next_kept == kept.size()) scheduler.end_replay();
         continue;
       }
       const Step first = runs->steps.front();
@@ -236,12 +237,12 @@ Told tell(const Drawn& drawn, std::uint64_t seed, std::vector<FinishedRounds> ke
       scheduler.take(done);
       if (runs->is_kept) world.enter(done);
       if (runs->is_kept) told.kept.push_back(done);
-      told.live_runs += done.steps;
+      told.live_runs += done.step_count;
       if (is_last) scheduler.end_early();
     } else if (const auto* setup = std::get_if<SetUp>(&action)) {
       for (std::uint32_t i = 0; i < setup->commands.count; ++i)
         told.set_up.insert(setup->commands.first + i);
-    } else if (const auto* tune = std::get_if<Tune>(&action)) {
+    } else if (const auto* tune = std::get_if<SwitchTuning>(&action)) {
       CHECK(tune->on != told.is_tuned);
       told.is_tuned = tune->on;
     } else {
@@ -328,10 +329,11 @@ TEST_CASE("a session that goes on with rounds of another plan notices") {
   Scheduler scheduler(drawn.plan, {.is_resumed = true});
   while (!std::holds_alternative<RunSteps>(scheduler.next())) {
   }
-  const FinishedRounds mine{.first = {0, 0, 0, RoundKind::Timed}, .steps = 2, .paces = {2, Pace{}}};
+  const FinishedRounds mine{
+      .first = {0, 0, 0, RoundKind::Timed}, .step_count = 2, .paces = {2, Pace{}}};
   CHECK(scheduler.accepts(mine));
   FinishedRounds other = mine;
-  other.steps = 3;
+  other.step_count = 3;
   CHECK_FALSE(scheduler.accepts(other));
   other = mine;
   other.first.round = 1;

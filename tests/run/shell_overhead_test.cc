@@ -61,7 +61,7 @@ TEST_CASE("the shell's start is the median of its wall times and the mean of its
     ended.usage.wall_ns = run == 1 ? 900'000'000 : run % 10 == 0 ? 50'000'000 : 1'000'000;
     ended.usage.user_ns = run == 1 ? 900'000'000 : 400'000;
     ended.usage.system_ns = run == 1 ? 900'000'000 : run % 2 == 0 ? 200'000 : 0;
-    ended.whole = 1ms;
+    ended.time_with_preparation = 1ms;
   };
   const auto all = measure_shell(in_shell({"a"}), bench.launcher, {}, [] { return 0; });
   REQUIRE(all->size() == 1);
@@ -103,7 +103,7 @@ TEST_CASE("the start of a process is the median of true, under the first command
   bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) {
     ended.usage.wall_ns = ++run % 5 == 0 ? 50'000'000 : 450'000;
   };
-  const auto start = measure_start(plan, bench.launcher, {}, [] { return 0; });
+  const auto start = measure_process_start(plan, bench.launcher, {}, [] { return 0; });
   CHECK(start.value_or(0.0) == doctest::Approx(450e-6));
   REQUIRE(bench.launcher.programs().size() == 1);
   CHECK(bench.launcher.programs()[0].words == std::vector<std::string>{"true"});
@@ -111,7 +111,7 @@ TEST_CASE("the start of a process is the median of true, under the first command
   CHECK(bench.launcher.programs()[0].output.sink == OutputKind::Null);
   Bench without_true;
   without_true.launcher.scripts = {{1ms, {Exited{127}}}};
-  CHECK_FALSE(measure_start(plan, without_true.launcher, {}, [] { return 0; }));
+  CHECK_FALSE(measure_process_start(plan, without_true.launcher, {}, [] { return 0; }));
 }
 
 TEST_CASE("a shell that cannot run an empty command is refused before any run") {

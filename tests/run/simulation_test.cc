@@ -35,14 +35,14 @@ class SimulatingEngine final : public engine::CounterEngine {
     std::vector<std::string> launched_as(const std::vector<std::string>& words) const override {
       return {"sim-" + words.front()};
     }
-    engine::Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+    engine::CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
       if (!simulates_) return {};
       // The time of the run shows which command it was.
       const std::size_t command = ended.usage.wall_ns == 1'000'000 ? 0 : 1;
       auto& left = engine_.counts.at(command);
       const std::uint64_t count = left.front();
       if (left.size() > 1) left.erase(left.begin());
-      engine::Counted counted{{count}, {}, {}};
+      engine::CountsOfRun counted{{count}, {}, {}};
       counted.functions = {{"main", {count}}};
       return counted;
     }
@@ -143,7 +143,8 @@ TEST_CASE("functions of simulated runs are in the session, also if an earlier pr
   CHECK(whole[0].functions.at("main") == std::vector<RoundValues>{{100, 101, 102}});
   CHECK(whole[1].functions.at("main") == std::vector<RoundValues>{{200}});
   RoundKeeper resumed{{kept.begin(), kept.begin() + 2}};
-  for (FinishedRounds& rounds : resumed.finished) rounds = parse_rounds(to_line(0, rounds))->second;
+  for (FinishedRounds& rounds : resumed.rounds_to_replay)
+    rounds = parse_rounds(to_line(0, rounds))->second;
   Simulation rest({{102}, {200}});
   const auto session =
       lauka::carry_out({"", plan, rest.engine, nullptr, false, &resumed}, rest.bench.context());

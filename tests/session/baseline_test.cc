@@ -32,7 +32,7 @@ std::vector<std::string> matched(const std::vector<std::string>& commands,
   Plan plan = plan_of(commands);
   REQUIRE(use_baseline(plan, "b.json", baseline_of(there)));
   std::vector<std::string> names;
-  for (const std::size_t command : plan.reference.baseline->commands)
+  for (const std::size_t command : plan.reference.baseline->reference_places)
     names.push_back(there.at(command));
   return names;
 }
@@ -152,14 +152,14 @@ TEST_CASE("what was reported unannounced is added after the other metrics, and t
   plan.reference.baseline = Baseline{.session = std::make_shared<Recording>()};
   const auto requests = parse_own_metric("requests:1:higher").value();
   const Recording recording =
-      make_recording(plan, Session{}, Timers{}, Circumstances{}, {{requests}, false});
+      make_recording(plan, Session{}, TimerResolutions{}, Circumstances{}, {{requests}, false});
   REQUIRE(recording.metrics.size() == plan.metrics.size() + 1);
   const Metric& added = recording.metrics.back();
   CHECK(added.name == "requests");
   CHECK(std::get<ReportedValue>(added.source.terms.front()).place == 0);
   CHECK(added.unit == Unit::Count);
   CHECK(added.shown == Shown::Verbose);
-  CHECK(recording.reference.baseline->metrics.size() == recording.metrics.size());
+  CHECK(recording.reference.baseline->metric_places.size() == recording.metrics.size());
 }
 
 TEST_CASE("each run of a long session keeps its own values, in whatever order they are read") {
@@ -176,7 +176,7 @@ TEST_CASE("each run of a long session keeps its own values, in whatever order th
     session.runs.push_back(run);
   }
   const Recording recording =
-      make_recording(plan, std::move(session), Timers{}, Circumstances{}, {});
+      make_recording(plan, std::move(session), TimerResolutions{}, Circumstances{}, {});
   const auto wall_time = find_metric(recording.metrics, Role::WallTime).value();
   for (const std::size_t step : {1U, 7U, 999U})
     for (std::size_t i = 0; i < count; ++i) {

@@ -32,9 +32,9 @@ Measured one_after_the_other(const Noise& noise, noise::Source& source, std::siz
 }
 
 Ended end_of(const Measured& measured, const Case& what, std::size_t planned,
-             gate::WatchSchedule looks, bool naive) {
+             gate::LookTiming looks, bool naive) {
   gate::Schedule schedule(0.95, 1, 10, looks);
-  const auto answer_at = [&](std::size_t rounds, const gate::Levels& levels, bool last) {
+  const auto answer_at = [&](std::size_t rounds, const gate::LookErrors& levels, bool last) {
     const gate::Evidence evidence{std::span(measured.reference).first(rounds),
                                   std::span(measured.candidate).first(rounds)};
     return gate::judge(evidence, what.limit - 1.0, gate::FailsWhen::Above,
@@ -48,7 +48,7 @@ Ended end_of(const Measured& measured, const Case& what, std::size_t planned,
     if (const auto answer = answer_at(rounds, *levels, false)) return {*answer, rounds};
   }
   for (const std::size_t rounds : gate::look_rounds(planned)) {
-    const gate::Levels levels = schedule.look_as_planned(rounds, false);
+    const gate::LookErrors levels = schedule.look_as_planned(rounds, false);
     if (const auto answer = answer_at(rounds, levels, rounds == 4 * planned))
       return {*answer, rounds};
   }
@@ -87,12 +87,12 @@ Speed speed_of(const Noise& noise, const Case& what, gate::Answer right, const O
   std::vector<double> planned;
   for (std::size_t gate = 0; gate < std::max<std::size_t>(options.gates / part, 50); ++gate) {
     const Measured rounds = in_random_order(noise, source, 4 * kManyPlanned, what.truth);
-    const auto enter = [&](gate::WatchSchedule looks, std::vector<double>& into) {
+    const auto enter = [&](gate::LookTiming looks, std::vector<double>& into) {
       const Ended ended = end_of(rounds, what, kManyPlanned, looks, options.naive);
       if (ended.answer == right) into.push_back(static_cast<double>(ended.rounds));
     };
-    enter(gate::WatchSchedule::Early, early);
-    enter(gate::WatchSchedule::Planned, planned);
+    enter(gate::LookTiming::Early, early);
+    enter(gate::LookTiming::Planned, planned);
   }
   return {median_of(early), median_of(planned)};
 }

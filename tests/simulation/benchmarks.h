@@ -55,7 +55,7 @@ struct Ended {
 
 /// lauka's gate, with `planned` rounds before the first planned look.
 Ended end_of(const Measured& measured, const Case& what, std::size_t planned,
-             gate::WatchSchedule looks, bool naive);
+             gate::LookTiming looks, bool naive);
 
 constexpr std::array<std::size_t, 4> kRoundsShown{6, 10, 25, 100};
 

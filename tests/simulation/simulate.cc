@@ -44,7 +44,7 @@ Tally tally_of(const Noise& noise, const Case& what, const Options& options, boo
   tally.gates = static_cast<double>(options.gates);
   for (std::size_t gate = 0; gate < options.gates; ++gate) {
     const Measured rounds = in_random_order(noise, source, kMaxRounds, what.truth);
-    const Ended ended = end_of(rounds, what, kPlanned, gate::WatchSchedule::Early, options.naive);
+    const Ended ended = end_of(rounds, what, kPlanned, gate::LookTiming::Early, options.naive);
     tally.fail += ended.answer == gate::Answer::Fail ? 1 : 0;
     tally.pass += ended.answer == gate::Answer::Pass ? 1 : 0;
     tally.rounds += static_cast<double>(ended.rounds);
@@ -160,7 +160,7 @@ double power_of_one_look(const Options& options) {
   const auto rounds = static_cast<std::size_t>(
       std::ceil(9.2 * sigma * sigma / ((points / limit) * (points / limit))));
   const Noise noise = lognormal(sigma / std::sqrt(2.0));
-  const gate::Levels levels = gate::levels_of_one_look(0.95, 1);
+  const gate::LookErrors levels = gate::levels_of_one_look(0.95, 1);
   noise::Source source(7);
   double found = 0;
   for (std::size_t i = 0; i < options.gates; ++i) {

@@ -63,7 +63,8 @@ void simulate_steps(int trials, bool is_whole) {
               0.95)
               .steps;
       count += std::any_of(steps.begin(), steps.end(), [&](const LevelStep& step) {
-        return step.change > 0.0 && step.at + 3 >= before && step.at <= before + 3;
+        return step.change > 0.0 && step.first_point + 3 >= before &&
+               step.first_point <= before + 3;
       });
     }
     return 100.0 * count / trials;
@@ -130,7 +131,7 @@ TEST_CASE("what a person sees in fourteen commits is a step") {
     points.push_back({std::log(value), 0.0});
   const auto steps = find_steps(points, 0.95).steps;
   REQUIRE(steps.size() == 1);
-  CHECK(steps[0].at == 8);
+  CHECK(steps[0].first_point == 8);
 }
 
 TEST_CASE("steps in short series: how many are found, and how many are not there") {
@@ -193,13 +194,13 @@ TEST_CASE("a step of three standard errors is found within five commits") {
                      [&](std::size_t i) { return source.normal() + (i >= before ? 3.0 : 0.0); }),
               0.95)
               .steps;
-      if (steps.empty() || steps.back().at + 2 < before) continue;
+      if (steps.empty() || steps.back().first_point + 2 < before) continue;
       const LevelStep& step = steps.back();
       ++found;
-      if (step.at == before) ++exact;
+      if (step.first_point == before) ++exact;
       if (step.earliest <= before && before <= step.latest) ++in_range;
       if (step.bounds.low <= 3.0 && 3.0 <= step.bounds.high) ++covered;
-      CHECK(step.confirmed > step.at);
+      CHECK(step.confirming_point > step.first_point);
     }
     CHECK(found >= 0.92 * kTrials);  // 95 %, less what 200 trials leave open
     CHECK(exact >= 0.75 * found);
@@ -253,7 +254,7 @@ TEST_CASE("short series and such as never vary have no steps") {
   // change itself shows.
   const auto exact = find_steps(series(50, [](std::size_t i) { return i < 30 ? 7.0 : 7.1; }), 0.95);
   REQUIRE(exact.steps.size() == 1);
-  CHECK(exact.steps[0].at == 30);
+  CHECK(exact.steps[0].first_point == 30);
   CHECK(exact.steps[0].change == doctest::Approx(0.1));
 }
 
@@ -267,7 +268,8 @@ TEST_CASE("series without a step have one that waits for a commit in less than o
     for (const std::size_t count : {8U, 14U, 35U, 60U}) {
       int pending = 0;
       for (int i = 0; i < looks; ++i)
-        pending += find_steps(series(count, noise, kKnown), 0.95).pending.has_value() ? 1 : 0;
+        pending +=
+            find_steps(series(count, noise, kKnown), 0.95).pending_first_point.has_value() ? 1 : 0;
       CHECK(pending < looks / 50);  // 0.6 % at most in 6,000; here three standard errors more
     }
 }
@@ -278,13 +280,13 @@ TEST_CASE("a step of two points among many waits for one more, and a single poin
       return std::sin(7.0 * static_cast<double>(i)) + (i >= 40 ? 20.0 : 0.0);
     });
   };
-  CHECK_FALSE(find_steps(points(0), 0.95).pending.has_value());
-  CHECK_FALSE(find_steps(points(1), 0.95).pending.has_value());
+  CHECK_FALSE(find_steps(points(0), 0.95).pending_first_point.has_value());
+  CHECK_FALSE(find_steps(points(1), 0.95).pending_first_point.has_value());
   CHECK(find_steps(points(1), 0.95).is_last_suspected);
-  CHECK(find_steps(points(2), 0.95).pending == 40U);
+  CHECK(find_steps(points(2), 0.95).pending_first_point == 40U);
   CHECK(find_steps(points(2), 0.95).steps.empty());
   CHECK(find_steps(points(3), 0.95).steps.size() == 1);
-  CHECK_FALSE(find_steps(points(3), 0.95).pending.has_value());
+  CHECK_FALSE(find_steps(points(3), 0.95).pending_first_point.has_value());
 }
 
 }  // namespace lauka::stats

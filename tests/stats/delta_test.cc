@@ -103,7 +103,7 @@ TEST_CASE("a value of zero is no reason to drop a round: then the mean is report
   const Delta delta = at_95(reference, candidate);
   CHECK(delta.basis == Basis::Mean);
   CHECK(*delta.change == doctest::Approx(38.0 / 23.0 - 1.0));
-  CHECK(delta.mean.change == delta.change);
+  CHECK(delta.change_of_mean.change == delta.change);
 }
 
 TEST_CASE("a reference that may be zero bounds no ratio") {
@@ -169,21 +169,21 @@ TEST_CASE("rare long runs are reported for the mean, noise is not") {
   for (std::size_t round = 3; round < 100; round += 8) candidate[round] *= 3.0;
   const Delta slower = at_95(reference, candidate);
   CHECK(slower.mean_differs);
-  CHECK(*slower.mean.change > 0.1);
+  CHECK(*slower.change_of_mean.change > 0.1);
   CHECK(std::abs(*slower.change) < 0.02);
   CHECK_FALSE(at_95(candidate, candidate).mean_differs);
 }
 
 TEST_CASE("faster and slower are two faces of one interval") {
   // 1 / 0.22 = 4.545, 1 / 0.225 = 4.444 and 1 / 0.215 = 4.651.
-  const auto faster = relative_speed({-0.78, ChangeBounds{-0.785, -0.775}});
+  const auto faster = relative_speed({-0.78, IntervalEnds{-0.785, -0.775}});
   REQUIRE(faster.has_value());
   CHECK(faster->faster);
   CHECK(faster->ratio == doctest::Approx(4.5454545454).epsilon(1e-9));
   CHECK(faster->bounds->low == doctest::Approx(4.4444444444).epsilon(1e-9));
   CHECK(faster->bounds->high == doctest::Approx(4.6511627907).epsilon(1e-9));
 
-  const auto slower = relative_speed({0.25, ChangeBounds{0.24, 0.27}}).value();
+  const auto slower = relative_speed({0.25, IntervalEnds{0.24, 0.27}}).value();
   CHECK_FALSE(slower.faster);
   CHECK(slower.ratio == 1.25);
   CHECK(slower.bounds->high == 1.27);
@@ -191,14 +191,14 @@ TEST_CASE("faster and slower are two faces of one interval") {
 
 TEST_CASE("a speed is reported without an interval where the delta has none, or not at all") {
   CHECK_FALSE(relative_speed({-0.5, std::nullopt})->bounds.has_value());
-  CHECK_FALSE(relative_speed({-0.9, ChangeBounds{-1.0, -0.7}})->bounds.has_value());
+  CHECK_FALSE(relative_speed({-0.9, IntervalEnds{-1.0, -0.7}})->bounds.has_value());
   CHECK_FALSE(relative_speed({}).has_value());
   CHECK_FALSE(relative_speed({-1.0, std::nullopt}).has_value());
 }
 
 TEST_CASE("the geometric mean of changes, with the interval that their logarithms' have together") {
-  const std::vector<Change> changes = {{0.10, ChangeBounds{0.05, 0.15}},
-                                       {-0.10, ChangeBounds{-0.15, -0.05}}};
+  const std::vector<Change> changes = {{0.10, IntervalEnds{0.05, 0.15}},
+                                       {-0.10, IntervalEnds{-0.15, -0.05}}};
   const Change mean = geometric_mean(changes);
   REQUIRE(mean.change);
   REQUIRE(mean.bounds);
@@ -210,13 +210,13 @@ TEST_CASE("the geometric mean of changes, with the interval that their logarithm
 }
 
 TEST_CASE("a geometric mean lacks an interval if a change does, and a value without changes") {
-  const std::vector<Change> changes = {{0.5, ChangeBounds{0.4, 0.6}}, {0.5, std::nullopt}};
+  const std::vector<Change> changes = {{0.5, IntervalEnds{0.4, 0.6}}, {0.5, std::nullopt}};
   CHECK(*geometric_mean(changes).change == doctest::Approx(0.5));
   CHECK_FALSE(geometric_mean(changes).bounds);
-  const std::vector<Change> lost = {{0.5, ChangeBounds{0.4, 0.6}}, {-1.0, std::nullopt}};
+  const std::vector<Change> lost = {{0.5, IntervalEnds{0.4, 0.6}}, {-1.0, std::nullopt}};
   CHECK_FALSE(geometric_mean(lost).change);
   CHECK_FALSE(geometric_mean({}).change);
-  const std::vector<Change> unbounded = {{-0.5, ChangeBounds{-1.0, 0.6}}};
+  const std::vector<Change> unbounded = {{-0.5, IntervalEnds{-1.0, 0.6}}};
   CHECK_FALSE(geometric_mean(unbounded).bounds);
 }
 

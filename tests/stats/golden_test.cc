@@ -31,7 +31,7 @@ void check_change(const Change& change, const Json& delta, const Json& low, cons
   CHECK(agrees_or_neither(std::optional(change.bounds->high), high));
 }
 
-void check_tails(const Tails& tails, const Json& expected) {
+void check_tails(const TailProbabilities& tails, const Json& expected) {
   CHECK_GOLDEN(tails.above, expected.at("p_slower"));
   CHECK_GOLDEN(tails.below, expected.at("p_not_slower"));
 }
@@ -89,9 +89,9 @@ TEST_CASE("the four tests of a threshold agree with the golden cases") {
     const double ratio = 1.0 + c.at("percent").get<double>() / 100.0;
 
     const SignedRank ranks = signed_rank(reference, candidate, ratio);
-    CHECK(ranks.kept == c.at("signed_rank").at("n_eff").get<std::size_t>());
+    CHECK(ranks.ranked_rounds == c.at("signed_rank").at("n_eff").get<std::size_t>());
     CHECK_GOLDEN(ranks.positive_sum, c.at("signed_rank").at("w"));
-    CHECK((ranks.kept <= kMaxExactRanks) == c.at("signed_rank").at("exact").get<bool>());
+    CHECK((ranks.ranked_rounds <= kMaxExactRanks) == c.at("signed_rank").at("exact").get<bool>());
     check_tails(ranks.tails, c.at("signed_rank"));
 
     const MeanTest mean = paired_mean_test(reference, candidate, ratio);
@@ -153,7 +153,8 @@ TEST_CASE("deltas, and what is said of the mean, agree with the golden cases") {
     CHECK((delta.basis == Basis::Typical) == (expected.at("basis") == "typical"));
     CHECK(delta.is_significant() == expected.at("significant").get<bool>());
     if (const Json& mean = expected.at("mean_warning"); !mean.is_null()) {
-      check_change(delta.mean, mean.at("mean"), mean.at("mean_low"), mean.at("mean_high"));
+      check_change(delta.change_of_mean, mean.at("mean"), mean.at("mean_low"),
+                   mean.at("mean_high"));
       CHECK(delta.mean_differs == mean.at("warn").get<bool>());
     }
     const auto speed = relative_speed(delta);
@@ -199,7 +200,7 @@ TEST_CASE("what warnings rest on agrees with the golden cases") {
     if (modes) {
       CHECK_GOLDEN(modes->separation, expected.at("separation"));
       CHECK_GOLDEN(modes->smaller_share, expected.at("smaller_share"));
-      CHECK(modes->two == expected.at("two_modes").get<bool>());
+      CHECK(modes->is_bimodal == expected.at("two_modes").get<bool>());
     }
   }
 }

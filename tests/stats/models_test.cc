@@ -29,7 +29,7 @@ TEST_CASE("published data sets are combined as metafor combines them") {
     CHECK(is_near(all.standard_error, expected.at("standard_error")));
     CHECK(is_near(all.bounds.low, expected.at("low")));
     CHECK(is_near(all.bounds.high, expected.at("high")));
-    CHECK(is_near(all.between, expected.at("between")));
+    CHECK(is_near(all.deviation_between_machines, expected.at("between")));
     CHECK(is_near(all.heterogeneity, expected.at("heterogeneity")));
     CHECK(is_near(all.p_same, expected.at("p_same")));
   }
@@ -39,7 +39,8 @@ TEST_CASE("of several maxima of the likelihood the highest is taken") {
   const std::vector<Effect> effects = {
       {0.3871, 0.14657}, {-2.8171, 365.7406}, {7.9068, 2.81509}, {0.6017, 0.00897}};
   const auto all = combine(effects, 0.95).value();
-  CHECK(all.between * all.between == doctest::Approx(14.8).epsilon(0.01));
+  CHECK(all.deviation_between_machines * all.deviation_between_machines ==
+        doctest::Approx(14.8).epsilon(0.01));
 }
 
 TEST_CASE("the interval holds the truth as often as promised") {
@@ -69,7 +70,7 @@ TEST_CASE("one machine has its own interval; what is no number is not an effect"
   const std::vector<Effect> one = {{0.02, 0.0001}};
   const auto all = combine(one, 0.95).value();
   CHECK(all.bounds.high == doctest::Approx(0.02 + 1.959964 * 0.01));
-  CHECK(all.between == 0.0);
+  CHECK(all.deviation_between_machines == 0.0);
   CHECK_FALSE(combine({}, 0.95));
   CHECK_FALSE(combine(std::vector<Effect>{{1.0, 0.0}}, 0.95));
   CHECK_FALSE(combine(
@@ -82,8 +83,8 @@ TEST_CASE("a power law is found if there is one") {
   const auto law = fit_power_law(x, y, 0.95).value();
   CHECK(law.exponent == doctest::Approx(2.0));
   CHECK(law.factor == doctest::Approx(3.0));
-  CHECK(law.low == doctest::Approx(2.0));
-  CHECK(law.high == doctest::Approx(2.0));
+  CHECK(law.exponent_low == doctest::Approx(2.0));
+  CHECK(law.exponent_high == doctest::Approx(2.0));
   CHECK(law.r_squared == doctest::Approx(1.0));
 }
 
@@ -94,8 +95,8 @@ TEST_CASE("the exponent's interval is a slope's") {
   const auto law = fit_power_law(x, y, 0.95).value();
   CHECK(law.exponent == doctest::Approx(0.9937393340).epsilon(1e-8));
   CHECK(law.factor == doctest::Approx(1.0397787999).epsilon(1e-8));
-  CHECK(law.low == doctest::Approx(0.8861482730).epsilon(1e-6));
-  CHECK(law.high == doctest::Approx(1.1013303951).epsilon(1e-6));
+  CHECK(law.exponent_low == doctest::Approx(0.8861482730).epsilon(1e-6));
+  CHECK(law.exponent_high == doctest::Approx(1.1013303951).epsilon(1e-6));
   CHECK(law.r_squared == doctest::Approx(0.9965398004).epsilon(1e-8));
 }
 

@@ -127,7 +127,7 @@ TEST_CASE("the chance of so much is the tail at which the interval just leaves t
   const std::vector<double> reference = mixed(120);
   const std::vector<double> candidate = slower(reference);
   for (const double ratio : {1.0, 1.1, 1.15}) {
-    const Tails tails = quantile_tails(reference, candidate, true, 0.9, ratio);
+    const TailProbabilities tails = quantile_tails(reference, candidate, true, 0.9, ratio);
     REQUIRE(tails.above < 0.5);
     const auto low = [&](double tail) {
       return quantile_change(reference, candidate, true, 0.9, tail).bounds->low;

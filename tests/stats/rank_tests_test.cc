@@ -43,7 +43,7 @@ double sum_of_positive(const std::vector<double>& ranks, std::uint64_t signs) {
 }
 
 /// Both tails of W by going through all 2^m vectors of signs.
-Tails by_brute_force(const std::vector<double>& d) {
+TailProbabilities by_brute_force(const std::vector<double>& d) {
   std::vector<double> ranks(d.size());
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < d.size(); ++i) {
@@ -79,11 +79,11 @@ TEST_CASE("signed ranks are counted as going through all vectors of signs would,
   for (std::size_t count = 1; count <= 12; ++count) {
     for (int trial = 0; trial < 20; ++trial) {
       const std::vector<double> d = random_differences(source, count, trial % 2 == 0);
-      const Tails expected = by_brute_force(d);
+      const TailProbabilities expected = by_brute_force(d);
       const SignedRank ranks =
           signed_rank(std::vector<double>(count, 1.0), with_differences(d), 1.0);
       INFO(count, " rounds, trial ", trial);
-      CHECK(ranks.kept == count);
+      CHECK(ranks.ranked_rounds == count);
       CHECK(ranks.tails.above == doctest::Approx(expected.above).epsilon(1e-14));
       CHECK(ranks.tails.below == doctest::Approx(expected.below).epsilon(1e-14));
     }
@@ -105,7 +105,7 @@ TEST_CASE("rounds at the threshold decide nothing, up to rounding") {
   const std::vector<double> reference{100.0, 200.0, 300.0};
   const std::vector<double> candidate{110.0, 220.0, 330.0};
   const SignedRank ranks = signed_rank(reference, candidate, 1.0 + 10.0 / 100.0);
-  CHECK(ranks.kept == 0);
+  CHECK(ranks.ranked_rounds == 0);
   CHECK(ranks.tails.above == 1.0);
   CHECK(ranks.tails.below == 1.0);
 }
@@ -113,7 +113,7 @@ TEST_CASE("rounds at the threshold decide nothing, up to rounding") {
 TEST_CASE("a round that goes from nothing to something counts most, from nothing to nothing not") {
   const SignedRank ranks =
       signed_rank(std::vector<double>{0.0, 0.0, 4.0}, std::vector<double>{0.0, 1.0, 3.0}, 1.0);
-  CHECK(ranks.kept == 2);
+  CHECK(ranks.ranked_rounds == 2);
   CHECK(ranks.positive_sum == 2.0);
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("exchanging the commands exchanges the tails of every test") {
   for (const std::size_t count : {std::size_t{9}, std::size_t{70}}) {
     const std::vector<double> a = source.normals(count, 1.0, 0.05);
     const std::vector<double> b = source.normals(count, 1.02, 0.05);
-    const auto check = [](const Tails& there, const Tails& back) {
+    const auto check = [](const TailProbabilities& there, const TailProbabilities& back) {
       CHECK(there.above == doctest::Approx(back.below).epsilon(1e-12));
       CHECK(there.below == doctest::Approx(back.above).epsilon(1e-12));
     };
@@ -180,13 +180,13 @@ TEST_CASE("the tails of a rank sum agree with all draws of the later sample") {
   const auto tails = [](std::vector<double> earlier, std::vector<double> later) {
     return rank_sum_tails(earlier, later);
   };
-  const Tails apart = tails({1, 2, 3, 4, 5}, {6, 7, 8});
+  const TailProbabilities apart = tails({1, 2, 3, 4, 5}, {6, 7, 8});
   CHECK(apart.above == doctest::Approx(1.0 / 56));
   CHECK(apart.below == doctest::Approx(1.0));
-  const Tails tied = tails({3, 1, 2, 2, 5}, {2, 4, 4});
+  const TailProbabilities tied = tails({3, 1, 2, 2, 5}, {2, 4, 4});
   CHECK(tied.above == doctest::Approx(16.0 / 56));
   CHECK(tied.below == doctest::Approx(46.0 / 56));
-  const Tails lower = tails({-1, -2, 0.5}, {-3, -2});
+  const TailProbabilities lower = tails({-1, -2, 0.5}, {-3, -2});
   CHECK(lower.above == doctest::Approx(1.0));
   CHECK(lower.below == doctest::Approx(0.2));
 }

@@ -42,14 +42,14 @@ TEST_CASE("deltas and ratios of rounds that resemble each other agree with the g
     const std::vector<double> candidate = golden::series(c, "candidate");
     const bool paired = c.at("paired");
     const Delta delta = estimate_delta(reference, candidate, paired, tails_of(0.95));
-    REQUIRE((delta.basis == Basis::Typical && delta.bounds && delta.mean.bounds));
+    REQUIRE((delta.basis == Basis::Typical && delta.bounds && delta.change_of_mean.bounds));
     CHECK_GOLDEN(delta.widening, c.at("widening"));
     CHECK_GOLDEN(*delta.change, c.at("change"));
     CHECK_GOLDEN(delta.bounds->low, c.at("low"));
     CHECK_GOLDEN(delta.bounds->high, c.at("high"));
-    CHECK_GOLDEN(*delta.mean.change, c.at("mean")[0]);
-    CHECK_GOLDEN(delta.mean.bounds->low, c.at("mean")[1]);
-    CHECK_GOLDEN(delta.mean.bounds->high, c.at("mean")[2]);
+    CHECK_GOLDEN(*delta.change_of_mean.change, c.at("mean")[0]);
+    CHECK_GOLDEN(delta.change_of_mean.bounds->low, c.at("mean")[1]);
+    CHECK_GOLDEN(delta.change_of_mean.bounds->high, c.at("mean")[2]);
     const auto ratio = log_ratio(reference, candidate, paired);
     REQUIRE((ratio && ratio->error));
     CHECK_GOLDEN(ratio->value, c.at("log_ratio"));
@@ -65,15 +65,16 @@ TEST_CASE("a boundary that is moved as far as an interval agrees with the golden
     const std::vector<double> candidate = golden::series(c, "candidate");
     const Widening widening = widening_of(reference, candidate, true);
     const Json& expected = c.at("p_slower_at_2_percent");
-    CHECK_GOLDEN(widened(signed_rank(reference, candidate, 1.02).tails, widening.of_rounds).above,
-                 expected.at("ranks"));
+    CHECK_GOLDEN(
+        widen_tails(signed_rank(reference, candidate, 1.02).tails, widening.of_rounds).above,
+        expected.at("ranks"));
     CHECK_GOLDEN(paired_mean_test(reference, candidate, 1.02, widening).tails.above,
                  expected.at("mean"));
   }
 }
 
 TEST_CASE("certain tails stay certain however far a boundary moves") {
-  const Tails tails = widened({.above = 0.0, .below = 1.0}, 3.0);
+  const TailProbabilities tails = widen_tails({.above = 0.0, .below = 1.0}, 3.0);
   CHECK(tails.above == 0.0);
   CHECK(tails.below == 1.0);
 }

@@ -186,11 +186,11 @@ TEST_CASE("two values are infinitely apart, but may be two ticks; others are two
   CHECK(modes.high_mean == 2.0);
   CHECK(modes.separation == std::numeric_limits<double>::infinity());
   CHECK(modes.smaller_share == 0.2);
-  CHECK_FALSE(modes.two);
+  CHECK_FALSE(modes.is_bimodal);
   series[1] = 1.1;
-  CHECK(two_modes(series)->two);
+  CHECK(two_modes(series)->is_bimodal);
   series[0] = 1.0;
-  CHECK_FALSE(two_modes(series)->two);
+  CHECK_FALSE(two_modes(series)->is_bimodal);
 }
 
 TEST_CASE("quiet noise warns of next to nothing") {
@@ -202,7 +202,7 @@ TEST_CASE("quiet noise warns of next to nothing") {
     warnings += severe_outliers(series).many ? 1 : 0;
     warnings += slow_noise(series)->slow ? 1 : 0;
     warnings += drift(series)->drifting ? 1 : 0;
-    warnings += two_modes(series)->two ? 1 : 0;
+    warnings += two_modes(series)->is_bimodal ? 1 : 0;
   }
   INFO(warnings);
   CHECK(warnings <= 0.005 * kSteadinessTrials);  // five kinds at one in a thousand each

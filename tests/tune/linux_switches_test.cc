@@ -30,8 +30,8 @@ SharedFields shape_of(const std::string& name) {
 std::string cpus_text(const SharedFields& shape, const TuneRequest& request = {}) {
   FakeMachine machine(shape.tree);
   const CpuChoice cpus = own_cpus_of(machine, shape.fastest, request);
-  if (cpus.commands.empty()) return cpus.why_not;
-  return cpu_list_text(cpus.commands) + " | " + cpu_list_text(cpus.rest);
+  if (cpus.command_cpus.empty()) return cpus.why_not;
+  return cpu_list_text(cpus.command_cpus) + " | " + cpu_list_text(cpus.other_cpus);
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ TEST_CASE("the commands get whole cores of the fastest kind and of one node, not
 
 TEST_CASE("a core that lauka may use half of is not chosen") {
   FakeMachine machine(intel_hybrid());
-  CHECK(cpu_list_text(must(choose_cpus(machine, {}, {{0, 1, 2, 4, 5}, {}})).commands) == "4-5");
+  CHECK(cpu_list_text(must(choose_cpus(machine, {}, {{0, 1, 2, 4, 5}, {}})).command_cpus) == "4-5");
 }
 
 TEST_CASE("CPUs that are given are taken, if they are there and leave one") {
@@ -57,7 +57,7 @@ TEST_CASE("CPUs that are given are taken, if they are there and leave one") {
   const CpuFacts facts{.allowed = {0, 1, 2, 3, 4, 5, 6}};
   const auto said = [&](const std::vector<std::uint32_t>& cpus) {
     const auto choice = choose_cpus(machine, {.cpus = cpus}, facts);
-    return choice ? cpu_list_text(choice->commands) + " | " + cpu_list_text(choice->rest)
+    return choice ? cpu_list_text(choice->command_cpus) + " | " + cpu_list_text(choice->other_cpus)
                   : choice.error().line();
   };
   CHECK(said({1, 5}) == "1,5 | 0,2-4,6-7");
@@ -125,8 +125,8 @@ TEST_CASE("what a machine does not have is said") {
 TEST_CASE("a boost of each policy comes before the one of all") {
   FakeMachine machine(amd_with_boost());
   std::vector<std::string> paths;
-  for (const FoundSetting& one : find_settings(machine, {}, {}))
-    if (one.row->name == "turbo") paths.push_back(one.path + " " + one.now);
+  for (const SettingState& one : find_settings(machine, {}, {}))
+    if (one.row->name == "turbo") paths.push_back(one.path + " " + one.current_value);
   CHECK(paths == std::vector<std::string>{"/sys/devices/system/cpu/cpufreq/policy0/boost 1",
                                           "/sys/devices/system/cpu/cpufreq/policy1/boost 0",
                                           "/sys/devices/system/cpu/cpufreq/policy2/boost 1",
@@ -146,7 +146,7 @@ TEST_CASE("a setting that may not be written says so") {
   machine.refused["not writable /proc/sys/kernel/numa_balancing"] = EROFS;
   const auto found = find_settings(machine, {}, {});
   const auto numa =
-      std::ranges::find(found, "numa", [](const FoundSetting& one) { return one.row->name; });
+      std::ranges::find(found, "numa", [](const SettingState& one) { return one.row->name; });
   REQUIRE(numa != found.end());
   CHECK(numa->why_not == "Read-only file system");
   CHECK_FALSE(numa->changes());
@@ -156,8 +156,8 @@ TEST_CASE("without CPUs of the commands' own, interrupts stay where they are") {
   FakeMachine machine(arm_server());
   const TuneRequest request{.choices = {{"cpus", false}}};
   const CpuChoice cpus = own_cpus_of(machine, {}, request);
-  CHECK(cpus.commands.empty());
-  for (const FoundSetting& one : find_settings(machine, request, cpus)) {
+  CHECK(cpus.command_cpus.empty());
+  for (const SettingState& one : find_settings(machine, request, cpus)) {
     const std::string_view name = one.row->name;
     if (name == "irqs" || name == "workqueues" || name == "partition") CHECK_FALSE(one.changes());
   }
@@ -171,8 +171,8 @@ TEST_CASE("interrupts that other CPUs handle already, and CPUs beyond 32, are le
   tree["/proc/irq/default_smp_affinity"] = "00000001,000000f1\n";
   FakeMachine machine(tree);
   std::vector<std::string> irqs;
-  for (const FoundSetting& one : find_settings(machine, {}, {{4, 5, 6, 7}, {0, 1, 2, 3, 32}, ""}))
-    if (one.row->name == "irqs") irqs.push_back(one.now + " -> " + one.wanted);
+  for (const SettingState& one : find_settings(machine, {}, {{4, 5, 6, 7}, {0, 1, 2, 3, 32}, ""}))
+    if (one.row->name == "irqs") irqs.push_back(one.current_value + " -> " + one.wanted);
   CHECK(irqs == std::vector<std::string>{"1,000000f1 -> 1,00000001", "0-7 -> 0-3", "1-2 -> 1-2",
                                          "3-5 -> 3", "5 -> 0-3,32"});
 }
@@ -181,7 +181,7 @@ TEST_CASE("only the paths of the table are lauka's to write") {
   for (const SharedFields& shape : shapes()) {
     FakeMachine machine(shape.tree);
     const CpuChoice cpus = own_cpus_of(machine, shape.fastest);
-    for (const FoundSetting& one : find_settings(machine, kAllSwitches, cpus))
+    for (const SettingState& one : find_settings(machine, kAllSwitches, cpus))
       if (!one.path.empty()) CHECK(find_switch(one.path) == one.row);
   }
   for (const char* const path :

@@ -34,7 +34,7 @@ std::string refusal(FakeMachine& machine) {
 }
 
 bool is_not_possible(const TuningSession& tuned, const UntunedSwitch& one) {
-  const auto& all = tuned.in_force().untuned;
+  const auto& all = tuned.in_force().failed_switches;
   return std::ranges::find(all, one) != all.end();
 }
 
@@ -79,9 +79,9 @@ class Watch {
   ~Watch() { std::filesystem::remove(log_); }
 
   std::size_t strange(const FakeMachine::Tree& first,
-                      const std::vector<FoundSetting>& found) const {
+                      const std::vector<SettingState>& found) const {
     std::set<std::string> known;
-    for (const FoundSetting& one : found) {
+    for (const SettingState& one : found) {
       known.insert(one.path + ' ' + one.wanted);
       if (first.contains(one.path) && parse_value(one.row->form, first.at(one.path)))
         known.insert(one.path + ' ' + *parse_value(one.row->form, first.at(one.path)));
@@ -107,7 +107,7 @@ void recover(FakeMachine& machine, bool by_tuning, const CpuChoice& cpus) {
   if (by_tuning)
     must(TuningSession::begin(machine, kAllSwitches, cpus));
   else
-    static_cast<void>(restore_left(machine));
+    static_cast<void>(restore_leftover_settings(machine));
 }
 
 /// Kills lauka at every step of tuning and restoring, and if `twice`, also the next one at every
@@ -176,7 +176,7 @@ TEST_CASE("the machine is tuned as long as Tuned is there") {
     CHECK(tuning.switched[0] == TunedSwitch{"cpus", "any", "1", 1});
     CHECK(tuning.switched[1] == TunedSwitch{"irqs", "3; 0-1", "1; 0", 5});
     CHECK(is_not_possible(*tuned, {"governor", "not here"}));
-    CHECK(tuned->group().empty());
+    CHECK(tuned->own_cpus_group_file().empty());
     CHECK(machine.get("/run/lauka/journal").starts_with("lauka-tune-1 boot-1 4242\n/proc/irq/"));
   }
   CHECK(machine.tree() == first);
@@ -187,7 +187,7 @@ TEST_CASE("commands join a partition of their own, which is gone afterwards with
   const auto first = machine.tree();
   {
     const auto tuned = tune(machine);
-    CHECK(tuned->group() == "/sys/fs/cgroup/lauka-tune/cgroup.procs");
+    CHECK(tuned->own_cpus_group_file() == "/sys/fs/cgroup/lauka-tune/cgroup.procs");
     CHECK(machine.get("/sys/fs/cgroup/lauka-tune/cpuset.cpus") == "4-7\n");
     CHECK(machine.get("/sys/fs/cgroup/lauka-tune/cpuset.cpus.partition") == "root\n");
     CHECK(machine.get("/sys/fs/cgroup/cgroup.subtree_control") == "cpuset cpu memory\n");
@@ -202,7 +202,7 @@ TEST_CASE("commands join a partition of their own, which is gone afterwards with
     if (path.ends_with("user.slice/cgroup.procs") && pid == "18")
       busy.put("/sys/fs/cgroup/lauka-tune/cgroup.procs", "");
   };
-  CHECK(tuned->restore().failed.empty());
+  CHECK(tuned->restore().failure_messages.empty());
   CHECK(busy.get("/sys/fs/cgroup/user.slice/cgroup.procs") == "17\n18\n");
   CHECK(busy.list("/sys/fs/cgroup/lauka-tune").empty());
 }
@@ -211,10 +211,10 @@ TEST_CASE("a partition that the kernel does not grant is removed, and the rest i
   FakeMachine machine(arm_server());
   machine.partitions_are_valid = false;
   const auto tuned = tune(machine);
-  CHECK(tuned->group().empty());
+  CHECK(tuned->own_cpus_group_file().empty());
   CHECK(machine.list("/sys/fs/cgroup/lauka-tune").empty());
-  CHECK(std::ranges::find(tuned->in_force().untuned, "partition", &UntunedSwitch::name) !=
-        tuned->in_force().untuned.end());
+  CHECK(std::ranges::find(tuned->in_force().failed_switches, "partition", &UntunedSwitch::name) !=
+        tuned->in_force().failed_switches.end());
   CHECK(machine.get("/proc/sys/vm/swappiness") == "0\n");
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("what the kernel refuses, or makes something else of, is reported and 
   CHECK(is_not_possible(*tuned, {"irqs", "/proc/irq/9/smp_affinity_list: Input/output error"}));
   CHECK(is_not_possible(*tuned, {"swap", "/proc/sys/vm/swappiness: Invalid argument"}));
   machine.stores_other_value = false;
-  CHECK(tuned->restore().failed.empty());
+  CHECK(tuned->restore().failure_messages.empty());
   CHECK(machine.get("/proc/irq/9/smp_affinity_list") == "0-1\n");
 }
 
@@ -240,7 +240,7 @@ TEST_CASE("a value that another program changed is left alone and reported") {
   machine.put("/proc/sys/vm/swappiness", "30\n");
   machine.put("/proc/irq/9/smp_affinity_list", "2\n");
   const RestoreResult& restored = tuned->restore();
-  CHECK(restored.changed ==
+  CHECK(restored.foreign_change_messages ==
         std::vector<std::string>{
             "/proc/sys/vm/swappiness was changed to 30 by another program and is left so (it was "
             "60)",
@@ -259,7 +259,7 @@ TEST_CASE("a setting that has gone meanwhile is not made again") {
   FakeMachine machine(virtual_machine());
   const auto tuned = tune(machine);
   std::filesystem::remove_all(machine.root() + "/proc/irq/121");
-  CHECK(tuned->restore().failed.empty());
+  CHECK(tuned->restore().failure_messages.empty());
   CHECK(machine.list("/proc/irq/121").empty());
 }
 
@@ -275,7 +275,7 @@ TEST_CASE("between blocks the machine is as before, with lock and journal kept")
   CHECK(refusal(machine).starts_with("another lauka (process 4242) has tuned this machine; "));
   tuned->go_on();
   CHECK(machine.tree() == during);
-  CHECK(tuned->restore().settings == 11);
+  CHECK(tuned->restore().restored_count == 11);
   CHECK(machine.tree() == first);
 }
 
@@ -287,7 +287,7 @@ TEST_CASE("what another program changes between blocks is left alone and reporte
   machine.refused["/proc/sys/kernel/timer_migration"] = EIO;
   tuned->go_on();
   CHECK(machine.get("/proc/sys/vm/swappiness") == "7\n");
-  const std::vector<std::string>& changed = tuned->restore().changed;
+  const std::vector<std::string>& changed = tuned->restore().foreign_change_messages;
   REQUIRE(changed.size() == 2);
   check_order(changed[0], {"/proc/sys/vm/swappiness ", " 7 ", " 60)"});
   CHECK(changed[1] == "cannot tune /proc/sys/kernel/timer_migration again: Input/output error");
@@ -298,7 +298,7 @@ TEST_CASE("what cannot be restored stays in the journal until it can be") {
   {
     const auto tuned = tune(machine);
     machine.refused["/proc/sys/kernel/timer_migration"] = EACCES;
-    CHECK(tuned->restore().failed ==
+    CHECK(tuned->restore().failure_messages ==
           std::vector<std::string>{
               "cannot restore /proc/sys/kernel/timer_migration to 1: Permission denied"});
   }
@@ -306,7 +306,7 @@ TEST_CASE("what cannot be restored stays in the journal until it can be") {
   check_order(refusal(machine),
               {"earlier", "/proc/sys/kernel/timer_migration ", "; ", " /run/lauka"});
   machine.refused.clear();
-  CHECK(must(restore_left(machine))->settings == 1);
+  CHECK(must(restore_leftover_settings(machine))->restored_count == 1);
   CHECK(machine.get("/proc/sys/kernel/timer_migration") == "1\n");
   CHECK(machine.list("/run").empty());
 }
@@ -314,14 +314,14 @@ TEST_CASE("what cannot be restored stays in the journal until it can be") {
 TEST_CASE("one lauka tunes at a time; a second one is refused with the holder's name") {
   FakeMachine machine(virtual_machine());
   const auto tuned = tune(machine);
-  CHECK(holder(machine) == 4242);
+  CHECK(journal_writer_pid(machine) == 4242);
   const auto before = machine.tree();
   const bool died = killed_in_child(machine, -1, [&] {
     machine.pid = 4242;
     const bool is_refused =
         refusal(machine) ==
         "another lauka (process 4242) has tuned this machine; wait until it has ended";
-    if (!is_refused || must(restore_left(machine)).has_value()) _exit(1);
+    if (!is_refused || must(restore_leftover_settings(machine)).has_value()) _exit(1);
   });
   CHECK_FALSE(died);
   CHECK(machine.tree() == before);
@@ -335,13 +335,13 @@ TEST_CASE("a lauka that is killed is restored by its launcher, which waits for i
   // The launcher's end of the socket may close before the lock is given up.
   killed_in_child(machine, -1, [&] {
     machine.pid = 4243;
-    restore_after(machine, 4243);  // of another lauka, so nothing
+    restore_if_written_by(machine, 4243);  // of another lauka, so nothing
   });
   CHECK(machine.tree() == while_tuned);
   machine.unlock();  // as the system does
-  restore_after(machine, 4242);
+  restore_if_written_by(machine, 4242);
   CHECK(machine.tree() == first);
-  CHECK(tuned->restore().settings == 0);  // nothing is left
+  CHECK(tuned->restore().restored_count == 0);  // nothing is left
 }
 
 TEST_CASE("a journal of an earlier boot is dropped") {
@@ -349,7 +349,7 @@ TEST_CASE("a journal of an earlier boot is dropped") {
   static_cast<void>(killed_in_child(machine, 12, [&] { tune_and_restore(machine, {}); }));
   REQUIRE(machine.get("/proc/sys/kernel/timer_migration") == "0\n");
   machine.put("/proc/sys/kernel/random/boot_id", "boot-2\n");
-  CHECK(must(restore_left(machine))->settings == 0);
+  CHECK(must(restore_leftover_settings(machine))->restored_count == 0);
   CHECK(machine.get("/proc/sys/kernel/timer_migration") == "0\n");
   CHECK(machine.list("/run").empty());
 }
@@ -393,7 +393,7 @@ TEST_CASE("half a journal means that nothing was changed") {
   REQUIRE(killed_in_child(machine, 3, [&] { tune_and_restore(machine, cpus); }));
   machine.tears_journal = false;
   CHECK_FALSE(machine.get("/run/lauka/journal").ends_with("end\n"));
-  CHECK(must(restore_left(machine)).has_value());
+  CHECK(must(restore_leftover_settings(machine)).has_value());
   CHECK(machine.tree() == first);
 }
 
@@ -407,7 +407,7 @@ TEST_CASE("a journal of 1,800 interrupts is restored to its end") {
   }
   REQUIRE(journal_text(journal).size() > 65536);
   machine.put("/run/lauka/journal", journal_text(journal));
-  CHECK(must(restore_left(machine))->settings == 1800);
+  CHECK(must(restore_leftover_settings(machine))->restored_count == 1800);
   CHECK(machine.get("/proc/irq/2799/smp_affinity_list") == "0-1\n");
   CHECK(machine.list("/run").empty());
 }
@@ -419,7 +419,7 @@ TEST_CASE("a journal that cannot be read whole stays, and is refused with the re
     FakeMachine machine(virtual_machine());
     std::filesystem::create_directories(machine.root() + "/run/lauka");
     make(machine);
-    const auto left = restore_left(machine);
+    const auto left = restore_leftover_settings(machine);
     REQUIRE_FALSE(left);
     CHECK(has(left.error().what, reason));
     CHECK(has(left.error().what, journal));

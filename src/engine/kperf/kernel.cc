@@ -121,15 +121,15 @@ int Kernel::set_thread_counting(std::uint32_t classes) const {
                     : set("kpc.thread_counting", classes);
 }
 
-std::uint32_t Kernel::counting() const {
+std::uint32_t Kernel::counting_classes() const {
   if (framework_) return framework_->kpc_get_counting();
-  return number("kpc.counting").value_or(0);
+  return read_sysctl_number("kpc.counting").value_or(0);
 }
 
-std::uint32_t Kernel::thread_counting() const {
+std::uint32_t Kernel::thread_counting_classes() const {
   constexpr std::uint32_t refused = 0xffffffff;
   const std::uint32_t classes = framework_ ? framework_->kpc_get_thread_counting()
-                                           : number("kpc.thread_counting").value_or(0);
+                                           : read_sysctl_number("kpc.thread_counting").value_or(0);
   return classes == refused ? 0 : classes;
 }
 
@@ -144,9 +144,9 @@ int Kernel::machine_counters(std::size_t cpus, std::vector<std::uint64_t>& value
   return error;
 }
 
-int Kernel::set_count(const char* name) const {
+int Kernel::raise_to_one(const char* name) const {
   const int error = set(name, std::uint32_t{1});
-  return error == EINVAL && number(name).value_or(0) >= 1 ? 0 : error;
+  return error == EINVAL && read_sysctl_number(name).value_or(0) >= 1 ? 0 : error;
 }
 
 int Kernel::set_action(std::uint32_t action, std::uint32_t samplers) const {
@@ -174,7 +174,7 @@ int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
   if (calls_.mach_timebase_info(&timebase) != 0 || timebase.numerator == 0) return EINVAL;
   const std::uint64_t ticks = period_ns * timebase.denominator / timebase.numerator;
   constexpr std::uint64_t timer = 0;
-  int error = set_count("kperf.timer.count");
+  int error = raise_to_one("kperf.timer.count");
   if (error == 0) error = set("kperf.timer.period", std::array{timer, ticks});
   // Must come before kperf.timer.pet_timer, which takes over the timer's present action.
   if (error == 0) error = set("kperf.timer.action", std::array<std::uint64_t, 2>{timer, action});
@@ -190,7 +190,7 @@ int Kernel::trigger_at_thread_end(std::uint32_t action) const {
   return set("kperf.kdebug.action", action);
 }
 
-std::optional<std::uint32_t> Kernel::number(const char* name) const {
+std::optional<std::uint32_t> Kernel::read_sysctl_number(const char* name) const {
   std::uint32_t value = 0;
   if (get(name, value) != 0) return std::nullopt;
   return value;
@@ -204,8 +204,8 @@ std::string Kernel::owner_of_tracing() const {
   // A process that traces in the background gives way. The kernel keeps the id of a process that
   // has ended.
   constexpr std::uint32_t foreground = 1;
-  if (number("ktrace.state").value_or(0) != foreground) return "";
-  const auto pid = static_cast<std::int32_t>(number("ktrace.owning_pid").value_or(0));
+  if (read_sysctl_number("ktrace.state").value_or(0) != foreground) return "";
+  const auto pid = static_cast<std::int32_t>(read_sysctl_number("ktrace.owning_pid").value_or(0));
   std::array<char, 256> bytes{};
   if (pid <= 0 || calls_.proc_name(pid, bytes.data(), bytes.size() - 1) <= 0) return "";
   return fmt::format("{} (process {})", bytes.data(), pid);
@@ -219,7 +219,7 @@ Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel) {
     case ENOTSUP:
       return {"this kernel has no counters, as in a virtual machine", ""};
     case EACCES:
-      if (asked != KernelRequest::Force) break;
+      if (asked != KernelRequest::TakeCounters) break;
       return {"another process, such as Instruments, holds the counters", "quit it"};
     case EBUSY:
       if (asked != KernelRequest::Trace)
@@ -256,11 +256,11 @@ int Trace::set_up(std::uint32_t records) {
   call_with_value(os::kKdSetFlags, static_cast<int>(kKdebugNoCoprocessors));
   int error = call_with_value(os::kKdSetBuf, static_cast<int>(records));
   if (error == 0) error = call(os::kKdSetup, nullptr, &nothing);
-  if (error == 0) error = let_in();
+  if (error == 0) error = set_record_filter();
   return error != 0 ? error : call_with_value(os::kKdEnable, 1);
 }
 
-int Trace::let_in() const {
+int Trace::set_record_filter() const {
   KdebugFilter exact{kKdebugValueCheck,
                      {kThreadTerminatePid, kThreadCountersData, kNewThread, kExec}};
   std::size_t bytes = sizeof exact;
@@ -329,9 +329,9 @@ Result<void> Claim::take_counters() {
     return explain_refusal(asked, error, kernel_);
   };
   static_cast<void>(std::atexit(give_back_held));
-  os::on_sudden_end(give_back_held);
-  if (const int error = hold(); error != 0) return refused(KernelRequest::Force, error);
-  had_leftovers_ = kernel_.thread_counting() != 0 || kernel_.counting() != 0;
+  os::set_final_action(give_back_held);
+  if (const int error = hold(); error != 0) return refused(KernelRequest::TakeCounters, error);
+  had_leftovers_ = kernel_.thread_counting_classes() != 0 || kernel_.counting_classes() != 0;
   if (const int error = kernel_.set_thread_counting(0); error == EPERM || error == EBUSY)
     return refused(KernelRequest::Count, error);
   kernel_.set_counting(0);
@@ -345,7 +345,7 @@ int Claim::program(std::span<const std::uint64_t> words, bool by_thread) {
   if (const int error = kernel_.set_thread_counting(by_thread ? classes_ : 0); error != 0)
     return error;
   values_ = kernel_.counter_count(classes_);
-  return values_ == kFixedCounters + words_.size() && is_as_programmed() ? 0 : EAGAIN;
+  return values_ == kFixedCounterCount + words_.size() && is_as_programmed() ? 0 : EAGAIN;
 }
 
 int Claim::try_words(std::span<const std::uint64_t> words) {
@@ -378,8 +378,8 @@ bool Claim::has_words() const {
 }
 
 bool Claim::is_as_programmed() const {
-  return kernel_.counting() == classes_ &&
-         kernel_.thread_counting() == (by_thread_ ? classes_ : 0) && has_words();
+  return kernel_.counting_classes() == classes_ &&
+         kernel_.thread_counting_classes() == (by_thread_ ? classes_ : 0) && has_words();
 }
 
 int Claim::start_sampling(const Sampling& sampling) {
@@ -392,11 +392,11 @@ int Claim::start_sampling(const Sampling& sampling) {
 }
 
 int Claim::begin_sampling(const Sampling& sampling) {
-  int error = kernel_.set_count("kperf.action.count");
+  int error = kernel_.raise_to_one("kperf.action.count");
   if (error == 0) error = kernel_.set_action(kAction, kSampleThreadCounters);
-  if (error == 0 && sampling.at_exit) error = kernel_.trigger_at_thread_end(kAction);
+  if (error == 0 && sampling.samples_ending_threads) error = kernel_.trigger_at_thread_end(kAction);
   if (error == 0 && sampling.period_ns) error = kernel_.start_pet(*sampling.period_ns, kAction);
-  if (error == 0) error = trace_.set_up(sampling.records);
+  if (error == 0) error = trace_.set_up(sampling.trace_records);
   return error != 0 ? error : kernel_.set_sampling(true);
 }
 

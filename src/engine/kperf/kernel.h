@@ -25,8 +25,8 @@ inline constexpr std::uint64_t kAllCpus = 0x80000000;
 
 /// Index of the instruction count among a sample's values.
 inline constexpr std::size_t kInstructionsValue = 1;
-inline constexpr std::size_t kFixedCounters = 2;
-inline constexpr std::size_t kConfigurableCounters = 8;
+inline constexpr std::size_t kFixedCounterCount = 2;
+inline constexpr std::size_t kConfigurableCounterCount = 8;
 inline constexpr std::size_t kMaxUserCounters = 32;
 
 inline constexpr std::uint64_t kSelectorBits = 0xffff;
@@ -120,7 +120,7 @@ class Kernel {
   /// Returns the name of a function that kperf.framework lacks, or "kperf.framework" if it cannot
   /// be loaded; nullopt if nothing is missing. If something is missing, sysctls replace the
   /// framework.
-  const std::optional<std::string>& missing() const { return missing_; }
+  const std::optional<std::string>& missing_function() const { return missing_; }
 
   /// False if the kernel reports that there are no hardware counters, as in a virtual machine.
   bool has_counters() const;
@@ -131,15 +131,15 @@ class Kernel {
   int get_words(std::vector<std::uint64_t>& words) const;
   int set_counting(std::uint32_t classes) const;
   int set_thread_counting(std::uint32_t classes) const;
-  std::uint32_t counting() const;
-  std::uint32_t thread_counting() const;
+  std::uint32_t counting_classes() const;
+  std::uint32_t thread_counting_classes() const;
   /// Reads the fixed and configurable counters of each CPU, CPU after CPU. Reads fewer values while
   /// a CPU is offline. `cpus`: largest number of CPUs.
   int machine_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const;
 
   /// Sets the sysctl `name`, a number of actions or timers, to 1. Succeeds also if the kernel
   /// refuses because the number is larger.
-  int set_count(const char* name) const;
+  int raise_to_one(const char* name) const;
   int set_action(std::uint32_t action, std::uint32_t samplers) const;
   int set_sampling(bool on) const;
   int reset_sampling() const;
@@ -150,7 +150,7 @@ class Kernel {
   int trigger_at_thread_end(std::uint32_t action) const;
 
   /// Reads the sysctl `name`; nullopt if it cannot be read.
-  std::optional<std::uint32_t> number(const char* name) const;
+  std::optional<std::uint32_t> read_sysctl_number(const char* name) const;
   std::string text(const char* name) const;
   /// Returns the process that holds the tracing: "Instruments (process 77)". Empty if no such
   /// process is known.
@@ -169,7 +169,7 @@ class Kernel {
 };
 
 enum class KernelRequest : unsigned char {
-  Force,
+  TakeCounters,
   Count,
   Trace,
 };
@@ -203,7 +203,7 @@ class Trace {
   KdebugInfo info() const;
 
  private:
-  int let_in() const;
+  int set_record_filter() const;
   int call(int operation, void* value, std::size_t* length) const;
   int call_with_value(int operation, int value) const;
 
@@ -218,16 +218,16 @@ std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask
                                            std::uint32_t count);
 
 struct Sampling {
-  bool at_exit = true;                       ///< true: each thread is sampled as it ends
+  bool samples_ending_threads = true;        ///< true: each thread is sampled as it ends
   std::optional<std::uint64_t> period_ns{};  ///< nanoseconds between samples of running threads;
                                              ///< nullopt: running threads are not sampled
-  std::uint32_t records = 0;                 ///< size of the trace's buffer, in records
+  std::uint32_t trace_records = 0;           ///< size of the trace's buffer, in records
 };
 
 /// Owns what counting takes from the system: counters, sampling and the trace. Releases everything
 /// when destroyed; after take_counters(), also at exit() and when a repeated signal ends lauka at
-/// once (os::on_sudden_end). Only one claim of a process can hold the counters: a claim that takes
-/// them makes the other claim release them.
+/// once (os::set_final_action). Only one claim of a process can hold the counters: a claim that
+/// takes them makes the other claim release them.
 class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
@@ -257,7 +257,7 @@ class Claim : NonCopyable {
   bool is_as_programmed() const;
 
   /// Returns the number of values in a sample; 0 before program().
-  std::size_t values() const { return values_; }
+  std::size_t values_per_sample() const { return values_; }
 
   /// Starts or restarts sampling. Returns 0 or an errno.
   int start_sampling(const Sampling& sampling);

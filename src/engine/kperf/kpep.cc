@@ -547,7 +547,7 @@ Error of_file(const std::string& path, const Error& error) {
 
 }  // namespace
 
-std::size_t place_among(CounterMask counters, unsigned counter) {
+std::size_t rank_of_counter(CounterMask counters, unsigned counter) {
   return static_cast<std::size_t>(std::popcount(counters & ((CounterMask{1} << counter) - 1)));
 }
 
@@ -589,7 +589,7 @@ Result<KpepDatabase> load_kpep(const std::string& path) {
   return database;
 }
 
-std::string cpu_name(std::uint32_t type, std::uint32_t subtype, std::uint32_t family) {
+std::string kpep_name_of_cpu(std::uint32_t type, std::uint32_t subtype, std::uint32_t family) {
   return fmt::format("cpu_{:x}_{:x}_{:x}", type, subtype, family);
 }
 

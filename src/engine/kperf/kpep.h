@@ -42,7 +42,7 @@ using CounterMask = std::uint32_t;
 inline constexpr unsigned kMaxChipCounters = 16;
 
 /// Returns how many of `counters` have a number below `counter`.
-std::size_t place_among(CounterMask counters, unsigned counter);
+std::size_t rank_of_counter(CounterMask counters, unsigned counter);
 
 /// Lists counters for messages: "PMC2 and PMC5-7"; "no counter" if empty.
 std::string counters_in_words(CounterMask counters);
@@ -80,7 +80,7 @@ Result<KpepDatabase> load_kpep(const std::string& path);
 
 /// Returns the name of a processor's database, "cpu_100000c_2_1b588bb3". Arguments: hw.cputype,
 /// hw.cpusubtype and hw.cpufamily.
-std::string cpu_name(std::uint32_t type, std::uint32_t subtype, std::uint32_t family);
+std::string kpep_name_of_cpu(std::uint32_t type, std::uint32_t subtype, std::uint32_t family);
 
 /// Returns the paths at which the database for the processor `cpu` may be, the preferred path
 /// first.

@@ -41,9 +41,9 @@ class KperfCounting final : public ArmedPass {
   std::size_t runs_at_once() const override { return 1; }
   std::vector<os::RunObserver*> watches() override { return {&watch_}; }
 
-  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+  CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
     RunValues run = strategy_.finish(ended);
-    Counted counted;
+    CountsOfRun counted;
     for (const CountSource& place : places_) {
       const bool is_free = place.accounted != nullptr;
       counted.counts.push_back(is_free ? place.accounted->read(ended)
@@ -53,7 +53,7 @@ class KperfCounting final : public ArmedPass {
         counted.own_process_counts.push_back(is_free ? std::nullopt
                                                      : value_at(place, run.own_process_counts));
     }
-    counted.missing = std::move(run.missing);
+    counted.why_missing_counts = std::move(run.missing);
     counted.redo = std::move(run.redo);
     counted.coverage = run.coverage;
     return counted;
@@ -116,7 +116,7 @@ class KperfEngine final : public DatabaseEngine {
     if (claim_.had_leftovers())
       notes_.push_back(
           {NoteKind::CountersInUse, "reset what a killed session had left switched on"});
-    if (const auto& missing = kernel_.missing())
+    if (const auto& missing = kernel_.missing_function())
       notes_.push_back(
           {NoteKind::OtherStrategy,
            fmt::format("macOS changed its private framework ({} is missing); lauka uses sysctls",
@@ -135,7 +135,7 @@ class KperfEngine final : public DatabaseEngine {
   }
 
   void try_all() {
-    if (kernel_.counting() != 0 || kernel_.force_all_counters(true) != 0) return;
+    if (kernel_.counting_classes() != 0 || kernel_.force_all_counters(true) != 0) return;
     if (find_available())
       for (KpepEvent& event : database().events)
         event.is_refused =
@@ -164,7 +164,8 @@ class KperfEngine final : public DatabaseEngine {
     if (!strategy_) return Error{"this engine can only answer questions", ""};
     const PlacedPass& placed = selection_.passes.at(pass);
     std::vector<CountSource> places;
-    for (const std::size_t event : passes_.at(pass).events) places.push_back(locate(event, placed));
+    for (const std::size_t event : passes_.at(pass).event_indices)
+      places.push_back(locate(event, placed));
     return std::unique_ptr<ArmedPass>(std::make_unique<KperfCounting>(
         *strategy_, configuration_words(placed, room().available), std::move(places)));
   }
@@ -206,7 +207,7 @@ class KperfEngine final : public DatabaseEngine {
     if (found == placed.end()) return {.accounted = accounted(event)};
     return {.value = selection_.events.at(event).counted.is_fixed
                          ? found->counter
-                         : kFixedCounters + place_among(room().available, found->counter)};
+                         : kFixedCounterCount + rank_of_counter(room().available, found->counter)};
   }
 
   Result<void> leave_out_forbidden(Selection& selected, const EventRequest& wanted) {
@@ -272,7 +273,7 @@ class KperfEngine final : public DatabaseEngine {
     for (std::size_t i = 0; i < selection_.events.size(); ++i) {
       const SelectedEvent& event = selection_.events[i];
       if (!event.is_on_counter()) continue;
-      std::string& note = set.events[i].note;
+      std::string& note = set.events[i].name_suffix;
       set.events[i].zero_is_doubtful = !event.counted.is_fixed;
       if (counts_machine_) note = "(system-wide)";
       if (set.events[i].levels == CountedLevels::UserOnly)
@@ -390,9 +391,10 @@ class TotalsEngine final : public CounterEngine {
 
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t /*pass*/) override {
     return make_accounting_pass(
-        sources_, [this, sources = sources_](const os::Ended& ended, Counted& counted) {
+        sources_, [this, sources = sources_](const os::Ended& ended, CountsOfRun& counted) {
           for (std::size_t i = 0; i < sources.size(); ++i)
-            if (!counted.counts[i] && sources[i] != &kEnergy) counted.missing = no_counts_at_all();
+            if (!counted.counts[i] && sources[i] != &kEnergy)
+              counted.why_missing_counts = no_counts_at_all();
           note_children(ended);
         });
   }
@@ -440,16 +442,16 @@ class KperfOrTotals final : public EngineWrapper {
       : EngineWrapper(std::move(kperf)), database_(std::move(database)) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    auto set = other().select(wanted);
+    auto set = wrapped_engine().select(wanted);
     if (set || !wanted.names.empty() || is_refused_by_user(wanted)) return set;
     replace(make_totals_engine(set.error(), database_));
-    return other().select(wanted);
+    return wrapped_engine().select(wanted);
   }
 
  private:
   bool is_refused_by_user(const EventRequest& wanted) {
     if (!wanted.single_pass) return false;
-    const auto explanation = other().explain(wanted);
+    const auto explanation = wrapped_engine().explain(wanted);
     return !explanation || explanation->passes.size() > 1;
   }
 
@@ -522,38 +524,39 @@ class OfCallingThreads final : public EngineWrapper {
     }
     counts_whole_ = wanted.counted_in == CountedPart::RegionAndWhole;
     if (!counts_whole_) return set;
-    auto whole = other().select(rest);
+    auto whole = wrapped_engine().select(rest);
     if (!whole) return whole;
     add_whole(*std::move(whole), set);
     return set;
   }
 
   const AccountedEvent* accounted(std::size_t event) const override {
-    return event < events_.size() ? nullptr : other().accounted(event - events_.size());
+    return event < events_.size() ? nullptr : wrapped_engine().accounted(event - events_.size());
   }
 
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
-    if (pass > 0) return other().arm(whole_passes_.at(pass - 1));
+    if (pass > 0) return wrapped_engine().arm(whole_passes_.at(pass - 1));
     std::vector<const AccountedEvent*> all = events_;
     all.insert(all.end(), of_whole_.begin(), of_whole_.end());
-    const auto check = [count = events_.size()](const os::Ended& ended, Counted& counted) {
-      counted.missing = why_not_counted(ended.region.value_or(os::RegionUse{}));
-      for (std::size_t i = 0; counted.missing && i < count; ++i) counted.counts[i].reset();
+    const auto check = [count = events_.size()](const os::Ended& ended, CountsOfRun& counted) {
+      counted.why_missing_counts = why_not_counted(ended.region.value_or(os::RegionUse{}));
+      for (std::size_t i = 0; counted.why_missing_counts && i < count; ++i)
+        counted.counts[i].reset();
     };
     return make_accounting_pass(std::move(all), check, true);
   }
 
   std::optional<Error> held_by_others() override {
-    return counts_whole_ ? other().held_by_others() : std::nullopt;
+    return counts_whole_ ? wrapped_engine().held_by_others() : std::nullopt;
   }
 
   void pause() override {
-    if (counts_whole_) other().pause();
+    if (counts_whole_) wrapped_engine().pause();
   }
 
   std::vector<Note> notes() const override {
     std::vector<Note> all;
-    if (counts_whole_) all = other().notes();
+    if (counts_whole_) all = wrapped_engine().notes();
     all.push_back({NoteKind::CallingThreadsOnly,
                    "cycles and instructions of the region are of the threads that call "
                    "lauka_region_begin and lauka_region_end: what other threads and children do "
@@ -565,7 +568,7 @@ class OfCallingThreads final : public EngineWrapper {
   void add(const AccountedEvent& account, EventSet& set) {
     Event* added = add_accounted(account, account.name, events_, set);
     if (added == nullptr) return;
-    added->note = "(calling threads)";
+    added->name_suffix = "(calling threads)";
     mark_of_region(*added);
   }
 
@@ -573,17 +576,18 @@ class OfCallingThreads final : public EngineWrapper {
     for (Event& event : whole.events) {
       event.name += kWholeRunSuffix;
       event.role = Role::Other;
-      if (event.part_of) *event.part_of += events_.size();
+      if (event.index_of_whole) *event.index_of_whole += events_.size();
       set.events.push_back(std::move(event));
     }
     for (std::size_t place = 0; place < whole.passes.size(); ++place) {
       Pass& pass = whole.passes[place];
-      const bool is_free = std::ranges::all_of(
-          pass.events, [&](auto event) { return other().accounted(event) != nullptr; });
-      for (std::size_t& event : pass.events) {
-        if (is_free) of_whole_.push_back(other().accounted(event));
+      const bool is_free = std::ranges::all_of(pass.event_indices, [&](auto event) {
+        return wrapped_engine().accounted(event) != nullptr;
+      });
+      for (std::size_t& event : pass.event_indices) {
+        if (is_free) of_whole_.push_back(wrapped_engine().accounted(event));
         event += events_.size();
-        if (is_free) set.passes.front().events.push_back(event);
+        if (is_free) set.passes.front().event_indices.push_back(event);
       }
       if (is_free) continue;
       whole_passes_.push_back(place);

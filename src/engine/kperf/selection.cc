@@ -80,8 +80,8 @@ std::vector<CounterMask> collect_masks(std::span<const CounterMask> masks,
   return chosen;
 }
 
-constexpr CounterMask kConfigurable = ((CounterMask{1} << kConfigurableCounters) - 1)
-                                      << kFixedCounters;
+constexpr CounterMask kConfigurable = ((CounterMask{1} << kConfigurableCounterCount) - 1)
+                                      << kFixedCounterCount;
 
 Error no_counter_for(const KpepEvent& event) {
   const CounterMask needed = event.mask & kConfigurable;
@@ -235,10 +235,10 @@ std::string competition_in_words(const Selection& selection) {
   std::vector<std::string> names;
   for (const std::size_t event : competition.events) names.push_back(selection.events[event].name);
   const std::string others =
-      competition.others == 0
+      competition.other_competitors == 0
           ? ""
-          : fmt::format(" (and {} more that need{} {})", competition.others,
-                        competition.others == 1 ? "s" : "",
+          : fmt::format(" (and {} more that need{} {})", competition.other_competitors,
+                        competition.other_competitors == 1 ? "s" : "",
                         std::popcount(competition.counters) == 1 ? "it" : "them");
   return fmt::format("{} compete for {}{}", listed(names), counters_in_words(competition.counters),
                      others);
@@ -361,7 +361,7 @@ std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask>
     if (competition.events.size() < enough)
       competition.events.push_back(event);
     else
-      ++competition.others;
+      ++competition.other_competitors;
   }
   return competition;
 }
@@ -369,9 +369,9 @@ std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask>
 std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMask available) {
   std::vector<std::uint64_t> words;
   for (const PlacedEvent& placed : pass) {
-    if (placed.counter < kFixedCounters) continue;
+    if (placed.counter < kFixedCounterCount) continue;
     words.resize(static_cast<std::size_t>(std::popcount(available)));
-    words.at(place_among(available, placed.counter)) = placed.word;
+    words.at(rank_of_counter(available, placed.counter)) = placed.word;
   }
   return words;
 }
@@ -394,7 +394,7 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
     add_defaults(selection, database, room.available);
   else if (auto added = add_wanted(selection, database, wanted.names); !added)
     return added.error();
-  if (auto divided = divide(selection, database, wanted.together, room); !divided)
+  if (auto divided = divide(selection, database, wanted.pairs_for_one_pass, room); !divided)
     return divided.error();
   if (wanted.single_pass && selection.competition)
     return Error{fmt::format("these events do not fit the counters at once: {}",
@@ -421,10 +421,10 @@ EventSet make_event_set(const Selection& selection, bool user_space) {
   }
   for (const PlacedPass& placed : selection.passes) {
     Pass& pass = set.passes.emplace_back();
-    for (const PlacedEvent& event : placed) pass.events.push_back(event.event);
+    for (const PlacedEvent& event : placed) pass.event_indices.push_back(event.event);
     for (std::size_t i = 0; i < selection.events.size(); ++i)
-      if (!selection.events[i].is_on_counter()) pass.events.push_back(i);
-    std::ranges::sort(pass.events);
+      if (!selection.events[i].is_on_counter()) pass.event_indices.push_back(i);
+    std::ranges::sort(pass.event_indices);
   }
   return set;
 }

@@ -33,8 +33,8 @@ using EventPair = std::pair<std::size_t, std::size_t>;
 struct CompetingEvents {
   /// Indices of events, ascending; one event more than there are `counters`.
   std::vector<std::size_t> events;
-  CounterMask counters = 0;  ///< all counters that `events` may use
-  std::size_t others = 0;    ///< number of all other events that can use only `counters`
+  CounterMask counters = 0;           ///< all counters that `events` may use
+  std::size_t other_competitors = 0;  ///< number of all other events that can use only `counters`
 };
 
 /// True if events with these `masks` can be counted at the same time.

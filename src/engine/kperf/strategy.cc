@@ -188,8 +188,8 @@ void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
   if (!thread.has_counts) return;
   for (std::size_t i = 0; i < value_count_; ++i) {
     const std::uint64_t value = values_[thread.values_at + value_count_ + i];
-    counts.tree[i] += value;
-    if (of_command) counts.command[i] += value;
+    counts.tree_sums[i] += value;
+    if (of_command) counts.command_sums[i] += value;
   }
 }
 
@@ -213,8 +213,8 @@ std::string_view text_of(TraceFault fault) {
 
 TraceCounts TraceReader::counts() const {
   TraceCounts counts;
-  counts.command.resize(value_count_);
-  counts.tree.resize(value_count_);
+  counts.command_sums.resize(value_count_);
+  counts.tree_sums.resize(value_count_);
   bool without_counts = false;
   bool malformed = false;
   for (const auto& [tid, thread] : threads_) {
@@ -257,7 +257,7 @@ RunValues not_counted(const std::string& why, std::uint32_t redo) {
 }
 
 std::optional<double> coverage_of(std::uint64_t instructions,
-                                  const std::optional<os::KernelTotals>& totals) {
+                                  const std::optional<os::AccountedTotals>& totals) {
   if (!totals || totals->instructions == 0) return std::nullopt;
   return static_cast<double>(instructions) / static_cast<double>(totals->instructions);
 }
@@ -271,9 +271,9 @@ class ThreadStrategy final : public Strategy {
         may_add_period_(sampled == StrategyChoice::Auto),
         period_was_raised_(period.count() < static_cast<std::int64_t>(kMinPetPeriodNs)),
         period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kMinPetPeriodNs)) {
-    sampling_.at_exit = sampled != StrategyChoice::Pet;
-    if (!sampling_.at_exit) sampling_.period_ns = period_ns_;
-    sampling_.records = kFirstRecords;
+    sampling_.samples_ending_threads = sampled != StrategyChoice::Pet;
+    if (!sampling_.samples_ending_threads) sampling_.period_ns = period_ns_;
+    sampling_.trace_records = kFirstRecords;
   }
 
   int begin() override { return claim().start_sampling(sampling_); }
@@ -292,7 +292,7 @@ class ThreadStrategy final : public Strategy {
 
   void made(int pid) override {
     if (error() != 0) return;
-    reader_.emplace(claim().values(), sampling_.at_exit, pid);
+    reader_.emplace(claim().values_per_sample(), sampling_.samples_ending_threads, pid);
   }
 
   void running() override {
@@ -302,8 +302,8 @@ class ThreadStrategy final : public Strategy {
   /// A check of the trace may delay the notice of the run's end by a millisecond. So checks are
   /// rare until the buffer has grown.
   std::chrono::nanoseconds interval() const override {
-    return sampling_.records == kFirstRecords ? Strategy::interval()
-                                              : std::chrono::milliseconds(50);
+    return sampling_.trace_records == kFirstRecords ? Strategy::interval()
+                                                    : std::chrono::milliseconds(50);
   }
 
   RunValues finish(const os::Ended& ended) override {
@@ -333,7 +333,7 @@ class ThreadStrategy final : public Strategy {
     if (sampling_.period_ns && period_was_raised_)
       notes.push_back({NoteKind::PeriodRaised,
                        "--period was raised to 1 ms: the kernel samples no more often"});
-    if (!sampling_.at_exit)
+    if (!sampling_.samples_ending_threads)
       notes.push_back({NoteKind::Sampled,
                        fmt::format("counts are sampled every {:.3g} ms and lack what each thread "
                                    "did after its last sample",
@@ -360,11 +360,11 @@ class ThreadStrategy final : public Strategy {
 
   int restart() {
     int error = claim().start_sampling(sampling_);
-    if (error != 0 && sampling_.records > kFirstRecords) {
-      sampling_.records /= kGrowth;
+    if (error != 0 && sampling_.trace_records > kFirstRecords) {
+      sampling_.trace_records /= kGrowth;
       error = claim().start_sampling(sampling_);
     }
-    if (error != 0 && sampling_.at_exit && sampling_.period_ns) {
+    if (error != 0 && sampling_.samples_ending_threads && sampling_.period_ns) {
       sampling_.period_ns.reset();
       may_add_period_ = false;
       error = claim().start_sampling(sampling_);
@@ -378,16 +378,16 @@ class ThreadStrategy final : public Strategy {
   }
 
   RunValues lost(TraceFault why) {
-    if (sampling_.records < kMaxRecords) sampling_.records *= kGrowth;
+    if (sampling_.trace_records < kMaxRecords) sampling_.trace_records *= kGrowth;
     restarts_ = true;
     return not_counted(std::string(text_of(why)), kRedoAfterLoss);
   }
 
-  RunValues counted(const TraceCounts& counts, const std::optional<os::KernelTotals>& totals) {
+  RunValues counted(const TraceCounts& counts, const std::optional<os::AccountedTotals>& totals) {
     RunValues run;
-    run.values = counts.tree;
-    if (counts.threads_tree != counts.threads_command) run.own_process_counts = counts.command;
-    run.coverage = coverage_of(counts.command[kInstructionsValue], totals);
+    run.values = counts.tree_sums;
+    if (counts.threads_tree != counts.threads_command) run.own_process_counts = counts.command_sums;
+    run.coverage = coverage_of(counts.command_sums[kInstructionsValue], totals);
     if (run.coverage && *run.coverage < kMinCoverage)
       run.redo =
           RepeatRequest{RedoReason::Counting, "less than 95% of its instructions were counted", 1};
@@ -420,9 +420,10 @@ class MachineStrategy final : public Strategy {
   MachineStrategy(Claim& claim, const Kernel& kernel) : Strategy(claim), kernel_(kernel) {}
 
   int begin() override {
-    cpus_ = kernel_.number("hw.logicalcpu_max").value_or(kernel_.number("hw.ncpu").value_or(1));
+    cpus_ = kernel_.read_sysctl_number("hw.logicalcpu_max")
+                .value_or(kernel_.read_sysctl_number("hw.ncpu").value_or(1));
     counters_ = kernel_.counter_count(kBothClasses);
-    return counters_ < kFixedCounters ? ENOTSUP : 0;
+    return counters_ < kFixedCounterCount ? ENOTSUP : 0;
   }
 
   void before_start(const std::vector<std::uint64_t>& words) override {
@@ -544,7 +545,7 @@ std::optional<Error> why_not(const Candidate& candidate, Strategy& strategy, con
       candidate.choice == StrategyChoice::Machine ? KernelRequest::Count : KernelRequest::Trace;
   if (const int error = strategy.begin(); error != 0) return explain_refusal(asked, error, kernel);
   auto run = run_known(strategy, launcher);
-  for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
+  for (std::uint32_t again = 0; run && run->redo && again < run->redo->max_repetitions; ++again)
     run = run_known(strategy, launcher);
   if (!run) return std::nullopt;
   if (run->missing) return run->missing;

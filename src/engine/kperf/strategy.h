@@ -35,9 +35,9 @@ std::string_view text_of(TraceFault fault);
 
 /// The counts in the trace of a run: sums over threads, one sum for each value of a sample.
 struct TraceCounts {
-  std::optional<TraceFault> fault{};   ///< nullopt: the fields below are valid
-  std::vector<std::uint64_t> command;  ///< counts of the command's own process
-  std::vector<std::uint64_t> tree;     ///< counts of the command and all its descendants
+  std::optional<TraceFault> fault{};        ///< nullopt: the fields below are valid
+  std::vector<std::uint64_t> command_sums;  ///< counts of the command's own process
+  std::vector<std::uint64_t> tree_sums;     ///< counts of the command and all its descendants
   std::size_t threads_command = 0;
   std::size_t threads_tree = 0;
   std::size_t processes_tree = 0;

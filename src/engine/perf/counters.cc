@@ -44,7 +44,7 @@ Error why_no_entry(const RequestedCounter& asked, const PerfConditions& situatio
   return {"not on this machine", "lauka --list-events shows what is"};
 }
 
-std::uint32_t size_for(const os::Code& code) {
+std::uint32_t size_for(const os::EventCode& code) {
   if (code.config3 != 0) return os::kPerfSizeWithConfig3;
   return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
 }
@@ -92,8 +92,8 @@ struct Attempt {
   os::PerfEventAttr attributes;
 };
 
-Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
-                        const std::optional<os::Code>& led_by, const PrivilegeLevels& rings) {
+Attempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& code,
+                        const std::optional<os::EventCode>& led_by, const PrivilegeLevels& rings) {
   Attempt attempt{0, make_attributes(code, rings)};
   {
     OpenCounters counters(calls);
@@ -114,16 +114,16 @@ Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
 CountedLevels levels_of(const ResolvedEvent& resolved, const PrivilegeLevels& counted) {
   if (is_clock(resolved) || (counted.user && counted.kernel)) return CountedLevels::UserAndKernel;
   if (counted.user) return CountedLevels::UserOnly;
-  return counted.kernel ? CountedLevels::KernelOnly : CountedLevels::Neither;
+  return counted.kernel ? CountedLevels::KernelOnly : CountedLevels::HypervisorOnly;
 }
 
 std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Counter>& counters,
                              const PrivilegeLevels& rings) {
   std::string text = fmt::format("perf {}", resolved.perf_name);
-  if (resolved.parts.size() == 1 && !resolved.parts.front().encoding.empty())
-    text += fmt::format(" ({})", resolved.parts.front().encoding);
+  if (resolved.on_pmus.size() == 1 && !resolved.on_pmus.front().encoding.empty())
+    text += fmt::format(" ({})", resolved.on_pmus.front().encoding);
   if (is_clock(resolved)) return fmt::format("{}, {}", text, resolved.description);
-  if (resolved.parts.size() > 1) {
+  if (resolved.on_pmus.size() > 1) {
     std::vector<std::string> pmus;
     pmus.reserve(counters.size());
     for (const Counter& counter : counters) pmus.push_back(counter.pmu);
@@ -136,7 +136,7 @@ std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Co
 
 std::optional<Error> refusal_of_rings(const ResolvedEvent& resolved, bool user_only) {
   const PrivilegeLevels& rings = resolved.rings;
-  if (!rings.asked_for) return std::nullopt;
+  if (!rings.are_by_modifier) return std::nullopt;
   if (user_only && (rings.kernel || rings.hypervisor))
     return Error{"it asks for more than user space, which --user-only leaves out",
                  "leave out the modifier or --user-only"};
@@ -153,9 +153,9 @@ std::optional<Error> refusal_of_rings(const ResolvedEvent& resolved, bool user_o
 std::string described(const ResolvedEvent& resolved, const Source& source) {
   if (source.accounted != nullptr) return source.event.meaning;
   std::string text = resolved.description;
-  if (resolved.known != nullptr && resolved.parts.size() == 1 &&
-      !resolved.parts.front().encoding.empty())
-    text += fmt::format(" ({})", resolved.parts.front().encoding);
+  if (resolved.known != nullptr && resolved.on_pmus.size() == 1 &&
+      !resolved.on_pmus.front().encoding.empty())
+    text += fmt::format(" ({})", resolved.on_pmus.front().encoding);
   return text;
 }
 
@@ -224,7 +224,7 @@ int OpenCounters::open(const os::PerfEventAttr& attributes, std::size_t leader,
   return 0;
 }
 
-os::PerfEventAttr make_attributes(const os::Code& code, const PrivilegeLevels& rings) {
+os::PerfEventAttr make_attributes(const os::EventCode& code, const PrivilegeLevels& rings) {
   os::PerfEventAttr attributes;
   attributes.type = code.type;
   attributes.size = size_for(code);
@@ -269,15 +269,16 @@ bool same_source(const Source& left, const Source& right) {
          });
 }
 
-Result<Prober::OpenedCounter> Prober::open_part(const Part& part, const PrivilegeLevels& rings,
-                                                Role role, bool may_leave_kernel_out) const {
+Result<Prober::OpenedCounter> Prober::open_part(const EventOnPmu& part,
+                                                const PrivilegeLevels& rings, Role role,
+                                                bool may_leave_kernel_out) const {
   int error = ENOENT;
   PrivilegeLevels counted = rings;
-  for (const os::Code& code : part.codes) {
+  for (const os::EventCode& code : part.codes) {
     counted = rings;
-    Attempt attempt = attempt_to_open(calls_, code, part.led_by, counted);
+    Attempt attempt = attempt_to_open(calls_, code, part.leader_code, counted);
     if (attempt.error == EACCES && may_leave_kernel_out) {
-      const Attempt in_user_space = attempt_to_open(calls_, code, part.led_by, kUserOnly);
+      const Attempt in_user_space = attempt_to_open(calls_, code, part.leader_code, kUserOnly);
       // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
       if (in_user_space.error != EINVAL) {
         attempt = in_user_space;
@@ -286,8 +287,8 @@ Result<Prober::OpenedCounter> Prober::open_part(const Part& part, const Privileg
     }
     if (attempt.error == 0) {
       OpenedCounter opened{{part.pmu, part.core, attempt.attributes, role, part.scale}, counted};
-      if (part.led_by) {
-        opened.counter.led_by = make_attributes(*part.led_by, counted);
+      if (part.leader_code) {
+        opened.counter.led_by = make_attributes(*part.leader_code, counted);
         opened.counter.led_by->flags = attempt.attributes.flags;
       }
       return opened;
@@ -305,7 +306,7 @@ Result<Source> Prober::probe_counters(const ResolvedEvent& resolved, const Privi
   Source source;
   std::optional<Error> first_error;
   PrivilegeLevels counted = rings;
-  for (const Part& part : resolved.parts) {
+  for (const EventOnPmu& part : resolved.on_pmus) {
     auto opened = open_part(part, rings, role_of(resolved), may_leave_kernel_out);
     if (opened) {
       counted = opened->rings;
@@ -319,7 +320,7 @@ Result<Source> Prober::probe_counters(const ResolvedEvent& resolved, const Privi
   source.event = {resolved.name, describe_meaning(resolved, source.counters, counted)};
   source.event.is_time = is_clock(resolved);
   source.event.levels = levels_of(resolved, counted);
-  source.has_modifier = resolved.rings.asked_for;
+  source.has_modifier = resolved.rings.are_by_modifier;
   if (counted.user || is_clock(resolved)) source.event.role = role_of(resolved);
   return source;
 }
@@ -337,7 +338,7 @@ Result<Source> Prober::probe_kernel_event(const ResolvedEvent& resolved) const {
   source.event = {.name = resolved.name,
                   .meaning = std::string(accounted->meaning),
                   .levels = CountedLevels::UserAndKernel,
-                  .note = kWithExec};
+                  .name_suffix = kWithExec};
   source.accounted = accounted;
   return source;
 }
@@ -349,7 +350,7 @@ Result<Source> Prober::find(std::string_view name) const {
 
 Result<Source> Prober::probe(const ResolvedEvent& resolved) const {
   if (auto refusal = refusal_of_rings(resolved, user_only_)) return *std::move(refusal);
-  const bool asked_for = resolved.rings.asked_for;
+  const bool asked_for = resolved.rings.are_by_modifier;
   if (resolved.known != nullptr && !asked_for &&
       (resolved.known->without_kernel == WithoutKernel::TooLittle ||
        resolved.known->without_kernel == WithoutKernel::Nothing))
@@ -396,13 +397,13 @@ Catalog Prober::catalog() const {
 double CountChecker::most_instructions(const Tally& instructions,
                                        std::span<const Tally> all) const {
   const auto cycles = std::ranges::find_if(all, [&](const Tally& other) {
-    return other.role == Role::Cycles && other.rings == instructions.rings &&
-           other.ns == instructions.ns;
+    return other.role == Role::Cycles && other.attribute_flags == instructions.attribute_flags &&
+           other.core_ns == instructions.core_ns;
   });
   if (cycles != all.end() && cycles->count > 0)
     return kMaxInstructionsACycle * static_cast<double>(cycles->count);
   const double clock = fastest_clock_ > 0.0 ? kClockRise * fastest_clock_ : kMaxCyclesANs;
-  return kMaxInstructionsACycle * clock * static_cast<double>(instructions.ns) + kAtTheEdges;
+  return kMaxInstructionsACycle * clock * static_cast<double>(instructions.core_ns) + kAtTheEdges;
 }
 
 std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
@@ -410,15 +411,15 @@ std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
   const auto count = static_cast<double>(tally.count);
   if (tally.count == 0) {
     // Only the hypervisor's work is counted, and a program may cause none.
-    if ((tally.rings & kUserAndKernel) == kUserAndKernel) return "";
+    if ((tally.attribute_flags & kUserAndKernel) == kUserAndKernel) return "";
     if (tally.role == Role::Cycles || tally.role == Role::Instructions)
       return fmt::format("{} was 0", tally.event);
     const bool is_doubtful = history.least > 0
                                  ? history.least >= kTooManyForNone
-                                 : tally.ns >= kLongNs && history.zeros++ < kZerosBelieved;
+                                 : tally.core_ns >= kLongNs && history.zeros++ < kZerosBelieved;
     if (is_doubtful) return fmt::format("{} was 0, so its counter seems to be dead", tally.event);
   } else if (tally.role == Role::Cycles &&
-             count > kMaxCyclesANs * static_cast<double>(tally.ns) + kAtTheEdges) {
+             count > kMaxCyclesANs * static_cast<double>(tally.core_ns) + kAtTheEdges) {
     return fmt::format("{} was more than its time allows", tally.event);
   } else if (tally.role == Role::Instructions && count > most_instructions(tally, all)) {
     return fmt::format("{} was more than its cycles or its time allow", tally.event);
@@ -429,15 +430,16 @@ std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
 void CountChecker::learn(const Tally& tally, History& history) {
   if (tally.count == 0) return;
   history.least = history.least == 0 ? tally.count : std::min(history.least, tally.count);
-  if (tally.role == Role::Cycles && tally.ns >= kLongNs && (tally.rings & kUserAndKernel) == 0)
-    fastest_clock_ =
-        std::max(fastest_clock_, static_cast<double>(tally.count) / static_cast<double>(tally.ns));
+  if (tally.role == Role::Cycles && tally.core_ns >= kLongNs &&
+      (tally.attribute_flags & kUserAndKernel) == 0)
+    fastest_clock_ = std::max(
+        fastest_clock_, static_cast<double>(tally.count) / static_cast<double>(tally.core_ns));
 }
 
 std::vector<std::string> CountChecker::doubts(std::size_t command, std::span<const Tally> tallies) {
   std::vector<std::string> doubts(tallies.size());
   for (std::size_t i = 0; i < tallies.size(); ++i)
-    if (tallies[i].ns > 0) doubts[i] = doubt(tallies[i], tallies, histories_[{command, i}]);
+    if (tallies[i].core_ns > 0) doubts[i] = doubt(tallies[i], tallies, histories_[{command, i}]);
   // If there are too many instructions, the count of cycles may be the wrong one.
   for (std::size_t i = 0; i < tallies.size(); ++i) {
     if (tallies[i].role != Role::Instructions || doubts[i].empty() || tallies[i].count == 0)

@@ -82,7 +82,7 @@ class OpenCounters {
 
 /// Returns attributes of a counter that child processes inherit. Reading it gives the counts of its
 /// group, and the times for which the group was enabled and ran.
-os::PerfEventAttr make_attributes(const os::Code& code, const PrivilegeLevels& rings);
+os::PerfEventAttr make_attributes(const os::EventCode& code, const PrivilegeLevels& rings);
 
 /// Returns `attributes` for a group's leader, which keeps the group off until execve.
 os::PerfEventAttr as_leader(os::PerfEventAttr attributes);
@@ -134,7 +134,7 @@ class Prober {
     Counter counter;
     PrivilegeLevels rings;
   };
-  Result<OpenedCounter> open_part(const Part& part, const PrivilegeLevels& rings, Role role,
+  Result<OpenedCounter> open_part(const EventOnPmu& part, const PrivilegeLevels& rings, Role role,
                                   bool may_leave_kernel_out) const;
   Result<Source> probe_counters(const ResolvedEvent& resolved, const PrivilegeLevels& rings,
                                 bool may_leave_kernel_out) const;
@@ -154,10 +154,10 @@ struct Tally {
   std::string_view event;
   Role role = Role::Other;
   /// PerfEventAttr::flags of the event's first counter; they show the excluded privilege levels.
-  std::uint64_t rings = 0;
+  std::uint64_t attribute_flags = 0;
   std::uint64_t count = 0;
   /// Sum of the nanoseconds for which the event's core counters ran; 0 without core counters.
-  std::uint64_t ns = 0;
+  std::uint64_t core_ns = 0;
 };
 
 /// Finds implausible counts: the host of a virtual machine may take counters away unnoticed. Each

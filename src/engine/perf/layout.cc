@@ -65,13 +65,13 @@ void run_loop() {
   for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
 }
 
-bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
+bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
                           const os::LinuxCalls& calls) {
   bool any_left_out = false;
-  for (const std::size_t leader : layout.groups)
+  for (const std::size_t leader : layout.group_leaders)
     if (layout.counters[leader].core) calls.enable_group(open.descriptor(leader));
   if (!layout.fillers.empty()) run_loop();
-  for (const std::size_t leader : layout.groups) {
+  for (const std::size_t leader : layout.group_leaders) {
     if (!layout.counters[leader].core) continue;
     std::array<std::uint64_t, 3 + os::kMaxCounters> words{};
     const long got = calls.read_counter(open.descriptor(leader), words.data(), words.size());
@@ -152,19 +152,19 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   attributes.flags = (attributes.flags & ~os::kPerfInherit) | of_leader;
   while (open.size() < kMaxGroupTried && open.open(attributes, 0) == 0)
     attributes.flags &= ~of_leader;
-  trial.listed = open.size();
+  trial.accepted_size = open.size();
   for (; open.size() > 0; open.close_last()) {
     const auto counts = count_loop(open, calls);
     if (!counts) continue;
     const auto alive = static_cast<std::size_t>(std::count_if(
         counts->begin(), counts->end(), [](std::uint64_t count) { return count >= kLoopTurns; }));
-    if (trial.running == 0) trial.running = open.size();
-    if (trial.running == open.size()) trial.alive = alive;
+    if (trial.running_size == 0) trial.running_size = open.size();
+    if (trial.running_size == open.size()) trial.live_counters = alive;
     if (alive < open.size()) continue;
-    trial.usable = open.size();
+    trial.usable_size = open.size();
     break;
   }
-  if (trial.listed == kMaxGroupTried) trial.listed = trial.running;
+  if (trial.accepted_size == kMaxGroupTried) trial.accepted_size = trial.running_size;
   return trial;
 }
 
@@ -174,27 +174,29 @@ void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& pr
   const Result<Source> all_branches = prober.find("branches");
   const Counter* cycles = on_pmu(all_cycles, pmu.pmu);
   const Counter* branches = on_pmu(all_branches, pmu.pmu);
-  pmu.general = branches != nullptr ? try_counters(*branches, calls) : pmu.trial;
-  pmu.own_instructions = pmu.trial.usable > pmu.general.usable;
-  pmu.own_cycles = cycles != nullptr && try_counters(*cycles, calls).usable > pmu.general.usable;
+  pmu.general_trial = branches != nullptr ? try_counters(*branches, calls) : pmu.trial;
+  pmu.has_instructions_counter = pmu.trial.usable_size > pmu.general_trial.usable_size;
+  pmu.has_cycles_counter =
+      cycles != nullptr && try_counters(*cycles, calls).usable_size > pmu.general_trial.usable_size;
   pmu.filler = branches != nullptr ? *branches : instructions;
-  if (cycles != nullptr && !pmu.own_cycles) pmu.filler = *cycles;
+  if (cycles != nullptr && !pmu.has_cycles_counter) pmu.filler = *cycles;
   pmu.filler.role = Role::Other;
 }
 
-const PmuCounters* with_dead(const Layout& layout, std::size_t leader,
+const PmuCounters* with_dead(const CounterGroups& layout, std::size_t leader,
                              std::span<const PmuCounters> pmus) {
   for (const PmuCounters& counters : pmus)
     if (counters.has_dead() && counters.pmu == layout.counters[leader].pmu) return &counters;
   return nullptr;
 }
 
-std::size_t general_needed(const Layout& layout, std::size_t leader, const PmuCounters& pmu) {
+std::size_t general_needed(const CounterGroups& layout, std::size_t leader,
+                           const PmuCounters& pmu) {
   std::size_t needed = 0;
-  bool has_own_cycles = pmu.own_cycles;
-  bool has_own_instructions = pmu.own_instructions;
+  bool has_own_cycles = pmu.has_cycles_counter;
+  bool has_own_instructions = pmu.has_instructions_counter;
   for (std::size_t i = 0; i < layout.counters.size(); ++i) {
-    if (layout.leaders[i] != leader) continue;
+    if (layout.leader_of_counter[i] != leader) continue;
     const Role role = layout.counters[i].role;
     const bool has_own = (role == Role::Cycles && std::exchange(has_own_cycles, false)) ||
                          (role == Role::Instructions && std::exchange(has_own_instructions, false));
@@ -211,14 +213,14 @@ bool Fillers::cover_dead_counters(std::span<const std::uint64_t> values, std::ui
   constexpr std::uint64_t one_in_ns = 10'000;
   const auto nothing = std::ranges::count_if(
       values, [ns](std::uint64_t value) { return value <= always + ns / one_in_ns; });
-  return static_cast<std::size_t>(nothing) >= dead;
+  return static_cast<std::size_t>(nothing) >= dead_counters;
 }
 
-Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
-               std::span<const Counter> witnesses) {
+CounterGroups lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
+                      std::span<const Counter> witnesses) {
   const std::vector<PlacedCounter> placed = placed_counters(sources, chosen, witnesses);
-  Layout layout;
-  layout.of_event.resize(chosen.size());
+  CounterGroups layout;
+  layout.counters_by_event.resize(chosen.size());
   // The kernel refuses groups with several core PMUs, and a software event in the group of a core
   // kind would stop on other core kinds.
   for (const PlacedCounter& first : placed) {
@@ -227,26 +229,26 @@ Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> cho
     };
     if (&*std::ranges::find_if(placed, is_same) != &first) continue;
     const std::size_t leader = layout.counters.size();
-    layout.groups.push_back(leader);
+    layout.group_leaders.push_back(leader);
     std::vector<PlacedCounter> group;
     std::ranges::copy_if(placed, std::back_inserter(group), is_same);
     for (PlacedCounter& member : in_order(std::move(group))) {
-      if (member.event) layout.of_event[*member.event].push_back(layout.counters.size());
+      if (member.event) layout.counters_by_event[*member.event].push_back(layout.counters.size());
       layout.counters.push_back(std::move(member.counter));
-      layout.leaders.push_back(leader);
+      layout.leader_of_counter.push_back(leader);
     }
   }
   return layout;
 }
 
-Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
+Result<bool> fits_at_once(const CounterGroups& layout, const os::LinuxCalls& calls,
                           const PerfConditions& situation) {
   if (layout.counters.size() > os::kMaxCounters) return false;
   OpenCounters open(calls);
   for (std::size_t i = 0; i < layout.counters.size(); ++i) {
     os::PerfEventAttr attributes = layout.counters[i].attributes;
-    if (layout.leaders[i] == i) attributes.flags |= os::kPerfDisabled;
-    const int error = open.open(attributes, layout.leaders[i]);
+    if (layout.leader_of_counter[i] == i) attributes.flags |= os::kPerfDisabled;
+    const int error = open.open(attributes, layout.leader_of_counter[i]);
     // Each counter could be opened alone, so the group does not fit.
     if (error == EINVAL || error == ENOSPC) return false;
     if (error != 0) return why_not_opened(error, {layout.counters[i].core, true}, situation);
@@ -270,22 +272,24 @@ std::vector<PmuCounters> try_pmus(const Prober& prober) {
   return all;
 }
 
-bool has_room(const Layout& layout, std::span<const PmuCounters> pmus) {
-  return std::ranges::all_of(layout.groups, [&](std::size_t leader) {
+bool has_room(const CounterGroups& layout, std::span<const PmuCounters> pmus) {
+  return std::ranges::all_of(layout.group_leaders, [&](std::size_t leader) {
     const PmuCounters* here = with_dead(layout, leader, pmus);
-    return here == nullptr || general_needed(layout, leader, *here) <= here->general.usable;
+    return here == nullptr ||
+           general_needed(layout, leader, *here) <= here->general_trial.usable_size;
   });
 }
 
-void fill_up(Layout& layout, std::span<const PmuCounters> pmus) {
-  for (const std::size_t leader : layout.groups) {
+void fill_up(CounterGroups& layout, std::span<const PmuCounters> pmus) {
+  for (const std::size_t leader : layout.group_leaders) {
     const PmuCounters* here = with_dead(layout, leader, pmus);
     if (here == nullptr) continue;
-    Fillers fillers{.leader = leader, .counters = {}, .dead = here->general.dead()};
-    for (std::size_t n = general_needed(layout, leader, *here); n < here->general.running; ++n) {
+    Fillers fillers{.leader = leader, .counters = {}, .dead_counters = here->general_trial.dead()};
+    for (std::size_t n = general_needed(layout, leader, *here);
+         n < here->general_trial.running_size; ++n) {
       fillers.counters.push_back(layout.counters.size());
       layout.counters.push_back(here->filler);
-      layout.leaders.push_back(leader);
+      layout.leader_of_counter.push_back(leader);
     }
     layout.fillers.push_back(std::move(fillers));
   }
@@ -297,25 +301,26 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
                                         const PerfConditions& situation_before) {
   const auto taken = [](const Trial& trial, const PerfConditions& situation) {
     const std::size_t excused = situation.watchdog ? 1 : 0;
-    return trial.listed - trial.running - std::min(trial.listed - trial.running, excused);
+    return trial.accepted_size - trial.running_size -
+           std::min(trial.accepted_size - trial.running_size, excused);
   };
   for (const PmuCounters& pmu : now) {
     const Trial& trial = pmu.trial;
     const std::string all =
-        fmt::format("{} counters{}", trial.listed, now.size() > 1 ? " of " + pmu.pmu : "");
+        fmt::format("{} counters{}", trial.accepted_size, now.size() > 1 ? " of " + pmu.pmu : "");
     const auto same = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
     const std::size_t taken_now = taken(trial, situation_now);
     const std::size_t taken_before =
         same != before.end() ? taken(same->trial, situation_before) : taken_now;
     if (taken_now > taken_before) {
       const std::size_t held = taken_now - taken_before;
-      return Error{held == trial.listed
+      return Error{held == trial.accepted_size
                        ? fmt::format("another program holds all {}", all)
                        : fmt::format("another program holds {} of the {}", held, all),
                    kHolderRemedy};
     }
     if (taken_now > 0)
-      return Error{fmt::format("only {} of the {} can be used", trial.running, all),
+      return Error{fmt::format("only {} of the {} can be used", trial.running_size, all),
                    "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold "
                    "some; or count fewer events"};
     if (same != before.end() && trial.dead() > same->trial.dead()) {

@@ -18,7 +18,7 @@ namespace lauka::engine::perf {
 struct Fillers {
   std::size_t leader = 0;
   std::vector<std::size_t> counters{};
-  std::size_t dead = 0;  ///< number of the PMU's counters that count nothing
+  std::size_t dead_counters = 0;  ///< number of the PMU's counters that count nothing
 
   /// True if at least `dead` fillers counted almost nothing, so that no other event was on a dead
   /// counter. `values`: counts of the fillers; `ns`: nanoseconds for which the group ran.
@@ -27,38 +27,40 @@ struct Fillers {
 
 /// The counters of one pass, in the order in which they are opened. The counters of one PMU form a
 /// group, which the kernel schedules as a whole or not at all.
-struct Layout {
+struct CounterGroups {
   std::vector<Counter> counters{};
-  std::vector<std::size_t> leaders{};  ///< for each counter, the index of its group's leader
-  std::vector<std::size_t> groups{};   ///< for each group, the index of its leader
+  std::vector<std::size_t>
+      leader_of_counter{};                   ///< for each counter, the index of its group's leader
+  std::vector<std::size_t> group_leaders{};  ///< for each group, the index of its leader
   std::vector<Fillers> fillers{};
   /// For each event, the indices of the counters whose counts are added; none for an accounted
   /// event.
-  std::vector<std::vector<std::size_t>> of_event{};
+  std::vector<std::vector<std::size_t>> counters_by_event{};
 };
 
 /// Arranges the events `chosen` (indices into `sources`) in one group for each PMU. `witnesses`:
 /// counters that time core PMUs without events; may be empty. Adds the witnesses for such PMUs if
 /// any event is on cores.
-Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
-               std::span<const Counter> witnesses);
+CounterGroups lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
+                      std::span<const Counter> witnesses);
 
 /// True if the kernel accepts the layout, and seems to have room for it now. Returns an error if a
 /// counter cannot be opened for a reason other than a lack of room.
-Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
+Result<bool> fits_at_once(const CounterGroups& layout, const os::LinuxCalls& calls,
                           const PerfConditions& situation);
 
 /// The result of opening one event several times as a group and counting a known loop with it.
 struct Trial {
   /// Size of the largest group that the kernel accepts, or `running` if it accepts every tried
   /// group; 0: unknown.
-  std::size_t listed = 0;
-  std::size_t running = 0;  ///< size of the largest group that ran all the time; 0: none ran
+  std::size_t accepted_size = 0;
+  std::size_t running_size = 0;  ///< size of the largest group that ran all the time; 0: none ran
   /// Number of counters that really counted in the largest group that ran all the time.
-  std::size_t alive = 0;
-  std::size_t usable = 0;  ///< size of the largest group in which all counters counted; 0: none
+  std::size_t live_counters = 0;
+  std::size_t usable_size =
+      0;  ///< size of the largest group in which all counters counted; 0: none
 
-  std::size_t dead() const { return running - alive; }
+  std::size_t dead() const { return running_size - live_counters; }
   bool operator==(const Trial&) const = default;
 };
 
@@ -69,12 +71,12 @@ struct PmuCounters {
 
   /// Result for an event that has no counter of its own (branches, if they can be counted); empty
   /// unless `trial` has dead counters.
-  Trial general{};
-  bool own_cycles = false;  ///< true if cycles are known to have a counter of their own
-  bool own_instructions = false;
+  Trial general_trial{};
+  bool has_cycles_counter = false;  ///< true if cycles are known to have a counter of their own
+  bool has_instructions_counter = false;
   Counter filler{};
 
-  bool has_dead() const { return general.dead() > 0; }
+  bool has_dead() const { return general_trial.dead() > 0; }
 };
 
 /// Tries the counters of each core PMU; empty if instructions cannot be counted. If there are
@@ -83,10 +85,10 @@ struct PmuCounters {
 std::vector<PmuCounters> try_pmus(const Prober& prober);
 
 /// True if enough counters for the layout really count. Checks only PMUs with dead counters.
-bool has_room(const Layout& layout, std::span<const PmuCounters> pmus);
+bool has_room(const CounterGroups& layout, std::span<const PmuCounters> pmus);
 
 /// Adds fillers to the layout's groups on PMUs with dead counters.
-void fill_up(Layout& layout, std::span<const PmuCounters> pmus);
+void fill_up(CounterGroups& layout, std::span<const PmuCounters> pmus);
 
 /// Returns an error if counters in `now` cannot be used, or died since the earlier trial `before`.
 /// While the NMI watchdog is on, one counter of each PMU may be unusable.

@@ -49,7 +49,7 @@ class PerfCounting final : public ArmedPass {
   /// `parts`: indices of the layout's counters whose single counts follow the counts of the events.
   /// `situation`: conditions when the engine was made. `uncounted`: indices of commands without
   /// counters.
-  PerfCounting(Layout layout, std::vector<Source> sources, std::vector<std::size_t> parts,
+  PerfCounting(CounterGroups layout, std::vector<Source> sources, std::vector<std::size_t> parts,
                const os::LinuxCalls& calls, PerfConditions situation, double& fastest_clock,
                const std::set<std::size_t>& uncounted, bool of_region)
       : layout_(std::move(layout)),
@@ -65,10 +65,10 @@ class PerfCounting final : public ArmedPass {
     std::vector<os::CounterRequest> requests;
     for (std::size_t i = 0; i < layout_.counters.size(); ++i) {
       os::PerfEventAttr attributes = layout_.counters[i].attributes;
-      if (layout_.leaders[i] == i) attributes = as_leader(attributes);
+      if (layout_.leader_of_counter[i] == i) attributes = as_leader(attributes);
       if (of_region_) attributes.flags &= ~os::kPerfEnableOnExec;
-      requests.push_back(make_request(attributes, layout_.leaders[i]));
-      requests.back().of_region = of_region_;
+      requests.push_back(make_request(attributes, layout_.leader_of_counter[i]));
+      requests.back().counts_only_region = of_region_;
     }
     return requests;
   }
@@ -81,10 +81,10 @@ class PerfCounting final : public ArmedPass {
 
   std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
 
-  Counted finish(const os::Ended& ended, std::size_t command) override {
-    Counted counted{std::vector<std::optional<std::uint64_t>>(sources_.size() + parts_.size())};
+  CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
+    CountsOfRun counted{std::vector<std::optional<std::uint64_t>>(sources_.size() + parts_.size())};
     if (std::holds_alternative<NotStarted>(ended.outcome)) {
-      counted.missing = Error{"the command was not started", ""};
+      counted.why_missing_counts = Error{"the command was not started", ""};
       return counted;
     }
     for (std::size_t event = 0; event < sources_.size(); ++event)
@@ -92,12 +92,12 @@ class PerfCounting final : public ArmedPass {
         counted.counts[event] = sources_[event].accounted->read(ended);
     if (uncounted_.contains(command)) return counted;
     if (auto absent = why_none(ended)) {
-      counted.missing = std::move(absent->why);
+      counted.why_missing_counts = std::move(absent->why);
       if (!absent->redo.empty()) ask_again(counted, std::move(absent->redo));
       return counted;
     }
     for (const std::size_t leader : timed_groups())
-      counted.pmu_ns.push_back(ended.readings[leader].running_ns);
+      counted.cpu_ns_by_pmu.push_back(ended.readings[leader].running_ns);
     fill(counted, ended, command);
     return counted;
   }
@@ -105,7 +105,7 @@ class PerfCounting final : public ArmedPass {
  private:
   std::vector<std::size_t> timed_groups() const {
     std::vector<std::size_t> groups;
-    for (const std::size_t leader : layout_.groups)
+    for (const std::size_t leader : layout_.group_leaders)
       if (layout_.counters[leader].core && !of_region_) groups.push_back(leader);
     if (groups.size() < 2) groups.clear();
     return groups;
@@ -132,7 +132,7 @@ class PerfCounting final : public ArmedPass {
     std::uint64_t core_enabled = 0;
     std::size_t core_groups = 0;
     bool shared = false;
-    for (const std::size_t leader : layout_.groups) {
+    for (const std::size_t leader : layout_.group_leaders) {
       const os::Reading& reading = ended.readings[leader];
       if (of_region_ && reading.enabled_ns == 0) return MissingCounts{why_region_not_counted()};
       shared = shared || reading.enabled_ns == 0;
@@ -141,12 +141,12 @@ class PerfCounting final : public ArmedPass {
         core_running += reading.running_ns;
         core_enabled = std::max(core_enabled, reading.enabled_ns);
       } else {
-        shared = shared || !held_all_the_time(reading.running_ns, reading.enabled_ns, false);
+        shared = shared || !ran_all_the_time(reading.running_ns, reading.enabled_ns, false);
       }
     }
     // A core kind's group stops while the run is on another core kind. So only the sum of all
     // groups' times shows if something was not counted.
-    shared = shared || !held_all_the_time(core_running, core_enabled, core_groups > 1);
+    shared = shared || !ran_all_the_time(core_running, core_enabled, core_groups > 1);
     if (shared) {
       Error why = why_not_all_the_time(situation_, read_situation(calls_));
       return MissingCounts{why, why.what};
@@ -163,17 +163,17 @@ class PerfCounting final : public ArmedPass {
   }
 
   Tally sum_counters(std::size_t event, const os::Ended& ended) const {
-    const std::vector<std::size_t>& counters = layout_.of_event[event];
+    const std::vector<std::size_t>& counters = layout_.counters_by_event[event];
     const Counter& first = layout_.counters[counters.front()];
     Tally tally{sources_[event].event.name, first.role, first.attributes.flags, 0, 0};
     for (const std::size_t counter : counters) {
       tally.count += layout_.counters[counter].scale * ended.readings[counter].value;
-      if (layout_.counters[counter].core) tally.ns += ended.readings[counter].running_ns;
+      if (layout_.counters[counter].core) tally.core_ns += ended.readings[counter].running_ns;
     }
     return tally;
   }
 
-  void fill(Counted& counted, const os::Ended& ended, std::size_t command) {
+  void fill(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
     std::vector<std::size_t> events;
     std::vector<Tally> tallies;
     for (std::size_t event = 0; event < sources_.size(); ++event) {
@@ -184,11 +184,12 @@ class PerfCounting final : public ArmedPass {
     const std::vector<std::string> doubts = judge_.doubts(command, tallies);
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (!doubts[i].empty()) {
-        if (!counted.missing) counted.missing = Error{doubts[i], kLookAtCheck};
+        if (!counted.why_missing_counts)
+          counted.why_missing_counts = Error{doubts[i], kLookAtCheck};
         continue;
       }
       counted.counts[events[i]] = tallies[i].count;
-      for (const std::size_t counter : layout_.of_event[events[i]]) {
+      for (const std::size_t counter : layout_.counters_by_event[events[i]]) {
         const auto part = std::ranges::find(parts_, counter);
         if (part != parts_.end())
           counted.counts[sources_.size() + static_cast<std::size_t>(part - parts_.begin())] =
@@ -203,12 +204,12 @@ class PerfCounting final : public ArmedPass {
       ask_again(counted, *first);
   }
 
-  void ask_again(Counted& counted, std::string why) {
+  void ask_again(CountsOfRun& counted, std::string why) {
     if (bad_in_a_row_++ < kHopeless)
       counted.redo = RepeatRequest{RedoReason::Counting, std::move(why), kMaxRedos};
   }
 
-  Layout layout_;
+  CounterGroups layout_;
   std::vector<Source> sources_;
   std::vector<std::size_t> parts_;
   const os::LinuxCalls& calls_;
@@ -230,8 +231,8 @@ void add_whole_run(EventSet& set, std::size_t count) {
   std::vector<Pass> of_whole;
   for (const Pass& pass : set.passes) {
     Pass& whole = of_whole.emplace_back();
-    for (const std::size_t event : pass.events)
-      if (event < count) whole.events.push_back(first + event);
+    for (const std::size_t event : pass.event_indices)
+      if (event < count) whole.event_indices.push_back(first + event);
   }
   set.passes.insert(set.passes.end(), of_whole.begin(), of_whole.end());
 }
@@ -261,7 +262,8 @@ class PerfEngine final : public CounterEngine {
     else if (auto found = find_wanted(wanted.names, set.notes); !found)
       return found.error();
     witnesses_.clear();
-    if (const auto cycles = resolve("cycles", prober_.sysfs()); cycles && cycles->parts.size() > 1)
+    if (const auto cycles = resolve("cycles", prober_.sysfs());
+        cycles && cycles->on_pmus.size() > 1)
       if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
     pmus_.clear();
     if (!core_events().empty()) pmus_ = try_pmus(prober_);
@@ -274,7 +276,7 @@ class PerfEngine final : public CounterEngine {
                                why_not_opened(EACCES, {true, false}, prober_.situation()).line()});
     for (const Source& source : sources_) {
       set.events.push_back(source.event);
-      set.events.back().note = write_note(source);
+      set.events.back().name_suffix = write_note(source);
     }
     set.passes = passes_;
     add_parts(set);
@@ -290,7 +292,7 @@ class PerfEngine final : public CounterEngine {
     Explanation explanation{.passes = {}, .notes = set->notes};
     for (const Pass& pass : passes_) {
       auto& places = explanation.passes.emplace_back();
-      for (const std::size_t index : pass.events) {
+      for (const std::size_t index : pass.event_indices) {
         const Source& source = sources_[index];
         places.push_back({counters_in_words(source), source.event.name, source.event.meaning});
       }
@@ -315,8 +317,8 @@ class PerfEngine final : public CounterEngine {
     if (pass >= passes_.size() * (has_whole ? 2 : 1))
       return Error{fmt::format("there is no pass {}", pass), ""};
     const bool of_region = counted_in_ != CountedPart::WholeRun && pass < passes_.size();
-    const EventIndices& events = passes_[pass % passes_.size()].events;
-    Layout layout = place_events(events);
+    const EventIndices& events = passes_[pass % passes_.size()].event_indices;
+    CounterGroups layout = place_events(events);
     std::vector<Source> sources;
     for (const std::size_t index : events) sources.push_back(sources_[index]);
     const bool has_parts = of_region || counted_in_ != CountedPart::RegionAndWhole;
@@ -326,8 +328,8 @@ class PerfEngine final : public CounterEngine {
         fastest_clock_, uncounted_, of_region));
   }
 
-  std::optional<UncountedFile> find_uncounted(std::size_t command,
-                                              const os::ProgramSpec& program) override {
+  std::optional<CounterLossFile> find_uncounted(std::size_t command,
+                                                const os::ProgramSpec& program) override {
     const bool has_counters = std::ranges::any_of(
         sources_, [](const Source& source) { return source.accounted == nullptr; });
     auto found = has_counters ? os::find_uncounted(program, calls_) : std::nullopt;
@@ -401,8 +403,8 @@ class PerfEngine final : public CounterEngine {
     return on_cores;
   }
 
-  Layout place_events(const EventIndices& events) const {
-    Layout layout = lay_out(sources_, events, witnesses_);
+  CounterGroups place_events(const EventIndices& events) const {
+    CounterGroups layout = lay_out(sources_, events, witnesses_);
     fill_up(layout, pmus_);
     return layout;
   }
@@ -455,21 +457,21 @@ class PerfEngine final : public CounterEngine {
     for (std::size_t index = 0; index < sources_.size(); ++index) {
       if (sources_[index].is_on_cores()) continue;
       const auto has_room = [&](const Pass& pass) {
-        auto events = pass.events;
+        auto events = pass.event_indices;
         events.push_back(index);
         return place_events(events).counters.size() <= os::kMaxCounters;
       };
       auto pass = std::ranges::find_if(passes_, has_room);
       if (pass == passes_.end()) pass = passes_.insert(passes_.end(), Pass{});
-      pass->events.push_back(index);
+      pass->event_indices.push_back(index);
     }
-    for (Pass& pass : passes_) std::ranges::sort(pass.events);
+    for (Pass& pass : passes_) std::ranges::sort(pass.event_indices);
   }
 
   Result<void> divide(const EventRequest& wanted) {
     passes_.clear();
     const EventIndices on_cores = core_events();
-    auto sets = divide_core_events(on_cores, wanted.together);
+    auto sets = divide_core_events(on_cores, wanted.pairs_for_one_pass);
     if (!sets) return sets.error();
     for (EventIndices& set : *sets)
       for (std::size_t& index : set) index = on_cores[index];
@@ -500,7 +502,7 @@ class PerfEngine final : public CounterEngine {
   }
 
   std::string write_note(const Source& source) const {
-    if (source.accounted != nullptr) return source.event.note;
+    if (source.accounted != nullptr) return source.event.name_suffix;
     const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
                              source.counters.size() == 1 &&
                              source.event.name.find('/') == std::string::npos;
@@ -509,7 +511,7 @@ class PerfEngine final : public CounterEngine {
 
   void add_parts(EventSet& set) const {
     for (Pass& pass : set.passes) {
-      const std::vector<std::size_t> whole = pass.events;
+      const std::vector<std::size_t> whole = pass.event_indices;
       for (const std::size_t index : whole) {
         const Source& source = sources_[index];
         if (!source.is_of_several_kinds()) continue;
@@ -518,22 +520,23 @@ class PerfEngine final : public CounterEngine {
                      .meaning = fmt::format("the part of {} on {}", source.event.name, pmu),
                      .is_time = source.event.is_time,
                      .levels = source.event.levels,
-                     .part_of = index,
+                     .index_of_whole = index,
                      .role = source.event.role};
-          pass.events.push_back(set.events.size());
+          pass.event_indices.push_back(set.events.size());
           set.events.push_back(std::move(part));
         }
       }
     }
   }
 
-  std::vector<std::size_t> list_counters(const Layout& layout, const EventIndices& events) const {
+  std::vector<std::size_t> list_counters(const CounterGroups& layout,
+                                         const EventIndices& events) const {
     std::vector<std::size_t> parts;
     for (std::size_t i = 0; i < events.size(); ++i) {
       const Source& source = sources_[events[i]];
       if (!source.is_of_several_kinds()) continue;
       for (const std::string& pmu : list_pmus(source))
-        for (const std::size_t place : layout.of_event[i])
+        for (const std::size_t place : layout.counters_by_event[i])
           if (layout.counters[place].pmu == pmu) parts.push_back(place);
     }
     return parts;
@@ -553,16 +556,16 @@ class PerfEngine final : public CounterEngine {
 
 }  // namespace
 
-bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds) {
+bool ran_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds) {
   const std::uint64_t slack =
       several_kinds ? kClocksApartNs + enabled_ns / kClocksApartPart : std::uint64_t{0};
   return running_ns + slack >= enabled_ns;
 }
 
-bool is_there(const os::LinuxCalls& calls) {
+bool has_perf_event_open(const os::LinuxCalls& calls) {
   // Asks for an event that no kernel has, because opening an event may take Linux milliseconds.
   constexpr std::uint64_t no_event = ~std::uint64_t{0};
-  return try_counter(calls, make_attributes(os::Code{os::kPerfTypeSoftware, no_event}, {})) !=
+  return try_counter(calls, make_attributes(os::EventCode{os::kPerfTypeSoftware, no_event}, {})) !=
          ENOSYS;
 }
 
@@ -578,9 +581,9 @@ std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_o
   const Prober prober(calls, user_only);
   std::vector<CounterFacts> facts;
   for (const PmuCounters& counters : try_pmus(prober))
-    if (counters.trial.listed > 0)
-      facts.push_back({counters.pmu, counters.trial.listed, counters.trial.running,
-                       counters.trial.alive, prober.situation().watchdog});
+    if (counters.trial.accepted_size > 0)
+      facts.push_back({counters.pmu, counters.trial.accepted_size, counters.trial.running_size,
+                       counters.trial.live_counters, prober.situation().watchdog});
   return facts;
 }
 

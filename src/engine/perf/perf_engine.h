@@ -15,7 +15,7 @@ namespace lauka::engine::perf {
 Result<void> can_count(const os::LinuxCalls& calls);
 
 /// True if the kernel has perf_event_open.
-bool is_there(const os::LinuxCalls& calls);
+bool has_perf_event_open(const os::LinuxCalls& calls);
 
 /// Tries the counters of each core PMU, for --check; leaves out a PMU that cannot be tried.
 std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only);
@@ -27,6 +27,6 @@ std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, boo
 
 /// True if counters ran as long as they were enabled. `several_kinds`: true if `running_ns` is a
 /// sum over core kinds, which may be slightly too small.
-bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds);
+bool ran_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds);
 
 }  // namespace lauka::engine::perf

@@ -129,8 +129,8 @@ Result<PrivilegeLevels> parse_rings(std::string_view modifiers, std::string_view
 }
 
 /// Returns the event's encoding in sysfs, for kernels that accept no PMU number in config.
-std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
-                                           const os::Sysfs& sysfs) {
+std::optional<os::EventCode> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
+                                                const os::Sysfs& sysfs) {
   std::vector<std::string_view> names = blank_separated(event.arm_names);
   names.insert(names.begin(), {event.name, event.usual_name()});
   for (const std::string_view name : names) {
@@ -148,9 +148,10 @@ std::string read_encoding(const KnownEvent& event, const os::Pmu& pmu, const os:
   return {};
 }
 
-Part part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
-             const os::Sysfs& sysfs) {
-  Part part{pmu.name, true, {os::Code{event.type, event.config}}, read_encoding(event, pmu, sysfs)};
+EventOnPmu part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
+                   const os::Sysfs& sysfs) {
+  EventOnPmu part{
+      pmu.name, true, {os::EventCode{event.type, event.config}}, read_encoding(event, pmu, sysfs)};
   if (one_of_several) {
     // Puts the PMU's number into the upper half of config (Intel since Linux 5.13, Arm since 6.6).
     // Without it, the event may miss the work of other cores.
@@ -165,15 +166,15 @@ ResolvedEvent resolve_known(const KnownEvent& event, const os::Sysfs& sysfs) {
   resolved.perf_name = event.name;
   resolved.description = event.description;
   resolved.known = &event;
-  const os::Code plain{event.type, event.config};
+  const os::EventCode plain{event.type, event.config};
   if (event.type == os::kPerfTypeSoftware) {
-    resolved.parts.push_back({"software", false, {plain}});
+    resolved.on_pmus.push_back({"software", false, {plain}});
     return resolved;
   }
   const std::vector<os::Pmu> cores = sysfs.core_pmus();
-  if (cores.empty()) resolved.parts.push_back({"cpu", true, {plain}});
+  if (cores.empty()) resolved.on_pmus.push_back({"cpu", true, {plain}});
   for (const os::Pmu& pmu : cores)
-    resolved.parts.push_back(part_on(event, pmu, cores.size() > 1, sysfs));
+    resolved.on_pmus.push_back(part_on(event, pmu, cores.size() > 1, sysfs));
   return resolved;
 }
 
@@ -186,16 +187,16 @@ Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs&
 
 /// Returns Intel's event slots for a topdown event, whose group it must lead; nullopt for another
 /// event, or if the PMU has no event slots.
-std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
-                                    const os::Sysfs& sysfs) {
+std::optional<os::EventCode> find_leader(std::string_view event, const os::Pmu& pmu,
+                                         const os::Sysfs& sysfs) {
   constexpr std::string_view slots = "slots";
   if (!event.starts_with("topdown-") || !sysfs.read_terms(pmu, slots)) return std::nullopt;
   const auto code = sysfs.encode(pmu, slots);
   return code ? std::optional(*code) : std::nullopt;
 }
 
-Part part_of_sysfs(const os::Pmu& pmu, std::string_view event, const os::Code& code,
-                   const std::string& encoding, const os::Sysfs& sysfs) {
+EventOnPmu part_of_sysfs(const os::Pmu& pmu, std::string_view event, const os::EventCode& code,
+                         const std::string& encoding, const os::Sysfs& sysfs) {
   return {pmu.name,
           true,
           {code},
@@ -224,15 +225,15 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
       pmu->kind == os::PmuKind::Core && !encoding ? find_known(terms) : nullptr;
   if (known != nullptr && known->type != os::kPerfTypeSoftware) {
     resolved.description = known->description;
-    resolved.parts.push_back(part_on(*known, *pmu, sysfs.core_pmus().size() > 1, sysfs));
+    resolved.on_pmus.push_back(part_on(*known, *pmu, sysfs.core_pmus().size() > 1, sysfs));
     return resolved;
   }
   const auto code = sysfs.encode(*pmu, terms);
   if (!code) return code.error().prefixed(fmt::format("'{}'", text));
   resolved.description = encoding.value_or("");
-  resolved.parts.push_back(pmu->kind == os::PmuKind::Core
-                               ? part_of_sysfs(*pmu, terms, *code, resolved.description, sysfs)
-                               : Part{pmu->name, false, {*code}, resolved.description});
+  resolved.on_pmus.push_back(pmu->kind == os::PmuKind::Core
+                                 ? part_of_sysfs(*pmu, terms, *code, resolved.description, sysfs)
+                                 : EventOnPmu{pmu->name, false, {*code}, resolved.description});
   return resolved;
 }
 
@@ -241,10 +242,11 @@ ResolvedEvent resolve_raw(std::string_view text, std::uint64_t code, const os::S
   resolved.perf_name = text;
   resolved.description = "raw event";
   const std::vector<os::Pmu> cores = sysfs.core_pmus();
-  if (cores.empty()) resolved.parts.push_back({"cpu", true, {os::Code{os::kPerfTypeRaw, code}}});
+  if (cores.empty())
+    resolved.on_pmus.push_back({"cpu", true, {os::EventCode{os::kPerfTypeRaw, code}}});
   for (const os::Pmu& pmu : cores)
-    resolved.parts.push_back(
-        {pmu.name, true, {os::Code{cores.size() > 1 ? pmu.type : os::kPerfTypeRaw, code}}});
+    resolved.on_pmus.push_back(
+        {pmu.name, true, {os::EventCode{cores.size() > 1 ? pmu.type : os::kPerfTypeRaw, code}}});
   return resolved;
 }
 
@@ -256,13 +258,13 @@ Result<ResolvedEvent> resolve_bare(std::string_view text, const os::Sysfs& sysfs
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
     if (!code) return code.error().prefixed(fmt::format("'{}'", text));
-    resolved.parts.push_back(part_of_sysfs(pmu, text, *code, *terms, sysfs));
+    resolved.on_pmus.push_back(part_of_sysfs(pmu, text, *code, *terms, sysfs));
     resolved.description = *terms;
   }
   // A core kind's shares of slots cannot be added to another core kind's plain events.
-  const auto is_led = [](const Part& part) { return part.led_by.has_value(); };
-  if (std::ranges::any_of(resolved.parts, is_led))
-    std::erase_if(resolved.parts, [&](const Part& part) { return !is_led(part); });
+  const auto is_led = [](const EventOnPmu& part) { return part.leader_code.has_value(); };
+  if (std::ranges::any_of(resolved.on_pmus, is_led))
+    std::erase_if(resolved.on_pmus, [&](const EventOnPmu& part) { return !is_led(part); });
   return resolved;
 }
 
@@ -285,7 +287,7 @@ Result<ResolvedEvent> resolve_event(std::string_view name, std::string_view text
   if (text.find('/') != std::string_view::npos) return resolve_on_pmu(text, sysfs);
   if (const KnownEvent* known = find_known(text)) return resolve_known(*known, sysfs);
   auto bare = resolve_bare(text, sysfs);
-  if (!bare || !bare->parts.empty()) return bare;
+  if (!bare || !bare->on_pmus.empty()) return bare;
   if (text.starts_with('r'))
     if (const auto raw = parse_hex(text.substr(1))) return resolve_raw(text, *raw, sysfs);
   return unknown(name, text, sysfs);

@@ -46,22 +46,22 @@ struct PrivilegeLevels {
   bool user = true;
   bool kernel = true;
   bool hypervisor = true;
-  bool asked_for = false;
+  bool are_by_modifier = false;
 
   bool operator==(const PrivilegeLevels&) const = default;
 };
 
 /// An event as one PMU counts it.
-struct Part {
+struct EventOnPmu {
   std::string pmu;  ///< name of the PMU; "software" for the kernel's own counts
   bool core = false;
   /// Alternative encodings of the event; the first that the kernel accepts is used.
-  std::vector<os::Code> codes;
+  std::vector<os::EventCode> codes;
   /// The event's terms in sysfs ("event=0x2e,umask=0x41"), or its Arm name; empty if unknown.
   std::string encoding{};
   std::uint64_t scale = 1;
   /// Encoding of the event that must lead this event's group; nullopt: any event may lead it.
-  std::optional<os::Code> led_by{};
+  std::optional<os::EventCode> leader_code{};
 };
 
 /// The event that a name stands for. It may turn out that this machine cannot count it.
@@ -72,7 +72,8 @@ struct ResolvedEvent {
   PrivilegeLevels rings{};
   /// Entry of known_events() that has the name; null if no entry has it.
   const KnownEvent* known = nullptr;
-  std::vector<Part> parts{};  ///< one part for each PMU with the event; their counts are added
+  std::vector<EventOnPmu>
+      on_pmus{};  ///< one part for each PMU with the event; their counts are added
 };
 
 /// Finds the event that `name` stands for: an alias, an event of perf, pmu/event/, pmu/term=1,.../,

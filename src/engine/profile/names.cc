@@ -65,7 +65,7 @@ std::map<std::string, std::uint64_t> FunctionNames::sum(const SampledRun& run,
                                                         std::chrono::nanoseconds since) {
   std::map<std::string, std::uint64_t> sums;
   std::map<std::uint32_t, os::SymbolMap> compiled;
-  for (const auto& [place, sampled] : run.sampled) {
+  for (const auto& [place, sampled] : run.periods_by_place) {
     switch (place.kind) {
       case CodeKind::File: {
         const os::CodeIdentity& identity = run.files[place.file].identity;
@@ -84,7 +84,7 @@ std::map<std::string, std::uint64_t> FunctionNames::sum(const SampledRun& run,
       case CodeKind::Compiled: {
         const auto [symbols, is_new] = compiled.try_emplace(place.process);
         if (is_new)
-          symbols->second = os::compiled_symbols(static_cast<int>(place.process), since, user_);
+          symbols->second = os::jit_symbols(static_cast<int>(place.process), since, user_);
         const std::string symbol = os::find_symbol(symbols->second, place.offset);
         sums[symbol.empty() ? "(compiled at run time: no symbols)" : shown_name(symbol)] += sampled;
         break;

@@ -99,7 +99,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
   std::vector<os::CounterRequest> requests() const override {
     return {{.attributes = std::bit_cast<decltype(os::CounterRequest::attributes)>(attributes_),
-             .samples = true}};
+             .takes_samples = true}};
   }
 
   os::SampleListener* samples() override { return this; }
@@ -122,16 +122,16 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     is_partial_ = running < whole * enabled;
   }
 
-  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+  CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
     if (ended.counter_error != 0)
       return {.counts = std::vector<std::optional<std::uint64_t>>(1 + functions_.size()),
-              .missing = Error{"the run could not be sampled: " +
-                                   std::generic_category().message(ended.counter_error),
-                               ""}};
+              .why_missing_counts = Error{"the run could not be sampled: " +
+                                              std::generic_category().message(ended.counter_error),
+                                          ""}};
     const bool has_kernel = (attributes_.flags & os::kPerfExcludeKernel) == 0;
     const std::uint64_t used_ns = ended.usage.user_ns + (has_kernel ? ended.usage.system_ns : 0);
     const SampledRun run = records_.close();
-    Counted counted;
+    CountsOfRun counted;
     counted.counts.assign(1 + functions_.size(), 0);
     const double ns_per_unit = nanoseconds_per_unit(used_ns);
     for (auto& [name, sampled] : names_.sum(run, since_)) {
@@ -159,7 +159,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     is_partial_ = false;
   }
 
-  void add_unsampled(Counted& counted) {
+  void add_unsampled(CountsOfRun& counted) {
     if (known_.size() < functions_.size()) known_.merge(names_.find_in_new_files(wanted_));
     for (const std::size_t function : known_)
       if (counted.counts[1 + function] == 0)
@@ -171,15 +171,15 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     return cycles_ == 0 ? 0.0 : static_cast<double>(used_ns) / static_cast<double>(cycles_);
   }
 
-  void note_losses(const SampledRun& run, Counted& counted) const {
-    if (run.lost == 0 && !is_partial_) return;
+  void note_losses(const SampledRun& run, CountsOfRun& counted) const {
+    if (run.loss_count == 0 && !is_partial_) return;
     counted.redo = RepeatRequest{
         RedoReason::Counting,
-        run.lost > 0 ? "samples were lost" : "cycles were counted for a part of it only",
+        run.loss_count > 0 ? "samples were lost" : "cycles were counted for a part of it only",
         kMaxRedos};
     counted.note =
         Note{NoteKind::SamplesLost,
-             run.lost > 0
+             run.loss_count > 0
                  ? fmt::format("samples were lost in each of {} runs; sample less often "
                                "(--profile=4ms)",
                                kMaxRedos + 1)
@@ -215,7 +215,7 @@ class WithProfile final : public EngineWrapper {
     functions_.clear();
     std::erase_if(others.names, [this](const std::string& name) { return take(name); });
     const bool needs_others = wanted.names.empty() || !others.names.empty();
-    auto set = needs_others ? other().select(others) : Result<EventSet>(EventSet{});
+    auto set = needs_others ? wrapped_engine().select(others) : Result<EventSet>(EventSet{});
     if (!set) return set;
     if (!is_tried_) {
       auto note = try_it();
@@ -234,7 +234,7 @@ class WithProfile final : public EngineWrapper {
   }
 
   const AccountedEvent* accounted(std::size_t event) const override {
-    return is_own(event) ? nullptr : other().accounted(event);
+    return is_own(event) ? nullptr : wrapped_engine().accounted(event);
   }
 
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
@@ -242,12 +242,12 @@ class WithProfile final : public EngineWrapper {
       return std::unique_ptr<ArmedPass>(
           std::make_unique<Sampling>(attributes_, functions_.normalized, user_, seen_));
     if (has_own_timed_pass_ && pass == 0) return make_accounting_pass({});
-    return other().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
+    return wrapped_engine().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
   }
 
   std::vector<Note> notes() const override {
     constexpr double enough = 0.8;
-    std::vector<Note> notes = other().notes();
+    std::vector<Note> notes = wrapped_engine().notes();
     const double part = static_cast<double>(seen_->sampled_ns) /
                         static_cast<double>(std::max<std::uint64_t>(seen_->used_ns, 1));
     if (seen_->used_ns > 0 && part < enough)
@@ -339,7 +339,7 @@ class WithProfile final : public EngineWrapper {
   }
 
   void add_to(EventSet& set) {
-    has_own_timed_pass_ = set.passes_of(RoundKind::Timed) == 0;
+    has_own_timed_pass_ = set.count_passes(RoundKind::Timed) == 0;
     if (has_own_timed_pass_) set.passes.insert(set.passes.begin(), Pass{});
     event_ = set.events.size();
     Pass pass{{}, RoundKind::Counting};
@@ -350,7 +350,7 @@ class WithProfile final : public EngineWrapper {
                                              milliseconds(), is_whole ? "" : ", user space only"),
                       .is_time = true,
                       .levels = is_whole ? CountedLevels::UserAndKernel : CountedLevels::UserOnly,
-                      .note = is_whole ? "(sampled)" : "(sampled, user)",
+                      .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
                       .role = Role::SampledTime};
     set.events.push_back(whole);
     for (std::size_t i = 0; i < functions_.typed.size(); ++i) {
@@ -360,7 +360,7 @@ class WithProfile final : public EngineWrapper {
       event.function = functions_.normalized[i];
       set.events.push_back(std::move(event));
     }
-    for (std::size_t i = event_; i < set.events.size(); ++i) pass.events.push_back(i);
+    for (std::size_t i = event_; i < set.events.size(); ++i) pass.event_indices.push_back(i);
     const auto simulated = std::ranges::find(set.passes, RoundKind::Simulated, &Pass::kind);
     pass_ = static_cast<std::size_t>(simulated - set.passes.begin());
     set.passes.insert(simulated, std::move(pass));

@@ -182,7 +182,7 @@ void RunRecords::add_one(std::span<const std::byte> record,
       read.address = word(8);
       read.process = half(16);
       read.time = word(24);
-      read.bytes = word(32);
+      read.bytes_or_period = word(32);
       break;
     case kComm:
       if ((read.misc & kIsExec) == 0) return;
@@ -192,7 +192,7 @@ void RunRecords::add_one(std::span<const std::byte> record,
       break;
     case kMmap2:
       read.address = word(16);
-      read.bytes = word(24);
+      read.bytes_or_period = word(24);
       read.offset = word(32);
       read.identity = read_identity(record, (read.misc & kHasBuildId) != 0);
       if (is_file(read.identity.path)) mapped({read.identity, read.process});
@@ -205,7 +205,7 @@ void RunRecords::add_one(std::span<const std::byte> record,
 
 SampledRun RunRecords::close() {
   SampledRun run;
-  run.lost = std::exchange(lost_, 0);
+  run.loss_count = std::exchange(lost_, 0);
   std::ranges::stable_sort(records_, {}, &Record::time);
   Processes processes(run);
   for (const Record& record : records_) {
@@ -218,7 +218,7 @@ SampledRun RunRecords::close() {
         break;
       case kMmap2:
         processes.map(record.process, record.address,
-                      {.end = record.address + record.bytes, .offset = record.offset},
+                      {.end = record.address + record.bytes_or_period, .offset = record.offset},
                       record.identity);
         break;
       default: {
@@ -227,7 +227,7 @@ SampledRun RunRecords::close() {
                                     ? CodePlace{CodeKind::Kernel, 0, 0, record.address}
                                 : mode == kUserMode ? processes.find(record.process, record.address)
                                                     : CodePlace{};
-        run.sampled[place] += record.bytes;
+        run.periods_by_place[place] += record.bytes_or_period;
         ++run.samples;
       }
     }

@@ -42,9 +42,10 @@ struct MappedFile {
 struct SampledRun {
   std::vector<MappedFile> files{};
   /// Sums of the samples' periods by place, in nanoseconds of the CPU clock or in cycles.
-  std::map<CodePlace, std::uint64_t> sampled{};
+  std::map<CodePlace, std::uint64_t> periods_by_place{};
   std::uint64_t samples = 0;
-  std::uint64_t lost = 0;  ///< number of lost records, plus how often the kernel throttled sampling
+  std::uint64_t loss_count =
+      0;  ///< number of lost records, plus how often the kernel throttled sampling
 };
 
 class RunRecords {
@@ -63,7 +64,7 @@ class RunRecords {
     std::uint16_t misc = 0;
     std::uint32_t process = 0;
     std::uint64_t address = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes_or_period = 0;
     std::uint64_t offset = 0;
     os::CodeIdentity identity{};
   };

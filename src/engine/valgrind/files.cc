@@ -54,9 +54,9 @@ class CachegrindLines {
     return true;
   }
 
-  std::optional<Totals> totals() const {
+  std::optional<TotalsOfProcess> totals() const {
     if (!command_ || !has_summary_) return std::nullopt;
-    Totals totals{*command_, {}};
+    TotalsOfProcess totals{*command_, {}};
     for (std::size_t i = 0; i < events_.size(); ++i) totals.values.emplace(events_[i], sums_[i]);
     return totals;
   }
@@ -165,7 +165,7 @@ class DhatEvents final : public nlohmann::json_sax<nlohmann::json> {
     return false;
   }
 
-  std::optional<Totals> totals() const {
+  std::optional<TotalsOfProcess> totals() const {
     return has_points_ ? std::optional(totals_) : std::nullopt;
   }
 
@@ -179,7 +179,7 @@ class DhatEvents final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  Totals totals_{{}, {{"tbk", 0}, {"tb", 0}, {"gbk", 0}, {"gb", 0}}};
+  TotalsOfProcess totals_{{}, {{"tbk", 0}, {"tb", 0}, {"gbk", 0}, {"gb", 0}}};
   bool has_points_ = false;
   std::string key_;
   std::size_t depth_ = 0;
@@ -212,7 +212,7 @@ std::optional<std::string_view> LineReader::next() {
   }
 }
 
-std::optional<Totals> read_cachegrind(
+std::optional<TotalsOfProcess> read_cachegrind(
     Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin,
     const FunctionSink& sink) {
   LineReader lines(std::move(pieces));
@@ -222,7 +222,7 @@ std::optional<Totals> read_cachegrind(
   return lines.is_whole() ? file.totals() : std::nullopt;
 }
 
-std::optional<Totals> read_dhat(Pieces pieces) {
+std::optional<TotalsOfProcess> read_dhat(Pieces pieces) {
   Bytes::Place place{std::move(pieces)};
   DhatEvents events;
   const bool is_whole = nlohmann::json::sax_parse(Bytes(place), Bytes(), &events);

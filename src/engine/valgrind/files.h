@@ -43,7 +43,7 @@ class LineReader {
 };
 
 /// The command line of a process and its total counts, by the tool's names for these counts.
-struct Totals {
+struct TotalsOfProcess {
   std::string command;
   std::map<std::string, std::uint64_t, std::less<>> values;
 };
@@ -55,12 +55,12 @@ using FunctionSink =
 
 /// Reads a cachegrind.out file. Calls `begin` with the names of the file's events, then `sink` for
 /// each line of counts. Returns the totals; nullopt if the file is incomplete or malformed.
-std::optional<Totals> read_cachegrind(
+std::optional<TotalsOfProcess> read_cachegrind(
     Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin,
     const FunctionSink& sink);
 
 /// Reads DHAT's JSON. Returns its totals: `tbk` blocks and `tb` bytes were allocated; `gbk` blocks
 /// and `gb` bytes existed at the peak. Returns nullopt if the file is incomplete or malformed.
-std::optional<Totals> read_dhat(Pieces pieces);
+std::optional<TotalsOfProcess> read_dhat(Pieces pieces);
 
 }  // namespace lauka::engine::valgrind

@@ -28,9 +28,9 @@ std::optional<std::uint64_t> parent_in(LineReader& log) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> value_of(const Totals& totals, const SimulatedEvent& event) {
+std::optional<std::uint64_t> value_of(const TotalsOfProcess& totals, const SimulatedEvent& event) {
   std::uint64_t sum = 0;
-  for (const std::string_view part : event.parts) {
+  for (const std::string_view part : event.tool_counts) {
     if (part.empty()) continue;
     const auto found = totals.values.find(part);
     if (found == totals.values.end()) return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<std::uint64_t> value_of(const Totals& totals, const SimulatedEvent
 
 }  // namespace
 
-Processes::Processes(Tool tool, std::span<const WantedEvent> wanted)
+ProcessCounts::ProcessCounts(Tool tool, std::span<const WantedEvent> wanted)
     : tool_(tool), wanted_(wanted) {
   for (const WantedEvent& count : wanted) {
     const auto found = std::ranges::find(events_, count.event);
@@ -50,7 +50,7 @@ Processes::Processes(Tool tool, std::span<const WantedEvent> wanted)
   }
 }
 
-void Processes::add(std::string_view name, Pieces pieces) {
+void ProcessCounts::add(std::string_view name, Pieces pieces) {
   const auto parts = split(name, '.');
   const auto pid = parts.size() == 3 ? parse_number(parts[1]) : std::nullopt;
   if (!pid) return;
@@ -69,7 +69,7 @@ void Processes::add(std::string_view name, Pieces pieces) {
     process.is_complete = false;
 }
 
-std::optional<Totals> Processes::read_counts(Pieces pieces) {
+std::optional<TotalsOfProcess> ProcessCounts::read_counts(Pieces pieces) {
   if (tool_ == Tool::Dhat) return read_dhat(std::move(pieces));
   last_counts_ = nullptr;
   return read_cachegrind(
@@ -78,7 +78,8 @@ std::optional<Totals> Processes::read_counts(Pieces pieces) {
         sums_of_.assign(events.size(), {});
         for (std::size_t i = 0; i < events.size(); ++i)
           for (std::size_t e = 0; e < events_.size(); ++e)
-            if (std::ranges::find(events_[e]->parts, events[i]) != events_[e]->parts.end())
+            if (std::ranges::find(events_[e]->tool_counts, events[i]) !=
+                events_[e]->tool_counts.end())
               sums_of_[i].push_back(e);
       },
       [this](std::string_view function, const std::vector<std::uint64_t>& counts) {
@@ -86,7 +87,7 @@ std::optional<Totals> Processes::read_counts(Pieces pieces) {
       });
 }
 
-void Processes::add_line(std::string_view function, const std::vector<std::uint64_t>& counts) {
+void ProcessCounts::add_line(std::string_view function, const std::vector<std::uint64_t>& counts) {
   if (has_too_many_functions()) return;
   if (last_counts_ == nullptr || function != last_name_) {
     last_name_ = function;
@@ -102,20 +103,21 @@ void Processes::add_line(std::string_view function, const std::vector<std::uint6
 
 /// Returns the parent's count if parent and child have the same command line, but at most the
 /// child's count; else the child's count.
-std::uint64_t Processes::inherited_at_most(const Totals& totals, const Process& process,
-                                           const SimulatedEvent& event) const {
+std::uint64_t ProcessCounts::inherited_at_most(const TotalsOfProcess& totals,
+                                               const Process& process,
+                                               const SimulatedEvent& event) const {
   const std::uint64_t own = value_of(totals, event).value_or(0);
   const auto parent = process.parent ? processes_.find(*process.parent) : processes_.end();
   if (parent == processes_.end() || parent->second.totals.size() != 1) return own;
-  const Totals& before = parent->second.totals.front();
+  const TotalsOfProcess& before = parent->second.totals.front();
   return before.command == totals.command ? std::min(own, value_of(before, event).value_or(own))
                                           : own;
 }
 
-Processes::Sum Processes::sum(const SimulatedEvent& event) const {
+ProcessCounts::Sum ProcessCounts::sum(const SimulatedEvent& event) const {
   Sum sum;
   for (const auto& [pid, process] : processes_) {
-    for (const Totals& totals : process.totals) {
+    for (const TotalsOfProcess& totals : process.totals) {
       const auto value = value_of(totals, event);
       sum.is_known = sum.is_known && value.has_value();
       sum.counted += value.value_or(0);
@@ -126,24 +128,24 @@ Processes::Sum Processes::sum(const SimulatedEvent& event) const {
 }
 
 /// A forked process owns a copy of its parent's heap, so its peak counts nothing twice.
-std::optional<std::uint64_t> Processes::peak(const SimulatedEvent& event) const {
-  const Totals* largest = nullptr;
-  const auto bytes = [](const Totals& totals) { return totals.values.find("gb")->second; };
+std::optional<std::uint64_t> ProcessCounts::peak(const SimulatedEvent& event) const {
+  const TotalsOfProcess* largest = nullptr;
+  const auto bytes = [](const TotalsOfProcess& totals) { return totals.values.find("gb")->second; };
   for (const auto& [pid, process] : processes_)
-    for (const Totals& totals : process.totals)
+    for (const TotalsOfProcess& totals : process.totals)
       if (largest == nullptr || bytes(totals) > bytes(*largest)) largest = &totals;
   return largest == nullptr ? std::nullopt : value_of(*largest, event);
 }
 
-const Totals* Processes::without_allocations() const {
+const TotalsOfProcess* ProcessCounts::without_allocations() const {
   if (tool_ != Tool::Dhat) return nullptr;
   for (const auto& [pid, process] : processes_)
-    for (const Totals& totals : process.totals)
+    for (const TotalsOfProcess& totals : process.totals)
       if (totals.values.find("tbk")->second == 0) return &totals;
   return nullptr;
 }
 
-std::optional<Error> Processes::why_missing() const {
+std::optional<Error> ProcessCounts::why_missing() const {
   const bool lost = std::ranges::any_of(
       processes_, [](const auto& entry) { return entry.second.totals.empty(); });
   if (processes_.empty() || lost)
@@ -151,7 +153,7 @@ std::optional<Error> Processes::why_missing() const {
         "not simulated to its end: a process was killed, still ran, or left Valgrind (as setuid "
         "programs do)",
         ""};
-  if (const Totals* process = without_allocations())
+  if (const TotalsOfProcess* process = without_allocations())
     return Error{fmt::format("DHAT saw no allocation in the process {}: it makes none, or it has "
                              "an allocator that Valgrind does not replace (a static program's, or "
                              "one of its own)",
@@ -160,19 +162,20 @@ std::optional<Error> Processes::why_missing() const {
   return std::nullopt;
 }
 
-void Processes::enter_sum(std::size_t event, Counted& counted) const {
+void ProcessCounts::enter_sum(std::size_t event, CountsOfRun& counted) const {
   std::optional<std::uint64_t> value;
-  if (events_[event]->is_peak) {
+  if (events_[event]->is_of_largest_process) {
     value = peak(*events_[event]);
   } else {
     const Sum sum = this->sum(*events_[event]);
     const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
     if (!sum.is_known) {
-      counted.missing = Error{"this version of Valgrind does not report all that is needed", ""};
+      counted.why_missing_counts =
+          Error{"this version of Valgrind does not report all that is needed", ""};
       return;
     }
     if (sum.inherited > 0 && doubt > kDoubtAllowed) {
-      counted.missing = Error{
+      counted.why_missing_counts = Error{
           "it works on in forked processes that never call execve, in which Valgrind counts again "
           "what their parent had counted",
           "measure them as commands of their own"};
@@ -188,7 +191,7 @@ void Processes::enter_sum(std::size_t event, Counted& counted) const {
     if (event_of_[i] == event) counted.counts[i] = wanted_[i].function.empty() ? value : 0;
 }
 
-void Processes::enter_wanted_functions(Counted& counted) const {
+void ProcessCounts::enter_wanted_functions(CountsOfRun& counted) const {
   std::vector<std::string> names;
   for (const WantedEvent& wanted : wanted_) names.push_back(wanted.function);
   const WantedFunctions wanted(names);
@@ -199,7 +202,7 @@ void Processes::enter_wanted_functions(Counted& counted) const {
     if (!names[i].empty()) counted.counts[i].reset();
 }
 
-void Processes::enter_functions(Counted& counted) {
+void ProcessCounts::enter_functions(CountsOfRun& counted) {
   if (has_too_many_functions()) {
     counted.note = Note{NoteKind::FunctionsLeftOut, "has too many functions to count each"};
     return;
@@ -214,24 +217,24 @@ void Processes::enter_functions(Counted& counted) {
   }
 }
 
-bool Processes::has_too_many_functions() const {
+bool ProcessCounts::has_too_many_functions() const {
   return functions_bytes_ > kMaxBytes;
 }
 
-Counted Processes::finish() {
-  Counted counted{std::vector<std::optional<std::uint64_t>>(wanted_.size())};
+CountsOfRun ProcessCounts::finish() {
+  CountsOfRun counted{std::vector<std::optional<std::uint64_t>>(wanted_.size())};
   if (std::ranges::any_of(processes_,
                           [](const auto& entry) { return !entry.second.is_complete; })) {
-    counted.failure =
+    counted.session_error =
         Error{"Valgrind's output for a simulated run ends too early, or is malformed",
               "if the folder for temporary files is full, make room or set TMPDIR to another"};
     return counted;
   }
-  counted.missing = why_missing();
-  if (counted.missing) return counted;
+  counted.why_missing_counts = why_missing();
+  if (counted.why_missing_counts) return counted;
   for (std::size_t e = 0; e < events_.size(); ++e) enter_sum(e, counted);
   enter_wanted_functions(counted);
-  if (!counted.missing) enter_functions(counted);
+  if (!counted.why_missing_counts) enter_functions(counted);
   return counted;
 }
 

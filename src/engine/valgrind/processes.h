@@ -20,18 +20,18 @@ namespace lauka::engine::valgrind {
 enum class Tool : unsigned char { Cachegrind, Dhat };
 
 /// The part of the processor that Cachegrind must simulate for an event.
-enum class Model : unsigned char { None, Caches, Branches };
+enum class SimulatedPart : unsigned char { None, Caches, Branches };
 
 struct SimulatedEvent {
   std::string_view name;
   std::string_view meaning;
   Tool tool;
   /// Names of the tool's counts whose sum is the event's count. Unused names are empty.
-  std::array<std::string_view, 3> parts;
-  Model model = Model::None;
+  std::array<std::string_view, 3> tool_counts;
+  SimulatedPart model = SimulatedPart::None;
   bool is_bytes = false;
-  bool is_peak = false;  ///< true: counted in the process with the largest heap; false: the sum
-                         ///< over all processes
+  bool is_of_largest_process = false;  ///< true: counted in the process with the largest heap;
+                                       ///< false: the sum over all processes
 };
 
 struct WantedEvent {
@@ -47,20 +47,20 @@ inline constexpr std::string_view kCountsName = "out.%p.%n";
 /// Adds up the counts of all processes of one run. Lacks counts from before an execve. A forked
 /// process counts again what its parent counted before the fork; a sum is left out if more than 1%
 /// of it may be counted twice.
-class Processes {
+class ProcessCounts {
  public:
-  Processes(Tool tool, std::span<const WantedEvent> wanted);
+  ProcessCounts(Tool tool, std::span<const WantedEvent> wanted);
 
   /// Reads a file of Valgrind, named as in kLogName or kCountsName. Ignores a file without a
   /// process id in its name.
   void add(std::string_view name, Pieces pieces);
 
   /// Returns the run's counts and, if known, its counts by function. Must be called at most once.
-  Counted finish();
+  CountsOfRun finish();
 
  private:
   struct Process {
-    std::vector<Totals> totals;  ///< several if the process id was reused
+    std::vector<TotalsOfProcess> totals;  ///< several if the process id was reused
     bool began_program = false;
     bool is_complete = true;
     std::optional<std::uint64_t> parent{};
@@ -72,17 +72,17 @@ class Processes {
     bool is_known = true;
   };
 
-  std::optional<Totals> read_counts(Pieces pieces);
+  std::optional<TotalsOfProcess> read_counts(Pieces pieces);
   void add_line(std::string_view function, const std::vector<std::uint64_t>& counts);
-  std::uint64_t inherited_at_most(const Totals& totals, const Process& process,
+  std::uint64_t inherited_at_most(const TotalsOfProcess& totals, const Process& process,
                                   const SimulatedEvent& event) const;
   Sum sum(const SimulatedEvent& event) const;
   std::optional<std::uint64_t> peak(const SimulatedEvent& event) const;
   std::optional<Error> why_missing() const;
-  const Totals* without_allocations() const;
-  void enter_sum(std::size_t event, Counted& counted) const;
-  void enter_wanted_functions(Counted& counted) const;
-  void enter_functions(Counted& counted);
+  const TotalsOfProcess* without_allocations() const;
+  void enter_sum(std::size_t event, CountsOfRun& counted) const;
+  void enter_wanted_functions(CountsOfRun& counted) const;
+  void enter_functions(CountsOfRun& counted);
   bool has_too_many_functions() const;
 
   Tool tool_;

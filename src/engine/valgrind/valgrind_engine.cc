@@ -21,27 +21,27 @@ constexpr std::array<SimulatedEvent, 10> kEvents = {{
      "conditional and indirect branches in user space",
      Tool::Cachegrind,
      {"Bc", "Bi", ""},
-     Model::Branches},
+     SimulatedPart::Branches},
     {"branch-misses",
      "branches that a simple predictor gets wrong",
      Tool::Cachegrind,
      {"Bcm", "Bim", ""},
-     Model::Branches},
+     SimulatedPart::Branches},
     {"l1d-cache-misses",
      "data reads and writes that miss a first-level cache of 32 KiB, 8 ways, lines of 64 bytes",
      Tool::Cachegrind,
      {"D1mr", "D1mw", ""},
-     Model::Caches},
+     SimulatedPart::Caches},
     {"l1i-cache-misses",
      "instruction reads that miss a first-level cache of the same size",
      Tool::Cachegrind,
      {"I1mr", "", ""},
-     Model::Caches},
+     SimulatedPart::Caches},
     {"cache-misses",
      "reads and writes that miss a last-level cache of 8 MiB, 16 ways, lines of 64 bytes",
      Tool::Cachegrind,
      {"ILmr", "DLmr", "DLmw"},
-     Model::Caches},
+     SimulatedPart::Caches},
     {"allocations",
      "blocks of the heap that were allocated; realloc is an allocation",
      Tool::Dhat,
@@ -50,20 +50,20 @@ constexpr std::array<SimulatedEvent, 10> kEvents = {{
      "bytes of these blocks together",
      Tool::Dhat,
      {"tb", "", ""},
-     Model::None,
+     SimulatedPart::None,
      true},
     {"peak_heap",
      "most bytes of blocks at a time, in the process that had the most",
      Tool::Dhat,
      {"gb", "", ""},
-     Model::None,
+     SimulatedPart::None,
      true,
      true},
     {"peak_heap_blocks",
      "blocks at the moment of peak_heap",
      Tool::Dhat,
      {"gbk", "", ""},
-     Model::None,
+     SimulatedPart::None,
      false,
      true},
 }};
@@ -127,13 +127,13 @@ class Simulating final : public ArmedPass {
     return valgrind_words(valgrind_, folder_.path(), wanted_, words);
   }
 
-  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+  CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
     if (!has_exited_or_signalled(ended.outcome)) {
       folder_.clear();
       return {std::vector<std::optional<std::uint64_t>>(wanted_.size()),
               Error{"a simulated run did not end by itself", ""}};
     }
-    Processes processes(tool_, wanted_);
+    ProcessCounts processes(tool_, wanted_);
     for (const std::string& name : folder_.names())
       if (os::Descriptor file = folder_.open_file(name))
         processes.add(name, pieces_of_file(std::move(file)));
@@ -245,8 +245,9 @@ class ValgrindEngine final : public CounterEngine {
   void add_pass(Tool tool, EventSet& set) {
     Pass pass{{}, RoundKind::Simulated};
     for (std::size_t i = 0; i < wanted_.size(); ++i)
-      if (wanted_[i].event != nullptr && wanted_[i].event->tool == tool) pass.events.push_back(i);
-    if (pass.events.empty()) return;
+      if (wanted_[i].event != nullptr && wanted_[i].event->tool == tool)
+        pass.event_indices.push_back(i);
+    if (pass.event_indices.empty()) return;
     set.passes.push_back(std::move(pass));
     tool_of_pass_.push_back(tool);
   }
@@ -280,7 +281,7 @@ std::unique_ptr<CounterEngine> make_valgrind_engine(EngineChoice choice, std::st
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
                                         std::span<const WantedEvent> wanted,
                                         const std::vector<std::string>& words) {
-  const auto needs = [&](Model model) {
+  const auto needs = [&](SimulatedPart model) {
     return std::ranges::any_of(
         wanted, [model](const WantedEvent& selected) { return selected.event->model == model; });
   };
@@ -290,10 +291,10 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
                                   fmt::format("--tool={}", tool.name), "--trace-children=yes",
                                   "--vgdb=no"};
   if (tool.tool == Tool::Cachegrind) {
-    const bool caches = needs(Model::Caches);
+    const bool caches = needs(SimulatedPart::Caches);
     all.emplace_back(caches ? "--cache-sim=yes" : "--cache-sim=no");
     if (caches) all.insert(all.end(), kCaches.begin(), kCaches.end());
-    all.emplace_back(needs(Model::Branches) ? "--branch-sim=yes" : "--branch-sim=no");
+    all.emplace_back(needs(SimulatedPart::Branches) ? "--branch-sim=yes" : "--branch-sim=no");
   }
   all.push_back(fmt::format("--log-file={}/{}", escaped(folder), kLogName));
   all.push_back(fmt::format("{}={}/{}", tool.output, escaped(folder), kCountsName));

@@ -134,7 +134,7 @@ Results Analysis::of(const Simulated& simulated) {
         record_of(1, round, RoundKind::Counting, simulated.counting_candidate[round]));
   }
   using namespace std::chrono_literals;
-  return analyse(plan_, session_, {}, Timers{1ns, 1ms});
+  return analyse(plan_, session_, {}, TimerResolutions{1ns, 1ms});
 }
 
 }  // namespace lauka::simulation

@@ -580,7 +580,9 @@ std::string gate_line(const Results& results, const gate::Verdict& verdict,
 
 std::string gate_lines(const Results& results, bool color) {
   std::string text;
-  const gate::Verdict* passed_over = last_tolerated_verdict({&results, 1});
+  // The exit status of a suite depends on all of its benchmarks.
+  const gate::Verdict* passed_over =
+      results.benchmark.empty() ? last_tolerated_verdict({&results, 1}) : nullptr;
   for (const gate::Verdict& verdict : results.findings.verdicts) {
     const auto [word, ink] = verdict_word(verdict.answer);
     text += gate_line(results, verdict, inked(word, ink, color));

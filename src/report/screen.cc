@@ -473,7 +473,7 @@ std::optional<double> shortest_median_seconds(const Results& results) {
     if (row != nullptr && row->summary &&
         results.session.metrics[row->metric].shown == Shown::Always && row->summary->mean > 0.0 &&
         row->summary->mean < kShortRunSeconds)
-      shortest = std::min(shortest.value_or(kShortRunSeconds), row->summary->median);
+      shortest = std::min(shortest.value_or(row->summary->median), row->summary->median);
   }
   return shortest;
 }

@@ -400,7 +400,8 @@ TableColumn bold_column(std::string heading, CellContent holds, Cut cut) {
 bool has_value(const Results& results, std::size_t metric) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
     const MetricResult* row = shown_row(command, metric);
-    return row != nullptr && (row->summary || row->largest_bound_of_runs);
+    return row != nullptr && (row->summary || row->quantile || row->only_mean ||
+                              row->largest_bound_of_runs);
   });
 }
 

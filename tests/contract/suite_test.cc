@@ -59,6 +59,22 @@ std::string benchmarks_by_order(const std::string& file) {
 
 }  // namespace
 
+TEST_CASE("a suite's page shows percentiles, too") {
+  const Suite suite(benchmark("a", {"true", "true 1"}, "runs = 12\npercentiles = [50]"));
+  const Said said = suite.run({"-q", "--export-html", "/dev/stdout"});
+  CHECK(said.out_has("<th scope=\"row\">wall_time.p50</th>"));
+}
+
+TEST_CASE("an inconclusive gate of a suite does not tell the exit status where another one fails") {
+  const std::string gate = "scrape = ['x=x=([0-9]+)']\nfail-if = ['x > 5']";
+  const Suite suite(benchmark("few", {"echo x=1", "echo x=1"}, "runs = 1\n" + gate) +
+                    benchmark("worse", {"echo x=1", "echo x=2"}, "runs = 12\n" + gate));
+  const Said said = suite.run({"-v"});
+  CHECK(said.status == 3);
+  CHECK(said.out_has("inconclusive"));
+  CHECK_FALSE(said.out_has("exit status"));
+}
+
 TEST_CASE("--suite: a row for each benchmark, and the geometric mean of the changes") {
   const Suite suite(benchmark("first", {"echo 1", "echo 60"}) +
                     benchmark("second", {"echo 1", "echo 60"}, "runs = 8") +

@@ -291,14 +291,18 @@ Result<void> HookRunner::add_programs(std::size_t index, std::uint32_t layout,
 
 std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
                                           const std::optional<Step>& step) {
+  std::optional<HookFailed> failure;
   for (const HookRow& row : kHookKinds) {
     if (row.moment != moment) continue;
     const std::uint32_t first = step ? step->layout : 0;
     const std::uint32_t end = step ? step->layout + 1 : plan_.setting.layouts;
-    for (std::uint32_t layout = first; layout < end; ++layout)
-      if (auto failed = run(row, command, layout, step)) return failed;
+    for (std::uint32_t layout = first; layout < end; ++layout) {
+      auto failed = run(row, command, layout, step);
+      if (failed && !row.undoes()) return failed;
+      if (!failure) failure = std::move(failed);
+    }
   }
-  return std::nullopt;
+  return failure;
 }
 
 std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t command,

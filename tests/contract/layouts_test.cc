@@ -140,4 +140,13 @@ TEST_CASE("Ctrl-C ends the builds and all they have started") {
   CHECK(std::filesystem::exists(folder.file("ended")));
 }
 
+TEST_CASE("the cleanup of each layout runs, even if one fails") {
+  const Folder folder;
+  const std::string log = folder.file("log");
+  const Said said = lauka({"--layouts=4", "-r4", "-w0", "--cleanup",
+                           "echo {layout} >>" + log + "; exit 1", "--", "sh -c 'true {layout}'"});
+  CHECK(said.status == 1);
+  CHECK(lines_of(text_of(log)) == Words{"1", "2", "3", "4"});
+}
+
 }  // namespace lauka::contract

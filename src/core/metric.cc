@@ -157,6 +157,7 @@ void MetricSeries::add_run(const RunRecord& run) {
   } else if (const auto bound = reader_.bound(run)) {
     series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
     ++series.runs_with_bound;
+    if (has_layouts) series.layouts_with_bound.push_back(run.step.layout);
   }
 }
 

@@ -344,7 +344,8 @@ struct Series {
   std::optional<double>
       largest_bound{};  ///< largest upper bound of the runs for which only a bound is known
   std::size_t runs_with_bound = 0;
-  std::vector<std::uint32_t> layouts{};  ///< layout of each value; may be empty
+  std::vector<std::uint32_t> layouts_with_bound{};  ///< layout of each run with a bound
+  std::vector<std::uint32_t> layouts{};             ///< layout of each value; may be empty
   std::vector<std::uint32_t> failed_layouts{};
 };
 

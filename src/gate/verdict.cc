@@ -302,14 +302,17 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
 }
 
 Comparison against_bound(const Condition& condition, const Series& series) {
-  Comparison samples{{}, series.values, true, series.layouts, series.layouts};
-  if (!series.failed_layouts.empty()) samples = pair_samples(series, series, true);
-  if (series.largest_bound) {
-    const bool is_within = !condition.below && *series.largest_bound <= *condition.limit_value;
+  Series known = series;
+  if (known.largest_bound) {
+    const bool is_within = !condition.below && *known.largest_bound <= *condition.limit_value;
     if (!is_within) return {};
-    samples.candidate.insert(samples.candidate.end(), series.runs_with_bound,
-                             *series.largest_bound);
+    known.values.insert(known.values.end(), known.runs_with_bound, *known.largest_bound);
+    known.layouts.insert(known.layouts.end(), known.layouts_with_bound.begin(),
+                         known.layouts_with_bound.end());
+    known.largest_bound.reset();
   }
+  Comparison samples = pair_samples(known, known, false);
+  samples.paired = true;
   samples.reference.assign(samples.candidate.size(), *condition.limit_value);
   return samples;
 }

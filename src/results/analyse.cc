@@ -39,6 +39,7 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
     } else if (const auto bound = session.runs->bound(run, metric)) {
       series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
       ++series.runs_with_bound;
+      if (has_layouts) series.layouts_with_bound.push_back(session.runs->row(run).layout);
     }
   }
   return series;

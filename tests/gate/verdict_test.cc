@@ -375,4 +375,23 @@ TEST_CASE("a verdict that is held back stays inconclusive when its job is settle
   }
 }
 
+TEST_CASE("a fixed bound also judges the layouts of which only an upper bound is known") {
+  Condition condition;
+  condition.limit_value = 64.0;
+  Series series{{10.0, 11.0}, {}};
+  series.layouts = {0, 1};
+  series.largest_bound = 20.0;
+  series.runs_with_bound = 2;
+  series.layouts_with_bound = {2, 3};
+  const Comparison all = against_bound(condition, series);
+  CHECK(all.candidate == std::vector{10.0, 11.0, 20.0, 20.0});
+  CHECK(all.candidate_layouts == std::vector<std::uint32_t>{0, 1, 2, 3});
+  CHECK(all.reference_layouts == all.candidate_layouts);
+  CHECK(all.reference == std::vector(4, 64.0));
+  series.failed_layouts = {1};
+  CHECK(against_bound(condition, series).candidate == std::vector{10.0, 20.0, 20.0});
+  condition.limit_value = 15.0;
+  CHECK(against_bound(condition, series).candidate.empty());
+}
+
 }  // namespace lauka::gate

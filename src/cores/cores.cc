@@ -559,7 +559,7 @@ void CoreTimePoller::update_times_of(int pid) {
   if (pid == command_pid_ && has_levels) return;  // the kernel's totals will have its exact times
   Process& process = times_of_seen_[{pid, usage.started_at}];
   if (has_levels) {
-    const std::uint64_t fast = usage.performance_user_time + usage.p_system_time;
+    const std::uint64_t fast = usage.performance_user_time + usage.performance_system_time;
     const std::uint64_t all = usage.user_time + usage.system_time;
     process.times = {fast, all - std::min(all, fast)};
   } else {

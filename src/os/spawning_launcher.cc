@@ -149,7 +149,8 @@ class UsageReader {
     read.totals.system_ns = ns(usage.system_time);
     if (!has_newest_usage_) return read;
     read.totals.energy_nj = usage.energy_nj;
-    read.totals.on_performance_cores_ns = ns(usage.performance_user_time) + ns(usage.p_system_time);
+    read.totals.on_performance_cores_ns =
+        ns(usage.performance_user_time) + ns(usage.performance_system_time);
     return read;
   }
 

@@ -327,7 +327,7 @@ void write_changes(std::vector<Change> changes, const Sink& sink) {
                   {.heading = {"change"}, .cell_content = report::CellContent::Delta},
                   {.heading = {"at commit"}, .cell_content = report::CellContent::Markup},
                   {.heading = {"since (UTC)"}, .is_dropped_on_phone = true},
-                  {.heading = {"what"}}}};
+                  {.heading = {"what"}, .cell_content = report::CellContent::Text}}};
   for (Change& change : changes) {
     ++counts[static_cast<std::size_t>(change.rank.first)];
     table.rows.push_back(std::move(change.cells));

@@ -54,7 +54,7 @@ struct GitQuestion {
 
 /// A call of lauka. Each member outlives the members below it.
 struct Call {
-  Options options;  ///< as typed; after add_suite() only options of the session, such as exports
+  Options options;  ///< as typed; after add_suite(), the options of the whole session
   std::unique_ptr<os::Launcher> launcher{};
   std::unique_ptr<os::SettingFiles> settings{};  ///< opened when first needed; null on macOS
   tune::CpuChoice tune_cpus{};
@@ -64,8 +64,10 @@ struct Call {
   std::unique_ptr<os::MemoryGroups> groups{};  ///< null if tree_peak_memory is not measured
   std::optional<GitQuestion> git{};
   std::vector<Label> labels{};
-  std::optional<Allowance> allowance{};  ///< limits before --tune; nullopt if unknown or not needed
-  std::optional<QuotaWait> throttling{};  ///< during the session; nullopt if unknown
+  std::optional<Allowance> allowance{};   ///< CPUs, CPU time and memory that lauka was allowed
+                                          ///< before --tune; nullopt if unknown or not needed
+  std::optional<QuotaWait> throttling{};  ///< throttling by a CPU quota during the session; nullopt
+                                          ///< without quota, or if not read
   std::string suite_text{};
   bool may_be_stopped_by_gates =
       false;  ///< true if gates or --precision may have ended a saved session
@@ -86,8 +88,8 @@ int answer(Call& call);
 /// must end.
 std::optional<int> add_benchmarks(Call& call);
 
-/// Decides everything before the first run: plans, baselines, gates, exports. Returns an exit
-/// status if the call must end.
+/// Makes the plans, reads the baselines and opens the exports. Returns an exit status if the call
+/// must end.
 std::optional<int> prepare(Call& call);
 
 /// Measures all benchmarks. Returns an exit status if the call must end.
@@ -101,11 +103,11 @@ Result<void> find_user(Call& call);
 Result<void> decide_cores(Benchmark& benchmark);
 Result<void> choose_engine(const Call& call, Benchmark& benchmark);
 
-/// Adds the benchmarks of the suite (--suite). A shard may have none.
+/// Adds the benchmarks of the suite (--suite).
 Result<void> add_suite(Call& call);
 
-/// Restores the settings that the process `lauka` left tuned. Called by the launcher process after
-/// the end of `lauka`.
+/// Restores the settings that the process `lauka` left tuned. Called by the launcher process at its
+/// end.
 void restore_after_lauka(int lauka);
 
 /// Tries to restore the settings of a killed lauka, if any, and prints notes.
@@ -147,7 +149,7 @@ std::optional<int> status_if_failed(const Result<void>& made,
 std::vector<Label> await_head_labels(Call& call);
 
 /// Adds the labels `head` and a label "dirty" to Call::labels, if git reports whether files are
-/// changed. Called after the runs, because git takes long for this in a large tree.
+/// changed. Called after the runs, because git status takes long in a large tree.
 void add_git_labels(Call& call, std::vector<Label> head);
 
 /// True if results are exported or compared with a baseline.
@@ -156,8 +158,8 @@ bool needs_machine(const Call& call);
 /// True if results are exported as JSON or HTML.
 bool describes_session(const OutputOptions& options);
 
-/// Reads a file ("-": standard input) with the rights of Call::user. `what` names the file in
-/// errors.
+/// Reads a file ("-": standard input) with the rights of Call::user. `what` precedes the file's
+/// name in errors.
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
                               std::size_t most_bytes);
 

@@ -37,8 +37,8 @@ report::Style choose_style(const OutputOptions& options) {
           options.presentation.marks == MarksChoice::Text};
 }
 
-/// True with --verbose or a request for counts. Else true only the first time that the user runs
-/// lauka on a terminal, which this call records.
+/// True with --verbose or a request for counts. Else true at most once per user; a file in lauka's
+/// state folder records this.
 bool must_show_lack_of_counters(const Options& options) {
   return !options.counting.events.empty() || options.counting.engine != EngineChoice::Auto ||
          options.output.verbosity == Verbosity::Verbose ||
@@ -130,8 +130,9 @@ std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::siz
   return {runs > 0 ? sum / static_cast<double>(runs) : 0.0, runs};
 }
 
-/// Measures the start of a process, if runs of a command took less than 1 ms on average. Takes
-/// about 10 ms, so does nothing if the first command's runs took less than 100 ms in all.
+/// Measures the start of a process, if a command's runs took less than kShortRunSeconds on average.
+/// Returns nullopt without such a command, or if the first command's runs took less than 100 ms in
+/// all.
 std::optional<double> measure_start_of_process(const Call& call, const Recording& session) {
   constexpr double long_enough = 0.1;  // seconds
   const Benchmark& benchmark = call.benchmarks.front();

@@ -58,14 +58,13 @@ Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
 }
 
 cores::CoreRequest core_request_of(const Options& options) {
-  // Inquiries other than --threads ignore the options about cores.
   if (options.inquiry && options.inquiry->kind != InquiryKind::Threads) return {};
   return {options.counting.core_kinds, options.counting.core_preference,
           options.counting.min_p_share, options.counting.counting_choice == CountingChoice::Apart};
 }
 
-/// Decides about core kinds. Copies the decision for the first benchmark if the request is the
-/// same, because asking the system takes longer than a short run.
+/// Copies the first benchmark's decision about cores if the request is the same, because asking the
+/// system takes longer than a short run.
 Result<void> decide_cores_once(const Call& call, Benchmark& benchmark) {
   const Benchmark& first = call.benchmarks.front();
   if (&first == &benchmark || core_request_of(first.options) != core_request_of(benchmark.options))
@@ -254,8 +253,6 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
-/// Opens exports with the rights of the user who runs the commands, so that no link leads root to a
-/// file that the user cannot write.
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};

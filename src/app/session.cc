@@ -321,7 +321,7 @@ std::optional<int> measure_tuned(Call& call) {
 }  // namespace
 
 Result<void> add_suite(Call& call) {
-  os::watch_for_interrupts();  // reading a named pipe may take long
+  os::watch_for_interrupts();
   auto text = read_text(call, *call.options.suite.file, "--suite", kMaxBytes);
   if (!text) return text.error();
   auto suite = cli::read_suite(call.options, *text);
@@ -363,7 +363,6 @@ std::optional<int> measure(Call& call) {
   std::vector<QuotaWait> throttling;
   if (linux_system != nullptr) {
     if (needs_machine(call)) call.allowance = os::read_allowance(*linux_system);
-    // Takes 50 us, so is done only if throttling can be shown.
     if (call.options.output.verbosity != Verbosity::Quiet || describes_session(call.options.output))
       throttling = os::read_throttling(*linux_system);
   }

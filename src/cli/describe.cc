@@ -81,7 +81,7 @@ void append_option(std::string& out, const OptionDescription& option) {
   }
 }
 
-/// Escapes a line for roff. A dot or quote at the beginning of a line would make a request of it.
+/// Escapes a line for roff. A dot or quote at its beginning would make the line a request.
 std::string for_roff(std::string_view text) {
   static constexpr std::string_view kCharacters = "\\-'\"^~`";
   static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",
@@ -223,8 +223,8 @@ std::string bash_cases(const ProgramDescription& program) {
   std::string cases;
   const auto add = [&](const OptionDescription& option) {
     for (std::size_t i = 0; i < option.words.size(); ++i) {
-      // An optional value follows a "=". Each word of other values is known by its distance from
-      // the option.
+      // An optional value is found by the "=" before it, a word of a required value by its distance
+      // from the option.
       const std::string place = option.value_is_optional ? "=" : fmt::format("{}", i + 1);
       for (const std::string& name : option.spellings()) {
         const std::string line =

@@ -100,7 +100,7 @@ std::string man_page(const ProgramDescription& program);
 /// Returns the completion script for "bash", "zsh" or "fish"; empty for any other shell.
 std::string completion(const ProgramDescription& program, std::string_view shell);
 
-/// Returns `help` up to its first full stop, semicolon or parenthesis.
+/// Returns the part of `help` before the first "; ", ". " or " (".
 std::string first_sentence(std::string_view help);
 
 std::string_view version();

@@ -13,7 +13,7 @@ namespace lauka::cli {
 
 enum class Group : unsigned char { Runs, Commands, Measured, Gate, Output };
 
-/// The value that an option takes. An optional value can be written in the option's own word:
+/// The value that an option takes. An optional value is written in the same word as the option:
 /// --fail-if-slower=5, -i3.
 enum class ValueForm : unsigned char {
   Nothing,
@@ -26,14 +26,16 @@ enum class ValueForm : unsigned char {
 
 struct OptionInfo;
 
-/// The options while they are parsed. `options.commands` does not have the reference yet.
+/// The options while they are parsed. `options.commands` does not contain the command of
+/// --reference yet.
 struct Draft {
   Options options{};
   std::optional<std::string> reference;
   std::optional<std::string> reference_name;
   std::optional<std::chrono::nanoseconds> threads_interval;
-  std::optional<double> slower_percent;  ///< limit of the last --fail-if-slower; nullopt without it
-  std::vector<std::string> steps;        ///< values of -D
+  std::optional<double>
+      slower_percent;  ///< limit of the last --fail-if-slower; nullopt without that option
+  std::vector<std::string> steps;  ///< values of -D
   std::vector<const OptionInfo*>
       applied_options;  ///< options in the order applied, with repetitions
 };
@@ -68,8 +70,7 @@ struct OptionRules {
   std::string_view brief{};                ///< text in -h; empty: the option is missing from -h
 };
 
-/// A row of option_table(), from which the parser, --help, the manual page and the completions are
-/// made.
+/// A row of option_table(), which the parser, --help, the manual page and the completions use.
 struct OptionInfo {
   std::string_view name;  ///< without dashes; empty: the option has only a letter
   char letter;            ///< '\0': the option has only a name
@@ -115,12 +116,12 @@ std::string write_usage(std::string_view spelling, std::string_view value, bool 
 
 bool is_value_optional(const OptionInfo& option);
 
-/// True if `rest`, the text after the letter of `option` in a word such as -r10, belongs to
-/// its value.
+/// True if `rest`, the text after the letter of `option` in a word such as -r10, belongs to the
+/// option's value.
 bool begins_value(const OptionInfo& option, std::string_view rest);
 
 /// Checks options against each other and completes their values. For a suite, checks only the
-/// exports, because read_suite settles each benchmark.
+/// exports, because read_suite() checks each benchmark.
 Result<Options> complete_options(Draft draft);
 
 /// True for questions about lauka itself: help and version.

@@ -102,11 +102,11 @@ struct RunOptions {
 };
 
 struct CommandOptions {
+  std::vector<std::string> command_lines;  ///< commands before substitution of parameters, first
+                                           ///< the command of --reference if given
   std::vector<std::string>
-      command_lines;               ///< commands before substitution of parameters; the command of
-                                   ///< --reference is the first
-  std::vector<std::string> names;  ///< names of the commands, in order; a command keeps its default
-                                   ///< name if its name here is empty or missing
+      names;  ///< names of the typed commands, or of the measured commands if there are more names
+              ///< than typed commands; empty: the default name
   std::optional<UnquotedCommand> unquoted;
   std::optional<Shell> shell;
   std::vector<ParameterOption> parameters;
@@ -122,8 +122,8 @@ struct CommandOptions {
 
 struct CountingOptions {
   MetricSelection metric_selection = MetricSelection::Default;
-  std::vector<std::string> listed_rows;  ///< values of --metrics, such as NAME or NAME:UNIT; empty
-                                         ///< unless `metrics` is Listed
+  std::vector<std::string>
+      listed_rows;  ///< values of --metrics; empty unless `metric_selection` is Listed
   std::vector<std::string> events;
   bool with_default_events = false;
   std::vector<double> percentiles;  ///< percentiles of wall time to show, above 0 and below 100
@@ -139,11 +139,11 @@ struct CountingOptions {
   std::chrono::nanoseconds thread_sampling_period = std::chrono::milliseconds(1);
   std::optional<std::chrono::nanoseconds>
       profiling_period;  ///< sampling period of --profile; nullopt: no profile
-  std::optional<std::string> event_database_path;  ///< path of an event database of Apple's, which
-                                                   ///< replaces this machine's events
+  std::optional<std::string> event_database_path;  ///< path of an Apple event database (--kpep);
+                                                   ///< nullopt: this machine's events apply
   CoreKinds core_kinds;
-  std::optional<double> min_p_share;  ///< smallest share of a run's CPU time on the fastest kind of
-                                      ///< core, as a fraction; nullopt: no limit
+  std::optional<double> min_p_share;  ///< smallest wanted share (0..1) of a run's CPU time on the
+                                      ///< first core kind; nullopt: no limit
 };
 
 struct SuiteOptions {
@@ -155,8 +155,8 @@ struct SuiteOptions {
 
 struct GateOptions {
   std::vector<Condition> conditions;
-  std::optional<int> inconclusive_status;  ///< exit status if a gate is inconclusive and none
-                                           ///< failed, 1 to 255; nullopt: as if it passed
+  std::optional<int> inconclusive_status;  ///< exit status for an inconclusive gate, 1 to 255;
+                                           ///< nullopt: an inconclusive gate counts as passed
   bool controls_fdr = false;  ///< true: the gates of a suite control the false discovery rate
   std::optional<double>
       confidence;  ///< confidence as a fraction, at least 0.5 and below 1; nullopt: default

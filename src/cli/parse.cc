@@ -149,8 +149,8 @@ std::string quoted_command(WordSpan words) {
   return is_plain ? '"' + one_line(text) + '"' : one_line(shell_quoted(text));
 }
 
-/// A command whose quotes were probably forgotten: one word, and then a word that begins with a
-/// dash, as in "lauka sort -r f".
+/// A command whose quotes were probably forgotten: a word, and then a word that begins with a dash,
+/// as in "lauka sort -r f".
 struct ForgottenQuotes {
   UnquotedCommand quotes;
   std::optional<Error> refusal;
@@ -173,7 +173,7 @@ ForgottenQuotes forgotten_in(WordSpan words) {
   found.quotes = {
       .quoted_line = line,
       .tip = fmt::format("if {} belongs to {}, quote the command: {}", option, program, line)};
-  // A valid number or time was probably meant for lauka, but any text is a valid name.
+  // An option with a valid number was probably meant for lauka, but any text is a valid NAME.
   const bool is_taken_for_any =
       !read.options.empty() && (read.is_whole() || read.options.back()->value == "NAME");
   if (is_taken_for_any)
@@ -243,12 +243,9 @@ std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
 }
 
 // Boost.Program_options splits the words into commands and options with values. Words that
-// Boost 1.74 would misread are read here first. Optional values: Boost would take the next command
-// for the value, so the option gets at least an empty value. Letters: Boost takes "-iq" for -i with
-// the value "q", "-r=10" for -r with the value "=10", and "-runs" for -r with the value "uns".
-// Values of several words: Boost lets them begin in the option's own word, and takes "--" for a
-// word of the value. Boost's variables_map is not used, because it refuses repeated options, and
-// forgets the order of --shell, -S and -N.
+// Boost 1.74 would misread are read here first: options with an optional value, single-letter
+// options, and options that take several words. Boost's variables_map is not used, because it
+// refuses repeated options and forgets the order of options.
 
 namespace po = boost::program_options;
 
@@ -304,8 +301,9 @@ std::vector<po::option> make_options(const std::string& word) {
   return options;
 }
 
-/// Moves the next words to an option that takes two or three: fewer at the end or before "--". If
-/// there are none, adds an empty word, because Boost would otherwise look for a value.
+/// Moves the next words to an option that takes two or three words; fewer words if `words` ends or
+/// "--" follows. Adds an empty word if there are no words, because Boost would otherwise look for a
+/// value.
 void take_words(po::option& option, Words& words) {
   const OptionInfo* info = option_of_key(option.string_key);
   const std::size_t wanted = info == nullptr ? 0 : words_taken_by(*info);
@@ -318,9 +316,9 @@ void take_words(po::option& option, Words& words) {
 }
 
 /// Reads and removes the first word if Boost would misread it. Also reads and removes consecutive
-/// commands, as one option without a name, because Boost would remove each command by moving all
-/// later words. Leaves a single command to Boost, which calls this function with a single word to
-/// learn whether the word is an option.
+/// commands, as one option without a name, because Boost is slow with many commands. Leaves a
+/// single word that is a command, because Boost also calls this function to test whether a word is
+/// an option.
 std::vector<po::option> read_word(Words& words) {
   const std::string word = words.front();
   std::vector<po::option> options;
@@ -421,7 +419,7 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
   }
 }
 
-/// Takes the word after --help as its topic. Returns true if later options are not applied.
+/// Takes the word after --help as the topic. Returns true if later options are not applied.
 bool ends_with(const po::option* part, const po::option* end, std::optional<Inquiry>& inquiry) {
   if (!inquiry) return false;
   const bool has_next = part + 1 != end && (part + 1)->string_key.empty();
@@ -455,8 +453,8 @@ Result<Draft> make_draft(const std::vector<po::option>& typed, const Words& word
   return draft;
 }
 
-/// Returns an error if there is no command, and the last option's value looks like one: "-P n 1
-/// 'sleep {n}'".
+/// Returns an error if there is no command, but the last option's value looks like a command: "-P n
+/// 1 'sleep {n}'".
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft,
                                    bool ends_in_dashes) {
   if (!draft.options.commands.command_lines.empty() || draft.reference || draft.options.inquiry ||

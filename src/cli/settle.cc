@@ -84,7 +84,8 @@ Result<void> settle_layouts(Draft& draft) {
   return {};
 }
 
-/// Removes duplicate gates, because all gates share the error rate.
+/// Adds the gate of --fail-if-slower. Removes duplicate gates, because all gates share the error
+/// rate.
 Result<void> settle_gates(Draft& draft) {
   std::vector<Condition> gates;
   if (draft.slower_percent)
@@ -106,7 +107,7 @@ Result<void> settle_commands(Draft& draft) {
   if (words.size() > 1 && words[0] == "time")
     return Error{"'time' is not needed: lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};
-  // With parameters, each combination may have a name; the plan checks their number.
+  // With parameters, each combination may have a name; make_plan() checks the number of names.
   if (draft.options.commands.names.size() > draft.options.commands.command_lines.size() &&
       draft.options.commands.parameters.empty())
     return Error{fmt::format("{} (-n) for {}", plural(draft.options.commands.names.size(), "name"),
@@ -221,7 +222,8 @@ Result<void> settle_inquiry(Draft& draft) {
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
-/// Does not check saved sessions. Does not check suites, because the file may choose an engine.
+/// Checks options that need counts or samples of functions. Does not check saved sessions and
+/// suites.
 Result<void> settle_functions(const Draft& draft) {
   const Options& options = draft.options;
   if (!options.saved_files.empty() || options.suite.file) return {};

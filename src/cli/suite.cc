@@ -14,9 +14,9 @@
 
 #include <fmt/format.h>
 
-// toml++ 3 asserts on some invalid files ("[[["). With NDEBUG, it lets the compiler assume that
-// they do not occur. Here, a failed assertion throws BrokenToml. toml++ recurses into nested
-// values, so TOML_MAX_NESTED_VALUES limits their depth.
+// toml++ 3 has assertions that fail for some invalid files ("[[["). Here, a failed assertion throws
+// BrokenToml, even with NDEBUG. toml++ recurses into nested values, so TOML_MAX_NESTED_VALUES
+// limits the depth of nesting.
 namespace lauka::cli {
 namespace {
 
@@ -41,7 +41,7 @@ struct BrokenToml {};
 #include <toml++/impl/preprocessor.h>
 #endif
 // In toml++'s test for blanks, some characters from U+FA66 to U+FEFE reach code that toml++ calls
-// unreachable. The test must be false for them.
+// unreachable. The test must be false for these characters.
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE \
   return {}
@@ -127,8 +127,8 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Returns the line of the first key with too many dots; 0 if there is none. toml++ makes a table
-/// for each dot, and destroys the tables by recursion.
+/// Returns the line of the first key with too many dots; 0 if no key has too many dots. toml++
+/// makes a table for each dot, and destroys the tables by recursion.
 std::size_t line_of_deep_key(std::string_view text) {
   constexpr std::size_t most_dots = 16;
   std::size_t dots = 0;
@@ -151,7 +151,7 @@ std::size_t line_of_deep_key(std::string_view text) {
   return 0;
 }
 
-/// True if the value in `line` looks like text without quotes: duration = 500ms.
+/// True if the value in line number `line` looks like text without quotes: duration = 500ms.
 bool has_bare_text(std::string_view text, std::size_t line) {
   const auto lines = split(text, '\n');
   if (line == 0 || line > lines.size()) return false;
@@ -456,8 +456,8 @@ class SuiteReader {
     return {};
   }
 
-  /// Selects the benchmarks of --only and --shard. Shards take turns, so that a benchmark added at
-  /// the end of the file moves no other benchmark to another shard.
+  /// Selects the benchmarks of --only and --shard. The shards take benchmarks in turn, so that a
+  /// benchmark added at the end of the file moves no benchmark to another shard.
   Result<void> choose() {
     benchmark_.clear();
     const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& benchmark) {

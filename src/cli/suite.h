@@ -15,7 +15,7 @@ struct Benchmark {
 };
 
 struct Suite {
-  Options session_options{};            ///< only options of the whole session, such as exports
+  Options session_options{};            ///< options of the whole session, such as exports
   std::vector<Benchmark> benchmarks{};  ///< benchmarks that --only and --shard select; may be empty
 };
 

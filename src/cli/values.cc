@@ -120,7 +120,7 @@ Result<double> fraction(const OptionValue& given, Limit low, Limit high) {
 
 namespace {
 
-/// Returns 'instructions@operator new' for 'instructions@"operator new"'.
+/// Removes the quotes of a function's name: instructions@"operator new".
 std::string without_quotes(std::string_view metric) {
   const std::size_t at = metric.find(kFunctionSeparator);
   if (at == std::string_view::npos) return std::string(metric);

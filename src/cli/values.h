@@ -36,7 +36,7 @@ inline constexpr Limit kMinGateLimit{-100.0, false};
 inline constexpr Limit kMaxGateLimit{1e6, true};
 
 /// Reads a gate: METRIC > LIMIT or METRIC < LIMIT. LIMIT is a percentage or a number with a unit
-/// (200ms, 64MiB). The last < or > is the sign, because METRIC may contain others.
+/// (200ms, 64MiB). The last < or > is the sign, because METRIC may contain these characters.
 Result<Condition> condition(const OptionValue& given);
 
 /// Returns the value unchanged; refuses an empty one.

@@ -45,12 +45,11 @@ constexpr const EngineRow& row_of(EngineChoice choice) {
   return kEngines.at(static_cast<std::size_t>(choice));
 }
 
-/// True if the choice includes Cachegrind, which counts events by function.
+/// True if `choice` includes Cachegrind, which counts events by function.
 constexpr bool counts_functions(EngineChoice choice) {
   return choice == EngineChoice::Cachegrind || choice == EngineChoice::CachegrindAndDhat;
 }
 
-/// True if the engine runs programs under Valgrind.
 constexpr bool runs_in_valgrind(EngineChoice choice) {
   return choice == EngineChoice::Cachegrind || choice == EngineChoice::Dhat ||
          choice == EngineChoice::CachegrindAndDhat;
@@ -59,9 +58,9 @@ constexpr bool runs_in_valgrind(EngineChoice choice) {
 /// A way to count events with kperf (docs/kperf.md).
 enum class StrategyChoice : unsigned char {
   Auto,
-  AtExit,   ///< samples each thread at the end of the thread
-  Pet,      ///< samples running threads once per period
-  Machine,  ///< counts what the whole machine does during a run
+  AtExit,   ///< samples each thread when the thread ends
+  Pet,      ///< samples running threads periodically
+  Machine,  ///< counts the whole machine during a run
 };
 
 /// An export's format. Exports are written in the order of this enumeration.
@@ -110,7 +109,7 @@ inline constexpr auto kExports = std::to_array<ExportRow>({
 
 struct ExportTarget {
   ExportKind kind = ExportKind::Csv;
-  std::string file;  ///< "-" is standard output
+  std::string file;  ///< path; "-" is standard output
   std::string_view option{};
 
   bool operator==(const ExportTarget&) const = default;
@@ -118,11 +117,11 @@ struct ExportTarget {
 
 using Sink = std::function<void(std::string_view)>;
 
-/// A unit in which tables show values.
+/// A unit in which values are shown.
 struct DisplayUnit {
   std::string_view name;
   Unit unit;
-  double in_base_units;  ///< number of seconds, bytes or counts in the unit
+  double in_base_units;  ///< size of the unit in seconds, bytes or counts: 1e-3 for ms
   std::string_view suffix;
 };
 
@@ -156,10 +155,10 @@ enum class TableChoice : unsigned char { Auto, Full, Compact };
 enum class SortChoice : unsigned char { Command, Time };
 enum class MarksChoice : unsigned char { Auto, Emoji, Text };
 
-/// The choice of functions that --functions lists.
+/// The functions to list, as chosen with --functions.
 struct FunctionChoice {
-  std::size_t most = 20;  ///< largest number of functions; without effect if `pattern` is not empty
-  std::string pattern{};  ///< regular expression that listed names match; empty: any name
+  std::size_t most = 20;  ///< largest number of listed functions; unused if `pattern` is not empty
+  std::string pattern{};  ///< regular expression that the listed names match; may be empty
 
   bool operator==(const FunctionChoice&) const = default;
 };
@@ -169,7 +168,7 @@ struct Presentation {
   SortChoice sort = SortChoice::Command;
   MarksChoice marks = MarksChoice::Auto;
   const DisplayUnit* time_unit =
-      nullptr;  ///< default unit of shown times; null: chosen for each value
+      nullptr;  ///< default unit of shown times; null: chosen to fit the values
   bool compact_shows_all = false;
   bool hides_zeros = false;
   std::optional<FunctionChoice> functions{};

@@ -17,8 +17,7 @@ struct ExpectedOutput {
     Hash,
   };
   Kind kind = Kind::Same;
-  std::string
-      text{};  ///< path of the file, or SHA-256 in 64 lower-case hexadecimal digits; empty for Same
+  std::string text{};  ///< path of a file (File) or SHA-256 in hexadecimal (Hash); empty for Same
 };
 
 /// Returns `expected` as a value of --expect-output.
@@ -37,8 +36,8 @@ inline std::optional<ExpectedOutput> parse_expected_output(const std::string& te
   return ExpectedOutput{ExpectedOutput::Kind::File, text};
 }
 
-/// A destination of the output of a command or hook. Capture is for hooks: it keeps standard output
-/// and standard error together.
+/// The destination of a command's or hook's output. Capture keeps standard output and standard
+/// error together.
 enum class OutputKind : unsigned char { Null, Pipe, Inherit, File, Capture };
 struct OutputChoice {
   OutputKind kind = OutputKind::Null;
@@ -101,21 +100,20 @@ struct ByHook {
   const T& operator[](HookKind kind) const { return all.at(static_cast<std::size_t>(kind)); }
 };
 
-/// A command's hooks as texts for sh -c; nullopt: the command has no hook of that kind.
+/// A command's hooks as texts for sh -c; nullopt: the command has no hook of this kind.
 using Hooks = ByHook<std::optional<std::string>>;
 
-/// Identifies a program and its call. The fields are SHA-256 hashes in hexadecimal; both are empty
-/// if unknown.
+/// Identifies a program and its call by SHA-256 hashes in hexadecimal, which are empty if unknown.
 struct Fingerprint {
-  std::string executable_hash{};  ///< hash of the executable file; with --layouts, of the files of
-                                  ///< all layouts
-  std::string call_hash{};        ///< hash of the arguments, environment and other settings of runs
+  std::string executable_hash{};  ///< hash of the executable file; with --layouts, hash of the
+                                  ///< executable files of all layouts
+  std::string call_hash{};        ///< hash of the command's arguments and settings of its runs
 
   bool is_known() const { return !executable_hash.empty(); }
   bool operator==(const Fingerprint&) const = default;
 };
 
-/// The reason why Linux stops counting a process when it executes a file.
+/// The reason why Linux stops counting a process that executes a file.
 enum class CounterLoss : unsigned char {
   SetUser,
   SetGroup,
@@ -125,7 +123,7 @@ enum class CounterLoss : unsigned char {
 
 struct CounterLossFile {
   CounterLoss loss = CounterLoss::SetUser;
-  std::string file{};  ///< path of the executed file; for a script, of its interpreter
+  std::string file{};  ///< path of the executed file; for a script, path of the interpreter
   bool is_counted_as_root = false;
 
   bool operator==(const CounterLossFile&) const = default;
@@ -136,15 +134,17 @@ struct Command {
   std::string text;  ///< command as typed, after substitution of parameters
   std::vector<std::string> words;
   std::vector<Parameter> parameters{};
-  std::vector<std::string> environment{};  ///< NAME=VALUE entries to add to the environment
-  std::string input{};                     ///< file for standard input; empty: /dev/null
+  std::vector<std::string> environment{};  ///< NAME=VALUE entries to set in the environment
+  std::string input{};  ///< path of the file for standard input; empty: /dev/null
   OutputChoice output{};
   std::optional<ExpectedOutput> expected{};
-  std::string folder{};  ///< working folder of the command and its hooks; empty: lauka's
+  std::string
+      folder{};  ///< working folder of the command and its hooks; empty: lauka's working folder
   Hooks hooks{};
   std::optional<std::string> build{};
-  std::size_t typed_index = 0;  ///< number of the typed command that this command was made from
-  std::string unfilled_name{};  ///< name or text before substitution of parameters: `old {n}`
+  std::size_t typed_index = 0;  ///< index of the typed command that this command was made from
+  std::string
+      unfilled_name{};  ///< name or text before substitution of parameters (`old {n}`), if known
   Fingerprint program{};
   std::optional<CounterLossFile> counter_loss_file{};  ///< file that makes the command lose its
                                                        ///< counters; nullopt: no such file is known
@@ -153,14 +153,14 @@ struct Command {
 struct User {
   std::uint32_t id = 0;
   std::uint32_t group = 0;
-  std::vector<std::uint32_t> groups{};  ///< all group ids, `group` first
+  std::vector<std::uint32_t> groups{};  ///< all known group ids, `group` first
   std::string name{};
   std::string home{};
 };
 
 struct IgnoreFailure {
   bool ignores_all = false;     ///< true if -i has no list of exit statuses
-  std::vector<int> statuses{};  ///< the list of -i; 128 + N stands for signal N
+  std::vector<int> statuses{};  ///< exit statuses listed with -i; 128 + N stands for signal N
 };
 
 }  // namespace lauka

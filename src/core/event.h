@@ -51,7 +51,7 @@ inline constexpr auto kPortableEvents = std::to_array<PortableEvent>({
     {"branch-misses", Role::BranchMisses},
 });
 
-/// Returns a portable event's role; Other for any other name.
+/// Returns the role of the portable event `name`; Other if there is no such event.
 constexpr Role role_of_event(std::string_view name) {
   for (const PortableEvent& event : kPortableEvents)
     if (event.name == name) return event.role;
@@ -76,7 +76,7 @@ enum class CountedLevels : unsigned char {
   UserAndKernel,
   UserOnly,
   KernelOnly,
-  HypervisorOnly,  ///< only the hypervisor's work is counted
+  HypervisorOnly,
 };
 
 inline constexpr std::string_view kWholeRunSuffix = " (whole run)";
@@ -91,7 +91,7 @@ struct EventRequest {
   CountedPart counted_in = CountedPart::WholeRun;
 };
 
-/// An event that an engine counts. The events of a saved session have only name, meaning and
+/// A thing that is counted in runs. The events of a saved session have only name, meaning and
 /// zero_is_doubtful.
 struct Event {
   std::string name;
@@ -105,12 +105,12 @@ struct Event {
   CountedLevels levels = CountedLevels::Unknown;
   bool of_region = false;  ///< true if the event is counted only in the region (lauka/region.h)
   std::string name_suffix{};
-  std::optional<std::size_t> index_of_whole{};  ///< index of the event of which this event is the
+  std::optional<std::size_t> index_of_whole{};  ///< index of the whole event, if this event is its
                                                 ///< part on one core kind; else nullopt
   Role role = Role::Other;
   std::string core_kind{};  ///< core kind ("P") if `role` is CoreTime; else empty
-  std::string function{};   ///< normalized name of the function in which the event is counted;
-                            ///< empty: the event is counted in all functions
+  std::string function{};   ///< normalized name of the only function in which the event is
+                            ///< counted; empty: all functions
 };
 
 /// Events that are counted in the same runs.
@@ -123,8 +123,8 @@ struct EventSet {
   std::vector<Event> events;
   std::vector<Pass> passes;
   std::vector<Note> notes;
-  std::optional<Error> why_empty{};  ///< reason why the engine counts no default event; nullopt if
-                                     ///< it does, or if unknown
+  std::optional<Error> why_empty{};  ///< reason why the engine counts no event by default; nullopt
+                                     ///< if it counts some, or if the reason is unknown
 
   RoundKind kind_of(std::size_t pass) const {
     return pass < passes.size() ? passes[pass].kind : RoundKind::Timed;
@@ -134,7 +134,8 @@ struct EventSet {
     return static_cast<std::size_t>(std::ranges::count(passes, kind, &Pass::kind));
   }
 
-  /// Returns the indices in `events` of the times by core kind, usually the fastest kind first.
+  /// Returns the indices of the events that are CPU times on one core kind, usually the fastest
+  /// kind first.
   std::vector<std::size_t> core_time_indices() const {
     std::vector<std::size_t> times;
     for (std::size_t i = 0; i < events.size(); ++i)
@@ -144,15 +145,15 @@ struct EventSet {
 };
 
 struct ExplainedCounter {
-  std::string counter;  ///< "PMC7", a PMU or the kernel; may be empty
-  std::string event;    ///< empty: the counter is idle
+  std::string counter;  ///< name of the counter ("PMC7"), of its PMU, or "kernel"; may be empty
+  std::string event;    ///< name of the event; empty: the counter is unused
   std::string explanation{};
 };
 
 struct Explanation {
   std::vector<std::vector<ExplainedCounter>> passes;
   std::optional<std::string> competition{};  ///< reason why one pass is not enough; nullopt if one
-                                             ///< is enough, or if unknown
+                                             ///< pass is enough, or if the reason is unknown
   std::vector<Note> notes{};
 };
 

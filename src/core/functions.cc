@@ -16,7 +16,6 @@ bool is_hash(std::string_view text) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-/// Suffixes that compilers add to names after a dot.
 constexpr auto kClones = std::to_array<std::string_view>(
     {"constprop", "isra", "part", "cold", "lto_priv", "llvm", "__uniq", "localalias", "ipa"});
 
@@ -82,14 +81,14 @@ std::optional<std::string> without_mangled_hash(std::string_view name) {
   return std::string(name.substr(0, at)) + "E";
 }
 
-/// Words in the names of glibc's variants of a function for certain processors.
+/// Words that mark the variants of a function that glibc has for certain processors.
 constexpr auto kFeatures = std::to_array<std::string_view>(
     {"sse2",   "sse3",   "ssse3",    "sse4",      "sse41",  "sse42",      "avx",     "avx2",
      "avx512", "evex",   "evex512",  "erms",      "fma",    "fma4",       "sve",     "mops",
      "neon",   "a64fx",  "thunderx", "thunderx2", "falkor", "kunpeng920", "generic", "nosimd",
      "power8", "power9", "power10",  "z13",       "z14",    "emag"});
 
-/// Returns "memcpy" for "__memcpy_avx_unaligned_erms"; nullopt for other names.
+/// Returns "memcpy" for "__memcpy_avx_unaligned_erms"; nullopt if `name` is not such a variant.
 std::optional<std::string_view> name_of_variant(std::string_view name) {
   if (!name.starts_with("__")) return std::nullopt;
   name.remove_prefix(2);

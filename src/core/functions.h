@@ -23,7 +23,8 @@ inline constexpr std::string_view kSampledTime = "sampled_time";
 /// "???".
 std::string normalized_function(std::string_view name);
 
-/// The functions that the user asked for. A wanted name without parameters matches all overloads.
+/// The functions that the user asked for. A name without parameters also matches names with
+/// parameters: "f" matches "f(int)".
 class WantedFunctions {
  public:
   /// `names` must be normalized; an empty name matches no function.
@@ -43,14 +44,13 @@ struct FunctionCounts {
   bool operator==(const FunctionCounts&) const = default;
 };
 
-/// The fewest rounds in which differences of varying values are tested, without --layouts.
+/// Fewest rounds from which a difference of a function's values is tested, without --layouts.
 inline constexpr std::size_t kMinFunctionRounds = 6;
 
-/// The values of one metric for one function, by round. An empty vector means 0 in every round. A
-/// vector of one value means this value in every round.
+/// The values of one metric for one function, by round. An empty vector means 0 in every round; a
+/// single value means this value in every round.
 using RoundValues = std::vector<double>;
 
-/// Returns the value in `round`, counted from 0.
 double value_in(const RoundValues& values, std::size_t round);
 
 double mean_of(const RoundValues& values, std::size_t rounds);
@@ -64,7 +64,7 @@ struct FunctionMetric {
 
 struct FunctionTable {
   std::vector<FunctionMetric> metrics{};
-  /// Values by the function's name; each vector is in the order of `metrics`.
+  /// Values by the name of the function, in the order of `metrics`.
   std::map<std::string, std::vector<RoundValues>, std::less<>> functions{};
 
   bool empty() const { return metrics.empty(); }
@@ -72,8 +72,8 @@ struct FunctionTable {
   /// Returns the index in `metrics` of the metric named `metric`; the number of metrics if missing.
   std::size_t find(std::string_view metric) const;
 
-  /// Adds a round of the metrics `names`. In `run`, each function has one count for each of these
-  /// metrics; functions that are missing from `run` get 0. The stored values are counts divided by
+  /// Adds a round of the metrics `names`. Each function in `run` has a count for each of `names`,
+  /// in this order; functions that are missing from `run` get 0. Stores counts divided by
   /// `per_unit`.
   void add_round(std::span<const std::string> names, std::span<const FunctionCounts> run,
                  double per_unit = 1.0);

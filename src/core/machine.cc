@@ -13,7 +13,7 @@ namespace lauka {
 
 namespace {
 
-/// Keeps "0-4294967295" from filling the memory. No machine has as many CPUs.
+/// Keeps "0-4294967295" from filling the memory.
 constexpr std::uint32_t kMaxCpus = 65'536;
 
 }  // namespace

@@ -15,14 +15,13 @@ namespace lauka {
 
 struct CoreKind {
   std::string name;
-  std::vector<std::uint32_t> cpus;  ///< Linux: CPU numbers, ascending
-  std::string pmu{};  ///< Linux: the PMU that counts on exactly these CPUs; may be empty
+  std::vector<std::uint32_t> cpus;  ///< Linux: CPU numbers, ascending; macOS: empty
+  std::string pmu{};  ///< Linux: name of the PMU that counts on exactly these CPUs; may be empty
 
   bool operator==(const CoreKind&) const = default;
 };
 
-/// A machine's core kinds, usually the fastest first; empty if the machine is not known to
-/// have several.
+/// A machine's core kinds, usually the fastest first; may be empty.
 using CoreKinds = std::vector<CoreKind>;
 
 enum class CorePreference : unsigned char { Any, Performance, Efficiency };
@@ -31,16 +30,16 @@ struct CorePlan {
   std::vector<std::string> timed_kinds{};  ///< names of the core kinds whose times are measured,
                                            ///< usually the fastest first
   std::vector<std::uint32_t>
-      cpus{};                ///< Linux: the only CPUs on which commands run; empty: no restriction
-  bool has_unsplit = false;  ///< true if the session also measures kUnsplitTime
+      cpus{};  ///< Linux: CPUs to which commands are restricted; empty: no restriction
+  bool has_unsplit = false;       ///< true if the session also measures kUnsplitTime
   bool in_counting_runs = false;  ///< true: times by core kind are measured only in counting runs
   CorePreference prefer = CorePreference::Any;
-  std::optional<double> min_share{};  ///< smallest allowed fraction of a run's CPU time on the
-                                      ///< first core kind; nullopt: no limit
+  std::optional<double> min_share{};  ///< smallest allowed fraction of a run's CPU time that is
+                                      ///< spent on the first core kind; nullopt: no limit
 };
 
-/// Returns the index of the counting pass that measures times by core kind: the number of other
-/// passes, but at least 1.
+/// Returns the index of the counting pass that measures times by core kind. The pass follows all
+/// other passes, and is never the first pass.
 constexpr std::size_t core_time_pass(std::size_t other_passes) {
   return other_passes == 0 ? 1 : other_passes;
 }
@@ -52,12 +51,11 @@ std::string share_metric_name(const std::string& kind);
 /// Name of the metric of CPU time on cores of unknown kind.
 inline constexpr std::string_view kUnsplitTime = "unsplit_time";
 
-/// True if `name` is kUnsplitTime, or the name of a time or share of the core kind P, E or one in
-/// `cores`.
+/// True if `name` is kUnsplitTime, or the time or share of a core kind: P, E or a kind in `cores`.
 bool is_core_kind_metric(std::string_view name, const CorePlan& cores);
 
-/// Reads a list of CPU numbers below 65536 as Linux writes it: "0-3,8". Returns the numbers
-/// ascending, no numbers for empty text, and nullopt for text that is not such a list.
+/// Reads a list of CPU numbers below 65536 as Linux writes it ("0-3,8"; may be empty). Returns the
+/// numbers in ascending order; nullopt if `text` is not such a list.
 std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text);
 
 /// Writes CPU numbers as Linux does: "0-3,8". `cpus` must be ascending.
@@ -74,7 +72,7 @@ struct Allowance {
   std::vector<std::uint32_t> cpus{};
   std::optional<double> cpu_quota{};  ///< limit of CPU time, in seconds per second of wall time;
                                       ///< nullopt: no known limit
-  std::optional<std::uint64_t> memory_limit{};  ///< in bytes; nullopt: no known limit
+  std::optional<std::uint64_t> memory_limit{};  ///< limit in bytes; nullopt: no known limit
 
   bool operator==(const Allowance&) const = default;
 };
@@ -88,8 +86,8 @@ struct QuotaWait {
   bool operator==(const QuotaWait&) const = default;
 };
 
-/// Returns the increase from `before` to `after` for the control group that waited longest in this
-/// time; nullopt if unknown. Both lists have the same control groups in the same order.
+/// Returns the increase from `before` to `after` of the control group that waited longest between
+/// them; nullopt if unknown. Both lists have the same control groups in the same order.
 std::optional<QuotaWait> longest_quota_wait(const std::vector<QuotaWait>& before,
                                             const std::vector<QuotaWait>& after);
 
@@ -108,11 +106,11 @@ struct Machine {
   std::optional<Allowance> allowance{};
 };
 
-/// True if lauka may use only some of the machine's CPUs.
+/// True if the allowance has fewer CPUs than the machine.
 bool has_fewer_cpus(const Machine& machine);
 
-/// Returns the class of machines with comparable times: 16 hexadecimal digits of a hash of
-/// properties that affect times.
+/// Returns an identifier of the class of machines that have comparable times: 16 hexadecimal digits
+/// of a hash of properties that affect times.
 std::string class_of(const Machine& machine);
 
 struct NamedCpus {
@@ -163,12 +161,12 @@ struct MachineFacts {
   /// Reason why tree_peak_memory cannot be measured; an Error without text if it can be; nullopt:
   /// not checked.
   std::optional<Error> why_no_tree_peak{};
-  /// What --profile samples ("the CPU clock"), or the reason why --profile cannot sample; nullopt:
+  /// Name of what --profile samples ("the CPU clock"), or the reason why it cannot sample; nullopt:
   /// not checked.
   std::optional<Result<std::string>> profile{};
   std::vector<std::string>
       helpful_switches{};  ///< names of --tune switches that may help; "+" before a
-                           ///< name: --tune alone leaves the switch out
+                           ///< name: only --tune=+NAME uses the switch
   std::optional<bool> aslr{};
   std::optional<TracingFacts> tracing{};
 };
@@ -177,7 +175,7 @@ struct CounterFacts {
   std::string pmu;
   std::size_t listed = 0;
   std::size_t free_counters = 0;
-  std::size_t working_counters = 0;  ///< number of free counters that really count
+  std::size_t working_counters = 0;  ///< number of free counters that were seen to count
   bool watchdog = false;
 };
 
@@ -196,7 +194,7 @@ struct TuneRequest {
   };
   std::vector<Choice> choices{};
   std::vector<std::uint32_t> cpus{};
-  bool compares = false;  ///< true: untuned runs are made, too, for comparison
+  bool compares = false;  ///< true: untuned runs are made for comparison
 };
 
 struct TunedSwitch {
@@ -215,7 +213,7 @@ struct UntunedSwitch {
   bool operator==(const UntunedSwitch&) const = default;
 };
 
-/// Readings of a machine's state; nullopt if the system does not report them.
+/// Readings of the state of a machine or some of its CPUs; nullopt if not reported by the system.
 struct Vitals {
   std::optional<std::uint64_t> throttles{};
   std::optional<double> celsius{};              ///< temperature of the hottest thermal zone
@@ -242,8 +240,8 @@ struct TunedComparison {
   std::size_t tuned_runs = 0;
   std::size_t untuned_runs = 0;
   TunedChange stddev_change{};
-  TunedChange interval_width_change{};  ///< change of the width of a confidence interval: of the
-                                        ///< delta, or of the mean
+  TunedChange interval_width_change{};  ///< change of the width of the delta's confidence interval;
+                                        ///< without a delta, may be equal to stddev_change
   TunedChange mean_change{};
 
   bool operator==(const TunedComparison&) const = default;

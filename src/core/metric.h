@@ -21,7 +21,7 @@ namespace lauka {
 
 struct Percentile {
   std::string summarized_metric;
-  double share = 0.5;  ///< 0.99 for p99
+  double share = 0.5;  ///< fraction: 0.99 for p99
 };
 
 /// Returns "wall_time.p99.9" for 99.9.
@@ -30,9 +30,9 @@ std::string name_of_percentile(double percent);
 /// Returns 99.9 for "wall_time.p99.9"; nullopt if `name` is not the name of a percentile.
 std::optional<double> percentile_in(std::string_view name);
 
-/// Returns the fewest runs whose smallest and largest value bound the quantile `share`, on each
-/// side with an error probability of at most `tail`. All n runs are below the quantile with
-/// probability share^n, and above it with probability (1 - share)^n.
+/// Returns the fewest runs (at least 2) whose smallest and largest value bound the quantile
+/// `share`, on each side with an error probability of at most `tail`. All n runs are below the
+/// quantile with probability share^n, and above the quantile with probability (1 - share)^n.
 std::size_t fewest_runs_of(double share, double tail);
 
 enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction, Joules };
@@ -75,13 +75,13 @@ struct ReportedValue {
 
 enum class Operation : unsigned char { Add, Subtract, Multiply, Divide };
 
-/// The value of an earlier term of the formula: the term with index `place`.
+/// The value of the formula's term with index `place`, an earlier term.
 struct RepeatedTerm {
   std::size_t place = 0;
 };
 
-/// A metric's formula in postfix order: an operation combines the two values before it. All its
-/// events must be counted in the same run.
+/// A metric's formula in postfix order: an operation combines the two values before it. All events
+/// of the formula must be counted in the same run.
 struct Formula {
   using Term =
       std::variant<UsageFunction, CountedEvent, double, Operation, ReportedValue, RepeatedTerm>;
@@ -117,7 +117,7 @@ inline Formula operator/(const Formula& a, const Formula& b) {
 
 struct DisplayUnit;
 
-/// A quantity with a name and a unit: a row of the table.
+/// A quantity with a name and a unit: a row of tables.
 struct Metric {
   std::string name;
   Unit unit = Unit::Count;
@@ -127,20 +127,20 @@ struct Metric {
   RoundKind kind = RoundKind::Timed;
   CountedLevels levels = CountedLevels::Unknown;
   bool of_region =
-      false;  ///< true if events of the metric are counted only in the region (lauka/region.h)
+      false;  ///< true if an event of the metric is counted only in the region (lauka/region.h)
   std::string metric_suffix{};
   const DisplayUnit* shown_in =
-      nullptr;  ///< unit in which values are shown; null: chosen for each value
+      nullptr;  ///< unit in which values are shown; null: chosen to fit the values
   Role role = Role::Other;
   std::optional<std::size_t>
-      event{};  ///< index in EventSet::events if the metric is an event's row; else nullopt
+      event{};  ///< index in EventSet::events of the event that the metric shows; else nullopt
   bool is_part = false;  ///< true if the metric is another metric's part on one core kind
   std::optional<Percentile> percentile{};
 
   std::optional<double> percentile_share() const {
     return percentile ? std::optional(percentile->share) : std::nullopt;
   }
-  /// Returns the metric's name; for a percentile, the name of the metric that it summarizes.
+  /// Returns the metric's name; for a percentile, the name of the summarized metric.
   const std::string& source_metric() const {
     return percentile ? percentile->summarized_metric : name;
   }
@@ -267,7 +267,7 @@ bool counts_all(const Pass& pass, const Formula& formula);
 /// events, or no pass counts all of them.
 RoundKind kind_of(const Metric& metric, const EventSet& events);
 
-/// Computes one metric from runs.
+/// Computes the values of one metric.
 class MetricReader {
  public:
   MetricReader(const Metric& metric, const EventSet& events);
@@ -298,7 +298,6 @@ class MetricReader {
   RoundKind kind_;
   bool may_be_bound_;
   std::vector<Step> steps_;
-  // These are members so that all runs use the same memory.
   mutable std::vector<double> values_{};
   mutable std::vector<double> given_{};
 };
@@ -306,10 +305,10 @@ class MetricReader {
 /// A gate's limit, either as a change from the reference or as a value of the metric.
 struct Condition {
   std::string metric;
-  double limit_percent = 0.0;  ///< limit as a change from the reference; 0 if there is a `bound`
+  double limit_percent = 0.0;  ///< limit as a change from the reference; 0 if limit_value is set
   bool below = false;          ///< true: the gate fails below the limit; false: above the limit
   std::optional<double> limit_value{};  ///< limit as a value of the metric, in base units; nullopt:
-                                        ///< the limit is limit_percent
+                                        ///< limit_percent is the limit
   std::string bound_text{};
   Unit bound_unit = Unit::Seconds;
 
@@ -321,19 +320,19 @@ enum class PrecisionEnd : unsigned char {
   MaxRuns,
   Duration,
   HooksPreventedRuns,  ///< a command needed more runs, but setup or cleanup hooks prevented them
-  LostInGateRounds,    ///< the precision was reached, then lost in further rounds for gates
+  LostInGateRounds,    ///< the precision was reached, then lost in later rounds, made for gates
   Unfinished,
 };
 
 struct Precision {
-  double wanted_half_width = 0.0;  ///< largest wanted half width of each interval, as a fraction
+  double wanted_half_width = 0.0;      ///< largest allowed half width of intervals, as a fraction
   std::optional<double> half_width{};  ///< half width of the widest interval, as a fraction;
                                        ///< nullopt if an interval is missing or has no bounds
   std::size_t fewest_values = 0;
   PrecisionEnd end = PrecisionEnd::Reached;
   std::string metric{metric_name_of(Role::WallTime)};
   /// Number of layouts to advise because more runs would not reach the precision; nullopt: no
-  /// advice. Above stats::kMaxLayouts: even kMaxLayouts layouts would not reach the precision.
+  /// advice. Above stats::kMaxLayouts: even kMaxLayouts layouts would not be enough.
   std::optional<std::size_t> layouts_to_reach{};
 };
 
@@ -342,7 +341,7 @@ struct Series {
   std::vector<double> values;
   std::vector<std::uint32_t> rounds;  ///< round of each value, ascending; empty if not needed
   std::optional<double>
-      largest_bound{};  ///< largest upper bound of the runs for which only a bound is known
+      largest_bound{};  ///< largest upper bound among runs for which only a bound is known
   std::size_t runs_with_bound = 0;
   std::vector<std::uint32_t> layouts_with_bound{};  ///< layout of each run with a bound
   std::vector<std::uint32_t> layouts{};             ///< layout of each value; may be empty
@@ -387,9 +386,9 @@ struct Comparison {
   bool has_layouts() const { return !candidate_layouts.empty(); }
 };
 
-/// Returns the samples to compare, without layouts in which either command failed. `paired`: takes
-/// only rounds in which both commands have a value. The samples are empty if the commands cannot be
-/// compared.
+/// Returns the samples to compare, without samples of layouts in which either command failed.
+/// `paired`: takes only rounds in which both commands have a value. The samples are empty if the
+/// commands cannot be compared.
 Comparison pair_samples(const Series& reference, const Series& candidate, bool paired);
 
 }  // namespace lauka

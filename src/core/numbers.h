@@ -31,23 +31,23 @@ struct Limit {
   bool included = false;
 };
 
-/// True if `text` consists of digits and at most one decimal point. `signs`: a sign may precede
-/// them.
+/// True if `text` is one or more digits with at most one decimal point. `signs`: the text may begin
+/// with a sign.
 bool is_decimal(std::string_view text, bool signs);
 
 /// Reads a decimal number between `low` and `high`. The error is a predicate: "is not a number".
 Result<double> parse_decimal(std::string_view text, Limit low, Limit high);
 
 /// Returns the numbers `from`, `from` + `by`, ... up to `to`, without rounding: 0.1 + 0.2 is 0.3.
-/// Refuses invalid ranges, numbers of too many digits, and more than `most` values.
+/// Refuses invalid ranges, numbers with too many digits, and more than `most` values.
 Result<std::vector<std::string>> list_decimals(std::string_view from, std::string_view to,
                                                std::string_view by, std::size_t most);
 
-/// A year, which in nanoseconds is far below the largest 64-bit number.
+/// 365 days; in nanoseconds, this fits into 64 bits.
 inline constexpr std::chrono::nanoseconds kMaxDuration = std::chrono::hours(8760);
 
-/// Reads a time from 1 ns to kMaxDuration: "1.5s", "500ms"; a number without a unit is seconds. The
-/// error is a predicate: "is out of range".
+/// Reads a time from 1 ns to kMaxDuration: "1.5s", "500ms". A number without a unit is in seconds.
+/// The error is a predicate: "is out of range".
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
 /// Writes a time without rounding, in s, ms, µs or ns: "1.5s", "500ms".

@@ -89,7 +89,7 @@ std::optional<Operation> parse_operation(char c) {
   }
 }
 
-/// Parses a formula by Dijkstra's shunting-yard algorithm, which needs no recursion.
+/// Parses a formula by Dijkstra's shunting-yard algorithm.
 class ExpressionParser {
  public:
   explicit ExpressionParser(std::string_view text) : rest_(text) {}

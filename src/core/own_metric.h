@@ -14,13 +14,14 @@ namespace lauka {
 
 struct OwnUnit {
   std::string word{};
-  Unit unit = Unit::Ratio;          ///< Ratio if there is no unit, or if the unit is unknown
+  Unit unit = Unit::Ratio;          ///< Ratio if `word` is empty or not a known unit
   double size_in_base_units = 1.0;  ///< number of base units in this unit
   const DisplayUnit* shown_in = nullptr;
   bool is_known() const { return word.empty() || unit != Unit::Ratio; }
 };
 
-/// Returns the unit that `word` names ("ms", "%"). For any other word, OwnUnit::unit is Ratio.
+/// Returns the unit named `word` ("ms", "%"). If `word` is not a known unit, OwnUnit::unit is
+/// Ratio.
 OwnUnit parse_own_unit(std::string_view word);
 
 /// A value that a program reports about its region (lauka/region.h).
@@ -38,12 +39,12 @@ struct OwnMetric {
   Role role = Role::Other;
 
   bool is_scraped() const { return pattern.has_value(); }
-  /// True if the program itself writes the value to the file of LAUKA_METRICS.
+  /// True if the value is expected in the file of LAUKA_METRICS, which the program writes.
   bool is_written() const { return text.empty() && !pattern && !region; }
 };
 
-/// True if the user may give a metric this name: a letter or _, then letters, digits and _ . - / %,
-/// at most 100 characters in all.
+/// True if `name` has the form of a user's metric name: a letter or _, then letters, digits and
+/// _ . - / %, at most 100 characters in all.
 bool is_own_name(std::string_view name);
 
 /// Reads NAME[:UNIT][:higher|lower]. The error is a predicate: "has '1x' for a name".
@@ -55,7 +56,7 @@ std::optional<Better> parse_better(std::string_view word);
 /// in `unit`; another unit must be of the same kind. The error is a predicate: "is not a number".
 Result<double> parse_own_value(std::string_view text, const OwnUnit& unit);
 
-/// Returns `own` as a Metric whose values `source` computes.
+/// Returns `own` as a Metric with the formula `source`.
 Metric make_metric(const OwnMetric& own, Formula source);
 
 /// True if `value` is 0 or its magnitude is from 1e-30 to 1e30. Statistics of other values could
@@ -67,7 +68,7 @@ enum class Combine : unsigned char { Mean, Sum, Last };
 /// A line of the file of LAUKA_METRICS: NAME VALUE [UNIT] [higher|lower] [sum|mean|last].
 struct ReportedLine {
   OwnMetric metric{};
-  std::string_view value{};  ///< VALUE; points into the line
+  std::string_view value{};  ///< VALUE, a part of the line that was read
   std::optional<Combine> combine{};
 };
 

@@ -37,9 +37,9 @@ class Pattern {
     bool is_beginning = true;     ///< true if the piece begins where the longer text begins
   };
 
-  /// Returns the text of the first group in the last match that sets this group; nullopt if
-  /// missing. Returns an error if matching takes too many steps or too much memory, or if
-  /// `goes_on`, which is called from time to time, returns false.
+  /// Returns the text of the expression's first group in the last match in which this group
+  /// takes part; nullopt if there is no such match. Returns an error if matching takes too many
+  /// steps or too much memory, or if `goes_on`, which is called from time to time, returns false.
   Result<std::optional<std::string>> last_group(const Piece& piece,
                                                 const std::function<bool()>& goes_on) const;
 

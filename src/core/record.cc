@@ -8,8 +8,7 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-// Size of the first block: small, because a suite may have thousands of lists with few runs. Later
-// blocks are larger.
+// Size of a list's first block: small, because a suite may have thousands of lists with few runs.
 constexpr std::size_t kMinBlockBytes = std::size_t{1} << 10U;
 constexpr std::size_t kMaxDoublings = 6;
 constexpr unsigned char kAbsent = 0xff;  // replaces the length of a missing number
@@ -17,7 +16,7 @@ constexpr unsigned kKindBits = 3;
 constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
 static_assert(static_cast<std::uint64_t>(RoundKind::Untuned) <= kKindMask);
 
-/// Writes the length of `number` in bytes, then these bytes, the lowest first.
+/// Writes the number of bytes that `number` needs, then these bytes, the lowest first.
 void put(Bytes& to, std::uint64_t number) {
   const std::size_t place = to.size();
   to.push_back(0);

@@ -20,7 +20,7 @@
 namespace lauka {
 
 struct Exited {
-  int status = 0;  ///< 0..255; 0 if --until ended the run
+  int status = 0;  ///< exit status, 0..255; 0 if --until ended the run
 };
 
 struct Signalled {
@@ -28,14 +28,14 @@ struct Signalled {
   bool core_dumped = false;
 };
 
-/// The run took longer than its time limit, or could not be killed.
+/// The run took longer than its time limit, or a process of the run could not be killed.
 struct TimedOut {
   std::chrono::nanoseconds limit{};
-  bool has_started = true;  ///< false: the run waited for a named pipe until the limit
+  bool has_started = true;  ///< false: opening a file (a named pipe) took until the limit
   int survivor = 0;         ///< id of a process that could not be killed; 0 if none
 };
 
-/// Job control stopped the run. lauka then kills the run, which would wait forever.
+/// A signal (such as SIGSTOP or SIGTTIN) stopped the run, so lauka sent SIGKILL to the run.
 struct Stopped {
   int signal = 0;
   int survivor = 0;  ///< id of a process that could not be killed; 0 if none
@@ -57,7 +57,7 @@ struct NotStarted {
   int error = 0;  ///< errno; 0 if unknown
 };
 
-/// The run was ended or not started, because lauka was asked to end.
+/// The run was ended or not started because lauka was asked to end.
 struct Cancelled {};
 
 using Outcome = std::variant<Exited, Signalled, TimedOut, Stopped, NotStarted, Cancelled>;
@@ -72,13 +72,13 @@ inline bool has_exited_or_signalled(const Outcome& outcome) {
   return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome);
 }
 
-/// Returns the exit status as a shell reports it: 128 + N for signal N, which is SIGKILL for
-/// TimedOut and Cancelled. Returns nullopt for NotStarted.
+/// Returns the exit status as a shell reports it: 128 + N for signal N. TimedOut and Cancelled
+/// count as SIGKILL. Returns nullopt for NotStarted.
 std::optional<int> shell_status(const Outcome& outcome);
 
 enum class Ending : unsigned char {
   Unknown,
-  Succeeded,  ///< exit status 0, or a status in the list of -i
+  Succeeded,  ///< exit status 0, or an exit status or signal listed with -i
   Failed,
   Signalled,
   TimedOut,
@@ -94,7 +94,7 @@ constexpr std::string_view ending_word(Ending ending) {
   return kWordsOfEnding.at(static_cast<std::size_t>(ending));
 }
 
-/// Reads the ending that `word` names; Unknown for any other word.
+/// Returns the ending whose word is `word`; Unknown if there is no such ending.
 constexpr Ending parse_ending(std::string_view word) {
   for (std::size_t i = 0; i < kWordsOfEnding.size(); ++i)
     if (kWordsOfEnding.at(i) == word) return static_cast<Ending>(i);
@@ -105,26 +105,27 @@ constexpr bool is_failure(Ending ending) {
   return ending != Ending::Unknown && ending != Ending::Succeeded;
 }
 
-/// Returns the ending of a run; a status in the list of `ignored` is a success.
+/// Returns the ending of a run. An exit status or signal listed in `ignored` is a success.
 Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
 
-/// True if the list of `ignored` has the run's exit status, or 128 + N after signal N.
+/// True if the list of `ignored` has the run's exit status, or 128 + N if signal N ended the run.
 bool is_listed_status(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
 
-/// True if -i without a list of statuses ignores the outcome.
+/// True if -i without a list of statuses can ignore the outcome.
 inline bool can_be_ignored(const Outcome& outcome) {
   const auto* timed_out = std::get_if<TimedOut>(&outcome);
   return has_exited_or_signalled(outcome) || (timed_out != nullptr && timed_out->survivor == 0);
 }
 
-/// Resources that a run used: the command, and the descendants that the command waited for.
+/// Resources used by a run's command, and by the descendants that the command waited for. The times
+/// may be without the shell's overhead.
 struct Usage {
-  std::uint64_t wall_ns = 0;  ///< wall time until the end of the run, or until the line of --until
+  std::uint64_t wall_ns = 0;  ///< wall time until the end of the run, or until the line for --until
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
   std::uint64_t peak_rss_bytes = 0;  ///< largest resident memory of a single process
   std::uint64_t peak_rss_floor_bytes =
-      0;  ///< peak_rss_bytes up to this value may be the memory of the launcher
+      0;  ///< largest peak_rss_bytes that may be the memory of the launcher
   std::uint64_t tree_peak_bytes = 0;  ///< largest memory of all processes together; 0: not measured
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
@@ -146,12 +147,12 @@ static_assert(sizeof(Usage) == kUsageFields.size() * sizeof(std::uint64_t),
               "kUsageFields lacks a field");
 
 enum class RoundKind : unsigned char {
-  Warmup,  ///< precedes other rounds; its results are dropped
+  Warmup,  ///< prepares rounds of other kinds; its results are dropped
   Timed,
-  Counting,   ///< counts events; not for wall_time, because counting slows the program
-  Simulated,  ///< counts events in a simulator; its times are not used for metrics
-  Settling,   ///< follows counting rounds, which slow the next runs; its results are dropped
-  Untuned,    ///< gives times without --tune's settings, for --tune=compare
+  Counting,   ///< counts events; gives no wall_time, because counting may slow the program
+  Simulated,  ///< counts events in a simulator; gives no wall_time
+  Settling,   ///< lets effects of earlier rounds fade; its results are dropped
+  Untuned,    ///< runs without --tune's settings, for --tune=compare
 };
 
 struct Step {
@@ -175,8 +176,8 @@ struct RunRecord {
   /// empty.
   std::vector<std::optional<std::uint64_t>> counts;
 
-  /// Counted instructions, divided by the kernel's total for the command's own process; nullopt:
-  /// unknown.
+  /// Counted instructions, divided by the instructions that the kernel reports for the command's
+  /// own process; nullopt: unknown.
   std::optional<double> coverage{};
   /// Counts of the command's own process, without descendants, in the order of `counts`; may be
   /// empty.
@@ -184,8 +185,9 @@ struct RunRecord {
   bool below_overhead = false;  ///< true if the run took less wall or CPU time than the shell alone
   std::uint32_t number_in_suite = 0;  ///< number of the run in the suite, from 1; 0: not numbered
   std::uint32_t surviving_processes =
-      0;  ///< number of processes that are known to have run on after the run
-  /// Values of the reported metrics, by ReportedValue::place. nullopt, or beyond the end: missing.
+      0;  ///< number of processes that outlived the run, as far as known
+  /// Values of the reported metrics, by ReportedValue::place; may be shorter than the number of
+  /// metrics. nullopt: missing.
   std::vector<std::optional<double>> reported{};
 };
 
@@ -224,9 +226,9 @@ class RunList {
   };
 
   std::vector<std::vector<unsigned char>> blocks_;
-  std::deque<Place> places_;  // a deque, because growing does not copy elements, which saves memory
+  std::deque<Place> places_;
   std::map<std::size_t, Outcome>
-      other_outcomes_;  // by index of the run, without the runs that exited
+      other_outcomes_;  // outcomes of runs that did not exit, by index of the run
 };
 
 enum class RedoReason : unsigned char {
@@ -253,8 +255,8 @@ struct RunFailed {
 struct HookFailed {
   HookKind kind = HookKind::Setup;
   std::uint32_t command = 0;
-  std::optional<Step> step{};  ///< step of the run before or after which the hook was run; nullopt
-                               ///< for setup and cleanup
+  std::optional<Step> step{};  ///< step of the run that the hook belongs to; nullopt for setup and
+                               ///< cleanup
   Outcome outcome{};
   std::string output_end{};  ///< last lines of the hook's output, or the reason why the hook could
                              ///< not be run; may be empty
@@ -274,7 +276,7 @@ struct ShellOverhead {
   bool operator==(const ShellOverhead&) const = default;
 };
 
-/// The results of a session, without warm-up and settling runs.
+/// The results of a session. Warm-up and settling runs are left out.
 struct Session {
   RunList runs;
   RunList runs_without_tuning{};
@@ -297,15 +299,15 @@ struct DifferenceSoFar {
   double change = 0.0;
   double low = 0.0;
   double high = 0.0;
-  /// Number of layouts to advise because more runs would not decide --precision or a gate; nullopt:
-  /// no advice.
+  /// Number of layouts to advise because more runs would not reach --precision or decide a gate;
+  /// nullopt: no advice.
   std::optional<std::size_t> layouts_to_answer{};
 };
 
 struct Progress {
   std::string_view command;
   RoundKind kind = RoundKind::Timed;
-  double done = 0.0;  ///< estimated fraction of the session that is over, 0..1
+  double done = 0.0;  ///< estimated fraction of the whole time that has passed, 0..1
   std::chrono::nanoseconds elapsed{};
   std::optional<std::chrono::nanoseconds> remaining;
   std::optional<double> mean_wall_seconds;
@@ -322,7 +324,7 @@ class Observer : NonCopyable {
   virtual void building(std::string_view /*what*/) {}
   /// Reports that `file` makes `command` lose its counters.
   virtual void counts_lost(const Command& /*command*/, const CounterLossFile& /*file*/) {}
-  /// Reports that there is no more progress for now, so that the progress line can be erased.
+  /// Reports that no more progress follows for now: the progress line can be erased.
   virtual void finished() = 0;
 };
 

@@ -33,7 +33,7 @@ struct Error {
     return {subject + ": " + what, remedy, unknown_name, has_similar};
   }
 
-  /// Returns a copy in which `subject` precedes the text, for an error that is only a predicate.
+  /// Returns a copy in which `subject` precedes the text, which must be a predicate.
   Error about(const std::string& subject) const {
     return {subject + " " + what, remedy, unknown_name, has_similar};
   }

@@ -84,7 +84,7 @@ bool has_instructions() {
 }
 
 /// Uses the SHA instructions, which take a, b, e, f in one register and c, d, g, h in another. The
-/// two registers swap roles every second round.
+/// two registers swap roles after every two rounds.
 [[gnu::target("sha,sse4.1")]] void compress_with_instructions(std::array<std::uint32_t, 8>& state,
                                                               std::string_view blocks) {
   // NOLINTBEGIN(portability-simd-intrinsics, *-reinterpret-cast): there is no portable way
@@ -111,8 +111,8 @@ bool has_instructions() {
       const __m128i sum = _mm_add_epi32(oldest, _mm_loadu_si128(constants));
       cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
       abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_unpackhi_epi64(sum, sum));
-      // Words 1, 2 and 3 of `third`, and word 0 of `newest`. _mm_alignr_epi8 would be shorter, but
-      // gcc 12 rejects its constant in a build without optimization and with precompiled headers.
+      // `shifted` gets words 1, 2 and 3 of `third`, then word 0 of `newest`. _mm_alignr_epi8 would
+      // be shorter, but gcc 12 rejects its constant in some builds without optimization.
       const __m128i joined =
           _mm_castps_si128(_mm_move_ss(_mm_castsi128_ps(third), _mm_castsi128_ps(newest)));
       const __m128i shifted = _mm_shuffle_epi8(joined, rotation);

@@ -25,8 +25,8 @@ class Sha256 {
   void pad();
 
   void (*compress_)(State& state, std::string_view blocks);
-  // The first 32 bits of the fractional parts of the square roots of the first eight primes (FIPS
-  // 180-4, 5.3.3).
+  // Initially the first 32 bits of the fractional parts of the square roots of the first eight
+  // primes (FIPS 180-4, 5.3.3).
   State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::string rest_;  // bytes that are not yet hashed, less than a block

@@ -129,8 +129,8 @@ bool continues(std::string_view text, std::size_t at) {
   return at < text.size() && (byte_at(text, at) & 0xC0U) == 0x80;
 }
 
-/// Returns the number of insertions, deletions, replacements and swaps of neighbours that turn
-/// `from` into `to` (optimal string alignment).
+/// Returns the smallest number of insertions, deletions, replacements and swaps of neighbours that
+/// turn `from` into `to` (optimal string alignment).
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::vector<std::size_t>> d(from.size() + 1, std::vector<std::size_t>(to.size() + 1));
   for (std::size_t i = 0; i <= from.size(); ++i) {
@@ -306,7 +306,7 @@ std::string shell_syntax_in(std::string_view text) {
 
 Result<std::vector<std::string>> split_words(std::string_view text) {
   std::vector<std::string> words;
-  std::optional<std::string> word;  // nullopt: between words; empty: '' begins an empty word
+  std::optional<std::string> word;
   char quote = '\0';
   const auto add = [&](std::string_view more) {
     if (!word) word.emplace();
@@ -370,8 +370,7 @@ std::string last_lines_of(std::string text) {
 
 void OutputTail::add(std::string_view bytes) {
   text_ += bytes.substr(bytes.size() - std::min(bytes.size(), 2 * kEndShown));
-  // Keeps one byte more than is shown, so that last_lines_of() removes the first line, which is
-  // cut.
+  // Keeps one byte more than is shown: from this, last_lines_of() knows that the first line is cut.
   if (text_.size() > 2 * kEndShown) text_.erase(0, text_.size() - kEndShown - 1);
 }
 

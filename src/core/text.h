@@ -53,8 +53,8 @@ std::optional<std::uint64_t> parse_hex(std::string_view digits);
 /// Returns "a", "a and b" or "a, b and c"; `last_word` replaces "and".
 std::string listed(std::span<const std::string> names, std::string_view last_word = "and");
 
-/// Breaks `text` at blanks into lines of at most `width` bytes (0: no limit). Longer words are
-/// broken at commas if possible, or stay whole.
+/// Breaks `text` at blanks into lines of at most `width` bytes (0: no limit). A longer word is
+/// broken after a comma if possible; else the word stays whole.
 std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
 
 /// Returns the candidate that `typed` abbreviates or most resembles; empty if no candidate is
@@ -69,8 +69,8 @@ std::vector<std::string> nearest_names(std::string_view name,
 /// operators are ordinary characters. The error is a predicate: "has an unterminated single quote".
 Result<std::vector<std::string>> split_words(std::string_view text);
 
-/// Returns the first common shell syntax ("|", "$HOME") in `text` that quotes do not protect; empty
-/// if missing.
+/// Returns the first common shell syntax in `text` that quotes do not protect ("|", "$HOME"); empty
+/// if there is none.
 std::string shell_syntax_in(std::string_view text);
 
 /// Returns `word` as a user would type it into a shell: unchanged if safe, else in single quotes.

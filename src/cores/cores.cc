@@ -26,8 +26,8 @@ using Cpus = std::vector<std::uint32_t>;
 
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu";
 
-/// Largest relative drop of the capacity between neighbouring CPUs of a core kind, sorted by
-/// capacity.
+/// Largest relative difference in capacity between a CPU and the next slower CPU of the same core
+/// kind.
 constexpr double kSameKind = 0.10;
 
 /// Intel's core PMUs and lauka's names of their core kinds, the fastest first.
@@ -159,7 +159,7 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
   decided.core_plan.cpus = *std::move(cpus);
   decided.core_plan.prefer = wanted.prefer;
   decided.core_plan.min_share = wanted.min_first_kind_share;
-  // The clocks slow short runs; but a minimum share must be checked in the timed runs.
+  // The clocks slow short runs down, but a minimum share must be checked in the timed runs.
   decided.core_plan.in_counting_runs =
       wanted.may_time_in_counting_runs && !wanted.min_first_kind_share;
   if (decided.session_kinds.size() > 1) {
@@ -264,7 +264,7 @@ namespace perf = engine::perf;
 
 constexpr std::uint32_t kMaxRedos = 3;
 
-/// The sum of the clocks of single CPUs may exceed the clock of all CPUs by 1/kApartPart.
+/// The clocks of single CPUs may exceed the clock of all CPUs by 1/kApartPart in total.
 constexpr std::uint64_t kApartPart = 1'000'000;
 
 os::CounterRequest request_on(int cpu, std::size_t index) {
@@ -392,8 +392,8 @@ class ClockedCounting final : public TimedCounting {
 
   const KindClocks& clocks_;
   perf::PerfConditions situation_;
-  std::vector<std::size_t>
-      places_;  ///< index into Counted::cpu_ns_by_pmu for each core kind; empty if clocks are used
+  std::vector<std::size_t> places_;  ///< index into CountsOfRun::cpu_ns_by_pmu for each core kind;
+                                     ///< empty if clocks are used
 };
 
 class PolledCounting final : public TimedCounting {
@@ -556,7 +556,7 @@ void CoreTimePoller::update_times_of(int pid) {
   os::ProcessUsage usage;
   bool has_levels = false;
   if (!read_usage(pid, usage, has_levels)) return;
-  if (pid == command_pid_ && has_levels) return;  // the kernel's totals will have its exact times
+  if (pid == command_pid_ && has_levels) return;  // the kernel's totals will have these times
   Process& process = times_of_seen_[{pid, usage.started_at}];
   if (has_levels) {
     const std::uint64_t fast = usage.performance_user_time + usage.performance_system_time;
@@ -567,8 +567,9 @@ void CoreTimePoller::update_times_of(int pid) {
   }
 }
 
-/// Sums the times of the process's threads, including ended threads. Drops the ended threads if the
-/// sum exceeds the process's time: at exec, the new thread inherits the counts of the old thread.
+/// Returns the sum of the times of the process's threads, including ended threads. Drops the ended
+/// threads if the sum exceeds the process's time: at exec, the new thread inherits the counts of
+/// the old thread.
 LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
   const ThreadIds listed = list_thread_ids(calls_, pid);
   LevelTimes living(level_count_);
@@ -580,7 +581,7 @@ LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
   }
   LevelTimes all(level_count_);
   for (const auto& [id, counts] : process.threads) add(all, counts);
-  // Read last, because the threads go on working.
+  // Reads the process's time last, because the threads go on working.
   os::ProcessUsage now;
   bool has_levels = false;
   if (!read_usage(pid, now, has_levels) || sum_of(all) <= now.user_time + now.system_time)

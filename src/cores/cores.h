@@ -29,12 +29,11 @@ struct LinuxCoreKinds {
   std::string
       why_order_unknown{};  ///< one line: why the order of the kinds is unknown; empty otherwise
 };
-/// Finds the core kinds by the PMUs of the cores, else by the capacity of each CPU. Frequencies do
-/// not make kinds, because equal cores may have different frequencies.
+/// Finds the core kinds by the PMUs of the cores, else by the capacity of each CPU.
 LinuxCoreKinds detect_linux_kinds(const os::LinuxCalls& calls);
 
 /// Refuses the user's core kinds if they do not match the CPUs of this machine. Returns the kinds
-/// with P, if any, moved to the front.
+/// with the kind named P, if any, moved to the front.
 Result<CoreKinds> check_user_kinds(const CoreKinds& by_hand, const os::LinuxCalls& calls);
 
 /// Returns the CPUs of the preferred core kind on which lauka may run; empty for Any. Performance
@@ -69,9 +68,9 @@ struct CoreDecision {
 Result<CoreDecision> plan_core_use(const CoreRequest& wanted, const os::LinuxCalls* linux,
                                    const os::DarwinCalls* darwin = nullptr);
 
-/// Returns an engine that appends times by core kind to the counts of `engine`, and requests the
-/// repetition of runs below CorePlan::min_share. Returns `engine` itself if no times are measured.
-/// Uses `darwin` only if `linux` is null.
+/// Returns an engine that appends times by core kind to the counts of `engine`, and may request the
+/// repetition of a run whose share on the first core kind is below CorePlan::min_share. Returns
+/// `engine` itself if no times are measured. Uses `darwin` only if `linux` is null.
 std::unique_ptr<engine::CounterEngine> with_times_by_kind(
     std::unique_ptr<engine::CounterEngine> engine, const CoreDecision& decided,
     const os::LinuxCalls* linux, const os::DarwinCalls* darwin = nullptr);
@@ -85,18 +84,18 @@ struct CoreTimes {
 
 /// Task-clock counters that give CPU time by core kind: one clock for all CPUs, and one clock for
 /// each CPU outside the kind with the most CPUs. The kind with the most CPUs gets the remaining
-/// time. The clocks work with kernel.perf_event_paranoid up to 2: a clock that excludes the kernel
-/// still advances in the kernel.
+/// time. The clocks exclude the kernel, which kernel.perf_event_paranoid=2 requires, but still
+/// advance in the kernel.
 class KindClocks {
  public:
   explicit KindClocks(const CoreKinds& kinds);
 
-  /// Returns the requests for the clocks. `others`: number of other requests before them in the
-  /// counter set.
+  /// Returns the requests for the clocks. `others`: number of requests that precede the clocks in
+  /// the counter set.
   std::vector<os::CounterRequest> clock_requests(std::size_t others) const;
 
-  /// Returns the times of a run or thread. `readings`: one reading for each of requests(), in the
-  /// same order. `error`: errno of a clock that could not be opened; 0 if all were opened.
+  /// Returns the times of a run or thread. `readings`: one reading for each of clock_requests(), in
+  /// the same order. `error`: errno of a clock that could not be opened; 0: no error.
   CoreTimes times_by_kind(std::span<const os::Reading> readings, int error,
                           const engine::perf::PerfConditions& situation) const;
 
@@ -116,14 +115,14 @@ using LevelTimes = std::vector<std::uint64_t>;
 struct SampledLevelTimes {
   LevelTimes command_times;  ///< nanoseconds of the command's own process, as far as seen; all 0 if
                              ///< the kernel's totals have these times
-  LevelTimes descendants;  ///< nanoseconds of all descendants, as far as seen
+  LevelTimes descendants;    ///< nanoseconds of all descendants, as far as seen
   std::uint64_t vanished_descendants_ns =
       0;  ///< part of `descendants`: nanoseconds of processes that no longer exist
 };
 
-/// Polls a running command and its descendants about every 10 ms for their times by core kind,
-/// because the kernel's totals of an ended command lack its descendants' times. Polls less often if
-/// a poll takes more than 0.1 ms.
+/// Polls a running command and its descendants for their times by core kind, because the kernel's
+/// totals of an ended command lack the descendants' times. Polls about every 10 ms, less often if a
+/// poll takes more than 0.1 ms.
 class CoreTimePoller final : public os::RunObserver {
  public:
   CoreTimePoller(const os::DarwinCalls& calls, std::size_t levels);

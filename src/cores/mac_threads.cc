@@ -62,7 +62,7 @@ using std::chrono::nanoseconds;
 
 class MacStream final : public ThreadStream {
  public:
-  /// `since_birth`: the first read() returns the work of each thread since its start.
+  /// `since_birth`: true if the first read() returns the work of each thread since its start.
   MacStream(const std::vector<std::int32_t>& processes, std::vector<std::string> levels,
             const os::DarwinCalls& calls, bool since_birth = false)
       : ThreadStream(processes.size(), std::move(levels)),
@@ -118,7 +118,7 @@ class MacStream final : public ThreadStream {
     return threads.error == 0;
   }
 
-  /// Adds final samples of ended threads, without work, which is unknown.
+  /// Adds a final sample of each ended thread. The work in the sample is unknown.
   void end_unseen(WatchedProcess& process, nanoseconds now,
                   std::vector<ThreadSample>& samples) const {
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {

@@ -95,8 +95,8 @@ class AttachedThread {
 
   struct Counted {
     std::vector<ThreadWork> parts;
-    bool was_shared = false;  ///< true if the hardware counters did not run all the time; their
-                              ///< values are then left out
+    bool was_shared = false;  ///< true if the hardware counters did not run all the time; `parts`
+                              ///< then lacks their values
   };
 
   Counted read() const {
@@ -154,7 +154,7 @@ class AttachedThread {
   void read_pmus(Counted& counted) const {
     std::vector<Words> groups;
     std::uint64_t running = 0;
-    std::uint64_t enabled = ~std::uint64_t{0};  // smallest time enabled of all groups
+    std::uint64_t enabled = ~std::uint64_t{0};
     for (const std::size_t leader : leaders_) {
       const Words& words = groups.emplace_back(read_words(leader));
       running += words[2];
@@ -212,7 +212,8 @@ std::string task_path(std::int32_t process, const std::string& thread, std::stri
   return fmt::format("/proc/{}/task/{}/{}", process, thread, file);
 }
 
-/// Returns the words after the thread's name, which may contain brackets and blanks.
+/// Returns the words of /proc/PID/stat after the thread's name, which may contain brackets and
+/// blanks.
 std::vector<std::string_view> words_after_name(std::string_view stat) {
   const std::size_t bracket = stat.rfind(')');
   if (bracket == std::string_view::npos) return {};

@@ -45,7 +45,7 @@ struct ThreadRow {
   std::uint64_t id = 0;
   std::string name{};
   double cpu_seconds = 0.0;                  ///< CPU time on all cores; 0: none, or unknown
-  std::vector<ThreadWork> work_by_column{};  ///< one element for each of Threads::column_groups
+  std::vector<ThreadWork> work_by_column{};  ///< one element for each of ThreadTable::column_groups
 };
 
 /// A group of columns of the thread table, for one core kind or for all cores.
@@ -114,7 +114,7 @@ class ThreadStream : NonCopyable {
     return samples;
   }
 
-  /// True until read() has found that all processes have ended.
+  /// True until read() has found all processes ended.
   bool has_live_process() const {
     return std::ranges::find(process_exists_, true) != process_exists_.end();
   }

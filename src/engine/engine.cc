@@ -226,8 +226,7 @@ class EnergyCounting final : public ArmedPass {
   }
 
  private:
-  /// Returns nullopt if the event was not counted all the time. The counts do not wrap, because the
-  /// kernel extends the register's 32 bits to 64.
+  /// Returns nullopt if the event was not counted all the time.
   std::optional<std::uint64_t> nanojoules(std::size_t event, const os::Ended& ended) const {
     double joules = 0.0;
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
@@ -331,7 +330,7 @@ class WithEnergy final : public EngineWrapper {
     if (!cpus || cpus->empty()) return refused("the power PMU names no CPU to count on", "");
     cpus_ = *cpus;
     EnergySource source{name, perf::make_attributes(*code, {}), *scale};
-    source.attributes.flags = 0;  // not inherited: the counter belongs to no process
+    source.attributes.flags = 0;
     if (const int error = try_it(source); error != 0)
       return error == EACCES || error == EPERM
                  ? refused("the kernel lets only root count system-wide",
@@ -470,9 +469,9 @@ Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
   return kperf::load_kpep_for(cpu, paths, "name the folder that has it in KPEP_DB_PATH");
 }
 
-/// If counters cannot be used, as without root, Auto uses the totals that the kernel keeps for the
-/// command's process. If the machine has no counters, Auto uses the totals only for questions about
-/// events.
+/// If counters cannot be used, for example without root, Auto uses the totals that the kernel keeps
+/// for the command's process. If the machine has no counters, Auto uses these totals only to answer
+/// questions about events.
 Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
                                      const MacosEngineOptions& here) {
   const kperf::Kernel kernel(*here.calls);
@@ -485,7 +484,7 @@ Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
   } else {
     auto engine = kperf::make_kperf_engine(here, user_only, *database);
     // If the default events cannot be counted after all, the engine uses the kernel's totals,
-    // except for a user who named an engine or a strategy.
+    // unless the user chose an engine or a strategy.
     const bool may_do_without =
         choice == Choice::Auto && here.launcher != nullptr && here.strategy == StrategyChoice::Auto;
     if (engine && may_do_without)

@@ -26,30 +26,29 @@ namespace lauka::engine {
 
 struct RepeatRequest {
   RedoReason reason = RedoReason::Counting;
-  std::string why;                    ///< clause that follows "The run was repeated because"
-  std::uint32_t max_repetitions = 1;  ///< largest number of repetitions of the run
+  std::string why;  ///< clause that follows "The run was repeated because"
+  std::uint32_t max_repetitions = 1;
 };
 
-/// The counts of one run.
 struct CountsOfRun {
   /// Counts of the pass's events, in the order of Pass::event_indices; nullopt: missing.
   std::vector<std::optional<std::uint64_t>> counts;
   /// Reason to report for missing counts; nullopt: no reason is reported.
   std::optional<Error> why_missing_counts{};
-  /// Error that ends the session; nullopt: the session goes on.
   std::optional<Error> session_error{};
   std::optional<RepeatRequest> redo{};
   std::optional<double> coverage{};
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
   std::optional<Note> note{};
-  /// Nanoseconds of CPU time on the cores of each PMU in ArmedPass::timed_pmus(); empty: unknown.
+  /// Nanoseconds of CPU time on the cores of each PMU in ArmedPass::timed_pmus(); empty if unknown.
   std::vector<std::uint64_t> cpu_ns_by_pmu{};
-  /// Counts by function of the pass's events, except events of a single function; may be empty.
+  /// Counts of the pass's events in each function, without events that count a single function
+  /// (Event::function); may be empty.
   std::vector<FunctionCounts> functions{};
 };
 
-/// An event whose count `read` finds in the kernel's accounts of a run, without a counter that
-/// lauka opens.
+/// An event whose count `read` finds in the launcher's report of a run, without a counter that
+/// lauka opens; nullopt if missing.
 struct AccountedEvent {
   std::string_view name;
   std::string_view other_name;
@@ -68,7 +67,8 @@ class ArmedPass : NonCopyable {
 
   virtual os::SampleListener* samples() { return nullptr; }
 
-  /// Returns the command line that runs the command `words`: a simulator's, or `words` unchanged.
+  /// Returns the command line to launch for the command `words`: the command line of a simulator
+  /// that runs the command, or `words` unchanged.
   virtual std::vector<std::string> launched_as(const std::vector<std::string>& words) const {
     return words;
   }
@@ -76,7 +76,7 @@ class ArmedPass : NonCopyable {
   /// True if threads count themselves in the region (os::Launch::counts_calling_threads).
   virtual bool counts_calling_threads() const { return false; }
 
-  /// Returns the names of the PMUs to which the times in Counted::cpu_ns_by_pmu belong.
+  /// Returns the names of the PMUs to which the times in CountsOfRun::cpu_ns_by_pmu belong.
   virtual std::vector<std::string> timed_pmus() const { return {}; }
 
   /// Returns the largest number of runs that may be launched before finish() is called.
@@ -110,8 +110,9 @@ class CounterEngine : NonCopyable {
   /// Prepares a pass of the selection, given by index, before its first run.
   virtual Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) = 0;
 
-  /// Returns the file because of which the kernel takes the counters away when `program` starts,
-  /// and remembers it for the runs of `command`; nullopt if no such file is known.
+  /// Returns the file because of which the kernel takes the counters away when `program` starts;
+  /// nullopt if no such file is known. If there is such a file, remembers that `command` has no
+  /// counters.
   virtual std::optional<CounterLossFile> find_uncounted(std::size_t /*command*/,
                                                         const os::ProgramSpec& /*program*/) {
     return std::nullopt;
@@ -119,8 +120,8 @@ class CounterEngine : NonCopyable {
 
   virtual bool counts_regions() const { return false; }
 
-  /// Returns an error if counters of the cores are known to be unusable, usually because another
-  /// program holds them; else nullopt.
+  /// Returns an error that reports lost counters of the cores, usually lost to another program;
+  /// nullopt if no loss is found.
   virtual std::optional<Error> held_by_others() { return std::nullopt; }
 
   /// Switches off counting that slows runs, until the next run that needs it.
@@ -129,7 +130,7 @@ class CounterEngine : NonCopyable {
   virtual std::vector<Note> notes() const { return {}; }
 };
 
-/// Forwards all calls to the wrapped engine. Subclasses override some functions.
+/// Forwards all calls to the wrapped engine.
 class EngineWrapper : public CounterEngine {
  public:
   explicit EngineWrapper(std::unique_ptr<CounterEngine> inner) : inner_(std::move(inner)) {}
@@ -162,12 +163,13 @@ class EngineWrapper : public CounterEngine {
   std::unique_ptr<CounterEngine> inner_;
 };
 
-/// A note for accounted events: their counts include the work of execve, unlike counters.
+/// Suffix of an accounted event's name: the count includes the work of execve.
 inline constexpr const char* kWithExec = "(with exec)";
 
 void mark_of_region(Event& event);
 
-/// Returns an event set without events, with the reason `why`. Adds a note if `why` has a remedy.
+/// Returns an event set without events. `why`: reason (EventSet::why_empty). Adds a note if the
+/// reason has a remedy.
 EventSet make_empty_event_set(const Error& why);
 
 std::span<const AccountedEvent> accounted_events();
@@ -175,15 +177,16 @@ std::span<const AccountedEvent> accounted_events();
 /// Finds an accounted event by either of its names, ignoring case; null if unknown.
 const AccountedEvent* find_accounted(std::string_view name);
 
-/// Adds `event` to `taken`, and an event called `name` (in lower case) to `set` and to its first
-/// pass, which must exist. Returns null, and adds nothing, if `taken` already has `event`.
+/// Adds `event` to `taken`. Adds an event called `name` (in lower case) to `set` and to the first
+/// pass of `set`, which must exist, and returns the added event. If `taken` already has `event`,
+/// adds nothing and returns null.
 Event* add_accounted(const AccountedEvent& event, std::string_view name,
                      std::vector<const AccountedEvent*>& taken, EventSet& set);
 
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
-/// Makes an ArmedPass for accounted events. `also` completes the counts of each run that started.
-/// `counts_calling_threads`: result of ArmedPass::counts_calling_threads().
+/// Makes a pass that counts accounted events. `also` may change the counts of each run that
+/// started; may be empty. `counts_calling_threads`: result of ArmedPass::counts_calling_threads().
 std::unique_ptr<ArmedPass> make_accounting_pass(
     std::vector<const AccountedEvent*> events,
     std::function<void(const os::Ended&, CountsOfRun&)> also = {},
@@ -205,21 +208,21 @@ using EventIndices = std::vector<std::size_t>;
 /// events.
 using FitTest = std::function<Result<bool>(const EventIndices&)>;
 
-/// Divides the events 0..count-1 into sets that fit; into the fewest sets if there are at most ten
-/// events. Puts the two events of a pair in `together` into one set if this is found to need no
+/// Divides the events 0..count-1 into sets that fit: into the fewest sets if there are at most ten
+/// events. Puts both events of a pair in `together` into the same set if this is found to need no
 /// additional set; earlier pairs have priority.
 Result<std::vector<EventIndices>> partition(
     std::size_t count, const FitTest& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together);
 
-/// Finds a set of events that does not fit, but would fit without any one of its events. Empty if
-/// all events 0..count-1 fit.
+/// Finds a set of events that does not fit, but fits after any one of its events is left out. Empty
+/// if all events 0..count-1 fit.
 Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fits);
 
 using Choice = EngineChoice;
 
 /// The engine of a session. `note`: message to users that explains why Auto chose neither perf nor
-/// kperf; else nullopt.
+/// kperf; nullopt if there is nothing to explain.
 struct ChosenEngine {
   std::unique_ptr<CounterEngine> engine;
   std::optional<std::string> note;
@@ -231,13 +234,13 @@ struct MacosEngineOptions {
   os::Launcher* launcher = nullptr;
   StrategyChoice strategy = StrategyChoice::Auto;
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);
-  /// True if the engine gives the counters back in pause(), because other benchmarks may need them.
+  /// True if the engine gives the counters back in pause().
   bool takes_turns = false;
 };
 
-/// Makes an engine. Returns an error if the chosen engine is known not to work here; never for
-/// Auto. `calls`: null if this is not Linux. `user`: user who runs the commands; nullopt: lauka's
-/// own.
+/// Makes an engine. Returns an error if the chosen engine is known not to work here; Auto never
+/// gives an error. `calls`: null if this is not Linux. `user`: user who runs the commands; nullopt:
+/// lauka's user.
 Result<ChosenEngine> choose(Choice choice, bool user_only,
                             const os::LinuxCalls* calls = os::linux_calls(),
                             const CoreKinds& kinds = {},
@@ -249,14 +252,14 @@ std::vector<EngineFacts> try_engines(bool user_only,
                                      const MacosEngineOptions& macos = MacosEngineOptions{});
 
 /// Moves the counting of `engine` out of timed runs: timed passes that need counters become
-/// counting passes, and a timed pass for the accounted events is added.
+/// counting passes. If there are any such passes, adds a timed pass for the accounted events.
 std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> engine);
 
 /// Makes an engine for macOS that counts, without root, the cycles and instructions of the threads
-/// that call into a region (lauka/region.h). `engine` counts whole runs, if they are wanted.
+/// that call into a region (lauka/region.h). `engine` counts whole runs if they are requested, too.
 std::unique_ptr<CounterEngine> with_region_of_threads(std::unique_ptr<CounterEngine> engine);
 
-/// Replaces `engine`, which cannot count in a region, by an engine that counts nothing and refuses
+/// Wraps `engine`, which cannot count in a region, in an engine that counts no events and refuses
 /// events requested by name.
 std::unique_ptr<CounterEngine> make_uncounting_engine(std::unique_ptr<CounterEngine> engine);
 

@@ -8,16 +8,15 @@
 namespace lauka::engine {
 namespace {
 
-/// Events that are placed together.
+/// Events that are placed in the same bin.
 using Unit = EventIndices;
 using Bin = std::vector<std::size_t>;
 using Bins = std::vector<Bin>;
 
-// The largest number of units for which all divisions are tried. Ten units have 1023 subsets to
-// test.
+// The largest number of units for which all divisions are tried.
 constexpr std::size_t kMaxUnitsTried = 10;
 
-/// Calls a FitTest once for each set of events. After an error, nothing fits.
+/// Calls a FitTest at most once for each set of events. After an error, nothing fits.
 class Oracle {
  public:
   explicit Oracle(const FitTest& fits) : fits_(fits) {}
@@ -49,9 +48,9 @@ class Division {
  public:
   Division(const std::vector<Unit>& units, Oracle& oracle) : units_(units), oracle_(oracle) {}
 
-  /// Returns the fewest bins if all divisions are tried, or if each unit is an event that needs one
-  /// of certain counters (a transversal matroid, whose partition by augmenting paths is optimal:
-  /// Edmonds, "Minimum partition of a matroid into independent subsets", 1965).
+  /// Returns the fewest bins if there are at most kMaxUnitsTried units, or if each unit is an event
+  /// that needs one of certain counters (a transversal matroid, whose partition by augmenting paths
+  /// is optimal: Edmonds, "Minimum partition of a matroid into independent subsets", 1965).
   Bins divide() {
     Bins bins;
     for (std::size_t unit = 0; unit < units_.size(); ++unit)
@@ -82,7 +81,8 @@ class Division {
     return bin;
   }
 
-  /// The unit `displaced_by` takes the place of `unit` in `bin`, so that `unit` needs a new place.
+  /// A unit that loses its place in `bin` to the unit `displaced_by`. If both units are the same,
+  /// the unit has no place yet.
   struct Move {
     std::size_t unit;
     std::size_t displaced_by;
@@ -172,7 +172,6 @@ Result<EventIndices> find_competing_events(std::size_t count, const FitTest& fit
   EventIndices group(count);
   std::iota(group.begin(), group.end(), std::size_t{0});
   const bool all_fit = oracle.fits(group);
-  // Leaves out the last events first, so that the result contains early events.
   for (std::size_t event = count; !all_fit && event-- > 0;) {
     EventIndices without = group;
     std::erase(without, event);

@@ -37,7 +37,7 @@ Error foreign(std::string_view detail) {
                "make one with lauka --export-json FILE"};
 }
 
-/// Returns a measurable number; NaN for null; nullopt for any other JSON.
+/// Returns a number in the range of measured values; NaN for null; nullopt for other JSON.
 std::optional<double> measured(const ParsedJson& value) {
   if (value.is_null()) return kNoValue;
   if (!value.is_number()) return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<double> measured(const ParsedJson& value) {
   return is_in_numeric_range(number) ? std::optional(number) : std::nullopt;
 }
 
-/// True if the note marks a region's metric, as in files without the key "region".
+/// True if `note` is the note of a region's metric in a file that lacks the key "region".
 bool is_old_note_of_region(std::string_view note) {
   return note.starts_with("(region)");
 }
@@ -127,7 +127,7 @@ class SessionReader {
     for (ParsedJson& result : results) {
       auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
       if (!added) return added.error();
-      free_json(result);  // so that the values are not stored twice
+      free_json(result);
     }
     if (recording().commands.empty()) return Error{"has no commands", "export it again"};
     if (session_ == nullptr) restore_typed_commands(recording().commands);
@@ -183,7 +183,7 @@ class SessionReader {
     std::set<Role> roles = {Role::WallTime};
     for (const ParsedJson& result : results) {
       const auto times =
-          read_wall_times(result, "");  // add_command_of_hyperfine() reports the error
+          read_wall_times(result, "");  // errors are reported by add_command_of_hyperfine()
       if (!times) continue;
       for (const HyperfineValues& metric : read_hyperfine_result(result, times->size()).metrics)
         roles.insert(metric.role);
@@ -469,8 +469,7 @@ class SessionReader {
     const auto calls = texts_in(*baseline, "call_sha256");
     const ParsedJson* samples = list_in(*baseline, "samples");
     if (names.size() != recording().commands.size()) return foreign("a baseline without commands");
-    const bool has_samples =
-        samples != nullptr && samples->size() == names.size();  // false for older files
+    const bool has_samples = samples != nullptr && samples->size() == names.size();
     std::vector<CommandRuns> runs(names.size());
     earlier_runs_ = 0;
     Baseline reference{.file = text_in(*baseline, "file")};

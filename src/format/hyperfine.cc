@@ -35,8 +35,8 @@ void add_if_known(HyperfineValues metric, std::vector<HyperfineValues>& all) {
   if (has_values || metric.mean) all.push_back(std::move(metric));
 }
 
-/// Reads the measurements of schema 2. Changes nothing and returns false if there are no
-/// measurements, or if their number is not `runs`.
+/// Reads the measurements of schema 2 to `to`. Returns false and leaves `to` unchanged if there are
+/// no measurements, or if their number is not `runs`.
 bool read_measured(const ParsedJson& result, std::size_t runs, HyperfineResult& to) {
   std::array<std::vector<double>, kHyperfineMetrics.size()> values;
   std::vector<std::optional<int>> statuses;
@@ -116,7 +116,7 @@ HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs
 }
 
 void restore_typed_commands(std::vector<Command>& commands) {
-  // Of several commands with equal parameters, the second comes from the second typed command.
+  // The second command with the same parameters comes from the second typed command.
   std::map<std::vector<std::pair<std::string, std::string>>, std::size_t> times;
   std::map<std::size_t, std::pair<std::string, bool>> patterns;
   std::map<std::string, std::size_t> namesakes;

@@ -19,8 +19,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// JSON of hyperfine 1.x has lists of times and their statistics; schema 2 has an object for each
-// run and for each metric's statistics. Both need the wall time, so a run without a wall time is
+// JSON of hyperfine 1.x has lists of times and their statistics. Schema 2 has an object for each
+// run and for each metric's statistics. Both need the wall time, so runs without a wall time are
 // only under "lauka".
 
 namespace lauka {
@@ -157,7 +157,7 @@ Json summary_json(const Results& results, const CommandResult& command, std::siz
   for (const HyperfineMetric& name : kHyperfineMetrics) {
     const MetricResult* row = row_of(command, find_metric(results.session.metrics, name.our_role));
     if (row == nullptr || !row->summary || row->summary->count != runs) continue;
-    // Values of counting runs are not of the timed runs, even if the numbers of runs are equal.
+    // Values of counting runs do not belong to the timed runs, even if there are equally many runs.
     if (results.session.metrics[row->metric].kind != RoundKind::Timed) continue;
     const stats::Summary& summary = *row->summary;
     Json& there = all[std::string(name.hyperfine_key)];
@@ -201,7 +201,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   json.close();
   Json parameters;
   for (const Parameter& parameter : typed.parameters)
-    parameters[parameter.name]["value"] = parameter.value;  // as schema 2; 1.x has the text alone
+    parameters[parameter.name]["value"] = parameter.value;
   if (!parameters.is_null()) json.put("parameters", parameters);
   json.put("summary", summary_json(results, of_command, runs.size()));
 }

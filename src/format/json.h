@@ -13,12 +13,12 @@
 
 namespace lauka {
 
-/// Writes --export-json, which docs/schema.json describes: an extension of hyperfine's JSON (1.x
-/// and schema 2).
+/// Writes --export-json, an extension of hyperfine's JSON (1.x and schema 2). docs/schema.json
+/// describes it.
 void write_json(const Report& report, const Sink& sink);
 
-/// Writes --export-bmf (Bencher's JSON): for each command the known means and percentiles of its
-/// metrics, their intervals if known, and the number of failed runs, if any.
+/// Writes --export-bmf (Bencher's JSON): for each command, the known means and percentiles of its
+/// metrics, with their intervals if known, and the number of failed runs if it is not 0.
 void write_bmf(const Report& report, const Sink& sink);
 
 /// Writes --export-jsonl: one line with a JSON object for each run in Recording::runs.
@@ -56,7 +56,7 @@ constexpr report::Exporter exporter_of(ExportKind kind) {
   return &write_json;
 }
 
-/// The value of "lauka.format" in new files, to be raised when a key is removed or changes its
+/// The value of "lauka.format" in new files. It is raised when a key is removed or changes its
 /// meaning. Files with the value 1 can still be read.
 inline constexpr int kNewestFormat = 2;
 
@@ -67,14 +67,14 @@ struct SessionFromFile {
   gate::Findings findings{};
 };
 
-/// The contents of a file: the benchmarks of a suite, or a single session.
 struct FileSessions {
-  std::vector<SessionFromFile> benchmarks;      ///< sessions of the file, at least one
+  std::vector<SessionFromFile>
+      benchmarks;  ///< benchmarks of the suite, or the single session; at least one
   gate::ErrorRate risk = gate::ErrorRate::Any;  ///< kind of error rate that a suite's gates limit
 };
 
-/// Reads the sessions in `text`, which is lauka's or hyperfine's JSON. The error is a predicate:
-/// "has no commands".
+/// Reads the sessions in `text`, which is lauka's or hyperfine's JSON. The error message lacks its
+/// subject, the file: "has no commands".
 Result<FileSessions> read_sessions(std::string_view text);
 
 }  // namespace lauka

@@ -23,7 +23,7 @@
 
 namespace lauka {
 
-/// Stands for a missing value in a list of measured values.
+/// The mark of a missing value in a list of measured values.
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 /// A value and its name in JSON. An empty name stands for null.
@@ -235,21 +235,21 @@ struct HyperfineResult {
 /// Reads a hyperfine result with `runs` wall times. Invalid measurements count as missing.
 HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs);
 
-/// Sets Command::typed_index of hyperfine's commands, and Command::unfilled_name if they have
-/// parameters. Adds its parameters to the name of a command if the name is not unique.
+/// Sets Command::typed_index of hyperfine's commands, and Command::unfilled_name of commands with
+/// parameters. If a command's name is not unique, the command's parameters are added to it.
 void restore_typed_commands(std::vector<Command>& commands);
 
 Machine read_machine(const ParsedJson& there);
 
-/// Reads circumstances, except the start time.
+/// Reads circumstances. Leaves out the start time.
 Circumstances read_circumstances(const ParsedJson& there);
 
 /// Reads "2000-02-29T00:00:00Z", also with a fraction of a second, or with an offset in place of
 /// the Z. Returns the start of 1970 for other text.
 UtcTime parse_utc_time(const std::string& text);
 
-/// Reads lauka's or hyperfine's document of a single session. Of a suite, each benchmark must be
-/// made into such a document first. The error is a predicate: "has no commands".
+/// Reads lauka's or hyperfine's document of a single session; a benchmark of a suite must be made
+/// into such a document first. The error message lacks its subject, the file: "has no commands".
 Result<SessionFromFile> read_session_document(ParsedJson document);
 
 Setting read_setting(const ParsedJson& there);

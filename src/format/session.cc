@@ -114,8 +114,8 @@ std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::s
   return numbers;
 }
 
-/// Returns the percentage under `key` as a fraction; nullopt if missing. If possible, 100 times the
-/// fraction is exactly the percentage.
+/// Returns the percentage under `key` as a fraction; nullopt if it is missing. If possible, 100
+/// times the fraction is exactly the percentage.
 std::optional<double> fraction_in(const ParsedJson& object, std::string_view key) {
   const auto percent = number_in(object, key);
   if (!percent) return std::nullopt;
@@ -142,9 +142,7 @@ Json list_of(const All& all, JsonOfOne json_of_one) {
   return list;
 }
 
-/// Returns `delta` and the change of the mean as fractions with all digits; percentages would lose
-/// digits. Readers cannot compute a gate's delta from the samples, because runs may go on after its
-/// decision.
+/// Returns `delta` and the change of the mean as fractions, because percentages would lose digits.
 Json fractions_json(const stats::Delta& delta) {
   Json fractions = Json::array();
   for (const stats::Change* change :

@@ -38,8 +38,8 @@ void CommandRuns::add(std::size_t number, RunRow row, std::string_view why) {
   shape_of_.put(run, shared_fields_index({std::move(row), std::string(why)}));
 }
 
-/// Returns the index of `shape`, which is added unless it is among the latest shapes. To search all
-/// shapes would take quadratic time if all runs differ.
+/// Returns the index of `shape` in shared_fields_, to which it is added if it is not among the
+/// latest elements. Searching all elements would take quadratic time.
 std::uint32_t CommandRuns::shared_fields_index(SharedFields shape) {
   constexpr std::size_t most_looked_at = 16;
   const std::size_t first = shared_fields_.size() - std::min(shared_fields_.size(), most_looked_at);

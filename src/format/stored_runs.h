@@ -33,8 +33,7 @@ class Column {
   std::vector<Value> values_{};
 };
 
-/// The runs of one command, read from a file. Fields that are equal in many runs are stored once,
-/// because there may be millions of runs.
+/// The runs of one command, read from a file. Fields that are equal in many runs are stored once.
 class CommandRuns {
  public:
   std::size_t size() const { return numbers_.size(); }
@@ -59,7 +58,6 @@ class CommandRuns {
   std::optional<double> value(std::size_t run, std::size_t metric) const;
 
  private:
-  /// The fields of a row that are equal in many runs.
   struct SharedFields {
     RunRow row{};
     std::string why{};
@@ -111,7 +109,7 @@ class StoredRuns : public RunTable {
   std::vector<std::size_t> ends_{};
   std::vector<std::uint32_t> by_command_{};
   std::vector<Place>
-      places_{};  // place in runs_ of each run; empty if runs_ is in the session's order
+      places_{};  // place of each run in runs_; empty if runs_ is in the session's order
   Bounds bounds_of_unknown_;
   std::vector<RoundKind> kinds_{};
   std::vector<std::size_t> source_metrics_{};

@@ -23,7 +23,8 @@ constexpr std::size_t kManySamples = 4096;
 
 constexpr std::size_t kMaxBytes = std::size_t{2} << 30U;
 
-constexpr std::size_t kBytesOfItem = 18;  // 16 and an eighth, by which long lists grow
+constexpr std::size_t kBytesOfItem =
+    18;  // 16, and an eighth of 16, by which the capacity of long lists grows
 constexpr std::size_t kBytesOfMember = 112;
 constexpr std::size_t kBytesOfText = 48;
 
@@ -193,8 +194,8 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
     return true;
   }
 
-  /// Packs a complete run. A list in place of a run would look like a packed run, so it becomes
-  /// null.
+  /// Packs a complete run. A run that is a list becomes null, because it would look like a packed
+  /// run.
   void pack(const Open& run) {
     auto& list = within_.back().value->get_ref<ParsedJson::array_t&>();
     if (list.back().is_array()) list.back() = nullptr;
@@ -211,7 +212,6 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
     if (within_.back().value->is_object()) return value_;
     auto& list = within_.back().value->get_ref<ParsedJson::array_t&>();
     if (list.empty()) list.reserve(kUsualSamples);
-    // Doubling a list of a gigabyte would need three gigabytes.
     if (list.size() == list.capacity() && list.size() > kManySamples)
       list.reserve(list.size() + list.size() / 8);
     bytes_ += kBytesOfItem;
@@ -226,7 +226,8 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
   ParsedJson* value_ = nullptr;
   std::string top_{};
   int depth_ = 0;
-  int unwanted_depth_ = 0;  // depth of the object whose key is unwanted; 0: all is wanted
+  int unwanted_depth_ =
+      0;  // depth of the object with the key whose value is skipped; 0: nothing is skipped
   std::size_t values_ = 0;
   std::size_t bytes_ = 0;
 };

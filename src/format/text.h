@@ -15,9 +15,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-// Reads JSON, with checks that members exist and have the right type; and writes JSON piece by
-// piece.
-
 namespace lauka {
 
 using ParsedJson = nlohmann::json;
@@ -26,14 +23,14 @@ using ParsedJson = nlohmann::json;
 /// least 1. `top`: key at depth 1 that contains `key` or is `key`; empty if the document is a list.
 using KeyFilter = std::function<bool(std::string_view top, int depth, std::string_view key)>;
 
-/// Parses JSON without the values that `wanted` rejects; an empty `wanted` keeps all. Refuses text
-/// that is not JSON, or is too deep or too large. `packs_runs`: true: stores lists of runs in a
-/// compact form that only for_each_run() reads.
+/// Parses JSON without the values that `wanted` rejects; an empty `wanted` keeps all values.
+/// Refuses text that is not JSON, or is too deep or too large. `packs_runs`: true: stores lists of
+/// runs in a compact form that only for_each_run() reads.
 Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted = {},
                               bool packs_runs = false);
 
-/// Sets `value` to null and frees its memory. The destructor needs more memory for this, because it
-/// first moves the inner values to a list.
+/// Sets `value` to null and frees its memory. Unlike the destructor, it needs no additional memory
+/// for a list of the inner values.
 void free_json(ParsedJson& value);
 
 /// Returns the value of `key`; a null pointer if it is missing or is null in JSON.
@@ -76,7 +73,7 @@ Json json_number(std::optional<double> value);
 
 Json json_word(std::string_view word);
 
-/// Writes a JSON document piece by piece, so that it never has to be in memory as a whole.
+/// Writes a JSON document piece by piece, so that the whole document is never in memory.
 class JsonWriter {
  public:
   explicit JsonWriter(const Sink& sink) : sink_(sink) {}

@@ -12,9 +12,9 @@ namespace {
 constexpr double kShareOfEarly = 0.04;
 constexpr std::size_t kFirstEarly = 10;
 constexpr std::size_t kMaxEarlyLooks = 20;
-constexpr std::size_t kMaxHalvings = 1000;  // 2^-1000 is below any level, and not yet 0
+constexpr std::size_t kMaxHalvings = 1000;
 
-/// Returns `first` * 2^(step / 2), rounded up; the subtrahend prevents that 10 * 2 becomes 21.
+/// Returns `first` * 2^(step / 2), rounded up. Subtracts 1e-9 because of rounding errors.
 std::size_t grown(std::size_t first, std::size_t step) {
   const double exact =
       static_cast<double>(first) * std::exp2(static_cast<double>(step) / 2.0) - 1e-9;
@@ -124,8 +124,7 @@ LookErrors Schedule::planned_levels() const {
 double Schedule::total_error_of(double p, bool early) const {
   if (early) return std::min(1.0, p / kShareOfEarly);
   if (is_only_look_) return p;
-  // Finds the error with which level_of_planned_look equals `p`. With a larger error, all early
-  // looks that were due could have given an answer, so all of them count.
+  // Finds the error with which level_of_planned_look equals `p`.
   constexpr double most = 0.5;
   double low = 1e-12;
   double high = most;

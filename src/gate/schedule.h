@@ -11,40 +11,40 @@ namespace lauka::gate {
 /// The largest number of planned looks of a gate.
 inline constexpr std::size_t kMaxPlannedLooks = 5;
 
-/// The share of a look's error that the rank test gets, which is robust to spikes.
+/// Share of a look's error that the rank test may spend, if both tests are used.
 inline constexpr double kShareOfRanks = 0.8;
-/// The share of a look's error that the mean's test gets, which reacts to a slow tail.
+/// Share of a look's error that the test of the mean may spend, if both tests are used.
 inline constexpr double kShareOfMean = 0.2;
 
-/// Returns the numbers of rounds after which planned looks are taken: `first` (at least 1) times 1,
-/// sqrt 2, 2, 2 sqrt 2 and 4, rounded up.
+/// Returns numbers of rounds for planned looks: `first` (at least 1) times 1, sqrt 2, 2, 2 sqrt 2
+/// and 4, each rounded up.
 std::array<std::size_t, kMaxPlannedLooks> look_rounds(std::size_t first);
 
-/// Returns Pocock's constant boundary for kMaxPlannedLooks looks: the normal deviate which, used at
-/// every look, gives a total error of about `error` (1e-6..0.5). Fitted to the recursion of
-/// Armitage, McPherson and Rowe 1969.
+/// Returns Pocock's boundary: the normal deviate that gives a total error of about `error` if it is
+/// used at each of kMaxPlannedLooks looks. Fitted for 1e-6..0.5 to the recursion of Armitage,
+/// McPherson and Rowe 1969.
 double z_look(double error);
 
-/// Returns the error allowed at each of kMaxPlannedLooks looks, so that all looks together have
-/// about `error`.
+/// Returns the error allowed at each of kMaxPlannedLooks looks, so that the total error is about
+/// `error`.
 double p_look(double error);
 
-/// Returns the error that an early look may spend of the total error `error`.
+/// Returns the error that each early look may spend, if the total error is `error`.
 double p_early(double error);
 
 /// Returns the error allowed at each planned look after `early_looks` (0..20) early looks, so that
-/// all looks together have about `error` (1e-5..0.5). Fitted to the recursion of z_look. Equals
-/// p_look without early looks.
+/// the total error is about `error`. Fitted for 1e-5..0.5 to the same recursion as z_look.
 double level_of_planned_look(double error, std::size_t early_looks);
 
-/// True if the rank test of `rounds` paired rounds can reach kShareOfRanks of `level`.
+/// True if the p value of the signed-rank test can be as small as kShareOfRanks times `level` with
+/// `rounds` paired rounds.
 bool rank_test_can_decide(std::size_t rounds, double level);
 
-/// Returns the fewest rounds with which an early look can pass. If one run in 20 is slow, so many
+/// Returns the fewest rounds with which an early look can pass. With one slow run in 20, these
 /// rounds include a slow run with a probability of about `confidence`.
 std::size_t fewest_rounds_of_early_pass(double confidence);
 
-/// Returns the share of slow runs at which `rounds` rounds (at least 1) include a slow run with
+/// Returns the share of slow runs with which `rounds` rounds (at least 1) include a slow run with
 /// probability `confidence`.
 double visible_share(std::size_t rounds, double confidence);
 
@@ -53,17 +53,16 @@ struct LookErrors {
   std::optional<double> fail{};  ///< error of the answer Fail; nullopt: the look cannot fail
   std::optional<double> pass{};  ///< error of the answer Pass; nullopt: the look cannot pass
   stats::IntervalTails tails{};
-  /// Largest p value of the mean's test with which the look may pass; nullopt: no such limit.
+  /// Largest p value of the mean's test with which the look may pass; nullopt: no limit.
   std::optional<double> max_mean_p_of_pass{};
 };
 
-/// Returns the levels of a gate that looks only once, at the end of all rounds. `gates` (at least
-/// 1): number of gate decisions in the job, which share the rate of false fails, but not the rate
-/// of false passes.
+/// Returns the errors that a gate's only look may spend. `gates` (at least 1): number of gate
+/// decisions in the job, which share the error of fails, but not the error of passes.
 LookErrors levels_of_one_look(double confidence, std::size_t gates);
 
-/// The looks of a gate. Once: one look, after all rounds. Planned: looks from the round after which
-/// a session without gates would end. Early: also looks before that round.
+/// The looks of a gate. Once: a single look, after all rounds. Planned: at most kMaxPlannedLooks
+/// looks. Early: also early looks, which end at the first planned look.
 enum class LookTiming : unsigned char { Once, Planned, Early };
 
 /// Decides when gates look at the samples of one kind of round, and how much of the error rate (1 -
@@ -71,24 +70,24 @@ enum class LookTiming : unsigned char { Once, Planned, Early };
 class Schedule {
  public:
   /// `confidence`: a fraction; `gates`: number of gate decisions in the job (at least 1). Early
-  /// looks begin after `min_rounds` rounds, but after ten at the earliest.
+  /// looks begin after `min_rounds` rounds, but not before ten rounds.
   Schedule(double confidence, std::size_t gates, std::size_t min_rounds, LookTiming looks);
 
   /// Returns the number of rounds at the next early look; nullopt if no early look is left.
   std::optional<std::size_t> next_early() const;
 
-  /// Takes the early look that is due after `rounds` rounds. Returns nullopt if no look is due, or
-  /// if the look allows no answer.
+  /// Returns the errors that the early look after `rounds` rounds may spend; nullopt if no early
+  /// look is due, or if the look can give no answer.
   std::optional<LookErrors> look_early(std::size_t rounds);
 
-  /// Takes the next planned look after `rounds` rounds, and ends the early looks. The look may
-  /// spend the whole error if it is the `last` look and no look was taken before.
+  /// Returns the errors that the next planned look, after `rounds` rounds, may spend. Ends the
+  /// early looks. `last`: true if no look follows.
   LookErrors look_as_planned(std::size_t rounds, bool last);
 
   LookErrors planned_levels() const;
 
-  /// Returns the smallest total error, over all looks, with which a look fails if its own p value
-  /// is `p`. `early`: true for an early look.
+  /// Converts the p value of one look into a p value over all looks. `early`: true for an early
+  /// look.
   double total_error_of(double p, bool early) const;
 
   std::size_t planned_looks() const { return planned_; }
@@ -97,15 +96,15 @@ class Schedule {
   /// taken.
   std::size_t next_planned() const;
 
-  /// Returns the number of looks taken so far, without early looks that allowed no answer.
+  /// Returns the number of looks taken so far, without early looks that could give no answer.
   std::size_t looks_taken() const { return early_looks_ + planned_; }
 
-  /// Returns the tails of a gated metric's intervals if the rounds ended now. IntervalTails::tail
-  /// allows for the looks.
+  /// Returns the tails of a gated metric's intervals. IntervalTails::tail allows for the
+  /// looks.
   stats::IntervalTails tails() const;
 
-  /// Returns the fewest rounds with which a planned look decides about a constant metric: n equal
-  /// differences have probability 4^-n (stats::tails_without_noise).
+  /// Returns the number of rounds with which planned looks can decide about a constant metric: n
+  /// equal differences have the p value 4^-n (stats::tails_without_noise).
   std::size_t rounds_of_constants() const;
 
  private:

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kMinForMannWhitney = 5;
 
-/// The results of the two tests of one look. `ranks_above`: rank sum minus the middle of its range.
+/// The results of the two tests of one look. `ranks_above`: rank statistic minus its mean without a
+/// change.
 struct Tests {
   stats::MeanTest mean{};
   stats::TailProbabilities ranks{};
@@ -51,7 +52,8 @@ Tests look_at(const Evidence& evidence, double ratio) {
 Tests towards_fail(Tests tests, FailsWhen fails_when) {
   auto& [mean, ranks, ranks_above] = tests;
   if (fails_when == FailsWhen::Above) return tests;
-  // Rounds that are all exactly at the limit support a pass, on whichever side the gate fails.
+  // Rounds that are all exactly at the limit support a pass, also if the gate fails below the
+  // limit.
   const bool are_at_limit = !mean.t && mean.difference == 0.0;
   if (!are_at_limit) std::swap(mean.tails.above, mean.tails.below);
   std::swap(ranks.above, ranks.below);
@@ -108,8 +110,8 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
   if (result.p_fail < result.p_pass) result.allowed_error = levels.fail.value_or(0.0);
 }
 
-/// Finds the position nearest to `estimate` at which `holds` is true, to a millionth of the
-/// distance between `limit` and `estimate`. `holds` must be true at `limit`.
+/// Finds the value nearest to `estimate` for which `holds` is true, to a millionth of the distance
+/// between `limit` and `estimate`. `holds` must be true for `limit`.
 template <typename Holds>
 std::optional<double> farthest(double limit, std::optional<double> estimate, Holds holds) {
   if (!estimate) return std::nullopt;
@@ -208,10 +210,10 @@ std::vector<bool> first_places(const std::vector<std::size_t>& places, std::size
 
 }  // namespace
 
-// For a quantile, its interval decides alone; over layouts, the test of their means. Otherwise both
-// tests can decide. The mean's test fails a gate only if the mean is beyond the limit. A gate
-// passes only if neither the mean nor the ranks are beyond the limit. With too few rounds for
-// ranks, the mean's test gets the whole error.
+// With layouts, only the test over layouts decides; for a quantile without layouts, only the
+// quantile's interval. Otherwise the rank test and the mean's test can decide; with too few rounds
+// for the rank test, the mean's test may spend the whole error. A gate passes only if neither the
+// mean nor the ranks are beyond the limit.
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
                 const LookErrors& levels, bool last) {
   Judgement result;

@@ -23,8 +23,8 @@ struct Evidence {
   std::span<const double> candidate;
   bool paired = true;
   std::optional<double>
-      gated_quantile{};  ///< gated quantile, as a fraction; nullopt: no quantile is gated
-  /// Layout of each sample; empty without --layouts.
+      gated_quantile{};  ///< quantile that the gate is on, as a fraction; nullopt for other gates
+  /// Layout of each sample of the reference; empty without --layouts.
   std::span<const std::uint32_t> reference_layouts{};
   std::span<const std::uint32_t> candidate_layouts{};
 
@@ -44,8 +44,8 @@ enum class Obstacle : unsigned char {
   NoSamples,     ///< a sampled event has only values of 0, which prove nothing
 };
 
-/// The test that decided. Ranks also stands for the interval of a quantile, Mean for the test over
-/// layouts. Both also stands for settle_job().
+/// The test that decided. Ranks: the rank test, or the interval of a quantile. Mean: the test of
+/// the mean, or the test over layouts. Both: both tests, or settle_job().
 enum class DecidedBy : unsigned char { Nothing, Ranks, Mean, Both };
 
 enum class FailsWhen : unsigned char { Above, Below };
@@ -56,23 +56,24 @@ struct Judgement {
   DecidedBy decided_by = DecidedBy::Nothing;
   double p_fail = 1.0;  ///< p value of the answer Fail
   double p_pass = 1.0;  ///< p value of the answer Pass
-  /// Error that the look allows for its answer or, if undecided, for the likelier answer; 0: none.
+  /// Error that the look may spend on its answer or, if undecided, on the likelier answer; 0 if the
+  /// look cannot give that answer.
   double allowed_error = 0.0;
   double mean_difference = 0.0;
   stats::TailProbabilities rank_part{};
   stats::TailProbabilities mean_part{};
 };
 
-/// Decides, at one look, if the candidate's change is beyond `limit` (a fraction of the reference,
-/// above -1). `last`: true if an undecided gate becomes inconclusive.
+/// Decides, at one look, if the candidate's change is beyond `limit` (a fraction of the reference).
+/// `last`: true if an undecided gate becomes inconclusive.
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
                 const LookErrors& levels, bool last);
 
-/// The one-sided bounds of a decision, as changes in fractions of the reference. A test's bound is
-/// the limit nearest to the estimate with which the look would give the same answer; nullopt if the
-/// test did not decide or has no estimate.
+/// The one-sided bounds of a decision, as fractions of the reference. The bound of a test is the
+/// limit nearest to the estimate with which the test would give the same answer; nullopt if the
+/// test did not decide, or if there is no estimate.
 struct DecisionBounds {
-  std::optional<double> ranks{};  ///< bound of the typical round's change, or of the quantile's
+  std::optional<double> ranks{};  ///< bound of the rank test, or of the interval of a quantile
   std::optional<double> mean{};
 };
 
@@ -85,7 +86,7 @@ DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evide
 struct Verdict {
   Condition condition{};
   std::size_t candidate = 0;
-  std::size_t metric = 0;  ///< index into Plan::metrics
+  std::size_t metric = 0;  ///< index into Recording::metrics
   Answer answer = Answer::Inconclusive;
   stats::Delta delta{};  ///< change from the reference, or from the gate's bound
   std::size_t rounds = 0;
@@ -95,22 +96,22 @@ struct Verdict {
   double p_fail = 1.0;  ///< p value of the answer Fail
   double p_pass = 1.0;  ///< p value of the answer Pass
   double level = 0.0;
-  /// P value of a fail over all looks, for settle_job(); 1: settle_job() does not fail the gate.
+  /// P value of the answer Fail over all looks, for settle_job().
   double p_over_all_looks = 1.0;
-  /// Factor, 1..50, by which the number of rounds must probably grow to decide; nullopt: not
+  /// Factor (1..50) by which the number of rounds must probably grow to decide; nullopt if not
   /// estimated.
   std::optional<double> rounds_factor{};
-  /// Number of layouts that would decide; kMaxLayouts + 1: even kMaxLayouts would not. nullopt:
-  /// unknown, or more rounds would decide.
+  /// Number of layouts that would probably decide; kMaxLayouts + 1 if kMaxLayouts would not.
+  /// nullopt if not estimated, or if more rounds would decide.
   std::optional<std::size_t> layouts_to_decide{};
-  /// Number of the look that gave the answer, from 1; one more than all looks if no look gave it.
+  /// Number of the look that gave the answer, from 1; one more than the looks taken if the session
+  /// ended without an answer.
   std::size_t look = 1;
   DecidedBy decided_by = DecidedBy::Nothing;
   Obstacle obstacle = Obstacle::None;
-  /// Bounds by the tests of the look that decided; empty if no look decided.
   DecisionBounds bounds{};
-  /// Index of a command whose values cannot be compared, because some values are only upper bounds;
-  /// else nullopt.
+  /// Index of a command whose values could not be compared, because some are only upper bounds;
+  /// nullopt if there is no such command.
   std::optional<std::size_t> incomparable_command{};
 };
 
@@ -124,7 +125,7 @@ struct Look {
 struct Question {
   Condition condition{};
   std::size_t candidate = 0;
-  std::size_t metric = 0;  ///< index into Plan::metrics
+  std::size_t metric = 0;  ///< index into Recording::metrics
   /// Quantile of a metric that is a percentile, as a fraction; nullopt for other metrics.
   std::optional<double> share{};
 };
@@ -135,9 +136,9 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
                                       std::optional<std::size_t> too_small,
                                       const LookErrors& levels, Look look);
 
-/// Returns the values of `series` as the candidate's, and the bound of `condition` as each value of
-/// the reference. Values known only as "at most x" count as the largest such x; the result is empty
-/// if that could give a wrong answer.
+/// Returns the values of `series` as the candidate's samples, and Condition::limit_value as each
+/// sample of the reference. Values with only an upper bound count as the largest of these bounds;
+/// the result is empty if this could give a wrong answer.
 Comparison against_bound(const Condition& condition, const Series& series);
 
 struct FailureCount {
@@ -145,13 +146,13 @@ struct FailureCount {
   std::size_t runs = 0;
 };
 
-/// True if the failure rates differ (Fisher's exact test, 1%), or if exactly one command failed in
-/// every run. False if a command has no runs.
+/// True if the failure rates differ significantly (Fisher's exact test, 1%), or if exactly one
+/// command failed in every run. False if a command has no runs.
 bool failures_differ(const FailureCount& reference, const FailureCount& candidate);
 
 void make_inconclusive(Verdict& verdict, Obstacle obstacle);
 
-/// The tails of a gated metric's intervals, which allow for the gates' looks.
+/// The tails of a gated metric's confidence intervals.
 struct GatedInterval {
   std::size_t metric = 0;
   stats::IntervalTails tails;
@@ -159,7 +160,7 @@ struct GatedInterval {
 
 /// The decisions about a session's gates and its precision.
 struct Findings {
-  std::vector<Verdict> verdicts;  ///< verdicts ordered by condition, then by candidate
+  std::vector<Verdict> verdicts;  ///< verdicts in the order of the gates, then of the candidates
   std::vector<GatedInterval> intervals{};
   std::optional<Precision> precision{};
 

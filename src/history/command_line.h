@@ -29,7 +29,7 @@ struct Request {
   Action action = Action::PrintAnswer;
   std::string answer{};
   std::string database = "lauka-history.db";
-  std::vector<std::string> command_arguments{};  ///< arguments of the command, such as files
+  std::vector<std::string> command_arguments{};
   SeriesSelection wanted{};
   ComparedWith against = ComparedWith::AnchorIfPresent;
   ForgetRequest forget_request{};
@@ -38,8 +38,7 @@ struct Request {
   std::string commit_url{};  ///< web address of a commit, with {} for the commit; empty: no links
   std::string title{};
   std::string output = "-";
-  std::optional<double>
-      worse_limit_percent{};  ///< limit in percent; nullopt without --fail-if-worse
+  std::optional<double> worse_limit_percent{};  ///< nullopt without --fail-if-worse
   bool judges_each_machine = false;
 };
 

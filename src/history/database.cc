@@ -23,19 +23,16 @@
 #include <soci/soci.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 
-// Only this file knows SOCI's exceptions and the differences between the two databases. SOCI splits
-// a connection string at white space and the first '=' and joins it again: 4.0 adds a '=' to an
-// address without one, 4.1 puts the value in quotes. So the query of the address that SOCI gets
-// begins and ends with a parameter that has no effect, and everything else that SOCI would
-// interpret is percent-encoded. In the tables, repeated texts (names, commits, values of labels)
-// are ids, and lauka_name has each text once. An id is a hash of its text, so that writers need not
-// query it; 0 is the id of the empty text. A row of lauka_point is a command of a session with all
-// its metrics, because a row per metric would mean several times as many rows.
+// The tables store repeated texts as ids; lauka_name has each of these texts once. An id is a hash
+// of its text (text_id), so that writers need not query it. A row of lauka_point has all metrics of
+// a command in a session, because a row for each metric would mean several times as many rows.
 
 namespace lauka::history {
 
 namespace {
 
+// A parameter without effect. SOCI interprets white space, quotes and the first '=' of an address,
+// so the address's query begins and ends with this parameter.
 constexpr std::string_view kNoEffect = "fallback_application_name=lauka-history";
 
 std::optional<std::string> percent_decoded(std::string_view text) {

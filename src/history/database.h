@@ -14,9 +14,9 @@ namespace lauka::history {
 
 struct Address {
   std::string name{};
-  std::string url{};  ///< address for libpq; SOCI passes it on without changes
+  std::string url{};  ///< address for SOCI and libpq, which may include a password
   std::vector<std::string>
-      secrets{};  ///< each password, as typed and decoded; must not appear in messages
+      secrets{};  ///< each password, as typed and percent-decoded; must not appear in messages
 };
 
 /// Reads postgresql://user:password@host:port/database?key=value. The error is a predicate without
@@ -29,15 +29,15 @@ std::string name_of_database(const std::string& where);
 /// Returns `text` with "..." in place of the secrets of `address`.
 std::string without_secrets(std::string text, const Address& address);
 
-/// Read: a missing SQLite file is an error. Write: a missing SQLite file is created. Both allow
-/// changes to an existing database.
+/// Refuse: a missing SQLite file is an error. CreateMissing: a missing SQLite file is created. Both
+/// allow changes to an existing database.
 enum class IfMissing : unsigned char { Refuse, CreateMissing };
 
-/// The values of a row as texts; an empty text for NULL.
+/// The values of a row as texts; NULL is an empty text.
 using Row = std::vector<std::string>;
 
-/// A connection to SQLite or PostgreSQL, through SOCI. Every statement must work in both. Errors
-/// are predicates ("cannot be opened: ..."); the caller adds the subject.
+/// A connection to SQLite or PostgreSQL, through SOCI. Errors are predicates ("cannot be opened:
+/// ..."); the caller adds the subject.
 class Database {
  public:
   /// Opens the database `where`: postgresql://..., or the path of an SQLite file.
@@ -62,8 +62,8 @@ class Database {
   /// Runs `work` in a transaction. Rolls back if `work` returns an error.
   Result<void> in_transaction(const std::function<Result<void>()>& work);
 
-  /// Waits for other processes' migrations, and prevents new ones until the transaction ends. Must
-  /// be called in a transaction.
+  /// Waits for other processes' migrations, and prevents new migrations until the transaction ends.
+  /// Must be called in a transaction.
   Result<void> lock_schema();
 
   /// True if the database has a table lauka_history.

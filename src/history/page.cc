@@ -225,7 +225,7 @@ struct Commits {
     std::string shown = html_text(short_commit(commit));
     const std::size_t place = url.find("{}");
     if (commit.empty() || place == std::string::npos) return shown;
-    // A commit may be any text, so the address contains it percent-encoded.
+    // A commit may be any text, so it is percent-encoded in the address.
     std::string word;
     for (const char c : commit.substr(0, commit.find("+dirty"))) {
       const bool is_plain = is_letter(c) || is_digit(c) || c == '.' || c == '-';

@@ -22,9 +22,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// Takes summaries and ratios from the file. If the file lacks medians or ratios, computes them from
-// the samples.
-
 namespace lauka::history {
 
 namespace {
@@ -292,7 +289,7 @@ class RecordReader {
     return LogRatio{*value, number_in(*known, "error")};
   }
 
-  /// Returns the samples of a metric; empty if a sample is not positive or not measurable.
+  /// Returns the samples of a metric; empty if a sample is not positive or is out of range.
   Samples samples(std::size_t place, const std::string& metric) const {
     const Place& of = places_[place];
     const Json* there = object_in(*of.metrics, metric);

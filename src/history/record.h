@@ -42,7 +42,7 @@ struct CommandRecord {
   std::string shown_command_name{};  ///< name of the command if several commands of the benchmark
                                      ///< have this role; else empty
   std::string
-      anchored_name{};  ///< name of the command if it was measured with an anchor; else empty
+      anchored_name{};  ///< name of the command if it is compared with an anchor; else empty
   std::string anchor{};
   Endings endings{};
   std::vector<MetricRecord> metrics{};
@@ -76,8 +76,7 @@ std::int64_t text_id(std::string_view text);
 
 /// Encodes the names, units and directions of metrics as JSON.
 std::string encode_metric_names(const std::vector<MetricRecord>& metrics);
-/// Encodes the values of metrics and, if runs failed, the endings. Each finite number reads back
-/// exactly.
+/// Encodes the values of metrics and, if runs failed, the endings.
 std::string encode_values(const std::vector<MetricRecord>& metrics, const Endings& endings);
 
 /// Decodes the text of encode_metric_names into metrics without values; empty if the text is
@@ -85,7 +84,7 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
 std::vector<MetricRecord> decode_metric_names(std::string_view layout);
 
 /// Decodes the values of the metric with index `place` from the text of encode_values. Returns
-/// false if the text lacks the metric or has an invalid mean.
+/// false if the text lacks the metric or the metric's mean.
 bool decode_values(MetricRecord& metric, std::size_t place, std::string_view numbers);
 
 /// Decodes the endings from the text of encode_values; empty if no run failed.

@@ -37,7 +37,7 @@ std::int64_t id_in(const std::string& text) {
   return std::strtoll(text.c_str(), nullptr, 10);
 }
 
-/// Returns SQL for the text whose id is in `column`. For many rows, use Loader::learn instead.
+/// Returns SQL for the text whose id is in `column`.
 std::string name_in(std::string_view column) {
   return fmt::format("(SELECT text FROM lauka_name WHERE id = {})", column);
 }
@@ -678,7 +678,6 @@ Result<SessionRecord> read_session_file(const std::string& file) {
   return text ? read_record(*text) : Result<SessionRecord>(text.error());
 }
 
-// Threads read the next files while sessions are stored.
 Result<AddResult> Adder::add(std::span<const std::string> files) {
   const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders) + 1;
   std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;

@@ -36,19 +36,20 @@ struct SessionPoint {
       commit{};  ///< commit, with "+dirty" if there were uncommitted changes; empty if unknown
   std::string branch{};
   std::string
-      anchor{};  ///< name of the command with which `values.to_anchor` compares; may be empty
+      anchor{};  ///< name of the command with which `values.ratio_to_anchor` compares; may be empty
   MetricRecord values{};
   Endings endings{};
-  double link_error = 0.0;  ///< standard error that the conversion of `values.to_anchor` to the
-                            ///< newest anchor added; 0 if not converted
+  double link_error = 0.0;  ///< standard error that the conversion of `values.ratio_to_anchor` to
+                            ///< the newest anchor added; 0 if not converted
 };
 
 struct MetricHistory {
   MeasuredCommand variant{};
   MetricRecord metric{};  ///< name, unit and latest direction; other members are unused
   std::vector<SessionPoint> points{};
-  std::size_t points_without_ratio = 0;  ///< number of points whose `to_anchor` was removed,
-                                         ///< because it could not be converted to the newest anchor
+  std::size_t points_without_ratio = 0;  ///< number of points whose ratio to an anchor was
+                                         ///< removed, because it could not be converted to a ratio
+                                         ///< to the newest anchor
 };
 
 /// A selection from a history. An empty member, except `metrics` and `role`, does not restrict the
@@ -60,15 +61,15 @@ struct SeriesSelection {
   std::string role{};     ///< role in a suite; empty: candidate if there is one; "all": every role
   std::string machine{};  ///< class of machines, or its first characters
   std::string branch{};
-  std::string commit{};              ///< commit at which the variants were measured
+  std::string commit{};  ///< commit at which the commands were measured, or its beginning
   bool drops_other_commits = false;  ///< true: only points of `commit`
   bool reads_uuids = false;
   std::size_t max_sessions =
       1000;  ///< largest number of sessions in a series; older sessions are left out
 };
 
-/// Returns the series of one session, each with one point. Ignores members of `wanted` other than
-/// `metrics` and `role`.
+/// Returns the series of one session; each series has one point. Ignores members of `wanted` other
+/// than `metrics` and `role`.
 std::vector<MetricHistory> make_histories(const SessionRecord& session,
                                           const SeriesSelection& wanted);
 
@@ -94,11 +95,11 @@ class Loader {
   /// Returns at most `last` sessions, the newest first. An empty `commit` means all commits.
   Result<std::vector<SessionLine>> sessions(std::size_t last, const std::string& commit);
 
-  /// Returns the wanted variants, ordered by benchmark, role, command and class of machines.
-  /// Returns an error if there are none.
+  /// Returns the wanted commands, ordered by benchmark, role, command and class of machines.
+  /// Returns an error if no command matches.
   Result<std::vector<MeasuredCommand>> variants(const SeriesSelection& wanted);
 
-  /// Returns a series for each wanted metric of a variant. Converts ratios to other anchors into
+  /// Returns a series for each wanted metric of a command. Converts ratios to other anchors into
   /// ratios to the newest anchor; removes ratios that cannot be converted.
   Result<std::vector<MetricHistory>> series(const MeasuredCommand& variant,
                                             const SeriesSelection& wanted);

@@ -44,7 +44,7 @@ stats::Change make_change(const stats::CombinedEffect& all) {
 }
 
 constexpr std::size_t kMinMachines =
-    4;  // fewer machines tell too little about the differences between machines
+    4;  // with fewer classes of machines, their differences are uncertain
 
 std::string differences_in_words(const FleetEffect& effect) {
   const stats::CombinedEffect& combined = effect.combined;

@@ -28,31 +28,32 @@ std::string short_commit(const std::string& commit);
 /// Returns the short commit; if the commit is unknown, the time when the session began.
 std::string commit_name(const Observation& commit);
 
-/// Returns the title of a series on one line: "parse, wall_time, candidate".
+/// Returns the title of a series on one line, such as "parse, wall_time, candidate".
 std::string title_of(const MetricHistory& series);
 
 /// Returns the heading of a column of values: "to the anchor", "to the reference" or "value".
 std::string_view values_heading(ComparedWith against);
 
-/// Returns "machine 1a2b3c4d5e6f7081: AMD EPYC, 8 CPUs, Linux 6.1".
+/// Returns a line such as "machine 1a2b3c4d5e6f7081: AMD EPYC, 8 CPUs, Linux 6.1".
 std::string machine_line(const MeasuredCommand& variant);
 
-/// Returns the value of a commit with its 95% interval, if known: "591ms ± 5.1ms"; for ratios
-/// "−2.1% ± 0.3%".
+/// Returns the value of a commit with its 95% interval, if known, such as "591ms ± 5.1ms"; for a
+/// ratio, the change, such as "−2.1% ± 0.3%".
 std::string value_text(const SteppedSeries& stepped, const Observation& commit);
 
-/// Returns the change from the previous commit to the commit with index `commit` (at least 1):
-/// "−2.1% ± 0.3%". Without Trend::is_logarithm: the difference in the metric's unit.
+/// Returns the change from the previous commit to the commit with index `commit` (at least 1): in
+/// percent, such as "−2.1% ± 0.3%", if Trend::is_logarithm, else in the metric's unit.
 std::string change_text(const SteppedSeries& stepped, std::size_t commit);
 
-/// Returns the change at a step: "+10.0% ± 0.2%". Without Trend::is_logarithm: the difference in
-/// the metric's unit.
+/// Returns the change at a step: in percent, such as "+10.0% ± 0.2%", if Trend::is_logarithm, else
+/// in the metric's unit.
 std::string step_change_text(const SteppedSeries& stepped, const stats::LevelStep& step);
 
-/// Returns the state of a step: ", acknowledged: new parser"; empty for an alarm.
+/// Returns the state of a step, such as ", acknowledged: new parser"; empty for an alarm.
 std::string state_suffix(const KnownStep& step);
 
-/// Returns "a step may be at 5793c096; one more commit decides"; empty if no step is pending.
+/// Returns a text such as "a step may be at 5793c096; one more commit decides"; empty if
+/// SteppedSeries::possible_step_at is nullopt.
 std::string pending_text(const SteppedSeries& stepped);
 
 /// Returns the text of `lauka-history steps` for a series; empty if there is nothing to report.
@@ -70,7 +71,7 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
 /// Returns the text of `lauka-history combine` for an effect.
 std::string fleet_text(const FleetEffect& effect, const report::Style& style);
 
-/// Returns HTML: a chart of the change on each class of machines, and of the combined change.
+/// Returns HTML with a chart of the change on each class of machines and of the combined change.
 std::string fleet_html(const FleetEffect& effect);
 
 struct TableWriter {

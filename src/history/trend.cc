@@ -21,7 +21,6 @@ constexpr double kErrorOfMedian = 1.2533;
 // For normal samples: the standard deviation, divided by the median absolute deviation.
 constexpr double kDeviationOfMad = 1.4826;
 
-/// Returns the median if all sessions have one, because a slow run hardly moves it; else the mean.
 double value_of(const MetricRecord& values, bool has_medians) {
   return has_medians ? *values.median : values.mean;
 }
@@ -62,8 +61,8 @@ bool is_made_up_for(const std::vector<stats::LevelStep>& steps, std::size_t at, 
   return false;
 }
 
-/// Raises small variances to the median variance. A session of few runs may underestimate its error
-/// and then look like a step.
+/// Raises small variances to the median variance, because sessions of few runs may underestimate
+/// their errors.
 void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
   std::vector<double> variances;
   variances.reserve(points.size());
@@ -73,8 +72,7 @@ void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
   for (stats::SeriesPoint& point : points) point.variance = std::max(point.variance, typical);
 }
 
-/// Returns the standard error that conversion to another anchor adds to a step's change. All points
-/// on one side of the step share this error, so more points do not reduce it.
+/// Returns the standard error that the conversion to another anchor adds to a step's change.
 double link_error_at(const std::vector<Observation>& commits, const stats::LevelStep& step) {
   double error = 0.0;
   for (std::size_t i = std::max<std::size_t>(step.earliest, 1); i <= step.latest; ++i) {
@@ -85,8 +83,8 @@ double link_error_at(const std::vector<Observation>& commits, const stats::Level
   return error;
 }
 
-/// Removes steps that may be due to rounding or to conversion to another anchor. Widens the
-/// intervals of the other steps by the error of conversion.
+/// Removes steps that may be due to rounding or to the conversion to another anchor. Widens the
+/// intervals of the remaining steps by the error of the conversion.
 void allow_for_links(const Trend& trend, std::vector<stats::LevelStep>& steps) {
   std::vector<stats::LevelStep> kept;
   for (stats::LevelStep step : steps) {
@@ -286,7 +284,7 @@ std::map<std::string, LogRatio> AnchorLinks::ratios_to(const std::string& newest
 
 std::string step_id(const MetricHistory& series, std::int64_t began) {
   constexpr unsigned unused = 31;
-  // Sessions without milliseconds keep the id of earlier versions.
+  // Steps at sessions that began in a whole second keep the id of earlier versions.
   constexpr std::int64_t second = 1000;
   const std::string key =
       fmt::format("{} {} {}", series.variant.id, began % second == 0 ? began / second : began,

@@ -32,8 +32,8 @@ class AnchorLinks {
   /// error, and a ratio of an anchor to itself.
   void add(const std::string& of, const std::string& to, const LogRatio& ratio);
 
-  /// Returns, for each other anchor that is linked to `newest`, the logarithm of its ratio to
-  /// `newest`. Links may be indirect.
+  /// Returns the logarithmic ratio to `newest` of each other anchor that is linked to `newest`,
+  /// directly or through other anchors.
   std::map<std::string, LogRatio> ratios_to(const std::string& newest) const;
 
  private:
@@ -59,17 +59,17 @@ struct Observation {
   double degrees = 1.0;
   Endings endings{};
 
-  /// Returns the standard error from `error` and `link_error`; nullopt if unknown.
+  /// Returns the standard error that combines `error` and `link_error`; nullopt if unknown.
   std::optional<double> whole_error() const;
 
-  /// Returns the half width of the 95% interval from `error` and `link_error`; 0 if unknown.
+  /// Returns half the width of the 95% interval of `value`; 0 if unknown.
   double half_width_95() const;
 };
 
 /// A series by commit, ordered by the first session of each commit.
 struct Trend {
   ComparedWith against = ComparedWith::Nothing;  ///< never ComparedWith::AnchorIfPresent
-  bool is_logarithm = true;                      ///< true: all values of `commits` are logarithms
+  bool is_logarithm = true;  ///< true: all values of `observations` are logarithms
   std::vector<Observation> observations{};
 };
 
@@ -95,8 +95,8 @@ struct SteppedSeries {
   Trend trend{};
   std::vector<KnownStep> steps{};
   bool is_last_suspected = false;
-  /// Index of the first commit after a possible step; nullopt if there is none. One more commit
-  /// like the last would confirm the step.
+  /// Index of the first commit after a possible step, which one more commit like the last commit
+  /// would confirm; nullopt if there is no such step.
   std::optional<std::size_t> possible_step_at{};
 };
 
@@ -110,8 +110,8 @@ std::string step_id(const MetricHistory& series, std::int64_t began);
 
 struct MachineEffect {
   MeasuredCommand variant{};
-  double ratio_logarithm = 0.0;  ///< natural logarithm of the ratio
-  double error = 0.0;            ///< standard error of `value`
+  double ratio_logarithm = 0.0;  ///< natural logarithm of candidate / reference
+  double error = 0.0;            ///< standard error of `ratio_logarithm`
   double degrees = 1.0;
 
   double half_width_95() const { return history::half_width_95(error, degrees); }
@@ -128,13 +128,13 @@ struct FleetEffect {
 };
 
 /// Combines series of different classes of machines that have the same title (title_of). Returns an
-/// effect for each title, ordered by title; leaves out titles without a usable ratio to the
+/// effect for each title, ordered by title. Leaves out titles without a usable ratio to the
 /// reference.
 std::vector<FleetEffect> combine_by_title(std::span<const MetricHistory> all);
 
-/// True if all of the 95% interval of the combined change is worse than a factor of 1 + `percent` /
-/// 100. If `each`: true if this holds for the change on at least one class of machines. Always
-/// false for a metric without direction.
+/// True if the whole 95% interval of the combined change is worse by more than the factor 1 +
+/// `percent` / 100. If `each`, true if this holds for the change on at least one class of machines.
+/// Always false for a metric without direction.
 bool is_worse_than(const FleetEffect& effect, double percent, bool each);
 
 }  // namespace lauka::history

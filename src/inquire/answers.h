@@ -17,7 +17,8 @@
 namespace lauka::inquire {
 
 /// Returns a table of the events whose name, alias or description contains `filter`, ignoring case;
-/// a message if there are none. Descriptions are wrapped at `columns` cells; 0: not wrapped.
+/// a message if there are no such events. Descriptions are wrapped for a terminal of `columns`
+/// cells; 0: not wrapped.
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns);
 
 struct MetricLine {
@@ -32,7 +33,8 @@ std::vector<MetricLine> metrics_here(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
     bool has_tree_peak, const CorePlan& cores);
 
-/// Returns a table of the metrics. Descriptions are wrapped at `columns` cells; 0: not wrapped.
+/// Returns a table of the metrics. Descriptions are wrapped for a terminal of `columns` cells; 0:
+/// not wrapped.
 std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns);
 
 /// Returns a text that shows the passes, and the counter of each event in its pass.
@@ -55,7 +57,8 @@ struct CheckLine {
 /// Checks what can be measured on a machine, and what makes measurements noisy there.
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines);
 
-/// Returns the text of --check. Findings are wrapped at `width` cells; 0: not wrapped.
+/// Returns the text of --check. Findings are wrapped for a terminal of `width` cells; 0: not
+/// wrapped.
 std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
                        std::size_t width);
 
@@ -76,8 +79,8 @@ struct ThreadWatch {
   std::function<Result<void>(std::string_view)> write;
 };
 
-/// Reads the threads once per interval, and writes each result at once. Skips a reading if the
-/// previous one took too long; the next samples then cover more time.
+/// Reads the threads once per interval, and writes each result at once. Skips readings that became
+/// due during a slow reading or write.
 Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watching);
 
 }  // namespace lauka::inquire

@@ -15,7 +15,7 @@ namespace lauka::inquire {
 
 namespace {
 
-constexpr double kQuietLoad = 0.5;    // largest load average of a machine at rest
+constexpr double kQuietLoad = 0.5;    // load average below which a machine counts as idle
 constexpr double kMuchStolen = 0.01;  // fraction of CPU time
 constexpr std::chrono::microseconds kCoarseStep{1};
 

@@ -249,8 +249,6 @@ std::string first_cell(std::string_view text) {
 using cores::ThreadSample;
 using std::chrono::nanoseconds;
 
-/// Appends members to the text of a JSON object. Builds no object first, because there may be
-/// hundreds of lines per second.
 class Members {
  public:
   explicit Members(std::string& text) : text_(text) {}

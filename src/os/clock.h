@@ -27,7 +27,7 @@ class MonotonicClock final : public Clock {
  public:
   std::chrono::nanoseconds now() const override;
 
-  /// Returns the resolution that the system reports, or observed_step() if larger.
+  /// Returns the larger of the resolution that the system reports and observed_step().
   std::chrono::nanoseconds resolution() const;
 };
 
@@ -41,7 +41,7 @@ inline std::int64_t now_ns() {
 /// Sleeps for `time`, or less if lauka is asked to end (interrupt()).
 void sleep_for(std::chrono::nanoseconds time);
 
-/// Returns the period of the kernel's timer tick; nullopt if unknown, always on macOS.
+/// Returns the period of the kernel's timer tick; nullopt if unknown, and on macOS.
 std::optional<std::chrono::nanoseconds> scheduler_tick();
 
 /// Returns the time since 1970 (UTC) minus the time of MonotonicClock.

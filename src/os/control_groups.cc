@@ -10,10 +10,9 @@
 #include <system_error>
 #include <utility>
 
-// Control groups: a group for each run, and the limits of lauka's own group. Groups for runs need a
-// parent that passes the memory controller on to its children. lauka's own group usually cannot be
-// this parent, because a group with processes cannot pass the controller on, except the root group.
-// So the groups for runs are made in an ancestor of lauka's own group.
+// Control groups: a group for each run, and the limits of lauka's own group. A group with processes
+// cannot pass the memory controller on to its children, unless it is the root group. So the groups
+// for runs are made in an ancestor of lauka's own group, or in the root group.
 
 namespace lauka::os {
 namespace {
@@ -35,8 +34,8 @@ struct Mount {
   std::string folder;
 };
 
-/// Returns the path of a process's group from the text of /proc/PID/cgroup. Version 2 (empty
-/// `controller`) has "0::/x"; version 1 has "4:cpu,cpuacct:/x".
+/// Returns the path of a process's group from the text of /proc/PID/cgroup. An empty `controller`
+/// means version 2, with the line "0::/x"; a line of version 1 is "4:cpu,cpuacct:/x".
 std::optional<std::string> group_in(std::string_view cgroup, std::string_view controller) {
   for (const std::string_view line : split(cgroup, '\n')) {
     const std::size_t first = line.find(':');
@@ -51,7 +50,7 @@ std::optional<std::string> group_in(std::string_view cgroup, std::string_view co
   return std::nullopt;
 }
 
-/// Finds the mount of a hierarchy in the text of /proc/PID/mountinfo, such as "30 23 0:26 /
+/// Finds the mount of a hierarchy in the text of /proc/PID/mountinfo. A line is "30 23 0:26 /
 /// /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw". An empty `controller` means version 2.
 std::optional<Mount> mount_in(std::string_view mountinfo, std::string_view controller) {
   for (const std::string_view line : split(mountinfo, '\n')) {
@@ -103,7 +102,6 @@ class Groups final : public MemoryGroups {
     if (!current_.empty()) left_.push_back(current_);
     for (const std::string& group : left_) {
       if (remove(group)) continue;
-      // Processes that outlive a run continue in lauka's own group.
       const std::string pids = read_text(files_, group + "/cgroup.procs");
       for (const std::string_view pid : split(pids, '\n'))
         if (!pid.empty()) files_.write(own_ + "/cgroup.procs", pid);
@@ -126,7 +124,6 @@ class Groups final : public MemoryGroups {
     const std::string group = std::exchange(current_, "");
     const auto peak = read_peak(files_, group);
     if (!remove(group)) left_.push_back(group);
-    // The peak is 0 if no process was in the group.
     return peak && *peak > 0 ? peak : std::nullopt;
   }
 

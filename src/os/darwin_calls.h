@@ -137,9 +137,9 @@ inline constexpr int kKernKdebug = 24;
 inline constexpr int kKdSetFlags = 1;
 inline constexpr int kKdEnable = 3;
 inline constexpr int kKdSetBuf = 4;
-inline constexpr int kKdGetBuf = 5;  ///< result: a KdebugInfo
+inline constexpr int kKdGetBuf = 5;
 inline constexpr int kKdSetup = 6;
-inline constexpr int kKdRemove = 7;   ///< frees the trace's buffers
+inline constexpr int kKdRemove = 7;
 inline constexpr int kKdSetReg = 8;   ///< takes a KdebugFilter, passed as the old value
 inline constexpr int kKdReadTr = 10;  ///< length: bytes when called, number of records on return
 inline constexpr int kKdSetTypefilter = 22;
@@ -168,19 +168,19 @@ struct SpawnRequest {
   std::uint16_t flags = 0;
   const sigset_t* default_signals = nullptr;
   const sigset_t* signal_mask = nullptr;
-  int qos_clamp = 0;  ///< 0 none, 1 utility, 2 background, 3 maintenance
+  int qos_clamp = 0;  ///< 0: none, 1: utility, 2: background, 3: maintenance
   const SpawnIdentity* identity = nullptr;
 };
 
-/// Calls of macOS with the system's own conventions, so that tests can replace them.
+/// Functions of macOS, as pointers so that tests can replace them.
 struct DarwinCalls {
   int (*sysctl)(int* name, unsigned name_length, void* old_value, std::size_t* old_length,
                 void* new_value, std::size_t new_length);
   int (*sysctlbyname)(const char* name, void* old_value, std::size_t* old_length, void* new_value,
                       std::size_t new_length);
 
-  /// Calls posix_spawn. Returns 0 or errno; ENOSYS if this system cannot start a program as another
-  /// user.
+  /// Calls posix_spawn. Returns 0 or errno; ENOSYS if `request` has an identity, but this system
+  /// cannot start programs as another user.
   int (*spawn)(const SpawnRequest& request, pid_t* pid);
   int (*kill)(pid_t pid, int signal_number);
   int (*waitid)(idtype_t kind, id_t id, siginfo_t* info, int options);
@@ -192,7 +192,7 @@ struct DarwinCalls {
                 const timespec* timeout);
 
   /// Fills a ProcessUsage (kRusageV6) or its first kRusageV4Bytes bytes (kRusageV4). `usage` is the
-  /// address of the ProcessUsage. Works until the process is reaped.
+  /// address of the ProcessUsage. Also works for a zombie.
   int (*proc_pid_rusage)(int pid, int flavour, void** usage);
   /// Returns the number of bytes written to `buffer`; 0 with errno on error.
   int (*proc_pidinfo)(int pid, int flavour, std::uint64_t argument, void* buffer, int bytes);

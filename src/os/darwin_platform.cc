@@ -70,7 +70,6 @@ int open_shared_memory(off_t size) {
 void drop_front(int fd, off_t size, off_t keep) {
   struct stat file {};
   if (size <= keep || fstat(fd, &file) != 0 || file.st_blksize <= 0) return;
-  // Holes consist of whole blocks.
   fpunchhole_t hole{};
   hole.fp_length = (size - keep) / file.st_blksize * file.st_blksize;
   if (hole.fp_length > 0) fcntl(fd, F_PUNCHHOLE, &hole);

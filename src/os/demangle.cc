@@ -344,8 +344,8 @@ std::optional<std::string> by_library(const std::string& symbol) {
   return status == 0 && name ? std::optional<std::string>(name.get()) : std::nullopt;
 }
 
-/// Returns the beginning of a symbol of Rust's old scheme, including its hash, such as
-/// "_ZN1a1b17h0123456789abcdefE"; empty if the symbol has no such hash.
+/// Returns `symbol` up to the E after the hash of Rust's old scheme: "_ZN1a1b17h0123456789abcdefE".
+/// Empty if the symbol has no such hash.
 std::string_view old_rust_part(std::string_view symbol) {
   constexpr std::size_t digits = 16;
   const std::size_t hash = symbol.rfind("17h");
@@ -376,7 +376,7 @@ bool take_escape(std::string_view& name, std::string& text) {
   return false;
 }
 
-/// Removes the hash from a name of Rust's old scheme, and replaces its escapes. Returns
+/// Removes the hash and replaces the escapes in a name of Rust's old scheme. Returns
 /// "<T as a::B>::c" for "_$LT$T$u20$as$u20$a..B$GT$::c::h0123456789abcdef".
 std::string unescaped(std::string_view name) {
   name = name.substr(0, name.rfind("::h"));

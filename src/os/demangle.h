@@ -5,8 +5,8 @@
 
 namespace lauka::os {
 
-/// Returns the demangled name of a C++ (Itanium ABI) or Rust symbol, for Rust without the hash.
-/// Returns a symbol that cannot be demangled unchanged.
+/// Returns the demangled name of a C++ (Itanium ABI) or Rust symbol, for Rust without the hash;
+/// `symbol` itself if it cannot be demangled.
 std::string demangled(std::string_view symbol);
 
 }  // namespace lauka::os

@@ -50,8 +50,8 @@ bool write_all(int fd, std::string_view bytes, WriteCall call = &::write);
 /// number of bytes.
 std::size_t read_at(int fd, std::uint64_t from, std::span<char> into);
 
-/// Returns the contents of a regular file, up to the place where reading fails if it does. nullopt
-/// if `fd` is not a regular file of at most `most` bytes.
+/// Returns the contents of a regular file; if reading fails, only the bytes before the failure.
+/// nullopt if `fd` is not a regular file of at most `most` bytes.
 std::optional<std::string> read_whole(int fd, std::size_t most);
 
 /// Reads from the current position to the end, at most `most` bytes. nullopt with errno on failure.
@@ -60,10 +60,12 @@ std::optional<std::string> read_rest(int fd, std::size_t most);
 /// Copies the whole file `from` to `to`. Returns false with errno if reading or writing fails.
 bool copy_all(int from, int to, WriteCall call = &::write);
 
-/// Returns the names in a folder, sorted, without "." and ".."; empty if they cannot be read.
+/// Returns the names in a folder, sorted, without "." and ".."; empty if `folder` is not an open
+/// folder.
 std::vector<std::string> names_in(Descriptor folder);
 
-/// Returns pointers to `words` and a final null, for execve. They are valid until `words` changes.
+/// Returns pointers to the words and a final null, for execve. The pointers are valid until `words`
+/// changes.
 std::vector<char*> pointers_to(std::vector<std::string>& words);
 
 }  // namespace lauka::os

@@ -23,7 +23,8 @@ enum class StandardStream : unsigned char { Output, Error };
 struct ResolvedPath {
   std::string path;  ///< absolute, without symbolic links; as typed if it cannot be resolved
   /// Path of a symbolic link that may be a trap: neither this user nor the owner of the link's
-  /// folder owns the link, and the folder is sticky and writable for all, as /tmp is. Empty: none.
+  /// folder owns the link, and the folder is sticky and writable for all, as /tmp is. Empty without
+  /// such a link.
   std::string foreign_link{};
   /// Descriptor of this process that the path names, such as 1 for /dev/stdout; nullopt for any
   /// other path.
@@ -60,7 +61,7 @@ Result<void> check_folder(const std::string& path);
 
 Result<void> write_to(StandardStream stream, std::string_view text);
 
-/// Returns false if `stream` is a pipe whose reader has closed it.
+/// Returns false if `stream` is known to be a pipe without a reader.
 bool has_reader(StandardStream stream);
 
 /// Returns the value of an environment variable of lauka; nullopt if it is not set.
@@ -95,7 +96,8 @@ class MetricFiles : NonCopyable {
   struct RunFile {
     std::size_t place = 0;
     std::string text{};
-    /// False if the file is not regular, over 1 MiB, or cannot be opened; then `text` is empty.
+    /// False if the file is not regular, larger than 1 MiB, or cannot be opened; then `text` is
+    /// empty.
     bool is_whole = true;
   };
 
@@ -130,8 +132,8 @@ class PrivateFolder {
 
   std::vector<std::string> names() const;
 
-  /// Opens a file of the folder for reading, with the rights of the folder's owner. Follows no
-  /// symbolic link and does not wait for a pipe's writer. Returns an empty Descriptor on failure.
+  /// Opens a file of the folder for reading. Follows no symbolic link and does not wait for a
+  /// pipe's writer. Returns an empty Descriptor on failure.
   Descriptor open_file(const std::string& name) const;
 
   void clear() const;
@@ -201,8 +203,7 @@ bool wants_color(StandardStream stream);
 struct FileCalls {
   /// Opens a file without a name on the file system of `folder`. Returns -1 with errno on failure.
   int (*open_unnamed)(const char* folder);
-  /// Gives an unnamed file the name `path`. Returns -1 with errno on failure: EEXIST if `path`
-  /// exists.
+  /// Gives an unnamed file the name `path`. Returns -1 with errno on failure.
   int (*name)(int fd, const char* path);
   ssize_t (*write)(int fd, const void* bytes, std::size_t count);
   int (*close)(int fd);
@@ -216,8 +217,8 @@ const FileCalls& file_calls();
 /// keeps its old contents until the new contents are complete.
 class ExportFile : NonCopyable {
  public:
-  /// Prepares writing to `target` ("-": standard output), without changing the target yet. Refuses
-  /// a target that cannot be written.
+  /// Prepares writing to `target` ("-": standard output), without changing the target. Refuses a
+  /// target that cannot be written.
   static Result<std::unique_ptr<ExportFile>> open(const std::string& target,
                                                   const FileCalls& calls = file_calls());
 

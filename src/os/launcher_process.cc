@@ -26,8 +26,8 @@ namespace lauka::os {
 
 namespace {
 
-/// Gives this process the rights of `user` (null: keeps its own) while the object exists. Root must
-/// open a user's file as that user, because a link could lead to files that only root may use.
+/// Gives this process the rights of `user` while the object exists; null: changes nothing. Root
+/// must open a user's file as that user, because a link could lead to files that only root may use.
 class Rights : NonCopyable {
  public:
   explicit Rights(const SharedUser* user) : changed_(user != nullptr) {
@@ -100,24 +100,23 @@ struct ChildPlan {
 };
 
 bool become(const SharedUser& user) {
-  // System calls, because vfork shares memory, so that the C library's functions could act on the
-  // parent's threads, too.
+  // Uses system calls, because after vfork the C library's functions could also change the parent's
+  // threads.
   return syscall(SYS_setgroups, user.group_count, user.groups) == 0 &&
          syscall(SYS_setresgid, user.group, user.group, user.group) == 0 &&
          syscall(SYS_setresuid, user.id, user.id, user.id) == 0;
 }
 
-/// Starts the program. Returns -1 with errno if vfork fails. If the child cannot execute the
-/// program, `plan` gets the reason. The child runs in this process's memory, so it makes only
-/// system calls until execve. The function is not inlined, so that the child cannot damage the
-/// caller's frame.
+/// Starts the program. Returns the child's id, or -1 with errno if vfork fails. Sets
+/// plan.error_number if the child cannot execute the program. Not inlined, because the child shares
+/// memory with this process until execve and could damage the caller's frame.
 [[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
-  // The calls that the analyzer forbids after vfork are system calls that prepare the process.
+  // The child must prepare itself between vfork and execve, which the analyzer forbids.
   // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
   const pid_t pid = vfork();
   if (pid != 0) return pid;
   setpgid(0, plan.group);
-  // Joins with lauka's own rights. If this fails, the group stays empty, and its peak memory is 0.
+  // Joins the control group with lauka's own rights, before the change of user.
   if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
   if (plan.program->user != nullptr && !become(*plan.program->user)) {
     plan.failed_step = LaunchStep::BecomeUser;
@@ -129,21 +128,21 @@ bool become(const SharedUser& user) {
     plan.error_number = errno;
     _exit(127);
   }
-  // Needed because lauka and this launcher may be killed at the same time.
+  // Without this, the run would go on if lauka and the launcher were killed at the same time.
   when_parent_dies(SIGKILL);
   dup2(plan.files.input, STDIN_FILENO);
   if (plan.files.output >= 0) dup2(plan.files.output, STDOUT_FILENO);
   if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
   if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
   if (plan.started_with->ignored_child) signal(SIGCHLD, SIG_IGN);
-  // Discards pending signals, which were sent to lauka (as by killall), not to the command. A child
-  // that stopped before execve would block the launcher for ever.
+  // Discards pending signals, which were meant for lauka. A child that stopped before execve would
+  // block the launcher for ever.
   constexpr timespec at_once{};
   while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
   }
   sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
   const SharedProgram& program = *plan.program;
-  // A system call, because the type of glibc's wrapper has room for only 1024 CPUs.
+  // A system call, because glibc's cpu_set_t has room for only 1024 CPUs.
   if (program.cpus != nullptr && plan.uses_own_cpus &&
       syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) != 0) {
     plan.failed_step = LaunchStep::Prepare;
@@ -177,14 +176,14 @@ int share_region(const SharedLaunch& launch, RegionPage& page) {
   const SharedCounters* set = launch.counters;
   for (std::size_t i = 0; set != nullptr && i < set->count; ++i) {
     const CounterRequest& request = set->requests[i];
-    // Only leaders: switching a leader off also switches off its members.
+    // Skips members of a group: switching the group's leader off also switches off its members.
     if (!request.counts_only_region || request.leader != i || set->descriptors[i] < 0) continue;
     if (!page.hand_down_counter(set->descriptors[i])) return errno;
   }
   return 0;
 }
 
-/// Runs the copies of a program (--jobs) in a process of their own, which the launcher forks. That
+/// Runs the copies of a program (--jobs) from an extra process, which the launcher forks. The extra
 /// process must not allocate memory.
 class Jobs {
  public:
@@ -219,7 +218,8 @@ class Jobs {
  private:
   bool start(std::uint32_t job) {
     write_number(job);
-    // Each copy opens the input again, because copies would share a file's position.
+    // Opens the input again for each copy, because the copies would otherwise share a file
+    // position.
     const int own = plan_.program->input_path != nullptr ? opened_again(plan_.files.input) : -1;
     const int common = plan_.files.input;
     if (own >= 0) plan_.files.input = own;
@@ -400,7 +400,6 @@ class LauncherProcess {
     used_readings_ += set->count;
   }
 
-  /// Waits for the end of a run, and kills the run if it must not go on.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
     std::int64_t end_ns = plan.exec_ns;
@@ -449,8 +448,8 @@ class LauncherProcess {
     }
   }
 
-  /// Counts the children that the latest run left behind. If there were children before
-  /// (`had_children`), counts only children in the run's process group.
+  /// Returns how many children the latest run is known to have left behind. `had_children`: true if
+  /// the launcher had children before the run; then only children in the run's process group count.
   std::size_t count_outlived(bool had_children) const {
     std::array<char, 4096> text{};
     const int file = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
@@ -486,8 +485,8 @@ class LauncherProcess {
     }
   }
 
-  /// Restarts the housekeeping timer if it has run for 10 ms, so that it disturbs no run shorter
-  /// than 90 ms. A time limit for each wait would make each run longer.
+  /// Restarts the housekeeping timer if the timer is stopped or at least kTimerKeptNs old, so that
+  /// the timer rarely disturbs a short run.
   void renew_timer(const SharedProgram& program, std::int64_t at_ns) {
     // Opening a file uses the same timer and stops it.
     const bool is_stopped = program.input_path != nullptr || program.output_path != nullptr;
@@ -503,8 +502,8 @@ class LauncherProcess {
     return sigtimedwait(&awaited_, nullptr, then_ns == kNever ? nullptr : &left);
   }
 
-  /// Sets the floor of peak memory to the launcher's own peak plus a tenth, because the kernel's
-  /// count of pages is not exact.
+  /// Sets the floor of peak memory of all ended runs: the launcher's own peak plus a tenth, because
+  /// the kernel's count of pages is not exact.
   void note_floor() {
     rusage own{};
     getrusage(RUSAGE_SELF, &own);
@@ -532,9 +531,8 @@ class LauncherProcess {
 }  // namespace
 
 void serve_as_launcher(const LauncherSetup& setup) {
-  // SIGSTOP and SIGKILL cannot be blocked. If they are sent to lauka's process group, they must
-  // reach neither this process, which ends the run if lauka is killed, nor a child that has no
-  // group of its own yet.
+  // Leaves lauka's process group. SIGSTOP and SIGKILL, which cannot be blocked, must not reach this
+  // process when they are sent to that group, because this process ends the run if lauka is killed.
   setpgid(0, 0);
   signal(SIGCHLD, SIG_DFL);  // if SIGCHLD were ignored, the kernel would discard status and usage
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -574,8 +572,8 @@ int LauncherCounters::open(SharedCounters* set) {
   return 0;
 }
 
-/// Opens one counter. Returns 0 or errno. A counter on an offline CPU stays closed and reads 0,
-/// unless it is system-wide.
+/// Opens one counter. Returns 0 or errno. If the CPU of a counter is offline, returns 0 and leaves
+/// the counter closed, unless the counter is system-wide.
 int LauncherCounters::open_request(SharedCounters& set, std::size_t index) {
   const CounterRequest& request = set.requests[index];
   const auto attributes = std::bit_cast<PerfEventAttr>(request.attributes);
@@ -611,7 +609,7 @@ int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
     if (set.requests[i].leader != i) continue;
     readings[i] = Reading{};
     if (set.descriptors[i] < 0) continue;
-    // Holds the number of counters, time enabled, time running, and values in the order of opening.
+    // Number of counters, time enabled, time running, then one value for each counter.
     std::array<std::uint64_t, 3 + kMaxCounters> group{};
     const long words = calls_->read_counter(set.descriptors[i], group.data(), group.size());
     if (words < 0) return static_cast<int>(-words);

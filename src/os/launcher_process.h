@@ -34,10 +34,11 @@ struct SharedEnvironment {
   char** variables = nullptr;  ///< null: lauka's own environment
   char** launch_entry = nullptr;
   char** region_entry = nullptr;
-  char* job_digits = nullptr;  ///< value in the variable kJobVariable; null: a single copy
+  char* job_digits =
+      nullptr;  ///< place of the value in the variable kJobVariable; null for a single copy
 };
 
-/// A ProgramSpec in shared memory, in the form that execve needs.
+/// A ProgramSpec in shared memory.
 struct SharedProgram {
   const char* path = nullptr;
   char* const* argv = nullptr;
@@ -51,7 +52,7 @@ struct SharedProgram {
   std::uint32_t jobs = 1;
   bool jobs_outlive_failure = false;
   std::int64_t timeout_ns = 0;
-  const unsigned long* cpus = nullptr;  ///< bit mask; null: lauka's own CPUs
+  const unsigned long* cpus = nullptr;  ///< bit mask; null: the CPUs that lauka was started with
   std::size_t cpus_bytes = 0;
 };
 
@@ -64,14 +65,14 @@ struct SharedJobs {
   Outcome outcome{};
   std::int64_t exec_ns = 0;
   std::int64_t end_ns = 0;
-  Usage usage{};  ///< sum over the copies, but the largest peak_rss_bytes; no wall time
+  Usage usage{};  ///< sums over the copies, but the largest peak_rss_bytes; no wall time
 };
 
 struct SharedCounters {
   std::size_t count = 0;
   const CounterRequest* requests = nullptr;
   int* guard_descriptors =
-      nullptr;                 ///< descriptors that stay open (LauncherCounters); negative: none
+      nullptr;  ///< descriptors of guard events (see LauncherCounters); negative: not open
   int* descriptors = nullptr;  ///< descriptors of the current run's counters; negative: not open
 };
 
@@ -86,7 +87,7 @@ struct SharedEnded {
   Usage usage;
   std::int64_t whole_ns = 0;
   std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC before any work for the run; 0: not begun
-  std::int64_t exec_ns = 0;   ///< CLOCK_MONOTONIC just before the start; 0: not started
+  std::int64_t exec_ns = 0;   ///< CLOCK_MONOTONIC before the program is executed; 0: unknown
   std::size_t first_reading_index =
       0;  ///< index of the run's first reading in SharedState::readings
   std::size_t reading_count = 0;
@@ -110,8 +111,8 @@ struct SharedState {
   SharedJobs jobs{};
   /// Path of the file with which the batch's runs join a control group; may be empty.
   std::array<char, 4096> group_file{};
-  /// Path of the file with which runs of programs with CPUs of their own join a control group if
-  /// `group_file` is empty; may be empty.
+  /// Path used in place of `group_file`, if that is empty, by programs with SharedProgram::cpus.
+  /// May be empty.
   std::array<char, 4096> group_file_on_own_cpus{};
   bool ignores_own_cpus = false;
 
@@ -127,7 +128,7 @@ struct SharedState {
 // The launcher process. lauka starts it early, while lauka is small, because the kernel reports for
 // a child at least the peak memory of its parent. Internal to os/.
 
-/// Signal settings with which lauka was started, and with which it starts commands.
+/// Signal settings with which lauka was started. Commands get the same settings.
 struct InitialSignals {
   sigset_t mask;
   bool ignored_child;
@@ -138,7 +139,7 @@ struct LauncherSetup {
   const LinuxCalls* perf_calls = nullptr;
   InitialSignals started_with{};
   pid_t parent = 0;
-  int socket = -1;  ///< a byte from lauka starts a batch; a byte to lauka reports its end
+  int socket = -1;  ///< a byte from lauka starts a batch; a byte to lauka reports the batch's end
   const RunFiles* files = nullptr;
   ExitHandler after_lauka = nullptr;
 };
@@ -153,15 +154,15 @@ inline constexpr int kWakeSignal = SIGUSR1;
 /// blocked.
 [[noreturn]] void serve_as_launcher(const LauncherSetup& setup);
 
-/// The kernel counters that the launcher opens for each run. In addition, events that children do
-/// not inherit stay open for the whole session: they keep the kernel from swapping the counters
-/// with their clones in a child.
+/// The kernel counters that the launcher opens for each run. Guard events, which children do not
+/// inherit, stay open for the whole session, so that the kernel does not swap counters with a
+/// child's clones.
 class LauncherCounters {
  public:
   explicit LauncherCounters(const LinuxCalls* calls) : calls_(calls) {}
 
-  /// Opens the counters of `set`, which may be null. Returns 0, or the errno of a required counter
-  /// that cannot be opened.
+  /// Opens the counters of `set`, which may be null. Returns 0, or errno if a required counter
+  /// cannot be opened.
   int open(SharedCounters* set);
 
   /// Returns the errno because of which the last open() left all optional counters closed; 0: no
@@ -173,7 +174,8 @@ class LauncherCounters {
 
   void close(SharedCounters* set) const;
 
-  /// Returns the limit of descriptors from before the launcher raised its own; null if it has not.
+  /// Returns the launcher's original limit of descriptors; null if the launcher has not raised the
+  /// limit.
   const rlimit* original_limit() const { return limit_was_raised_ ? &original_limit_ : nullptr; }
 
  private:

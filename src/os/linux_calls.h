@@ -33,7 +33,7 @@ static_assert(offsetof(PerfEventAttr, read_format) == 32);
 static_assert(offsetof(PerfEventAttr, config1) == 56);
 static_assert(offsetof(PerfEventAttr, config3) == 128);
 
-/// The size of PerfEventAttr from its beginning to the end of config1.
+/// The size in bytes of PerfEventAttr up to the end of config1.
 inline constexpr std::uint32_t kPerfSizeWithConfig1 = 64;
 inline constexpr std::uint32_t kPerfSizeWithConfig2 = 72;
 inline constexpr std::uint32_t kPerfSizeWithConfig3 = 136;
@@ -90,7 +90,8 @@ struct ProgramFile {
   std::optional<std::string> first_bytes{};  ///< first kMaxHeadBytes bytes; nullopt: unreadable
 };
 
-/// The number of bytes at a script's beginning in which Linux looks for the script's interpreter.
+/// The number of bytes at a script's beginning in which Linux (5.1 and later) looks for the
+/// script's interpreter.
 inline constexpr std::size_t kMaxHeadBytes = 256;
 
 /// Calls of Linux for counters and for facts about the machine, so that tests can replace them. A
@@ -114,7 +115,7 @@ struct LinuxCalls {
 
   int (*run_on)(const std::vector<std::uint32_t>& cpus);
 
-  /// Returns the first 64 KB of a file; nullopt if it cannot be read.
+  /// Returns the first 64 KiB of a file; nullopt if it cannot be read.
   std::optional<std::string> (*read_file)(const std::string& path);
 
   /// Returns the names in a folder, sorted, without "." and ".."; empty if they cannot be read.
@@ -124,13 +125,13 @@ struct LinuxCalls {
   /// looked up.
   long (*count_folder)(const std::string& path);
 
-  /// Opens a file for read_again(). Returns its descriptor, for close_counter().
+  /// Opens a file for read_from_start(). Returns the descriptor, for close_counter().
   int (*open_file)(const std::string& path);
 
   /// Reads an open file from its beginning. Returns the number of bytes, or minus errno.
   long (*read_from_start)(int descriptor, char* bytes, std::size_t capacity);
 
-  /// Describes a program's file as far as this process may look; nullopt if no regular file is
+  /// Describes a program's file as far as this process may read it; nullopt if no regular file is
   /// found at `path`.
   std::optional<ProgramFile> (*describe_program)(const std::string& path);
 

@@ -63,7 +63,6 @@ static_assert(PERF_FORMAT_TOTAL_TIME_RUNNING == kPerfReadRunning);
 static_assert(PERF_FORMAT_GROUP == kPerfReadGroup);
 
 int open_counter(const PerfEventAttr& attributes, const CounterPlace& place, int group) {
-  // A copy, because on E2BIG the kernel writes the size that it knows into the struct.
   PerfEventAttr copy = attributes;
   const long descriptor =
       syscall(SYS_perf_event_open, &copy, place.thread, place.cpu, group, PERF_FLAG_FD_CLOEXEC);
@@ -102,7 +101,6 @@ constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
 std::vector<std::uint32_t> allowed_cpus() {
   std::vector<unsigned long> bits(16);
   long bytes = -1;
-  // The call fails with EINVAL if the buffer is too small.
   for (; bits.size() <= (1U << 14U); bits.resize(bits.size() * 2)) {
     bytes = syscall(SYS_sched_getaffinity, 0, bits.size() * sizeof bits[0], bits.data());
     if (bytes >= 0 || errno != EINVAL) break;
@@ -241,7 +239,7 @@ class FilesBelow final : public SettingFiles {
   }
 
   int make_folder(const std::string& path) override {
-    // Other users may read the journal in the folder, but may not lock the folder.
+    // Other users may enter the folder, but may not open it, so that they cannot lock it.
     constexpr mode_t entered_by_all = 0711;
     std::string name;
     const Descriptor folder = open_parent(path, name);
@@ -322,9 +320,7 @@ std::unique_ptr<SettingFiles> open_setting_files(const std::string& root) {
 
 int open_anonymous_file() {
   const int fd = memfd_create("lauka-standard-error", MFD_CLOEXEC);
-  if (fd >= 0)
-    fcntl(fd, F_SETFL,
-          O_APPEND);  // each write appends, even after the file was truncated
+  if (fd >= 0) fcntl(fd, F_SETFL, O_APPEND);
   return fd;
 }
 
@@ -370,8 +366,8 @@ void when_parent_dies(int signal_number) {
   prctl(PR_SET_PDEATHSIG, signal_number);
 }
 
-// If lauka is statically linked, its C library cannot query name services (LDAP, sssd). The
-// programs getent and id can; the files in /etc are the fallback.
+// A statically linked lauka may be unable to query name services (LDAP, sssd). So accounts and
+// groups come from the programs getent and id, or else from files in /etc.
 
 namespace {
 
@@ -404,8 +400,8 @@ std::int64_t ns_since_boot() {
   return std::int64_t{t.tv_sec} * kNsASecond + t.tv_nsec;
 }
 
-/// Converts start times of processes from clock ticks to CLOCK_MONOTONIC. The kernel rounds them
-/// down to ticks since boot, including suspended time.
+/// Converts the start time of a process from clock ticks since boot to nanoseconds of
+/// CLOCK_MONOTONIC. The kernel rounds start times down to whole ticks.
 struct Ticks {
   std::int64_t length_ns = kNsASecond / sysconf(_SC_CLK_TCK);
   std::int64_t boot_minus_monotonic_ns = ns_since_boot() - now_ns();
@@ -415,8 +411,8 @@ struct Ticks {
   }
 };
 
-/// Reads fields 3, 4 and 22 of /proc/PID/stat. Starts at the last bracket, because the name before
-/// it may contain anything.
+/// Reads fields 3, 4 and 22 of /proc/PID/stat. Starts at the last bracket, because the name in
+/// field 2 may contain brackets.
 bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
   const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
   const std::size_t bracket = line.rfind(')');
@@ -466,8 +462,7 @@ std::vector<std::uint32_t> find_groups(const std::string& name) {
 }
 
 std::optional<std::chrono::nanoseconds> scheduler_tick() {
-  // The tick advances the coarse clock, so the clock's resolution is the tick. _SC_CLK_TCK is
-  // another unit.
+  // The coarse clock advances once per tick.
   timespec t{};
   if (clock_getres(CLOCK_MONOTONIC_COARSE, &t) != 0) return std::nullopt;
   return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);

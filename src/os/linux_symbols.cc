@@ -79,8 +79,9 @@ Descriptor open_regular(const std::string& path) {
                                                                           : Descriptor();
 }
 
-/// Opens the debug file `link`, which .gnu_debuglink names, if its checksum is `checksum`. Sets
-/// `path` to the file's path. `root`: the folder that the process sees as "/"; empty for lauka's.
+/// Opens the debug file with the name `link` (from .gnu_debuglink) and the checksum `checksum`.
+/// Sets `path` to the path of the debug file. `root`: the folder that the process sees as "/";
+/// empty: lauka's own "/".
 Descriptor open_linked(const std::string& root, const std::string& program, const std::string& link,
                        std::uint32_t checksum, std::string& path) {
   const std::string folder = program.substr(0, program.rfind('/'));
@@ -94,8 +95,9 @@ Descriptor open_linked(const std::string& root, const std::string& program, cons
   return {};
 }
 
-/// Finds a debug file for libdwfl, whose own callback would load a library that downloads files.
-/// `name`: path that the process sees. `file`: path that lauka opened, which ends with `name`.
+/// Finds a debug file for libdwfl, whose own callback may load a library that downloads files
+/// (debuginfod). `name`: path that the process sees. `file`: path that lauka opened, which ends
+/// with `name`.
 int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* name, Dwarf_Addr /*base*/,
                     const char* file, const char* link, GElf_Word checksum, char** found) {
   const std::string build_id = build_id_of(module);
@@ -107,7 +109,7 @@ int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* name, Dwar
     Descriptor debug = build_id.empty() ? Descriptor() : open_regular(path);
     if (!debug && link != nullptr) debug = open_linked(place, program, link, checksum, path);
     if (!debug) continue;
-    *found = strdup(path.c_str());  // libdwfl frees it
+    *found = strdup(path.c_str());  // libdwfl frees the copy
     return debug.release();
   }
   return -1;
@@ -130,7 +132,7 @@ class ElfSymbols final : public CodeSymbols {
     if (session_ == nullptr) return false;
     module_ = dwfl_report_offline(session_, name.c_str(), path.c_str(), file.get());
     if (module_ == nullptr) return false;
-    file.release();  // libdwfl closes it
+    file.release();  // libdwfl closes the file
     dwfl_report_end(session_, nullptr, nullptr);
     elf_ = dwfl_module_getelf(module_, &bias_);
     return elf_ != nullptr;
@@ -188,8 +190,8 @@ OpenedCode symbols_of(const std::string& name, const std::string& path, Descript
   return {std::move(symbols), ""};
 }
 
-/// Opens a file that was mapped. Compares build-ids if known, else inodes, because overlay file
-/// systems report other inodes.
+/// Opens a file that a process had mapped. To refuse a replaced file, compares build-ids if known,
+/// else inodes: overlay file systems may report other inodes.
 OpenedCode open_mapped(const std::string& path, const CodeIdentity& identity) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file)

@@ -40,7 +40,7 @@ void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
 /// limit that is not below the machine's memory.
 Allowance read_allowance(const LinuxCalls& calls);
 
-/// Returns the throttling of this process's control group and of the group's ancestors so far, the
+/// Returns the throttling so far of this process's control group and of the group's ancestors, the
 /// innermost group first. Leaves out groups without a CPU quota.
 std::vector<QuotaWait> read_throttling(const LinuxCalls& calls);
 
@@ -51,14 +51,14 @@ MachineFacts machine_facts();
 struct ProcessFacts {
   pid_t parent = 0;
   bool is_zombie = false;
-  std::int64_t started_ns = 0;  ///< latest time at which it can have started, CLOCK_MONOTONIC
+  std::int64_t started_ns = 0;  ///< latest possible start of the process, CLOCK_MONOTONIC
 };
 
 using ProcessTable = std::map<pid_t, ProcessFacts>;
 
 ProcessTable all_processes();
 
-/// True if `root` is the parent of `pid`, its grandparent and so on, as far as `all` knows.
+/// True if `all` shows `root` as an ancestor of `pid`.
 bool descends_from(const ProcessTable& all, pid_t pid, pid_t root);
 
 }  // namespace lauka::os

@@ -15,8 +15,8 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-// Functions of the system. Those without a body here differ between Linux (linux_platform.cc) and
-// macOS (darwin_platform.cc). Internal to os/.
+// Functions of the system. Functions without a body here are in linux_platform.cc and
+// darwin_platform.cc. Internal to os/.
 
 // NOLINTNEXTLINE: POSIX wants this global declared by its users
 extern char** environ;

@@ -15,8 +15,7 @@
 namespace lauka::os {
 namespace {
 
-/// Follows the target's name in the name of a temporary file. A temporary file is locked while
-/// lauka writes it; a killed lauka may leave an unlocked file.
+/// Part of a temporary file's name that follows the target's name.
 constexpr const char* kTemporary = ".lauka-";
 constexpr const char* kKept = ".kept-";
 constexpr std::string_view kStandardOutput = "-";
@@ -26,8 +25,8 @@ std::string parent_folder(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 
-/// Returns the permissions of the file that is replaced, or of a new file. Never returns
-/// set-user-id, which was granted to the old contents.
+/// Returns the permissions of the file at `target`, or a new file's permissions if there is no such
+/// file. Leaves out set-user-id, which was granted to the old contents.
 mode_t mode_for(const std::string& target) {
   struct stat there {};
   if (stat(target.c_str(), &there) == 0) return there.st_mode & 0777;
@@ -82,7 +81,7 @@ bool is_at(const std::string& path, const struct stat& file) {
          there.st_ino == file.st_ino;
 }
 
-/// Opens `path` itself for writing. O_NONBLOCK makes a named pipe without a reader an error.
+/// Opens `path` for writing. A named pipe without a reader is an error.
 int open_place(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd >= 0) fcntl(fd, F_SETFL, 0);
@@ -139,7 +138,7 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
 }
 
 /// Takes a duplicate of an inherited descriptor. Returns 0 or errno. Refuses lauka's own
-/// descriptors and descriptors for reading.
+/// descriptors and descriptors that are only for reading.
 int ExportFile::adopt_duplicate_of(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFD);
   const int mode = fcntl(descriptor, F_GETFL);
@@ -197,8 +196,8 @@ Result<void> ExportFile::commit() {
   return save_elsewhere(errno);
 }
 
-/// Finds errors that a full disk may show only at close. Returns 0 or errno. Closes a duplicate,
-/// because file_ is still needed.
+/// Returns the errno of an error that the system reports only at close, as for a full disk; 0: no
+/// error. Closes a duplicate, because file_ is still needed.
 int ExportFile::error_at_close() const {
   for (;;) {
     const int other = dup(file_.get());

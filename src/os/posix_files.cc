@@ -33,7 +33,6 @@ namespace {
 
 constexpr std::size_t kMaxOfDevice = std::size_t{1} << 20U;
 
-/// Calls access(2) for the effective user. Returns 0, or -1 with errno.
 int may(const std::string& path, int mode) {
   return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS);
 }
@@ -67,8 +66,8 @@ std::string interpreter_in(std::string_view head) {
   return std::string(head.substr(0, head.find_first_of(" \t\r")));
 }
 
-/// Returns a script's interpreter if lauka cannot find it; else empty. execve would report "no such
-/// file" as if the script were missing.
+/// Returns the interpreter of a script if lauka cannot find the interpreter; else empty. execve
+/// would report "no such file" as if the script were missing.
 std::string missing_interpreter(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, kMaxHeadBytes> head{};
@@ -177,8 +176,8 @@ void remove_leftovers(const std::string& below) {
   }
 }
 
-/// Returns the folders to try for a temporary folder: TMPDIR if set; else /dev/shm first, because a
-/// disk may be slow.
+/// Returns the folders in which to try to make a temporary folder, in order: TMPDIR if set; else
+/// /dev/shm, then /tmp.
 std::vector<std::string> places() {
   std::string chosen = variable("TMPDIR").value_or("");
   if (!chosen.empty()) return {std::move(chosen)};
@@ -200,8 +199,8 @@ std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesyst
   return std::nullopt;
 }
 
-/// Opens a log. Refuses a file that another user may have made. Returns an empty Descriptor if the
-/// log does not exist and `flags` lacks O_CREAT.
+/// Opens a log. Refuses a file that is not regular, belongs to another user or has other names.
+/// Returns an empty Descriptor if the log does not exist and `flags` lacks O_CREAT.
 Result<Descriptor> open_own_log(const std::string& path, int flags) {
   constexpr mode_t written_by_owner = 0644;
   Descriptor file(
@@ -357,7 +356,7 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
 
 namespace {
 
-constexpr int kMaxInterpreters = 5;  // the kernel's limit for one script
+constexpr int kMaxInterpreters = 5;  // the kernel's limit of nested interpreters
 
 struct Credentials {
   std::uint32_t user = 0;
@@ -396,7 +395,7 @@ Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
 
 /// True if a file's attribute grants capabilities that `rights` lacks. The attribute is the
 /// kernel's struct vfs_cap_data: a revision, then permitted and inheritable capabilities, the lower
-/// 32 bits of both first. Revision 3 is visible only to processes to which it grants nothing.
+/// 32 bits of both first. Revision 3 counts as granting nothing.
 bool gives_capabilities(const std::string& attribute, const Credentials& rights) {
   const auto word = [&](std::size_t index) {
     std::uint32_t value = 0;
@@ -447,7 +446,7 @@ std::optional<CounterLossFile> find_uncounted(const ProgramSpec& spec, const Lin
       path = seen_from(spec.folder, interpreter);
       continue;
     }
-    // Files in other formats run with an interpreter that only the kernel knows (binfmt_misc).
+    // The kernel may know an interpreter for a file in another format (binfmt_misc).
     if (file->first_bytes && !file->first_bytes->starts_with("\177ELF")) return std::nullopt;
     const Credentials rights = rights_of(spec, calls);
     const auto loss = loss_at(*file, rights);
@@ -534,7 +533,6 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   if (fstat(file.get(), &there) != 0) return cannot_read(errno);
   if (S_ISREG(there.st_mode) && static_cast<std::uintmax_t>(there.st_size) > most_bytes)
     return too_large;
-  // A device such as /dev/zero may have no end.
   const bool is_device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
   const std::size_t most = is_device ? std::min(most_bytes, kMaxOfDevice) : most_bytes;
   auto bytes = read_rest(file.get(), most + 1);
@@ -652,7 +650,6 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
 PrivateFolder::~PrivateFolder() {
   if (!lock_) return;
   const ActAs owner(user_);
-  // The folder is usually empty. rmdir does not follow a link that someone put in its place.
   if (rmdir(path_.c_str()) == 0) return;
   empty_folder(lock_.get());
   rmdir(path_.c_str());
@@ -702,7 +699,8 @@ void AppendLog::append(std::string_view line) {
   flush();
 }
 
-/// If writing fails, removes what was written, so that no line follows half a line.
+/// Writes the waiting lines. If writing fails, tries to remove the part that was written, so that
+/// no line follows half a line.
 bool AppendLog::flush() {
   if (waiting_.empty()) return true;
   struct stat about {};
@@ -736,7 +734,7 @@ bool locale_uses_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string locale = lower_case(variable(name).value_or(""));
     if (locale.empty()) continue;
-    // macOS has a locale named "UTF-8". A locale without a character set counts as UTF-8.
+    // A locale without a character set counts as UTF-8, except C and POSIX.
     if (locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos)
       return true;
     return locale != "c" && locale != "posix" && locale.find('.') == std::string::npos;

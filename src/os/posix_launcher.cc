@@ -33,8 +33,7 @@
 namespace lauka::os {
 
 // lauka's side of the launcher: writes requests into shared memory, wakes the launcher process and
-// waits. While waiting, lauka reads the runs' pipes and sample rings, and cancels the run if lauka
-// is asked to end.
+// waits. While waiting, lauka reads the runs' pipes and sample rings, and can cancel the run.
 
 namespace {
 
@@ -96,8 +95,8 @@ class SharedPrograms {
 
   const SharedProgram* at(ProgramId id) const { return programs_.at(id).shared; }
 
-  /// Writes the variable of a launch, NAME=VALUE, into shared memory. Returns null if the program
-  /// has no variable for launches. `place`: index of the launch in its batch.
+  /// Writes the variable of a launch into shared memory. Returns its text NAME=VALUE, or null if
+  /// the program has no variable for launches. `place`: index of the launch in its batch.
   char* find_variable(const Launch& launch, std::size_t place) {
     const std::string& name = programs_.at(launch.program).launch_variable;
     if (name.empty()) return nullptr;
@@ -347,8 +346,8 @@ class PosixLauncher final : public Launcher {
   }
 
   /// Opens the rings of a sampled run. Returns 0 or errno. The counters are opened on the launcher,
-  /// from which the run inherits them. The launcher does not read the rings itself, because it
-  /// would grow, which would raise peak_rss.
+  /// from which the run inherits the counters. lauka reads the rings, because reading would make
+  /// the launcher larger, which would raise peak_rss.
   int open_rings(const Launch& launch, SampleRings& rings) {
     if (launch.sample_listener == nullptr) return 0;
     const CounterRequest& request = *counter_sets_.at(launch.counters)->requests;
@@ -385,7 +384,7 @@ class PosixLauncher final : public Launcher {
       if (ready <= 0) continue;
       if ((fds[1].revents | fds[2].revents) != 0) {
         receive();
-        hold.let_through();  // if there is always something to read, poll never lets signals in
+        hold.let_through();  // ppoll may let no signals in while there is something to read
       }
       if (fds[0].revents == 0) continue;
       const ssize_t got = read(channels_.socket.get(), &byte, 1);
@@ -414,8 +413,8 @@ class PosixLauncher final : public Launcher {
     return status;
   }
 
-  /// Cleans up after the launcher's end, and returns the error of all later runs. Kills the
-  /// processes of the run, which have become lauka's descendants.
+  /// Cleans up after the end of the launcher process, and returns the error for this run and all
+  /// later runs. Kills the processes of the run, which have become lauka's descendants.
   Error end_of_launcher(int trouble, std::int64_t began_ns) {
     cancel();
     channels_.socket = Descriptor();
@@ -447,7 +446,7 @@ class PosixLauncher final : public Launcher {
       const SharedEnded& shared = state_->ended[i];
       const SharedProgram& program = *state_->launches[i].program;
       last_sink_ = program.is_kept ? OutputKind::Null : program.sink;
-      // Processes that left a killed run's process group may still exist. They must not use the CPU
+      // Kills processes that left a killed run's process group, so that they do not use the CPU
       // during the next run.
       const bool ended_by_listener =
           channels_.files.ended_by_listener_ns() && has_exited_or_signalled(shared.outcome);

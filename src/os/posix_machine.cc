@@ -68,7 +68,6 @@ std::string parse_os_name(std::string_view os_release) {
 std::string new_session_id() {
   std::array<std::uint32_t, 4> words{};
   if (getentropy(words.data(), sizeof words) != 0) {
-    // Only if getentropy fails, because the constructor is slow in a virtual machine.
     std::random_device random;
     for (std::uint32_t& word : words) word = random();
   }
@@ -103,7 +102,6 @@ MachineFacts machine_facts() {
 namespace {
 
 constexpr int kSteps = 16;
-/// Largest number of readings in observed_step(). Readings of 10 ns each can see a step of 10 ms.
 constexpr int kMaxReadings = 2'000'000;
 
 }  // namespace
@@ -226,7 +224,7 @@ void probe_power(const LinuxCalls& calls, MachineFacts& facts) {
     std::string supply = folder;
     supply.append("/").append(name).append("/");
     const auto type = line_in(calls, supply + "type");
-    // The battery of a mouse has the scope "Device".
+    // The scope "Device" means the battery of a mouse or the like.
     if (!type || line_in(calls, supply + "scope").value_or("") == "Device") continue;
     if (*type == "Battery" && line_in(calls, supply + "status").value_or("") == "Discharging")
       facts.on_battery = true;
@@ -278,7 +276,7 @@ void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, Machi
   if (flags) {
     const bool flagged = has_word(*flags, "hypervisor");
     facts.knows_hypervisor = true;
-    // A physical machine in a cloud may have one of kNames, but lacks the flag.
+    // A physical machine in a cloud may have the cloud's name, but lacks the flag.
     if (!flagged) facts.hypervisor.reset();
     if (flagged && !facts.hypervisor) facts.hypervisor = std::string();
   } else {
@@ -287,7 +285,6 @@ void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, Machi
 }
 
 void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
-  // Looks for names in folders, because the files may be unreadable.
   for (const auto& [folder, file, name] :
        {std::tuple("/", ".dockerenv", "Docker"), std::tuple("/run", ".containerenv", "Podman")}) {
     const auto names = calls.list_folder(folder);
@@ -350,8 +347,7 @@ std::vector<NamedCpus> list_kinds(const DarwinCalls& calls) {
   return kinds;
 }
 
-/// True on battery; nullopt if unknown. IOKit reports the battery's remaining seconds: -2 on
-/// external power, -1 while it estimates.
+/// True if the machine runs on battery; nullopt if unknown. IOKit returns -2 on external power.
 std::optional<bool> on_battery(const DarwinCalls& calls) {
   static constexpr double kExternalPower = -2.0;
   void* library =
@@ -366,8 +362,8 @@ std::optional<bool> on_battery(const DarwinCalls& calls) {
   return estimate() != kExternalPower;
 }
 
-/// Returns the id of the process that owns tracing; 0 if there is none. Ignores an owner that has
-/// ended, whose id the kernel keeps, and an owner in the background, which gives way.
+/// Returns the id of the process that owns tracing; 0 if none. Ignores a process that has ended,
+/// and a process that owns tracing in the background.
 std::int64_t owner_of_tracing(const DarwinCalls& calls) {
   constexpr std::int64_t foreground = 1;
   if (sysctl_number(calls, "ktrace.state").value_or(0) != foreground) return 0;

@@ -49,8 +49,8 @@ constexpr std::string_view kSuspensionWaits =
 
 constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// Signals less than this time after the first signal belong to the same request: timeout(1) signals
-// its child, and then the whole group.
+// Signals that arrive less than this time after the first signal belong to the same request:
+// timeout(1) signals its child, and then the whole process group.
 constexpr std::int64_t kOneRequestNs = 500'000'000;
 
 struct NamedSignal {
@@ -144,8 +144,6 @@ void watch_for_interrupts() {
   for (const int signal_number : kInterrupts) handle(signal_number, &note_interrupt, 0);
   handle(SIGTSTP, &note_suspension, SA_RESTART);
   handle(SIGCONT, &note_resumption, SA_RESTART);
-  // A write to a closed pipe then fails with EPIPE. Commands get the dispositions that lauka was
-  // started with.
   std::signal(SIGPIPE, SIG_IGN);
   ignore_file_size_signal();
 }

@@ -29,13 +29,15 @@ struct Input {
 struct Output {
   OutputKind sink = OutputKind::Null;
   std::string path{};
-  bool is_stored_first = false;  ///< true: lauka stores the output, and passes it on after the run
-  bool has_listener = false;     ///< true: Launch::listener gets the output
+  bool is_stored_first =
+      false;  ///< true: lauka stores the output, and passes it on to `sink` after the run
+  bool has_listener = false;  ///< true: Launch::listener gets the output
 };
 
 enum class OutputStream : unsigned char { Output, Error };
 
-/// Number of bytes at the end of a kept stream that lauka does not drop during the run.
+/// Number of bytes that lauka always keeps at the end of a stored stream (Output::is_stored_first).
+/// Earlier bytes may be dropped during the run.
 inline constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{64} << 20U;
 
 struct ProgramSpec {
@@ -44,13 +46,15 @@ struct ProgramSpec {
   Output output{};
   std::string folder{};  ///< working folder; empty: lauka's own
   std::optional<std::chrono::nanoseconds> timeout{};
-  std::vector<std::string> environment{};  ///< NAME=VALUE; replaces a variable with that name
-  std::uint32_t jobs = 1;                  ///< number of copies of the program in one run
+  std::vector<std::string>
+      environment{};       ///< entries NAME=VALUE; each replaces lauka's variable of that name
+  std::uint32_t jobs = 1;  ///< number of copies of the program in one run
   bool jobs_outlive_failure = false;
   std::string launch_variable{};
-  bool has_region = false;            ///< true: the program may mark a region with lauka/region.h
-  std::optional<User> user{};         ///< user who runs the program; nullopt: lauka's own
-  std::vector<std::uint32_t> cpus{};  ///< Linux: CPUs for the program; empty: lauka's CPUs
+  bool has_region = false;     ///< true: the program may mark a region with lauka/region.h
+  std::optional<User> user{};  ///< user who runs the program; nullopt: lauka's own
+  std::vector<std::uint32_t>
+      cpus{};  ///< Linux: CPUs for the program; empty: the CPUs that lauka was started with
   CorePreference prefer = CorePreference::Any;  ///< macOS only
 };
 
@@ -62,7 +66,7 @@ struct CounterRequest {
   bool counts_only_region = false;  ///< true: counts only in the program's region
   bool takes_samples =
       false;  ///< true: takes samples for Launch::sample_listener; the only counter in its set
-  /// True: if the counter cannot be opened, the run goes on without all optional counters. Required
+  /// True: if the counter cannot be opened, the run goes on without any optional counter. Required
   /// counters come first.
   bool optional = false;
 };
@@ -120,8 +124,9 @@ struct Launch {
   std::vector<RunObserver*> watches{};
   bool counts_calling_threads = false;  ///< true: threads note their counts in the region (macOS)
   std::string launch_variable_value{};
-  OutputListener* listener = nullptr;         ///< may be null; else the batch has no other run
-  SampleListener* sample_listener = nullptr;  ///< may be null; else the batch has no other run
+  OutputListener* listener = nullptr;  ///< may be null; with a listener, the batch has no other run
+  SampleListener* sample_listener =
+      nullptr;  ///< may be null; with a listener, the batch has no other run
   /// Path of a file with which the run joins a control group; may be empty. All runs of a batch
   /// join the first run's group.
   std::string control_group_file{};
@@ -129,7 +134,7 @@ struct Launch {
 };
 
 /// macOS: the kernel's accounts of the run's first process, without its descendants. Counts may be
-/// 0 on a virtual machine. Optional values are missing before macOS 13.
+/// 0 on a virtual machine. Optional values are missing on an old macOS.
 struct AccountedTotals {
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
@@ -149,25 +154,25 @@ struct RegionUse {
   std::uint64_t lock_timeouts = 0;   ///< number of waits for a lock that took over a second
   bool is_open = false;
 
-  /// Instructions of all threads in the region, each from an outermost begin to its end; 0 without
+  /// Instructions that all threads executed between outermost begins and their ends; 0 without
   /// Launch::counts_calling_threads.
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
   std::uint64_t uncounted_threads = 0;
 };
 
-/// The part of its input file that a run read, according to the final file position: reading
-/// through mmap does not count. Unknown if there is no such position, as for a pipe.
+/// The part of its input file that a run read, according to the final file position, which mmap
+/// does not move. Unknown for an empty file and for a pipe, for example.
 enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
 
 struct Ended {
   Outcome outcome;
   Usage usage;
   std::chrono::nanoseconds
-      time_with_preparation{};      ///< time of the run with all preparation and clean-up
-  std::vector<Reading> readings{};  ///< for each counter of Launch::counters; empty if not read
+      time_with_preparation{};      ///< time of the run with preparation and clean-up
+  std::vector<Reading> readings{};  ///< one per counter of Launch::counters; empty if not read
   int counter_error = 0;            ///< errno because of which `readings` is empty; 0: no error
-  int optional_error = 0;  ///< errno because of which all optional counters read 0; 0: none
+  int optional_error = 0;  ///< errno because of which all optional counters read 0; 0: no error
   std::size_t unawaited_processes =
       0;  ///< number of ended processes that no parent waited for; 0 on macOS
   /// Number of processes known to have outlived the run; 0 if the run was killed, and on macOS.
@@ -195,10 +200,11 @@ class Launcher : NonCopyable {
   /// Registers a set of at most kMaxCounters counters. macOS refuses all sets.
   virtual Result<CounterSetId> add_counters(std::span<const CounterRequest> requests) = 0;
 
-  /// Runs a batch of 1 to kMaxBatch launches in order. Ends the batch early after a run that fails
-  /// (unless `go_on_after_failure`), does not end by itself or cannot be counted. Without
-  /// Launch::ignores_interrupt, also ends the batch if lauka is asked to end. Returns the results
-  /// up to there, at least one. Returns an error if the launcher itself fails.
+  /// Runs a batch of 1 to kMaxBatch launches in order. Ends the batch early after a run that does
+  /// not start, does not end by itself or cannot be counted, and (unless `go_on_after_failure`)
+  /// after a run that fails. Without Launch::ignores_interrupt, also ends the batch if lauka is
+  /// asked to end. Returns the results, at least one. Returns an error if the launcher itself
+  /// fails.
   virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                          const ProgressCallback& tick) = 0;
 
@@ -216,9 +222,9 @@ class Launcher : NonCopyable {
     return 0;
   }
 
-  /// Decides whether programs with ProgramSpec::cpus run on these CPUs (`are_used`) or on lauka's.
-  /// Without Launch::control_group_file, these programs join the control group of the file `group`
-  /// (empty: no group). Does nothing on macOS.
+  /// Decides whether programs with ProgramSpec::cpus run on these CPUs (`are_used`) or on the CPUs
+  /// that lauka was started with. Without Launch::control_group_file, these programs join the
+  /// control group of the file `group` (empty: no group). Does nothing on macOS.
   virtual void use_own_cpus(bool /*are_used*/, const std::string& /*group*/) {}
 
   /// True if a run can consist of several copies of a program (ProgramSpec::jobs).
@@ -240,7 +246,7 @@ Result<std::unique_ptr<Launcher>> start_launcher(ExitHandler after_lauka = nullp
 
 struct DarwinCalls;
 
-/// Starts the launcher of macOS, with which lauka itself starts runs by posix_spawn. Must be called
+/// Starts the launcher of macOS, which calls posix_spawn in lauka's own process. Must be called
 /// before lauka changes its signals. `calls` must outlive the launcher.
 Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& calls);
 
@@ -251,8 +257,8 @@ Result<std::string> find_program(const std::string& word,
                                  const std::optional<std::string>& path = std::nullopt,
                                  const std::string& folder = {});
 
-/// Finds the file of a program with the rights of `spec.user`, in the PATH of `spec.environment` or
-/// else lauka's.
+/// Finds the file of a program with the rights of `spec.user`, in the PATH of `spec.environment`,
+/// else in lauka's PATH.
 Result<std::string> find_program(const ProgramSpec& spec);
 
 struct LinuxCalls;

@@ -86,8 +86,7 @@ ActAs::~ActAs() {
   if (acting_) give_back();
 }
 
-/// Restores lauka's rights. Ends lauka on failure, because going on with another user's rights
-/// would be worse.
+/// Restores root's rights. Ends lauka if that fails.
 void ActAs::give_back() const {
   if (calls_.seteuid(0) == 0 && calls_.setegid(group_) == 0 && calls_.setgroups(groups_) == 0)
     return;
@@ -150,8 +149,7 @@ std::string_view name_of(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-/// Adds `variable` at the end, and removes other variables with its name: some programs use the
-/// first, some the last.
+/// Adds `variable` (NAME=VALUE) at the end, and removes other variables with the same name.
 void set(std::vector<std::string>& environment, const std::string& variable) {
   std::erase_if(environment,
                 [&](const std::string& other) { return name_of(other) == name_of(variable); });
@@ -160,8 +158,8 @@ void set(std::vector<std::string>& environment, const std::string& variable) {
 
 }  // namespace
 
-/// A deadline. If lauka is asked to end, left() sends SIGTERM to `group` (0: to none) and moves the
-/// deadline to at most one second from then.
+/// A deadline. If lauka has been asked to end, left() sends SIGTERM to `group` once (0: no group),
+/// and leaves at most kAfterInterrupt until the deadline.
 class HelperProgram::Patience {
  public:
   explicit Patience(nanoseconds deadline, pid_t group = 0) : deadline_(deadline), group_(group) {}

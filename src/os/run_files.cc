@@ -26,8 +26,7 @@ constexpr off_t kErrorFileKept = 1 << 16;
 constexpr nanoseconds kAlarm = std::chrono::milliseconds(100);
 constexpr nanoseconds kSoon = std::chrono::microseconds(100);  // 0 would switch the alarm off
 
-/// Returns the size; 0 on failure. Moves the file position, which does not matter, because programs
-/// append.
+/// Returns the file's size in bytes; 0 on failure. Moves the file position.
 off_t size_of(int fd) {
   return std::max<off_t>(lseek(fd, 0, SEEK_END), 0);
 }
@@ -37,9 +36,10 @@ timeval to_timeval(nanoseconds time) {
   return {microseconds / 1'000'000, static_cast<suseconds_t>(microseconds % 1'000'000)};
 }
 
-/// Lowest number of a descriptor that RegionPage hands down, above the numbers that scripts use.
+/// Lowest number to try for a descriptor that RegionPage hands down. Scripts usually use lower
+/// numbers.
 constexpr int kFirstNumber = 100;
-/// Lowest number if the limit of descriptors excludes kFirstNumber.
+/// Lowest number to try if no number from kFirstNumber on can be used.
 constexpr int kFirstNumberOfFew = 10;
 
 template <typename T>
@@ -49,7 +49,7 @@ T read(const T& shared) {
 
 /// Opens files for a run. Opening a named pipe waits for its other end. The wait fails with EINTR
 /// when the run is no longer wanted, and with ETIMEDOUT when `limit` has passed since construction.
-/// The alarm repeats, because a single alarm may come just before a wait.
+/// The alarm repeats, because an alarm may come just before a wait.
 class OpensPatiently : NonCopyable {
  public:
   OpensPatiently(nanoseconds limit, const std::function<bool()>& is_unwanted)
@@ -153,7 +153,7 @@ bool RunFiles::Pipe::open() {
   if (pipe(ends.data()) != 0) return false;
   read_end = Descriptor(ends[0]);
   write_end = Descriptor(ends[1]);
-  // Reading must not wait. Runs get duplicates of the write ends only.
+  // Reading must not wait.
   return std::ranges::all_of(ends, [](int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }) &&
          fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
@@ -260,8 +260,8 @@ RegionPage::~RegionPage() {
   if (memory_ != nullptr) munmap(memory_, sizeof *memory_);
 }
 
-/// Duplicates `descriptor` for the program. Returns the duplicate, or -1 with errno. The duplicate
-/// stays open across exec; this process starts nothing else before it closes the duplicate.
+/// Duplicates `descriptor` for the program. Returns the duplicate, which stays open across exec, or
+/// -1 with errno.
 int RegionPage::hand_down(int descriptor) {
   if (count_ == handed_.size()) {
     errno = EMFILE;

@@ -62,13 +62,13 @@ InputRead input_read(int fd);
 /// The listener to a run's pipes, and the destinations of the output.
 struct ListenerRoutes {
   OutputListener* listener = nullptr;
-  int output = -1;  ///< descriptor to which output is copied; -1: none
+  int output = -1;  ///< descriptor to which standard output is copied; -1: none
   int error = -1;
   std::function<std::int64_t()>
       now{};  ///< clock for RunFiles::ended_by_listener_ns, in nanoseconds
 };
 
-/// Returns the Listening for a run with `sink`. `named`: descriptor of the output file, or -1.
+/// Returns the ListenerRoutes for a run with `sink`. `named`: descriptor of the output file, or -1.
 inline ListenerRoutes listening_for(OutputListener* listener, OutputKind sink, int named,
                                     std::function<std::int64_t()> now) {
   const bool inherits = sink == OutputKind::Inherit;
@@ -87,8 +87,8 @@ class RunFiles {
 
   void truncate_output() const;
 
-  /// Frees disk space of old output while a run goes on: in the file for standard error; if the
-  /// output `is_kept`, in the files for both streams.
+  /// Frees the space of old output while a run goes on: in the file for standard error, and if the
+  /// output `is_kept`, in the file for standard output, too.
   void drop_old_output(bool is_kept) const;
 
   /// Copies the kept output to the destination of `sink`. `named`: descriptor of the output file,
@@ -108,14 +108,14 @@ class RunFiles {
     enough_ns_.reset();
   }
 
-  /// Reads the pipes until they are empty, but at most kMaxPieces pieces from each.
+  /// Reads the pipes until they are empty, but at most kMaxPieces pieces from each pipe.
   void drain() { drain_at_most(kMaxPieces); }
 
   /// Reads the pipes while a run goes on. With a listener, reads at most one piece from each pipe,
   /// because the listener's work delays lauka.
   void drain_during_run() { drain_at_most(listening_.listener != nullptr ? 1 : kMaxPieces); }
 
-  /// Returns the time (of Listening::now) at which the listener ended the run; nullopt if the
+  /// Returns the time (of ListenerRoutes::now) at which the listener ended the run; nullopt if the
   /// listener did not.
   std::optional<std::int64_t> ended_by_listener_ns() const { return enough_ns_; }
 

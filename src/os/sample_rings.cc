@@ -14,8 +14,8 @@ std::size_t page_bytes() {
   return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Returns the factor of a run's period, from 0.75 to 1.25. Fractions of multiples of the golden
-/// ratio are evenly spread over any number of runs.
+/// Returns the factor for the sampling period of run number `run`, from 0.75 to 1.25. Multiples of
+/// the golden ratio spread the factors evenly, whatever the number of runs.
 double period_factor(std::uint32_t run) {
   constexpr std::uint32_t golden = 2'654'435'769U;
   constexpr double whole = 4'294'967'296.0;

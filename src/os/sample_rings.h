@@ -22,9 +22,9 @@ class SampleRings : NonCopyable {
   explicit SampleRings(const LinuxCalls* calls) : calls_(calls) {}
   ~SampleRings();
 
-  /// Opens a counter of a process (0: the calling process) on each CPU that is online. The sampling
-  /// period depends on the run number `run`, up to a quarter more or less, so that equal runs are
-  /// sampled at different places. Returns 0, or the errno of the first failure.
+  /// Opens a counter of a process (0: the calling process) on each CPU that is online. Multiplies
+  /// the sampling period by a factor from 0.75 to 1.25 that depends on the run number `run`, so
+  /// that equal runs are sampled at different places. Returns 0, or the errno of the first failure.
   int open(PerfEventAttr attributes, int process, std::uint32_t run);
 
   bool lacks_memory() const { return lacks_memory_; }

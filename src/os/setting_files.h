@@ -17,7 +17,7 @@ class SettingFiles : NonCopyable {
  public:
   virtual ~SettingFiles() = default;
 
-  /// Returns the first 64 KB of a file; nullopt if it cannot be read.
+  /// Returns the first 64 KiB of a file; nullopt if it cannot be read.
   virtual std::optional<std::string> read(const std::string& path) = 0;
 
   /// Returns the whole journal; nullopt if the file is missing. Refuses a file that other users
@@ -63,7 +63,7 @@ class SettingFiles : NonCopyable {
 std::unique_ptr<SettingFiles> open_setting_files(const std::string& root = "/");
 
 /// Makes control groups (cgroup v2), one for each run. The kernel measures the peak memory of all
-/// processes in the group together.
+/// processes of a group together.
 class MemoryGroups : NonCopyable {
  public:
   virtual ~MemoryGroups() = default;
@@ -77,8 +77,8 @@ class MemoryGroups : NonCopyable {
   virtual std::optional<std::uint64_t> end() = 0;
 };
 
-/// Finds a place for control groups, or returns what is missing. `files` must outlive the result;
-/// null if this system has no control groups.
+/// Finds a place for control groups, or returns what is missing. `files` (null if this system has
+/// no control groups) must outlive the result.
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files);
 
 }  // namespace lauka::os

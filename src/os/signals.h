@@ -16,8 +16,8 @@ void ignore_file_size_signal();
 /// a closed pipe fail, and calls ignore_file_size_signal().
 void watch_for_interrupts();
 
-/// Sets a function for watch_for_interrupts(): a signal calls `give_back` before it ends lauka at
-/// once. `give_back` may only make system calls.
+/// Makes a signal that ends lauka at once (see watch_for_interrupts()) call `give_back` first.
+/// `give_back` may only make system calls.
 void set_final_action(void (*give_back)());
 
 /// Returns the first signal that asked lauka to end; 0 if none.

@@ -59,7 +59,7 @@ class EventQueue {
   void expect_end_of(pid_t pid) {
     expected_ = pid;
     const auto flags = static_cast<std::uint16_t>(kEventAdd | kEventOneShot);
-    // Fails with ESRCH if the process has already ended.
+    // Fails if the process has already ended.
     has_ended_ = !add({static_cast<std::uint64_t>(pid), kFilterProcess, flags, kNoteExit});
   }
 
@@ -98,8 +98,8 @@ class EventQueue {
   bool has_ended_ = false;
 };
 
-/// Kills `leader`, its process group and its descendants. Misses a process outside the group whose
-/// parent has ended.
+/// Kills `leader`, its process group and its descendants. May miss a descendant that is not in the
+/// process group.
 void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
   const std::vector<pid_t> descendants = find_descendants(calls, leader);
   calls.kill(-leader, SIGKILL);
@@ -107,7 +107,7 @@ void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
   for (const pid_t pid : descendants) calls.kill(pid, SIGKILL);
 }
 
-/// Returns the open descriptors from 3 to 1023 that lauka would pass on to programs.
+/// Returns the open descriptors from 3 to 1023 without close-on-exec.
 std::vector<int> inherited_descriptors() {
   constexpr int looked_at = 1024;
   std::vector<int> inherited;
@@ -126,7 +126,7 @@ class UsageReader {
 
   struct Read {
     std::uint64_t user_ns =
-        0;  ///< user time of the process and of the child processes for which it waited
+        0;  ///< user time of the process and of the child processes that the process waited for
     std::uint64_t system_ns = 0;
     AccountedTotals totals{};
   };
@@ -337,9 +337,9 @@ class SpawningLauncher final : public Launcher {
     }
   }
 
-  /// Sets the outcome of a run that its listener ended to success. Waits for the run's process
-  /// group, and kills it if it does not end soon. `took`: time from the start until the listener
-  /// ended the run.
+  /// Sets the outcome (success) and the wall time of a run that its listener ended. Waits up to
+  /// kTerminateTimeout until the run's process group ends, then kills the group. `took`: time from
+  /// the start until the listener ended the run.
   void end_early(pid_t pid, nanoseconds took, Ended& ended) {
     constexpr nanoseconds pause = std::chrono::milliseconds(2);
     const nanoseconds deadline = now() + kTerminateTimeout;
@@ -387,8 +387,8 @@ class SpawningLauncher final : public Launcher {
     request.input = files.input;
     request.output = files.output;
     request.error = files.error;
-    // Excludes descriptors that lauka has opened: a daemon that a command starts would keep them
-    // open.
+    // Passes on the descriptors that lauka was started with, and the region's descriptor. A daemon
+    // that a command starts would keep lauka's other descriptors open.
     std::vector<int> inherited = started_with_.descriptors;
     if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
     request.inherited = inherited.data();
@@ -406,8 +406,8 @@ class SpawningLauncher final : public Launcher {
     return error;
   }
 
-  /// Watches a run to its end. Returns the outcome of a run that had to be killed; nullopt if its
-  /// exit status or its listener decides the outcome.
+  /// Watches a run until it has ended or was killed. Returns the outcome of a run that was killed
+  /// because it stopped, was cancelled or took too long; else nullopt.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   std::optional<Outcome> attend(pid_t pid, nanoseconds began, const ProgramSpec& spec,
                                 std::span<RunObserver* const> watches) {

@@ -12,8 +12,6 @@
 #include <string>
 #include <string_view>
 
-// Functions and the addresses of their code.
-
 namespace lauka::os {
 
 struct CodeIdentity {
@@ -63,7 +61,7 @@ SymbolMap kernel_symbols();
 
 /// Reads /tmp/perf-PID.map, which just-in-time compilers write for perf, with the rights of `user`
 /// (nullopt: lauka's own rights). Empty if the file cannot be read, is a link, or was last changed
-/// before `since` (time since 1970, UTC) and thus perhaps by another process.
+/// before `since` (time since 1970, UTC; tolerance: a second), perhaps by another process.
 SymbolMap jit_symbols(int process, std::chrono::nanoseconds since, const std::optional<User>& user);
 
 /// Parses the text of /proc/kallsyms. Skips symbols that are not code, and hidden addresses.

@@ -19,7 +19,7 @@ constexpr std::string_view kDevices = "/sys/bus/event_source/devices";
 // Names of core PMUs that may lack a "cpus" file.
 constexpr std::array<std::string_view, 2> kCoreNames = {"cpu", "cpum_cf"};
 
-// PMUs that never belong to a core. core_pmus() does not look for their "cpus" file.
+// Names of PMUs that are not core PMUs.
 constexpr std::array<std::string_view, 6> kKernelNames = {"breakpoint", "kprobe",     "msr",
                                                           "software",   "tracepoint", "uprobe"};
 
@@ -47,7 +47,7 @@ struct Word {
   std::string_view name;
   std::uint64_t EventCode::*value;
 };
-/// The config words of a code, in the order of Format::word.
+/// The config words of a code. TermFormat::word is an index into this array.
 constexpr auto kWords = std::to_array<Word>({{"config", &EventCode::config},
                                              {"config1", &EventCode::config1},
                                              {"config2", &EventCode::config2},

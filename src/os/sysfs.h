@@ -23,8 +23,8 @@ struct EventCode {
 
 enum class PmuKind : unsigned char {
   Core,
-  Task,        ///< other counters, which can count one task
-  PerPackage,  ///< counters that several CPUs share, useless for one task
+  Task,        ///< counters that are not a core's, but can count a single task
+  PerPackage,  ///< counters that several CPUs share, which cannot count a single task
 };
 
 /// A unit of the processor or kernel that counts events: /sys/bus/event_source/devices/NAME.

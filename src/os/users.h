@@ -10,8 +10,6 @@
 
 #include <sys/types.h>
 
-// Users, and the rights with which lauka acts.
-
 namespace lauka::os {
 
 struct Account {

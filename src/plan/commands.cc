@@ -228,8 +228,9 @@ class CommandMaker {
   }
 
  private:
-  /// True if the typed command or one of its options mentions `variable`. Options that are given
-  /// once per measured command belong to all typed commands.
+  /// True if the typed command, or an option in for_each_list() that applies to it, mentions
+  /// `variable`. An option given once for all, or once per measured command, applies to all typed
+  /// commands.
   bool uses(std::size_t typed, const Variable& variable) const {
     bool found = mentions(options_.command_lines[typed], variable.name);
     for_each_list(options_, [&](std::string_view /*name*/, const auto& given) {
@@ -241,8 +242,8 @@ class CommandMaker {
     return found;
   }
 
-  /// A command without variables occurs once. In the result, commands vary fastest, then the first
-  /// variable.
+  /// A typed command that mentions no variable occurs once. In the result, typed commands vary
+  /// fastest, then the first variable.
   Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
     std::size_t all = typed_;
     for (const Variable& variable : variables) {
@@ -409,8 +410,8 @@ void add_hints_about_scraped(const CountingOptions& options, std::vector<std::st
   }
 }
 
-/// Returns `word` with hyphens in place of a dash at its beginning ("–r", "—runs"), which word
-/// processors make from hyphens; empty if `word` begins with no such dash.
+/// Returns `word` with hyphens in place of a dash at its beginning, such as "–r"; empty if `word`
+/// begins with no such dash.
 std::string with_plain_dash(std::string_view word) {
   for (const auto& [dash, plain] :
        {std::pair("\u2013", "-"), std::pair("\u2014", "--"), std::pair("\u2212", "-")})
@@ -418,7 +419,6 @@ std::string with_plain_dash(std::string_view word) {
   return "";
 }
 
-/// In other tools, -n 5 sets the number of runs.
 void add_hints_about_names(const CommandOptions& options, std::vector<std::string>& hints) {
   for (const std::string& name : options.names)
     if (!name.empty() && options.parameters.empty() &&
@@ -455,7 +455,7 @@ void add_hint_about_output(const std::vector<Command>& commands, std::vector<std
 }
 
 struct Meant {
-  /// Name of the missing program; with a dot at its beginning, the end of the name.
+  /// Name of the missing program; if it begins with a dot, the end of the name.
   std::string_view ending;
   std::string_view instead;
 };
@@ -483,8 +483,9 @@ bool is_one_word(const Command& command) {
   return command.text.find_first_of(" \t\n") == std::string::npos;
 }
 
-/// Joins commands that were probably meant as one command, as in "lauka grep x FILE". Empty if
-/// command `failed` is the first, or if it or an earlier command has several words.
+/// Joins commands that were probably meant as a single command, as in "lauka grep x FILE". Empty if
+/// `failed` is the index of the first command, or if this command or an earlier command has several
+/// words.
 std::string joined_words(const std::vector<Command>& commands, std::size_t failed) {
   const std::span before(commands.data(), failed + 1);
   if (failed == 0 || !std::ranges::all_of(before, is_one_word)) return "";

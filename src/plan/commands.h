@@ -12,8 +12,7 @@
 
 namespace lauka {
 
-/// Makes the commands to measure, the reference first: each typed command with each combination of
-/// its parameters.
+/// Makes the commands to measure: each typed command with each combination of its parameters.
 Result<std::vector<Command>> make_commands(const CommandOptions& options);
 
 Error too_many_names(std::size_t names, std::size_t commands);
@@ -22,20 +21,21 @@ Error too_many_names(std::size_t names, std::size_t commands);
 std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands);
 
 /// Returns `error`, because of which the command with index `failed` did not start, with a
-/// suggestion as its remedy; unchanged if it is unknown what the user meant.
+/// suggestion as its remedy; unchanged without a suggestion.
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed);
 
 /// Returns labels for commit and branch from the output of `git rev-parse HEAD --symbolic-full-name
 /// HEAD`. The branch is missing if no branch is checked out.
 std::vector<Label> labels_of_head(std::string_view head);
 
-/// Joins the user's labels `given` with the labels `found`, sorted by key. A label of the user
-/// replaces a found label with the same key.
+/// Joins the user's labels `given` with the labels `found`, sorted by key. A label in `given`
+/// replaces a label in `found` with the same key.
 std::vector<Label> merge_labels(std::vector<Label> given, const std::vector<Label>& found);
 
 CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs);
 
-/// Refuses --until with options that exclude it, and --expect-output same with a single command.
+/// Refuses --until with options that exclude it, and --expect-output same with fewer than two
+/// commands.
 Result<void> check_run_options(const Options& options, const Plan& plan);
 
 }  // namespace lauka

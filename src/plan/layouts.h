@@ -33,7 +33,7 @@ constexpr std::uint64_t round_up_to_sweeps(const Plan& plan, std::uint64_t round
   return (rounds + plan.setting.layouts - 1) / plan.setting.layouts * plan.setting.layouts;
 }
 
-/// Refuses, with --layouts, commands whose layouts would all be the same, and a parameter called
+/// Refuses, with --layouts, a command whose layouts would all be the same, and a parameter called
 /// layout.
 Result<void> check_layouts(const Options& options, const std::vector<Command>& commands);
 

@@ -209,7 +209,7 @@ StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
 }
 
 /// Returns Sequential if there are setup or cleanup hooks, because one command's setup may undo
-/// another command's; else Random.
+/// another command's setup; else Random.
 Order default_order(const CommandOptions& options) {
   const auto surrounds_commands = [&](const HookRow& row) {
     return !row.is_of_a_run() && !options.hooks[row.kind].empty();
@@ -296,8 +296,7 @@ std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t ro
   return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
 }
 
-/// Returns the layout of a round. Each layout has one round per sweep, at a random position if the
-/// order is random.
+/// Each layout has one round per sweep, at a random position if the order is random.
 std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
   const std::uint32_t place = round % plan.setting.layouts;
   if (plan.setting.order != Order::Random) return place;
@@ -384,7 +383,7 @@ TreePeakRequest tree_peak_request(const Options& options) {
       });
   if (by_name || (options.gates.precision && is_it(options.gates.precision_metric)))
     return TreePeakRequest::ByName;
-  // Not with --verbose, which must not change how runs are made.
+  // --verbose must not change how runs are made.
   return options.counting.metric_selection == MetricSelection::All ? TreePeakRequest::WithAll
                                                                    : TreePeakRequest::No;
 }
@@ -455,7 +454,6 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
   const auto first_pass =
       static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
   const auto turns = static_cast<std::uint32_t>(plan.setting.events.count_passes(serves));
-  // All runs of a round have the same pass, because their values are compared.
   const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.setting.layouts % turns;
   const std::uint32_t layout = plan.setting.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
   std::vector<Step> steps;

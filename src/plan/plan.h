@@ -23,7 +23,7 @@
 
 namespace lauka {
 
-/// The confidence of intervals and gates without --confidence.
+/// Confidence of intervals and gates without --confidence.
 inline constexpr double kConfidence = 0.95;
 
 struct StopRule {
@@ -38,7 +38,7 @@ struct Gate {
   std::size_t metric = 0;
 };
 
-/// The largest width that --precision allows for a metric's intervals.
+/// Largest width that --precision allows for a metric's intervals.
 struct PrecisionGoal {
   double half_width = 0.0;  ///< half of the width, as a fraction of the value
   std::size_t metric = 0;
@@ -57,11 +57,11 @@ struct Baseline {
   std::vector<std::optional<std::size_t>> metric_places{};
 };
 
-/// The reference of a session's commands.
 struct Reference {
-  std::size_t command = 0;  ///< index of the command that is the reference; unused with a baseline
+  std::size_t command = 0;             ///< index of the reference if there is no baseline
   std::optional<Baseline> baseline{};  ///< nullopt: the reference is a command of this session
-  /// Index of a command that is neither reference nor candidate; nullopt if there is none.
+  /// Index of the anchor (--anchor), a command that is neither reference nor candidate; nullopt
+  /// without an anchor.
   std::optional<std::size_t> anchor_index{};
 
   bool is_candidate(std::size_t other) const {
@@ -82,7 +82,7 @@ struct Setting {
   StopRule stop{};
   /// True if the order is sequential only because there are setup or cleanup hooks.
   bool order_is_for_hooks = false;
-  /// Copy of CorePlan::min_share that is made for results; not set in a plan.
+  /// Copy of CorePlan::min_share that is made for results; nullopt in a plan.
   std::optional<double> recorded_min_share{};
   bool region = false;
 };
@@ -93,20 +93,19 @@ struct Plan {
   std::vector<Command> commands;
   bool events_were_asked_for = false;
   std::vector<Metric> metrics;
-  /// Values that commands report, in this order: values found in the output, values written to
-  /// LAUKA_METRICS, values about the region.
+  /// Metrics that --scrape, --metrics and --region announce, in this order.
   std::vector<OwnMetric> reported_metrics{};
   std::optional<Pattern> awaited{};  ///< compiled pattern of --until; nullopt without --until
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
   std::vector<Gate> gates{};
-  /// Number of gate decisions of all plans that share the rate of false fails; 0: only this plan's
-  /// decisions share it.
+  /// Number of gate decisions, of all plans, that share the rate of false fails; 0: only this
+  /// plan's decisions share the rate.
   std::size_t decisions_of_job = 0;
   double confidence = kConfidence;
   std::optional<PrecisionGoal> precision{};
   Reference reference{};
-  /// Shell whose start is measured and subtracted from times; nullopt: no shell.
+  /// Shell that runs the commands; nullopt: no shell.
   std::optional<Shell> shell{};
   CorePlan cores{};
   Presentation presentation{};
@@ -156,8 +155,9 @@ void shuffle(std::vector<T>& list, std::mt19937_64& generator) {
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
                                  std::uint32_t first, std::uint32_t count);
 
-/// Returns built-in metrics, times by core kind, events, and ratios of events that are counted
-/// together. `selection` decides which metrics tables show.
+/// Returns the built-in metrics, the metrics of core kinds, a metric for each other event, and
+/// ratios of events that are counted together. `selection` and `events_were_asked_for` decide which
+/// metrics tables show.
 std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
                                  bool events_were_asked_for, bool has_tree_peak = false);
 
@@ -165,11 +165,12 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan);
 
 /// True if a gate applies to `command`. `commands`: number of commands. A gate with
-/// Condition::limit_value also applies to a single command, which has no reference.
+/// Condition::limit_value also applies to the only command of a plan.
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
               std::size_t commands);
 
-/// Returns the number of verdicts that the plan's gates will give.
+/// Returns the number of gate decisions: one for each gate and each command to which the gate
+/// applies.
 std::size_t count_decisions(const Plan& plan);
 
 }  // namespace lauka

@@ -17,7 +17,6 @@ namespace lauka {
 
 namespace {
 
-/// A row of --metrics: NAME or NAME:UNIT.
 struct RowRequest {
   std::string_view name;
   std::string_view unit{};
@@ -218,8 +217,8 @@ bool is_of_user_space(const std::vector<Metric>& metrics) {
   return cycles && metrics[*cycles].levels == CountedLevels::UserOnly;
 }
 
-/// Makes formulas that may contain metrics and earlier formulas. If a part is used twice, its terms
-/// occur once.
+/// Makes formulas that may contain metrics and earlier formulas. The terms of a part that is used
+/// twice occur once.
 class SourceMaker {
  public:
   SourceMaker(const std::vector<const FormulaDefinition*>& made, const std::vector<Metric>& metrics)
@@ -231,7 +230,6 @@ class SourceMaker {
   }
 
  private:
-  /// Adds a formula's terms. Recurses only into earlier formulas.
   Result<void> add(const FormulaDefinition& formula) {
     for (const ExpressionTerm& term : formula.expression) {
       if (const auto* number = std::get_if<double>(&term)) {
@@ -373,7 +371,7 @@ Formula count_formula(const EventSet& set, std::size_t event) {
   return is_nano ? count / 1e9 : count;
 }
 
-/// Adds the times by core kind, and the share of the fastest core kind in the sum of these times.
+/// Adds the times by core kind, and the share of the first core kind in the sum of these times.
 void add_core_metrics(const EventSet& set, MetricSelection selection,
                       std::vector<Metric>& metrics) {
   const std::vector<std::size_t> times = set.core_time_indices();

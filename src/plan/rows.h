@@ -19,13 +19,13 @@ namespace lauka {
 bool are_all_built_in(const std::vector<std::string>& list);
 
 /// Moves the metrics that `list` names (NAME or NAME:UNIT) to the front, in the order of `list`,
-/// then the rows of `percentiles` (in percent), and hides all other metrics.
+/// then the rows of `percentiles` (in percent). Hides all other metrics (Shown::Verbose).
 Result<void> move_rows_to_front(const std::vector<std::string>& list,
                                 const std::vector<double>& percentiles,
                                 std::vector<Metric>& metrics);
 
-/// Makes tables show times in `unit` (null: in a unit that fits each value), except times for which
-/// the user chose a unit.
+/// Makes tables show times in `unit` (null: in a unit that fits each value), except times that
+/// already have a unit (Metric::shown_in).
 void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics);
 
 void add_once(std::vector<std::string>& names, std::string_view name);
@@ -42,45 +42,45 @@ std::string suggestion_for(std::string_view name, const std::vector<Metric>& met
                            std::string_view otherwise);
 
 /// Returns why the metric `name` of kDerivedMetrics is missing in `metrics`; nullopt for any other
-/// name, or if it is not missing.
+/// name, or if the metric is not missing.
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics);
 
 /// Returns the names of the display units for `unit`: "ns, µs, ms, s, min"; may be empty.
 std::string units_for(Unit unit);
 
 /// Adds the percentiles of wall time that --percentiles, --metrics, a gate or --precision names.
-/// Does nothing without wall time. Refuses percentiles that need more runs than the user allows.
+/// Refuses percentiles that need more runs than the user allows.
 Result<void> add_percentiles(const CountingOptions& options, const GateOptions& gates,
                              const RunOptions& run, std::vector<Metric>& metrics);
 
 std::vector<OwnMetric> region_metrics();
 
 /// Moves the region's time to the front, if it is measured. With the default `selection`, also
-/// hides metrics of the whole run, and region_entries.
+/// hides built-in metrics, metrics of core kinds, and region_entries.
 void show_region(MetricSelection selection, std::vector<Metric>& metrics);
 
-/// Adds the metrics that --metrics announces (NAME[:UNIT]:higher|lower) and the metrics of --region
-/// to CountingOptions::scraped. Refuses two metrics with the same name.
+/// Adds to CountingOptions::scraped the metrics that --metrics announces (NAME[:UNIT]:higher|lower)
+/// and the metrics of --region. Refuses two metrics with the same name.
 Result<CountingOptions> add_announced_metrics(CountingOptions options);
 
-/// Adds a row for each of `reported`. Refuses a name that another metric has.
+/// Adds a row to `metrics` for each metric in `reported`. Refuses a name that another metric has.
 Result<void> add_reported(const std::vector<OwnMetric>& reported, std::vector<Metric>& metrics);
 
 struct FormulaDefinition {
   OwnMetric metric{};
   Expression expression{};
   bool is_by_user = true;
-  /// True: it is an error if the formula cannot be computed; false: the formula is then left out.
+  /// True: a formula that cannot be computed is an error; false: such a formula is left out.
   bool is_wanted = true;
-  bool uses_counting_times = false;  ///< true if times may be from counting runs, like the counts
+  bool uses_counting_times = false;  ///< true if the formula's times may be from counting runs
 };
 
-/// The formulas of a session, in the order of their rows, and the events that they need.
+/// Formulas in the order of their rows, and the events that they need.
 struct FormulaRequest {
   std::vector<FormulaDefinition> formulas{};
   std::vector<std::string> events{};      ///< events of wanted formulas, without duplicates
   std::vector<EventNames> event_pairs{};  ///< pairs of events of the same wanted formula
-  /// True if a wanted formula has another form, with events of older processors.
+  /// True if a wanted formula has another form, for older processors.
   bool has_older_form = false;
 };
 
@@ -89,9 +89,8 @@ bool is_built_in_formula(std::string_view name);
 /// Returns NAME of NAME:UNIT in --metrics; the whole text if it has no colon.
 std::string_view name_of_row(std::string_view text);
 
-/// Returns the formulas of --derive, and the built-in formulas that the options name or
-/// (MetricSelection::All) all built-in formulas. `older`: true for the forms with events of older
-/// processors.
+/// Returns the formulas of --derive, and the built-in formulas that options or formulas name or
+/// that `selection` includes. `older`: true for the forms with events of older processors.
 FormulaRequest request_formulas(const CountingOptions& options, const GateOptions& gates,
                                 MetricSelection selection, const CorePlan& cores,
                                 bool older = false);

@@ -54,7 +54,6 @@ std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
 }
 
 constexpr std::size_t kColors = 8;
-/// The largest number of runs that a distribution shows as points; more runs are shown as a shape.
 constexpr std::size_t kMaxSinglePoints = 150;
 
 struct DrawnMetric {
@@ -102,7 +101,7 @@ std::pair<double, double> whiskers(const std::vector<Sample>& samples,
   return ends;
 }
 
-/// Returns at most about `most` samples: the lowest and the highest of each group of neighbours.
+/// Returns about `most` samples at most: the lowest and the highest of each group of neighbours.
 std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
   if (all.size() <= most) return all;
   const std::size_t pairs = std::max<std::size_t>(most / 2, 1);
@@ -201,7 +200,6 @@ struct Line {
   std::optional<std::pair<double, double>> interval{};
 };
 
-/// Returns a confidence interval of the median from ranks; nullopt for too few values.
 std::optional<std::pair<double, double>> interval_of_median(const std::vector<double>& ascending,
                                                             double confidence) {
   const std::size_t count = ascending.size();
@@ -247,7 +245,6 @@ Axis make_axis(const std::vector<Line>& lines, View view) {
   return axis;
 }
 
-/// Draws the distribution, smoothed because the edges of bins are arbitrary.
 std::string draw_shape(const Line& line, const Axis& axis) {
   if (line.values.size() < kMinForShape) return "";
   const auto [low, high] = line.ends;
@@ -386,7 +383,6 @@ double Axis::percent(double value) const {
 }
 
 Axis linear_axis(double low, double high) {
-  // Values that are equal, or almost equal, are drawn in the middle.
   const double least_range = 1e-9 * std::max(std::fabs(low), std::fabs(high));
   if (high - low <= least_range) {
     const double room =
@@ -606,8 +602,9 @@ std::string MetricDrawings::attributes(std::size_t metric) {
     std::string runs = run_distances(kept);
     const auto [first, is_first] = run_distances_by_command_.try_emplace(c, runs);
     if (!is_first && runs == first->second) runs.clear();
-    // Command; median; whiskers, quartiles and median; distances between runs, empty if as in the
-    // first metric with this command; places of the runs; heights of the shape.
+    // Command; median; box: whiskers, quartiles and median; distances between runs, empty if they
+    // are the same as in the first metric of this command; positions of the values; heights of the
+    // shape.
     rows += fmt::format("{}{};{};{};{};{};{}", rows.empty() ? "" : "\n", c,
                         quantity(summary->median, all.metric), box, runs, places,
                         shape_digits(all, all.samples[c], room));

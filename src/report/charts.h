@@ -15,9 +15,6 @@
 #include <utility>
 #include <vector>
 
-// Drawings on HTML pages, as SVG. They are stretched to the width of the page, but their text keeps
-// its size.
-
 namespace lauka::report {
 
 inline constexpr std::size_t kSvgUnits = 1000;  ///< length of an axis in SVG units
@@ -54,8 +51,8 @@ Axis logarithmic_axis(double low, double high);
 /// True if `low` is positive and `high` is more than 50 times `low`.
 bool needs_logarithmic_axis(double low, double high);
 
-/// The label of a tick, with an optional second line `below`. `percent`: position of the tick in
-/// percent of the picture's width or height.
+/// The label of a tick. `percent`: position of the tick in percent of the picture's width or
+/// height.
 struct TickLabel {
   double percent = 0.0;
   std::string text;
@@ -65,8 +62,8 @@ struct TickLabel {
 /// Returns the position of `value` on an axis, from 0 to kSvgUnits.
 double svg_position(const Axis& axis, double value);
 
-/// Returns an SVG picture kSvgUnits units wide, which is stretched to the page's width. `height`:
-/// in pixels. `label`: text for screen readers; empty: they skip the picture.
+/// Returns an SVG picture kSvgUnits units wide, which is stretched to the available width.
+/// `height`: in pixels. `label`: text for screen readers; empty: they skip the picture.
 std::string stretched_svg(std::size_t height, std::string_view css_class, std::string_view label,
                           std::string_view content);
 std::string svg_path(std::string_view css_class, std::string_view path);
@@ -104,8 +101,8 @@ std::string html_text(std::string_view text);
 
 std::string color_class(std::size_t number);
 
-/// Returns the CSS classes of each command's colour. In a scan, commands with a larger value of the
-/// parameter have a stronger colour.
+/// Returns the CSS classes of each command's colour. In a scan, the strength of the colour shows
+/// the parameter's value.
 std::vector<std::string> command_classes(const Results& results);
 
 /// Returns a command's name, after a dot in its colour, as HTML. `classes`: the command's element
@@ -120,7 +117,8 @@ std::string_view ink_class(Ink ink);
 
 bool has_any_summary(const Results& results, std::size_t metric);
 
-/// The largest number of commands for which a page has a chart of deltas for every metric.
+/// The number of commands above which a session's page has a chart of deltas for the primary metric
+/// only.
 constexpr std::size_t kMaxCommandsWithDeltaCharts = 20;
 
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
@@ -146,8 +144,8 @@ class MetricDrawings {
   std::map<std::size_t, std::string> run_distances_by_command_{};
 };
 
-/// Writes a chart with a strip for each layout (--layouts) of each command: points for runs, and a
-/// line at the mean of all its runs. Writes nothing for a single layout or more than 200 strips.
+/// Writes a chart with a strip for each layout (--layouts) of each command, with runs as points and
+/// their mean as a line. Writes nothing for a single layout or more than 200 strips.
 void write_layout_chart(const Results& results, std::size_t metric, const Sink& sink);
 
 /// Writes a chart with each command's median, the median's interval, the distribution of the runs
@@ -158,8 +156,8 @@ void write_overview_chart(const Results& results, std::size_t metric, const Sink
 /// draw.
 std::string scan_chart(const Results& results, std::size_t metric);
 
-/// True if a single typed command was run with at least three values of a parameter, all of them
-/// numbers.
+/// True if a single typed command was run with at least three different values of a parameter, all
+/// of them numbers.
 bool is_scan(const Results& results);
 
 /// Returns two numbers for each command of a scan: the number of its colour, and the rank of its
@@ -172,7 +170,7 @@ std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results);
 std::string scan_headline(const Results& results, std::size_t metric);
 
 struct ChangeRow {
-  std::string name_html;  ///< name of the row as HTML
+  std::string name_html;
   std::string change_html;
   std::string_view css_class;
   stats::Change change;
@@ -180,11 +178,11 @@ struct ChangeRow {
       limit{};  ///< limit of a gate as a fraction: 0.05 for +5%; nullopt: no limit is drawn
 };
 
-/// Returns the row of a change. `html`: name of the row.
+/// Returns the row of a change. `html`: name of the row, as HTML.
 ChangeRow change_row(std::string html, const stats::Change& change, Better better);
 
-/// Returns a chart with a change and its interval in each row. Leaves out rows whose change is
-/// unknown, or whose change or bounds are infinite; empty if no row is left.
+/// Returns a chart with a row for each change. Leaves out rows whose change is unknown, or whose
+/// change or interval is infinite. Empty if no row is left.
 std::string change_chart(std::vector<ChangeRow> rows);
 
 std::string delta_chart(const Results& results, std::size_t metric);

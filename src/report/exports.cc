@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kLineEnd = "\r\n";
 
-/// True if a spreadsheet could take `text` for a formula: true for -1+2, false for -1.5.
+/// True if a spreadsheet could take `text` for a formula, such as -1+2, but not -1.5.
 bool is_formula(std::string_view text) {
   return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos &&
          !is_decimal(text, true);
@@ -264,8 +264,8 @@ std::string org_text(std::string_view text) {
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const std::size_t name = special.find(line[i]);
-    // Org takes / = + ~ for marks only before a word. Elsewhere they stay, so that paths are
-    // readable.
+    // Org takes / = + ~ for marks only at the beginning of a word. Elsewhere they stay as they are,
+    // so that paths are readable.
     const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
     const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
     if (name == special.npos || (is_mark && !is_opening))

@@ -10,15 +10,16 @@
 
 namespace lauka::report {
 
-/// Writes --export-csv: one row per command and metric, even for metrics that only --verbose shows.
-/// Values are in base units, which the column `unit` names. Unknown fields are empty.
+/// Writes --export-csv: one row per command and metric, including metrics that only --verbose
+/// shows. The values of a metric are in base units, which the column `unit` names. Unknown fields
+/// are empty.
 void write_summary_csv(const Report& report, const Sink& sink);
 
 /// Writes --export-runs (CSV): one row for each run in Recording::runs. Numbers of runs, rounds and
 /// passes begin at 1.
 void write_runs_csv(const Report& report, const Sink& sink);
 
-/// Writes --export-markdown for a pull request: the tables, the results in words, and the warnings.
+/// Writes --export-markdown for a pull request: tables, verdicts and warnings.
 void write_markdown(const Report& report, const Sink& sink);
 
 void write_asciidoc(const Report& report, const Sink& sink);
@@ -27,8 +28,7 @@ void write_orgmode(const Report& report, const Sink& sink);
 /// Writes --export-html: a self-contained page with the verdicts, charts and tables.
 void write_html(const Report& report, const Sink& sink);
 
-/// Writes --export-benchfmt in Go's benchmark format, with at most one line per run. Role, command
-/// and parameters are keys in the line's name.
+/// Writes --export-benchfmt: a line in Go's benchmark format for each run that has values.
 void write_benchfmt(const Report& report, const Sink& sink);
 
 using Exporter = void (*)(const Report&, const Sink&);

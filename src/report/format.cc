@@ -21,7 +21,7 @@ constexpr std::string_view kMinus = "−";
 constexpr std::string_view kNoNumber = "n/a";
 constexpr int kMaxDecimals = 12;
 
-/// A unit of `size` base units. Values from `limit` such units on get the next unit.
+/// A unit of `size` base units. Values of at least `limit` such units are shown in the next unit.
 struct Scale {
   double size;
   std::string_view suffix;
@@ -151,7 +151,6 @@ FixedDecimals fixed(double value, int decimals) {
   return result;
 }
 
-/// True if `shown` differs from `half_width` by at most a quarter of `half_width`.
 bool is_close(double shown, double half_width) {
   return std::fabs(shown - half_width) <= 0.25 * half_width;
 }
@@ -183,8 +182,8 @@ struct Estimate {
   bool is_significant() const { return low > neutral || high < neutral; }
   double bound_nearest_neutral() const { return low > neutral ? low : high; }
 
-  /// True if "± half()" describes both sides: the longer side is at most 5/3 of the shorter, and if
-  /// the value is significant, the half width does not reach the neutral value.
+  /// True if "± half()" describes both sides: the longer side is at most 5/3 of the shorter, and
+  /// the half width of a significant value does not reach the neutral value.
   bool is_symmetric() const {
     constexpr double most = 5.0 / 3.0;
     constexpr double rounding = 1e-10;
@@ -240,7 +239,7 @@ Estimate to_percent(double change, const stats::IntervalEnds& bounds) {
 
 std::optional<double> spread_of(const stats::Summary& summary) {
   if (!summary.stddev || !std::isfinite(*summary.stddev)) return std::nullopt;
-  // The deviation of very small numbers may have become 0 because it is too small for a double.
+  // The standard deviation of very small numbers may underflow to 0.
   const bool is_lost = *summary.stddev == 0.0 && summary.min != summary.max;
   return is_lost ? std::nullopt : summary.stddev;
 }
@@ -272,7 +271,7 @@ Notation notation_of(double value, std::optional<double> spread, const Metric& m
     return {.suffix =
                 std::string(is_plain ? base_of(metric.unit).suffix : metric.shown_in->suffix)};
   }
-  if (leading < noise / 100.0) leading = noise;  // the value's own digits are noise
+  if (leading < noise / 100.0) leading = noise;
   if (leading == 0.0)
     leading =
         metric.shown_in != nullptr ? metric.shown_in->in_base_units : base_of(metric.unit).size;

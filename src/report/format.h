@@ -44,8 +44,8 @@ std::string mean_text(double mean, std::optional<double> stddev, const Metric& m
 
 std::string range_text(const stats::Summary& summary, const Metric& metric);
 
-/// Formats a delta in percent with its interval: "−78.0% ± 0.5%", or "+37% (+19% … +73%)" if the
-/// interval is asymmetric. Returns "new" if Change::change is nullopt.
+/// Formats a delta in percent with its interval: "−78.0% ± 0.5%" or "+37% (+19% … +73%)". Returns
+/// "new" if Change::change is nullopt.
 std::string delta_text(const stats::Change& delta);
 
 /// Formats a delta without its interval: "−78.0%". Returns "new" if Change::change is nullopt.
@@ -54,7 +54,7 @@ std::string short_delta_text(const stats::Change& delta);
 /// Formats the interval of a delta: "+19% … +73%"; empty if it is unknown or infinite.
 std::string interval_text(const stats::Change& delta);
 
-/// A change and the ends of its interval as text. `low` and `high` are empty if the change has no
+/// A change and the ends of its interval, as text. `low` and `high` are empty if the change has no
 /// interval.
 struct ChangeTexts {
   std::string change;
@@ -62,7 +62,7 @@ struct ChangeTexts {
   std::string high{};
 };
 /// Formats a change. Adds decimals, up to 12, if an end of its interval would otherwise look equal
-/// to `other`, a fraction such as a gate's limit.
+/// to `other`. `other`: a fraction, such as the limit of a gate.
 ChangeTexts change_texts(const stats::Change& delta, double other);
 
 /// Formats `fraction` in percent with a sign: "+15.0%", "−0.02%". There is no sign if all digits
@@ -74,8 +74,8 @@ std::string rough_percent(double fraction);
 
 std::string signed_rough_percent(double fraction);
 
-/// Formats a ratio with its interval: "4.55 ± 0.04x", or "1.37x (1.19 … 1.73)" if the interval is
-/// asymmetric. `sign`: the "x", or empty.
+/// Formats a ratio with its interval: "4.55 ± 0.04x" or "1.37x (1.19 … 1.73)". `sign`: the "x", or
+/// empty.
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign = "");
 
 /// Formats `value` with the fewest significant digits that read back as the same double.

@@ -87,7 +87,7 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
 struct Columns {
   std::vector<const FunctionChanges*> sides{};
   std::vector<FunctionChanges>
-      listed{};  ///< owner of the elements of `sides` if nothing is compared
+      listed{};  ///< owner of the elements of `sides` if no commands are compared
   bool is_compared = true;
 };
 
@@ -271,7 +271,8 @@ class TableMaker {
       if (has_reference(i)) add_value(change.reference);
       add_value(change.candidate);
       if (columns_.is_compared) row.push_back(difference_cell(change, metric_));
-      // The change of the total sampled time may be smaller than its noise.
+      // Sampled differences are shown as shares of the reference, because the change of the total
+      // may be smaller than its noise.
       const FunctionChanges& side = *columns_.sides[i];
       const bool by_reference = columns_.is_compared && is_sampled(metric_);
       const double whole = by_reference ? side.reference : side.difference();

@@ -15,11 +15,11 @@ namespace lauka::report {
 /// +34.2M (+2.9%)". Empty if there is no such function.
 std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate);
 
-/// Returns function_lines for a failed gate; empty for another verdict.
+/// Returns function_lines for a failed gate; empty for another answer.
 std::string functions_of_failed_gate(const Results& results, const gate::Verdict& verdict);
 
-/// Returns lines about the functions of each candidate: function_lines of the first metric that
-/// changed. Leaves out lines that are already below a failed gate.
+/// Returns lines about the functions of each candidate, except lines that are already below a
+/// failed gate.
 std::string function_summary(const Results& results);
 
 struct FunctionSection {
@@ -30,12 +30,12 @@ struct FunctionSection {
 /// Returns the tables of --functions; empty without --functions or without functions.
 std::vector<FunctionSection> function_sections(const Results& results);
 
-/// Returns up to three lines with the functions of a suite that certainly changed, the largest
-/// changes (as a share of the reference's total) first.
+/// Returns up to three lines with the functions of a suite that certainly changed. The largest
+/// changes, as a share of the reference's total, come first.
 std::string largest_functions(const Report& suite);
 
-/// Returns why --functions has no table; empty without --functions. Must only be called if there is
-/// no table.
+/// Returns why --functions has no table; empty without --functions. Requires that there is no
+/// table.
 std::string why_no_functions(const Results& results);
 
 /// Returns the tables of --functions as text, or why there is no table; empty without --functions.

@@ -277,8 +277,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 )js";
 }
 
-/// Returns a message as HTML. Prevents line breaks inside an option, and between a number and its ±
-/// or ….
+/// Returns a message as HTML. Prevents line breaks inside an option, and next to ± and ….
 std::string message_html(std::string_view message) {
   const auto is_sign = [](std::string_view word) { return word == "±" || word == "…"; };
   std::string html;

@@ -90,12 +90,12 @@ int side_of(const stats::Change& change, const Condition& condition) {
   return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
 }
 
-/// Returns "+4.2%, at most +4.9%" if one end of the interval supports the answer; else both ends.
+/// Returns "+4.2%, at most +4.9%" if one end of the interval supports the answer.
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change) return "from 0 or values below it, so there is no percentage";
   const bool claims_above = (verdict.answer == gate::Answer::Fail) != verdict.condition.below;
-  // The bound may be of another test than `change`, and then on its wrong side.
+  // The bound may come from another test than `change`, and then lie on the wrong side of `change`.
   const bool fits = bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
   if (fits) {
     if (!change.bounds) change.bounds = stats::IntervalEnds{*bound, *bound};
@@ -129,8 +129,8 @@ std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, doubl
   return ": " + blind_spot(verdict.rounds, is_slowness, confidence);
 }
 
-/// True if the line must begin with the mean, because the mean alone decided or clearly differs
-/// from the typical round.
+/// True if the line must begin with the mean: the mean alone decided, or clearly differs from the
+/// typical round.
 bool is_about_mean(const gate::Verdict& verdict) {
   return verdict.delta.basis == stats::Basis::Typical &&
          (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_differs);
@@ -142,8 +142,7 @@ std::string more_rounds(double times) {
   return fmt::format("about {:.{}f} times as many rounds would decide", times, small ? 1 : 0);
 }
 
-/// Returns advice to gate on CPU time if its noise is clearly smaller than that of wall time; else
-/// empty.
+/// Returns advice to gate on CPU time if CPU time is clearly less noisy than wall time; else empty.
 std::string calmer_metric(const Results& results, const gate::Verdict& verdict) {
   if (results.session.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
     return "";
@@ -230,7 +229,6 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
                      is_failing ? claims.fail : claims.pass, grounds, advice);
 }
 
-/// Formats a precision: "±1.02%". Three digits show a slight excess over the wanted precision.
 std::string percent_text(double fraction) {
   const double percent = 100 * fraction;
   const double magnitude = percent > 0 ? std::floor(std::log10(percent)) : 0.0;
@@ -414,7 +412,8 @@ struct OutcomeWords {
   }
 };
 
-/// The words for a factor of the wall time. In `after`, {} stands for "instructions" or similar.
+/// The words for a factor of the wall time. In `after`, {} is replaced by a noun such as
+/// "instructions".
 struct PartWords {
   std::string_view column, before, less, more, after;
 };
@@ -554,7 +553,6 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   if (verdict.rounds == 0 || verdict.incomparable_command || !change.change) return cell;
   cell.verdict_reason = "limit " + limit_text(verdict.condition);
   cell.shorter_texts.front() += ", " + cell.verdict_reason;
-  // For other gates, the delta in the same row already shows the measured change.
   if (is_mean || verdict.condition.limit_value) {
     const Metric& metric = results.session.metrics[verdict.metric];
     cell.verdict_reason =
@@ -638,7 +636,7 @@ std::string precision_line(const Results& results) {
   const Precision& precision = *results.findings.precision;
   const std::string reached =
       precision.half_width ? percent_text(*precision.half_width) : "no interval";
-  // Six digits hide rounding errors: 100 * (0.0001 / 100) is not exactly 0.0001.
+  // Six digits hide rounding errors.
   const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted_half_width);
   const std::string start =
       fmt::format("precision of {}: {} after {}", metric_in_words(precision.metric), reached,

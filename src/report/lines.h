@@ -27,11 +27,11 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 /// Returns a line for each verdict, and below a failed gate the lines of functions_of_failed_gate.
 std::string gate_lines(const Results& results, bool color);
 
-/// Returns the last inconclusive verdict of `benchmarks` if they end with exit status 0 in spite of
-/// it; else null.
+/// Returns the last inconclusive verdict of `benchmarks` if the exit status is 0 in spite of it;
+/// else null.
 const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks);
 
-/// Text after the line of last_tolerated_verdict.
+/// Text that follows the line of last_tolerated_verdict.
 inline constexpr std::string_view kToleratedVerdictNote =
     " (exit status 0; --fail-if-inconclusive makes it 4)";
 
@@ -46,16 +46,16 @@ std::string gate_line(const Results& results, const gate::Verdict& verdict,
 /// --layouts.
 std::string layout_lines(const Results& results);
 
-/// Returns advice to use --layouts if a significant change of a time is so small that code
-/// placement may cause it; else empty.
+/// Returns advice to use --layouts, if a session without --layouts has a significant change of a
+/// time that is small enough to come from code placement; else empty.
 std::string placement_line(const Results& results);
 
 /// True if the delta of the first layout differs from the delta of all layouts in direction or
 /// significance.
 bool is_misled_by_one_layout(const MetricResult& row);
 
-/// Returns "more runs would not do, about 40 layouts would", or that even kMaxLayouts would not do
-/// if `layouts` is larger.
+/// Returns "more runs would not do, about 40 layouts would", or another text if `layouts` exceeds
+/// kMaxLayouts.
 std::string more_layouts_advice(std::size_t layouts);
 
 /// Returns a line with the precision that was reached; empty without --precision.
@@ -65,13 +65,12 @@ stats::Change to_change(const TunedChange& change);
 
 std::string tuning_line(const std::vector<TunedComparison>& compared);
 
-/// Returns lines with the time of the shell's start, which is subtracted; empty if it was not
-/// measured.
+/// Returns lines with the time that the shell takes to start; empty if it was not measured.
 std::string shell_lines(const Results& results);
 
 /// Returns lines for standard error on what ended a session early, with the last output of the run
-/// or hook that failed. `names`: the commands' names. `has_run`: false if no timed run has ended.
-/// `width`: width in cells to which messages are wrapped; 0: no limit.
+/// or hook that failed. `has_run`: false if no timed run has ended. `width`: width in cells to
+/// which messages are wrapped; 0: no limit.
 std::string early_end_lines(const Session& session, const std::vector<std::string>& names,
                             bool has_run, std::size_t width = 0);
 
@@ -97,18 +96,18 @@ struct WhyTable {
   std::vector<std::string> remarks{};
 };
 
-/// Returns a table with the explanations of several candidates; empty for a single candidate, or
-/// without counts.
+/// Returns a table with the explanations of several candidates; empty for a single candidate, or if
+/// neither instructions nor cycles were counted.
 WhyTable why_table(const Results& results);
 
-/// A warning in words. Texts have no full stop at the end.
 struct WarningText {
-  std::string_view kind;  ///< kind of warning as a word for programs: "first_run_slow"
+  std::string_view kind;  ///< kind of warning, as a word for programs: "first_run_slow"
   std::string text;
   std::string advice;
   std::string
-      text_for_all_commands{};    ///< `text` in a form that fits all commands with this warning
-  std::string command_numbers{};  ///< the command's numbers that `general` lacks; may be empty
+      text_for_all_commands{};  ///< form of `text` that fits all commands with the same warning
+  std::string
+      command_numbers{};  ///< numbers of the command that text_for_all_commands lacks; may be empty
   std::optional<std::size_t> command{};  ///< index of the command; nullopt: several commands, or
                                          ///< the session
 };
@@ -116,13 +115,12 @@ struct WarningText {
 /// Returns all warnings in words, in the order of Results::warnings.
 std::vector<WarningText> worded_warnings(const Results& results);
 
-/// A line with a warning or note. `general` is its text without the commands' names and numbers.
 struct WarningLine {
   std::string text;
   std::string text_without_names;
 };
 
-/// AsFound: the order of Results::warnings. ByWeight: warnings about comparisons come first.
+/// AsFound: the order of Results::warnings. ByWeight: warnings about deltas come first.
 enum class WarningOrder : unsigned char { AsFound, ByWeight };
 
 /// Returns the warnings that `style` shows. Commands with the same warning share a line.

@@ -20,8 +20,7 @@ namespace {
 
 constexpr std::size_t kScanHeight = 220;
 constexpr std::size_t kMinValues = 3;
-constexpr double kMinFit =
-    0.95;  // smallest share of the variance that a power law must explain to be shown
+constexpr double kMinFit = 0.95;  // smallest r² of a power law that is shown
 
 /// A command's value of the parameter (x), median (y) and quartiles (low, high).
 struct Point {
@@ -42,8 +41,8 @@ std::optional<double> parse_number(const std::string& text) {
   return number ? std::optional(*number) : std::nullopt;
 }
 
-/// Returns the parameter with the most values, among the parameters whose values are all numbers;
-/// nullopt if all of these have fewer than kMinValues.
+/// Returns the parameter with the most values among the parameters that have only numbers as
+/// values; nullopt if no such parameter has kMinValues values.
 std::optional<std::string> scanned(const Results& results) {
   std::optional<std::string> best;
   std::size_t most = kMinValues - 1;

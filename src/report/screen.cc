@@ -46,7 +46,7 @@ std::string_view why_no_interval(const Results& results, const Style& style) {
 }
 
 bool contradicts_means(const Results& results, std::size_t metric, std::size_t candidate) {
-  constexpr double seen = 0.0005;  // half of the last digit that most deltas have
+  constexpr double seen = 0.0005;
   const MetricResult* row = shown_row(results.commands[candidate], metric);
   if (row == nullptr || !row->delta) return false;
   const stats::Delta& delta = *row->delta;
@@ -151,7 +151,7 @@ bool has_zero(const Results& results, const Ranking& ranking) {
                              [](const stats::Summary* summary) { return summary->min == 0.0; });
 }
 
-/// True if all values of both commands are 0. A ratio of 1 stands for the values of a baseline.
+/// True if all values of both commands are 0. A baseline's values are taken as 0 if the ratio is 1.
 bool is_all_zeros(const Results& results, const Ranking& ranking) {
   const auto all = summaries_of(results, ranking);
   return !all.empty() && ranking.speed.ratio == 1.0 &&
@@ -212,8 +212,6 @@ std::vector<Ranking> rankings_by_one(const Results& results, std::vector<Ranking
   return rankings;
 }
 
-/// True if a gate on the ranking's command and metric passed or failed. Gates look at one side
-/// only, so they may need fewer runs than an interval.
 bool is_decided(const Results& results, const Ranking& ranking) {
   return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
     return verdict.candidate == ranking.command && verdict.metric == ranking.metric &&
@@ -578,8 +576,7 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
   }
   std::string text;
   for (std::size_t i = 0; i < bins.size(); ++i) {
-    const std::size_t least =
-        bins[i].count > 0 ? 1 : 0;  // a single run must be visible among thousands
+    const std::size_t least = bins[i].count > 0 ? 1 : 0;
     const std::string drawn = bar(std::max(least, bins[i].count * widest * 8 / most));
     text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], drawn, drawn.empty() ? "" : " ",
                         bins[i].count);

@@ -30,9 +30,9 @@ ScreenSections screen_sections(const Results& results, const Style& style, bool 
 /// The wall time in seconds below which a run may be mostly the start of its process.
 inline constexpr double kShortRunSeconds = 1e-3;
 
-/// Returns the shortest median wall time, in seconds and at most kShortRunSeconds, of commands that
-/// run for less than kShortRunSeconds on average. nullopt if there is no such command, commands run
-/// in a shell, or wall times are hidden.
+/// Returns the shortest median wall time, in seconds, of the commands whose mean wall time is below
+/// kShortRunSeconds. nullopt if there is no such command, commands run in a shell, or wall times
+/// are hidden.
 std::optional<double> shortest_median_seconds(const Results& results);
 
 std::string histograms(const Results& results, const Style& style);
@@ -41,7 +41,7 @@ std::string histograms(const Results& results, const Style& style);
 /// commands can be compared.
 std::string summary_lines(const Results& results, const Style& style);
 
-/// Explains the first delta that contradicts the means shown; with --verbose each such delta.
+/// Explains the first delta that contradicts the means shown; with --verbose, each such delta.
 std::string lines_about_means(const Results& results, const Style& style);
 
 /// Returns notes as lines for standard error, without duplicates. Lines are wrapped to `width`
@@ -85,16 +85,15 @@ struct Bin {
 };
 
 /// Divides `values` into at most `most` bins of equal width, if possible about 2 IQR / cbrt(n)
-/// (Freedman & Diaconis 1981). The first and the last bin are wider if values are far from the
-/// quartiles. `summary`: summary of the values.
+/// (Freedman & Diaconis 1981). The first and the last bin also hold values far from the quartiles.
+/// `summary`: summary of the values.
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t most);
 
 std::string histogram(const Results& results, std::size_t command, const Style& style);
 
-/// Returns the benchmarks in the order of the suite's table: as in the suite, or by
-/// value_of_primary_metric with
-/// --sort time.
+/// Returns the benchmarks in the order of the suite's table: as in the suite; with --sort time,
+/// benchmarks with the same primary metric are together, in the order of value_of_primary_metric.
 std::vector<const Results*> order_rows(const Report& suite);
 
 /// Returns "wall_time of 3 benchmarks"; without the metric if rows have different metrics.
@@ -103,18 +102,18 @@ std::string suite_title(const Report& suite);
 /// Returns the table of a suite: the rows of each benchmark, then a row for each geometric mean.
 Table suite_table(const Report& suite);
 
-/// Returns the changes in the suite's table, with the limits of their gates, for change_chart.
+/// Returns the changes in the suite's table as rows for change_chart.
 std::vector<ChangeRow> suite_changes(const Report& suite);
 
-/// Returns a line for each verdict, which begins with the benchmark's name. `all`: true: includes
-/// gates that pass.
+/// Returns a line for each verdict, which begins with the benchmark's name, and lines about the
+/// functions of failed gates. `all`: false: leaves out gates that pass.
 std::string suite_gate_lines(const Report& suite, bool all, bool color);
 
 /// Returns "3 gates: 1 fail, 2 pass (...)"; empty without gates.
 std::string gates_in_one_line(const Report& suite);
 
-/// Returns lines with the two most important warnings and the number of other warnings; with
-/// Style::verbose, all warnings.
+/// Returns lines with two warnings and the number of other warnings; with Style::verbose, all
+/// warnings.
 std::vector<std::string> screen_warnings(const Report& suite, const Style& style);
 
 /// Returns the warnings as lines. Benchmarks of a suite with the same warning share a line.

@@ -19,8 +19,8 @@ struct CodePoints {
 // From Unicode 14.0.0 (EastAsianWidth.txt, UnicodeData.txt), as in Python's unicodedata. Unassigned
 // code points are treated like their neighbours.
 
-/// Characters of no width, ascending: categories Mn, Me and Cf from U+0300 on, and the Hangul
-/// vowels and final consonants that join the previous syllable.
+/// Characters of no width, ascending: categories Mn, Me and Cf from U+0300 on, and U+1160 to
+/// U+11FF, the Hangul vowels and final consonants that join the previous syllable.
 constexpr auto kZeroWidth = std::to_array<CodePoints>(
     {{0x300, 0x36F},     {0x483, 0x489},     {0x591, 0x5BD},     {0x5BF, 0x5BF},
      {0x5C1, 0x5C2},     {0x5C4, 0x5C5},     {0x5C7, 0x5C7},     {0x600, 0x605},
@@ -102,7 +102,7 @@ constexpr auto kZeroWidth = std::to_array<CodePoints>(
      {0x1E2AE, 0x1E2AE}, {0x1E2EC, 0x1E2EF}, {0x1E8D0, 0x1E8D6}, {0x1E944, 0x1E94A},
      {0xE0001, 0xE01EF}});
 
-/// Characters of two cells, ascending: East Asian width W or F.
+/// Characters of two cells, ascending: East Asian width W or F, except characters of no width.
 constexpr auto kDoubleWidth = std::to_array<CodePoints>(
     {{0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23EC},
      {0x23F0, 0x23F0},   {0x23F3, 0x23F3},   {0x25FD, 0x25FE},   {0x2614, 0x2615},
@@ -128,7 +128,7 @@ constexpr auto kDoubleWidth = std::to_array<CodePoints>(
 
 constexpr auto kJoins = std::to_array<std::string_view>({"±", "…", "+-"});
 constexpr std::string_view kEllipsis = "…";
-constexpr std::string_view kCut = "~";  // in ASCII, replaces the … of a cut text
+constexpr std::string_view kCut = "~";  // replaces the … of a cut text in ASCII
 
 template <typename Ranges>
 bool is_in(const Ranges& ranges, char32_t code) {

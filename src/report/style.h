@@ -6,7 +6,6 @@
 
 namespace lauka::report {
 
-/// The style of text for people. Callers choose it, because they know the terminal.
 struct Style {
   bool color = false;
   std::size_t width = 0;  ///< preferred width of lines in cells; 0: no limit
@@ -35,10 +34,10 @@ std::string cut_middle(std::string_view text, std::size_t width);
 /// first are indented by two more cells than the first. Words that are too wide stay whole.
 std::string wrapped_to_cells(std::string_view text, std::size_t width);
 
-/// Returns `text` as a message on standard error, wrapped to `width` cells; 0: no limit.
+/// Returns `text` as a message for standard error, wrapped to `width` cells; 0: no limit.
 std::string wrapped_message(std::string_view text, std::size_t width);
 
-/// Returns `text` with lauka's own signs in ASCII, such as "+-" and "...". Other characters are
+/// Returns `text` with the signs that lauka uses, such as ± and …, in ASCII. Other characters are
 /// unchanged.
 std::string to_ascii(std::string_view text);
 

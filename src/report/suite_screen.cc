@@ -228,8 +228,8 @@ struct SharedLine {
   std::vector<std::string> names{};
 };
 
-/// Returns a line for each general text. The line names its benchmarks, or gives their number,
-/// unless it is about all benchmarks.
+/// Returns a line for each text_without_names. The line names its benchmarks, or gives their
+/// number, unless it is about all benchmarks.
 std::vector<std::string> with_names(const Report& suite,
                                     const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<SharedLine> all;

@@ -49,7 +49,6 @@ std::string shown(const Cell& cell, const TableColumn& column, OmittedPart less,
          (style.ascii ? to_ascii(line) : line);
 }
 
-/// Returns the width of a line. A column of width 0 has no gap.
 std::size_t line_width(const std::vector<std::size_t>& widths, std::size_t gap) {
   std::size_t total = 0;
   for (const std::size_t width : widths)
@@ -400,8 +399,8 @@ TableColumn bold_column(std::string heading, CellContent holds, Cut cut) {
 bool has_value(const Results& results, std::size_t metric) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
     const MetricResult* row = shown_row(command, metric);
-    return row != nullptr && (row->summary || row->quantile || row->only_mean ||
-                              row->largest_bound_of_runs);
+    return row != nullptr &&
+           (row->summary || row->quantile || row->only_mean || row->largest_bound_of_runs);
   });
 }
 
@@ -723,7 +722,6 @@ std::string scan_table(const Results& results, const Style& style) {
   });
   if (grid.rows.size() < 2) return "";
   const bool has_one = grid.columns.size() == 1;
-  // A compact table already has a row for each value of the parameter.
   if ((is_compact(results) || has_compact_table_first(results)) && has_one) return "";
   Table table{.columns = {bold_column(names.front(), CellContent::Text, Cut::Middle)},
               .steps = {kScanSteps.begin(), kScanSteps.end()}};

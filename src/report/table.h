@@ -11,9 +11,6 @@
 #include <string_view>
 #include <vector>
 
-// Tables of any content; their form in the terminal, HTML and markup languages; and the tables of
-// one session's results.
-
 namespace lauka::report {
 
 /// The parts that a table gives up in a narrow terminal, in this order.
@@ -42,8 +39,8 @@ struct TableStep {
   bool roomy = false;
 };
 
-/// The mark before a delta. Blank is as wide as a mark, so that deltas line up; BlankWhereRoomy is
-/// blank only next to the full text of a cell.
+/// The mark before a delta. Blank is as wide as a mark, so that deltas line up. BlankWhereRoomy is
+/// Blank before the full text of a cell, and None before a shorter text.
 enum class Mark : unsigned char { None, Better, Worse, Blank, BlankWhereRoomy };
 
 struct Cell {
@@ -55,16 +52,17 @@ struct Cell {
       shorter_texts{};  ///< texts for narrow terminals, see TableColumn::shortened_at
   std::optional<gate::Answer> answer{};
   std::string verdict_reason{};  ///< text that explains a verdict, such as its limit; may be empty
-  std::optional<double> sort_number{};  ///< number by whose absolute value a page can sort the rows
-  double bar = 0.0;  ///< length of a bar in a page's cell, as a fraction of the cell
+  std::optional<double>
+      sort_number{};  ///< number whose absolute value decides the order when a page sorts the rows
+  double bar = 0.0;   ///< length of a bar in a page's cell, as a fraction of the cell's width
 };
 
 /// The contents of a column's cells. They decide how cells are escaped and formatted.
 enum class CellContent : unsigned char {
-  Name,  ///< name of a benchmark; in bold ink, of a geometric mean
+  Name,  ///< name of a benchmark, or (in bold) of a geometric mean
   Code,
-  Text,    ///< text that may contain words from the user
-  Number,  ///< number, or other text without words from the user
+  Text,  ///< text that may contain words from the user
+  Number,
   Delta,
   Verdict,
   Markup  ///< text that is already in the table's markup language
@@ -76,8 +74,8 @@ struct TableColumn {
   Cell heading{};
   CellContent cell_content = CellContent::Number;
   bool is_left_aligned = false;
-  std::vector<OmittedPart> shortened_at{};  ///< values of TableStep::last_omitted_part at which
-                                            ///< cells change to their next shorter text
+  std::vector<OmittedPart> shortened_at{};      ///< values of TableStep::last_omitted_part at which
+                                                ///< cells change to their next shorter text
   OmittedPart dropped_at = OmittedPart::Never;  ///< value of TableStep::last_omitted_part from
                                                 ///< which on the column is left out
   Cut cut = Cut::Nothing;
@@ -119,7 +117,7 @@ std::string terminal_text_with_note(const Table& table, const Style& style);
 
 std::string dim_note(std::string_view note, const Style& style);
 
-/// A markup language for text files that people read. Functions return text in that language.
+/// A markup language for text files that people read. The functions return text in this language.
 struct Markup {
   std::string (*text)(std::string_view text);
   std::string (*format_user_text)(std::string_view text);  ///< formats text from the user in a cell
@@ -145,7 +143,7 @@ std::string verdict_html(const Cell& verdict);
 
 std::string markdown_code_cell(std::string_view text);
 
-/// Returns the cell of a delta. Only a relevant delta has a mark and a colour.
+/// Returns the cell of a delta. Only a delta with Change::is_relevant() has a mark or a colour.
 Cell delta_cell(const stats::Change& delta, Better better);
 
 std::vector<std::string> parameter_names(const Results& results);
@@ -156,11 +154,10 @@ std::string parameters_text(const Command& command);
 
 bool has_deltas_of(const Results& results, std::size_t metric);
 
-/// True if all commands come from a single typed command.
 bool has_single_typed_command(const Results& results);
 
-/// True if a table with a row for each command replaces the tables of single commands: as --table
-/// says, or by default with five or more commands.
+/// True if a table with a row for each command replaces the tables of single commands: by --table,
+/// or by default with five or more commands.
 bool is_compact(const Results& results);
 
 /// True if a table with a row for each command precedes the tables of single commands: by default
@@ -170,8 +167,8 @@ bool has_compact_table_first(const Results& results);
 /// Returns a metric's results; null if the command has no values or no such row.
 const MetricResult* shown_row(const CommandResult& command, std::size_t metric);
 
-/// Returns the commands in the order of the tables: as typed, or by value_of_primary_metric with
-/// --sort time.
+/// Returns the commands in the order of the tables: as in the session, or by
+/// value_of_primary_metric with --sort time.
 std::vector<std::size_t> commands_in_table_order(const Results& results);
 
 /// Returns a command's value of the primary metric, by which --sort time sorts; infinite if
@@ -190,13 +187,13 @@ bool is_all_zero(const Results& results, std::size_t metric);
 /// Returns the metrics that get a compact table: usually the primary metric only.
 std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);
 
-/// Returns a metric's name and note: "cycles (user)".
+/// Returns a metric's name and suffix: "cycles (user)".
 std::string metric_title(const Metric& metric);
 
 std::string compact_title(const Results& results, std::size_t metric);
 
-/// Returns a table with a row for each metric of a command. `for_page`: true: important columns
-/// come first, for narrow screens.
+/// Returns a table with a row for each shown metric of a command. `for_page`: true: important
+/// columns come first, for narrow screens.
 Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page = false);
 
 Table markup_table(const Results& results, const Markup& markup);
@@ -209,15 +206,15 @@ Table compact_table(const Results& results, std::size_t metric);
 std::optional<Table> matrix_table(const Results& results, std::size_t metric);
 
 /// Returns a table of wall times with a row for each value of the only parameter, and a column for
-/// each typed command. Empty if there is no such parameter with several values, or if a compact
-/// table already has a row for each value.
+/// each typed command. Empty if there is no such table, or if a compact table already has a row for
+/// each value.
 std::string scan_table(const Results& results, const Style& style);
 
-/// Returns a table of metrics in rows, with the values and deltas of all commands in columns.
-/// `every_row`: true: includes metrics that are Shown::Verbose.
+/// Returns a table of metrics in rows, with the commands' values and the candidates' deltas in
+/// columns. `every_row`: true: includes metrics that are Shown::Verbose.
 Table metrics_table(const Results& results, bool every_row);
 
-/// Returns the deltas of all shown metrics and commands as an HTML table; empty without deltas.
+/// Returns a table of the deltas of all shown metrics and commands as HTML; empty without deltas.
 std::string differences_html(const Results& results);
 
 }  // namespace lauka::report

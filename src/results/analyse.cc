@@ -76,8 +76,8 @@ MetricResult make_result(std::size_t place, const Metric& metric, double tail, c
   return result;
 }
 
-/// True if the event has zero_is_doubtful, and all values are 0 although instructions of the
-/// command were counted.
+/// True if the metric's event has zero_is_doubtful, and all values are 0 although instructions were
+/// counted.
 bool is_doubtful(const Metric& metric, const Recording& session, const CommandResult& command,
                  const std::vector<double>& values) {
   if (!metric.event || !session.setting.events.events.at(*metric.event).zero_is_doubtful)
@@ -226,7 +226,7 @@ std::optional<Ranking> ranking_by(const Results& results, std::size_t command, s
   return Ranking{command, metric, *speed, delta->is_significant()};
 }
 
-/// True if the user or the program added the metric, for example as a formula.
+/// True if the user or the measured program added the metric.
 bool is_own(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && !metric.is_part && !metric.percentile &&
          built_in_metric(metric.name) == nullptr && !is_built_in_formula(metric.name);
@@ -545,8 +545,8 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
           tuned_change(stats::width_change(rounds(untuned, c), rounds(tuned, c), paired, tails));
     else if (commands == 1 || plan.reference.baseline)
       comparison.interval_width_change =
-          comparison.stddev_change;  // the width of the mean's interval has the same change
-                                     // if the numbers of runs are equal
+          comparison.stddev_change;  // for equal numbers of runs, the change of the width of the
+                                     // mean's interval
   }
   return all;
 }

@@ -14,11 +14,11 @@ namespace lauka {
 
 namespace {
 
-// Times and counts are of different runs, so no run has all factors. Two factors are computed from
-// the logarithms of other deltas: utilisation = cpu_time - wall_time, and clock = instructions -
-// ipc - cpu_time. So the product of all factors is the ratio of wall times. The clock's interval is
-// for independent estimates (Zou & Donner 2008); the utilisation's interval is from the quotient
-// within runs.
+// Times and counts may be of different runs, so that no run has all factors. The last factors are
+// computed from the logarithms of other deltas: utilisation = cpu_time - wall_time, and clock =
+// instructions - ipc - cpu_time (without instructions, cycles - cpu_time). So all factors together
+// give the ratio of wall times. The clock's interval is for independent estimates (Zou & Donner
+// 2008).
 
 struct LogChange {
   double value = 0.0;
@@ -51,8 +51,8 @@ LogChange difference(const LogChange& a, const LogChange& b) {
   return result;
 }
 
-/// Returns a delta's logarithm; nullopt if unknown, or for counts of a region, which do not explain
-/// the time of whole runs.
+/// Returns the logarithm of 1 + delta; nullopt if unknown, or for counts of a region, which do not
+/// explain the time of whole runs.
 std::optional<LogChange> delta_of_row(const Results& results, std::size_t command, Role role) {
   const MetricResult* row = row_of(results, command, role);
   if (row == nullptr || !row->delta || results.session.metrics[row->metric].of_region)

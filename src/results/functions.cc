@@ -96,7 +96,8 @@ std::optional<MeanError> error_of_mean(const Side& side, std::string_view functi
                    side.rounds};
 }
 
-/// Sets half_width of `change`, and returns the p value of the difference; 1 if unknown.
+/// Returns the p value of the difference, and sets half_width of `change`. Returns 1 and sets
+/// nothing if the errors are unknown or 0.
 double test(const Side& reference, const Side& candidate, double confidence,
             FunctionChange& change) {
   const auto first = error_of_mean(reference, change.name);
@@ -121,7 +122,7 @@ std::set<std::string_view> names_of(const Side& reference, const Side& candidate
   return names;
 }
 
-/// Compares two sides. `by_samples`: values are sampled, so that equal values prove nothing.
+/// `by_samples`: values are sampled, so that equal values prove nothing.
 FunctionChanges compare(const Side& reference, const Side& candidate, double confidence,
                         bool by_samples) {
   FunctionChanges changes;

@@ -14,8 +14,7 @@ namespace lauka {
 struct Results;
 
 enum class Certainty : unsigned char {
-  /// Each side has the same value in all rounds, of which there are at least two; never for sampled
-  /// time.
+  /// Each side has the same value in all its rounds (at least two); never for sampled time.
   Exact,
   Significant,  ///< values may vary; the sides differ significantly
   Unproven,     ///< values may vary; the sides may be equal
@@ -37,7 +36,7 @@ struct FunctionChange {
 };
 
 /// A metric of a candidate and its reference, by function. From list_functions: a metric of any
-/// command (`candidate`), compared with 0.
+/// command (in `candidate`), compared with 0.
 struct FunctionChanges {
   std::size_t metric = 0;
   std::size_t candidate = 0;
@@ -45,7 +44,7 @@ struct FunctionChanges {
   double total = 0.0;
   std::size_t rounds = 0;
   /// Functions with a mean other than 0 on at least one side: first the sure differences (is_sure),
-  /// then the others. Larger differences come first in each part.
+  /// then the unsure differences. Larger differences come first in each part.
   std::vector<FunctionChange> functions{};
 
   double difference() const { return total - reference; }
@@ -74,7 +73,7 @@ inline bool is_sampled(const Metric& metric) {
 /// Returns the indices of the metrics that at least one command has by function.
 std::vector<std::size_t> function_metrics(const Results& results);
 
-/// True if the verdict is about sampled time, of which neither command has a sample.
+/// True if the verdict is about sampled time, and neither command has a sample.
 bool lacks_samples(const Recording& session, const gate::Verdict& verdict);
 
 }  // namespace lauka

@@ -29,7 +29,8 @@ namespace lauka {
 struct SlowFirstRun {
   stats::FirstRun first_run_times;
   std::uint64_t warmup = 0;  ///< number of warm-up runs before the first timed run; 0 if unknown
-  /// True if the first run is the only run known to have read from the disk.
+  /// True if the metric block_reads or the metric major_faults is known to be above 0 in the first
+  /// run only.
   bool alone_read_disk = false;
 };
 
@@ -38,14 +39,13 @@ struct ManyOutliers {
   std::size_t runs = 0;
 };
 
-/// The reason for few runs: a limit (--runs, --min-runs or --max-runs), or that the session was cut
-/// short (Ended).
+/// The option that a warning about few runs advises to raise; Ended if the session was cut short.
 enum class FewBecause : unsigned char { Runs, MinRuns, MaxRuns, Ended };
 
 struct FewRuns {
   std::size_t runs = 0;
   /// True: `runs` is the smallest number of rounds of an undecided gate. False: `runs` is the
-  /// smallest number of runs of a delta.
+  /// smallest number of runs on a side of a wall time delta.
   bool is_about_gate = false;
   FewBecause because = FewBecause::MinRuns;
 };
@@ -53,27 +53,26 @@ struct FewRuns {
 /// Finding: commands were run one after the other, so deltas do not compare runs of the same round.
 struct NotInterleaved {
   bool has_gates = false;
-  /// True if --setup or --cleanup caused the order; false if the user chose it.
+  /// True if --setup or --cleanup caused the order.
   bool for_hooks = false;
 };
 
-/// A property that differs between two sessions. `then`: value in the baseline or joined session of
-/// the finding. `now`: value in this session or in the reference's joined session.
+/// A property that differs between two sessions.
 struct Difference {
   std::string_view what;
-  std::string then;
-  std::string now;
+  std::string then;  ///< value in the baseline or joined session
+  std::string now;   ///< value in this session or, for a joined session, in the reference's session
 };
 
-/// Finding: deltas compare runs of different sessions. `is_joined`: joined sessions; else a
-/// baseline.
+/// Finding: deltas compare runs of different sessions. `is_joined`: true for joined sessions, false
+/// for a baseline.
 struct SeparateSessions {
   bool has_gates = false;
   bool is_joined = false;
 };
 
 /// Finding: the baseline or a joined session names no machine, or was measured under other
-/// conditions, such as another machine or version of lauka.
+/// conditions.
 struct OtherConditions {
   bool names_machine = true;
   std::string file{};  ///< file of the joined session; empty for the baseline
@@ -88,11 +87,11 @@ struct CoarseClock {
 /// Finding: CPU time is so short that its split into user and system time may be random.
 struct UncertainSplit {
   double median_cpu_seconds = 0.0;
-  double tick_seconds = 0.0;  ///< scheduler's tick; an assumed value if unknown
+  double tick_seconds = 0.0;  ///< tick of the kernel; an assumed value if unknown
 };
 
-/// Finding: `below` of `runs` timed runs took no longer than the shell alone, so that a time became
-/// 0.
+/// Finding: `below` of `all_timed_runs` timed runs took less time than starting the shell alone, in
+/// wall or CPU time. This time counts as 0.
 struct BelowShell {
   std::size_t all_timed_runs = 0;
   std::size_t below = 0;
@@ -112,8 +111,8 @@ struct OtherCores {
   std::vector<Cycles> cycles{};
 };
 
-/// Finding: `runs` of `all_runs` runs have a smaller `metric` (share of the fastest kind of core)
-/// than `least`.
+/// Finding: in `runs` of `all_runs` runs, `metric` (the share of the fastest kind of core) was
+/// below `least`.
 struct LowShare {
   std::string metric;
   double least = 0.0;  ///< --min-p-share as a fraction
@@ -122,14 +121,14 @@ struct LowShare {
 };
 
 struct LowCoverage {
-  double median = 0.0;  ///< median fraction of the command's instructions that were counted
+  double median = 0.0;  ///< median over runs of the fraction of instructions that was counted
 };
 
 struct MeanDiffers {
   std::string metric;
   stats::Delta delta;
   bool has_tail =
-      false;  ///< true if outliers above the other runs are known to raise the mean of one side
+      false;  ///< true if the command with the raised mean is known to have high outliers
 };
 
 /// Finding: neighbouring rounds resemble each other, which widens the interval of one or more
@@ -138,8 +137,8 @@ struct AlikeRounds {
   std::string metric;
   /// Factor by which the interval is wider; the largest factor if there are several deltas.
   double widening = 1.0;
-  /// True: the runs of Warning::command alone resemble each other. False: both commands' or neither
-  /// command's runs do, or the cause is unknown.
+  /// True if neighbouring runs of Warning::command resemble each other, and the other command's
+  /// runs are not known to do so.
   bool is_of_one_command = false;
 };
 
@@ -162,7 +161,7 @@ struct Throttled {
                           ///< waited longest
 };
 
-/// Finding: the command probably had to wait for a CPU. All medians are over the command's runs.
+/// Finding: the command probably had to wait for a CPU.
 struct BusyMachine {
   double median_wall_seconds = 0.0;
   double median_cpu_seconds = 0.0;
@@ -173,7 +172,7 @@ struct SamePrograms {
   std::string reference;
 };
 
-/// Finding: `runs` of `of` runs left processes that ran on. Each of these runs left `fewest` to
+/// Finding: processes outlived `runs` of `examined_runs` runs. Each of these runs had `fewest` to
 /// `most` such processes.
 struct OutlivedRuns {
   std::size_t runs = 0;
@@ -192,20 +191,20 @@ using WarningFacts =
 
 struct Warning {
   WarningFacts finding;
-  /// Index of the command that the finding is about; nullopt: the finding is about several
-  /// commands, or about the session.
+  /// Index of the command that the finding is about; nullopt if the finding is about several
+  /// commands, an event or the session.
   std::optional<std::size_t> command{};
   Shown shown = Shown::Always;
 };
 
 /// A factor of the wall time, which is Instructions / InstructionsPerCycle / Clock / Utilisation.
-/// The other parts replace factors that are unknown or cannot be combined.
+/// The other kinds replace factors that are unknown or cannot be combined.
 enum class WallFactorKind : unsigned char {
   Instructions,
   InstructionsPerCycle,
   Cycles,  ///< replaces Instructions / InstructionsPerCycle
   Clock,   ///< cycles / CPU time, a divisor
-  /// Replaces Clock if the cycles may be of another part of the run than the CPU time.
+  /// Replaces Clock if cycles and CPU time may cover different parts of a run.
   CpuTimePerCycle,
   CpuTimePerInstruction,
   CpuTime,
@@ -216,7 +215,7 @@ struct WallFactor {
   WallFactorKind part = WallFactorKind::CpuTime;
   /// Change of the factor: the candidate's factor divided by the reference's, minus 1.
   stats::Change change{};
-  /// Median of the factor over the reference's runs; nullopt if unknown, or for other parts than
+  /// Median of the factor over the reference's runs; nullopt if unknown, or for kinds other than
   /// Clock and Utilisation.
   std::optional<double> reference_median{};
   std::optional<double> candidate_median{};
@@ -225,18 +224,18 @@ struct WallFactor {
   double log_of_wall_time() const;
 };
 
-/// The explanation of a candidate's wall time by factors. Their log_of_wall_time() add up to the
+/// The factors of a candidate's wall time. The sum of the factors' log_of_wall_time() is the
 /// logarithm of the candidate's wall time divided by the reference's.
 struct WallTimeExplanation {
   std::size_t command = 0;
   std::vector<WallFactor> factors{};
-  /// True if the change of instructions is unknown, so that no factor is about instructions.
+  /// True if the change of instructions is unknown.
   bool lacks_instructions = false;
   /// True if the change of cycles is unknown, or cycles and instructions were counted at different
   /// privilege levels.
   bool leaves_out_cycles = false;
   bool is_simulated = false;
-  /// Privilege levels of the counts; times always include user space and kernel.
+  /// Privilege levels of the counts that the factors use; UserAndKernel if there are no counts.
   CountedLevels levels = CountedLevels::UserAndKernel;
   /// True if cycles were left out because they and instructions were counted at different privilege
   /// levels.
@@ -257,17 +256,18 @@ struct LayoutResult {
 
 struct MetricResult {
   std::size_t metric = 0;
-  /// Number of runs with a value; with `at_most` or `only_mean`, number of all timed runs.
+  /// Number of runs with a value; with `largest_bound_of_runs` or `only_mean`, number of all timed
+  /// runs.
   std::size_t runs = 0;
-  /// Summary of the values; nullopt for a percentile, or without usable values.
+  /// Summary of the values; nullopt for a percentile, or if there are no usable values.
   std::optional<stats::Summary> summary{};
   bool is_probably_uncounted =
       false;  ///< true: the value is 0 in every run, and was probably not counted
-  /// Value of a percentile; nullopt for other metrics, or with too few usable runs.
+  /// Estimate of a percentile; nullopt for other metrics, or if there are too few usable runs.
   std::optional<stats::QuantileEstimate> quantile{};
   /// Number of runs that the percentile needs; 0 for other metrics, or if unknown.
   std::size_t runs_for_percentile = 0;
-  std::optional<double> only_mean{};  ///< mean if the runs' values are unknown; else nullopt
+  std::optional<double> only_mean{};  ///< mean from a file without the runs' values; else nullopt
   /// Upper bound of all values if some values are known only as upper bounds; else nullopt.
   std::optional<double> largest_bound_of_runs{};
   std::optional<stats::Delta>
@@ -290,8 +290,8 @@ struct CommandResult {
   std::vector<MetricResult> rows{};
 };
 
-/// A candidate's comparison in one line: by the primary metric or, if only a gated or user-defined
-/// metric differs, by that metric.
+/// A comparison of a candidate in one line. `metric` is the primary metric or, if that metric does
+/// not differ significantly, a gated or added metric that clearly differs.
 struct Ranking {
   std::size_t command = 0;
   std::size_t metric = 0;
@@ -338,12 +338,12 @@ inline const MetricResult* row_of(const Results& results, std::size_t command, R
   return row_of(results.commands[command], find_metric(results.session.metrics, role));
 }
 
-/// Returns a metric's results of the reference of `command`, in this session or in the baseline.
-/// Results of a baseline are computed from its runs alone.
+/// Returns the results of the reference of `command` for a metric, in this session or in the
+/// baseline.
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric);
 
 struct Geomean {
-  std::size_t candidate_place = 0;  ///< index among its benchmark's candidates
+  std::size_t candidate_place = 0;  ///< index among each benchmark's candidates
   std::string candidate{};  ///< name of the candidate; empty if it differs between benchmarks
   std::size_t benchmarks = 0;
   std::string metric{};
@@ -366,12 +366,13 @@ struct Report {
 /// Returns the indices of the commands that are compared with the reference.
 std::vector<std::size_t> find_candidates(const Results& results);
 
-/// Returns the metrics of a candidate's rows in a suite (indices into Recording::metrics): the
-/// metrics of its gates, else the primary metric (nullopt if the benchmark has none).
+/// Returns the metrics by which the summary of a suite compares a candidate, as indices into
+/// Recording::metrics: the metrics of its gates, else the primary metric (nullopt if the benchmark
+/// has no primary metric).
 std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
                                                       std::size_t candidate);
 
-/// Makes a report; of a suite, with geometric means. A geometric mean leaves out benchmarks whose
+/// Makes a report; for a suite, with geometric means. A geometric mean leaves out benchmarks whose
 /// candidate has no delta of the metric, or a delta of -100%.
 Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk);
 
@@ -395,7 +396,7 @@ Results analyse(Recording session, gate::Findings findings);
 Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
                 const TimerResolutions& timers = {}, Circumstances circumstances = {});
 
-/// Explains each candidate that has changes of wall and CPU time.
+/// Explains the wall time of each candidate whose changes of wall and CPU time are known.
 std::vector<WallTimeExplanation> make_explanations(const Results& results);
 
 /// Returns the logarithm of the metric's ratio `of` / `to` between two commands, within rounds if
@@ -405,7 +406,7 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
 
 /// Judges the gates of a session in a single look, which is valid only if the number of runs did
 /// not depend on the gates. `gates_of_job`: number of decisions that share the rate of false fails;
-/// the session's own number if that is larger.
+/// at least the session's own decisions are counted.
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job = 0);
 
@@ -424,13 +425,12 @@ int exit_status_of(const Session& session, const std::vector<gate::Verdict>& ver
 struct FirstRunFacts {
   std::uint64_t warmup = 0;
   bool alone_read_disk = false;
-  /// Upper bound of the probability that a command's first run, or every command's first run, is
-  /// the slowest at random; may exceed 1.
+  /// Estimated probability that noise alone makes a command's first run the slowest; may exceed 1.
   double chance_of_slowest = 1.0;
 };
 
-/// Finds a slow first run and other unsteadiness in the wall times of `command` (`series`, in the
-/// order run). Returns at most one warning for each.
+/// Checks the wall times of `command` (`series`, in the order run). Returns at most one warning
+/// about a slow first run, and at most one about other unsteadiness.
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
                                         const FirstRunFacts& first);
 
@@ -438,29 +438,31 @@ std::vector<Warning> warnings_of_series(std::size_t command, std::span<const dou
 std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
                                                std::span<const Series> series);
 
-/// Returns a finding if `delta` was widened, and the rounds of `samples` resemble each other
-/// clearly more than random rounds; else nullopt. `tests`: number of such tests, which share the
-/// rate of false alarms.
+/// Returns a finding if the interval of `delta` was widened, and the rounds of `samples` clearly
+/// resemble each other; else nullopt. `tests`: number of such tests, which share the rate of false
+/// alarms.
 std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::Delta& delta,
                                              const Comparison& samples, std::size_t tests);
 
-/// Returns the command whose runs alone resemble each other, `candidate` or `reference`; nullopt if
-/// both or neither do. `reference` is nullopt if it is in a baseline.
+/// Returns `candidate` or `reference` if only this command's runs clearly resemble their
+/// neighbours; else nullopt. `reference` is nullopt if it is in a baseline, and then counts as not
+/// resembling.
 std::optional<std::size_t> find_resembling_command(std::span<const Series> series,
                                                    std::size_t candidate,
                                                    std::optional<std::size_t> reference);
 
-/// True if the command that moves the mean's change away from the delta has outliers as its largest
-/// values: the candidate if the mean's change is larger, else the reference. The candidate's row of
-/// `metric` must have a delta with a mean. False if unknown, or for a reference in a baseline.
+/// True if high outliers may explain why the change of the mean differs from the delta. They are
+/// looked for in the candidate if the mean's change is larger, else in the reference. The
+/// candidate's row of `metric` must have a delta with a mean. False if unknown, or for a reference
+/// in a baseline.
 bool mean_has_tail(const Results& results, std::size_t metric, std::size_t candidate);
 
-/// Returns a finding if counting slowed the command by more than 5%, with confidence; else nullopt.
-/// `timed` and `counting` are wall times in the order run.
+/// Returns a finding if counting slowed the command by clearly more than 5%; else nullopt. `timed`
+/// and `counting` are wall times in the order run.
 std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed,
                                                    std::span<const double> counting);
 
-/// Returns warnings that are not about unsteady wall times, such as a coarse clock or few runs.
+/// Returns warnings about a session or a whole command, such as few runs or a coarse clock.
 /// `results` must have its rows, rankings and verdicts.
 std::vector<Warning> warnings_of_results(const Results& results);
 

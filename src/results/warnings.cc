@@ -19,14 +19,13 @@ namespace {
 constexpr double kStepsThatAreEnough = 100.0;
 constexpr double kTicksThatAreEnough = 10.0;
 constexpr double kSharesAreEqual = 0.05;
-/// The fewest severe outliers that cause a warning. A single one among ten runs is more than 5%,
-/// but may be random.
+/// The fewest severe outliers that cause a warning.
 constexpr std::size_t kMinOutliers = 2;
 constexpr std::size_t kMinForOutliers = 10;
 // The tick of a kernel with 250 Hz, used if the tick is unknown.
 constexpr std::chrono::nanoseconds kAssumedTick = std::chrono::milliseconds(4);
 
-/// The largest probability that noise alone passes a single test for a warning.
+/// The accepted rate of false alarms of a test.
 constexpr double kFalseAlarms = 0.01;
 
 // The smallest coverage without a warning.
@@ -41,8 +40,8 @@ std::optional<double> median_of(const Results& results, std::size_t command, Rol
   return median_of(row_of(results, command, role));
 }
 
-/// True if candidate and reference are the same program. False for commands with different --setup,
-/// which may have built different versions.
+/// True if candidate and reference are known to be the same program. Commands of one session with
+/// different --setup count as different programs, because --setup may build them.
 bool is_same_program(const Results& results, std::size_t candidate) {
   const Command& ours = results.session.commands[candidate];
   const Command& theirs = results.reference_of(candidate);
@@ -139,9 +138,9 @@ QuotaWait worst_throttling(const Results& results) {
   return worst;
 }
 
-/// Returns a finding if the command probably had to wait for a CPU. A program that sleeps or reads
-/// gives up its CPU more often than it is preempted, or waits longer than kMaxSliceSeconds per
-/// preemption.
+/// Returns a finding if the command probably had to wait for a CPU. Programs that sleep or read are
+/// left out: they usually give up their CPU more often than they are preempted, or wait longer than
+/// kMaxSliceSeconds per preemption.
 std::optional<BusyMachine> busy_machine(const Results& results, std::size_t command) {
   const auto wall = median_of(results, command, Role::WallTime);
   const auto cpu = median_of(results, command, Role::CpuTime);
@@ -176,7 +175,6 @@ bool is_wait_of_quota(const QuotaWait& throttling, const BusyMachine& busy, std:
   return to_seconds(throttling.waited_ns) >= waited / 2.0;
 }
 
-/// True if the drift is more than half of the interquartile range.
 bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> series) {
   const std::vector<double> ascending = stats::sorted(series);
   const double spread = stats::quantile(ascending, 0.75) - stats::quantile(ascending, 0.25);
@@ -219,8 +217,6 @@ void add_limits(const Machine& then, const Machine& now, const Compare& compare)
   compare("memory limit", memory(then), memory(now));
 }
 
-/// Adds a warning if the machine is unknown or conditions differ. Conditions that are unknown on
-/// one side are not compared.
 void add_if_foreign(bool names_machine, const Circumstances& then, const Circumstances& now,
                     const std::string& file, std::vector<Warning>& warnings) {
   OtherConditions found{names_machine, file};
@@ -318,7 +314,7 @@ std::vector<Warning> warnings_of_series(std::size_t command, std::span<const dou
   const bool slow_first =
       first && first->slow && (facts.alone_read_disk || facts.chance_of_slowest <= kFalseAlarms);
   const auto unsteady = find_unsteadiness(slow_first ? series.subspan(1) : series);
-  // After a warm-up, and among many outliers, a slow first run is probably one of the outliers.
+  // After a warm-up, a slow first run among many outliers is probably one of them.
   const bool is_one_of_many =
       facts.warmup > 0 && unsteady && std::holds_alternative<ManyOutliers>(*unsteady);
   std::vector<Warning> warnings;
@@ -330,8 +326,8 @@ std::vector<Warning> warnings_of_series(std::size_t command, std::span<const dou
 
 std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
                                                std::span<const Series> series) {
-  // One command's first run may well be its slowest at random; for several commands together, this
-  // is improbable.
+  // One command's first run may be its slowest at random, but hardly the first runs of all
+  // commands.
   double together = 1.0;
   const bool do_agree = std::ranges::all_of(series, [&](const Series& command) {
     const auto first = stats::first_run(command.values);

@@ -35,7 +35,7 @@ constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
 
 Running begin(const Build& build, const std::optional<User>& user) {
   constexpr auto forever = std::chrono::hours(24 * 365);
-  // exec has a line of its own, so that a syntax error in the build's line is shown, too.
+  // A line of its own for exec lets syntax errors in the build's line be captured, too.
   os::ProgramSpec spec{.words = {"/bin/sh", "-c", "exec 2>&1\n" + build.line}};
   spec.folder = build.folder;
   spec.environment = build.environment;
@@ -56,7 +56,7 @@ std::vector<std::string> split_words(const Plan& plan, const std::vector<std::st
   return all;
 }
 
-/// Returns the paths in a command that depend on the layout; some may not be files.
+/// Returns the words of a command that depend on the layout, as paths, which may not exist.
 std::vector<std::string> list_paths(const Plan& plan, std::size_t command, std::uint32_t layout,
                                     const std::optional<User>& user) {
   const Command& pattern = plan.commands[command];

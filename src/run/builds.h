@@ -18,13 +18,13 @@ namespace lauka {
 
 /// A --build command to run.
 struct Build {
-  std::string name_in_messages{};  ///< text for messages: "./new-{layout}: layout 3 of 8"
+  std::string name_in_messages{};  ///< text for messages, as "./new-{layout}: layout 3 of 8"
   std::string line{};
-  std::string folder{};  ///< working folder; empty: lauka's own
+  std::string folder{};  ///< working folder; empty: lauka's own folder
   std::vector<std::string> environment{};
 };
 
-/// Returns the builds of all commands and layouts of `plans`, without duplicates.
+/// Returns the builds that all commands of `plans` need in all layouts, without duplicates.
 std::vector<Build> list_builds(std::span<const Plan* const> plans);
 
 struct BuildFailed {
@@ -40,8 +40,8 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
                                       const std::optional<User>& user,
                                       const std::function<void(std::string_view)>& show);
 
-/// Refuses a plan if two layouts of a command have equal files, among those that depend on the
-/// layout. Returns no error if the user interrupts.
+/// Refuses a plan if the files of a command that depend on the layout are the same in two layouts.
+/// Returns no error if the user interrupts.
 Result<void> check_programs_differ(const Plan& plan, const ReadContext& reader);
 
 }  // namespace lauka

@@ -17,7 +17,7 @@ void FunctionRuns::add(const Step& step, const std::vector<FunctionCounts>& func
   double per_unit = 1.0;
   for (const std::size_t index : plan_.setting.events.passes.at(step.pass).event_indices) {
     const Event& event = plan_.setting.events.events[index];
-    if (event.is_time) per_unit = ns_per_second;  // a time is alone in its pass
+    if (event.is_time) per_unit = ns_per_second;
     if (event.function.empty()) metrics.push_back(event.name);
   }
   tables_[step.command].add_round(metrics, functions, per_unit);

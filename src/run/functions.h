@@ -17,11 +17,11 @@ class FunctionRuns {
 
   void add(const Step& step, const std::vector<FunctionCounts>& functions);
 
-  /// Returns an error if an event names a function that neither a command nor the baseline has.
-  /// Checks only once, as soon as each command has functions; else returns nullopt.
+  /// Returns an error if an event names a function that no command has, nor the baseline. Checks
+  /// only once, as soon as each command has functions; else returns nullopt.
   std::optional<Error> find_unknown();
 
-  /// Returns the counts by function of each command; empty if no command has any.
+  /// Returns the table of each command, by index; empty if no command has counts by function.
   std::vector<FunctionTable> close();
 
  private:

@@ -30,7 +30,8 @@ NamedMembers<T...> named(std::string_view names, T&... members) {
   return {names, std::tie(members...)};
 }
 
-/// The members in the order of the JSON arrays. A change makes older logs unreadable.
+/// Lists the members of each type in the order of the JSON arrays. A change makes older logs
+/// unreadable.
 struct Members {
   static auto of(Step& step) {
     return named("command round pass kind layout", step.command, step.round, step.pass, step.kind,

@@ -20,7 +20,8 @@
 namespace lauka {
 
 struct UncountedRuns {
-  std::string subject;  ///< text before the reason: a command's name and ": "; may be empty
+  /// Beginning of messages: a command's name and ": "; may be empty.
+  std::string subject;
   Error why;
   std::size_t runs = 0;
 };
@@ -31,10 +32,10 @@ struct RunningMean {
   void add(double value) { mean += (value - mean) / static_cast<double>(++count); }
 };
 
-/// Mean times of a command's runs in seconds, without counting and simulated runs.
+/// Mean times of a command's runs, in seconds. Counting and simulated runs are left out.
 struct Pace {
-  RunningMean run_seconds;   ///< time of a run, with starting and ending it
-  RunningMean hook_seconds;  ///< time of the hooks before and after a run
+  RunningMean run_seconds;   ///< time of a run with all preparation and clean-up
+  RunningMean hook_seconds;  ///< time of the prepare and conclude hooks of a run
   RunningMean wall_time_seconds;
 };
 
@@ -43,15 +44,15 @@ struct FunctionsOfRun {
   std::vector<FunctionCounts> functions{};
 };
 
-/// The result of rounds that were run together, with the state that later rounds depend on.
+/// The result of rounds that were run together, and the state on which later rounds depend.
 struct FinishedRounds {
   Step first{};
   std::uint64_t step_count = 0;
-  std::chrono::nanoseconds time{};  ///< time that the steps and their hooks took
+  std::chrono::nanoseconds time{};  ///< time of the steps and their prepare and conclude hooks
   std::vector<RunRecord> runs{};
   std::vector<RedoneRun> redone{};
   std::vector<FunctionsOfRun> functions{};
-  // The state after these rounds. StepRunner::kept_part sets all of it but `paces`.
+  // The state after these rounds. StepRunner::kept_part sets all but `paces`.
   std::vector<Pace> paces{};
   std::vector<Note> notes{};
   std::vector<UncountedRuns> uncounted{};
@@ -61,7 +62,7 @@ struct FinishedRounds {
 
 /// Encodes finished rounds of benchmark number `benchmark` as a line of JSON.
 std::string to_line(std::size_t benchmark, FinishedRounds rounds);
-/// Decodes a benchmark's number and its rounds; nullopt if `line` is not a line of rounds.
+/// Decodes a benchmark's number and the rounds; nullopt if `line` is not a line of rounds.
 std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_view line);
 
 /// The first line of a log of rounds.
@@ -79,8 +80,8 @@ std::optional<LogHead> parse_head(std::string_view line);
 /// True if `line` may be a head, perhaps cut off at its end.
 bool may_be_cut_head(std::string_view line);
 
-/// Adds and checks a seal at the end of each line of a log. A seal depends on its line and all
-/// lines before it, so that changes are noticed.
+/// Adds and checks a seal at the end of each line of a log. A seal depends on the line and on all
+/// earlier lines, so that changes are noticed.
 class Seals {
  public:
   std::string seal(std::string line);
@@ -95,8 +96,8 @@ class Seals {
 /// The rounds of one plan that an earlier process finished, and the log of the present process.
 struct RoundKeeper {
   std::deque<FinishedRounds> rounds_to_replay{};  ///< rounds that need not be run, in order
-  std::function<void(const FinishedRounds&)>
-      append_to_log{};  ///< adds rounds to the log; may be empty
+  /// Adds rounds to the log; may be empty.
+  std::function<void(const FinishedRounds&)> append_to_log{};
 };
 
 }  // namespace lauka

@@ -36,7 +36,7 @@ bool was_made_alike(const Command& reference, const Command& command) {
   });
 }
 
-// Bytes searched at a time. In a longer text, a pattern such as .* could exceed its limit of steps.
+// Bytes searched at a time. In a longer text, a pattern such as .* could need too many steps.
 constexpr std::size_t kWindow = std::size_t{64} << 10U;
 constexpr std::size_t kMaxMatchBytes = std::size_t{16} << 10U;
 constexpr std::size_t kLookedBack = 256;
@@ -175,8 +175,8 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
 
 std::vector<std::uint32_t> OutputCheck::commands_due(std::uint32_t first,
                                                      std::uint32_t count) const {
-  // Commands follow the command with whose output they are compared, so that few outputs are stored
-  // at the same time.
+  // Commands that are compared with the same output follow one another, so that few outputs are
+  // stored at the same time.
   std::vector<std::uint32_t> all;
   for (std::uint32_t command = first; command < first + count; ++command) {
     const auto& expected = plan_.commands[command].expected;
@@ -269,7 +269,6 @@ bool ReportedValues::uses_metric_files() const {
 Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Step& step,
                                                                        std::size_t place) {
   Values values;
-  // Other runs may be slower, and so report other values.
   if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return values;
   for (std::size_t metric = 0; metric < plan_.reported_metrics.size(); ++metric) {
     if (!plan_.reported_metrics[metric].is_scraped()) continue;
@@ -308,7 +307,6 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
                "use -i to go on without the value"};
 }
 
-/// Searches backwards from the end, in windows that overlap by the longest match.
 Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pattern,
                                                               os::OutputStream which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
@@ -359,7 +357,6 @@ Result<void> ReportedValues::read(std::string_view text, Values& values) {
     if (!reported) return refused(reported.error());
     const auto place = place_of(*reported);
     if (!place) return refused(place.error());
-    // A value without a unit gets the unit of its line.
     const bool has_unit =
         reported->value.find_last_not_of("0123456789.") + 1 == reported->value.size();
     const std::size_t asked = plan_.reported_metrics.size();

@@ -36,8 +36,8 @@ class AwaitedLine final : public os::OutputListener {
 
   bool receive(os::OutputStream which, std::string_view bytes) override;
 
-  /// Returns the error of matching as a predicate, whose subject is the pattern; nullopt if
-  /// matching did not fail.
+  /// Returns the error of matching, which begins with a verb, as "takes too many steps"; callers
+  /// put the pattern before it. nullopt if matching did not fail.
   const std::optional<Error>& error() const { return error_; }
 
   std::string output_end() const { return tail_.last_lines(); }
@@ -52,11 +52,11 @@ class AwaitedLine final : public os::OutputListener {
   std::optional<Error> error_;
 };
 
-/// The standard output of a run, or a file that it must equal.
+/// The standard output of a run, or a file that the output must equal.
 struct StoredOutput {
-  os::TextFile text;  ///< contents, at most the first 64 MB
-  std::uint64_t bytes = 0;
-  std::string hash{};  ///< SHA-256 of the whole output
+  os::TextFile text;        ///< contents, at most the first 64 MB
+  std::uint64_t bytes = 0;  ///< size of the whole output or file
+  std::string hash{};       ///< SHA-256 of the whole output or file
 };
 
 class OutputStore final : public os::OutputListener {
@@ -65,7 +65,7 @@ class OutputStore final : public os::OutputListener {
 
   bool receive(os::OutputStream which, std::string_view bytes) override;
 
-  /// Returns the stored output. The error is lack of room for the output.
+  /// Returns the stored output; an error if there was no room for the output.
   Result<StoredOutput> take();
 
  private:
@@ -83,15 +83,15 @@ class OutputCheck {
  public:
   OutputCheck(const Plan& plan, const RunContext& context);
 
-  /// Returns the commands that must run for the check, out of `count` commands from `first` on, in
-  /// the order in which they must run.
+  /// Returns those of `count` commands from `first` on that must run for the check, in the order in
+  /// which the commands must run.
   std::vector<std::uint32_t> commands_due(std::uint32_t first, std::uint32_t count) const;
 
   /// Prepares the launch of a command in one layout. Only one launch at a time is possible.
   Result<os::Launch> make_launch(std::uint32_t command, std::uint32_t layout);
 
-  /// Returns the error in the output of the latest launch, which must have ended; nullopt if the
-  /// output is as expected.
+  /// Returns the error of the latest launch's output; nullopt if the output is as expected. The
+  /// launch must have ended.
   std::optional<Error> verdict();
 
  private:
@@ -123,14 +123,14 @@ class ReportedValues {
                  const os::Clock& clock)
       : plan_(plan), launcher_(launcher), files_(files), clock_(clock) {}
 
-  /// Returns the value of LAUKA_METRICS for the run with index `place` in a batch; empty without
-  /// files.
+  /// Returns the value of LAUKA_METRICS for the run with index `place` in a batch; empty if the
+  /// session has no files for metrics.
   std::string metric_file_path(std::size_t place) const {
     return files_ ? files_->path(place) : "";
   }
 
-  /// True if the plan announces values in files, or if a run has written unannounced values to its
-  /// file.
+  /// True if the plan announces values in files of LAUKA_METRICS, or if a run has written
+  /// unannounced values to its file.
   bool uses_metric_files() const;
 
   void collect() {
@@ -138,8 +138,8 @@ class ReportedValues {
   }
 
   /// Returns the values of the run with index `place` in the latest batch: the values of
-  /// Plan::reported_metrics, then of discovered(). Missing values are nullopt; at the end they may
-  /// be left out. Only timed and warm-up runs have values.
+  /// Plan::reported_metrics, then of discovered(). Missing values are nullopt; missing values at
+  /// the end of the list may be left out. Only timed and warm-up runs have values.
   Result<std::vector<std::optional<double>>> read_values(const Step& step, std::size_t place);
 
   /// Returns the metrics that runs reported but the plan does not announce.
@@ -169,7 +169,7 @@ class ReportedValues {
 /// valid.
 std::optional<Error> why_no_region(const os::Ended& ended);
 
-/// Writes a run's values about its region into `reported`, at their places in
+/// Sets a run's values about its region in `reported`, whose elements have the indices of
 /// Plan::reported_metrics.
 void add_region(const Plan& plan, const os::RegionUse& use,
                 std::vector<std::optional<double>>& reported);

@@ -66,7 +66,7 @@ constexpr std::size_t kMaxRuns = 200;
 constexpr std::size_t kBatch = 10;
 constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
 
-/// Joins the settings that can make runs of the same file differ.
+/// Joins the settings because of which runs of the same program may differ.
 std::string call_of(const Plan& plan, const Command& command) {
   std::string call;
   const auto add = [&](std::string_view text) {
@@ -174,7 +174,6 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
   if (!program) return program.error();
   std::vector<Usage> runs;
   std::chrono::nanoseconds spent{};
-  // The first run is dropped, because it loads the shell into memory.
   std::vector<os::Launch> launches(1, os::Launch{*program});
   bool counts = false;
   while (runs.size() < kMinRuns || (runs.size() < most && spent < kEnoughTime)) {
@@ -245,7 +244,6 @@ Result<void> Programs::prepare() {
 }
 
 Result<os::ProgramId> Programs::program(const Step& step, bool writes_metrics) {
-  // The command may be missing even if the simulator exists.
   auto timed = find(std::nullopt, has_metric_files_, step.command, step.layout);
   if (!timed || !step.gives_counts_only()) return timed;
   const bool is_simulated = plan_.setting.events.kind_of(step.pass) == RoundKind::Simulated;

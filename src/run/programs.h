@@ -19,11 +19,12 @@
 
 namespace lauka {
 
-/// Returns the program to launch for `command`, as `user` (nullopt: lauka's own user).
+/// Returns the program to launch for `command`. `user`: user who runs the program; nullopt: lauka's
+/// own user.
 os::ProgramSpec make_program(const Plan& plan, const Command& command,
                              const std::optional<User>& user);
 
-/// The programs of a session: each command as given, and as each simulated pass runs it.
+/// The programs of a session: each command without a simulator, and in each simulated pass.
 class Programs {
  public:
   /// `armed`: one element per pass, filled before prepare(). `has_metric_files`: true if programs
@@ -68,13 +69,14 @@ class HookRunner {
 
   bool has_hooks_between_runs() const { return between_runs_; }
 
-  /// Runs a command's hooks of a moment in the layout of `step` (nullopt: in all layouts). Stops at
-  /// the first failure and returns it; nullopt if no hook failed.
+  /// Runs a command's hooks of a moment in the layout of `step` (nullopt: in all layouts). Returns
+  /// the first failure; nullopt if no hook failed. Setup and prepare hooks stop after a failure;
+  /// conclude and cleanup hooks go on.
   std::optional<HookFailed> run(Moment moment, std::uint32_t command,
                                 const std::optional<Step>& step = std::nullopt);
 
-  /// Runs the setups of `count` commands from `first` on. Stops at the first failure and returns
-  /// it; nullopt if no hook failed. Afterwards, cleanups are due for the commands that were
+  /// Runs the setups of `count` commands from `first` on. Stops at the first failure, and returns
+  /// the failure; nullopt if no setup failed. Cleanups become due for the commands that were
   /// reached.
   std::optional<HookFailed> set_up(std::uint32_t first, std::uint32_t count);
 
@@ -102,7 +104,7 @@ class HookRunner {
 };
 
 /// Measures how long the plan's shell takes to start for each command: the median of wall times,
-/// the mean of CPU times. Empty without a shell, or if the user interrupts.
+/// and the means of CPU times. Returns an empty list without a shell, or if the user interrupts.
 Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher& launcher,
                                                  const std::optional<User>& user,
                                                  const std::function<int()>& interrupt);
@@ -119,18 +121,19 @@ bool subtract(const ShellOverhead& overhead, Usage& usage);
 
 struct ReadContext {
   const std::optional<User>& user;
-  const std::function<int()>&
-      interrupt_check;  ///< returns the signal that asked lauka to end; 0: none
+  /// Returns the signal that asked lauka to end; 0: no signal.
+  const std::function<int()>& interrupt_check;
 };
 
-/// Sets the fingerprints of `count` commands from `first` on in `programs`, which gets an element
-/// for each command of the plan. Unknown fingerprints are empty.
+/// Sets the fingerprints of `count` commands from `first` on in `programs`, which has an element
+/// for each command of the plan afterwards. Unknown fingerprints are empty.
 void set_fingerprints(const Plan& plan, const ReadContext& reader, std::size_t first,
                       std::size_t count, std::vector<Fingerprint>& programs);
 
-/// Returns, by command, the fingerprints of the reference and of candidates that run the same
-/// program in the same way; with a baseline, of commands whose Fingerprint::call_hash is their
-/// reference's. Other fingerprints are empty or missing.
+/// Returns the fingerprints of commands that may run the same program as their reference. Without a
+/// baseline: of candidates with the reference's file and call, and of the reference. With a
+/// baseline: of commands with their reference's Fingerprint::call_hash. Other fingerprints are
+/// empty or missing; with several layouts, all are missing.
 std::vector<Fingerprint> identify_equal(const Plan& plan, const ReadContext& reader);
 
 }  // namespace lauka

@@ -20,7 +20,7 @@ DifferenceSoFar difference_so_far(const std::string& candidate, double value, do
 }
 
 /// Returns the half width, in logarithms, at which --precision and all gates on changes of wall
-/// time are decided; nullopt without them.
+/// time are decided; nullopt if there is no such precision or gate.
 std::optional<double> wanted_reach(const Plan& plan, double value) {
   const auto is_wall_time = [&](std::size_t metric) {
     return plan.metrics[metric].role == Role::WallTime;
@@ -132,7 +132,6 @@ void SuiteProgress::enter(std::size_t benchmark, std::optional<std::chrono::nano
   if (known) ++known_parts_;
 }
 
-/// A benchmark with unknown time counts as much as the mean of the known times.
 std::optional<double> SuiteProgress::seconds_left() const {
   if (known_parts_ == 0) return std::nullopt;
   return known_ / static_cast<double>(known_parts_) * static_cast<double>(left_.size());

@@ -14,19 +14,17 @@
 
 namespace lauka {
 
-/// Sets Progress::remaining and Progress::done from Progress::elapsed and the estimated `seconds`
-/// that remain.
+/// Sets Progress::remaining and Progress::done. `seconds`: estimated time that remains.
 void enter_remaining(double seconds, Progress& progress);
 
-/// Estimates differences of wall time for the progress line: means of the differences of logarithms
-/// within rounds.
+/// Estimates differences of wall time for the progress line.
 class DifferenceWatch {
  public:
   explicit DifferenceWatch(const Plan& plan)
       : plan_(plan),
         all_(plan.commands.size(), {.of_layout = std::vector<Spread>(plan.setting.layouts)}) {}
 
-  /// Adds a run. Only timed runs have an effect.
+  /// Adds a run. Ignores runs that are not timed.
   void add_run(const RunRecord& run);
 
   /// Returns the difference of `command` or, if `command` has none, of the first candidate that has

@@ -121,7 +121,7 @@ class Runner final : NonCopyable {
   }
 
   void finish() {
-    // A session that was cut short exports the earlier process's remaining rounds, too.
+    // A session that was cut short still exports the earlier process's rounds.
     for (; is_reading(); run_.rounds->rounds_to_replay.pop_front())
       steps_.go_on_with(std::move(run_.rounds->rounds_to_replay.front()));
     steps_.check_counters();

@@ -38,13 +38,14 @@ class TunedMachine : NonCopyable {
   virtual void tune(bool on) = 0;
 };
 
-/// The objects that the benchmarks of a call share.
+/// The objects that all benchmarks of a process share.
 struct RunContext {
   os::Launcher& launcher;
   const os::Clock& clock;
   Observer& observer;
-  std::function<int()> pending_interrupt;   ///< returns the signal that asked lauka to end; 0: none
-  const std::optional<User>& user;          ///< user who runs the commands; nullopt: lauka's own
+  /// Returns the signal that asked lauka to end; 0: no signal.
+  std::function<int()> pending_interrupt;
+  const std::optional<User>& user;  ///< user who runs the commands; nullopt: lauka's own user
   os::MetricFiles* metric_files = nullptr;  ///< files for LAUKA_METRICS; may be null
   TunedMachine* machine = nullptr;          ///< null if the machine is not tuned
 };
@@ -61,13 +62,13 @@ struct BenchmarkToRun {
   const Plan& plan;
   engine::CounterEngine& engine;
   os::MemoryGroups* groups = nullptr;  ///< groups that measure tree_peak_memory; null: not measured
-  bool hashes_all_programs = false;    ///< true if Session::programs must have every command
+  bool hashes_all_programs = false;    ///< true if Session::programs must cover every command
   RoundKeeper* rounds = nullptr;       ///< rounds and log for --resume; null: rounds are not kept
 };
 
 /// Runs benchmarks, and returns their results in order. Several benchmarks take turns, except in
-/// sequential order. `seed` shuffles each lap of turns but the first. If a run fails, the other
-/// benchmarks go on. Returns an error only if no command was run.
+/// sequential order; `seed` determines the order of turns. If a run fails, the other benchmarks go
+/// on. Returns an error only if no command was run.
 Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun> runs,
                                                   const RunContext& context, std::uint64_t seed);
 

@@ -161,14 +161,12 @@ void Scheduler::begin() {
 
 void Scheduler::enter_group() {
   add(Once{SetUp{range()}});
-  // Setups may change the programs' files.
   if (conditions_.hashes_programs || has_surrounding_hooks_) add(Once{HashPrograms{range()}});
   if (has_surrounding_hooks_) add(Once{CheckOutput{range()}});
   add(RoundTarget{RoundKind::Simulated, simulated_rounds_});
   stage_ = Stage::DecideSimulated;
 }
 
-/// Decides gates on simulated counts first, because they need no timed runs.
 void Scheduler::decide_simulated() {
   if (groups_.size() == 1 && gates_.has_undecided_gate_on(RoundKind::Simulated)) {
     look(RoundKind::Simulated, simulated_rounds_, !plan_.setting.stop.exact_runs);
@@ -181,7 +179,6 @@ void Scheduler::decide_simulated() {
   const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
   if (functions_vary_ && group().simulated_rounds_done < kMinFunctionRounds * passes)
     return add(RoundTarget{RoundKind::Simulated, kMinFunctionRounds});
-  // The check of outputs serves as the first warm-up round if timed rounds follow at once.
   group().warmup_rounds_done = first_warmup();
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
   stage_ = is_only_simulated ? Stage::Leave : Stage::WarmUp;
@@ -238,8 +235,8 @@ void Scheduler::leave_group() {
   stage_ = is_last ? Stage::Refine : Stage::Enter;
 }
 
-/// Only the results of all commands show how precisely each must be known. So in sequential order,
-/// commands may need more rounds now.
+/// Only the results of all commands show how precisely each command must be known. So in sequential
+/// order, commands may need more rounds now.
 void Scheduler::add_rounds_for_precision() {
   if (has_refined_ && satisfies_stop_rule(timed_, group().timed_spent)) note_limit();
   auto next = groups_.size() == 1 ? std::nullopt : next_to_refine(has_refined_ ? current_ + 1 : 0);
@@ -358,7 +355,7 @@ std::optional<Action> Scheduler::next_action_for(TimedBatch& goal) {
 }
 
 /// If a gate waits for counts, the first block comes after the smallest number of timed rounds,
-/// because it may decide all gates.
+/// because the block may decide all gates.
 void Scheduler::add_due_counting() {
   if (counting_.passes == 0) return;
   const std::uint64_t rounds = group().timed_spent.rounds;
@@ -402,8 +399,8 @@ Action Scheduler::request(RoundKind kind, std::uint64_t first, std::uint64_t rou
   return issue();
 }
 
-/// A resumed session repeats its warm-up on the cold machine. The log must not have the repeated
-/// warm-up, so that a later --resume makes the same decisions.
+/// A resumed session repeats the warm-up. The log leaves out the repeated warm-up, so that a later
+/// --resume makes the same decisions.
 Action Scheduler::issue() {
   if (is_cold_ && requests_.back().kind == RoundKind::Timed) {
     if (warmed_again_ < warmup_rounds()) {

@@ -19,8 +19,8 @@
 
 namespace lauka {
 
-/// Action: run the steps in order. The steps stay valid until Scheduler::take() got all results
-/// or Scheduler::end_early() is called.
+/// Action: run the steps in order. The steps are valid until Scheduler::take() has got all their
+/// results or Scheduler::end_early() is called.
 struct RunSteps {
   std::span<const Step> steps;
   bool is_kept = true;  ///< false: the result must not be kept for --resume
@@ -31,7 +31,6 @@ struct SetUp {
 struct CleanUp {
   CommandRange commands;
 };
-/// Action: check the output of the commands (--expect-output).
 struct CheckOutput {
   CommandRange commands;
 };
@@ -50,8 +49,7 @@ using Action =
     std::variant<RunSteps, SetUp, CleanUp, CheckOutput, HashPrograms, SwitchTuning, YieldTurn, End>;
 
 /// Decides what a session of one plan does next. Decisions depend only on the plan, the conditions
-/// and the results taken. So a session continues the same way with an earlier process's results
-/// (--resume).
+/// and the results taken, so that a session can go on from an earlier process's results (--resume).
 ///
 /// A session runs simulated rounds, warm-up rounds, then timed rounds with blocks of counting
 /// rounds between them. The plan's stop rule, precision or gates end the timed rounds. More rounds
@@ -62,14 +60,13 @@ class Scheduler : NonCopyable {
     bool takes_turns = false;  ///< true if other benchmarks may run between batches
     bool needs_short_batches = false;
     bool compares_tuning = false;  ///< true if some rounds run on the untuned machine
-    bool hashes_programs = false;  ///< true if the programs of all commands are hashed
-    bool is_resumed = false;  ///< true if results come from an earlier process until end_replay()
+    bool hashes_programs = false;
+    bool is_resumed = false;  ///< true if the first results are an earlier process's
   };
 
   Scheduler(const Plan& plan, const Conditions& conditions);
 
-  /// Returns the next action. Requests steps of the latest RunSteps again if their results were not
-  /// taken.
+  /// Returns the next action. Steps whose results were not taken are requested again.
   Action next();
 
   /// True if `done` can be the result of the latest RunSteps, or of its first rounds.
@@ -85,14 +82,15 @@ class Scheduler : NonCopyable {
   /// Begins the part of a resumed session that this process runs itself.
   void end_replay();
 
-  /// Ends the session early. Only actions that restore the machine follow.
+  /// Ends the session early. Only actions that restore the machine's tuning, and End, follow.
   void end_early();
 
   /// Returns the results of gates and of the precision so far.
   gate::Findings close();
 
-  /// Estimates the seconds from the start of `step` to the end of the session, without rounds after
-  /// the next planned look at gates; nullopt if unknown. `paces`: latest pace of each command.
+  /// Estimates the seconds that the session still needs after the results taken, without rounds
+  /// after the next planned look at gates; nullopt if unknown. `step`: step that runs now. `paces`:
+  /// latest pace of each command.
   std::optional<double> seconds_left(const Step& step, std::span<const Pace> paces) const;
 
  private:
@@ -120,8 +118,9 @@ class Scheduler : NonCopyable {
   };
   struct RoundTarget {
     RoundKind kind = RoundKind::Timed;
-    std::uint64_t rounds = 0;  ///< number of rounds to reach; for counting and simulated rounds, of
-                               ///< turns through all passes
+    /// Number of rounds to reach; of counting and simulated rounds: number of turns through all
+    /// passes.
+    std::uint64_t rounds = 0;
   };
   struct Block {
     std::uint64_t number = 0;
@@ -148,7 +147,7 @@ class Scheduler : NonCopyable {
     bool is_kept = true;
   };
 
-  // Each returns the next action for its goal; nullopt if nothing is left to do.
+  // Each function returns the next action for a goal; nullopt if nothing is left to do.
   std::optional<Action> next_action_for(Once& goal) const;
   std::optional<Action> next_action_for(const RoundTarget& goal);
   std::optional<Action> next_action_for(const Block& goal);
@@ -216,7 +215,7 @@ class Scheduler : NonCopyable {
   StopRule rule_;   // rule up to the next planned look
   std::uint64_t simulated_rounds_ = 0;
   RoundsAndTime simulating_;  // `rounds` is a number of runs
-  /// Counts of the first run with counts by function, by command and pass.
+  /// Counts of the first run that had counts by function, for each command and pass.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::optional<std::uint64_t>>>
       first_counts_;
   bool functions_vary_ = false;
@@ -229,8 +228,8 @@ class Scheduler : NonCopyable {
   std::vector<Request> requests_;  // the last request is being run; at most two
   bool has_checked_output_ = false;
   bool has_ended_early_ = false;
-  bool is_live_;          // false: results come from an earlier process
-  bool is_cold_ = false;  // true: the warm-up must be repeated before the next timed round
+  bool is_live_;  // false: the results are an earlier process's
+  bool is_cold_ = false;
   std::uint64_t warmed_again_ = 0;
   bool is_goal_tuned_ = true;
   bool is_tuned_ = true;

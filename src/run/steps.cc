@@ -91,7 +91,7 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
     std::ranges::move(result_.redone, std::back_inserter(session_.redone));
     result_.redone.clear();
   }
-  // As if these rounds had not been run, because a later --resume does not know of them.
+  // A later --resume does not know of rounds that are not kept.
   if (!is_kept) result_.paces = paces_ = paces_before;
   return std::move(result_);
 }
@@ -275,7 +275,7 @@ std::optional<EarlyEnd> StepRunner::failure(const Step& step, const os::Ended& e
   return RunFailed{step, ended.outcome, context_.launcher.error_output_end()};
 }
 
-/// A run that ended before the line of --until has no time, so it fails even with -i.
+/// A run that ended before the line of --until has no wall time, so the run fails even with -i.
 std::optional<EarlyEnd> StepRunner::failure_of_until(const Step& step,
                                                      const os::Ended& ended) const {
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return std::nullopt;
@@ -428,7 +428,6 @@ void StepRunner::note_once(const Step& step, Note note) {
   if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
 }
 
-/// GNU grep, for example, stops at the first match if its output is /dev/null.
 void StepRunner::note_input(const Step& step, os::InputRead input) {
   const Command& command = plan_.commands[step.command];
   if (command.output.kind != OutputKind::Null) return;

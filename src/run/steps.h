@@ -37,22 +37,22 @@ class StepRunner {
   /// Arms every pass, registers commands and hooks, and measures the start of the shell.
   Result<void> prepare();
 
-  /// Runs the steps, and repeats runs whose results must not be used. FinishedRounds::step_count
-  /// covers whole rounds only, and fewer than requested if the session must end.
+  /// Runs the steps, and repeats runs if necessary (RedoReason). If the session must end,
+  /// FinishedRounds::step_count covers only the rounds that are complete.
   FinishedRounds run(const RunSteps& action);
 
-  /// Returns the whole rounds of a result, with the session's state for --resume.
+  /// Returns the complete rounds of a result, with the session's state for --resume.
   FinishedRounds kept_part(const FinishedRounds& done) const;
 
-  /// Adds the runs of a result to the session. Ends the session if FunctionRuns::find_unknown()
-  /// returns an error.
+  /// Adds the runs of a result to the session. Cuts the session short if
+  /// FunctionRuns::find_unknown() returns an error.
   void add_results(FinishedRounds done);
 
   /// Adds rounds that an earlier process finished, and continues from their state.
   void go_on_with(FinishedRounds kept);
 
   /// Runs the commands that --expect-output needs, and checks their output. Returns the number of
-  /// these commands, even if not all were run.
+  /// commands that need the check, even if not all were run.
   std::size_t check_output(CommandRange commands);
 
   void set_up(CommandRange commands);
@@ -61,8 +61,8 @@ class StepRunner {
   std::span<const Pace> paces() const { return paces_; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 
-  /// Adds a note if counting passes cannot use hardware counters, usually because other programs
-  /// hold them.
+  /// Adds a note if counting passes cannot use the hardware counters, usually because another
+  /// program holds the counters.
   void check_counters();
 
   void cut_short(EarlyEnd why) { session_.cut_short = std::move(why); }
@@ -126,8 +126,8 @@ class StepRunner {
   Session session_;
   bool was_throttled_ = false;
   std::vector<Step> to_repeat_;
-  std::uint32_t earlier_attempts_ = 0;  // number of earlier attempts at the steps
-  std::size_t width_ = 1;               // number of steps in a round
+  std::uint32_t earlier_attempts_ = 0;
+  std::size_t width_ = 1;       // number of steps in a round
   std::size_t steps_done_ = 0;  // number of steps done before the first step that must be repeated
   std::chrono::nanoseconds whole_time_{};
   FinishedRounds result_;

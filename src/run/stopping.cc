@@ -21,17 +21,15 @@ std::chrono::nanoseconds budget_of(const StopRule& rule, const RoundsAndTime& sp
 
 gate::LookTiming schedule_looks(const Plan& plan, RoundKind kind) {
   if (plan.setting.stop.exact_runs) return gate::LookTiming::Once;
-  // Early looks need a random order within rounds.
   const bool looks_early =
       kind != RoundKind::Simulated && compares_within_rounds(plan.setting.order, plan.reference);
   return looks_early ? gate::LookTiming::Early : gate::LookTiming::Planned;
 }
 
-constexpr std::uint64_t kMinRounds =
-    10;  // with fewer rounds, intervals are too often narrow at random
+// With fewer rounds, intervals are too often narrow at random.
+constexpr std::uint64_t kMinRounds = 10;
 
-// Checks of the precision are about 1% of the rounds apart: a check after every round would cost
-// the square of the rounds.
+// Checks of the precision are about 1% of the rounds apart, because each check reads all rounds.
 constexpr std::uint64_t kRoundsPerNewOne = 100;
 
 std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
@@ -276,7 +274,6 @@ bool PrecisionWatch::has_enough_runs(std::size_t first, std::size_t count, std::
   looked_at_ = rounds;
   latest_first_ = first;
   if (!plan_.reference.is_candidate(first) && count == 1) {
-    // In sequential order, the reference and a candidate may each have half of a delta's variance.
     const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
     const auto half_width = half_width_of_mean(first);
     return half_width && *half_width <= share * plan_.precision->half_width;

@@ -15,7 +15,7 @@
 
 namespace lauka {
 
-/// Intended duration of a batch: long, so that talking to the launcher costs little per run, but
+/// Intended duration of a batch: long enough that messages to the launcher cost little per run, and
 /// short enough for interrupts, progress and the stop rule.
 inline constexpr std::chrono::nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
@@ -26,37 +26,39 @@ inline constexpr std::chrono::nanoseconds kLongBatchTime = std::chrono::millisec
 /// affects all benchmarks equally.
 inline constexpr std::chrono::nanoseconds kTurnTime = std::chrono::milliseconds(2);
 
-/// Rounds and time that a group of commands has used up.
+/// Rounds and time that a group of commands has used.
 struct RoundsAndTime {
   std::uint64_t rounds = 0;
   std::chrono::nanoseconds time{};  ///< time of runs and of their prepare and conclude hooks
   std::size_t commands = 1;
 };
 
-/// True if the stop rule is satisfied. A group's budget is the sum of its commands' budgets.
+/// True if the stop rule is satisfied. The time budget is the sum of the commands' budgets.
 bool satisfies_stop_rule(const StopRule& rule, const RoundsAndTime& spent);
 
 /// Returns the time of `rounds` rounds, at most half of nanoseconds::max(). `round`: time of one
 /// round.
 std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> round);
 
-/// Estimates the number of rounds until the stop rule is satisfied; at least 1.
+/// Estimates the number of rounds until the stop rule is satisfied; at least 1. `round_time`: time
+/// of one round.
 std::uint64_t rounds_left(const StopRule& rule, const RoundsAndTime& spent,
                           std::chrono::nanoseconds round_time);
 
-/// Multiple of the time budget that timed rounds may use while gates are undecided.
+/// Multiple of the time budget that rounds may use while gates are undecided.
 inline constexpr std::int64_t kBudgetFactorForGates = 4;
 
 /// Returns the rule for timed rounds while gates are undecided: at most `rounds` rounds in all, and
-/// kBudgetFactorForGates times the budget. The user's exact or largest number of runs stays.
+/// kBudgetFactorForGates times the budget. The limit StopRule::max_runs stays. A rule with
+/// StopRule::exact_runs is returned unchanged.
 StopRule stop_rule_for_open_gates(const StopRule& rule, std::uint64_t rounds);
 
 /// Number of blocks of counting rounds, which are spread over the timed rounds, so that a drift of
 /// the machine affects counts and times equally.
 inline constexpr std::uint64_t kBlocks = 4;
 
-/// Number of rounds whose results are dropped after counting rounds, which slow the next runs
-/// (docs/measuring.md).
+/// Number of settling rounds at a time. Their results are dropped, because counting rounds slow the
+/// next runs (docs/measuring.md).
 inline constexpr std::uint64_t kSettlingRounds = 2;
 
 /// Smallest number of simulated rounds: three equal differences can decide one gate at 95%
@@ -66,15 +68,15 @@ inline constexpr std::uint64_t kMinSimulatedRounds = 3;
 struct CountingRule {
   std::uint64_t passes = 0;  ///< number of counting passes; 0: nothing is counted separately
   std::uint64_t min_counting_rounds = 5;
-  bool is_exact = false;  ///< true: exactly `fewest` rounds, even if there is time for more
-  double share = 0.2;     ///< largest share of the whole time for counting rounds, unless `fewest`
-                          ///< rounds take more
+  bool is_exact = false;  ///< true: exactly min_counting_rounds, even if there is time for more
+  double share = 0.2;     ///< largest share of the whole time for counting rounds, unless
+                          ///< min_counting_rounds take more
 };
 
-/// Returns a plan's rule for counting. `is_gated`: true if a gate needs counts of counting rounds.
+/// Returns a plan's rule for counting rounds. `is_gated`: true if a gate needs their counts.
 CountingRule make_counting_rule(const Plan& plan, bool is_gated);
 
-/// Returns the stop rule for timed rounds: `rule` without counting's share of the budget.
+/// Returns the stop rule for timed rounds: `rule` without the counting rounds' share of the budget.
 StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
 
 /// True if more counting rounds are due by the end of block number `block` (from 0). `counted`:
@@ -90,12 +92,12 @@ std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left, double early = 
 /// Returns the number of timed rounds until the next block is due (blocks_due); at least 1.
 std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left, double early = 0.0);
 
-/// Argument `early` of blocks_due for untuned rounds (--tune=compare). They come in the middle of
-/// each part, so that a drift of the machine affects tuned and untuned rounds equally.
+/// Argument `early` of blocks_due for untuned rounds (--tune=compare): untuned rounds come in the
+/// middle of each part, so that a drift of the machine affects tuned and untuned rounds equally.
 inline constexpr double kUntunedEarly = 0.5;
 
 /// Returns the number of untuned rounds that are due after `done` timed rounds, if `left` rounds
-/// follow. There is one untuned round for three timed rounds.
+/// follow. There is one untuned round for every three timed rounds.
 std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left);
 
 struct CommandRange {
@@ -104,7 +106,7 @@ struct CommandRange {
 };
 
 /// Commands that alternate, with their rounds so far: all commands of a plan or, in sequential
-/// order, one.
+/// order, one command.
 struct Group {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
@@ -120,8 +122,8 @@ struct Group {
 
 std::vector<Group> make_groups(const Plan& plan);
 
-/// Decides the gates of a plan during its runs. Each kind of round has its own schedule of looks
-/// (gate::Schedule), because a metric has values in one kind only.
+/// Decides the gates of a plan during the runs. Each kind of round has its own schedule of looks
+/// (gate::Schedule), because a metric has values in one kind of round only.
 class GateWatch {
  public:
   explicit GateWatch(const Plan& plan);
@@ -138,8 +140,8 @@ class GateWatch {
   /// True if every gate is decided, or there are no gates.
   bool is_decided() const;
 
-  /// Takes the early look that is due after `rounds` rounds, if any. `planned`: estimated number of
-  /// rounds in the session; 0: unknown.
+  /// Takes an early look if one is due after `rounds` rounds. `planned`: estimated number of rounds
+  /// in the session; 0: unknown.
   void after_round(RoundKind kind, std::size_t rounds, std::size_t planned = 0);
 
   /// Returns the number of rounds at the next early look; nullopt if no early look follows.
@@ -161,10 +163,10 @@ class GateWatch {
   /// is false.
   std::size_t rounds_of_constants(RoundKind kind) const;
 
-  /// Returns the tails of intervals of `metric` if the rounds ended now.
+  /// Returns the tails that the intervals of `metric` have if the rounds end now.
   stats::IntervalTails tails_of(std::size_t metric) const;
 
-  /// Returns the verdicts, with undecided gates as inconclusive, and the interval tails of gated
+  /// Returns the verdicts (undecided gates are inconclusive) and the interval tails of gated
   /// metrics.
   gate::Findings close();
 
@@ -199,14 +201,14 @@ class PrecisionWatch {
   }
 
   /// True if `count` commands from `first` on have enough runs for the precision after `rounds`
-  /// rounds. Checks only at some numbers of rounds; else returns false.
+  /// rounds. Checks only after some rounds; returns false after others.
   bool has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds);
 
   /// For sequential order: true if `command` needs more runs to reach the precision. False with a
   /// baseline.
   bool needs_more_runs(std::size_t command) const;
 
-  /// Returns the result for the samples so far; nullopt if the plan has no precision. `end`: reason
+  /// Returns the precision of the runs so far; nullopt if the plan has no precision. `end`: reason
   /// why the timed rounds ended.
   std::optional<Precision> close(PrecisionEnd end) const;
 

@@ -19,17 +19,18 @@
 namespace lauka {
 
 /// Returns each metric's index in `session`; for a percentile, the index of its source metric.
-/// nullopt if the metric is missing there, or is of a region on one side only.
+/// nullopt if `session` lacks the metric, or if only one of the two metrics is of a region.
 std::vector<std::optional<std::size_t>> find_metrics_in(const Recording& session,
                                                         const std::vector<Metric>& metrics);
 
-/// Adds notes to `plan` about metrics that `session` (from `file`) counted at other privilege
-/// levels, or that only one side simulated. `here`: words for the origin of the plan's metrics.
+/// Adds notes to `plan` about metrics that were counted at other privilege levels in `session`,
+/// read from `file`, or simulated on one side only. `here`: words for the origin of the plan's
+/// metrics.
 void note_other_levels(const Recording& session, const std::string& file, std::string_view here,
                        Plan& plan);
 
-/// Finds new metrics of `recording` in its baseline, if there is one. A metric that is missing
-/// there or has another unit gets no reference.
+/// Extends Baseline::metric_places to metrics that were added to `recording`; nullopt for a metric
+/// that the baseline lacks or has in another unit. Does nothing without a baseline.
 void extend_baseline(Recording& recording);
 
 /// Makes `plan` use `session`, read from `file`, as its baseline. A command's reference has the
@@ -37,19 +38,19 @@ void extend_baseline(Recording& recording);
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session);
 
-/// Returns the baseline's values of a metric in the runs of the reference of `command`. Both
-/// indices are of this session. Empty if the baseline lacks the metric, or some values are known
-/// only as upper bounds.
+/// Returns the baseline's values of a metric for the reference of `command`; empty if the baseline
+/// lacks the metric, or if some values are known only as upper bounds. `command` and `metric` are
+/// indices in the session that uses the baseline.
 std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
                                     std::size_t metric);
 
-/// Returns the values of baseline_values, with their layouts and the failed layouts, but without
-/// rounds.
+/// Returns the values of baseline_values as a series: with layouts, if the baseline has layouts,
+/// but without rounds.
 Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric);
 
-/// Returns the reference or the candidate of a gate, if some of its values are known only as upper
-/// bounds; nullopt if neither has such values. Ignores the reference if it is in a baseline or the
-/// condition has a `bound`.
+/// Returns the index of a gate's reference or candidate if some values of that command are known
+/// only as upper bounds; else nullopt. Ignores the reference if it is in a baseline, or if the
+/// condition has a `limit_value`.
 std::optional<std::size_t> find_incomparable(const Reference& reference, const Condition& condition,
                                              std::span<const Series> series, std::size_t candidate);
 
@@ -61,7 +62,7 @@ bool compares_within_rounds(Order order, const Reference& reference);
 /// from different joined sessions.
 bool compares_within_rounds(const Recording& session, std::size_t candidate);
 
-/// Returns the joined session of a command. Recording::origins must not be empty.
+/// Returns the joined session that a command is from. Recording::origins must not be empty.
 const JoinedSession& origin_of(const Recording& session, std::size_t command);
 
 /// Returns the samples for the delta of `candidate` in the metric with index `metric`. `series`:
@@ -69,27 +70,25 @@ const JoinedSession& origin_of(const Recording& session, std::size_t command);
 Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
                            std::span<const Series> series, std::size_t candidate);
 
-/// Estimates the change between samples; over layouts, if the samples have layouts.
+/// Estimates the change between samples, over layouts if the samples have layouts. `share`: see
+/// stats::estimate_delta.
 stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTails& tails,
                             std::optional<double> share);
 
-/// Returns the mean of a command over its layouts without failed runs; nullopt if there are fewer
-/// than kMinLayouts, or some values are known only as upper bounds.
+/// Returns the mean of a command over the layouts in which no run failed; nullopt if there are
+/// fewer than kMinLayouts such layouts, or if some values are known only as upper bounds.
 std::optional<stats::LayoutEstimate> mean_over_layouts(const Series& series);
 
 /// Returns stats::log_ratio_over_layouts of `samples`.
 std::optional<stats::LayoutEstimate> log_ratio_over_layouts(const Comparison& samples,
                                                             std::optional<double> share = {});
 
-/// Makes a plan for saved sessions with all their commands, metrics and events, and the gates of
-/// `options`. File names distinguish commands of the same name. The reference is the first
-/// session's, or the command that --reference names. Refuses sessions that cannot be joined, and
-/// options that do not fit them.
+/// Makes a plan for saved sessions: all their commands, metrics and events, and the gates of
+/// `options`. Refuses sessions that cannot be joined, and options that do not fit the sessions.
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions);
 
 /// Joins `sessions` as `plan` (from plan_of_saved) describes: all runs, one session after the
-/// other, with their values of the plan's metrics. The result has a shell only if all sessions have
-/// the same shell.
+/// other, with their values of the plan's metrics.
 Recording join(const std::vector<Recording>& sessions, const Plan& plan);
 
 /// Converts the findings' metrics from indices into `from` to indices into `to`, which has metrics

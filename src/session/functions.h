@@ -9,9 +9,9 @@
 
 namespace lauka {
 
-/// Adds the metric "EVENT@FUNCTION" of each gate to a session, if the session lacks it but has the
-/// metric EVENT and values by function. Refuses a function that no command has; if `may_lack`, its
-/// value is 0 instead.
+/// Adds the metrics "EVENT@FUNCTION" that `gates` need to a session, if the session has the metric
+/// EVENT and values by function. Refuses a function that no command has, unless `may_lack` is true;
+/// then the function's values are 0.
 Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
                                   Recording& session);
 

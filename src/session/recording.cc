@@ -246,7 +246,8 @@ class JoinedRuns : public RunTable {
  public:
   explicit JoinedRuns(std::size_t commands) : of_command_(commands) {}
 
-  /// Adds a session's runs. `metrics` has, for each metric of the table, its index in the session.
+  /// Adds a session's runs. `metrics`: for each metric of the joined table, its index in the
+  /// session.
   void add(std::shared_ptr<const RunTable> runs, std::size_t commands, std::size_t passes,
            const std::vector<std::optional<std::size_t>>& metrics) {
     for (std::size_t c = 0; c < commands; ++c)

@@ -29,8 +29,7 @@ struct NamedCount {
   bool operator==(const NamedCount&) const = default;
 };
 
-/// A run without its values of metrics. RunRecord, Step and RedoneRun explain fields with the same
-/// names.
+/// A run without its values of metrics. For fields without a comment, see RunRecord and Step.
 struct RunRow {
   std::size_t command = 0;
   std::size_t round = 0;
@@ -40,8 +39,7 @@ struct RunRow {
   Ending ending = Ending::Unknown;
   RoundKind kind = RoundKind::Timed;
   std::optional<double> coverage{};
-  /// Counts of the command's own process, without descendants; empty if unknown, or equal to the
-  /// run's counts.
+  /// Counts of the command's own process, without descendants; may be empty.
   std::vector<NamedCount> own_process_counts{};
   RedoReason reason = RedoReason::Other;
   /// Reason for the repetition in words; empty if unknown, or if the run was not repeated.
@@ -49,7 +47,7 @@ struct RunRow {
   double wall_seconds = 0.0;  ///< wall time; 0 if unknown
   bool below_overhead = false;
   std::uint32_t number_in_suite = 0;
-  std::uint32_t outlived = 0;
+  std::uint32_t outlived = 0;  ///< number of processes that are known to have run on after the run
   std::uint32_t layout = 0;
 
   bool operator==(const RunRow&) const = default;
@@ -63,7 +61,7 @@ struct FailedRuns {
   bool operator==(const FailedRuns&) const = default;
 };
 
-/// The endings of a command's timed, counting and simulated runs.
+/// Counts of the endings of a command's runs.
 struct Endings {
   std::size_t runs_with_ending = 0;  ///< number of runs with a known ending
   std::vector<FailedRuns> failed{};
@@ -74,8 +72,8 @@ struct Endings {
   bool all_failed() const { return runs_with_ending > 0 && failed_runs() == runs_with_ending; }
 };
 
-/// The runs of a session, in the order run; of joined sessions, one session after the other. Runs
-/// are read on request, because there may be a million. This base class has no runs.
+/// The runs of a session, or of joined sessions one after the other. Runs are read on request,
+/// because there may be a million. This base class has no runs.
 class RunTable : NonCopyable {
  public:
   virtual ~RunTable() = default;
@@ -121,8 +119,8 @@ struct TimerResolutions {
 
 struct JoinedSession {
   std::string file{};
-  std::size_t commands =
-      0;  ///< number of the session's commands, which follow the commands of earlier origins
+  std::size_t commands = 0;  ///< number of the session's commands; in a joined recording, they
+                             ///< follow the commands of the joined sessions before
   Order order = Order::Random;
   Circumstances circumstances{};
 };
@@ -142,7 +140,6 @@ struct Recording {
   std::vector<Command> commands{};
   Reference reference{};
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
-  /// Discarded runs, which were repeated.
   std::shared_ptr<const RunTable> discarded_run_table = std::make_shared<RunTable>();
   std::vector<KnownMean> means{};
   double confidence = kConfidence;
@@ -150,24 +147,24 @@ struct Recording {
   /// Setting of the plan; of joined sessions, the first session's setting with the events of all.
   /// `warmup` is 0 if unknown.
   Setting setting{.warmup = 0};
-  Circumstances circumstances{};         ///< of joined sessions, the first session's circumstances
-  std::vector<JoinedSession> origins{};  ///< sessions that were joined; empty if there is only one
+  Circumstances circumstances{};  ///< of joined sessions, the first session's circumstances
+  std::vector<JoinedSession>
+      origins{};  ///< sessions that were joined; empty if the recording is of one session
   TimerResolutions timers{};
   bool complete = true;
   /// Run whose failure ended the session, or the first such run of joined sessions; neither in
-  /// `runs` nor in `redone`.
+  /// `runs` nor in `discarded_run_table`.
   std::optional<RunRow> session_ending_run{};
   bool by_lauka = true;  ///< false if hyperfine measured the session or a joined session
   /// Words of the shell's command line, without -c; empty without a shell, or if joined sessions
   /// have different shells.
   std::vector<std::string> shell{};
-  /// Time of the shell's start for each command, which was subtracted from the command's times;
-  /// empty if `shell` is empty.
+  /// Time of the shell's start for each command, which was subtracted from the command's times; may
+  /// be empty.
   std::vector<ShellOverhead> overheads{};
-  /// Seconds that running `true` takes; nullopt if not measured.
+  /// Median wall time of the program `true`, in seconds; nullopt if not measured.
   std::optional<double> process_start{};
-  std::vector<FunctionTable>
-      functions{};  ///< values by function, for each command; empty if unknown
+  std::vector<FunctionTable> functions{};  ///< values by function, for each command; may be empty
 };
 
 /// Metrics that programs reported without a request. In RunRecord::reported, their values follow

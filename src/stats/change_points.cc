@@ -10,7 +10,7 @@
 namespace lauka::stats {
 namespace {
 
-constexpr std::size_t kWindow = 30;  // largest number of points on one side of a step
+constexpr std::size_t kWindow = 30;  // largest number of compared points on one side of a step
 constexpr std::size_t kMaxPointsAfter = 12;
 constexpr std::size_t kMinPointsAround = 2;
 constexpr std::size_t kNoiseFrom = 200;
@@ -105,9 +105,9 @@ class Series {
     noise_ = std::max(variance_about(before, after) - sampling, least * least);
   }
 
-  /// Returns Student's t of a step. In its numerator, the value of each side that supports the step
-  /// most is replaced by the second such value. Infinite if nothing varies around the two levels
-  /// and the ranks are rare.
+  /// Returns Student's t of a step. So that no single point makes a step, the numerator replaces
+  /// each side's most extreme value (in favour of the step) by its second most extreme value. If
+  /// nothing varies around the two levels: infinite if has_rare_ranks(), else 0.
   double student(Window before, Window after) const {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -244,9 +244,9 @@ void locate(const Series& series, Window around, double confidence, LevelStep& s
   }
 }
 
-/// Returns the most certain step since `begin` that the points up to `last` confirm; nullopt if
-/// none is more certain than `most`. `certainty(at, best)` rates a step at `at`; it may return 0 if
-/// the rating is not above `best`, the best rating so far.
+/// Returns the most certain step after `begin` that point `last` confirms; nullopt if no step is
+/// more certain than `most`. `certainty(at, best)` rates a step at `at`; it may return 0 if the
+/// rating is not above `best`, the best rating so far.
 template <typename Certainty>
 std::optional<LevelStep> most_certain_step(std::size_t begin, std::size_t last,
                                            std::size_t fewest_before, double most,
@@ -280,8 +280,7 @@ std::vector<double> bounds_of_short() {
   return bounds;
 }
 
-/// Finds a step as step_at() does, but by Student's t, because a short series has too few points to
-/// estimate its noise.
+/// Finds a step as step_at() does, but by Student's t.
 std::optional<LevelStep> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
   static const std::vector<double> kBounds = bounds_of_short();
   const std::size_t around = last + 1 - begin;
@@ -298,8 +297,8 @@ class Growth {
   Growth(std::span<const SeriesPoint> points, const Growth& other)
       : points_(points), series_(points), begin_(other.begin_), noise_(other.noise_) {}
 
-  /// Returns the step that point `last` confirms; nullopt if there is none. `whole`: `last` is the
-  /// last point of the series.
+  /// Returns the step that point `last` confirms; nullopt if it confirms no step. `whole`: `last`
+  /// is the last point of the series.
   std::optional<LevelStep> look_at(std::size_t last, bool whole) {
     const std::size_t from = back(last + 1, kNoiseFrom, 0);
     const bool is_short = last < kShort;
@@ -323,8 +322,8 @@ class Growth {
   double noise_ = 0.0;
 };
 
-/// Returns the first point of a step that a copy of the last point would confirm. Ignores a step at
-/// the last point itself, which would be found too often.
+/// Returns the first point of a step that a copy of the last point would confirm; nullopt if there
+/// is no such step, or if it begins at the last point.
 std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, const Growth& now) {
   std::vector<SeriesPoint> longer(points.begin(), points.end());
   longer.push_back(points.back());
@@ -333,7 +332,6 @@ std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, con
   return step->first_point;
 }
 
-/// Sets the position, size and intervals of each step from up to kWindow points on each side.
 void measure(Series& series, std::size_t points, double confidence, std::vector<LevelStep>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     LevelStep& step = steps[s];

@@ -15,13 +15,13 @@ struct SeriesPoint {
 };
 
 /// A lasting change of a series' level. `earliest` and `latest` are the ends of the confidence
-/// range of `at`.
+/// range of `first_point`.
 struct LevelStep {
   std::size_t first_point = 0;  ///< index of the most probable first point at the new level
   std::size_t earliest = 0;
   std::size_t latest = 0;
   std::size_t confirming_point =
-      0;  ///< index of the point that confirmed the step; greater than `at`
+      0;  ///< index of the point that confirmed the step; greater than `first_point`
   double change = 0.0;
   IntervalEnds bounds{};
 };
@@ -31,7 +31,7 @@ struct SeriesSteps {
   /// True if the last point is far from the current level but confirms no step; false if unknown.
   bool is_last_suspected = false;
   /// Index of the first point of an unconfirmed step: two or more points are at the new level, and
-  /// another point like the last would confirm the step. nullopt if there is no such step.
+  /// a copy of the last point would confirm the step. nullopt if there is no such step.
   std::optional<std::size_t> pending_first_point{};
   /// Standard deviation of points at the same level, beyond their sampling error; 0 for fewer than
   /// kMinForSteps points.
@@ -44,11 +44,11 @@ inline constexpr std::size_t kMinForSteps = 6;
 /// than two points. Steps and slow drift hardly raise the estimate.
 double noise_between(std::span<const SeriesPoint> points);
 
-/// Finds the steps of a series from its first point to its last. Compares the last 2 to 12 points
-/// with up to 30 points before them: among the first 30 points of the series by Student's t, later
-/// by a generalized likelihood ratio (Siegmund & Venkatraman 1995) and by ranks. All values must be
-/// finite and no variance negative. `confidence` (0..1) applies to the intervals only. Finds
-/// nothing in fewer than kMinForSteps points.
+/// Finds the steps of a series. At each point, compares the last 2 to 12 points with up to 30
+/// points before them: in the first 30 points of the series by Student's t, later by a generalized
+/// likelihood ratio (Siegmund & Venkatraman 1995) and by ranks. All values must be finite and no
+/// variance negative. `confidence` (0..1) applies to intervals and ranges only. Finds nothing in
+/// fewer than kMinForSteps points.
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence);
 
 }  // namespace lauka::stats

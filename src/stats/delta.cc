@@ -26,7 +26,6 @@ double cleaned(double difference, double scale) {
 constexpr double kMinDifference = 0.01;
 constexpr double kSureTail = 0.2;  // factor of the tail: 0.2 turns 95% into 99% intervals
 
-/// The fewest runs per side for an interval of the mean. Two runs may be equal at random.
 constexpr std::size_t kMinForInterval = 3;
 
 struct Errors {
@@ -158,8 +157,7 @@ bool leaves_out(const Change& mean, double typical) {
 }
 
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
-// found by bisection, without a list of them. For a limit, one walk over the sorted values counts
-// the averages or differences up to the limit, and finds the nearest ones on both sides of it.
+// found by bisection, without a list of them.
 
 /// The number of values up to a limit, the largest of these values (`low`), and the smallest value
 /// above the limit (`high`).
@@ -190,7 +188,7 @@ std::vector<double> sorted_logs(std::span<const double> samples) {
 std::vector<double> sorted_log_ratios(std::span<const double> reference,
                                       std::span<const double> candidate) {
   std::vector<double> ratios(reference.size());
-  // Two negative values would have a positive ratio; 0 makes sorted_logs() refuse them.
+  // Two negative values would have a positive ratio; 0 makes sorted_logs() refuse the samples.
   std::ranges::transform(candidate, reference, ratios.begin(),
                          [](double of, double to) { return to > 0.0 ? of / to : 0.0; });
   return sorted_logs(std::move(ratios));
@@ -287,9 +285,9 @@ LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const dou
 }
 
 // The jackknife of a statistic's logarithm (R. G. Miller, "Jackknifing variances", Annals of
-// Mathematical Statistics 39, 1968) is valid for times, which have long tails. Up to kGroups rounds
-// are left out one at a time; more rounds are left out in kGroups groups of neighbours, as
-// quantiles require (Shao & Wu, Annals of Statistics 17, 1989).
+// Mathematical Statistics 39, 1968). Up to kGroups rounds are left out one at a time; more rounds
+// are left out in kGroups groups of neighbours, as quantiles require (Shao & Wu, Annals of
+// Statistics 17, 1989).
 
 constexpr std::size_t kGroups = 20;
 
@@ -402,7 +400,6 @@ TailProbabilities tails_without_noise(double difference, std::size_t count) {
 
 MeanTest mean_test(double difference, double standard_error, double degrees) {
   const double t = difference / standard_error;
-  // Only the smaller tail needs all digits.
   const double smaller = student_t_above(std::abs(t), degrees);
   return {.difference = difference,
           .t = t,

@@ -16,8 +16,9 @@ double welch_degrees(double first, std::size_t first_count, double second,
                      std::size_t second_count);
 
 struct MeanTest {
-  /// Mean excess of the candidate over the threshold, in the samples' unit; from test_over_layouts,
-  /// in logarithms if all values are positive. 0 if it is a rounding error or unknown.
+  /// Mean excess of the candidate over the threshold (ratio * reference), in the samples' unit;
+  /// from test_over_layouts, a difference of logarithms if all values are positive. 0 if it is a
+  /// rounding error or unknown.
   double difference = 0.0;
   std::optional<double> t{};
   std::optional<double> degrees{};
@@ -44,7 +45,7 @@ MeanTest paired_mean_test(std::span<const double> reference, std::span<const dou
 MeanTest welch_mean_test(std::span<const double> reference, std::span<const double> candidate,
                          double ratio, const Widening& widening = {});
 
-/// The ends of an interval; of a change, as fractions of the reference.
+/// The ends of an interval, in the unit of the estimate.
 struct IntervalEnds {
   double low = 0.0;
   double high = 0.0;
@@ -79,13 +80,14 @@ struct LogRatio {
 std::optional<LogRatio> log_ratio(std::span<const double> reference,
                                   std::span<const double> candidate, bool paired);
 
-/// A change as a fraction of the reference, with its confidence interval. Each is nullopt if
+/// A change as a fraction of the reference, with its confidence interval. Both are nullopt if
 /// undefined or unknown.
 struct Change {
   std::optional<double> change{};
   std::optional<IntervalEnds> bounds{};
 
-  /// Returns the larger distance from `change` to a bound; nullopt if there are no bounds.
+  /// Returns the larger distance from `change` to a bound; nullopt if `change` or the bounds are
+  /// unknown.
   std::optional<double> half_width() const;
   bool is_significant() const { return bounds && bounds->leave_out(0.0); }
   /// True if the change is significant and at least 0.1% in either direction.
@@ -111,7 +113,7 @@ struct Delta : Change {
 };
 
 /// Probabilities that the truth is beyond one end of an interval: `tail` for the interval of a
-/// delta, `of_mean` for the interval of the mean's change.
+/// delta, `of_mean` for Delta::change_of_mean if the delta is not the mean's change itself.
 struct IntervalTails {
   double tail = 0.025;
   double of_mean = 0.025;
@@ -125,8 +127,8 @@ bool has_percentages(std::span<const double> reference, std::span<const double> 
 
 /// Compares samples in the order measured (at least one per side, none negative). If `paired`,
 /// reference[i] and candidate[i] are of the same round (equal sizes). The intervals are wider if
-/// neighbouring rounds resemble each other. If `share` has a value, compares this quantile, without
-/// a mean and as if rounds were independent.
+/// neighbouring rounds resemble each other. If `share` has a value, compares this quantile instead,
+/// without the mean, and treats rounds as independent.
 Delta estimate_delta(std::span<const double> reference, std::span<const double> candidate,
                      bool paired, const IntervalTails& tails,
                      std::optional<double> share = std::nullopt);
@@ -142,12 +144,12 @@ struct Rounds {
 };
 
 /// Returns the change of the width of estimate_delta's interval between two sets of rounds, with a
-/// jackknife interval. Rounds count as independent. The larger set is divided into parts about as
+/// jackknife interval. Treats rounds as independent. Divides the larger set into parts about as
 /// large as the smaller set. Without a change if a width is undefined or 0.
 Change width_change(const Rounds& before, const Rounds& after, bool paired,
                     const IntervalTails& tails);
 
-/// A delta as users read it: "ran `ratio` times faster" or "slower".
+/// A delta as users read it: "ran `ratio` times faster" or "ran `ratio` times slower".
 struct RelativeSpeed {
   /// Factor, at least 1, by which the candidate is faster or slower.
   double ratio = 1.0;
@@ -159,9 +161,8 @@ struct RelativeSpeed {
 std::optional<RelativeSpeed> relative_speed(const Change& delta);
 
 /// Returns the geometric mean of 1 + change, minus 1, for independent changes. Without a change if
-/// `changes` is empty, or one of them is unknown or at most -100%. The interval is about exactly
-/// these changes, not a wider population: on each side, the half widths of the logarithms add up as
-/// squares (Zou & Donner, Statistics in Medicine 27, 2008).
+/// `changes` is empty, or a change is unknown or at most -100%. On each side of the interval, the
+/// half widths of the logarithms add up as squares (Zou & Donner, Statistics in Medicine 27, 2008).
 Change geometric_mean(std::span<const Change> changes);
 
 }  // namespace lauka::stats

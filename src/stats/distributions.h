@@ -53,7 +53,7 @@ struct TailProbabilities {
   double below = 1.0;
 };
 
-/// The number of trials with a certain result, and the number of all trials.
+/// The number of trials with a certain result, and of all trials, for fisher_exact().
 struct TrialCounts {
   std::uint64_t trials_with_result = 0;
   std::uint64_t trials = 0;

@@ -15,15 +15,14 @@ namespace lauka::stats {
 namespace {
 
 constexpr double kScatterTail = 0.025;
-constexpr std::size_t kSweepsForAdvice =
-    4;  // fewest sweeps that show the noise of runs well enough
+constexpr std::size_t kSweepsForAdvice = 4;  // fewest runs per layout for layouts_instead_of_runs()
 
 struct Clusters {
   std::vector<LayoutMean> each{};
   double of_means = 0.0;
   double of_runs = 0.0;
   double run_degrees = 0.0;
-  double runs_a_layout = 0.0;  // harmonic mean over layouts of their numbers of runs
+  double runs_a_layout = 0.0;  // harmonic mean of the layouts' numbers of runs
   double shared = 0.0;         // squared error of the mean from noise that lasts longer than a run
   double mean = 0.0;
   double range = 0.0;
@@ -31,8 +30,8 @@ struct Clusters {
   double squared_error() const { return of_means / to_double(each.size()) + shared; }
 };
 
-/// Returns the mean's squared error from noise that lasts longer than a run. It is estimated from
-/// the resemblance of neighbouring rounds' residuals.
+/// Returns the mean's squared error from noise that lasts longer than a run, estimated from the
+/// resemblance of neighbouring rounds' residuals.
 double error_of_neighbours(const std::vector<double>& residuals, double of_runs) {
   const Resemblance alike = resemblance(residuals);
   const double factor = alike.widening();
@@ -105,8 +104,8 @@ std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scal
                      deviation(nu * variance / chi_squared_quantile_above(1.0 - kScatterTail, nu))};
   } else {
     // If the variance is close to zero, Satterthwaite's degrees of freedom are meaningless. So the
-    // upper bound is for the variance of the layouts' means, without subtraction of the noise of
-    // runs. After subtraction, the bound could be negative.
+    // upper bound is for the variance of the layouts' means, from which the noise of runs is not
+    // subtracted.
     const double most =
         degrees * all.of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
     scatter.bounds = IntervalEnds{0.0, deviation(most)};

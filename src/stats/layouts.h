@@ -12,7 +12,7 @@
 
 // Builds of a program with different placement of code (layouts) differ in speed. More runs of one
 // layout say nothing about other layouts. So intervals are computed from the layouts' means, by
-// Student's t; intervals from pooled runs would be far too narrow.
+// Student's t.
 
 namespace lauka::stats {
 
@@ -29,13 +29,14 @@ struct LayoutSamples {
 struct LayoutMean {
   std::uint32_t layout = 0;
   std::size_t runs = 0;
-  /// In a mean, the mean of the layout's samples. In a comparison, the mean of their logarithms or
-  /// log ratios; for a quantile, its logarithm or log ratio.
+  /// From mean_over_layouts, the mean of the layout's samples. From log_ratio_over_layouts, the
+  /// mean of the log ratios if paired, else of the candidate's logarithms; for a quantile, the log
+  /// ratio or logarithm of the layout's quantile.
   double value = 0.0;
 };
 
-/// The standard deviation of a command's layouts that placement of code alone causes, as a fraction
-/// of the value.
+/// The standard deviation between a command's layouts that placement of code alone causes, as a
+/// fraction of the command's value.
 struct Scatter {
   double deviation = 0.0;
   /// 95% confidence interval; begins at 0 if is_clear is false.
@@ -45,7 +46,7 @@ struct Scatter {
 };
 
 /// An estimate from the means of layouts. For two unpaired commands, `scatter`, `widening` and
-/// `each` are the candidate's.
+/// `layout_means` are the candidate's.
 struct LayoutEstimate {
   /// Mean over layouts of a command's values, or of log(candidate / reference).
   double value = 0.0;
@@ -55,7 +56,8 @@ struct LayoutEstimate {
   /// Number of runs of the layout with the fewest runs; 1 for a quantile.
   std::size_t fewest_runs_of_layout = 0;
   bool are_means_equal = false;
-  /// Variance between layouts that `of_runs` does not explain; the sum for two unpaired commands.
+  /// Variance between layouts that `variance_within_layouts` does not explain; the sum for two
+  /// unpaired commands.
   double variance_of_layouts = 0.0;
   /// Variance between runs of one layout; the sum for two unpaired commands. 0 for a quantile, or
   /// if each layout has a single run.
@@ -67,41 +69,41 @@ struct LayoutEstimate {
 
   /// Returns half the width of the interval, with probability `tail` beyond each end.
   double reach(double tail) const;
-  /// Returns the expected half width with other numbers of layouts and sweeps. `sweeps` 0:
-  /// unlimited.
+  /// Returns the expected half width with other numbers of layouts and of runs per layout
+  /// (`sweeps`; 0: unlimited).
   double expected_reach(double tail, std::size_t layouts, std::size_t sweeps) const;
   /// Returns the number of layouts that would reach `half_width`; kMaxLayouts + 1 if kMaxLayouts
-  /// would not. nullopt if more runs of the present layouts would reach it, or if `sweeps` is
-  /// below 4.
+  /// would not. nullopt if more runs of the present layouts would reach it, or if
+  /// `fewest_runs_of_layout` is below 4.
   std::optional<std::size_t> layouts_instead_of_runs(double half_width, double tail) const;
 };
 
-/// Returns a command's mean over its layouts; nullopt if it has fewer than kMinLayouts.
+/// Returns a command's mean over its layouts; nullopt if there are fewer than kMinLayouts layouts.
 std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples);
 
 /// Returns the mean over layouts of log(candidate / reference); if `share` has a value, of the log
 /// ratio of this quantile. If `paired`, samples are of the same rounds (equal sizes), and layouts
 /// with the same number are compared; else layouts are independent (Welch). nullopt if a side has
-/// fewer than kMinLayouts, or a value is not positive.
+/// fewer than kMinLayouts layouts, or a value is not positive.
 std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& reference,
                                                      const LayoutSamples& candidate, bool paired,
                                                      std::optional<double> share = std::nullopt);
 
 /// Returns the mean over paired layouts, given each layout's number and the moments of its log
 /// ratios; nullopt if there are fewer than kMinLayouts. Ignores resemblance of neighbouring rounds,
-/// and leaves `is_constant` false.
+/// and leaves `are_means_equal` false.
 std::optional<LayoutEstimate> log_ratio_of_means(
     std::span<const std::pair<std::uint32_t, Moments>> layouts);
 
 /// Returns the change over layouts; if a value is not positive, the change of the mean of the
-/// layouts' means (or of their quantiles `share`). No change and no bounds if a side has fewer than
-/// kMinLayouts.
+/// layouts' means (of the layouts' quantiles, if `share` has a value). Without a change if a side
+/// has fewer than kMinLayouts layouts.
 Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
                          bool paired, const IntervalTails& tails,
                          std::optional<double> share = std::nullopt);
 
 /// Tests if the change over layouts is beyond `ratio` - 1. The difference is 0 and both tails are 1
-/// if a side has fewer than kMinLayouts.
+/// if a side has fewer than kMinLayouts layouts.
 MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
                            bool paired, double ratio, std::optional<double> share = std::nullopt);
 

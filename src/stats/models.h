@@ -11,7 +11,7 @@ namespace lauka::stats {
 struct Effect {
   double value = 0.0;
   double variance = 0.0;      ///< squared standard error of `value`; positive
-  double degrees = HUGE_VAL;  ///< degrees of freedom of `variance`; infinite if it is exact
+  double degrees = HUGE_VAL;  ///< degrees of freedom of `variance`; infinite if `variance` is exact
 };
 
 struct CombinedEffect {
@@ -32,8 +32,8 @@ struct CombinedEffect {
 /// nullopt if `effects` is empty, a value or variance is not finite, or a variance is not positive.
 std::optional<CombinedEffect> combine(std::span<const Effect> effects, double confidence);
 
-/// The curve y = factor * x^exponent, fitted by least squares to logarithms. `low` and `high` are
-/// the ends of the exponent's confidence interval.
+/// The curve y = factor * x^exponent, fitted by least squares to logarithms. `exponent_low` and
+/// `exponent_high` are the ends of the exponent's confidence interval.
 struct PowerLaw {
   double factor = 1.0;
   double exponent = 0.0;
@@ -43,8 +43,8 @@ struct PowerLaw {
   double r_squared = 0.0;
 };
 
-/// Fits a power law to points (as many x as y; not all x equal). `confidence` is a fraction.
-/// nullopt if there are fewer than three points or a number is not positive.
+/// Fits a power law to the points (x[i], y[i]). `confidence` is a fraction. nullopt if there are
+/// fewer than three points, a number is not positive, or all x are equal.
 std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
                                       double confidence);
 

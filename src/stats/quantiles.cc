@@ -26,7 +26,8 @@ double below_quantile(double place, std::size_t count, double share) {
   return boost::math::ibeta(place, static_cast<double>(count) + 1.0 - place, share, BetaPolicy{});
 }
 
-/// Returns the position at which below_quantile() is `probability`; if there is none, 1 or `count`.
+/// Returns the position at which below_quantile() is `probability`; 1 or `count` if no position has
+/// this probability.
 double find_place(double probability, std::size_t count, double share) {
   double low = 1.0;
   double high = static_cast<double>(count);

@@ -30,7 +30,7 @@ struct QuantilePlaces {
 std::optional<QuantilePlaces> quantile_places(std::size_t count, double share, double tail);
 
 /// Estimates quantile `share` of `ascending`; nullopt if there are too few samples. The interval's
-/// ends are the positions of quantile_places, rounded outwards to samples as by SciPy's
+/// ends are the samples at the positions of quantile_places, rounded outwards as by SciPy's
 /// quantile_test.
 std::optional<QuantileEstimate> quantile_estimate(std::span<const double> ascending, double share,
                                                   double tail);
@@ -42,7 +42,7 @@ Change quantile_change(std::span<const double> reference, std::span<const double
                        bool paired, double share, double tail);
 
 /// Returns the smallest tails at which quantile_change's whole interval is above or below the limit
-/// `ratio` - 1. Each tail is at least 1e-9; it is 1 if no tail up to 0.5 suffices. If
+/// (`ratio` - 1). Each tail is at least 1e-9, and 1 if no tail up to 0.5 suffices. If
 /// `equal_is_below`, an interval that ends at the limit is below; else an interval that begins at
 /// the limit is above.
 TailProbabilities quantile_tails(std::span<const double> reference,

@@ -26,9 +26,9 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
                        double ratio);
 
 /// Returns the position (from 1, counted from either end of the sorted Walsh averages) at which an
-/// interval ends; 0 if there are too few ranks. The truth is beyond each end with `probability`
-/// (below 0.5). `count`: number of ranks, without ties. `widening` multiplies the normal deviate,
-/// but moves an end at most to the outermost average.
+/// interval ends; 0 if there are too few ranks. The truth is beyond each end with at most about
+/// `probability` (below 0.5). `count`: number of ranks, without ties. `widening` multiplies the
+/// normal deviate, but moves an end at most to the outermost average.
 std::uint64_t signed_rank_place(std::size_t count, double probability, double widening = 1.0);
 
 struct MannWhitney {
@@ -45,13 +45,13 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
 
 /// Returns the exact p values of the rank sum of `later` among all values (Mann & Whitney 1947);
 /// `above` is small if `later` is higher. Ties get mid-ranks. Meant for dozens of values: the time
-/// grows with the fourth power of their number.
+/// grows with up to the fourth power of their number.
 TailProbabilities rank_sum_tails(std::span<const double> earlier, std::span<const double> later);
 
 /// Returns the position (from 1, counted from either end of the sorted differences between the two
 /// sides' samples) at which an interval ends; 0 if there are too few samples. The truth is beyond
-/// each end with `probability`. `reference` and `candidate` are numbers of samples. `widening`
-/// multiplies the normal deviate, but moves an end at most to the outermost difference.
+/// each end with at most about `probability`. `reference` and `candidate` are numbers of samples.
+/// `widening` multiplies the normal deviate, but moves an end at most to the outermost difference.
 std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, double probability,
                                  double widening = 1.0);
 

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-// Some noise lasts longer than a run: a cache fills and empties, or a neighbour works for a while.
-// If the noise affects both commands of a round alike, it does not change the ratio of their times.
-// If it affects one command, each round repeats a part of the previous round, and n rounds say less
-// than n independent rounds would.
+// Some noise lasts longer than a run, for example while another program works. If the noise affects
+// both commands of a round alike, it does not change the ratio of their times. If the noise affects
+// one command, each round repeats a part of the previous round, and n rounds say less than n
+// independent rounds would.
 
 namespace lauka::stats {
 
@@ -33,8 +33,8 @@ struct Resemblance {
   /// more than 1.96 standard errors above 0, else 1.
   double widening() const;
 
-  /// Returns the number of independent values whose mean would have the same standard error. The
-  /// number is at least 2, but at most `count`.
+  /// Returns the number of independent values whose mean would have the same standard error: at
+  /// least 2, but at most `count`.
   double effective_count() const;
 
   /// True if less than a fraction `error` of independent series have such a high correlation, by
@@ -66,8 +66,8 @@ struct Widening {
 Widening widening_of(std::span<const double> reference, std::span<const double> candidate,
                      bool paired);
 
-/// Returns the tails with their normal deviates divided by `factor`; the same tails for a factor up
-/// to 1.
+/// Returns the tails with their normal deviates divided by `factor`; unchanged tails for a factor
+/// up to 1.
 TailProbabilities widen_tails(const TailProbabilities& tails, double factor);
 
 }  // namespace lauka::stats

@@ -92,9 +92,9 @@ Summary summarize(std::span<const double> samples);
 /// the interval is wider.
 std::optional<double> mean_half_width(std::span<const double> samples, double confidence);
 
-/// The fewest runs of a delta without a warning.
+/// The fewest runs of a wall time delta without a warning.
 inline constexpr std::size_t kMinRunsForDelta = 5;
-/// The fewest rounds of a gate without a warning.
+/// The fewest rounds of an undecided gate without a warning.
 inline constexpr std::size_t kMinRoundsForGate = 10;
 
 struct FirstRun {
@@ -110,8 +110,7 @@ struct FirstRun {
 std::optional<FirstRun> first_run(std::span<const double> series);
 
 /// The runs that are over 1% from the median, and more than 3 + 15 / n interquartile ranges (or
-/// ticks, if larger) beyond the quartiles, with the number n of all runs. 15 / n allows for the
-/// uncertainty of quartiles.
+/// ticks, if larger) beyond the quartiles, where n is the number of all runs.
 struct SevereOutliers {
   std::size_t count = 0;
   double share = 0.0;
@@ -137,8 +136,8 @@ struct Drift {
   /// Relative change from the median of the first third to the median of the last third; 0 if the
   /// first median is 0.
   double change = 0.0;
-  /// True if the size of `change` exceeds 2%, and the size of `rank_correlation` exceeds 3.29
-  /// standard errors. Standard errors are larger if neighbours resemble each other around a trend.
+  /// True if `change` exceeds 2%, and `rank_correlation` exceeds 3.29 standard errors, in either
+  /// direction. Standard errors are larger if neighbours resemble each other around a trend.
   bool drifting = false;
 };
 
@@ -152,9 +151,8 @@ struct TwoModes {
   /// Distance of the groups' means in pooled standard deviations; may be infinite.
   double separation = 0.0;
   double smaller_share = 0.0;
-  /// True if the groups' means are more than 4.5 pooled standard deviations apart, also after the
-  /// error of rounding to ticks is added to the deviations, and each group has at least 20% of the
-  /// runs.
+  /// True if the groups' means are more than 4.5 standard deviations apart (pooled, with the error
+  /// of rounding to ticks), and each group has at least 20% of the runs.
   bool is_bimodal = false;
 };
 

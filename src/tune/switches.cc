@@ -62,7 +62,7 @@ constexpr auto kSwitches = std::to_array<Switch>({
 });
 
 constexpr unsigned kBitsOfWord = 32;
-constexpr std::size_t kMaxMaskWords = 256;  // 8,192 CPUs, Linux's largest number
+constexpr std::size_t kMaxMaskWords = 256;  // 8,192 CPUs
 
 std::optional<std::vector<std::uint32_t>> parse_mask(std::string_view text) {
   const auto words = split(text, ',');
@@ -138,7 +138,8 @@ bool is_by_cpus(Form form) {
   return form == Form::CpuList || form == Form::CpuMask;
 }
 
-/// Returns the CPUs in `now` without the commands' CPUs; all of `cpus.rest` if none is left.
+/// Returns the CPUs in `now` without the commands' CPUs; `cpus.other_cpus` if this leaves no CPU
+/// for other work.
 std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus) {
   const auto own = form == Form::CpuList ? parse_cpu_list(now) : parse_mask(now);
   auto left = cpus_not_in(cpus.command_cpus, own.value_or(std::vector<std::uint32_t>()));
@@ -351,8 +352,8 @@ Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, 
   return candidates;
 }
 
-/// Returns the candidates on the memory node that has the most candidates (the last such node); all
-/// candidates if their nodes are unknown.
+/// Returns the candidates on the memory node with the most candidates; all candidates if their
+/// nodes are unknown.
 Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
   std::map<std::uint64_t, Cpus> nodes;
   for (const std::string& name : files.list("/sys/devices/system/node")) {

@@ -89,7 +89,6 @@ bool is_foreign(os::SettingFiles& files, const std::vector<SettingChange>& chang
                 const SettingChange& change) {
   const auto now = value_now(files, change);
   if (!now || *now == change.before || *now == change.during) return false;
-  // Restoring the governor may also change the energy preference.
   return !(change.row->name == "energy" && has_old_governor(files, changes, change));
 }
 
@@ -119,8 +118,8 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
   return restored;
 }
 
-/// Restores the journal's settings. Keeps the journal only if this fails for a setting. The lock
-/// must be held.
+/// Restores the journal's settings, if the journal is whole and of this boot. Removes the journal's
+/// file, unless restoring a setting fails. The lock must be held.
 RestoreResult restore_journal(os::SettingFiles& files, const Journal& journal) {
   RestoreResult restored;
   if (journal.is_whole && journal.boot == boot_id(files))
@@ -157,7 +156,7 @@ Result<void> claim(os::SettingFiles& files) {
     error = files.make_folder(kJournalFolder);
     if (error != 0 && error != EEXIST) break;
     const auto pid = journal_writer_pid(files);
-    const bool is_ending = pid && !files.is_alive(*pid);  // its launcher may be restoring
+    const bool is_ending = pid && !files.is_alive(*pid);
     error = lock_patiently(files, is_ending ? kPatience : std::chrono::milliseconds(0));
     if (error == 0) return {};
     if (error == EWOULDBLOCK && pid)
@@ -292,7 +291,7 @@ int TuningSession::apply(const SettingChange& change) {
 void TuningSession::pause() {
   files_.release_latency();
   group_.clear();
-  static_cast<void>(restore_changes(files_, changes_));  // restore() reports failures
+  static_cast<void>(restore_changes(files_, changes_));
 }
 
 void TuningSession::go_on() {

@@ -24,7 +24,7 @@ enum class Form : unsigned char {
   CpuMask,      ///< a mask of CPUs: "ff,00000003"; tuning removes the commands' CPUs
   Latency,      ///< a latency in us for a device; no value can be read
   Controllers,  ///< a list of controllers; only cpuset counts: value "+cpuset" or "-cpuset"
-  Group,        ///< a control group that lauka creates: "isolated 3"; without group: "none"
+  Group,        ///< a control group that lauka creates: "isolated 3" or "root 2-3"; missing: "none"
   Affinity,     ///< the commands' CPUs; no file
 };
 
@@ -33,7 +33,7 @@ struct Switch {
   std::string_view name;  ///< NAME in --tune=+NAME; several rows may have the same name
   bool by_default;
   Form form;
-  std::string_view path;    ///< path of the setting's files, '*' for a number; empty: no file
+  std::string_view path;    ///< path of the setting's files, with '*' for a number; empty: no file
   std::string_view wanted;  ///< value to write; empty: depends on the commands' CPUs
   std::string_view help{};
   std::string_view
@@ -51,18 +51,18 @@ std::optional<std::string> parse_value(Form form, std::string_view text);
 struct CpuChoice {
   std::vector<std::uint32_t> command_cpus{};
   std::vector<std::uint32_t> other_cpus{};
-  std::string why_not{};  ///< reason why `commands` is empty
+  std::string why_not{};  ///< reason if choose_cpus() chose no CPUs for the commands; else empty
 };
 
 struct CpuFacts {
   std::vector<std::uint32_t> allowed{};
   std::vector<std::uint32_t>
-      preferred_kind_cpus{};  ///< CPUs of the preferred core kind; empty: one kind only
+      preferred_kind_cpus{};  ///< CPUs of the preferred core kind; empty if there is only one kind
 };
 
-/// Chooses the commands' CPUs: CPUs that `request` names; else whole cores on one memory node, but
-/// not the first CPU's core. Refuses named CPUs if lauka may not run there, or if no other CPU
-/// would be left.
+/// Chooses the commands' CPUs: the CPUs that `request` names; else cores of one memory node,
+/// without the first CPU's core; none if the switch "cpus" is off. Refuses named CPUs if lauka may
+/// not run on them, or if no other CPU would be left.
 Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
                               const CpuFacts& facts);
 
@@ -70,7 +70,7 @@ struct SettingState {
   const Switch* row = nullptr;
   bool is_requested = false;
   std::string path{};
-  std::string current_value{};  ///< current value; empty if unknown
+  std::string current_value{};  ///< empty if unknown
   std::string wanted{};         ///< value for tuning; empty if the setting cannot be changed
   std::string why_not{};
   bool needs_root = false;  ///< true if lauka lacks the rights to change the setting
@@ -86,15 +86,16 @@ Result<void> check_names(const TuneRequest& request);
 /// True if the request, or else the default, switches `name` on. The table must have a row `name`.
 bool is_asked(const TuneRequest& request, std::string_view name);
 
-/// Reads throttling, stolen time and temperature. `cpus`: the commands' CPUs; empty: all CPUs.
+/// Reads throttling, stolen time and temperature. `cpus`: the commands' CPUs; empty: all online
+/// CPUs.
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus);
 
 std::string list_text(const std::vector<SettingState>& found, const CpuChoice& cpus);
 
 // Tuning is a transaction. Before lauka changes the first setting, the journal has the old values.
 // Only the process that holds the lock of the journal's folder changes or restores settings: lauka;
-// its launcher process if lauka is killed; or the next lauka. The folder exists while the machine
-// is tuned, and longer if a setting could not be restored.
+// its launcher process if lauka is killed; or a later lauka. The folder exists while the machine is
+// tuned, and longer if a setting could not be restored.
 
 inline constexpr const char* kJournalFolder = "/run/lauka";
 
@@ -121,13 +122,14 @@ std::optional<Journal> parse_journal(std::string_view text);
 
 struct RestoreResult {
   std::size_t restored_count = 0;
-  /// Messages about settings that another program changed, or that go_on() could not tune again.
+  /// Messages about settings that another program changed, or that TuningSession::go_on() could not
+  /// tune again.
   std::vector<std::string> foreign_change_messages{};
   std::vector<std::string> failure_messages{};
 };
 
 /// Restores the settings of a killed lauka, if any. Waits up to `patience` for the lock. nullopt if
-/// another process then holds the lock. On an error, keeps the journal.
+/// another process keeps the lock for longer. On an error, keeps the journal.
 Result<std::optional<RestoreResult>> restore_leftover_settings(
     os::SettingFiles& files, std::chrono::milliseconds patience = {});
 
@@ -149,13 +151,13 @@ class TuningSession : NonCopyable {
   ~TuningSession() { restore(); }
 
   /// Restores the changed settings, the last change first, except settings that another program has
-  /// changed. A second call only returns the same result.
+  /// changed. Further calls only return the same result.
   const RestoreResult& restore();
 
-  /// Restores the changed settings until go_on(). Keeps the lock and the journal.
+  /// Restores the changed settings for the time until go_on(). Keeps the lock and the journal.
   void pause();
 
-  /// Tunes again after pause(). Leaves out settings that another program changed meanwhile.
+  /// Tunes again after pause(). Leaves out settings that another program changed after pause().
   void go_on();
 
   const Tuning& in_force() const { return in_force_; }

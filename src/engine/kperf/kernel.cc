@@ -21,7 +21,7 @@ int settled(int returned) {
 
 constexpr std::size_t kPiece = 32768;
 
-/// Counters that the power manager of M4 and M5 holds, for databases that do not name them. Source:
+/// Counters that the power manager of M4 and M5 holds; used if the database names none. Source:
 /// XNU, mask 0x38 of the configurable counters.
 constexpr CounterMask kHeldByPowerManager = 0xe0;
 
@@ -201,8 +201,6 @@ std::string Kernel::text(const char* name) const {
 }
 
 std::string Kernel::owner_of_tracing() const {
-  // A process that traces in the background gives way. The kernel keeps the id of a process that
-  // has ended.
   constexpr std::uint32_t foreground = 1;
   if (read_sysctl_number("ktrace.state").value_or(0) != foreground) return "";
   const auto pid = static_cast<std::int32_t>(read_sysctl_number("ktrace.owning_pid").value_or(0));
@@ -252,7 +250,7 @@ int Trace::set_up(std::uint32_t records) {
   room_.resize(kPiece);
   std::size_t nothing = 0;
   if (const int error = remove(); error != 0) return error;
-  // Leaves out the coprocessors, for which each read would wait. Older kernels refuse the flag.
+  // Each read would wait for the coprocessors. Older kernels refuse the flag.
   call_with_value(os::kKdSetFlags, static_cast<int>(kKdebugNoCoprocessors));
   int error = call_with_value(os::kKdSetBuf, static_cast<int>(records));
   if (error == 0) error = call(os::kKdSetup, nullptr, &nothing);
@@ -266,7 +264,8 @@ int Trace::set_record_filter() const {
   std::size_t bytes = sizeof exact;
   const int error = call(os::kKdSetReg, &exact, &bytes);
   if (error == 0 || error == EPERM || error == EBUSY) return error;
-  // Apple calls kKdSetReg obsolete. Its replacement also admits records that the reader ignores.
+  // Apple calls kKdSetReg obsolete. The newer type filter also admits records that TraceReader
+  // ignores.
   std::array<std::uint8_t, kTypefilterBytes> classes{};
   constexpr std::uint32_t counters = kThreadCountersData >> 16U;
   classes.at(counters / 8) = 1U << counters % 8;
@@ -356,8 +355,7 @@ int Claim::try_words(std::span<const std::uint64_t> words) {
 }
 
 int Claim::set_words(std::span<const std::uint64_t> words) {
-  // macOS 26 applies new words only when counting is switched on, so counting is switched off
-  // first.
+  // macOS 26 applies new words only when counting is switched on.
   kernel_.set_thread_counting(0);
   kernel_.set_counting(0);
   classes_ = words.empty() ? kFixedClass : kBothClasses;
@@ -370,8 +368,6 @@ bool Claim::has_words() const {
   if (words_.empty()) return true;
   std::vector<std::uint64_t> now;
   if (kernel_.get_words(now) != 0) return false;
-  // Compares selectors only, because the kernel returns words with the privilege levels in effect.
-  // M1 and M2 keep only 8 bits of a selector, so the word may select another event.
   return std::ranges::equal(now, words_, [](std::uint64_t a, std::uint64_t b) {
     return (a & kSelectorBits) == (b & kSelectorBits);
   });
@@ -383,7 +379,6 @@ bool Claim::is_as_programmed() const {
 }
 
 int Claim::start_sampling(const Sampling& sampling) {
-  // The kernel refuses the reset if another process owns the sampling.
   if (const int error = stop_sampling(); error == EPERM || error == EBUSY) return error;
   has_tracing_ = true;
   const int error = begin_sampling(sampling);
@@ -401,7 +396,6 @@ int Claim::begin_sampling(const Sampling& sampling) {
 }
 
 int Claim::stop_sampling() const {
-  // Ignores all errors but the last, because sampling may already be off.
   kernel_.set_sampling(false);
   trace_.remove();
   kernel_.set("kperf.kdebug.action", std::uint32_t{0});

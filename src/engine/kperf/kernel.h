@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kConfigurableClass = 2;
 inline constexpr std::uint32_t kBothClasses = kFixedClass | kConfigurableClass;
 inline constexpr std::uint64_t kAllCpus = 0x80000000;
 
-/// Index of the instruction count among a sample's values.
+/// Index of the instruction count among the values of a sample.
 inline constexpr std::size_t kInstructionsValue = 1;
 inline constexpr std::size_t kFixedCounterCount = 2;
 inline constexpr std::size_t kConfigurableCounterCount = 8;
@@ -40,7 +40,7 @@ inline constexpr std::uint64_t kMinPetPeriodNs = 1'000'000;
 
 /// A record of the kernel's trace (XNU's kd_buf).
 struct KdebugRecord {
-  std::uint64_t timestamp = 0;  ///< time in mach units
+  std::uint64_t timestamp = 0;
   std::array<std::uint64_t, 4> arguments{};
   std::uint64_t thread = 0;
   std::uint32_t debugid = 0;
@@ -59,7 +59,7 @@ struct KdebugInfo {
   std::uint32_t nolog = 0;
   std::uint32_t flags = 0;
   std::uint32_t threads = 0;
-  std::int32_t owner = -1;  ///< id of the process that holds the trace; -1: no process
+  std::int32_t owner = -1;
 };
 static_assert(sizeof(KdebugInfo) == 20);
 
@@ -117,9 +117,9 @@ class Kernel {
  public:
   explicit Kernel(const os::DarwinCalls& calls);
 
-  /// Returns the name of a function that kperf.framework lacks, or "kperf.framework" if it cannot
-  /// be loaded; nullopt if nothing is missing. If something is missing, sysctls replace the
-  /// framework.
+  /// Returns the name of a function that kperf.framework lacks, or "kperf.framework" if the
+  /// framework cannot be loaded. Sysctls are used instead of the framework then. Returns nullopt if
+  /// nothing is missing.
   const std::optional<std::string>& missing_function() const { return missing_; }
 
   /// False if the kernel reports that there are no hardware counters, as in a virtual machine.
@@ -133,27 +133,26 @@ class Kernel {
   int set_thread_counting(std::uint32_t classes) const;
   std::uint32_t counting_classes() const;
   std::uint32_t thread_counting_classes() const;
-  /// Reads the fixed and configurable counters of each CPU, CPU after CPU. Reads fewer values while
-  /// a CPU is offline. `cpus`: largest number of CPUs.
+  /// Reads the fixed and configurable counters of all CPUs that are online, CPU after CPU. `cpus`:
+  /// largest number of CPUs.
   int machine_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const;
 
-  /// Sets the sysctl `name`, a number of actions or timers, to 1. Succeeds also if the kernel
-  /// refuses because the number is larger.
+  /// Makes the sysctl `name`, a number of actions or timers, at least 1.
   int raise_to_one(const char* name) const;
   int set_action(std::uint32_t action, std::uint32_t samplers) const;
   int set_sampling(bool on) const;
   int reset_sampling() const;
-  /// Starts a timer that runs `action` on running threads, once per period.
+  /// Sets up a timer that runs `action` on the running threads once per period, while sampling is
+  /// on.
   int start_pet(std::uint64_t period_ns, std::uint32_t action) const;
-  /// Makes the kernel run `action` on each ending thread, after the thread's kThreadTerminatePid
-  /// record.
+  /// Makes the kernel run `action` on each ending thread, after the record kThreadTerminatePid of
+  /// the thread.
   int trigger_at_thread_end(std::uint32_t action) const;
 
-  /// Reads the sysctl `name`; nullopt if it cannot be read.
   std::optional<std::uint32_t> read_sysctl_number(const char* name) const;
   std::string text(const char* name) const;
-  /// Returns the process that holds the tracing: "Instruments (process 77)". Empty if no such
-  /// process is known.
+  /// Names the process that holds the kernel's tracing in the foreground, as "Instruments (process
+  /// 77)"; empty if no such process is known.
   std::string owner_of_tracing() const;
 
   template <typename T>
@@ -195,8 +194,8 @@ class Trace {
   bool is_half_full() const;
 
   /// Passes the records in the trace to `reader`, in order of time. Sets `wrapped` to true if the
-  /// kernel overwrote records because the buffer was full; else leaves `wrapped`. A record that is
-  /// written during the read may be lost.
+  /// kernel overwrote records because the buffer was full; else leaves `wrapped` unchanged. May
+  /// miss the newest records.
   int read(bool& wrapped, const Reader& reader);
 
   /// Returns the state of the trace; default values if the kernel does not report it.
@@ -211,23 +210,23 @@ class Trace {
   std::vector<KdebugRecord> room_;
 };
 
-/// Returns the usable counters among the `configurable` counters, if the kernel reports that
-/// `count` are usable: all, or all without the power manager's. `power`: the power manager's
-/// counters; 0: those of M4 and M5 are assumed. nullopt if `count` fits neither.
+/// Returns the counters that can be used if the kernel has `count` configurable counters: all of
+/// `configurable`, or `configurable` without `power`. nullopt if neither set has `count` counters.
+/// `power`: the power manager's counters; 0: the power manager's counters in M4 and M5.
 std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask power,
                                            std::uint32_t count);
 
 struct Sampling {
-  bool samples_ending_threads = true;        ///< true: each thread is sampled as it ends
+  bool samples_ending_threads = true;
   std::optional<std::uint64_t> period_ns{};  ///< nanoseconds between samples of running threads;
                                              ///< nullopt: running threads are not sampled
-  std::uint32_t trace_records = 0;           ///< size of the trace's buffer, in records
+  std::uint32_t trace_records = 0;
 };
 
 /// Owns what counting takes from the system: counters, sampling and the trace. Releases everything
-/// when destroyed; after take_counters(), also at exit() and when a repeated signal ends lauka at
-/// once (os::set_final_action). Only one claim of a process can hold the counters: a claim that
-/// takes them makes the other claim release them.
+/// when destroyed. After take_counters(), a claim that holds the counters also releases everything
+/// at exit() and in the final action (os::set_final_action). Only one claim of a process can hold
+/// the counters: a claim that takes the counters makes the other claim release everything.
 class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
@@ -245,12 +244,12 @@ class Claim : NonCopyable {
   bool had_leftovers() const { return had_leftovers_; }
 
   /// Starts counting with the configuration words `words` (empty: only fixed counters count).
-  /// `by_thread`: true: counts for each thread, too, not only for each CPU. Returns 0 or an errno;
-  /// EAGAIN if the kernel counts something else afterwards.
+  /// `by_thread`: true if the counts of each thread are needed, too. Returns 0 or an errno; EAGAIN
+  /// if the kernel does not count as requested afterwards.
   int program(std::span<const std::uint64_t> words, bool by_thread);
 
-  /// Tries configuration words, and leaves counting off. Returns 0 if the words take effect, EPERM
-  /// if not, or another errno.
+  /// Tries configuration words, and leaves counting off. Returns 0 if the words took effect, EPERM
+  /// if the words did not take effect, or another errno.
   int try_words(std::span<const std::uint64_t> words);
 
   /// True if the kernel still counts as program() requested.

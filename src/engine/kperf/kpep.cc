@@ -47,9 +47,8 @@ struct Open {
   std::string name;
   std::string text{};
   PlistValue value{};
-  std::optional<std::string> key{};  ///< latest key of a dictionary, until its value comes
+  std::optional<std::string> key{};  ///< key of a dictionary whose value has not come yet
 
-  // A <plist> is read like an <array> with one value.
   bool is_array() const { return name == "plist" || name == "array"; }
   bool is_full() const { return name == "plist" && !std::get<PlistArray>(value.value).empty(); }
 };
@@ -238,7 +237,7 @@ class BinaryReader {
     return number(table_ + index * offset_size_, offset_size_);
   }
 
-  /// Returns `length` or, if it is 15, the integer at `at`. Moves `at` after that integer.
+  /// Returns `length` or, if `length` is 15, the integer at `at`. Moves `at` past the integer.
   std::optional<std::size_t> length_at(std::size_t& at, std::uint64_t length) const {
     if (length != 0xf) return length;
     const auto marker = number(at, 1);
@@ -278,7 +277,7 @@ class BinaryReader {
     return log == 3 && *value >> 63U != 0 ? PlistValue{} : PlistValue{*value};
   }
 
-  /// Reads ASCII (`unit` 1) or big-endian UTF-16 (`unit` 2). Refuses NUL.
+  /// Reads ASCII (`unit` 1) or big-endian UTF-16 (`unit` 2).
   Result<PlistValue> text_at(std::size_t at, std::size_t length, std::size_t unit) const {
     std::string text;
     for (std::size_t i = 0; i < length; ++i) {
@@ -330,7 +329,6 @@ class BinaryReader {
     return PlistValue{std::move(array)};
   }
 
-  /// In the file, all keys come before all values.
   Result<PlistValue> dict_at(std::size_t at, std::size_t length, std::size_t depth) {
     PlistDict dict;
     for (std::size_t i = 0; i < length; ++i) {
@@ -366,7 +364,7 @@ Result<PlistValue> read_plist(std::string_view bytes) {
   return bytes.starts_with(kBinaryPlist) ? BinaryReader(bytes).read() : XmlReader().read(bytes);
 }
 
-// The layout of kpep files, according to ibireme's kpc_demo and public decompilations of
+// The layout of kpep files. Sources: ibireme's kpc_demo and public decompilations of
 // kperfdata.framework.
 
 namespace {

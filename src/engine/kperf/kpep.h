@@ -17,8 +17,8 @@ struct PlistValue;
 using PlistArray = std::vector<PlistValue>;
 using PlistDict = std::map<std::string, PlistValue, std::less<>>;
 
-/// A value of a property list. monostate stands for any other value, such as a date or a negative
-/// number.
+/// A value of a property list. monostate stands for values of other types, such as dates, and for
+/// negative numbers.
 struct PlistValue {
   std::variant<std::monostate, bool, std::uint64_t, std::string, PlistArray, PlistDict> value;
 
@@ -27,7 +27,7 @@ struct PlistValue {
     return std::get_if<Kind>(&value);
   }
 
-  /// Returns the value of `key`; null if the key is missing or this is not a dictionary.
+  /// Returns the value of `key`; null if the key is missing or this value is not a dictionary.
   const PlistValue* find(std::string_view key) const;
 };
 
@@ -38,18 +38,18 @@ Result<PlistValue> read_plist(std::string_view bytes);
 /// A set of hardware counters: bit i is PMCi, as in kpep databases.
 using CounterMask = std::uint32_t;
 
-/// Counters have numbers below this limit.
+/// Limit of counter numbers: each number is smaller.
 inline constexpr unsigned kMaxChipCounters = 16;
 
 /// Returns how many of `counters` have a number below `counter`.
 std::size_t rank_of_counter(CounterMask counters, unsigned counter);
 
-/// Lists counters for messages: "PMC2 and PMC5-7"; "no counter" if empty.
+/// Lists counters for messages, as "PMC2 and PMC5-7"; "no counter" if the set is empty.
 std::string counters_in_words(CounterMask counters);
 
 struct KpepEvent {
   std::string name;
-  std::string alias{};  ///< other name in the database ("Cycles"); may be empty
+  std::string alias{};  ///< second name in the database, as "Cycles"; may be empty
   std::string description{};
   std::string errata{};
   std::string fallback{};    ///< name of an event that can replace this event; may be empty
@@ -78,8 +78,8 @@ Result<KpepDatabase> kpep_from(const PlistValue& root);
 
 Result<KpepDatabase> load_kpep(const std::string& path);
 
-/// Returns the name of a processor's database, "cpu_100000c_2_1b588bb3". Arguments: hw.cputype,
-/// hw.cpusubtype and hw.cpufamily.
+/// Returns the name of a processor's database, as "cpu_100000c_2_1b588bb3". Arguments: the sysctls
+/// hw.cputype, hw.cpusubtype and hw.cpufamily.
 std::string kpep_name_of_cpu(std::uint32_t type, std::uint32_t subtype, std::uint32_t family);
 
 /// Returns the paths at which the database for the processor `cpu` may be, the preferred path

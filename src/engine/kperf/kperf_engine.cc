@@ -48,7 +48,6 @@ class KperfCounting final : public ArmedPass {
       const bool is_free = place.accounted != nullptr;
       counted.counts.push_back(is_free ? place.accounted->read(ended)
                                        : value_at(place, run.values));
-      // An account may include descendants, so the part of the command's own process is unknown.
       if (!run.own_process_counts.empty())
         counted.own_process_counts.push_back(is_free ? std::nullopt
                                                      : value_at(place, run.own_process_counts));
@@ -325,7 +324,7 @@ Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& p
 
 namespace {
 
-// The kernel of a virtual machine reports 0 cycles and instructions.
+// 0 cycles or instructions mean that the kernel does not count them, as in a virtual machine.
 constexpr std::array<AccountedEvent, 2> kTotals = {{
     {"cycles", "", "cycles of the command's own process, without its children",
      [](const os::Ended& ended) {

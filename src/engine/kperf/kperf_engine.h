@@ -14,26 +14,27 @@
 
 namespace lauka::engine::kperf {
 
-/// Makes an engine for the processor of `database`. If `here` has a launcher, takes the system's
-/// counters; the error explains why they are not available.
+/// Makes an engine for the events of `database`. If `here` has a launcher, takes the system's
+/// counters; the error explains why the counters cannot be used.
 Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const MacosEngineOptions& here,
                                                          bool user_only, KpepDatabase database);
 
-/// Makes an engine for events that the kernel counts for each process, without root. `why`: reason
-/// why other events cannot be counted. `database`: the processor's events, for lists and
+/// Makes an engine for the events that the kernel counts for each process, without root. `why`:
+/// reason why other events cannot be counted. `database`: the processor's events, for lists and
 /// explanations; nullopt if unknown.
 std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepDatabase> database);
 
-/// Makes an engine that counts with `kperf` or, if `kperf` cannot count the default events, with
-/// make_totals_engine(). `database`: the database of `kperf`.
+/// Makes an engine that counts with `kperf`. If `kperf` cannot count the default events (for other
+/// reasons than --single-pass), counts with an engine of make_totals_engine() instead. `database`:
+/// the database of `kperf`.
 std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngine> kperf,
                                                     KpepDatabase database);
 
-/// Makes an engine that lists and explains the events of `database`, on any system (--kpep), but
-/// counts nothing.
+/// Makes an engine that lists and explains the events of `database` on any system (--kpep). The
+/// engine counts nothing.
 std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool user_only);
 
-/// Calls make_database_engine() with the database in the file `path`.
+/// Makes an engine of make_database_engine() for the database in the file `path`.
 Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& path,
                                                             bool user_only);
 

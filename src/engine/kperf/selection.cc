@@ -91,7 +91,8 @@ Error no_counter_for(const KpepEvent& event) {
   return {fmt::format("'{}' cannot be counted: {}", event.name, why), "leave it out"};
 }
 
-/// A portable name and its events, the preferred event first; unused names are empty.
+/// A portable name and the events that it may stand for, the preferred event first; unused elements
+/// are empty.
 struct PortableAlias {
   std::string_view alias;
   std::array<std::string_view, 2> events;
@@ -117,7 +118,7 @@ constexpr std::array<std::string_view, 6> kDefaultEvents = {"cycles",
                                                             "L1D_CACHE_MISS_LD_NONSPEC",
                                                             "BRANCH_MISPRED_NONSPEC"};
 
-/// Pairs of events whose ratio is useful, the most important pairs first.
+/// Pairs of events whose ratio is useful, the most important pair first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAlsoTogether = {{
     {"INST_ALL", "CORE_ACTIVE_CYCLE"},
     {"L1D_CACHE_MISS_LD", "LD_UNIT_UOP"},
@@ -270,7 +271,7 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
       pass.push_back({event, place.counter, room.user_only ? number | kUserSpaceOnly : number});
     }
   }
-  // Accounted events need a pass, too.
+  // Fixed and accounted events need a pass even if there are no configurable events.
   if (selection.passes.empty() && !selection.events.empty())
     selection.passes.push_back(std::move(fixed));
   if (selection.passes.size() < 2) return {};

@@ -31,10 +31,10 @@ using EventPair = std::pair<std::size_t, std::size_t>;
 
 /// Events that outnumber their counters, so that they cannot be counted at the same time.
 struct CompetingEvents {
-  /// Indices of events, ascending; one event more than there are `counters`.
+  /// Indices of events, ascending; one event more than `counters` has counters.
   std::vector<std::size_t> events;
   CounterMask counters = 0;           ///< all counters that `events` may use
-  std::size_t other_competitors = 0;  ///< number of all other events that can use only `counters`
+  std::size_t other_competitors = 0;  ///< number of further events that may use only `counters`
 };
 
 /// True if events with these `masks` can be counted at the same time.
@@ -43,22 +43,23 @@ bool fits_at_once(std::span<const CounterMask> masks);
 /// Places events with these `masks` in one pass; nullopt if impossible.
 std::optional<PlacedPass> place_all(std::span<const CounterMask> masks);
 
-/// Divides events with these `masks`, none of them 0, into the fewest passes. `together`: pairs of
-/// events that should share a pass, the most important pair first.
+/// Divides events with these `masks`, none of them 0, into few passes: into the fewest if there are
+/// at most ten events. `together`: pairs of events that should share a pass, the most important
+/// pair first.
 std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
                                            std::span<const EventPair> together);
 
 /// Finds a smallest set of events that cannot be counted at the same time; nullopt if all events
-/// can.
+/// can be counted at the same time.
 std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask> masks);
 
-/// Returns the configuration words of a pass: one for each of the `available` counters, ascending,
-/// 0 for an idle counter. Empty if only fixed counters count.
+/// Returns the configuration words of a pass: a word for each of the `available` counters,
+/// ascending; 0 for an idle counter. Empty if only fixed counters count.
 std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMask available);
 
 struct SelectedEvent {
   std::string name;
-  KpepEvent counted{};  ///< event on a counter; empty if the kernel counts the event
+  KpepEvent counted{};  ///< event on a counter; empty if `accounted` is set
   const AccountedEvent* accounted = nullptr;
 
   bool is_on_counter() const { return accounted == nullptr; }
@@ -66,11 +67,11 @@ struct SelectedEvent {
 
 struct Selection {
   std::vector<SelectedEvent> events;
-  /// The passes, with indices into `events`. Fixed events are in every pass, events that the kernel
-  /// counts in none.
+  /// The passes, in which PlacedEvent::event is an index into `events`. Fixed events are in every
+  /// pass, accounted events in none.
   std::vector<PlacedPass> passes;
-  /// Events that make several passes necessary, as indices into `events`; nullopt if one pass is
-  /// enough.
+  /// Events that make several passes necessary; CompetingEvents::events are indices into `events`.
+  /// nullopt if one pass is enough.
   std::optional<CompetingEvents> competition{};
   std::vector<Note> notes{};
 };
@@ -83,17 +84,18 @@ struct CounterLimits {
 /// Finds an event by any of its names, ignoring case.
 Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view name);
 
-/// Finds the wanted events (without names: the default events) and divides them into the fewest
-/// passes. Leaves out default events that cannot be counted, with a note. Refuses wanted events
-/// that cannot be counted, and several passes if EventRequest::single_pass is set.
+/// Finds the wanted events (without names: the default events) and divides them into passes. Leaves
+/// out default events that cannot be counted, with a note. Refuses named events that cannot be
+/// counted, and several passes if EventRequest::single_pass is set.
 Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
                                 const CounterLimits& room);
 
-/// Converts a selection. `user_space`: true if configurable counters do not count in the kernel.
+/// Converts a selection to an EventSet. `user_space`: true if configurable counters do not count in
+/// the kernel.
 EventSet make_event_set(const Selection& selection, bool user_space);
 
-/// Returns the database's events that have a fixed or `available` counter, even if refused, and the
-/// accounted_events().
+/// Returns the database's events that have a fixed or `available` counter, even events that the
+/// kernel refuses, then the accounted_events().
 Catalog make_catalog(const KpepDatabase& database, CounterMask available);
 
 /// Explains which event each counter would count in each pass. Without `names`: the default events.

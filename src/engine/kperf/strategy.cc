@@ -13,15 +13,13 @@ namespace lauka::engine::kperf {
 
 // The meaning of the records. Source: XNU osfmk/kperf/{action,kperf_kpc}.c, osfmk/kern/thread.c and
 // bsd/kern/kern_{fork,exec}.c.
-// - An ending thread writes THREAD_TERMINATE_PID. Its last sample follows, perhaps after records of
-//   other threads.
+// - An ending thread writes THREAD_TERMINATE_PID. The thread's last sample follows, perhaps after
+//   records of other threads.
 // - A sample of n values is ceil(n / 4) records of four values. The first record has the flag
-// START,
-//   the last has END; a single record has only START.
+//   START, the last has END; a single record has only START.
 // - For a thread without counts, the kernel writes as many zeros as it has counters, not n.
-// - An exec gives the process a new thread, a copy, which writes EXEC if the exec succeeds. The
-// copy
-//   of a failed exec vanishes without a record.
+// - An exec gives the process a new thread, a copy, which writes EXEC if the exec succeeds.
+//   The copy of a failed exec vanishes without a record.
 
 namespace {
 
@@ -109,7 +107,7 @@ void TraceReader::new_thread(const KdebugRecord& record) {
 void TraceReader::thread_ended(const KdebugRecord& record) {
   Thread& thread = find_thread(record.thread);
   // Unique ids only grow, so a process with a higher id than the target's began after the target.
-  // If the trace lacks its beginning, the process may belong to the tree.
+  // If the trace lacks the beginning of such a process, the process may belong to the tree.
   const bool was_seen = thread.process != kUnknown;
   const std::int32_t pid = pid_of(record.arguments[0]);
   began_before_ = began_before_ || (!was_seen && !unique_id_ && pid == processes_.front().pid);
@@ -160,7 +158,6 @@ void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
     thread.is_malformed = true;
     return;
   }
-  // A periodic sample may follow the sample at the thread's end.
   if (thread.has_final_counts) return;
   std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(value_count_));
   thread.has_counts = true;
@@ -242,7 +239,7 @@ namespace {
 constexpr std::uint32_t kFirstRecords = 1U << 18U;  // 16 MB
 constexpr std::uint32_t kGrowth = 4;
 constexpr std::uint32_t kMaxRecords = 1U << 22U;  // 256 MB
-// Largest number of reads after a command's end, because a read may miss the newest records.
+// Largest number of reads after a command's end. A read may miss the newest records.
 constexpr int kLastReads = 4;
 
 constexpr std::uint32_t kRedoAfterLoss = 3;
@@ -299,7 +296,7 @@ class ThreadStrategy final : public Strategy {
     if (error() == 0 && trace_.is_half_full()) read();
   }
 
-  /// A check of the trace may delay the notice of the run's end by a millisecond. So checks are
+  /// A check of the trace may delay the notice of the run's end by a millisecond, so checks are
   /// rare until the buffer has grown.
   std::chrono::nanoseconds interval() const override {
     return sampling_.trace_records == kFirstRecords ? Strategy::interval()
@@ -479,9 +476,9 @@ class MachineStrategy final : public Strategy {
 
 constexpr const char* kKnownWork = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done";
 
-/// Smallest coverage of kKnownWork with which AtExit and Machine are used.
+/// Smallest sufficient coverage of kKnownWork with AtExit or Machine.
 constexpr double kMinShareSeen = 0.9;
-/// Smallest coverage of kKnownWork with Pet, which misses much of a command that takes few periods.
+/// Smallest sufficient coverage of kKnownWork with Pet, which misses much of a short command.
 constexpr double kMinShareSampled = 0.5;
 
 struct Candidate {

@@ -25,7 +25,7 @@ namespace lauka::engine::kperf {
 enum class TraceFault : unsigned char {
   LostRecords,
   NoThread,
-  BeganBefore,  ///< threads of the command ended, but none started in the trace
+  BeganBefore,  ///< threads of the command end in the trace, but none begins in it
   ThreadNotEnded,
   EndedWithoutCounts,
   MalformedSample,
@@ -49,15 +49,14 @@ struct TraceCounts {
 class TraceReader {
  public:
   /// `values`: number of values in a sample, 1 to kMaxUserCounters. `at_exit`: true if each thread
-  /// is sampled as it ends. `target`: id of the command's process, which must start within the
-  /// trace.
+  /// is sampled as it ends. `target`: id of the command's process, which must begin in the trace.
   TraceReader(std::size_t values, bool at_exit, std::int32_t target);
 
   /// Reads the next records of the trace, which may have any contents.
   void feed(std::span<const KdebugRecord> records);
 
-  /// True if the command's own process had a thread, all its threads have ended and, with
-  /// `at_exit`, all were sampled at their end.
+  /// True if the command's own process had a thread, and all its threads have ended and, with
+  /// `at_exit`, were sampled at their end.
   bool target_is_complete() const;
 
   TraceCounts counts() const;
@@ -87,8 +86,8 @@ class TraceReader {
     bool has_final_counts = false;
     bool is_malformed = false;
     std::uint32_t filled = 0;
-    /// Index into values_ of the latest sample, which the last good sample follows; kNoPlace: no
-    /// sample.
+    /// Index into values_ of the latest sample's values, after which the values of the last good
+    /// sample are stored; kNoPlace: no sample.
     std::size_t values_at = kNoPlace;
   };
 
@@ -117,11 +116,11 @@ class TraceReader {
   bool lost_ = false;
 };
 
-/// The result of counting one run. `values` begins with the counts of the fixed counters; counts of
-/// the usable configurable counters may follow. `values` is empty if the run was not counted.
+/// The result of counting one run. `values` has the counts of the fixed counters, then perhaps of
+/// the usable configurable counters; empty if the run was not counted.
 struct RunValues {
   std::vector<std::uint64_t> values;
-  /// Values of the command's own process; empty if unknown, or if there are no descendants.
+  /// Values of the command's own process; empty if unknown, or if no descendants were seen.
   std::vector<std::uint64_t> own_process_counts{};
   std::optional<Error> missing{};
   std::optional<RepeatRequest> redo{};
@@ -137,12 +136,11 @@ class Strategy : NonCopyable {
 
   /// Called just before the run's process is created. `words`: configuration words of the pass.
   virtual void before_start(const std::vector<std::uint64_t>& words) = 0;
-  /// Called when the run's process exists but is suspended.
   virtual void made(int pid) = 0;
   virtual void running() {}
   virtual RunValues finish(const os::Ended& ended) = 0;
 
-  /// Switches off what slows runs that are not counted, until the next before_start().
+  /// Switches off counting and sampling, which slow runs, until the next before_start().
   virtual void pause();
 
   virtual std::chrono::nanoseconds interval() const { return std::chrono::seconds(1); }
@@ -152,13 +150,13 @@ class Strategy : NonCopyable {
  protected:
   explicit Strategy(Claim& claim) : claim_(claim) {}
 
-  /// Records a step's `error` (an errno; 0: no error) and the message `failed`. After an error,
-  /// callers leave out the run's remaining steps.
+  /// Records the result of a step: `error` is an errno (0: success), `failed` the message for an
+  /// error.
   void note_step(const char* failed, int error);
 
   void hold();
 
-  /// Makes the counters count as `words` say, if no step of the run failed.
+  /// Programs the counters with `words`, if necessary and if no step of the run has failed.
   void program(const std::vector<std::uint64_t>& words, bool by_thread);
 
   /// Returns the result of a run that could not be counted; nullopt if nothing failed.
@@ -176,9 +174,9 @@ class Strategy : NonCopyable {
   std::vector<std::uint64_t> words_;
 };
 
-/// Makes a strategy that samples the counts of threads: as they end (AtExit), while they run, once
-/// per `period` (Pet), or as they end and, once a thread has outlived a command, also while they
-/// run (Auto).
+/// Makes a strategy that samples the counts of threads: as threads end (AtExit), once per `period`
+/// while threads run (Pet), or like AtExit and, once a thread has outlived a command, also like Pet
+/// (Auto). `period` is raised to kMinPetPeriodNs.
 std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, StrategyChoice sampled,
                                                std::chrono::nanoseconds period);
 
@@ -206,8 +204,8 @@ struct ChosenStrategy {
   std::vector<Note> notes;
 };
 
-/// Tries the chosen strategy (Auto: each, the best first) on a short command, and returns the first
-/// that does not fail. The error explains why each strategy failed.
+/// Tries the chosen strategy (Auto: all strategies, the best first) on a short command, and returns
+/// the first strategy that does not fail. The error explains why each strategy failed.
 Result<ChosenStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
                                       Claim& claim, const Kernel& kernel, Trace& trace,
                                       os::Launcher& launcher);

@@ -59,7 +59,7 @@ constexpr double kAtTheEdges = 10'000.0;
 
 // A count of 0 is doubtful if the event's smallest earlier count above 0 is at least this large.
 constexpr std::uint64_t kTooManyForNone = 50;
-// A run is long if counters ran for at least this many nanoseconds.
+// A run is long if an event's core counters ran for at least this many nanoseconds.
 constexpr std::uint64_t kLongNs = 1'000'000;
 // If an event's count was never above 0, this many zeros in long runs are doubtful; later zeros are
 // believed.
@@ -410,7 +410,7 @@ std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
                                 History& history) const {
   const auto count = static_cast<double>(tally.count);
   if (tally.count == 0) {
-    // Only the hypervisor's work is counted, and a program may cause none.
+    // Only the hypervisor's work is counted. A program may cause no such work.
     if ((tally.attribute_flags & kUserAndKernel) == kUserAndKernel) return "";
     if (tally.role == Role::Cycles || tally.role == Role::Instructions)
       return fmt::format("{} was 0", tally.event);
@@ -440,7 +440,7 @@ std::vector<std::string> CountChecker::doubts(std::size_t command, std::span<con
   std::vector<std::string> doubts(tallies.size());
   for (std::size_t i = 0; i < tallies.size(); ++i)
     if (tallies[i].core_ns > 0) doubts[i] = doubt(tallies[i], tallies, histories_[{command, i}]);
-  // If there are too many instructions, the count of cycles may be the wrong one.
+  // If there are too many instructions, the count of cycles may be wrong instead.
   for (std::size_t i = 0; i < tallies.size(); ++i) {
     if (tallies[i].role != Role::Instructions || doubts[i].empty() || tallies[i].count == 0)
       continue;

@@ -20,7 +20,6 @@
 
 namespace lauka::engine::perf {
 
-/// The facts that explain why a counter cannot be opened.
 struct PerfConditions {
   std::optional<int> paranoid{};  ///< value of kernel.perf_event_paranoid; nullopt if unknown
   bool has_core_pmu = false;
@@ -29,7 +28,7 @@ struct PerfConditions {
   bool operator==(const PerfConditions&) const = default;
 };
 
-/// Reads the conditions from the system; `sysfs` must use the same `calls`.
+/// Reads the conditions of this system. `sysfs` must use the same `calls`.
 PerfConditions read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
 inline PerfConditions read_situation(const os::LinuxCalls& calls) {
   return read_situation(calls, os::Sysfs(calls));
@@ -80,11 +79,11 @@ class OpenCounters {
   std::vector<int> descriptors_;
 };
 
-/// Returns attributes of a counter that child processes inherit. Reading it gives the counts of its
-/// group, and the times for which the group was enabled and ran.
+/// Returns the attributes of a counter that child processes inherit. A read of the counter gives
+/// the counts of its group, and the times for which the group was enabled and ran.
 os::PerfEventAttr make_attributes(const os::EventCode& code, const PrivilegeLevels& rings);
 
-/// Returns `attributes` for a group's leader, which keeps the group off until execve.
+/// Returns `attributes` for a group's leader. The leader keeps the group off until execve.
 os::PerfEventAttr as_leader(os::PerfEventAttr attributes);
 
 /// Returns a request for the launcher; `leader` is the index of the request for the group's leader.
@@ -98,7 +97,7 @@ struct Source {
   Event event;
   std::vector<Counter> counters{};
   const AccountedEvent* accounted = nullptr;
-  /// True if the kernel's part is missing, although the user did not exclude it.
+  /// True if the kernel's part is missing although the user did not exclude it.
   bool kernel_left_out = false;
   bool has_modifier = false;
 
@@ -126,7 +125,8 @@ class Prober {
   Result<Source> find(std::string_view name) const;
   Result<Source> probe(const ResolvedEvent& resolved) const;
 
-  /// Returns the named events that can be counted here for a single program.
+  /// Returns the known events and the events in sysfs that can be counted here for a single
+  /// program.
   Catalog catalog() const;
 
  private:
@@ -160,16 +160,16 @@ struct Tally {
   std::uint64_t core_ns = 0;
 };
 
-/// Finds implausible counts: the host of a virtual machine may take counters away unnoticed. Each
-/// pass needs its own CountChecker.
+/// Finds implausible counts, because the host of a virtual machine may take counters away
+/// unnoticed. Each pass needs its own CountChecker.
 class CountChecker {
  public:
-  /// `fastest_clock`: largest number of cycles per nanosecond so far, which the objects of all
-  /// passes update; 0: unknown.
+  /// `fastest_clock`: largest number of cycles per nanosecond in long runs so far, which the
+  /// CountCheckers of all passes update; 0: unknown.
   explicit CountChecker(double& fastest_clock) : fastest_clock_(fastest_clock) {}
 
-  /// Returns for each tally the reason to doubt its count; empty if there is no doubt. `command`:
-  /// index of the command that ran.
+  /// Returns for each tally the reason to doubt its count; an empty reason means no doubt.
+  /// `command`: index of the command that ran.
   std::vector<std::string> doubts(std::size_t command, std::span<const Tally> tallies);
 
  private:
@@ -186,7 +186,6 @@ class CountChecker {
   std::map<std::pair<std::size_t, std::size_t>, History> histories_;
 };
 
-/// The remedy if another program holds counters.
 inline constexpr const char* kHolderRemedy =
     "end it (sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it), or count fewer events";
 

@@ -17,7 +17,8 @@ namespace {
 
 struct PlacedCounter {
   Counter counter;
-  std::optional<std::size_t> event;  ///< index into the chosen events; nullopt: added counter
+  std::optional<std::size_t>
+      event;  ///< index into the chosen events; nullopt if the counter is of no chosen event
 };
 
 std::vector<PlacedCounter> placed_counters(std::span<const Source> sources,
@@ -249,11 +250,10 @@ Result<bool> fits_at_once(const CounterGroups& layout, const os::LinuxCalls& cal
     os::PerfEventAttr attributes = layout.counters[i].attributes;
     if (layout.leader_of_counter[i] == i) attributes.flags |= os::kPerfDisabled;
     const int error = open.open(attributes, layout.leader_of_counter[i]);
-    // Each counter could be opened alone, so the group does not fit.
     if (error == EINVAL || error == ENOSPC) return false;
     if (error != 0) return why_not_opened(error, {layout.counters[i].core, true}, situation);
   }
-  // At opening, the kernel also accepts groups that never run, such as one that needs the NMI
+  // At opening, the kernel also accepts groups that never run, such as a group that needs the NMI
   // watchdog's counter.
   return some_core_group_runs(layout, open, calls);
 }

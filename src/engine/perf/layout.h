@@ -18,10 +18,10 @@ namespace lauka::engine::perf {
 struct Fillers {
   std::size_t leader = 0;
   std::vector<std::size_t> counters{};
-  std::size_t dead_counters = 0;  ///< number of the PMU's counters that count nothing
+  std::size_t dead_counters = 0;
 
-  /// True if at least `dead` fillers counted almost nothing, so that no other event was on a dead
-  /// counter. `values`: counts of the fillers; `ns`: nanoseconds for which the group ran.
+  /// True if at least `dead_counters` fillers counted almost nothing, so that no other event was on
+  /// a dead counter. `values`: counts of the fillers; `ns`: nanoseconds for which the group ran.
   bool cover_dead_counters(std::span<const std::uint64_t> values, std::uint64_t ns) const;
 };
 
@@ -33,14 +33,14 @@ struct CounterGroups {
       leader_of_counter{};                   ///< for each counter, the index of its group's leader
   std::vector<std::size_t> group_leaders{};  ///< for each group, the index of its leader
   std::vector<Fillers> fillers{};
-  /// For each event, the indices of the counters whose counts are added; none for an accounted
-  /// event.
+  /// For each chosen event, the indices of the counters whose counts are added; empty for an
+  /// accounted event.
   std::vector<std::vector<std::size_t>> counters_by_event{};
 };
 
 /// Arranges the events `chosen` (indices into `sources`) in one group for each PMU. `witnesses`:
-/// counters that time core PMUs without events; may be empty. Adds the witnesses for such PMUs if
-/// any event is on cores.
+/// counters that time core PMUs; may be empty. If any chosen event is on cores, adds the witnesses
+/// of PMUs without a chosen event.
 CounterGroups lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
                       std::span<const Counter> witnesses);
 
@@ -51,8 +51,8 @@ Result<bool> fits_at_once(const CounterGroups& layout, const os::LinuxCalls& cal
 
 /// The result of opening one event several times as a group and counting a known loop with it.
 struct Trial {
-  /// Size of the largest group that the kernel accepts, or `running` if it accepts every tried
-  /// group; 0: unknown.
+  /// Size of the largest group that the kernel accepts; `running_size` if the kernel accepts every
+  /// tried group.
   std::size_t accepted_size = 0;
   std::size_t running_size = 0;  ///< size of the largest group that ran all the time; 0: none ran
   /// Number of counters that really counted in the largest group that ran all the time.
@@ -69,8 +69,8 @@ struct PmuCounters {
   std::string pmu{};
   Trial trial{};  ///< result for the event instructions
 
-  /// Result for an event that has no counter of its own (branches, if they can be counted); empty
-  /// unless `trial` has dead counters.
+  /// Result for branches (for instructions, if branches cannot be counted); all zeros unless
+  /// `trial` has dead counters.
   Trial general_trial{};
   bool has_cycles_counter = false;  ///< true if cycles are known to have a counter of their own
   bool has_instructions_counter = false;
@@ -80,8 +80,8 @@ struct PmuCounters {
 };
 
 /// Tries the counters of each core PMU; empty if instructions cannot be counted. If there are
-/// several PMUs, binds this thread to the CPUs of each PMU in turn, and leaves out a PMU if this
-/// fails.
+/// several PMUs, binds this thread to the CPUs of each PMU in turn, and leaves out a PMU if the
+/// binding fails.
 std::vector<PmuCounters> try_pmus(const Prober& prober);
 
 /// True if enough counters for the layout really count. Checks only PMUs with dead counters.
@@ -90,8 +90,9 @@ bool has_room(const CounterGroups& layout, std::span<const PmuCounters> pmus);
 /// Adds fillers to the layout's groups on PMUs with dead counters.
 void fill_up(CounterGroups& layout, std::span<const PmuCounters> pmus);
 
-/// Returns an error if counters in `now` cannot be used, or died since the earlier trial `before`.
-/// While the NMI watchdog is on, one counter of each PMU may be unusable.
+/// Returns an error if counters in `now` do not run although the kernel accepts them, or died since
+/// the earlier trial `before`. While the NMI watchdog is on, one counter of each PMU may be
+/// unusable.
 std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
                                         const PerfConditions& situation_now,
                                         std::span<const PmuCounters> before,

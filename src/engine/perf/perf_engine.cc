@@ -27,7 +27,7 @@ constexpr const char* kLookAtCheck =
 
 // The nanoseconds that may be missing in the sum of the times of several core kinds.
 constexpr std::uint64_t kClocksApartNs = 2'000;
-// In addition, one part in this number may be missing in the sum.
+// In addition, the enabled time divided by this number may be missing in the sum.
 constexpr std::uint64_t kClocksApartPart = 500;
 
 Error why_not_all_the_time(const PerfConditions& before, const PerfConditions& now) {
@@ -46,9 +46,9 @@ Error why_region_not_counted() {
 
 class PerfCounting final : public ArmedPass {
  public:
-  /// `parts`: indices of the layout's counters whose single counts follow the counts of the events.
-  /// `situation`: conditions when the engine was made. `uncounted`: indices of commands without
-  /// counters.
+  /// `parts`: indices of the layout's counters whose own counts are appended to the counts of the
+  /// events. `situation`: conditions when the engine was made. `uncounted`: indices of commands
+  /// without counters.
   PerfCounting(CounterGroups layout, std::vector<Source> sources, std::vector<std::size_t> parts,
                const os::LinuxCalls& calls, PerfConditions situation, double& fastest_clock,
                const std::set<std::size_t>& uncounted, bool of_region)
@@ -144,8 +144,8 @@ class PerfCounting final : public ArmedPass {
         shared = shared || !ran_all_the_time(reading.running_ns, reading.enabled_ns, false);
       }
     }
-    // A core kind's group stops while the run is on another core kind. So only the sum of all
-    // groups' times shows if something was not counted.
+    // A core kind's group stops while the run is on another core kind. Only the sum of all groups'
+    // times shows if something was not counted.
     shared = shared || !ran_all_the_time(core_running, core_enabled, core_groups > 1);
     if (shared) {
       Error why = why_not_all_the_time(situation_, read_situation(calls_));
@@ -340,8 +340,8 @@ class PerfEngine final : public CounterEngine {
   std::optional<Error> held_by_others() override {
     if (pmus_.empty()) return std::nullopt;
     const std::vector<PmuCounters> now = try_pmus(prober_);
-    // Reads the conditions after the trial, to know of a watchdog that was switched on before the
-    // trial.
+    // Reads the conditions after the trial, so that they include a watchdog that was switched on
+    // before the trial.
     return find_lost_counters(now, read_situation(calls_, prober_.sysfs()), pmus_,
                               prober_.situation());
   }
@@ -418,7 +418,7 @@ class PerfEngine final : public CounterEngine {
     };
   }
 
-  // A wanted pair also stands for the pair with the modifier :u, or :k, on both names.
+  // A wanted pair also stands for the pair with the modifier :u or :k on both names.
   Result<std::vector<EventIndices>> divide_core_events(
       const EventIndices& events, const std::vector<EventNames>& wanted_together) const {
     const auto position = [&](const std::string& name, std::string_view modifier) {

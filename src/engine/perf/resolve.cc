@@ -128,7 +128,8 @@ Result<PrivilegeLevels> parse_rings(std::string_view modifiers, std::string_view
   return rings;
 }
 
-/// Returns the event's encoding in sysfs, for kernels that accept no PMU number in config.
+/// Returns the event's encoding in sysfs, for kernels that accept no PMU number in config; nullopt
+/// if missing.
 std::optional<os::EventCode> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
                                                 const os::Sysfs& sysfs) {
   std::vector<std::string_view> names = blank_separated(event.arm_names);
@@ -154,7 +155,6 @@ EventOnPmu part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_seve
       pmu.name, true, {os::EventCode{event.type, event.config}}, read_encoding(event, pmu, sysfs)};
   if (one_of_several) {
     // Puts the PMU's number into the upper half of config (Intel since Linux 5.13, Arm since 6.6).
-    // Without it, the event may miss the work of other cores.
     part.codes.front().config |= std::uint64_t{pmu.type} << 32U;
     if (const auto code = code_by_sysfs_name(event, pmu, sysfs)) part.codes.push_back(*code);
   }
@@ -185,8 +185,8 @@ Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs&
                cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
 }
 
-/// Returns Intel's event slots for a topdown event, whose group it must lead; nullopt for another
-/// event, or if the PMU has no event slots.
+/// Returns Intel's event slots, which must lead the group of a topdown event; nullopt if `event` is
+/// not a topdown event, or if the PMU has no event slots.
 std::optional<os::EventCode> find_leader(std::string_view event, const os::Pmu& pmu,
                                          const os::Sysfs& sysfs) {
   constexpr std::string_view slots = "slots";

@@ -64,16 +64,16 @@ struct EventOnPmu {
   std::optional<os::EventCode> leader_code{};
 };
 
-/// The event that a name stands for. It may turn out that this machine cannot count it.
+/// The event that a name stands for. This machine may be unable to count it.
 struct ResolvedEvent {
   std::string name;
   std::string perf_name;
   std::string description{};
   PrivilegeLevels rings{};
-  /// Entry of known_events() that has the name; null if no entry has it.
+  /// Entry of known_events() that has the name; null if no entry has the name.
   const KnownEvent* known = nullptr;
   std::vector<EventOnPmu>
-      on_pmus{};  ///< one part for each PMU with the event; their counts are added
+      on_pmus{};  ///< one element for each PMU that has the event; the counts on all PMUs are added
 };
 
 /// Finds the event that `name` stands for: an alias, an event of perf, pmu/event/, pmu/term=1,.../,

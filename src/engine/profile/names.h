@@ -22,13 +22,13 @@ class FunctionNames {
   /// Opens a mapped file: as its process sees the file, or else as lauka sees it.
   void open(const MappedFile& file);
 
-  /// Returns the indices of the wanted functions that have a symbol in a file that was opened since
-  /// the last call.
+  /// Returns the indices of the wanted functions that have a symbol in a file opened since the last
+  /// call.
   std::set<std::size_t> find_in_new_files(const WantedFunctions& wanted);
 
   /// Returns the sampled nanoseconds or cycles of each function, by normalized name. Code without a
-  /// symbol is listed in parentheses: "(libx.so: no symbols)". `since`: start of the run, as the
-  /// time since 1970 (UTC).
+  /// symbol is listed in parentheses: "(libx.so: no symbols)". `since`: time since 1970 (UTC)
+  /// before the run's start.
   std::map<std::string, std::uint64_t> sum(const SampledRun& run, std::chrono::nanoseconds since);
 
  private:

@@ -54,7 +54,7 @@ os::PerfEventAttr make_attributes(const Clock& clock, bool user_only) {
 }
 
 /// Counts cycles for about 20 ms, so that the processor leaves its lowest frequency. Returns the
-/// cycles per nanosecond of the fastest part; nullopt if cycles cannot be counted.
+/// cycles per nanosecond of the fastest millisecond; nullopt if cycles cannot be counted.
 std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   constexpr std::uint64_t slice_ns = 1'000'000;
   constexpr std::uint64_t slices = 20;
@@ -110,7 +110,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   void end(std::span<const os::Reading> counters) override {
-    // There is a counter per CPU. Only the counter of the thread's present CPU runs.
+    // Each CPU has its own counter, which runs only while a thread of the run is on this CPU.
     constexpr double whole = 0.99;
     double enabled = 0.0;
     double running = 0.0;

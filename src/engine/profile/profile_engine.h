@@ -12,14 +12,15 @@ namespace lauka::engine::profile {
 
 /// Adds the event sampled_time to an engine: CPU time by function, from samples in separate runs,
 /// about one sample per `period` of CPU time. The engine also counts "sampled_time@FUNCTION".
-/// `user`: user with whose rights files with symbols are opened; nullopt: lauka's own. `calls`:
-/// null if this is not Linux.
+/// `user`: user with whose rights files with symbols are opened; nullopt: lauka's own rights.
+/// `calls`: null if this is not Linux.
 std::unique_ptr<CounterEngine> with_profile(std::unique_ptr<CounterEngine> engine,
                                             std::chrono::nanoseconds period, bool user_only,
                                             const std::optional<User>& user,
                                             const os::LinuxCalls* calls);
 
-/// Returns the clock that --profile would sample here ("the CPU clock"), or why it cannot sample.
+/// Returns the clock that --profile would sample here ("the CPU clock"); an error if --profile
+/// cannot sample.
 Result<std::string> try_profile(bool user_only, const os::LinuxCalls* calls);
 
 }  // namespace lauka::engine::profile

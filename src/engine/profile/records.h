@@ -17,13 +17,12 @@ enum class CodeKind : unsigned char {
   File,
   Kernel,
   Vdso,
-  Compiled,   ///< mapped memory that is not a file's, such as a just-in-time compiler's
-  Unmapped,   ///< address at which no mapping is known
+  Compiled,   ///< code in memory without a file on disk, such as code of a just-in-time compiler
+  Unmapped,   ///< code at an address without a known mapping
   NoProcess,  ///< code of an unknown process
-  Other,      ///< code that is neither the kernel's nor a program's, such as a hypervisor's
+  Other,      ///< code of neither the kernel nor a program, such as code of a hypervisor
 };
 
-/// The place of a sampled instruction.
 struct CodePlace {
   CodeKind kind = CodeKind::Other;
   std::size_t file = 0;       ///< index into SampledRun::files; 0 unless `kind` is File
@@ -50,7 +49,7 @@ struct SampledRun {
 
 class RunRecords {
  public:
-  /// Adds perf_event records of the run. Calls `mapped` for each record of a mapped file.
+  /// Adds perf_event records. Calls `mapped` for each record of a mapped file.
   void add(std::span<const std::byte> records,
            const std::function<void(const MappedFile&)>& mapped);
 

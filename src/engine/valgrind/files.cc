@@ -62,7 +62,7 @@ class CachegrindLines {
   }
 
  private:
-  /// Reads a line number and a count for each event. Zeros at the end may be missing.
+  /// Reads a line number and a count for each event. Missing counts at the end are 0.
   bool take_counts(std::string_view line) {
     if (!read_numbers(line, numbers_) || numbers_.size() > events_.size() + 1) return false;
     numbers_.erase(numbers_.begin());
@@ -94,8 +94,8 @@ class Bytes {
   using pointer = const char*;
   using reference = const char&;
 
-  /// A position in a text. The text seems to end at a line longer than kMaxLine, so that no value
-  /// takes more memory.
+  /// A position in a text. A line longer than kMaxLine ends the text, which limits the memory for a
+  /// value.
   struct Place {
     Pieces pieces;
     std::string_view piece{};

@@ -21,7 +21,7 @@ using Pieces = std::function<std::string_view()>;
 /// Returns a function that returns `text` in one piece.
 Pieces pieces_of(std::string text);
 
-/// Longest line that is read, in bytes. The name of a C++ function can have 100 kB.
+/// Longest line that is read, in bytes.
 inline constexpr std::size_t kMaxLine = std::size_t{1} << 20U;
 
 class LineReader {
@@ -32,7 +32,7 @@ class LineReader {
   /// complete line of at most kMaxLine bytes follows.
   std::optional<std::string_view> next();
 
-  /// True if next() has returned nullopt because it had returned the whole text.
+  /// True if next() has returned nullopt because no text was left.
   bool is_whole() const { return is_whole_; }
 
  private:
@@ -42,7 +42,7 @@ class LineReader {
   bool is_whole_ = false;
 };
 
-/// The command line of a process and its total counts, by the tool's names for these counts.
+/// The command line of a process, and the process's total counts by the tool's names for counts.
 struct TotalsOfProcess {
   std::string command;
   std::map<std::string, std::uint64_t, std::less<>> values;
@@ -59,8 +59,8 @@ std::optional<TotalsOfProcess> read_cachegrind(
     Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin,
     const FunctionSink& sink);
 
-/// Reads DHAT's JSON. Returns its totals: `tbk` blocks and `tb` bytes were allocated; `gbk` blocks
-/// and `gb` bytes existed at the peak. Returns nullopt if the file is incomplete or malformed.
+/// Reads DHAT's JSON. Returns the totals `tbk` and `tb` (blocks and bytes that were allocated),
+/// `gbk` and `gb` (blocks and bytes at the peak); nullopt if the file is incomplete or malformed.
 std::optional<TotalsOfProcess> read_dhat(Pieces pieces);
 
 }  // namespace lauka::engine::valgrind

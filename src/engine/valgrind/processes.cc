@@ -57,7 +57,7 @@ void ProcessCounts::add(std::string_view name, Pieces pieces) {
   Process& process = processes_[*pid];
   if (parts[0] == "log") {
     LineReader log(std::move(pieces));
-    // The first file of a process is a log if execve started its program.
+    // If execve started the process's program, the log is the process's first file.
     process.began_program = process.began_program || parts[2] == "1";
     if (!log.next()) process.is_complete = false;
     if (const auto parent = parent_in(log)) process.parent = parent;
@@ -101,8 +101,7 @@ void ProcessCounts::add_line(std::string_view function, const std::vector<std::u
     for (const std::size_t place : sums_of_[i]) (*last_counts_)[place] += counts[i];
 }
 
-/// Returns the parent's count if parent and child have the same command line, but at most the
-/// child's count; else the child's count.
+/// Returns an upper bound for the part of a forked process's count that the parent counted, too.
 std::uint64_t ProcessCounts::inherited_at_most(const TotalsOfProcess& totals,
                                                const Process& process,
                                                const SimulatedEvent& event) const {
@@ -127,7 +126,7 @@ ProcessCounts::Sum ProcessCounts::sum(const SimulatedEvent& event) const {
   return sum;
 }
 
-/// A forked process owns a copy of its parent's heap, so its peak counts nothing twice.
+/// Returns the count of the process with the largest heap.
 std::optional<std::uint64_t> ProcessCounts::peak(const SimulatedEvent& event) const {
   const TotalsOfProcess* largest = nullptr;
   const auto bytes = [](const TotalsOfProcess& totals) { return totals.values.find("gb")->second; };

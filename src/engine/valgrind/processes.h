@@ -30,7 +30,7 @@ struct SimulatedEvent {
   std::array<std::string_view, 3> tool_counts;
   SimulatedPart model = SimulatedPart::None;
   bool is_bytes = false;
-  bool is_of_largest_process = false;  ///< true: counted in the process with the largest heap;
+  bool is_of_largest_process = false;  ///< true: the count of the process with the largest heap;
                                        ///< false: the sum over all processes
 };
 
@@ -39,14 +39,14 @@ struct WantedEvent {
   std::string function{};       ///< normalized name; empty: the whole program
 };
 
-/// Name of a process's log in Valgrind's notation: %p is the process id, %n numbers the process's
-/// files from 1.
+/// Name of a process's log in Valgrind's notation: %p is the process id, %n the number of the file
+/// among the process's files, from 1.
 inline constexpr std::string_view kLogName = "log.%p.%n";
 inline constexpr std::string_view kCountsName = "out.%p.%n";
 
-/// Adds up the counts of all processes of one run. Lacks counts from before an execve. A forked
-/// process counts again what its parent counted before the fork; a sum is left out if more than 1%
-/// of it may be counted twice.
+/// Adds up the counts of all processes of one run, without counts from before an execve. A forked
+/// process counts again what its parent counted before the fork. A sum is left out if more than 1%
+/// of the sum may be counted twice.
 class ProcessCounts {
  public:
   ProcessCounts(Tool tool, std::span<const WantedEvent> wanted);
@@ -55,7 +55,7 @@ class ProcessCounts {
   /// process id in its name.
   void add(std::string_view name, Pieces pieces);
 
-  /// Returns the run's counts and, if known, its counts by function. Must be called at most once.
+  /// Returns the run's counts and, if known, counts by function. Must be called at most once.
   CountsOfRun finish();
 
  private:

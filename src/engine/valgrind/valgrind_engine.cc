@@ -90,11 +90,10 @@ std::vector<Tool> tools_of(EngineChoice choice) {
   return {Tool::Cachegrind, Tool::Dhat};
 }
 
-// The sizes are fixed, so that counts of different machines can be compared.
+// Fixed sizes make the counts of different machines comparable.
 constexpr std::array<std::string_view, 3> kCaches = {"--I1=32768,8,64", "--D1=32768,8,64",
                                                      "--LL=8388608,16,64"};
 
-/// Escapes %, which begins a pattern in Valgrind's file names.
 std::string escaped(const std::string& path) {
   std::string text;
   for (const char c : path) text += c == '%' ? "%%" : std::string(1, c);
@@ -257,7 +256,7 @@ class ValgrindEngine final : public CounterEngine {
   std::string valgrind_;
   std::optional<User> user_;
   std::vector<WantedEvent> wanted_;
-  std::vector<Tool> tool_of_pass_;  // tool of each pass after the first
+  std::vector<Tool> tool_of_pass_;
   std::vector<const AccountedEvent*> accounted_;
 };
 

@@ -20,8 +20,9 @@ std::span<const SimulatedEvent> simulated_events();
 /// Finds an event by name, ignoring case; null if missing.
 const SimulatedEvent* find_simulated(std::string_view name);
 
-/// Makes an engine that runs commands under Cachegrind, DHAT or both, as `choice` says. `valgrind`:
-/// path of the program valgrind. `user`: owner of the tools' files; nullopt: lauka's own user.
+/// Makes an engine that runs commands under Cachegrind, DHAT or both, depending on `choice`.
+/// `valgrind`: path of the program valgrind. `user`: owner of the tools' files; nullopt: lauka's
+/// own user.
 std::unique_ptr<CounterEngine> make_valgrind_engine(EngineChoice choice, std::string valgrind,
                                                     std::optional<User> user = std::nullopt);
 

@@ -34,7 +34,7 @@ struct Benchmark {
   engine::ChosenEngine chosen{};
   os::MemoryGroups* groups = nullptr;  ///< null if tree_peak_memory is not measured
   Plan plan{};
-  std::vector<Recording> saved{};
+  std::vector<Recording> saved_recordings{};
   SessionResult session_result{};  ///< of a saved benchmark: only the findings of its first session
 };
 
@@ -72,7 +72,7 @@ struct Call {
   bool may_be_stopped_by_gates =
       false;  ///< true if gates or --precision may have ended a saved session
   std::vector<Benchmark> benchmarks{};
-  gate::ErrorRate gate_error_rate = gate::ErrorRate::Any;
+  gate::ErrorRate gate_error_rate = gate::ErrorRate::AnyFalseFail;
   std::vector<os::OpenExport> exports{};
   UtcTime began{};
   std::optional<RoundLog> log{};
@@ -171,7 +171,7 @@ int refuse(const Error& error, ExitStatus status);
 void say_notes(const OutputOptions& options, const std::vector<std::string>& notes);
 
 /// Prints `text` on standard error. Ignores failures.
-void say_on_error(const std::string& text);
+void print_to_standard_error(const std::string& text);
 
 /// Runs the builds of --build, and checks that the layouts' programs differ. Returns an exit status
 /// if the call must end.

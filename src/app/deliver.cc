@@ -32,7 +32,7 @@ report::Style choose_style(const OutputOptions& options) {
   return {wants_color(options.color, stream),
           os::terminal_width(stream, 0),
           options.verbosity == Verbosity::Verbose,
-          options.histogram,
+          options.shows_histogram,
           !os::locale_uses_utf8(),
           options.presentation.marks == MarksChoice::Text};
 }
@@ -61,9 +61,9 @@ Result<void> show_tables(const Options& options, const Report& report) {
   const std::size_t width = os::terminal_width(StandardStream::Error, 0);
   for (const std::string& warning : report::screen_warnings(report, style))
     warnings += report::wrapped_message(warning, width);
-  if (!quiet) say_on_error(report::note_lines(notes, width));
+  if (!quiet) print_to_standard_error(report::note_lines(notes, width));
   auto shown = os::write_to(shown_on(options.output), text.tables);
-  if (!quiet && !warnings.empty()) say_on_error(warnings);
+  if (!quiet && !warnings.empty()) print_to_standard_error(warnings);
   auto closed = os::write_to(shown_on(options.output), text.verdicts);
   return shown ? closed : shown;
 }
@@ -89,11 +89,11 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
 /// runs, reference and confidence are the same.
 gate::Findings findings_of_saved(const Benchmark& benchmark, const Recording& joined) {
   if (!benchmark.options.gates.conditions.empty())
-    return judge(joined, benchmark.plan.gates, benchmark.plan.decisions_of_job);
-  const Recording& first = benchmark.saved.front();
-  const bool is_same = benchmark.saved.size() == 1 && !benchmark.options.gates.baseline &&
-                       benchmark.options.saved_reference.empty() &&
-                       joined.confidence == first.confidence;
+    return judge(joined, benchmark.plan.gates, benchmark.plan.decisions_sharing_error_rate);
+  const Recording& first = benchmark.saved_recordings.front();
+  const bool is_same =
+      benchmark.saved_recordings.size() == 1 && !benchmark.options.gates.baseline_file &&
+      benchmark.options.saved_reference.empty() && joined.confidence == first.confidence;
   return is_same ? convert_metric_indices(benchmark.session_result.findings, first.metrics,
                                           joined.metrics)
                  : gate::Findings{};
@@ -102,7 +102,7 @@ gate::Findings findings_of_saved(const Benchmark& benchmark, const Recording& jo
 Circumstances make_circumstances(const Call& call) {
   const bool is_needed = needs_machine(call);
   const bool is_described = describes_session(call.options.output);
-  Machine machine = is_described ? os::this_machine_whole()
+  Machine machine = is_described ? os::this_machine_with_class_facts()
                     : is_needed  ? os::this_machine()
                                  : Machine{};
   if (call.tuning) machine.tuning = settings_in_force(*call.tuning);
@@ -149,7 +149,8 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
     if (c == 0 && mean * static_cast<double>(runs) < long_enough) return std::nullopt;
     is_short = is_short || (mean > 0.0 && mean < report::kShortRunSeconds);
   }
-  return is_short ? measure_process_start(benchmark.plan, *call.launcher, call.user, os::interrupt)
+  return is_short ? measure_process_start(benchmark.plan, *call.launcher, call.user,
+                                          os::first_interrupt_signal)
                   : std::nullopt;
 }
 
@@ -165,7 +166,7 @@ Report make_report(Call& call) {
   all.reserve(call.benchmarks.size());
   for (Benchmark& benchmark : call.benchmarks) {
     Results& results = all.emplace_back();
-    results.session = call.is_saved() ? join(benchmark.saved, benchmark.plan)
+    results.session = call.is_saved() ? join(benchmark.saved_recordings, benchmark.plan)
                                       : make_recording(benchmark.plan,
                                                        std::move(benchmark.session_result.session),
                                                        timers, now, discovered_in(benchmark));
@@ -177,14 +178,14 @@ Report make_report(Call& call) {
     results.is_inconclusive_ok = !call.options.gates.inconclusive_status;
   }
   Recording& first = all.front().session;
-  first.process_start = measure_start_of_process(call, first);
+  first.seconds_of_running_true = measure_start_of_process(call, first);
   if (call.launcher) call.launcher->dismiss();  // early, so that it ends during the analysis
   // Without new gates, the gates of a saved session are already settled.
-  if (call.is_suite() && call.benchmarks.front().plan.decisions_of_job > 0) {
+  if (call.is_suite() && call.benchmarks.front().plan.decisions_sharing_error_rate > 0) {
     std::vector<gate::Findings*> findings(all.size());
     std::ranges::transform(all, findings.begin(),
                            [](Results& results) { return &results.findings; });
-    gate::settle_job(findings, 1.0 - first.confidence, call.gate_error_rate);
+    gate::fail_gates_by_error_rate(findings, 1.0 - first.confidence, call.gate_error_rate);
   }
   for (Results& results : all) analyse(results);
   return make_report(std::move(all), call.gate_error_rate);
@@ -209,7 +210,7 @@ void say_endings(const Call& call, const Report& report) {
     const Session& session = benchmark.session_result.session;
     if (!session.cut_short) continue;
     const bool is_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
-    if (is_interrupted && is_said && session.also_failed.empty()) continue;
+    if (is_interrupted && is_said && session.later_failed_hooks.empty()) continue;
     is_said = is_said || is_interrupted;
     std::vector<std::string> names;
     for (const Command& command : benchmark.plan.commands)
@@ -217,8 +218,8 @@ void say_endings(const Call& call, const Report& report) {
     if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
       names[failed->step.command] = (benchmark.name.empty() ? "" : benchmark.name + ": ") +
                                     name_in_layout(benchmark.plan, failed->step);
-    say_on_error(report::early_end_lines(session, names, has_run,
-                                         os::terminal_width(StandardStream::Error, 0)));
+    print_to_standard_error(report::early_end_lines(session, names, has_run,
+                                                    os::terminal_width(StandardStream::Error, 0)));
   }
 }
 
@@ -252,7 +253,8 @@ int show_and_export(Call& call, bool& is_exported) {
               {"no command gets what is waiting in standard input: save it in a file, and add "
                "--input FILE"});
   for (const std::string& line : report::all_runs_failed_lines(report))
-    say_on_error(report::wrapped_message(line, os::terminal_width(StandardStream::Error, 0)));
+    print_to_standard_error(
+        report::wrapped_message(line, os::terminal_width(StandardStream::Error, 0)));
   return status;
 }
 
@@ -264,13 +266,14 @@ bool describes_session(const OutputOptions& options) {
   });
 }
 
-void say_on_error(const std::string& text) {
+void print_to_standard_error(const std::string& text) {
   static_cast<void>(
       os::write_to(StandardStream::Error, os::locale_uses_utf8() ? text : report::to_ascii(text)));
 }
 
 int refuse(const Error& error, ExitStatus status) {
-  say_on_error(report::wrapped_message(error.line(), os::terminal_width(StandardStream::Error, 0)));
+  print_to_standard_error(
+      report::wrapped_message(error.line(), os::terminal_width(StandardStream::Error, 0)));
   return static_cast<int>(status);
 }
 
@@ -283,7 +286,7 @@ StandardStream shown_on(const OutputOptions& options) {
 
 void say_notes(const OutputOptions& options, const std::vector<std::string>& notes) {
   if (options.verbosity == Verbosity::Quiet) return;
-  say_on_error(report::note_lines(notes, os::terminal_width(StandardStream::Error, 0)));
+  print_to_standard_error(report::note_lines(notes, os::terminal_width(StandardStream::Error, 0)));
 }
 
 int deliver(Call& call) {

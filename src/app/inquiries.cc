@@ -33,7 +33,7 @@ std::optional<int> find_engine(Call& call) {
 int list_events(Call& call) {
   if (const auto status = find_engine(call)) return *status;
   const engine::ChosenEngine& chosen = call.benchmarks.front().chosen;
-  if (chosen.note) say_on_error(report::note_lines({*chosen.note}));
+  if (chosen.note) print_to_standard_error(report::note_lines({*chosen.note}));
   return show(inquire::list_events(chosen.engine->catalog(), call.options.inquiry->filter_or_topic,
                                    os::terminal_width(StandardStream::Output, 0)));
 }
@@ -61,10 +61,10 @@ int explain_events(Call& call) {
   if (const auto status = find_engine(call)) return *status;
   engine::CounterEngine& engine = *call.benchmarks.front().chosen.engine;
   std::vector<std::string> names = call.options.counting.events;
-  if (call.options.counting.with_default_events) {
+  if (call.options.counting.adds_default_events) {
     const auto defaults = engine.select({});
     if (!defaults) return refuse(defaults.error(), ExitStatus::Usage);
-    names = with_default_events(*defaults, names);
+    names = append_to_default_events(*defaults, names);
   }
   const auto explanation = engine.explain({std::move(names)});
   if (!explanation) return refuse(explanation.error(), ExitStatus::Usage);
@@ -80,15 +80,15 @@ int stream_threads(Call& call) {
   const os::MonotonicClock clock;
   const inquire::ThreadWatch watching{
       .interval = *wanted.output_interval,
-      .during = wanted.measuring_time,
-      .time_ahead = os::utc_minus_monotonic(),
+      .max_duration = wanted.measuring_time,
+      .utc_minus_now = os::utc_minus_monotonic(),
       .now = [&] { return clock.now(); },
       .wait = os::sleep_for,
-      .must_stop = [] { return os::interrupt() != 0; },
+      .must_stop = [] { return os::first_interrupt_signal() != 0; },
       .write = [](std::string_view text) { return os::write_to(StandardStream::Output, text); }};
   const auto written = inquire::watch_threads(**stream, watching);
-  say_on_error(report::note_lines((*stream)->notes()));
-  if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
+  print_to_standard_error(report::note_lines((*stream)->notes()));
+  if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
   return !os::has_reader(StandardStream::Output) ? static_cast<int>(ExitStatus::Done)
                                                  : status_of(written);
 }
@@ -103,9 +103,9 @@ int show_threads(Call& call) {
                                              benchmark.cores.session_kinds, os::sleep_for,
                                              os::linux_calls(), os::darwin_calls());
   if (!threads) return refuse(threads.error(), ExitStatus::Failed);
-  say_on_error(report::note_lines(threads->notes));
+  print_to_standard_error(report::note_lines(threads->notes));
   const int status = show(inquire::threads_table(*threads));
-  const int signal = os::interrupt();
+  const int signal = os::first_interrupt_signal();
   return status == static_cast<int>(ExitStatus::Done) && signal != 0 ? status_of_signal(signal)
                                                                      : status;
 }
@@ -128,19 +128,21 @@ int check_machine(Call& call) {
   engine::MacosEngineOptions macos;
   macos.launcher = call.launcher.get();
   // Before the other checks, because engines reset what a killed lauka has left.
-  const auto engines = engine::try_engines(options.counting.user_only, os::linux_calls(), macos);
+  const auto engines =
+      engine::try_engines(options.counting.counts_user_space_only, os::linux_calls(), macos);
   MachineFacts facts = os::machine_facts();
   const auto files = os::open_setting_files();
   const auto groups = os::open_memory_groups(files.get());
   facts.why_no_tree_peak = groups ? Error{} : groups.error();
   if (os::linux_calls() != nullptr)
-    facts.profile = engine::profile::try_profile(options.counting.user_only, os::linux_calls());
+    facts.profile_source = engine::profile::find_profile_clock(
+        options.counting.counts_user_space_only, os::linux_calls());
   if (const os::LinuxCalls* calls = os::linux_calls()) {
     for (const CoreKind& kind : cores::detect_linux_kinds(*calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});
   }
   facts.helpful_switches = tunable_settings();
-  if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
+  if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
   const auto lines = inquire::check(facts, engines);
   const StandardStream stream = shown_on(options.output);
   Result<void> shown;
@@ -164,8 +166,9 @@ int show(const std::string& text) {
 
 int answer(Call& call) {
   call.benchmarks.push_back({.options = call.options});
-  if (call.options.commands.unquoted && !call.options.commands.unquoted->note.empty())
-    say_notes(call.options.output, {call.options.commands.unquoted->note});
+  if (call.options.commands.unquoted_command &&
+      !call.options.commands.unquoted_command->note.empty())
+    say_notes(call.options.output, {call.options.commands.unquoted_command->note});
   switch (call.options.inquiry->kind) {
     case InquiryKind::Help:
       return show_help(call.options.inquiry->filter_or_topic);

@@ -18,14 +18,14 @@ std::optional<int> build_layouts(Call& call, Observer& shown) {
   const auto failed = run_builds(list_builds(plans), at_once, call.user,
                                  [&](std::string_view what) { shown.building(what); });
   shown.finished();
-  if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
+  if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
   if (failed) {
-    say_on_error(report::failed_build_lines(failed->build.name_in_messages, failed->outcome,
-                                            failed->output_end,
-                                            os::terminal_width(os::StandardStream::Error, 0)));
+    print_to_standard_error(report::failed_build_lines(
+        failed->build.name_in_messages, failed->outcome, failed->output_end,
+        os::terminal_width(os::StandardStream::Error, 0)));
     return static_cast<int>(ExitStatus::Failed);
   }
-  const std::function<int()> interrupt = os::interrupt;
+  const std::function<int()> interrupt = os::first_interrupt_signal;
   for (const Benchmark& benchmark : call.benchmarks)
     if (auto differ = check_programs_differ(benchmark.plan, {call.user, interrupt}); !differ)
       return refuse(with_benchmark_name(differ.error(), benchmark), ExitStatus::Usage);

@@ -36,8 +36,9 @@ constexpr const char* kKeepRoot = "use --as-root to keep root";
 Result<void> open_database(const Call& call, Benchmark& benchmark) {
   const os::ActAs reader(call.user);
   if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
-  auto engine = engine::kperf::open_database_engine(*benchmark.options.counting.event_database_path,
-                                                    benchmark.options.counting.user_only);
+  auto engine =
+      engine::kperf::open_database_engine(*benchmark.options.counting.event_database_path,
+                                          benchmark.options.counting.counts_user_space_only);
   if (!engine) return engine.error();
   benchmark.chosen.engine = *std::move(engine);
   return {};
@@ -80,9 +81,9 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   const auto grouped = open_groups(call, benchmark);
   if (!grouped) return grouped.error();
   const auto select = [&](EventRequest wanted) {
-    const bool all = choose_metrics(benchmark.options) == MetricSelection::All;
-    if (benchmark.options.counting.region)
-      wanted.counted_in = all ? CountedPart::RegionAndWhole : CountedPart::Region;
+    const bool all = choose_metric_selection(benchmark.options) == MetricSelection::All;
+    if (benchmark.options.counting.measures_region)
+      wanted.counted_part = all ? CountedPart::RegionAndWhole : CountedPart::Region;
     return benchmark.chosen.engine->select(wanted);
   };
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
@@ -90,7 +91,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
                         benchmark.groups != nullptr);
   if (!plan) return plan.error();
   benchmark.plan = *std::move(plan);
-  if (benchmark.plan.setting.jobs > 1 && !call.launcher->runs_copies())
+  if (benchmark.plan.setting.copies_in_run > 1 && !call.launcher->runs_copies())
     return Error{"--jobs runs copies of a command on Linux only",
                  "start them from a shell: lauka -S './a & ./a & wait'"};
   for (const Note& note : {Note{NoteKind::NoTreeMemory, *grouped},
@@ -121,8 +122,9 @@ void enter_saved(SessionFromFile session, Call& call) {
   call.may_be_stopped_by_gates =
       call.may_be_stopped_by_gates ||
       (!session.recording.setting.stop.exact_runs && (!found.verdicts.empty() || found.precision));
-  if (benchmark->saved.empty()) benchmark->session_result.findings = std::move(session.findings);
-  benchmark->saved.push_back(std::move(session.recording));
+  if (benchmark->saved_recordings.empty())
+    benchmark->session_result.findings = std::move(session.findings);
+  benchmark->saved_recordings.push_back(std::move(session.recording));
 }
 
 Result<void> read_saved(Call& call) {
@@ -130,30 +132,31 @@ Result<void> read_saved(Call& call) {
   for (const std::string& file : call.options.saved_files) {
     auto read = read_saved_file(call, file, "--from");
     if (!read) return read.error();
-    call.gate_error_rate = read->risk;
+    call.gate_error_rate = read->suite_error_rate;
     for (SessionFromFile& session : read->benchmarks) enter_saved(std::move(session), call);
   }
   const auto file_of = [&](bool is_suite) {
     const auto found =
         std::ranges::find(call.benchmarks, !is_suite,
                           [](const Benchmark& benchmark) { return benchmark.name.empty(); });
-    return found == call.benchmarks.end() ? std::string() : cited(found->saved.front().file);
+    return found == call.benchmarks.end() ? std::string()
+                                          : cited(found->saved_recordings.front().file);
   };
   if (!file_of(true).empty() && !file_of(false).empty())
     return Error{fmt::format("--from {} is a suite, and {} is not", file_of(true), file_of(false)),
                  "show them apart"};
   if (call.is_suite() && call.options.gates.controls_fdr)
-    call.gate_error_rate = gate::ErrorRate::Share;
+    call.gate_error_rate = gate::ErrorRate::ShareOfFalseFails;
   return {};
 }
 
 Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
-  for (Recording& session : benchmark.saved)
+  for (Recording& session : benchmark.saved_recordings)
     if (auto added = add_function_metrics(benchmark.options.gates.conditions,
-                                          benchmark.saved.size() > 1, session);
+                                          benchmark.saved_recordings.size() > 1, session);
         !added)
       return added.error();
-  auto plan = plan_of_saved(benchmark.options, benchmark.saved);
+  auto plan = plan_of_saved(benchmark.options, benchmark.saved_recordings);
   if (!plan) return plan.error();
   benchmark.plan = *std::move(plan);
   if (call.may_be_stopped_by_gates && !benchmark.plan.gates.empty())
@@ -193,7 +196,7 @@ void note_gone(const std::string& file, const FileSessions& read, Call& call) {
       gone.push_back(cited(there.benchmark));
   if (gone.empty()) return;
   for (Benchmark& benchmark : call.benchmarks)
-    if (benchmark.options.gates.baseline == file)
+    if (benchmark.options.gates.baseline_file == file)
       benchmark.plan.setting.events.notes.push_back(
           {NoteKind::Other, fmt::format("the baseline {} has {}, which the suite lacks",
                                         cited(file), listed(gone))});
@@ -203,8 +206,8 @@ void note_gone(const std::string& file, const FileSessions& read, Call& call) {
 Result<void> add_baselines(Call& call) {
   std::map<std::string, FileSessions> files;
   for (Benchmark& benchmark : call.benchmarks) {
-    if (!benchmark.options.gates.baseline) continue;
-    const std::string& file = *benchmark.options.gates.baseline;
+    if (!benchmark.options.gates.baseline_file) continue;
+    const std::string& file = *benchmark.options.gates.baseline_file;
     if (files.count(file) == 0) {
       auto read = read_saved_file(call, file, "the baseline");
       if (!read) return with_benchmark_name(read.error(), benchmark);
@@ -220,13 +223,14 @@ Result<void> add_baselines(Call& call) {
 void share_gates(Call& call) {
   std::size_t decisions = 0;
   for (const Benchmark& benchmark : call.benchmarks) decisions += count_decisions(benchmark.plan);
-  for (Benchmark& benchmark : call.benchmarks) benchmark.plan.decisions_of_job = decisions;
+  for (Benchmark& benchmark : call.benchmarks)
+    benchmark.plan.decisions_sharing_error_rate = decisions;
 }
 
 /// Checks the files of a command, except a folder or input that a build may make.
 Result<void> check_files(const Command& command, bool builds_folder, bool builds_input) {
   if (command.expected && command.expected->kind == ExpectedOutput::Kind::File) {
-    const std::string& path = command.expected->text;
+    const std::string& path = command.expected->file_or_hash;
     if (const auto text = os::TextFile::open(path, std::nullopt); !text)
       return text.error().about("--expect-output " + cited(path));
   }
@@ -329,7 +333,7 @@ Result<void> make_plans(Call& call) {
     const auto made =
         call.is_saved() ? plan_saved(call, benchmark) : plan_measured(call, benchmark);
     if (made) continue;
-    const auto& unquoted = benchmark.options.commands.unquoted;
+    const auto& unquoted = benchmark.options.commands.unquoted_command;
     return unquoted && !unquoted->tip.empty() ? Error{made.error().what, unquoted->tip}
                                               : with_benchmark_name(made.error(), benchmark);
   }
@@ -367,17 +371,17 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   engine::MacosEngineOptions macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
   macos.strategy = options.counting.strategy;
-  macos.period = options.counting.thread_sampling_period;
-  macos.takes_turns = !benchmark.name.empty();
-  auto chosen = engine::choose(options.counting.engine, options.counting.user_only,
+  macos.macos_sampling_period = options.counting.thread_sampling_period;
+  macos.gives_counters_back = !benchmark.name.empty();
+  auto chosen = engine::choose(options.counting.engine, options.counting.counts_user_space_only,
                                os::linux_calls(), benchmark.cores.session_kinds, call.user, macos);
   if (!chosen) return chosen.error();
   benchmark.chosen = *std::move(chosen);
   auto& engine = benchmark.chosen.engine;
-  if (options.counting.region && !engine->counts_regions()) {
+  if (options.counting.measures_region && !engine->counts_regions()) {
     const bool counts_threads =
         os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
-    engine = counts_threads ? engine::with_region_of_threads(std::move(engine))
+    engine = counts_threads ? engine::with_calling_thread_counts(std::move(engine))
                             : engine::make_uncounting_engine(std::move(engine));
   }
   engine = engine::with_energy(std::move(engine), os::linux_calls());
@@ -385,10 +389,11 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
     engine = engine::separate_counting(std::move(engine));
   if (options.inquiry) return {};
   if (const auto period = options.counting.profiling_period)
-    engine = engine::profile::with_profile(std::move(engine), *period, options.counting.user_only,
-                                           call.user, os::linux_calls());
-  engine = cores::with_times_by_kind(std::move(engine), benchmark.cores, os::linux_calls(),
-                                     os::darwin_calls());
+    engine = engine::profile::with_profile(std::move(engine), *period,
+                                           options.counting.counts_user_space_only, call.user,
+                                           os::linux_calls());
+  engine = cores::add_core_time_measurement(std::move(engine), benchmark.cores, os::linux_calls(),
+                                            os::darwin_calls());
   return {};
 }
 
@@ -398,7 +403,7 @@ Error with_benchmark_name(const Error& error, const Benchmark& benchmark) {
 
 std::optional<int> status_if_failed(const Result<void>& made, ExitStatus if_refused) {
   if (made) return std::nullopt;
-  if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
+  if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
   return refuse(made.error(), if_refused);
 }
 
@@ -409,13 +414,13 @@ std::optional<int> add_benchmarks(Call& call) {
   if (const auto status = status_if_failed(find_user(call))) return status;
   if (call.is_saved()) return status_if_failed(read_saved(call));
   restore_leftovers(call);
-  if (!call.options.suite.file) {
+  if (!call.options.suite.suite_path) {
     call.benchmarks.push_back({.options = call.options});
     return std::nullopt;
   }
   if (const auto status = status_if_failed(add_suite(call))) return status;
   if (!call.benchmarks.empty()) return std::nullopt;
-  say_on_error(report::note_lines({"this part of the suite has no benchmark"}));
+  print_to_standard_error(report::note_lines({"this part of the suite has no benchmark"}));
   return static_cast<int>(ExitStatus::Done);
 }
 

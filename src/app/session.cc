@@ -60,7 +60,7 @@ class Announcer final : public Observer {
   void finished() override { drawing_->finished(); }
   void counts_lost(const Command& command, const CounterLossFile& file) override {
     drawing_->finished();
-    say_notes(options_, {report::uncounted_line(command, file)});
+    say_notes(options_, {report::counter_loss_line(command, file)});
   }
 
  private:
@@ -82,8 +82,9 @@ std::unique_ptr<Observer> choose_drawing(const Call& call) {
       return command.output.kind == OutputKind::Inherit;
     });
   });
-  const bool draws = options.output.progress && options.output.verbosity != Verbosity::Quiet &&
-                     !is_shared && os::wants_drawing(os::StandardStream::Error);
+  const bool draws = options.output.shows_progress &&
+                     options.output.verbosity != Verbosity::Quiet && !is_shared &&
+                     os::wants_drawing(os::StandardStream::Error);
   if (!draws) return std::make_unique<NoObserver>();
   const auto draw = [](std::string_view text) {
     static_cast<void>(os::write_to(os::StandardStream::Error, text));
@@ -123,7 +124,7 @@ using MadeOf = std::vector<std::pair<std::string, std::string>>;
 void add_typed(const Call& call, MadeOf& all) {
   for (const TypedOption& typed : call.options.typed_options) {
     const cli::OptionInfo* option = cli::option_of_key(typed.key);
-    const bool is_free = option == nullptr || option->group == cli::Group::Output ||
+    const bool is_free = option == nullptr || option->group == cli::OptionSection::Output ||
                          option->name == "resume" || option->name == "suite";
     if (is_free) continue;
     std::string value;
@@ -303,8 +304,9 @@ std::optional<int> measure_tuned(Call& call) {
   Announcer observer(call.options.output, choose_drawing(call));
   call.began = os::time_of_day();
   const auto machine = tuned_machine(call);
-  const RunContext context{*call.launcher,      clock,        observer, os::interrupt, call.user,
-                           metric_files->get(), machine.get()};
+  const RunContext context{
+      *call.launcher,      clock,        observer, os::first_interrupt_signal, call.user,
+      metric_files->get(), machine.get()};
   std::vector<BenchmarkToRun> runs;
   for (const Benchmark& benchmark : call.benchmarks)
     runs.push_back({benchmark.name, benchmark.plan, *benchmark.chosen.engine, benchmark.groups,
@@ -322,7 +324,7 @@ std::optional<int> measure_tuned(Call& call) {
 
 Result<void> add_suite(Call& call) {
   os::watch_for_interrupts();
-  auto text = read_text(call, *call.options.suite.file, "--suite", kMaxBytes);
+  auto text = read_text(call, *call.options.suite.suite_path, "--suite", kMaxBytes);
   if (!text) return text.error();
   auto suite = cli::read_suite(call.options, *text);
   if (!suite) return suite.error();
@@ -335,8 +337,8 @@ Result<void> add_suite(Call& call) {
   if (auto taken = take_seed(call); !taken) return taken;
   if (!call.options.run.seed)
     call.options.run.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  call.gate_error_rate =
-      call.options.gates.controls_fdr ? gate::ErrorRate::Share : gate::ErrorRate::Any;
+  call.gate_error_rate = call.options.gates.controls_fdr ? gate::ErrorRate::ShareOfFalseFails
+                                                         : gate::ErrorRate::AnyFalseFail;
   for (cli::Benchmark& benchmark : suite->benchmarks) {
     benchmark.options.run.seed = derive_seed(*call.options.run.seed, benchmark.name);
     call.benchmarks.push_back(
@@ -348,7 +350,7 @@ Result<void> add_suite(Call& call) {
 bool needs_machine(const Call& call) {
   return !call.options.output.exports.empty() ||
          std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-           return benchmark.options.gates.baseline.has_value();
+           return benchmark.options.gates.baseline_file.has_value();
          });
 }
 

@@ -153,7 +153,7 @@ std::vector<std::string> tunable_settings() {
   std::vector<std::string> names;
   for (const tune::SettingState& setting : tune::find_settings(*files, {}, *cpus)) {
     const std::string name(setting.row->name);
-    const bool helps = setting.changes() || setting.needs_root ||
+    const bool helps = setting.must_be_changed() || setting.needs_root ||
                        (!setting.is_requested && setting.current_value != setting.wanted);
     if (helps && !setting.path.empty()) names.push_back(setting.is_requested ? name : "+" + name);
   }
@@ -192,7 +192,7 @@ Result<void> choose_tuning(Call& call) {
 
 void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
   const auto& own = call.tune_cpus.command_cpus;
-  auto& cpus = benchmark.cores.core_plan.cpus;
+  auto& cpus = benchmark.cores.core_plan.restricted_cpus;
   if (own.empty()) return;
   const auto both = common_cpus(own, cpus);
   if (cpus.empty()) cpus = own;
@@ -204,10 +204,11 @@ Result<void> begin_tuning(Call& call) {
   TuneRequest request = *call.options.run.tune;
   if (!os::has_root_rights()) {
     say_without_root(call);
-    call.tuning = Tuning{.cpus = call.tune_cpus.command_cpus};
-    if (!call.tuning->cpus.empty())
-      call.tuning->switched = {{"cpus", "any", cpu_list_text(call.tuning->cpus), 1}};
-    call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
+    call.tuning = Tuning{.tuned_command_cpus = call.tune_cpus.command_cpus};
+    if (!call.tuning->tuned_command_cpus.empty())
+      call.tuning->changed_switches = {
+          {"cpus", "any", cpu_list_text(call.tuning->tuned_command_cpus), 1}};
+    call.tuning->vitals_before = tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
     return {};
   }
   // A run whose memory is measured already has a control group of its own.
@@ -216,12 +217,12 @@ Result<void> begin_tuning(Call& call) {
   if (!tuned) return tuned.error();
   call.tuning_session = *std::move(tuned);
   call.tuning = call.tuning_session->in_force();
-  call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
+  call.tuning->vitals_before = tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
   call.launcher->use_own_cpus(true, call.tuning_session->own_cpus_group_file());
   if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
   std::vector<std::string> names;
-  for (const TunedSwitch& entry : call.tuning->switched)
-    if (entry.before != entry.during) names.push_back(entry.name);
+  for (const TunedSwitch& entry : call.tuning->changed_switches)
+    if (entry.value_before != entry.value_while_tuned) names.push_back(entry.name);
   std::vector<std::string> notes;
   if (const auto& left = call.tuning_session->leftovers_restored()) notes = restored_lines(*left);
   notes.push_back(names.empty() ? "--tune: there is nothing to switch here"
@@ -234,19 +235,22 @@ namespace {
 
 class TunedByCall final : public TunedMachine {
  public:
-  explicit TunedByCall(Call& call) : call_(call), last_(call.tuning->before.throttles) {}
+  explicit TunedByCall(Call& call) : call_(call), last_(call.tuning->vitals_before.throttles) {}
 
-  bool watches_throttling() const override { return call_.tuning->before.throttles.has_value(); }
+  bool watches_throttling() const override {
+    return call_.tuning->vitals_before.throttles.has_value();
+  }
   bool was_throttled() override {
     if (!watches_throttling()) return false;
-    const auto now = tune::read_vitals(*call_.settings, call_.tuning->cpus).throttles;
+    const auto now = tune::read_vitals(*call_.settings, call_.tuning->tuned_command_cpus).throttles;
     return std::exchange(last_, now) != now;
   }
 
   bool can_switch() const override {
     return call_.options.run.tune->compares &&
-           std::ranges::any_of(call_.tuning->switched,
-                               [](const auto& entry) { return entry.before != entry.during; });
+           std::ranges::any_of(call_.tuning->changed_switches, [](const auto& entry) {
+             return entry.value_before != entry.value_while_tuned;
+           });
   }
   void tune(bool on) override { on ? resume_tuning(call_) : pause_tuning(call_); }
 
@@ -274,7 +278,8 @@ void compare_tuning(Call& call) {
 }
 
 void end_tuning(Call& call) {
-  if (call.tuning) call.tuning->after = tune::read_vitals(*call.settings, call.tuning->cpus);
+  if (call.tuning)
+    call.tuning->vitals_after = tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
   if (!call.tuning_session) return;
   call.launcher->use_own_cpus(true, "");
   say_notes(call.options.output, restored_lines(call.tuning_session->restore()));

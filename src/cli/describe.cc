@@ -35,7 +35,7 @@ std::optional<WordScript> listing_of(std::string_view name) {
 }
 
 ValueWord find_value_word(std::string_view name) {
-  ValueWord word{.word_placeholder = std::string(name), .listing = listing_of(name)};
+  ValueWord word{.word_placeholder = std::string(name), .listing_script = listing_of(name)};
   const auto parts = split(name, '|');
   for (const std::string_view part : parts) {
     if (parts.size() > 1 && is_choice(part)) word.choices.emplace_back(part);
@@ -52,15 +52,16 @@ constexpr std::size_t kTextColumn = 29;
 OptionDescription described(const OptionInfo& option) {
   return {.name = std::string(option.name),
           .letter = option.letter == '\0' ? "" : std::string(1, option.letter),
-          .value = std::string(option.value),
+          .value_placeholder = std::string(option.value_placeholder),
           .value_is_optional = is_value_optional(option),
           .help = std::string(option.help),
-          .needs_macos = option.traits.needs_macos,
-          .words = value_words(option.value)};
+          .needs_macos = option.rules.needs_macos,
+          .words = value_words(option.value_placeholder)};
 }
 
 std::string usage_with_letter(const OptionDescription& option) {
-  const std::string usage = write_usage(option.spelling(), option.value, option.value_is_optional);
+  const std::string usage =
+      write_usage(option.spelling(), option.value_placeholder, option.value_is_optional);
   if (option.name.empty()) return "  " + usage;
   return option.letter.empty() ? "      " + usage : fmt::format("  -{}, {}", option.letter, usage);
 }
@@ -112,9 +113,9 @@ std::string write_heading(const OptionDescription& option) {
   std::string heading;
   for (const std::string& spelling : option.spellings())
     heading += (heading.empty() ? "" : ", ") + bold(spelling);
-  if (option.value.empty()) return heading;
-  return heading + (option.value_is_optional ? "[=" + slanted(option.value) + "]"
-                                             : " " + slanted(option.value));
+  if (option.value_placeholder.empty()) return heading;
+  return heading + (option.value_is_optional ? "[=" + slanted(option.value_placeholder) + "]"
+                                             : " " + slanted(option.value_placeholder));
 }
 
 std::string man_options(const CommandDescription& command) {
@@ -212,7 +213,8 @@ std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) 
   const ValueWord& word = words[place];
   std::vector<std::string> actions;
   if (!word.choices.empty()) actions.push_back("_@_words " + shell_quoted(list_choices(word)));
-  if (word.listing) actions.push_back(fmt::format("_@_{}", word.listing->function_suffix));
+  if (word.listing_script)
+    actions.push_back(fmt::format("_@_{}", word.listing_script->function_suffix));
   if (word.is_file) actions.emplace_back("_@_files f");
   if (word.is_folder) actions.emplace_back("_@_files d");
   if (word.is_command) actions.emplace_back("_@_commands");
@@ -301,15 +303,15 @@ std::string listing_functions(const ProgramDescription& program, const Write& wr
   std::string functions;
   const auto add = [&](const std::vector<ValueWord>& words) {
     for (const ValueWord& word : words) {
-      if (!word.listing) continue;
-      const std::string function =
-          write(word.listing->function_suffix, shell_quoted(word.listing->script) +
-                                                   (word.listing->is_comma_separated ? " ," : ""));
+      if (!word.listing_script) continue;
+      const std::string function = write(word.listing_script->function_suffix,
+                                         shell_quoted(word.listing_script->script) +
+                                             (word.listing_script->is_comma_separated ? " ," : ""));
       if (functions.find(function) == std::string::npos) functions += function;
     }
   };
   for (const CommandDescription& command : program.commands) {
-    add(command.values);
+    add(command.argument_words);
     for_each_option(command, [&](const OptionDescription& option) { add(option.words); });
   }
   return functions;
@@ -325,7 +327,7 @@ std::string bash_words(const ProgramDescription& program) {
     names.push_back(command.name);
     cases +=
         fmt::format("    {}) if [[ $cur == -* ]]; then _@_words {}; else {}; fi ;;\n", command.name,
-                    shell_quoted(join_spellings(command)), bash_action(command.values, 0));
+                    shell_quoted(join_spellings(command)), bash_action(command.argument_words, 0));
   }
   return fmt::format(
       "  local command=''\n  for ((i = 1; i < COMP_CWORD; i++)); do\n"
@@ -335,7 +337,7 @@ std::string bash_words(const ProgramDescription& program) {
 }
 
 std::string bash(const ProgramDescription& program) {
-  const CommandDescription outside{.groups = {{"", program.own_options}}};
+  const CommandDescription outside{.groups = {{"", program.options_before_command}}};
   const bool is_single = program.commands.front().name.empty();
   const std::string text = fmt::format(
       "# bash completion for {}, {}\n\n_@_options='{}'\n", program.name, write_note(program),
@@ -357,8 +359,8 @@ std::string zsh_value(const ValueWord& word) {
     action = fmt::format("_alternative \"words\\:word\\:({})\" \"files\\:file\\:_files\"", choices);
   } else if (!choices.empty()) {
     action = fmt::format("({})", choices);
-  } else if (word.listing) {
-    action = fmt::format("_@_{}", word.listing->function_suffix);
+  } else if (word.listing_script) {
+    action = fmt::format("_@_{}", word.listing_script->function_suffix);
   } else if (word.is_folder) {
     action = "_files -/";
   } else if (word.is_file) {
@@ -390,7 +392,7 @@ std::string zsh_specs(const CommandDescription& command, std::string_view before
     for (const std::string& spelling : option.spellings())
       specs.append(before).append(shell_quoted(zsh_spec(option, spelling))).append(after);
   });
-  for (const ValueWord& word : command.values)
+  for (const ValueWord& word : command.argument_words)
     specs.append(before).append(shell_quoted("*" + zsh_value(word)));
   return specs;
 }
@@ -436,14 +438,15 @@ std::string zsh(const ProgramDescription& program) {
                  "  ((CURRENT--))\nfi\n"
                  "if ((CURRENT == 2)); then\n  _describe command commands\nelse\n  shift words\n"
                  "  ((CURRENT--))\n  case $words[1] in\n{}  esac\nfi\n",
-                 list, program.own_options.front().spelling(),
-                 program.own_options.front().spelling(), cases));
+                 list, program.options_before_command.front().spelling(),
+                 program.options_before_command.front().spelling(), cases));
 }
 
 std::string fish_words(const ValueWord& word) {
   std::string value;
   if (!word.choices.empty()) value += " -a " + shell_quoted(list_choices(word));
-  if (word.listing) value += fmt::format(" -a '(_@_{})'", word.listing->function_suffix);
+  if (word.listing_script)
+    value += fmt::format(" -a '(_@_{})'", word.listing_script->function_suffix);
   if (word.is_folder)
     value +=
         " -a '(__fish_complete_directories (string replace -r \"^-[^=]*=\" \"\" -- "
@@ -504,12 +507,13 @@ std::string fish(const ProgramDescription& program) {
   std::string none = complete + " -n 'not __fish_seen_subcommand_from";
   for (const CommandDescription& command : program.commands)
     none += " " + std::string(command.name);
-  for (const OptionDescription& option : program.own_options) out += none + "'" + fish_line(option);
+  for (const OptionDescription& option : program.options_before_command)
+    out += none + "'" + fish_line(option);
   for (const CommandDescription& command : program.commands) {
     out += fmt::format("{}' -a {} -d {}\n", none, command.name, shell_quoted(command.purpose));
     const std::string begin =
         fmt::format("{} -n '__fish_seen_subcommand_from {}'", complete, command.name);
-    for (const ValueWord& word : command.values) {
+    for (const ValueWord& word : command.argument_words) {
       if (word.is_file) out += begin + " -F\n";
       if (const std::string words = fish_words(word); !words.empty()) out += begin + words + "\n";
     }
@@ -525,24 +529,24 @@ struct Topic {
 };
 
 bool is_of_suite(const OptionInfo& option) {
-  return option.traits.needs_suite || option.name == "suite";
+  return option.rules.needs_suite || option.name == "suite";
 }
 
-template <Group group>
+template <OptionSection group>
 bool is_in_group(const OptionInfo& option) {
   return option.group == group && !is_of_suite(option);
 }
 
 constexpr auto kTopics = std::to_array<Topic>({
-    {"runs", is_in_group<Group::Runs>, ""},
-    {"commands", is_in_group<Group::Commands>, ""},
-    {"metrics", is_in_group<Group::Measured>,
+    {"runs", is_in_group<OptionSection::Runs>, ""},
+    {"commands", is_in_group<OptionSection::Commands>, ""},
+    {"metrics", is_in_group<OptionSection::Measured>,
      "lauka --list-metrics lists the metrics, lauka --list-events the events."},
     {"suite", is_of_suite,
      "The file has [defaults] with options by their long names, and a [[benchmark]] with name, "
      "commands and its own options for each."},
-    {"gates", is_in_group<Group::Gate>, ""},
-    {"output", is_in_group<Group::Output>, ""},
+    {"gates", is_in_group<OptionSection::Gate>, ""},
+    {"output", is_in_group<OptionSection::Output>, ""},
     {"history", [](const OptionInfo& option) { return option.name == "export-json"; },
      "lauka-history add FILE keeps such a file in a database; lauka-history --help lists what it "
      "shows of them."},
@@ -616,7 +620,7 @@ std::string help(bool on_macos) {
   for (const std::string_view example : lauka.examples) out += fmt::format("  {}\n", example);
   out += options_help(lauka.commands.front());
   std::string statuses = "Exit status: ";
-  for (const Meaning& meaning : lauka.statuses)
+  for (const Meaning& meaning : lauka.exit_statuses)
     statuses += fmt::format("{} {}; ", meaning.name, meaning.meaning);
   statuses.replace(statuses.size() - 2, 2, ".");
   return out + "\n" + paragraph(statuses);
@@ -625,11 +629,11 @@ std::string help(bool on_macos) {
 std::string brief_help() {
   std::string out = "Usage: lauka [options] [--] COMMAND [COMMAND ...]\n\n";
   for (const OptionInfo& option : option_table()) {
-    if (option.traits.brief.empty()) continue;
+    if (option.rules.brief_help_text.empty()) continue;
     std::string line = usage_with_letter(described(option));
     constexpr std::size_t column = 36;
     line.resize(std::max(column, line.size() + 1), ' ');
-    out += line.append(option.traits.brief) + "\n";
+    out += line.append(option.rules.brief_help_text) + "\n";
   }
   return out + "\nExample: lauka 'sleep 0.1' 'sleep 0.12'. lauka --help shows all options.\n";
 }
@@ -650,8 +654,8 @@ std::string man_page(const ProgramDescription& program) {
   between = "";
   for (const std::string_view text : program.paragraphs)
     out += std::exchange(between, ".PP\n") + roff_lines(text);
-  out += man_commands(program) + man_meanings("EXIT STATUS", program.statuses) +
-         man_meanings("ENVIRONMENT", program.variables);
+  out += man_commands(program) + man_meanings("EXIT STATUS", program.exit_statuses) +
+         man_meanings("ENVIRONMENT", program.environment_variables);
   if (!program.examples.empty()) {
     out += ".SH EXAMPLES\n.nf\n";
     for (const std::string_view example : program.examples) out += for_roff(example) + "\n";
@@ -685,7 +689,7 @@ ProgramDescription lauka_description() {
       "lauka -r 10 --fail-if-slower=50 --reference 'sleep 0.1' 'sleep 0.11'",
       "lauka -qr 10 --metrics all --export-csv - true",
   };
-  lauka.statuses = {
+  lauka.exit_statuses = {
       {"0", "done, gates passed or inconclusive"},
       {"1", "a command failed, or it could not be measured"},
       {"2", "the command line cannot be understood, nothing was run"},
@@ -693,7 +697,7 @@ ProgramDescription lauka_description() {
       {"4", "a gate was inconclusive, under --fail-if-inconclusive (or the status it names)"},
       {"128+N", "ended by signal N"},
   };
-  lauka.variables = {
+  lauka.environment_variables = {
       {"NO_COLOR", "set to anything: no colour where --color is auto, and no progress bar"},
       {"CLICOLOR_FORCE", "set to anything but 0: colour also where it is not a terminal"},
       {"LAUKA_ITERATION", "set for --prepare and --conclude: the run that they belong to"},
@@ -708,7 +712,7 @@ ProgramDescription lauka_description() {
   };
   lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};
   CommandDescription whole{.argument_usage = "COMMAND",
-                           .values = {{.word_placeholder = "command", .is_command = true}}};
+                           .argument_words = {{.word_placeholder = "command", .is_command = true}}};
   for (const OptionInfo& option : option_table()) {
     const std::string_view title = title_of(option.group);
     if (whole.groups.empty() || whole.groups.back().title != title) whole.groups.push_back({title});

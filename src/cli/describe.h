@@ -21,7 +21,7 @@ struct WordScript {
 struct ValueWord {
   std::string word_placeholder{};      ///< placeholder: "N", "auto|always|never"
   std::vector<std::string> choices{};  ///< literal words that are valid values
-  std::optional<WordScript> listing{};
+  std::optional<WordScript> listing_script{};
   bool is_file = false;
   bool is_folder = false;
   bool is_command = false;
@@ -34,7 +34,8 @@ std::vector<ValueWord> value_words(std::string_view value);
 struct OptionDescription {
   std::string name;      ///< long name without dashes; empty: the option has only a letter
   std::string letter{};  ///< letter without dash; empty: the option has only a name
-  std::string value{};   ///< placeholder of the value ("FILE"); empty: the option takes no value
+  std::string
+      value_placeholder{};  ///< placeholder of the value ("FILE"); empty: the option takes no value
   bool value_is_optional = false;
   std::string help{};
   bool needs_macos = false;
@@ -56,7 +57,7 @@ struct CommandDescription {
   std::string_view name{};            ///< empty: the program has no commands
   std::string_view argument_usage{};  ///< arguments in the usage line: "FILE..."
   std::string_view purpose{};
-  std::vector<ValueWord> values{};
+  std::vector<ValueWord> argument_words{};
   std::vector<OptionGroup> groups{};
 };
 
@@ -72,9 +73,10 @@ struct ProgramDescription {
   std::string_view purpose;
   std::vector<std::string_view> paragraphs{};
   std::vector<CommandDescription> commands{};
-  std::vector<OptionDescription> own_options{};  ///< options that may precede the command
-  std::vector<Meaning> statuses{};
-  std::vector<Meaning> variables{};
+  std::vector<OptionDescription>
+      options_before_command{};  ///< options that may precede the command
+  std::vector<Meaning> exit_statuses{};
+  std::vector<Meaning> environment_variables{};
   std::vector<std::string_view> examples{};
   std::vector<std::string_view> see_also{};
 };

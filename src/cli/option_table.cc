@@ -23,13 +23,13 @@ namespace {
 constexpr std::uint64_t kMaxJobs = 1000;
 constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 
-Result<void> add_events(Draft& draft, const OptionValue& given) {
+Result<void> add_events(ParsedOptions& draft, const OptionValue& given) {
   const bool adds_to_defaults = given.value.starts_with('+');
   const std::string list = adds_to_defaults ? given.value.substr(1) : given.value;
   const auto names = event_names(OptionValue{given.option, list});
   if (!names) return names.error();
-  draft.options.counting.with_default_events =
-      draft.options.counting.with_default_events || adds_to_defaults;
+  draft.options.counting.adds_default_events =
+      draft.options.counting.adds_default_events || adds_to_defaults;
   auto& events = draft.options.counting.events;
   for (const std::string& name : *names) {
     if (std::ranges::find(events, name) == events.end()) events.push_back(name);
@@ -37,13 +37,13 @@ Result<void> add_events(Draft& draft, const OptionValue& given) {
   return {};
 }
 
-Result<void> set_fail_if_slower(Draft& draft, const OptionValue& given) {
+Result<void> set_fail_if_slower(ParsedOptions& draft, const OptionValue& given) {
   draft.slower_percent = 0.0;
   if (given.value.empty()) return {};
   return keep(percentage(given, kMinGateLimit, kMaxGateLimit), draft.slower_percent);
 }
 
-Result<void> add_label(Draft& draft, const OptionValue& given) {
+Result<void> add_label(ParsedOptions& draft, const OptionValue& given) {
   const std::size_t equals = given.value.find('=');
   const std::string key = given.value.substr(0, equals);
   if (equals == std::string::npos || !is_own_name(key))
@@ -56,7 +56,7 @@ Result<void> add_label(Draft& draft, const OptionValue& given) {
   return {};
 }
 
-Result<void> set_fail_if_inconclusive(Draft& draft, const OptionValue& given) {
+Result<void> set_fail_if_inconclusive(ParsedOptions& draft, const OptionValue& given) {
   draft.options.gates.inconclusive_status = static_cast<int>(ExitStatus::GateInconclusive);
   if (given.value.empty()) return {};
   const auto status = whole_number(given, 1, 255);
@@ -66,16 +66,16 @@ Result<void> set_fail_if_inconclusive(Draft& draft, const OptionValue& given) {
 }
 
 /// Splits the value at the last colon, because an event's name may contain colons.
-Result<void> set_precision(Draft& draft, const OptionValue& given) {
+Result<void> set_precision(ParsedOptions& draft, const OptionValue& given) {
   const std::size_t colon = given.value.rfind(':');
   const bool names_metric = colon != std::string::npos && colon > 0;
   draft.options.gates.precision_metric = names_metric ? given.value.substr(0, colon) : "";
   const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
   return keep(fraction(OptionValue{given.option, number}, {0.0, false}, {1000.0, true}),
-              draft.options.gates.precision);
+              draft.options.gates.max_half_width);
 }
 
-Result<void> set_tune(Draft& draft, const OptionValue& given) {
+Result<void> set_tune(ParsedOptions& draft, const OptionValue& given) {
   bool is_list = false;
   auto request = tune_request(given, is_list);
   if (!request) return request.error();
@@ -84,7 +84,7 @@ Result<void> set_tune(Draft& draft, const OptionValue& given) {
   return {};
 }
 
-Result<void> set_engine(Draft& draft, const OptionValue& given) {
+Result<void> set_engine(ParsedOptions& draft, const OptionValue& given) {
   const bool is_reversed = given.value == "dhat,cachegrind";
   const Result<std::size_t> position =
       choice(is_reversed ? OptionValue{given.option, "cachegrind,dhat"} : given);
@@ -93,9 +93,9 @@ Result<void> set_engine(Draft& draft, const OptionValue& given) {
   return {};
 }
 
-Result<void> set_metrics(Draft& draft, const OptionValue& given) {
+Result<void> set_metrics(ParsedOptions& draft, const OptionValue& given) {
   Options& options = draft.options;
-  options.counting.listed_rows.clear();
+  options.counting.listed_metrics.clear();
   for (const auto& [name, selection] :
        {std::pair("default", MetricSelection::Default), std::pair("time", MetricSelection::Time),
         std::pair("all", MetricSelection::All)}) {
@@ -103,10 +103,10 @@ Result<void> set_metrics(Draft& draft, const OptionValue& given) {
     if (given.value == name) return {};
   }
   options.counting.metric_selection = MetricSelection::Listed;
-  return keep(event_names(given), options.counting.listed_rows);
+  return keep(event_names(given), options.counting.listed_metrics);
 }
 
-Result<void> add_parameter_list(Draft& draft, const OptionValue& given) {
+Result<void> add_parameter_list(ParsedOptions& draft, const OptionValue& given) {
   if (given.words[1].empty())
     return Error{fmt::format("{} {} has an empty list", given.option.spelling(), given.words[0]),
                  "write values with commas between them"};
@@ -115,7 +115,7 @@ Result<void> add_parameter_list(Draft& draft, const OptionValue& given) {
   return {};
 }
 
-Result<void> set_threads(Draft& draft, const OptionValue& given) {
+Result<void> set_threads(ParsedOptions& draft, const OptionValue& given) {
   Inquiry inquiry{.kind = InquiryKind::Threads};
   for (const std::string& text : split_list(given.value)) {
     const auto process =
@@ -129,13 +129,13 @@ Result<void> set_threads(Draft& draft, const OptionValue& given) {
   return {};
 }
 
-Result<void> set_suite(Draft& draft, const OptionValue& given) {
-  if (draft.options.suite.file)
+Result<void> set_suite(ParsedOptions& draft, const OptionValue& given) {
+  if (draft.options.suite.suite_path)
     return make_value_error(given, {"is a second suite", "measure one at a time"});
-  return keep(read_nonempty_text(given), draft.options.suite.file);
+  return keep(read_nonempty_text(given), draft.options.suite.suite_path);
 }
 
-Result<void> add_export(Draft& draft, const OptionValue& given) {
+Result<void> add_export(ParsedOptions& draft, const OptionValue& given) {
   const ExportRow& row = *std::ranges::find(kExports, given.option.name, &ExportRow::option);
   auto& exports = draft.options.output.exports;
   std::erase_if(exports, [&](const ExportTarget& target) { return target.kind == row.kind; });
@@ -145,84 +145,84 @@ Result<void> add_export(Draft& draft, const OptionValue& given) {
   return {};
 }
 
-Result<void> add_hook(Draft& draft, const OptionValue& given) {
+Result<void> add_hook(ParsedOptions& draft, const OptionValue& given) {
   const HookRow& row = *std::ranges::find(kHookKinds, given.option.name, &HookRow::name);
   return add(read_nonempty_text(given), draft.options.commands.hooks[row.kind]);
 }
 
-Result<void> set_style(Draft& draft, const OptionValue& given) {
+Result<void> set_style(ParsedOptions& draft, const OptionValue& given) {
   if (auto known = choice(given); !known) return known.error();
   const std::string& style = given.value;
   Options& options = draft.options;
   if (style == "none") options.output.verbosity = Verbosity::Quiet;
   if (style == "full" || style == "color") options.output.color = ColorChoice::Always;
   if (style == "basic" || style == "nocolor") options.output.color = ColorChoice::Never;
-  if (style == "basic" || style == "color") options.output.progress = false;
+  if (style == "basic" || style == "color") options.output.shows_progress = false;
   return {};
 }
 
 template <InquiryKind kind>
-Result<void> ask(Draft& draft, const OptionValue& given) {
+Result<void> ask(ParsedOptions& draft, const OptionValue& given) {
   draft.options.inquiry = {.kind = kind, .filter_or_topic = given.value};
   return {};
 }
 
-Draft& owner(Draft& draft, const Draft* /*type*/) {
+ParsedOptions& owner(ParsedOptions& draft, const ParsedOptions* /*type*/) {
   return draft;
 }
-Options& owner(Draft& draft, const Options* /*type*/) {
+Options& owner(ParsedOptions& draft, const Options* /*type*/) {
   return draft.options;
 }
-RunOptions& owner(Draft& draft, const RunOptions* /*type*/) {
+RunOptions& owner(ParsedOptions& draft, const RunOptions* /*type*/) {
   return draft.options.run;
 }
-CommandOptions& owner(Draft& draft, const CommandOptions* /*type*/) {
+CommandOptions& owner(ParsedOptions& draft, const CommandOptions* /*type*/) {
   return draft.options.commands;
 }
-CountingOptions& owner(Draft& draft, const CountingOptions* /*type*/) {
+CountingOptions& owner(ParsedOptions& draft, const CountingOptions* /*type*/) {
   return draft.options.counting;
 }
-SuiteOptions& owner(Draft& draft, const SuiteOptions* /*type*/) {
+SuiteOptions& owner(ParsedOptions& draft, const SuiteOptions* /*type*/) {
   return draft.options.suite;
 }
-GateOptions& owner(Draft& draft, const GateOptions* /*type*/) {
+GateOptions& owner(ParsedOptions& draft, const GateOptions* /*type*/) {
   return draft.options.gates;
 }
-OutputOptions& owner(Draft& draft, const OutputOptions* /*type*/) {
+OutputOptions& owner(ParsedOptions& draft, const OutputOptions* /*type*/) {
   return draft.options.output;
 }
-Presentation& owner(Draft& draft, const Presentation* /*type*/) {
+Presentation& owner(ParsedOptions& draft, const Presentation* /*type*/) {
   return draft.options.output.presentation;
 }
 
 template <typename T, typename Owner>
-T& target(Draft& draft, T Owner::*member) {
+T& target(ParsedOptions& draft, T Owner::*member) {
   return owner(draft, static_cast<const Owner*>(nullptr)).*member;
 }
 
 template <auto member, auto value>
-Result<void> set(Draft& draft, const OptionValue& /*given*/) {
+Result<void> set(ParsedOptions& draft, const OptionValue& /*given*/) {
   target(draft, member) = value;
   return {};
 }
 
 template <auto member, auto... values>
-Result<void> set_choice(Draft& draft, const OptionValue& given) {
+Result<void> set_choice(ParsedOptions& draft, const OptionValue& given) {
   return keep(choice(given, std::array{values...}), target(draft, member));
 }
 
 template <auto member, std::uint64_t min, std::uint64_t max>
-Result<void> set_number(Draft& draft, const OptionValue& given) {
+Result<void> set_number(ParsedOptions& draft, const OptionValue& given) {
   return keep(whole_number(given, min, max), target(draft, member));
 }
 
 template <auto read, auto member>
-Result<void> put(Draft& draft, const OptionValue& given) {
+Result<void> put(ParsedOptions& draft, const OptionValue& given) {
   return keep(read(given), target(draft, member));
 }
 
 template <auto read, auto member>
-Result<void> push(Draft& draft, const OptionValue& given) {
+Result<void> push(ParsedOptions& draft, const OptionValue& given) {
   return add(read(given), target(draft, member));
 }
 
@@ -242,7 +242,7 @@ constexpr OptionRules kInSuite = {.needs_suite = true};
 constexpr OptionRules kFitsSaved = {.works_with_from = true};
 
 constexpr OptionRules brief(std::string_view text, OptionRules others = {}) {
-  others.brief = text;
+  others.brief_help_text = text;
   return others;
 }
 constexpr OptionRules sets(std::string_view option, OptionRules others = {}) {
@@ -298,7 +298,7 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
     {"build", '\0', ValueForm::Value, "CMD",
      "with --layouts: run CMD with sh -c once for each layout before all runs, without the time "
      "limits; once for all commands, or once per command",
-     push<read_nonempty_text, &CommandOptions::builds>},
+     push<read_nonempty_text, &CommandOptions::build_commands>},
     {"build-jobs", '\0', ValueForm::Value, "N", "run N of the builds at a time (default 1)",
      set_number<&RunOptions::build_jobs, 1, kMaxJobs>},
 });
@@ -309,20 +309,20 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      push<any_text, &CommandOptions::names>, brief("name to show, once per command", kFitsSaved)},
     {"reference", '\0', ValueForm::Value, "COMMAND",
      "put COMMAND first, as the one that the others are compared with",
-     put<read_nonempty_text, &Draft::reference>, kFitsSaved},
+     put<read_nonempty_text, &ParsedOptions::reference_command>, kFitsSaved},
     {"reference-name", '\0', ValueForm::Value, "NAME", "name to show for --reference",
-     put<any_text, &Draft::reference_name>},
+     put<any_text, &ParsedOptions::reference_name>},
     {"shell", '\0', ValueForm::Value, "SHELL",
      "run each command with SHELL -c; 'default' is sh, 'none' (the default) runs it directly",
      put<shell, &CommandOptions::shell>},
     {"", 'S', ValueForm::Nothing, "", "the same as --shell default",
-     [](Draft& d, const OptionValue&) -> Result<void> {
+     [](ParsedOptions& d, const OptionValue&) -> Result<void> {
        d.options.commands.shell = Shell{{"sh"}};
        return {};
      },
      brief("run the commands in a shell (sh)", sets("shell"))},
     {"", 'N', ValueForm::Nothing, "", "the same as --shell none",
-     [](Draft& d, const OptionValue&) -> Result<void> {
+     [](ParsedOptions& d, const OptionValue&) -> Result<void> {
        d.options.commands.shell.reset();
        return {};
      },
@@ -342,7 +342,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"cwd", '\0', ValueForm::Value, "DIR",
      "run the command and its hooks in this folder, where relative paths in them begin; FILE of "
      "--input and --output stays relative to lauka's own",
-     push<read_nonempty_text, &CommandOptions::folders>},
+     push<read_nonempty_text, &CommandOptions::working_folders>},
     {"input", '\0', ValueForm::Value, "null|FILE",
      "standard input of the command, opened again for each run (default null)",
      push<read_input_path, &CommandOptions::inputs>},
@@ -351,7 +351,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      "stops at its first match there, and pipe makes it do all of its work)",
      push<output, &CommandOptions::outputs>},
     {"show-output", '\0', ValueForm::Nothing, "", "the same as --output inherit",
-     [](Draft& d, const OptionValue&) -> Result<void> {
+     [](ParsedOptions& d, const OptionValue&) -> Result<void> {
        d.options.commands.outputs.push_back(OutputChoice{OutputKind::Inherit});
        return {};
      },
@@ -360,21 +360,21 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      "before anything is timed, compare what each command writes to standard output in its first "
      "run with what the reference writes (same), with a file, or with a hash; exit with 1 and the "
      "first difference where it is another",
-     push<expected_output, &CommandOptions::expected>},
+     push<expected_output, &CommandOptions::expected_outputs>},
     {"parameter-list", 'L', ValueForm::TwoWords, "VAR a,b,c",
      "measure with each value in place of {VAR} in the command, its name and the nine options "
      "above; repeated: all combinations",
      add_parameter_list, brief("one benchmark per value; {VAR} is replaced")},
     {"parameter-scan", 'P', ValueForm::ThreeWords, "VAR MIN MAX",
      "the same with the numbers from MIN to MAX",
-     [](Draft& d, const OptionValue& g) -> Result<void> {
+     [](ParsedOptions& d, const OptionValue& g) -> Result<void> {
        d.options.commands.parameters.push_back(
            {.name = g.words[0], .is_scan = true, .min = g.words[1], .max = g.words[2]});
        return {};
      },
      brief("the same for a range of numbers")},
     {"parameter-step-size", 'D', ValueForm::Value, "STEP", "step of a scan (default 1)",
-     push<read_nonempty_text, &Draft::steps>},
+     push<read_nonempty_text, &ParsedOptions::scan_steps>},
     {"as-root", '\0', ValueForm::Nothing, "",
      "under sudo: run the commands as root too (default: as the user who called sudo)",
      set<&RunOptions::as_root, true>, kTyped},
@@ -397,7 +397,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      add_events, brief("count these events (-l lists them)")},
     {"engine", '\0', ValueForm::Value, "", "", set_engine},
     {"user-only", '\0', ValueForm::Nothing, "", "count events in user space only",
-     set<&CountingOptions::user_only, true>},
+     set<&CountingOptions::counts_user_space_only, true>},
     {"counting", '\0', ValueForm::Value, "apart|together",
      "apart: times come from runs that count nothing, counts from runs of their own (default); "
      "together: time and count the same runs",
@@ -412,8 +412,8 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "auto|exit|pet|cpu",
      "macOS: sample each thread as it ends (exit), sample running threads (pet), or count the "
      "whole machine (cpu); auto (default) takes the first that counts a known command completely",
-     set_choice<&CountingOptions::strategy, StrategyChoice::Auto, StrategyChoice::AtExit,
-                StrategyChoice::Pet, StrategyChoice::Machine>,
+     set_choice<&CountingOptions::strategy, KperfStrategyChoice::Auto, KperfStrategyChoice::AtExit,
+                KperfStrategyChoice::SampleRunningThreads, KperfStrategyChoice::Machine>,
      {.needs_macos = true}},
     {"period",
      '\0',
@@ -432,12 +432,12 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "a metric that the program prints: the first group of the last match in standard output, or "
      "else in standard error, of each run ('rate:higher=([0-9.]+) requests/s'). May be repeated. A "
      "program can also write its metrics to the file that LAUKA_METRICS names",
-     push<scraped_metric, &CountingOptions::scraped>},
+     push<scraped_metric, &CountingOptions::scraped_metrics>},
     {"region", '\0', ValueForm::Nothing, "",
      "measure the part of the program that it marks with lauka_region_begin() and "
      "lauka_region_end() of lauka/region.h: region_time, and events of that part only; --metrics "
      "all has the whole run's, too",
-     set<&CountingOptions::region, true>},
+     set<&CountingOptions::measures_region, true>},
     {"profile", '\0', ValueForm::OptionalText, "PERIOD",
      "Linux: sample extra runs, which are not timed, every PERIOD of CPU time (default 1ms), and "
      "show which functions' time changed (docs/functions.md); --fail-if 'sampled_time@FUNCTION > "
@@ -449,10 +449,10 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "'mpki=1000*cache-misses/instructions'; its events are counted without -e. May be repeated. "
      "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on Intel, "
      "topdown_retiring and its like are there by name, and with --metrics all",
-     [](Draft& d, const OptionValue& g) -> Result<void> {
-       if (d.options.counting.derived.size() == kMaxDerived)
+     [](ParsedOptions& d, const OptionValue& g) -> Result<void> {
+       if (d.options.counting.derived_metrics.size() == kMaxDerivedMetrics)
          return make_value_error(g, {"is one --derive too many", "use 1,000 at most"});
-       return add(derived_metric(g), d.options.counting.derived);
+       return add(derived_metric(g), d.options.counting.derived_metrics);
      }},
     {"percentiles", '\0', ValueForm::Value, "50,90,99",
      "rows wall_time.p50, wall_time.p90, ...: the time that so many percent of the runs do not "
@@ -470,7 +470,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"min-p-share", '\0', ValueForm::Value, "PCT",
      "repeat (at most 3 times, then warn) a run that spent less than this share of its CPU time on "
      "performance cores",
-     [](Draft& d, const OptionValue& g) {
+     [](ParsedOptions& d, const OptionValue& g) {
        return keep(fraction(g, {0.0, false}, {100.0, true}), d.options.counting.min_p_share);
      }},
     {"threads", '\0', ValueForm::Value, "PID,...",
@@ -480,7 +480,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"interval", '\0', ValueForm::Value, "TIME",
      "with --threads: print a line of JSON for each thread of these processes and interval (10ms) "
      "instead, until they end, for -d TIME, or until Ctrl-C",
-     put<interval, &Draft::threads_interval>, kOfCall},
+     put<interval, &ParsedOptions::threads_interval>, kOfCall},
     {"list-events", 'l', ValueForm::OptionalText, "TEXT",
      "list the events that can be counted here (those with TEXT in them), and run nothing",
      ask<InquiryKind::ListEvents>, kOfCall},
@@ -542,14 +542,14 @@ constexpr auto kGate = std::to_array<OptionInfo>({
     {"confidence", '\0', ValueForm::Value, "PCT",
      "confidence of every interval and gate (default 95). Each delta is the typical round's "
      "change, or the mean's with fewer than six rounds or values of 0",
-     [](Draft& d, const OptionValue& g) {
+     [](ParsedOptions& d, const OptionValue& g) {
        return keep(fraction(g, {50.0, true}, {100.0, false}), d.options.gates.confidence);
      },
      kOfSession},
     {"baseline", '\0', ValueForm::Value, "FILE",
      "compare each command with the one of the same name (else, in the same place) in an earlier "
      "--export-json, or in hyperfine's JSON (wall time only)",
-     put<read_nonempty_text, &GateOptions::baseline>, kFitsSaved},
+     put<read_nonempty_text, &GateOptions::baseline_file>, kFitsSaved},
     {"fdr", '\0', ValueForm::Nothing, "",
      "in a suite: of the gates that fail, at most 1 - confidence are expected to be false alarms "
      "(default: that any is one)",
@@ -590,8 +590,8 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      "times",
      put<function_rows, &Presentation::functions>, kOfSession},
     {"histogram", '\0', ValueForm::Nothing, "",
-     "draw the distribution of wall time under each table", set<&OutputOptions::histogram, true>,
-     kOfSession},
+     "draw the distribution of wall time under each table",
+     set<&OutputOptions::shows_histogram, true>, kOfSession},
     {"color", '\0', ValueForm::Value, "auto|always|never",
      "auto (default) follows NO_COLOR, CLICOLOR_FORCE and whether the output is a terminal",
      set_choice<&OutputOptions::color, ColorChoice::Auto, ColorChoice::Always, ColorChoice::Never>,
@@ -606,7 +606,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      "show everything, and what makes up the difference in wall time",
      set<&OutputOptions::verbosity, Verbosity::Verbose>, kOfSession},
     {"no-progress", '\0', ValueForm::Nothing, "", "show no progress bar",
-     set<&OutputOptions::progress, false>, kOfSession},
+     set<&OutputOptions::shows_progress, false>, kOfSession},
     {"check", '\0', ValueForm::Nothing, "",
      "show what can be measured on this machine, what cannot and why, what makes it noisy, and "
      "which command helps; with --export-json also for programs. Runs nothing",
@@ -659,27 +659,27 @@ constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size(
 constexpr std::array<OptionInfo, kRows> make_table() {
   std::array<OptionInfo, kRows> table{};
   std::size_t size = 0;
-  const auto add = [&](Group group, const OptionInfo& row) {
+  const auto add = [&](OptionSection group, const OptionInfo& row) {
     table.at(size) = row;
     table.at(size++).group = group;
   };
-  const auto append = [&](Group group, const auto& rows) {
+  const auto append = [&](OptionSection group, const auto& rows) {
     for (const OptionInfo& row : rows) add(group, row);
   };
-  append(Group::Runs, kRuns);
-  append(Group::Commands, kCommands);
+  append(OptionSection::Runs, kRuns);
+  append(OptionSection::Commands, kCommands);
   for (const HookRow& row : kHookKinds)
-    add(Group::Commands,
+    add(OptionSection::Commands,
         {row.name, row.letter, ValueForm::Value, "CMD", row.help, add_hook, brief(row.brief)});
-  append(Group::Commands, kAroundCommands);
-  append(Group::Measured, kMeasured);
-  append(Group::Gate, kGate);
+  append(OptionSection::Commands, kAroundCommands);
+  append(OptionSection::Measured, kMeasured);
+  append(OptionSection::Gate, kGate);
   for (const ExportRow& row : kExports)
-    add(Group::Output, {row.option, '\0', ValueForm::Value, "FILE", row.help, add_export,
-                        brief(row.brief, kOfSession)});
-  append(Group::Output, kOutput);
+    add(OptionSection::Output, {row.option, '\0', ValueForm::Value, "FILE", row.help, add_export,
+                                brief(row.brief, kOfSession)});
+  append(OptionSection::Output, kOutput);
   OptionInfo& engine = *std::ranges::find(table, "engine", &OptionInfo::name);
-  engine.value = kEngineNames.text();
+  engine.value_placeholder = kEngineNames.text();
   engine.help = kEngineHelp.text();
   return table;
 }
@@ -710,10 +710,10 @@ std::string write_usage(std::string_view spelling, std::string_view value, bool 
 }
 
 std::string OptionInfo::usage() const {
-  return write_usage(spelling(), value, is_value_optional(*this));
+  return write_usage(spelling(), value_placeholder, is_value_optional(*this));
 }
 
-std::string_view title_of(Group group) {
+std::string_view title_of(OptionSection group) {
   constexpr auto titles = std::to_array<std::string_view>(
       {"Runs", "Commands", "What is measured", "Deltas and the gate", "Output"});
   return titles.at(static_cast<std::size_t>(group));
@@ -721,7 +721,7 @@ std::string_view title_of(Group group) {
 
 bool contradict_each_other(const OptionInfo& option, const OptionInfo& other) {
   const auto contradicts = [](const OptionInfo& a, const OptionInfo& b) {
-    return !a.traits.contradicted_option.empty() && a.traits.contradicted_option == b.name;
+    return !a.rules.contradicted_option.empty() && a.rules.contradicted_option == b.name;
   };
   return contradicts(option, other) || contradicts(other, option);
 }
@@ -748,16 +748,20 @@ const OptionInfo* option_of_key(std::string_view key) {
 }
 
 std::size_t words_taken_by(const OptionInfo& option) {
-  return option.takes == ValueForm::TwoWords ? 2 : option.takes == ValueForm::ThreeWords ? 3 : 0;
+  return option.value_form == ValueForm::TwoWords     ? 2
+         : option.value_form == ValueForm::ThreeWords ? 3
+                                                      : 0;
 }
 
 bool begins_value(const OptionInfo& option, std::string_view rest) {
-  if (rest.empty() || option.takes == ValueForm::Nothing) return false;
-  return option.takes != ValueForm::OptionalNumber || rest.front() == '=' || is_digit(rest.front());
+  if (rest.empty() || option.value_form == ValueForm::Nothing) return false;
+  return option.value_form != ValueForm::OptionalNumber || rest.front() == '=' ||
+         is_digit(rest.front());
 }
 
 bool is_value_optional(const OptionInfo& option) {
-  return option.takes == ValueForm::OptionalNumber || option.takes == ValueForm::OptionalText;
+  return option.value_form == ValueForm::OptionalNumber ||
+         option.value_form == ValueForm::OptionalText;
 }
 
 }  // namespace lauka::cli

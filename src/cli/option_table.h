@@ -11,7 +11,7 @@
 
 namespace lauka::cli {
 
-enum class Group : unsigned char { Runs, Commands, Measured, Gate, Output };
+enum class OptionSection : unsigned char { Runs, Commands, Measured, Gate, Output };
 
 /// The value that an option takes. An optional value is written in the same word as the option:
 /// --fail-if-slower=5, -i3.
@@ -28,14 +28,14 @@ struct OptionInfo;
 
 /// The options while they are parsed. `options.commands` does not contain the command of
 /// --reference yet.
-struct Draft {
+struct ParsedOptions {
   Options options{};
-  std::optional<std::string> reference;
+  std::optional<std::string> reference_command;
   std::optional<std::string> reference_name;
   std::optional<std::chrono::nanoseconds> threads_interval;
   std::optional<double>
       slower_percent;  ///< limit of the last --fail-if-slower; nullopt without that option
-  std::vector<std::string> steps;  ///< values of -D
+  std::vector<std::string> scan_steps;  ///< values of -D
   std::vector<const OptionInfo*>
       applied_options;  ///< options in the order applied, with repetitions
 };
@@ -67,20 +67,20 @@ struct OptionRules {
       replaces_option{};  ///< name of another option whose value this option sets; may be empty
   std::string_view contradicted_option{};  ///< name of an option that must not be combined with
                                            ///< this one; may be empty
-  std::string_view brief{};                ///< text in -h; empty: the option is missing from -h
+  std::string_view brief_help_text{};      ///< text in -h; empty: the option is missing from -h
 };
 
 /// A row of option_table(), which the parser, --help, the manual page and the completions use.
 struct OptionInfo {
   std::string_view name;  ///< without dashes; empty: the option has only a letter
   char letter;            ///< '\0': the option has only a name
-  ValueForm takes;
-  std::string_view value;  ///< placeholder of the value: "N", or choices such as "auto|never";
-                           ///< empty if the option takes no value
+  ValueForm value_form;
+  std::string_view value_placeholder;  ///< placeholder of the value: "N", or choices such as
+                                       ///< "auto|never"; empty if the option takes no value
   std::string_view help;
-  Result<void> (*apply)(Draft& draft, const OptionValue& given);
-  OptionRules traits{};
-  Group group = Group::Runs;
+  Result<void> (*apply)(ParsedOptions& draft, const OptionValue& given);
+  OptionRules rules{};
+  OptionSection group = OptionSection::Runs;
 
   /// Returns "--runs"; "-S" if the option has no name.
   std::string spelling() const;
@@ -92,7 +92,7 @@ bool contradict_each_other(const OptionInfo& option, const OptionInfo& other);
 
 std::span<const OptionInfo> option_table();
 
-std::string_view title_of(Group group);
+std::string_view title_of(OptionSection group);
 
 /// Finds an option by its name without dashes; null if unknown.
 const OptionInfo* find_option(std::string_view name);
@@ -122,13 +122,13 @@ bool begins_value(const OptionInfo& option, std::string_view rest);
 
 /// Checks options against each other and completes their values. For a suite, checks only the
 /// exports, because read_suite() checks each benchmark.
-Result<Options> complete_options(Draft draft);
+Result<Options> complete_options(ParsedOptions draft);
 
 /// True for questions about lauka itself: help and version.
 bool is_about_lauka(InquiryKind kind);
 
 /// Refuses commands and options that contradict --suite, and options that need a missing --suite.
-Result<void> refuse_if_unfit_for_suite(const Draft& draft);
+Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft);
 
 /// Parses the command line; argv[0] is the program's name. Does not apply options after -h, -V or
 /// --help.

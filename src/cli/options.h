@@ -62,7 +62,7 @@ struct Inquiry {
 /// The part of a suite that --shard selects: number `part`, from 1 to `parts`.
 struct Shard {
   std::uint32_t part = 1;
-  std::uint32_t parts = 1;
+  std::uint32_t part_count = 1;
 };
 
 struct TypedOption {
@@ -78,7 +78,7 @@ struct UnquotedCommand {
   std::string note{};
 };
 
-inline constexpr std::size_t kMaxDerived = 1000;
+inline constexpr std::size_t kMaxDerivedMetrics = 1000;
 
 inline constexpr std::uint64_t kMinLayouts = 4;
 inline constexpr std::uint64_t kMaxLayouts = 1000;
@@ -107,33 +107,33 @@ struct CommandOptions {
   std::vector<std::string>
       names;  ///< names of the typed commands, or of the measured commands if there are more names
               ///< than typed commands; empty: the default name
-  std::optional<UnquotedCommand> unquoted;
+  std::optional<UnquotedCommand> unquoted_command;
   std::optional<Shell> shell;
   std::vector<ParameterOption> parameters;
   // Each of the following options may be set once for all commands, or once per command.
   ByHook<std::vector<std::string>> hooks;
-  std::vector<std::string> builds;  ///< values of --build: command lines for sh -c
+  std::vector<std::string> build_commands;  ///< values of --build: command lines for sh -c
   std::vector<std::vector<std::string>> environment;
   std::vector<std::string> inputs;  ///< paths from --input; an empty path means no input
   std::vector<OutputChoice> outputs;
-  std::vector<ExpectedOutput> expected;
-  std::vector<std::string> folders;  ///< paths from --cwd
+  std::vector<ExpectedOutput> expected_outputs;
+  std::vector<std::string> working_folders;  ///< paths from --cwd
 };
 
 struct CountingOptions {
   MetricSelection metric_selection = MetricSelection::Default;
   std::vector<std::string>
-      listed_rows;  ///< values of --metrics; empty unless `metric_selection` is Listed
+      listed_metrics;  ///< values of --metrics; empty unless `metric_selection` is Listed
   std::vector<std::string> events;
-  bool with_default_events = false;
+  bool adds_default_events = false;
   std::vector<double> percentiles;  ///< percentiles of wall time to show, above 0 and below 100
-  bool region = false;
-  std::vector<OwnMetric> scraped;
-  std::vector<OwnMetric> derived;
+  bool measures_region = false;
+  std::vector<OwnMetric> scraped_metrics;
+  std::vector<OwnMetric> derived_metrics;
   EngineChoice engine = EngineChoice::Auto;
-  StrategyChoice strategy = StrategyChoice::Auto;
+  KperfStrategyChoice strategy = KperfStrategyChoice::Auto;
   CountingChoice counting_choice = CountingChoice::Apart;
-  bool user_only = false;
+  bool counts_user_space_only = false;
   bool single_pass = false;
   CorePreference core_preference = CorePreference::Any;
   std::chrono::nanoseconds thread_sampling_period = std::chrono::milliseconds(1);
@@ -147,7 +147,7 @@ struct CountingOptions {
 };
 
 struct SuiteOptions {
-  std::optional<std::string> file;
+  std::optional<std::string> suite_path;
   std::optional<Pattern> benchmark_filter;
   std::optional<Shard> shard;
   bool resumes = false;
@@ -161,9 +161,9 @@ struct GateOptions {
   std::optional<double>
       confidence;  ///< confidence as a fraction, at least 0.5 and below 1; nullopt: default
   std::optional<double>
-      precision;  ///< largest wanted half width of an interval, as a positive fraction
+      max_half_width;  ///< largest wanted half width of an interval, as a positive fraction
   std::string precision_metric{};
-  std::optional<std::string> baseline;
+  std::optional<std::string> baseline_file;
   std::optional<std::string> anchor_command;
 };
 
@@ -172,10 +172,10 @@ struct OutputOptions {
   bool takes_labels_from_git = true;
   std::vector<ExportTarget> exports;
   Presentation presentation;
-  bool histogram = false;
+  bool shows_histogram = false;
   ColorChoice color = ColorChoice::Auto;
   Verbosity verbosity = Verbosity::Normal;
-  bool progress = true;
+  bool shows_progress = true;
 };
 
 /// The options of a call, of a suite's whole session, or of one benchmark of a suite.

@@ -121,7 +121,7 @@ OptionWord read_option_word(std::string_view word) {
   }
   if (read.options.empty() || read.value || read.unknown) return read;
   const OptionInfo& last = *read.options.back();
-  read.words_after = last.takes == ValueForm::Value ? 1 : words_taken_by(last);
+  read.words_after = last.value_form == ValueForm::Value ? 1 : words_taken_by(last);
   return read;
 }
 
@@ -175,7 +175,8 @@ ForgottenQuotes forgotten_in(WordSpan words) {
       .tip = fmt::format("if {} belongs to {}, quote the command: {}", option, program, line)};
   // An option with a valid number was probably meant for lauka, but any text is a valid NAME.
   const bool is_taken_for_any =
-      !read.options.empty() && (read.is_whole() || read.options.back()->value == "NAME");
+      !read.options.empty() &&
+      (read.is_whole() || read.options.back()->value_placeholder == "NAME");
   if (is_taken_for_any)
     found.quotes.note =
         fmt::format("{} after {} is lauka's {}; {}", option, program,
@@ -228,7 +229,7 @@ std::optional<ForgottenQuotes> forgotten_after_dashes(WordSpan words) {
 }
 
 std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
-  const auto asks = [](const OptionInfo* option) { return option->traits.scope == Scope::Call; };
+  const auto asks = [](const OptionInfo* option) { return option->rules.scope == Scope::Call; };
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "--") return forgotten_after_dashes(words.subspan(i + 1));
     if (words[i].size() > 1 && words[i][0] == '-') {
@@ -273,7 +274,7 @@ po::options_description describe_to_boost(const Words& words) {
     std::string names(option.name);
     if (option.letter != '\0') names += {',', option.letter};
     // Boost takes ownership of the plain pointer.
-    auto* semantic = new po::untyped_value(option.takes == ValueForm::Nothing);
+    auto* semantic = new po::untyped_value(option.value_form == ValueForm::Nothing);
     description.add_options()(names.c_str(), semantic);
   }
   return description;
@@ -351,7 +352,7 @@ Result<void> refuse_separate_value(const Words& words) {
     const OptionInfo* option = find_typed_option(words[i]);
     const std::string& next = words[i + 1];
     const bool has_value = words[i].find('=') != std::string::npos;
-    if (option != nullptr && option->takes == ValueForm::OptionalNumber && !has_value &&
+    if (option != nullptr && option->value_form == ValueForm::OptionalNumber && !has_value &&
         looks_like_number(next, ",%"))
       return Error{fmt::format("{} after {} would be taken for a command", cited(next), words[i]),
                    fmt::format("write {}={}", option->spelling(), next)};
@@ -428,8 +429,8 @@ bool ends_with(const po::option* part, const po::option* end, std::optional<Inqu
   return is_about_lauka(inquiry->kind);
 }
 
-Result<Draft> make_draft(const std::vector<po::option>& typed, const Words& words) {
-  Draft draft;
+Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Words& words) {
+  ParsedOptions draft;
   for (const po::option& part : typed) {
     if (part.string_key.empty()) {
       draft.options.commands.command_lines.insert(draft.options.commands.command_lines.end(),
@@ -455,29 +456,30 @@ Result<Draft> make_draft(const std::vector<po::option>& typed, const Words& word
 
 /// Returns an error if there is no command, but the last option's value looks like a command: "-P n
 /// 1 'sleep {n}'".
-std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft,
+std::optional<Error> taken_command(const std::vector<po::option>& typed, const ParsedOptions& draft,
                                    bool ends_in_dashes) {
-  if (!draft.options.commands.command_lines.empty() || draft.reference || draft.options.inquiry ||
-      !draft.options.saved_files.empty() || draft.options.suite.file || typed.empty() ||
-      ends_in_dashes)
+  if (!draft.options.commands.command_lines.empty() || draft.reference_command ||
+      draft.options.inquiry || !draft.options.saved_files.empty() ||
+      draft.options.suite.suite_path || typed.empty() || ends_in_dashes)
     return std::nullopt;
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
   const bool takes_any_text =
-      option != nullptr && (option->value == "NAME" || option->value == "CMD" ||
-                            option->value == "FILE" || words_taken_by(*option) > 0);
+      option != nullptr &&
+      (option->value_placeholder == "NAME" || option->value_placeholder == "CMD" ||
+       option->value_placeholder == "FILE" || words_taken_by(*option) > 0);
   if (!takes_any_text || last.value.empty()) return std::nullopt;
   const std::string& word = last.value.back();
-  const bool is_max = option->takes == ValueForm::ThreeWords;
+  const bool is_max = option->value_form == ValueForm::ThreeWords;
   const bool looks_like_command =
-      option->value == "FILE" || word.find_first_of(" {") != std::string::npos ||
+      option->value_placeholder == "FILE" || word.find_first_of(" {") != std::string::npos ||
       (is_max && word.find_first_not_of("+-.0123456789") != std::string::npos);
   if (!looks_like_command) return std::nullopt;
   return Error{fmt::format("no command to measure: {} takes {}, and {} was taken for {}",
-                           option->spelling(), option->value, cited(word),
-                           is_max                    ? "MAX"
-                           : option->value == "FILE" ? "FILE"
-                                                     : "its value"),
+                           option->spelling(), option->value_placeholder, cited(word),
+                           is_max                                ? "MAX"
+                           : option->value_placeholder == "FILE" ? "FILE"
+                                                                 : "its value"),
                fmt::format("write {} COMMAND", option->usage())};
 }
 
@@ -515,7 +517,7 @@ Result<Options> parse(int argc, const char* const* argv) {
   auto options = parse_words(words);
   if (!forgotten) return options;
   if (options) {
-    options->commands.unquoted = forgotten->quotes;
+    options->commands.unquoted_command = forgotten->quotes;
     return options;
   }
   const Error& error = options.error();

@@ -21,26 +21,26 @@ Error contradiction(const std::string& text, const std::string& other) {
   return {fmt::format("{} and {} contradict each other", text, other), "use only one of them"};
 }
 
-bool is_given(const Draft& draft, std::string_view name) {
+bool is_given(const ParsedOptions& draft, std::string_view name) {
   return std::ranges::find(draft.applied_options, name, &OptionInfo::name) !=
          draft.applied_options.end();
 }
 
 std::string slower_metric(const CountingOptions& options) {
-  return std::string(options.region ? kRegionTime : metric_name_of(Role::WallTime));
+  return std::string(options.measures_region ? kRegionTime : metric_name_of(Role::WallTime));
 }
 
-Result<void> settle_contradictions(Draft& draft) {
+Result<void> settle_contradictions(ParsedOptions& draft) {
   for (const OptionInfo& option : option_table()) {
-    if (option.traits.contradicted_option.empty() || !is_given(draft, option.name)) continue;
-    const OptionInfo* other = find_option(option.traits.contradicted_option);
+    if (option.rules.contradicted_option.empty() || !is_given(draft, option.name)) continue;
+    const OptionInfo* other = find_option(option.rules.contradicted_option);
     if (other != nullptr && is_given(draft, other->name))
       return contradiction(other->spelling(), option.spelling());
   }
   return {};
 }
 
-Result<void> settle_numbers_of_runs(Draft& draft) {
+Result<void> settle_numbers_of_runs(ParsedOptions& draft) {
   if (is_given(draft, "min-runs") && draft.options.run.max_runs &&
       draft.options.run.min_runs > *draft.options.run.max_runs)
     return Error{fmt::format("--min-runs {} is more than --max-runs {}", draft.options.run.min_runs,
@@ -53,7 +53,7 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
   return {};
 }
 
-Result<void> settle_layouts(Draft& draft) {
+Result<void> settle_layouts(ParsedOptions& draft) {
   RunOptions& run = draft.options.run;
   if (!run.layouts) {
     for (const std::string_view name : {"build", "build-jobs"})
@@ -63,7 +63,7 @@ Result<void> settle_layouts(Draft& draft) {
     return {};
   }
   const std::uint64_t layouts = *run.layouts;
-  if (is_given(draft, "build-jobs") && draft.options.commands.builds.empty())
+  if (is_given(draft, "build-jobs") && draft.options.commands.build_commands.empty())
     return Error{"--build-jobs without --build", "add --build CMD, or leave it out"};
   if (run.tune && run.tune->compares)
     return Error{"--tune=compare compares runs, and --layouts compares builds",
@@ -86,7 +86,7 @@ Result<void> settle_layouts(Draft& draft) {
 
 /// Adds the gate of --fail-if-slower. Removes duplicate gates, because all gates share the error
 /// rate.
-Result<void> settle_gates(Draft& draft) {
+Result<void> settle_gates(ParsedOptions& draft) {
   std::vector<Condition> gates;
   if (draft.slower_percent)
     gates.push_back(
@@ -102,7 +102,7 @@ Result<void> settle_gates(Draft& draft) {
   return {};
 }
 
-Result<void> settle_commands(Draft& draft) {
+Result<void> settle_commands(ParsedOptions& draft) {
   const std::span<const std::string> words = draft.options.commands.command_lines;
   if (words.size() > 1 && words[0] == "time")
     return Error{"'time' is not needed: lauka times every command",
@@ -112,16 +112,16 @@ Result<void> settle_commands(Draft& draft) {
       draft.options.commands.parameters.empty())
     return Error{fmt::format("{} (-n) for {}", plural(draft.options.commands.names.size(), "name"),
                              plural(draft.options.commands.command_lines.size(), "command")),
-                 draft.reference ? "name the reference with --reference-name"
-                                 : "give -n at most once per command"};
-  if (draft.reference && draft.options.gates.baseline)
+                 draft.reference_command ? "name the reference with --reference-name"
+                                         : "give -n at most once per command"};
+  if (draft.reference_command && draft.options.gates.baseline_file)
     return contradiction("--reference", "--baseline");
-  if (draft.reference_name && !draft.reference)
+  if (draft.reference_name && !draft.reference_command)
     return Error{"--reference-name without --reference", "name the first command with -n"};
   // -n does not name the reference, so that names do not shift when a reference is added.
-  if (draft.reference) {
+  if (draft.reference_command) {
     draft.options.commands.command_lines.insert(draft.options.commands.command_lines.begin(),
-                                                *std::move(draft.reference));
+                                                *std::move(draft.reference_command));
     draft.options.commands.names.insert(draft.options.commands.names.begin(),
                                         draft.reference_name.value_or(""));
   }
@@ -131,26 +131,26 @@ Result<void> settle_commands(Draft& draft) {
   return {};
 }
 
-Result<void> settle_saved(Draft& draft) {
+Result<void> settle_saved(ParsedOptions& draft) {
   for (const OptionInfo* option : draft.applied_options) {
-    if (option->traits.works_with_from) continue;
+    if (option->rules.works_with_from) continue;
     return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
                  "leave it out"};
   }
   for (std::string& file : std::exchange(draft.options.commands.command_lines, {}))
     draft.options.saved_files.push_back(std::move(file));
-  if (!draft.reference) return {};
-  if (draft.options.gates.baseline) return contradiction("--reference", "--baseline");
-  draft.options.saved_reference = *std::move(draft.reference);
+  if (!draft.reference_command) return {};
+  if (draft.options.gates.baseline_file) return contradiction("--reference", "--baseline");
+  draft.options.saved_reference = *std::move(draft.reference_command);
   return {};
 }
 
-Result<void> settle_steps(Draft& draft) {
+Result<void> settle_steps(ParsedOptions& draft) {
   std::vector<ParameterOption*> scans;
   for (ParameterOption& parameter : draft.options.commands.parameters) {
     if (parameter.is_scan) scans.push_back(&parameter);
   }
-  const std::vector<std::string>& steps = draft.steps;
+  const std::vector<std::string>& steps = draft.scan_steps;
   if (!steps.empty() && scans.empty())
     return Error{"--parameter-step-size without --parameter-scan", "leave it out"};
   if (steps.size() > 1 && steps.size() != scans.size())
@@ -194,7 +194,7 @@ Result<void> settle_check(const Options& options) {
   return {};
 }
 
-Result<void> settle_threads(Draft& draft) {
+Result<void> settle_threads(ParsedOptions& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   if (inquiry.processes.size() > 1 && !draft.threads_interval)
     return Error{"--threads shows the table of one process",
@@ -204,7 +204,7 @@ Result<void> settle_threads(Draft& draft) {
   return {};
 }
 
-Result<void> settle_inquiry(Draft& draft) {
+Result<void> settle_inquiry(ParsedOptions& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   const std::vector<std::string> commands = std::exchange(draft.options.commands.command_lines, {});
   const auto* const question =
@@ -224,9 +224,9 @@ Result<void> settle_inquiry(Draft& draft) {
 
 /// Checks options that need counts or samples of functions. Does not check saved sessions and
 /// suites.
-Result<void> settle_functions(const Draft& draft) {
+Result<void> settle_functions(const ParsedOptions& draft) {
   const Options& options = draft.options;
-  if (!options.saved_files.empty() || options.suite.file) return {};
+  if (!options.saved_files.empty() || options.suite.suite_path) return {};
   const bool are_counted = counts_functions(options.counting.engine);
   const bool are_sampled = options.counting.profiling_period.has_value();
   const auto not_given = [&](std::string_view what, std::string_view remedy) {
@@ -250,7 +250,7 @@ Result<void> settle_functions(const Draft& draft) {
   return {};
 }
 
-Result<void> settle_call(Draft& draft) {
+Result<void> settle_call(ParsedOptions& draft) {
   const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
   if (draft.threads_interval && !watches)
     return Error{"--interval without --threads", "add --threads PID, or leave it out"};
@@ -259,7 +259,7 @@ Result<void> settle_call(Draft& draft) {
     return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
                              cited(*draft.options.counting.event_database_path)),
                  "add one of them, or leave --kpep out"};
-  const std::vector<Result<void> (*)(Draft&)> parts =
+  const std::vector<Result<void> (*)(ParsedOptions&)> parts =
       draft.options.saved_files.empty()
           ? std::vector{settle_contradictions, settle_numbers_of_runs, settle_layouts,
                         settle_gates,          settle_commands,        settle_steps}
@@ -267,7 +267,7 @@ Result<void> settle_call(Draft& draft) {
   for (const auto settle_part : parts)
     if (auto settled = settle_part(draft); !settled) return settled;
   if (auto functions = settle_functions(draft); !functions) return functions;
-  if (draft.options.counting.region && runs_in_valgrind(draft.options.counting.engine))
+  if (draft.options.counting.measures_region && runs_in_valgrind(draft.options.counting.engine))
     return Error{fmt::format("--engine {} simulates whole runs, not the region of --region",
                              row_of(draft.options.counting.engine).name),
                  "use only one of them"};
@@ -285,10 +285,11 @@ bool is_about_lauka(InquiryKind kind) {
          kind == InquiryKind::Version;
 }
 
-Result<void> refuse_if_unfit_for_suite(const Draft& draft) {
+Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
   const Options& options = draft.options;
-  if (options.inquiry && options.suite.file && is_about_lauka(options.inquiry->kind)) return {};
-  if (options.suite.file) {
+  if (options.inquiry && options.suite.suite_path && is_about_lauka(options.inquiry->kind))
+    return {};
+  if (options.suite.suite_path) {
     if (!draft.options.commands.command_lines.empty())
       return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
                                cited(draft.options.commands.command_lines.front())),
@@ -299,15 +300,15 @@ Result<void> refuse_if_unfit_for_suite(const Draft& draft) {
     return {};
   }
   for (const OptionInfo& option : option_table()) {
-    const bool may_be_saved = option.traits.works_with_from && !options.saved_files.empty();
-    if (option.traits.needs_suite && !may_be_saved && is_given(draft, option.name))
+    const bool may_be_saved = option.rules.works_with_from && !options.saved_files.empty();
+    if (option.rules.needs_suite && !may_be_saved && is_given(draft, option.name))
       return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
   }
   return {};
 }
 
-Result<Options> complete_options(Draft draft) {
-  const bool is_suite = draft.options.suite.file && !draft.options.inquiry;
+Result<Options> complete_options(ParsedOptions draft) {
+  const bool is_suite = draft.options.suite.suite_path && !draft.options.inquiry;
   if (!is_suite)
     if (auto settled = settle_call(draft); !settled) return settled.error();
   if (!draft.options.inquiry)

@@ -166,11 +166,11 @@ bool has_bare_text(std::string_view text, std::size_t line) {
 constexpr std::string_view kHowTomlIsWritten = "see https://toml.io for how it is written";
 
 std::string_view family_of(const OptionInfo& option) {
-  return option.traits.replaces_option.empty() ? option.name : option.traits.replaces_option;
+  return option.rules.replaces_option.empty() ? option.name : option.rules.replaces_option;
 }
 
 bool concerns_session(const OptionInfo& option) {
-  return option.traits.scope == Scope::Session || option.traits.scope == Scope::TypedSession;
+  return option.rules.scope == Scope::Session || option.rules.scope == Scope::TypedSession;
 }
 
 std::optional<Words> texts_of(const toml::array& list) {
@@ -197,7 +197,7 @@ Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const 
   const std::size_t count = words_taken_by(option);
   if (auto words = to_words(value, count)) return std::vector<Words>{*words};
   const Error wrong{fmt::format("{} needs {} words", option.spelling(), count),
-                    fmt::format("write {} = \"{}\"", option.name, option.value)};
+                    fmt::format("write {} = \"{}\"", option.name, option.value_placeholder)};
   const toml::array* list = value.as_array();
   if (list == nullptr) return wrong;
   std::vector<Words> all;
@@ -212,11 +212,11 @@ Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const 
 Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml::node& value) {
   if (words_taken_by(option) > 0) return repetitions_of_words(option, value);
   if (const auto* flag = value.as_boolean()) {
-    if (option.takes != ValueForm::Nothing && !is_value_optional(option))
+    if (option.value_form != ValueForm::Nothing && !is_value_optional(option))
       return Error{option.spelling() + " needs a value", "write it in quotes, or a number"};
     return flag->get() ? std::vector<Words>{{}} : std::vector<Words>{};
   }
-  if (option.takes == ValueForm::Nothing)
+  if (option.value_form == ValueForm::Nothing)
     return Error{option.spelling() + " takes no value",
                  fmt::format("write {} = true", option.name)};
   if (auto text = scalar_text(value)) return std::vector<Words>{{*std::move(text)}};
@@ -227,7 +227,7 @@ Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml
   return all;
 }
 
-Result<void> apply(const Setting& setting, Draft& draft) {
+Result<void> apply(const Setting& setting, ParsedOptions& draft) {
   for (const Words& words : setting.repetitions) {
     const std::string value = words.empty() ? "" : words.front();
     draft.applied_options.push_back(setting.option);
@@ -310,7 +310,7 @@ class SuiteReader {
   }
 
   Error at(std::size_t line, const Error& error) const {
-    std::string place = one_line(*typed_.suite.file);
+    std::string place = one_line(*typed_.suite.suite_path);
     if (line > 0) place += fmt::format(":{}", line);
     if (!benchmark_.empty()) place += ": benchmark " + cited(benchmark_);
     return error.prefixed(place);
@@ -327,11 +327,11 @@ class SuiteReader {
                              meant.empty() ? "lauka --help lists the options"
                                            : fmt::format("did you mean {}?", meant)});
     }
-    if (option->traits.scope == Scope::Call)
+    if (option->rules.scope == Scope::Call)
       return at(entry.line,
                 {fmt::format("{} is not an option of a suite's file", option->spelling()),
                  "type it, or leave it out"});
-    if (option->traits.scope == Scope::TypedSession)
+    if (option->rules.scope == Scope::TypedSession)
       return at(entry.line,
                 option->name == "tune"
                     ? Error{"--tune changes the machine, so a suite's file cannot ask "
@@ -352,7 +352,7 @@ class SuiteReader {
     auto repetitions = read_repetitions(**option, *entry.value);
     if (!repetitions) return at(entry.line, repetitions.error());
     place.push_back({*option, *std::move(repetitions), entry.line});
-    Draft alone;
+    ParsedOptions alone;
     if (auto applied = apply(place.back(), alone); !applied) return at(entry.line, applied.error());
     return {};
   }
@@ -370,14 +370,14 @@ class SuiteReader {
   void take_typed() {
     for (const TypedOption& typed : typed_.typed_options) {
       const OptionInfo* option = option_of_key(typed.key);
-      if (option == nullptr || option->traits.scope == Scope::Call) continue;
+      if (option == nullptr || option->rules.scope == Scope::Call) continue;
       typed_place_.push_back({option, {typed.words}, 0});
     }
   }
 
-  Result<Draft> read_draft(const Place& own, bool of_session) const {
+  Result<ParsedOptions> read_draft(const Place& own, bool of_session) const {
     const std::array<const Place*, 3> places = {&defaults_, &typed_place_, &own};
-    Draft draft;
+    ParsedOptions draft;
     for (std::size_t p = 0; p < places.size(); ++p) {
       const auto is_displaced = [&](const Setting& weaker) {
         return std::any_of(places.begin() + static_cast<std::ptrdiff_t>(p) + 1, places.end(),
@@ -400,7 +400,7 @@ class SuiteReader {
   Result<void> read_session() {
     auto draft = read_draft({}, true);
     if (!draft) return draft.error();
-    draft->options.suite.file = typed_.suite.file;
+    draft->options.suite.suite_path = typed_.suite.suite_path;
     auto options = complete_options(*std::move(draft));
     if (!options) return at(0, options.error());
     suite_.session_options = *std::move(options);
@@ -446,7 +446,7 @@ class SuiteReader {
     auto draft = read_draft(own, false);
     if (!draft) return draft.error();
     draft->options.commands.command_lines = std::move(commands);
-    if (draft->options.commands.command_lines.empty() && !draft->reference)
+    if (draft->options.commands.command_lines.empty() && !draft->reference_command)
       return at(line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
     draft->options.gates.inconclusive_status.reset();  // not every benchmark has a gate
     auto options = complete_options(*std::move(draft));
@@ -477,7 +477,8 @@ class SuiteReader {
       const auto matches = pattern ? pattern->matches(benchmark.name, [] { return true; }) : true;
       if (!matches) return matches.error().prefixed("--only " + cited(pattern->text()));
       matches_any = matches_any || *matches;
-      if (*matches && i % shard.parts == shard.part - 1) chosen.push_back(std::move(benchmark));
+      if (*matches && i % shard.part_count == shard.part - 1)
+        chosen.push_back(std::move(benchmark));
     }
     suite_.benchmarks = std::move(chosen);
     if (matches_any) return {};
@@ -487,7 +488,7 @@ class SuiteReader {
     std::string all = listed(names, left > 0 ? "," : "and");
     if (left > 0) all += fmt::format(" and {} more", left);
     return Error{fmt::format("--only {} matches no benchmark of {}", cited(pattern->text()),
-                             cited(*typed_.suite.file)),
+                             cited(*typed_.suite.suite_path)),
                  "they are " + all};
   }
 

@@ -16,7 +16,7 @@ namespace lauka::cli {
 namespace {
 
 std::string write_one_of(const OptionValue& given) {
-  const auto choices = split(given.option.value, '|');
+  const auto choices = split(given.option.value_placeholder, '|');
   return "write " + listed(std::vector<std::string>(choices.begin(), choices.end()), "or");
 }
 
@@ -140,7 +140,7 @@ Result<Condition> condition(const OptionValue& given) {
   const std::string_view metric = trimmed(value.substr(0, sign));
   if (sign == std::string_view::npos || metric.empty())
     return make_value_error(given, {"is not METRIC > LIMIT", std::string(example)});
-  Condition gate{.metric = without_quotes(metric), .below = value[sign] == '<'};
+  Condition gate{.metric = without_quotes(metric), .fails_below_limit = value[sign] == '<'};
   const std::string limit(trimmed(value.substr(sign + 1)));
   if (limit.empty())
     return make_value_error(
@@ -235,9 +235,10 @@ Result<ExpectedOutput> expected_output(const OptionValue& given) {
   if (auto given_text = read_nonempty_text(given); !given_text) return given_text.error();
   ExpectedOutput expected = *parse_expected_output(given.value);
   if (expected.kind != ExpectedOutput::Kind::Hash) return expected;
-  expected.text = lower_case(expected.text);
-  const bool is_hex = expected.text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (expected.text.size() == digits && is_hex) return expected;
+  expected.file_or_hash = lower_case(expected.file_or_hash);
+  const bool is_hex =
+      expected.file_or_hash.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (expected.file_or_hash.size() == digits && is_hex) return expected;
   return make_value_error(given, {"has no hash of 64 hexadecimal digits",
                                   "sha256sum FILE prints it; write ./ before a file of that name"});
 }
@@ -290,7 +291,7 @@ Result<SortChoice> sort_order(const OptionValue& given) {
 }
 
 Result<std::size_t> choice(const OptionValue& given) {
-  const auto choices = split(given.option.value, '|');
+  const auto choices = split(given.option.value_placeholder, '|');
   const auto found = std::ranges::find(choices, given.value);
   if (found == choices.end()) return make_value_error(given, {"is not known", write_one_of(given)});
   return static_cast<std::size_t>(found - choices.begin());

@@ -56,11 +56,11 @@ constexpr bool runs_in_valgrind(EngineChoice choice) {
 }
 
 /// A way to count events with kperf (docs/kperf.md).
-enum class StrategyChoice : unsigned char {
+enum class KperfStrategyChoice : unsigned char {
   Auto,
-  AtExit,   ///< samples each thread when the thread ends
-  Pet,      ///< samples running threads periodically
-  Machine,  ///< counts the whole machine during a run
+  AtExit,                ///< samples each thread when the thread ends
+  SampleRunningThreads,  ///< samples running threads periodically
+  Machine,               ///< counts the whole machine during a run
 };
 
 /// An export's format. Exports are written in the order of this enumeration.
@@ -169,8 +169,8 @@ struct Presentation {
   MarksChoice marks = MarksChoice::Auto;
   const DisplayUnit* time_unit =
       nullptr;  ///< default unit of shown times; null: chosen to fit the values
-  bool compact_shows_all = false;
-  bool hides_zeros = false;
+  bool compact_shows_all_metrics = false;
+  bool hides_all_zero_rows = false;
   std::optional<FunctionChoice> functions{};
   std::string title{};
   std::string description{};

@@ -17,13 +17,14 @@ struct ExpectedOutput {
     Hash,
   };
   Kind kind = Kind::Same;
-  std::string text{};  ///< path of a file (File) or SHA-256 in hexadecimal (Hash); empty for Same
+  std::string
+      file_or_hash{};  ///< path of a file (File) or SHA-256 in hexadecimal (Hash); empty for Same
 };
 
 /// Returns `expected` as a value of --expect-output.
 inline std::string text_of(const ExpectedOutput& expected) {
   if (expected.kind == ExpectedOutput::Kind::Same) return "same";
-  return (expected.kind == ExpectedOutput::Kind::Hash ? "sha256:" : "") + expected.text;
+  return (expected.kind == ExpectedOutput::Kind::Hash ? "sha256:" : "") + expected.file_or_hash;
 }
 
 /// Reads the value of --expect-output; nullopt if `text` is empty.
@@ -73,7 +74,7 @@ struct HookRow {
   constexpr bool is_of_a_run() const {
     return moment == Moment::BeforeRun || moment == Moment::AfterRun;
   }
-  constexpr bool undoes() const {
+  constexpr bool follows_runs() const {
     return moment == Moment::AfterRun || moment == Moment::AfterCommand;
   }
 };
@@ -124,7 +125,7 @@ enum class CounterLoss : unsigned char {
 struct CounterLossFile {
   CounterLoss loss = CounterLoss::SetUser;
   std::string file{};  ///< path of the executed file; for a script, path of the interpreter
-  bool is_counted_as_root = false;
+  bool keeps_counts_as_root = false;
 
   bool operator==(const CounterLossFile&) const = default;
 };
@@ -145,7 +146,7 @@ struct Command {
   std::size_t typed_index = 0;  ///< index of the typed command that this command was made from
   std::string
       unfilled_name{};  ///< name or text before substitution of parameters (`old {n}`), if known
-  Fingerprint program{};
+  Fingerprint fingerprint{};
   std::optional<CounterLossFile> counter_loss_file{};  ///< file that makes the command lose its
                                                        ///< counters; nullopt: no such file is known
 };

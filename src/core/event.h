@@ -63,7 +63,7 @@ constexpr std::string_view event_name_of(Role role) {
   return {};
 }
 
-using EventNames = std::pair<std::string, std::string>;
+using EventNamePair = std::pair<std::string, std::string>;
 
 enum class CountedPart : unsigned char {
   WholeRun,
@@ -71,7 +71,7 @@ enum class CountedPart : unsigned char {
   RegionAndWhole,
 };
 
-enum class CountedLevels : unsigned char {
+enum class CountedPrivilegeLevels : unsigned char {
   Unknown,
   UserAndKernel,
   UserOnly,
@@ -85,10 +85,10 @@ struct EventRequest {
   std::vector<std::string> names;  ///< empty: the engine's default events
   bool single_pass = false;
   /// Pairs of events that should be counted in the same pass, the most important pair first.
-  std::vector<EventNames> pairs_for_one_pass = {{"instructions", "cycles"},
-                                                {"cache-misses", "cache-references"},
-                                                {"branch-misses", "branches"}};
-  CountedPart counted_in = CountedPart::WholeRun;
+  std::vector<EventNamePair> pairs_for_one_pass = {{"instructions", "cycles"},
+                                                   {"cache-misses", "cache-references"},
+                                                   {"branch-misses", "branches"}};
+  CountedPart counted_part = CountedPart::WholeRun;
 };
 
 /// A thing that is counted in runs. The events of a saved session have only name, meaning and
@@ -102,15 +102,15 @@ struct Event {
       false;               ///< true if 0 in every run may mean that the counter does not work
   bool is_energy = false;  ///< true if the count is in nanojoules
   bool is_bytes = false;
-  CountedLevels levels = CountedLevels::Unknown;
+  CountedPrivilegeLevels privilege_levels = CountedPrivilegeLevels::Unknown;
   bool of_region = false;  ///< true if the event is counted only in the region (lauka/region.h)
   std::string name_suffix{};
   std::optional<std::size_t> index_of_whole{};  ///< index of the whole event, if this event is its
                                                 ///< part on one core kind; else nullopt
   Role role = Role::Other;
-  std::string core_kind{};  ///< core kind ("P") if `role` is CoreTime; else empty
-  std::string function{};   ///< normalized name of the only function in which the event is
-                            ///< counted; empty: all functions
+  std::string core_kind{};      ///< core kind ("P") if `role` is CoreTime; else empty
+  std::string only_function{};  ///< normalized name of the only function in which the event is
+                                ///< counted; empty: all functions
 };
 
 /// Events that are counted in the same runs.

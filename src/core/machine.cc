@@ -98,7 +98,7 @@ std::string class_of(const Machine& machine) {
   Sha256 hash;
   for (const auto& [name, part] :
        {std::pair("system", machine.kernel_name), std::pair("architecture", machine.architecture),
-        std::pair("cpu_model", machine.cpu_model), std::pair("kernel", machine.kernel),
+        std::pair("cpu_model", machine.cpu_model), std::pair("kernel", machine.kernel_release),
         std::pair("governor", machine.governor), std::pair("hypervisor", machine.hypervisor)})
     hash.add(fmt::format("{}={}\n", name, part));
   hash.add(fmt::format("cpus={}\n", machine.cpu_count));
@@ -116,8 +116,8 @@ std::string class_of(const Machine& machine) {
 
 std::string settings_in_force(const Tuning& tuning) {
   std::string text;
-  for (const TunedSwitch& tuned : tuning.switched) {
-    std::string value = tuned.during;
+  for (const TunedSwitch& tuned : tuning.changed_switches) {
+    std::string value = tuned.value_while_tuned;
     std::erase(value, ' ');
     text.append(text.empty() ? "" : " ").append(tuned.name).append("=").append(value);
   }

@@ -30,12 +30,14 @@ struct CorePlan {
   std::vector<std::string> timed_kinds{};  ///< names of the core kinds whose times are measured,
                                            ///< usually the fastest first
   std::vector<std::uint32_t>
-      cpus{};  ///< Linux: CPUs to which commands are restricted; empty: no restriction
-  bool has_unsplit = false;       ///< true if the session also measures kUnsplitTime
-  bool in_counting_runs = false;  ///< true: times by core kind are measured only in counting runs
+      restricted_cpus{};  ///< Linux: CPUs to which commands are restricted; empty: no restriction
+  bool measures_unsplit_time = false;  ///< true if the session also measures kUnsplitTime
+  bool times_only_counting_runs =
+      false;  ///< true: times by core kind are measured only in counting runs
   CorePreference prefer = CorePreference::Any;
-  std::optional<double> min_share{};  ///< smallest allowed fraction of a run's CPU time that is
-                                      ///< spent on the first core kind; nullopt: no limit
+  std::optional<double>
+      min_share_on_first_kind{};  ///< smallest allowed fraction of a run's CPU time that is
+                                  ///< spent on the first core kind; nullopt: no limit
 };
 
 /// Returns the index of the counting pass that measures times by core kind. The pass follows all
@@ -93,10 +95,10 @@ std::optional<QuotaWait> longest_quota_wait(const std::vector<QuotaWait>& before
 
 /// The machine of a session. A field is empty or 0 if unknown or not needed.
 struct Machine {
-  std::string name{};
+  std::string host_name{};
   std::string kernel_name{};
   std::string os{};
-  std::string kernel{};
+  std::string kernel_release{};
   std::string architecture{};
   std::string cpu_model{};
   unsigned cpu_count = 0;
@@ -113,7 +115,7 @@ bool has_fewer_cpus(const Machine& machine);
 /// of a hash of properties that affect times.
 std::string class_of(const Machine& machine);
 
-struct NamedCpus {
+struct CpuCountByName {
   std::string name;
   std::size_t number_of_cpus = 0;
 };
@@ -135,14 +137,14 @@ struct TracingFacts {
 struct MachineFacts {
   Machine machine;
   bool is_linux = true;
-  std::vector<NamedCpus> core_kinds;
+  std::vector<CpuCountByName> core_kinds;
 
   std::optional<std::string> clock_source{};
   std::vector<std::string> better_clock_sources{};  ///< names of good clock sources that are
                                                     ///< available; may include `clock_source`
   std::chrono::nanoseconds clock_step{};
 
-  std::vector<NamedCpus> governors;
+  std::vector<CpuCountByName> governors;
   std::string governor_driver{};
   std::optional<SwitchFacts> turbo{};
   std::optional<SwitchFacts> smt{};
@@ -153,9 +155,9 @@ struct MachineFacts {
 
   std::optional<std::string> hypervisor{};  ///< name of the hypervisor; empty: its name is unknown;
                                             ///< nullopt: no hypervisor was found
-  bool knows_hypervisor = false;  ///< false: there may be a hypervisor although none was found
-  std::optional<double>
-      stolen{};  ///< fraction of CPU time since boot that the hypervisor gave to other machines
+  bool hypervisor_is_certain = false;  ///< false: there may be a hypervisor although none was found
+  std::optional<double> stolen_share{};  ///< fraction of CPU time since boot that the hypervisor
+                                         ///< gave to other machines
   std::optional<std::string> container{};
 
   /// Reason why tree_peak_memory cannot be measured; an Error without text if it can be; nullopt:
@@ -163,7 +165,7 @@ struct MachineFacts {
   std::optional<Error> why_no_tree_peak{};
   /// Name of what --profile samples ("the CPU clock"), or the reason why it cannot sample; nullopt:
   /// not checked.
-  std::optional<Result<std::string>> profile{};
+  std::optional<Result<std::string>> profile_source{};
   std::vector<std::string>
       helpful_switches{};  ///< names of --tune switches that may help; "+" before a
                            ///< name: only --tune=+NAME uses the switch
@@ -173,7 +175,7 @@ struct MachineFacts {
 
 struct CounterFacts {
   std::string pmu;
-  std::size_t listed = 0;
+  std::size_t listed_counter_count = 0;
   std::size_t free_counters = 0;
   std::size_t working_counters = 0;  ///< number of free counters that were seen to count
   bool watchdog = false;
@@ -181,7 +183,7 @@ struct CounterFacts {
 
 struct EngineFacts {
   EngineChoice engine = EngineChoice::None;
-  std::vector<std::string> events{};
+  std::vector<std::string> default_event_names{};
   std::vector<std::string> notes{};
   std::optional<Error> why_unusable{};
   std::vector<CounterFacts> counters{};
@@ -199,9 +201,9 @@ struct TuneRequest {
 
 struct TunedSwitch {
   std::string name{};
-  std::string before{};
-  std::string during{};
-  std::size_t files = 0;
+  std::string value_before{};
+  std::string value_while_tuned{};
+  std::size_t file_count = 0;
 
   bool operator==(const TunedSwitch&) const = default;
 };
@@ -219,7 +221,7 @@ struct Vitals {
   std::optional<double> celsius{};              ///< temperature of the hottest thermal zone
   std::optional<std::uint64_t> stolen_ticks{};  ///< clock ticks since boot that the hypervisor gave
                                                 ///< to other machines
-  std::optional<std::uint64_t> ticks{};
+  std::optional<std::uint64_t> clock_ticks_in_all{};
 
   bool operator==(const Vitals&) const = default;
 };
@@ -248,11 +250,11 @@ struct TunedComparison {
 };
 
 struct Tuning {
-  std::vector<TunedSwitch> switched{};
+  std::vector<TunedSwitch> changed_switches{};
   std::vector<UntunedSwitch> failed_switches{};
-  std::vector<std::uint32_t> cpus{};
-  Vitals before{};
-  Vitals after{};
+  std::vector<std::uint32_t> tuned_command_cpus{};
+  Vitals vitals_before{};
+  Vitals vitals_after{};
   std::vector<TunedComparison> compared{};
 };
 

@@ -48,7 +48,7 @@ std::optional<double> percentile_in(std::string_view name) {
   return *percent;
 }
 
-std::size_t fewest_runs_of(double share, double tail) {
+std::size_t fewest_runs_for_quantile(double share, double tail) {
   const double needed = std::log(tail) / std::log(std::max(share, 1.0 - share));
   return static_cast<std::size_t>(std::max(2.0, std::ceil(needed - 1e-9)));
 }
@@ -102,11 +102,11 @@ std::optional<double> MetricReader::operand(const RunRecord& run, const Step& st
 std::optional<double> MetricReader::result(const RunRecord& run) const {
   if (steps_.size() == 1) return measurable(operand(run, steps_.front()));
   values_.clear();
-  given_.clear();
+  term_values_.clear();
   for (const Step& step : steps_) {
     std::optional<double> value;
     if (const auto* same = std::get_if<RepeatedTerm>(&step.term)) {
-      if (same->place < given_.size()) value = given_[same->place];
+      if (same->place < term_values_.size()) value = term_values_[same->place];
     } else if (const auto* operation = std::get_if<Operation>(&step.term)) {
       if (values_.size() < 2) return std::nullopt;
       const double right = values_.back();
@@ -118,7 +118,7 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
     }
     if (!value) return std::nullopt;
     values_.push_back(*value);
-    given_.push_back(*value);
+    term_values_.push_back(*value);
   }
   return values_.size() == 1 ? measurable(values_.front()) : std::nullopt;
 }

@@ -33,7 +33,7 @@ std::optional<double> percentile_in(std::string_view name);
 /// Returns the fewest runs (at least 2) whose smallest and largest value bound the quantile
 /// `share`, on each side with an error probability of at most `tail`. All n runs are below the
 /// quantile with probability share^n, and above the quantile with probability (1 - share)^n.
-std::size_t fewest_runs_of(double share, double tail);
+std::size_t fewest_runs_for_quantile(double share, double tail);
 
 enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction, Joules };
 enum class Better : unsigned char { Less, More, Neither };
@@ -125,7 +125,7 @@ struct Metric {
   Shown shown = Shown::Always;
   Formula source{};
   RoundKind kind = RoundKind::Timed;
-  CountedLevels levels = CountedLevels::Unknown;
+  CountedPrivilegeLevels counted_privilege_levels = CountedPrivilegeLevels::Unknown;
   bool of_region =
       false;  ///< true if an event of the metric is counted only in the region (lauka/region.h)
   std::string metric_suffix{};
@@ -299,14 +299,14 @@ class MetricReader {
   bool may_be_bound_;
   std::vector<Step> steps_;
   mutable std::vector<double> values_{};
-  mutable std::vector<double> given_{};
+  mutable std::vector<double> term_values_{};
 };
 
 /// A gate's limit, either as a change from the reference or as a value of the metric.
 struct Condition {
   std::string metric;
   double limit_percent = 0.0;  ///< limit as a change from the reference; 0 if limit_value is set
-  bool below = false;          ///< true: the gate fails below the limit; false: above the limit
+  bool fails_below_limit = false;  ///< true: the gate fails below the limit; false: above the limit
   std::optional<double> limit_value{};  ///< limit as a value of the metric, in base units; nullopt:
                                         ///< limit_percent is the limit
   std::string bound_text{};
@@ -328,7 +328,7 @@ struct Precision {
   double wanted_half_width = 0.0;      ///< largest allowed half width of intervals, as a fraction
   std::optional<double> half_width{};  ///< half width of the widest interval, as a fraction;
                                        ///< nullopt if an interval is missing or has no bounds
-  std::size_t fewest_values = 0;
+  std::size_t fewest_values_of_command = 0;
   PrecisionEnd end = PrecisionEnd::Reached;
   std::string metric{metric_name_of(Role::WallTime)};
   /// Number of layouts to advise because more runs would not reach the precision; nullopt: no

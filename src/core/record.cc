@@ -86,7 +86,7 @@ Bytes encode(const RunRecord& run) {
       exited != nullptr ? std::optional(static_cast<std::uint64_t>(exited->status)) : std::nullopt);
   for (const auto field : kUsageFields) put(to, run.usage.*field);
   put(to, run.counts);
-  put(to, run.coverage);
+  put(to, run.instruction_coverage);
   put(to, run.own_process_counts);
   put(to, std::uint64_t{run.below_overhead});
   put(to, std::uint64_t{run.number_in_suite});
@@ -148,7 +148,7 @@ void RunList::read(std::size_t index, RunRecord& run) const {
     run.outcome = other_outcomes_.at(index);
   for (const auto field : kUsageFields) run.usage.*field = from.number();
   from.list(run.counts);
-  run.coverage = from.optional<double>();
+  run.instruction_coverage = from.optional<double>();
   from.list(run.own_process_counts);
   run.below_overhead = from.number() != 0;
   run.number_in_suite = from.number_as<std::uint32_t>();

@@ -178,7 +178,7 @@ struct RunRecord {
 
   /// Counted instructions, divided by the instructions that the kernel reports for the command's
   /// own process; nullopt: unknown.
-  std::optional<double> coverage{};
+  std::optional<double> instruction_coverage{};
   /// Counts of the command's own process, without descendants, in the order of `counts`; may be
   /// empty.
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
@@ -280,10 +280,10 @@ struct ShellOverhead {
 struct Session {
   RunList runs;
   RunList runs_without_tuning{};
-  std::deque<RedoneRun> redone;
+  std::deque<RedoneRun> redone_run_records;
   std::optional<EarlyEnd> cut_short;
   std::vector<HookFailed>
-      also_failed{};  ///< hooks that failed after the session was already cut short
+      later_failed_hooks{};  ///< hooks that failed after the session was already cut short
   std::vector<ShellOverhead>
       overheads{};  ///< shell overhead of each command; empty without a shell
   std::vector<Note> notes;
@@ -307,7 +307,7 @@ struct DifferenceSoFar {
 struct Progress {
   std::string_view command;
   RoundKind kind = RoundKind::Timed;
-  double done = 0.0;  ///< estimated fraction of the whole time that has passed, 0..1
+  double elapsed_share = 0.0;  ///< estimated fraction of the whole time that has passed, 0..1
   std::chrono::nanoseconds elapsed{};
   std::optional<std::chrono::nanoseconds> remaining;
   std::optional<double> mean_wall_seconds;

@@ -154,13 +154,13 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
     if (!kinds) return kinds.error();
     decided.session_kinds = *std::move(kinds);
   }
-  auto cpus = cpus_of_preference(wanted.prefer, decided.session_kinds, calls);
+  auto cpus = cpus_of_preference(wanted.preferred_kind, decided.session_kinds, calls);
   if (!cpus) return cpus.error();
-  decided.core_plan.cpus = *std::move(cpus);
-  decided.core_plan.prefer = wanted.prefer;
-  decided.core_plan.min_share = wanted.min_first_kind_share;
+  decided.core_plan.restricted_cpus = *std::move(cpus);
+  decided.core_plan.prefer = wanted.preferred_kind;
+  decided.core_plan.min_share_on_first_kind = wanted.min_first_kind_share;
   // The clocks slow short runs down, but a minimum share must be checked in the timed runs.
-  decided.core_plan.in_counting_runs =
+  decided.core_plan.times_only_counting_runs =
       wanted.may_time_in_counting_runs && !wanted.min_first_kind_share;
   if (decided.session_kinds.size() > 1) {
     if (const auto able = engine::perf::can_count(calls); !able) {
@@ -181,7 +181,7 @@ Result<CoreDecision> decide_on_mac(const CoreRequest& wanted, const os::DarwinCa
   CoreDecision decided;
   decided.session_kinds.resize(read_performance_levels(calls).size());
   if (decided.session_kinds.size() < 2) {
-    if (wanted.prefer != CorePreference::Any)
+    if (wanted.preferred_kind != CorePreference::Any)
       return Error{"--cores: this machine has one kind of core", "leave it out"};
     return wanted.min_first_kind_share ? one_kind_only("--min-p-share")
                                        : Result<CoreDecision>(CoreDecision{});
@@ -189,9 +189,9 @@ Result<CoreDecision> decide_on_mac(const CoreRequest& wanted, const os::DarwinCa
   name_by_rank(decided.session_kinds);
   for (const CoreKind& kind : decided.session_kinds)
     decided.core_plan.timed_kinds.push_back(kind.name);
-  decided.core_plan.has_unsplit = true;
-  decided.core_plan.prefer = wanted.prefer;
-  decided.core_plan.min_share = wanted.min_first_kind_share;
+  decided.core_plan.measures_unsplit_time = true;
+  decided.core_plan.prefer = wanted.preferred_kind;
+  decided.core_plan.min_share_on_first_kind = wanted.min_first_kind_share;
   return decided;
 }
 
@@ -254,7 +254,7 @@ Result<CoreDecision> plan_core_use(const CoreRequest& wanted, const os::LinuxCal
   if (linux != nullptr) return decide_on_linux(wanted, *linux);
   if (darwin != nullptr) return decide_on_mac(wanted, *darwin);
   const bool wants_nothing = wanted.user_named_kinds.empty() && !wanted.min_first_kind_share &&
-                             wanted.prefer == CorePreference::Any;
+                             wanted.preferred_kind == CorePreference::Any;
   return wants_nothing ? Result<CoreDecision>(CoreDecision{}) : not_on_this_system(wanted);
 }
 
@@ -335,7 +335,7 @@ class TimedCounting : public engine::ArmedPass {
  private:
   void ask_for_redo(engine::CountsOfRun& counted, const std::vector<std::uint64_t>& ns) const {
     const auto all = std::accumulate(ns.begin(), ns.end(), std::uint64_t{0});
-    const auto least = decided_.core_plan.min_share;
+    const auto least = decided_.core_plan.min_share_on_first_kind;
     if (counted.redo || !least || all == 0) return;
     if (static_cast<double>(ns.front()) < *least * static_cast<double>(all))
       counted.redo =
@@ -445,8 +445,9 @@ class CoreTimeEngine final : public engine::EngineWrapper {
     auto inner = others_count ? wrapped_engine().arm(pass) : engine::make_accounting_pass({});
     if (!inner) return inner;
     const bool is_timed = !others_count || passes_[pass].kind == RoundKind::Timed;
-    const bool is_for_times =
-        decided_.core_plan.in_counting_runs ? pass == core_time_pass(passes_.size()) : is_timed;
+    const bool is_for_times = decided_.core_plan.times_only_counting_runs
+                                  ? pass == core_time_pass(passes_.size())
+                                  : is_timed;
     if (!is_for_times) return inner;
     if (darwin_ != nullptr)
       return std::unique_ptr<engine::ArmedPass>(
@@ -595,7 +596,7 @@ LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
 SampledLevelTimes CoreTimePoller::sampled_times() const {
   SampledLevelTimes polled{LevelTimes(level_count_), LevelTimes(level_count_)};
   for (const auto& [known, process] : times_of_seen_) {
-    LevelTimes& sum = known.pid == command_pid_ ? polled.command_times : polled.descendants;
+    LevelTimes& sum = known.pid == command_pid_ ? polled.command_times : polled.descendant_times;
     for (std::size_t level = 0; level < process.times.size(); ++level)
       sum[level] += os::ns_of_mach(process.times[level], mach_timebase_);
     os::ProcessUsage usage;
@@ -619,13 +620,13 @@ CoreTimes combine_mac_core_times(const std::optional<os::AccountedTotals>& total
   }
   times.unknown_kind_ns = remainder(own, sum_of(times.ns));
   for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
-    times.ns[kind] += polled.descendants[kind];
+    times.ns[kind] += polled.descendant_times[kind];
   const std::uint64_t of_descendants = remainder(reaped_ns, own);
   times.unknown_kind_ns += remainder(of_descendants, polled.vanished_descendants_ns);
   return times;
 }
 
-std::unique_ptr<engine::CounterEngine> with_times_by_kind(
+std::unique_ptr<engine::CounterEngine> add_core_time_measurement(
     std::unique_ptr<engine::CounterEngine> engine, const CoreDecision& decided,
     const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
   if (decided.core_plan.timed_kinds.empty() || (linux == nullptr && darwin == nullptr))

@@ -45,7 +45,7 @@ Result<std::vector<std::uint32_t>> cpus_of_preference(CorePreference prefer, con
 struct CoreRequest {
   CoreKinds
       user_named_kinds{};  ///< core kinds that the user named; empty: the system's core kinds apply
-  CorePreference prefer = CorePreference::Any;
+  CorePreference preferred_kind = CorePreference::Any;
   std::optional<double>
       min_first_kind_share{};  ///< smallest wanted share (0..1) of a run's CPU time on the
                                ///< first core kind, usually P; nullopt: no limit
@@ -69,9 +69,10 @@ Result<CoreDecision> plan_core_use(const CoreRequest& wanted, const os::LinuxCal
                                    const os::DarwinCalls* darwin = nullptr);
 
 /// Returns an engine that appends times by core kind to the counts of `engine`, and may request the
-/// repetition of a run whose share on the first core kind is below CorePlan::min_share. Returns
-/// `engine` itself if no times are measured. Uses `darwin` only if `linux` is null.
-std::unique_ptr<engine::CounterEngine> with_times_by_kind(
+/// repetition of a run whose share on the first core kind is below
+/// CorePlan::min_share_on_first_kind. Returns `engine` itself if no times are measured. Uses
+/// `darwin` only if `linux` is null.
+std::unique_ptr<engine::CounterEngine> add_core_time_measurement(
     std::unique_ptr<engine::CounterEngine> engine, const CoreDecision& decided,
     const os::LinuxCalls* linux, const os::DarwinCalls* darwin = nullptr);
 
@@ -115,7 +116,7 @@ using LevelTimes = std::vector<std::uint64_t>;
 struct SampledLevelTimes {
   LevelTimes command_times;  ///< nanoseconds of the command's own process, as far as seen; all 0 if
                              ///< the kernel's totals have these times
-  LevelTimes descendants;    ///< nanoseconds of all descendants, as far as seen
+  LevelTimes descendant_times;  ///< nanoseconds of all descendants, as far as seen
   std::uint64_t vanished_descendants_ns =
       0;  ///< part of `descendants`: nanoseconds of processes that no longer exist
 };

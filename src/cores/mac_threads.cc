@@ -238,7 +238,7 @@ Result<ThreadTable> sample_darwin_threads(std::int32_t process,
   if (!stream.was_counted()) threads.notes.emplace_back(kNoCounts);
   for (const ThreadSample& sample : samples) {
     if (sample.has_ended) continue;
-    threads.thread_rows.push_back({sample.thread, sample.name,
+    threads.thread_rows.push_back({sample.thread_id, sample.name,
                                    sample.work_on_all_kinds.cpu_seconds.value_or(0.0),
                                    sample.work_by_kind});
     if (!stream.was_counted()) continue;

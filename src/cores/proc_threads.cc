@@ -43,7 +43,7 @@ struct ThreadCounting {
       notes.push_back("no cycles and instructions: " + why.line());
       return false;
     }
-    if (all_cycles->kernel_left_out)
+    if (all_cycles->lacks_wanted_kernel_part)
       notes.emplace_back("cycles and instructions are of user space only");
     for (const perf::Counter& cycles : all_cycles->counters) {
       OnPmu& on = pmus.emplace_back(OnPmu{cycles.attributes});
@@ -463,7 +463,7 @@ class ProcStream final : public ThreadStream {
       }
     }
     // The known threads existed just now, so an unchanged number usually means no new threads.
-    const long count = calls_.count_folder(process.folder);
+    const long count = calls_.count_subfolders(process.folder);
     if (count >= 0 && static_cast<std::size_t>(count) == process.threads.size()) return true;
     const std::vector<std::string> ids = calls_.list_folder(process.folder);
     for (const std::string& id : ids)

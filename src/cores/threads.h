@@ -75,8 +75,8 @@ Result<ThreadTable> sample_threads(std::int32_t process,
 
 /// The work of a thread since the previous ThreadStream::read().
 struct ThreadSample {
-  std::int32_t process = 0;
-  std::uint64_t thread = 0;
+  std::int32_t process_id = 0;
+  std::uint64_t thread_id = 0;
   std::string name{};
   std::chrono::nanoseconds
       since_previous_read{};  ///< time since the previous read(); 0 at the first read()
@@ -131,8 +131,8 @@ class ThreadStream : NonCopyable {
 
   ThreadSample begin_sample(std::int32_t process, std::uint64_t thread, const std::string& name,
                             std::chrono::nanoseconds now) const {
-    ThreadSample sample{.process = process,
-                        .thread = thread,
+    ThreadSample sample{.process_id = process,
+                        .thread_id = thread,
                         .name = name,
                         .since_previous_read = now - previous_read_time_.value_or(now)};
     sample.work_by_kind.resize(kind_names_.size());

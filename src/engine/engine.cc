@@ -263,7 +263,7 @@ class WithEnergy final : public EngineWrapper {
     const bool has_rest = !rest.names.empty() || wanted.names.empty();
     Result<EventSet> set = has_rest ? wrapped_engine().select(rest) : Result<EventSet>(EventSet{});
     if (!set || rest.names.size() == wanted.names.size()) return set;
-    if (wanted.counted_in != CountedPart::WholeRun)
+    if (wanted.counted_part != CountedPart::WholeRun)
       return Error{"energy is counted for the whole machine and whole runs, not for a region",
                    "measure it without --region"};
     for (const std::string& name : wanted.names) {
@@ -387,7 +387,7 @@ Result<Explanation> CounterEngine::explain(const EventRequest& wanted) {
   return explanation;
 }
 
-void mark_of_region(Event& event) {
+void mark_as_region_event(Event& event) {
   event.of_region = true;
   event.name_suffix = event.name_suffix.empty() ? "(region)" : "(region) " + event.name_suffix;
 }
@@ -420,7 +420,7 @@ Event* add_accounted(const AccountedEvent& event, std::string_view name,
   set.passes.front().event_indices.push_back(set.events.size());
   set.events.push_back({.name = lower_case(name),
                         .meaning = std::string(event.meaning),
-                        .levels = CountedLevels::UserAndKernel,
+                        .privilege_levels = CountedPrivilegeLevels::UserAndKernel,
                         .role = role_of_event(lower_case(name))});
   return &set.events.back();
 }
@@ -485,8 +485,8 @@ Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
     auto engine = kperf::make_kperf_engine(here, user_only, *database);
     // If the default events cannot be counted after all, the engine uses the kernel's totals,
     // unless the user chose an engine or a strategy.
-    const bool may_do_without =
-        choice == Choice::Auto && here.launcher != nullptr && here.strategy == StrategyChoice::Auto;
+    const bool may_do_without = choice == Choice::Auto && here.launcher != nullptr &&
+                                here.strategy == KperfStrategyChoice::Auto;
     if (engine && may_do_without)
       return ChosenEngine{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)),
                           {}};
@@ -525,7 +525,7 @@ EngineFacts make_facts(Choice choice, CounterEngine& engine) {
     return missing(choice, set->why_empty.value_or(Error{"counts nothing by default", ""}));
   EngineFacts facts{.engine = choice};
   for (const Note& note : set->notes) facts.notes.push_back(note.text);
-  for (const Event& event : set->events) facts.events.push_back(event.name);
+  for (const Event& event : set->events) facts.default_event_names.push_back(event.name);
   return facts;
 }
 

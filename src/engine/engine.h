@@ -43,7 +43,7 @@ struct CountsOfRun {
   /// Nanoseconds of CPU time on the cores of each PMU in ArmedPass::timed_pmus(); empty if unknown.
   std::vector<std::uint64_t> cpu_ns_by_pmu{};
   /// Counts of the pass's events in each function, without events that count a single function
-  /// (Event::function); may be empty.
+  /// (Event::only_function); may be empty.
   std::vector<FunctionCounts> functions{};
 };
 
@@ -166,7 +166,7 @@ class EngineWrapper : public CounterEngine {
 /// Suffix of an accounted event's name: the count includes the work of execve.
 inline constexpr const char* kWithExec = "(with exec)";
 
-void mark_of_region(Event& event);
+void mark_as_region_event(Event& event);
 
 /// Returns an event set without events. `why`: reason (EventSet::why_empty). Adds a note if the
 /// reason has a remedy.
@@ -232,10 +232,10 @@ struct MacosEngineOptions {
   const os::DarwinCalls* calls = os::darwin_calls();
   /// Launcher of trial runs; null: the engine only answers questions, and counts nothing.
   os::Launcher* launcher = nullptr;
-  StrategyChoice strategy = StrategyChoice::Auto;
-  std::chrono::nanoseconds period = std::chrono::milliseconds(1);
+  KperfStrategyChoice strategy = KperfStrategyChoice::Auto;
+  std::chrono::nanoseconds macos_sampling_period = std::chrono::milliseconds(1);
   /// True if the engine gives the counters back in pause().
-  bool takes_turns = false;
+  bool gives_counters_back = false;
 };
 
 /// Makes an engine. Returns an error if the chosen engine is known not to work here; Auto never
@@ -257,7 +257,7 @@ std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> 
 
 /// Makes an engine for macOS that counts, without root, the cycles and instructions of the threads
 /// that call into a region (lauka/region.h). `engine` counts whole runs if they are requested, too.
-std::unique_ptr<CounterEngine> with_region_of_threads(std::unique_ptr<CounterEngine> engine);
+std::unique_ptr<CounterEngine> with_calling_thread_counts(std::unique_ptr<CounterEngine> engine);
 
 /// Wraps `engine`, which cannot count in a region, in an engine that counts no events and refuses
 /// events requested by name.

@@ -119,7 +119,7 @@ class SessionReader {
       return Error{fmt::format("has {} commands, more than {}", results.size(), kMaxCommands),
                    "make it with fewer commands"};
     session_ = member(document_, "lauka");
-    read_.recording.by_lauka = session_ != nullptr;
+    read_.recording.was_measured_by_lauka = session_ != nullptr;
     if (auto known = check_format(); !known) return known.error();
     if (session_ != nullptr) recording().setting = read_setting(*session_);
     if (session_ == nullptr) recording().setting.order = Order::Sequential;
@@ -213,7 +213,7 @@ class SessionReader {
     metric.unit = *unit;
     metric.better = value_in(kBetterWords, text_in(there, "better"));
     metric.metric_suffix = text_in(there, "note");
-    metric.levels = value_in(kLevelsWords, text_in(there, "levels"));
+    metric.counted_privilege_levels = value_in(kLevelsWords, text_in(there, "levels"));
     metric.of_region = flag_in(there, "region", is_old_note_of_region(metric.metric_suffix));
     metric.shown = flag_in(there, "shown", true) ? Shown::Always : Shown::Verbose;
     metric.shown_in = find_display_unit(text_in(there, "shown_in"));
@@ -284,7 +284,7 @@ class SessionReader {
     runs.set_values(0, *std::move(values), true);
     for (HyperfineValues& metric : there.metrics) {
       const std::size_t place = *find_metric(recording().metrics, metric.role);
-      if (metric.mean) recording().means.push_back({*command, place, *metric.mean});
+      if (metric.mean) recording().means_without_runs.push_back({*command, place, *metric.mean});
       if (!metric.mean) runs.set_values(place, std::move(metric.values), false);
     }
     return {};
@@ -303,7 +303,7 @@ class SessionReader {
     made.folder = text_in(*ours, "cwd");
     made.expected = parse_expected_output(text_in(*ours, "expected_output"));
     made.unfilled_name = text_in(*ours, "pattern");
-    made.program = {text_in(*ours, "executable_sha256"), text_in(*ours, "call_sha256")};
+    made.fingerprint = {text_in(*ours, "executable_sha256"), text_in(*ours, "call_sha256")};
     if (const ParsedJson* lost = object_in(*ours, "lost_counts"))
       made.counter_loss_file =
           CounterLossFile{value_in(kLossWords, text_in(*lost, "why")), text_in(*lost, "file"),
@@ -317,7 +317,7 @@ class SessionReader {
     read_redone(*ours, *command);
     auto functions = read_functions(*ours, "functions");
     if (!functions) return functions.error();
-    recording().functions.push_back(*std::move(functions));
+    recording().function_tables.push_back(*std::move(functions));
     return {};
   }
 
@@ -338,7 +338,8 @@ class SessionReader {
       run.row.coverage = number_in(there, "coverage");
       run.row.wall_seconds = number_in(there, metric_name_of(Role::WallTime)).value_or(0.0);
       run.row.below_overhead = flag_in(there, "below_overhead");
-      run.row.outlived = static_cast<std::uint32_t>(unsigned_in(there, "outlived").value_or(0));
+      run.row.processes_left_running =
+          static_cast<std::uint32_t>(unsigned_in(there, "outlived").value_or(0));
       if (const ParsedJson* own = object_in(there, "own"))
         for (const Event& event : recording().setting.events.events)
           if (const auto count = unsigned_in(*own, event.name))
@@ -389,7 +390,7 @@ class SessionReader {
                           const std::vector<double>& values) {
     const auto mean = number_in(there, "mean");
     if (mean && std::ranges::all_of(values, [](double value) { return std::isnan(value); }))
-      recording().means.push_back({command, metric, *mean});
+      recording().means_without_runs.push_back({command, metric, *mean});
     const ParsedJson* bound = member(there, "at_most");
     if (const auto value = bound != nullptr ? measured(*bound) : std::nullopt)
       at_most_[{command, metric}] = *value;
@@ -460,7 +461,7 @@ class SessionReader {
     const ParsedJson* baseline = member(there, "baseline");
     if (baseline == nullptr) return {};
     auto session = std::make_shared<Recording>();
-    session->by_lauka = text_in(*baseline, "tool") != "hyperfine";
+    session->was_measured_by_lauka = text_in(*baseline, "tool") != "hyperfine";
     session->circumstances = read_circumstances(*baseline);
     session->metrics = recording().metrics;
     session->setting.layouts = recording().setting.layouts;
@@ -476,12 +477,12 @@ class SessionReader {
     for (std::size_t c = 0; c < names.size(); ++c) {
       session->commands.push_back({.name = names[c], .text = names[c], .words = {}});
       if (executables.size() == names.size() && calls.size() == names.size())
-        session->commands.back().program = {executables[c], calls[c]};
+        session->commands.back().fingerprint = {executables[c], calls[c]};
       reference.reference_places.push_back(c);
       const ParsedJson& functions = items_in(*baseline, "functions");
       auto read = read_functions(c < functions.size() ? functions[c] : ParsedJson(), "functions");
       if (!read) return read.error();
-      session->functions.push_back(*std::move(read));
+      session->function_tables.push_back(*std::move(read));
       if (has_samples)
         if (auto added = add_samples((*samples)[c], c, runs[c]); !added) return added;
       earlier_runs_ += runs[c].size();
@@ -566,7 +567,8 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   const auto part = [&](double stats::Summary::*member) {
     return summary != nullptr ? Json(summary->*member) : Json(nullptr);
   };
-  json.put("mean", row.only_mean ? Json(*row.only_mean) : part(&stats::Summary::mean));
+  json.put("mean", row.mean_without_run_values ? Json(*row.mean_without_run_values)
+                                               : part(&stats::Summary::mean));
   json.put("stddev", json_number(summary != nullptr ? summary->stddev : std::nullopt));
   json.put("median", part(&stats::Summary::median));
   json.put("q1", part(&stats::Summary::q1));
@@ -626,7 +628,7 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
     put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
   if (run.below_overhead) put("below_overhead", "true");
   if (run.number_in_suite != 0) put("order", fmt::to_string(run.number_in_suite));
-  if (run.outlived != 0) put("outlived", fmt::to_string(run.outlived));
+  if (run.processes_left_running != 0) put("outlived", fmt::to_string(run.processes_left_running));
   if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;
   for (const NamedCount& count : run.own_process_counts) counts[count.event] = count.count;
@@ -653,7 +655,7 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
     json.put("pass", run.pass + 1);
     json.put_with("exit_code", [&](std::string& to) { to += status_json(run.status); });
     if (run.status != 0) json.put("outcome", ending_word(run.ending));
-    json.put("reason", json_word(word_in(kRedoWords, run.reason)));
+    json.put("reason", json_text_or_null(word_in(kRedoWords, run.reason)));
     json.put("why", run.redo_text);
     json.open("values", '{');
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
@@ -683,7 +685,7 @@ Json why_json(const Results& results, std::size_t command) {
   Json factors = Json::array();
   for (const WallFactor& factor : why->factors) {
     const auto& bounds = factor.change.bounds;
-    factors.push_back({{"part", word_in(kWallPartWords, factor.part)},
+    factors.push_back({{"part", word_in(kWallPartWords, factor.factor_kind)},
                        {"ratio", json_number(1.0 + factor.change.change.value_or(0.0))},
                        {"low", bounds ? Json(1.0 + bounds->low) : Json(nullptr)},
                        {"high", bounds ? Json(1.0 + bounds->high) : Json(nullptr)},
@@ -712,15 +714,15 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   json.put("typed", typed.typed_index);
   json.put("pattern", typed.unfilled_name);
   if (!typed.folder.empty()) json.put("cwd", typed.folder);
-  if (typed.program.is_known()) {
-    json.put("executable_sha256", typed.program.executable_hash);
-    json.put("call_sha256", typed.program.call_hash);
+  if (typed.fingerprint.is_known()) {
+    json.put("executable_sha256", typed.fingerprint.executable_hash);
+    json.put("call_sha256", typed.fingerprint.call_hash);
   }
   if (typed.expected) json.put("expected_output", text_of(*typed.expected));
   if (const auto& lost = typed.counter_loss_file)
     json.put("lost_counts", {{"why", word_in(kLossWords, lost->loss)},
                              {"file", lost->file},
-                             {"counted_as_root", lost->is_counted_as_root}});
+                             {"counted_as_root", lost->keeps_counts_as_root}});
   if (!typed.parameters.empty()) {
     Json parameters = Json::array();
     for (const Parameter& parameter : typed.parameters)
@@ -730,9 +732,9 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   json.put("shell_overhead", overhead_json(results, command));
   json.put("failed_runs", of_command.endings.failed_runs());
   json.put("runs_in_all", of_command.endings.runs_with_ending);
-  if (!of_command.endings.failed.empty()) {
+  if (!of_command.endings.failed_run_groups.empty()) {
     Json failures = Json::array();
-    for (const FailedRuns& failed : of_command.endings.failed)
+    for (const FailedRuns& failed : of_command.endings.failed_run_groups)
       failures.push_back({{"outcome", ending_word(failed.ending)},
                           {"exit_code", failed.status},
                           {"runs", failed.runs}});
@@ -743,8 +745,8 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   json.close();
   put_runs(json, results, command);
   put_redone(json, results, command);
-  if (command < results.session.functions.size())
-    put_functions(json, "functions", results.session.functions[command]);
+  if (command < results.session.function_tables.size())
+    put_functions(json, "functions", results.session.function_tables[command]);
   json.put("why", why_json(results, command));
   json.put("coverage", json_number(of_command.coverage));
   json.put("counting_slowdown", json_number(of_command.slowdown));

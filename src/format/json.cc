@@ -34,7 +34,7 @@ Json bmf_measure(const MetricResult& row, double confidence) {
     return {{"value", row.quantile->value},
             {"lower_value", row.quantile->low},
             {"upper_value", row.quantile->high}};
-  if (row.only_mean) return {{"value", *row.only_mean}};
+  if (row.mean_without_run_values) return {{"value", *row.mean_without_run_values}};
   if (!row.summary) return nullptr;
   const stats::Summary& summary = *row.summary;
   Json measure = {{"value", summary.mean}};
@@ -57,7 +57,7 @@ Json github_entry(const MetricResult& row, const Metric& metric, const std::stri
   if (row.summary && row.summary->stddev)
     entry["range"] = fmt::format("± {:.3g}", *row.summary->stddev);
   entry["extra"] = fmt::format("{} runs", row.runs) +
-                   (endings.failed.empty() ? "" : "; " + report::failures_text(endings));
+                   (endings.failed_run_groups.empty() ? "" : "; " + report::failures_text(endings));
   return entry;
 }
 
@@ -226,9 +226,9 @@ Json geomeans_json(const Report& report) {
   for (const Geomean& mean : report.geomeans) {
     const auto& bounds = mean.change.bounds;
     all.push_back({{"candidate", mean.candidate_place},
-                   {"name", json_word(mean.candidate)},
+                   {"name", json_text_or_null(mean.candidate)},
                    {"metric", mean.metric},
-                   {"benchmarks", mean.benchmarks},
+                   {"benchmarks", mean.benchmark_count},
                    {"percent", mean.change.change ? Json(100.0 * *mean.change.change) : Json()},
                    {"low_percent", bounds ? Json(100.0 * bounds->low) : Json()},
                    {"high_percent", bounds ? Json(100.0 * bounds->high) : Json()}});
@@ -237,7 +237,7 @@ Json geomeans_json(const Report& report) {
 }
 
 void put_suite(JsonWriter& json, const Report& report) {
-  json.put("gates_control", word_in(kRiskWords, report.job_error_rate));
+  json.put("gates_control", word_in(kErrorRateWords, report.job_error_rate));
   json.put("geomeans", geomeans_json(report));
   json.open("benchmarks", '[');
   for (const Results& results : report.benchmarks) {
@@ -280,7 +280,7 @@ void write_bmf(const Report& report, const Sink& sink) {
   JsonWriter json(sink);
   json.open('{');
   for (const Results& results : report.benchmarks) {
-    const std::vector<report::ExportedCommandName> names = report::tool_names(results);
+    const std::vector<report::ExportedCommandName> names = report::exported_command_names(results);
     for (std::size_t c = 0; c < results.commands.size(); ++c) {
       json.open(names[c].text(), '{');
       for (const MetricResult& row : results.commands[c].rows)
@@ -298,7 +298,7 @@ void write_github_benchmark(const Report& report, const Sink& sink) {
   JsonWriter json(sink);
   json.open('[');
   for (const Results& results : report.benchmarks) {
-    const std::vector<report::ExportedCommandName> names = report::tool_names(results);
+    const std::vector<report::ExportedCommandName> names = report::exported_command_names(results);
     for (std::size_t c = 0; c < results.commands.size(); ++c)
       for (const MetricResult& row : results.commands[c].rows)
         if (const Json entry = github_entry(row, results.session.metrics[row.metric],
@@ -350,7 +350,7 @@ Result<FileSessions> read_sessions(std::string_view text) {
     file.benchmarks.push_back(*std::move(session));
     return file;
   }
-  file.risk = value_in(kRiskWords, text_in(*ours, "gates_control"));
+  file.suite_error_rate = value_in(kErrorRateWords, text_in(*ours, "gates_control"));
   ParsedJson session = std::move((*document)["lauka"]);
   ParsedJson names = std::move(session["benchmarks"]);
   session.erase("benchmarks");

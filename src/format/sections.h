@@ -70,9 +70,9 @@ inline constexpr auto kAnswerWords = std::to_array<NamedValue<gate::Answer>>({
     {gate::Answer::Pass, "pass"},
     {gate::Answer::Fail, "fail"},
 });
-inline constexpr auto kRiskWords = std::to_array<NamedValue<gate::ErrorRate>>({
-    {gate::ErrorRate::Any, "family-wise"},
-    {gate::ErrorRate::Share, "false-discovery"},
+inline constexpr auto kErrorRateWords = std::to_array<NamedValue<gate::ErrorRate>>({
+    {gate::ErrorRate::AnyFalseFail, "family-wise"},
+    {gate::ErrorRate::ShareOfFalseFails, "false-discovery"},
 });
 inline constexpr auto kDecidedByWords = std::to_array<NamedValue<gate::DecidedBy>>({
     {gate::DecidedBy::Nothing, ""},
@@ -100,12 +100,12 @@ inline constexpr auto kPrecisionEndWords = std::to_array<NamedValue<PrecisionEnd
     {PrecisionEnd::LostInGateRounds, "gates"},
     {PrecisionEnd::Unfinished, "cut_short"},
 });
-inline constexpr auto kLevelsWords = std::to_array<NamedValue<CountedLevels>>({
-    {CountedLevels::Unknown, ""},
-    {CountedLevels::UserAndKernel, "user_and_kernel"},
-    {CountedLevels::UserOnly, "user"},
-    {CountedLevels::KernelOnly, "kernel"},
-    {CountedLevels::HypervisorOnly, "neither"},
+inline constexpr auto kLevelsWords = std::to_array<NamedValue<CountedPrivilegeLevels>>({
+    {CountedPrivilegeLevels::Unknown, ""},
+    {CountedPrivilegeLevels::UserAndKernel, "user_and_kernel"},
+    {CountedPrivilegeLevels::UserOnly, "user"},
+    {CountedPrivilegeLevels::KernelOnly, "kernel"},
+    {CountedPrivilegeLevels::HypervisorOnly, "neither"},
 });
 inline constexpr auto kRedoWords = std::to_array<NamedValue<RedoReason>>({
     {RedoReason::Other, ""},

@@ -30,8 +30,8 @@ std::vector<std::size_t> read_events(const ParsedJson& names, const std::vector<
 
 stats::IntervalTails read_tails(const ParsedJson& there) {
   stats::IntervalTails tails;
-  tails.tail = number_in(there, "tail").value_or(tails.tail);
-  tails.of_mean = number_in(there, "tail_of_mean").value_or(tails.of_mean);
+  tails.tail_of_delta = number_in(there, "tail").value_or(tails.tail_of_delta);
+  tails.tail_of_mean_change = number_in(there, "tail_of_mean").value_or(tails.tail_of_mean_change);
   return tails;
 }
 
@@ -71,7 +71,7 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
   verdict.candidate = candidate;
   Condition& condition = verdict.condition;
   condition.metric = session.metrics[*metric].name;
-  condition.below = flag_in(there, "below");
+  condition.fails_below_limit = flag_in(there, "below");
   condition.limit_percent = number_in(there, "percent").value_or(0.0);
   condition.limit_value = number_in(there, "bound");
   condition.bound_unit = session.metrics[*metric].unit;
@@ -84,7 +84,7 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
   verdict.expected_rounds = unsigned_in(there, "planned_rounds").value_or(0);
   verdict.p_fail = number_in(there, "p_fail").value_or(1.0);
   verdict.p_pass = number_in(there, "p_pass").value_or(1.0);
-  verdict.level = number_in(there, "level").value_or(0.0);
+  verdict.spendable_error = number_in(there, "level").value_or(0.0);
   verdict.rounds_factor = number_in(there, "times_as_many");
   verdict.layouts_to_decide = unsigned_in(there, "layouts_to_decide");
   verdict.look = unsigned_in(there, "look").value_or(1);
@@ -160,10 +160,10 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["metric"] = results.session.metrics[verdict.metric].name;
   const Condition& condition = verdict.condition;
   gate["condition"] = report::condition_text(condition);
-  gate["below"] = condition.below;
+  gate["below"] = condition.fails_below_limit;
   gate["percent"] = condition.limit_value ? Json(nullptr) : Json(condition.limit_percent);
   gate["bound"] = json_number(condition.limit_value);
-  gate["bound_text"] = json_word(condition.bound_text);
+  gate["bound_text"] = json_text_or_null(condition.bound_text);
   gate["command"] = verdict.candidate;
   gate["name"] = results.session.commands[verdict.candidate].name;
   gate["rounds"] = verdict.rounds;
@@ -174,30 +174,30 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
       Json::array({json_number(verdict.bounds.ranks), json_number(verdict.bounds.mean)});
   gate["p_fail"] = verdict.p_fail;
   gate["p_pass"] = verdict.p_pass;
-  gate["level"] = verdict.level;
-  gate["decided_by"] = json_word(word_in(kDecidedByWords, verdict.decided_by));
+  gate["level"] = verdict.spendable_error;
+  gate["decided_by"] = json_text_or_null(word_in(kDecidedByWords, verdict.decided_by));
   gate["times_as_many"] = json_number(verdict.rounds_factor);
   if (verdict.layouts_to_decide) gate["layouts_to_decide"] = *verdict.layouts_to_decide;
   gate["planned_rounds"] = verdict.expected_rounds;
   gate["too_small"] = or_null(verdict.incomparable_command);
-  gate["obstacle"] = json_word(word_in(kObstacleWords, verdict.obstacle));
+  gate["obstacle"] = json_text_or_null(word_in(kObstacleWords, verdict.obstacle));
   return gate;
 }
 
 Json intervals_json(const Results& results) {
   return list_of(results.findings.intervals, [&](const gate::GatedInterval& interval) -> Json {
     return {{"metric", results.session.metrics[interval.metric].name},
-            {"tail", interval.tails.tail},
-            {"tail_of_mean", interval.tails.of_mean}};
+            {"tail", interval.tails.tail_of_delta},
+            {"tail_of_mean", interval.tails.tail_of_mean_change}};
   });
 }
 
 Json comparisons_json(const Results& results) {
-  return list_of(results.rankings, [&](const Ranking& ranking) -> Json {
+  return list_of(results.rankings, [&](const HeadlineComparison& ranking) -> Json {
     const stats::RelativeSpeed& speed = ranking.speed;
     return {{"command", ranking.command},
             {"metric", results.session.metrics[ranking.metric].name},
-            {"ratio", speed.ratio},
+            {"ratio", speed.speed_factor},
             {"low", speed.bounds ? Json(speed.bounds->low) : Json(nullptr)},
             {"high", speed.bounds ? Json(speed.bounds->high) : Json(nullptr)},
             {"faster", speed.faster},
@@ -210,7 +210,7 @@ Json precision_json(const std::optional<Precision>& precision) {
   Json json = {{"metric", precision->metric},
                {"wanted_percent", percent(precision->wanted_half_width)},
                {"percent", percent(precision->half_width)},
-               {"runs", precision->fewest_values},
+               {"runs", precision->fewest_values_of_command},
                {"end", word_in(kPrecisionEndWords, precision->end)}};
   if (precision->layouts_to_reach) json["layouts_to_reach"] = *precision->layouts_to_reach;
   return json;
@@ -219,7 +219,7 @@ Json precision_json(const std::optional<Precision>& precision) {
 Json warnings_json(const Results& results) {
   return list_of(report::worded_warnings(results), [](const report::WarningText& warning) -> Json {
     return {{"kind", warning.kind},
-            {"command", or_null(warning.command)},
+            {"command", or_null(warning.command_index)},
             {"text", warning.text},
             {"advice", warning.advice}};
   });
@@ -236,7 +236,7 @@ Json vitals_json(const Vitals& vitals) {
   if (vitals.throttles) json["throttles"] = *vitals.throttles;
   if (vitals.celsius) json["celsius"] = *vitals.celsius;
   if (vitals.stolen_ticks) json["stolen_ticks"] = *vitals.stolen_ticks;
-  if (vitals.ticks) json["ticks"] = *vitals.ticks;
+  if (vitals.clock_ticks_in_all) json["ticks"] = *vitals.clock_ticks_in_all;
   return json;
 }
 
@@ -277,9 +277,9 @@ Json json_item(const TunedComparison& comparison) {
 
 Json json_item(const TunedSwitch& tuned) {
   return {{"name", tuned.name},
-          {"before", tuned.before},
-          {"during", tuned.during},
-          {"files", tuned.files}};
+          {"before", tuned.value_before},
+          {"during", tuned.value_while_tuned},
+          {"files", tuned.file_count}};
 }
 
 Json json_item(const UntunedSwitch& untuned) {
@@ -288,11 +288,11 @@ Json json_item(const UntunedSwitch& untuned) {
 
 Json json_item(const Tuning& tuning) {
   const auto of_one = [](const auto& item) { return json_item(item); };
-  Json json = {{"cpus", cpu_list_text(tuning.cpus)},
-               {"switched", list_of(tuning.switched, of_one)},
+  Json json = {{"cpus", cpu_list_text(tuning.tuned_command_cpus)},
+               {"switched", list_of(tuning.changed_switches, of_one)},
                {"not_possible", list_of(tuning.failed_switches, of_one)},
-               {"before", vitals_json(tuning.before)},
-               {"after", vitals_json(tuning.after)}};
+               {"before", vitals_json(tuning.vitals_before)},
+               {"after", vitals_json(tuning.vitals_after)}};
   if (!tuning.compared.empty()) json["compare"] = list_of(tuning.compared, of_one);
   return json;
 }
@@ -300,9 +300,9 @@ Json json_item(const Tuning& tuning) {
 Json origins_json(const Results& results) {
   return list_of(results.session.origins, [](const JoinedSession& origin) -> Json {
     Json json{{"file", origin.file},
-              {"commands", origin.commands},
+              {"commands", origin.command_count},
               {"order", word_in(kOrderWords, origin.order)},
-              {"version", json_word(origin.circumstances.version)},
+              {"version", json_text_or_null(origin.circumstances.version)},
               {"session_id", origin.circumstances.session_id},
               {"start_time", rfc3339(origin.circumstances.began)},
               {"end_time", rfc3339(origin.circumstances.ended)},
@@ -320,9 +320,9 @@ void put_description(JsonWriter& json, const Metric& metric) {
   json.put("unit", unit_symbol(metric.unit));
   json.put("better", word_in(kBetterWords, metric.better));
   json.put("note", metric.metric_suffix);
-  json.put("levels", json_word(word_in(kLevelsWords, metric.levels)));
+  json.put("levels", json_text_or_null(word_in(kLevelsWords, metric.counted_privilege_levels)));
   json.put("region", metric.of_region);
-  json.put("role", json_word(word_in(kRoleWords, metric.role)));
+  json.put("role", json_text_or_null(word_in(kRoleWords, metric.role)));
   json.put("kind", word_in(kKindWords, metric.kind));
   json.put("event", or_null(metric.event));
   json.put("part", metric.is_part);
@@ -347,14 +347,16 @@ void put_baseline(JsonWriter& json, const Results& results) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Command& reference = results.reference_of(c);
     names.push_back(reference.name);
-    executables.push_back(reference.program.executable_hash);
-    calls.push_back(reference.program.call_hash);
+    executables.push_back(reference.fingerprint.executable_hash);
+    calls.push_back(reference.fingerprint.call_hash);
   }
   json.open("baseline", '{');
   json.put("file", baseline.file);
-  json.put("tool", there.by_lauka ? "lauka" : "hyperfine");
-  json.put("version", there.by_lauka ? Json(there.circumstances.version) : Json(nullptr));
-  json.put("machine", there.by_lauka ? to_json(there.circumstances.machine) : Json(nullptr));
+  json.put("tool", there.was_measured_by_lauka ? "lauka" : "hyperfine");
+  json.put("version",
+           there.was_measured_by_lauka ? Json(there.circumstances.version) : Json(nullptr));
+  json.put("machine",
+           there.was_measured_by_lauka ? to_json(there.circumstances.machine) : Json(nullptr));
   json.put("commands", names);
   json.put("executable_sha256", executables);
   json.put("call_sha256", calls);
@@ -379,11 +381,11 @@ void put_baseline(JsonWriter& json, const Results& results) {
     json.close();
   }
   json.close();
-  if (!there.functions.empty()) {
+  if (!there.function_tables.empty()) {
     json.open("functions", '[');
     for (const std::size_t command : baseline.reference_places) {
       json.open('{');
-      put_functions(json, "functions", there.functions[command]);
+      put_functions(json, "functions", there.function_tables[command]);
       json.close();
     }
     json.close();
@@ -464,14 +466,15 @@ TunedComparison read_tuned_comparison(const ParsedJson& there) {
 Tuning read_tuning(const ParsedJson& there) {
   Tuning tuning;
   for (const ParsedJson& item : items_in(there, "switched"))
-    tuning.switched.push_back({text_in(item, "name"), text_in(item, "before"),
-                               text_in(item, "during"),
-                               static_cast<std::size_t>(unsigned_in(item, "files").value_or(0))});
+    tuning.changed_switches.push_back(
+        {text_in(item, "name"), text_in(item, "before"), text_in(item, "during"),
+         static_cast<std::size_t>(unsigned_in(item, "files").value_or(0))});
   for (const ParsedJson& item : items_in(there, "not_possible"))
     tuning.failed_switches.push_back({text_in(item, "name"), text_in(item, "why")});
-  if (auto cpus = parse_cpu_list(text_in(there, "cpus"))) tuning.cpus = *std::move(cpus);
-  tuning.before = read_vitals(there, "before");
-  tuning.after = read_vitals(there, "after");
+  if (auto cpus = parse_cpu_list(text_in(there, "cpus")))
+    tuning.tuned_command_cpus = *std::move(cpus);
+  tuning.vitals_before = read_vitals(there, "before");
+  tuning.vitals_after = read_vitals(there, "after");
   for (const ParsedJson& item : items_in(there, "compare"))
     tuning.compared.push_back(read_tuned_comparison(item));
   return tuning;
@@ -533,11 +536,11 @@ std::vector<JoinedSession> read_origins(const ParsedJson& there, std::size_t com
   for (const ParsedJson& item : items_in(there, "sessions")) {
     JoinedSession origin{
         .file = text_in(item, "file"),
-        .commands = std::min<std::size_t>(unsigned_in(item, "commands").value_or(0), commands),
+        .command_count = std::min<std::size_t>(unsigned_in(item, "commands").value_or(0), commands),
         .order = value_in(kOrderWords, text_in(item, "order"))};
     origin.circumstances = read_circumstances(item);
     origin.circumstances.began = parse_utc_time(text_in(item, "start_time"));
-    total += origin.commands;
+    total += origin.command_count;
     origins.push_back(std::move(origin));
   }
   if (total != commands) origins.clear();
@@ -549,14 +552,14 @@ Setting read_setting(const ParsedJson& there) {
   setting.order = value_in(kOrderWords, text_in(there, "order"));
   setting.order_is_for_hooks = flag_in(there, "order_for_hooks");
   setting.seed = unsigned_in(there, "seed").value_or(0);
-  setting.warmup = unsigned_in(there, "warmup_runs").value_or(0);
-  setting.jobs = static_cast<std::uint32_t>(unsigned_in(there, "jobs").value_or(1));
+  setting.warmup_run_count = unsigned_in(there, "warmup_runs").value_or(0);
+  setting.copies_in_run = static_cast<std::uint32_t>(unsigned_in(there, "jobs").value_or(1));
   setting.layouts = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(unsigned_in(there, "layouts").value_or(1), 1, kMaxLayouts));
   if (std::string until = text_in(there, "until"); !until.empty())
     setting.until_pattern = std::move(until);
   setting.recorded_min_share = number_in(there, "min_share");
-  setting.region = flag_in(there, "region");
+  setting.measures_region = flag_in(there, "region");
   if (const ParsedJson* stop = member(there, "stop")) {
     setting.stop.exact_runs = unsigned_in(*stop, "runs");
     setting.stop.min_runs = unsigned_in(*stop, "min_runs").value_or(setting.stop.min_runs);
@@ -588,7 +591,7 @@ gate::Findings read_findings(const ParsedJson& there, const Recording& session) 
     findings.precision =
         Precision{.wanted_half_width = fraction_in(*precision, "wanted_percent").value_or(0.0),
                   .half_width = fraction_in(*precision, "percent"),
-                  .fewest_values = unsigned_in(*precision, "runs").value_or(0),
+                  .fewest_values_of_command = unsigned_in(*precision, "runs").value_or(0),
                   .end = value_in(kPrecisionEndWords, text_in(*precision, "end"))};
     findings.precision->layouts_to_reach = unsigned_in(*precision, "layouts_to_reach");
     if (const std::string metric = text_in(*precision, "metric"); !metric.empty())
@@ -598,10 +601,10 @@ gate::Findings read_findings(const ParsedJson& there, const Recording& session) 
 }
 
 nlohmann::ordered_json to_json(const Machine& machine) {
-  nlohmann::ordered_json json = {{"name", machine.name},
+  nlohmann::ordered_json json = {{"name", machine.host_name},
                                  {"system", machine.kernel_name},
                                  {"os", machine.os},
-                                 {"kernel", machine.kernel},
+                                 {"kernel", machine.kernel_release},
                                  {"architecture", machine.architecture},
                                  {"cpu_model", machine.cpu_model},
                                  {"cpus", machine.cpu_count},
@@ -660,17 +663,17 @@ void put_lauka_benchmark(JsonWriter& json, const Results& results) {
   json.put("seed", setting.seed);
   json.put("shell", results.session.shell.empty() ? Json(nullptr)
                                                   : Json(shell_quoted(results.session.shell)));
-  json.put("warmup_runs", setting.warmup);
+  json.put("warmup_runs", setting.warmup_run_count);
   if (setting.until_pattern) json.put("until", *setting.until_pattern);
-  if (setting.jobs > 1) json.put("jobs", setting.jobs);
+  if (setting.copies_in_run > 1) json.put("jobs", setting.copies_in_run);
   if (setting.layouts > 1) json.put("layouts", setting.layouts);
-  if (setting.region) json.put("region", true);
+  if (setting.measures_region) json.put("region", true);
   json.put("stop", {{"runs", or_null(setting.stop.exact_runs)},
                     {"min_runs", setting.stop.min_runs},
                     {"max_runs", or_null(setting.stop.max_runs)}});
   json.put("min_share", json_number(setting.recorded_min_share));
   json.put("confidence", results.session.confidence);
-  json.put("paired", results.paired);
+  json.put("paired", results.are_all_deltas_paired);
   json.put("reference", results.session.reference.baseline
                             ? Json(nullptr)
                             : Json(results.session.reference.command));
@@ -686,7 +689,7 @@ void put_lauka_benchmark(JsonWriter& json, const Results& results) {
   json.put("notes",
            list_of(results.session.notes, [](const Note& note) { return Json(note.text); }));
   json.put("note_kinds", list_of(results.session.notes, [](const Note& note) {
-             return json_word(word_in(kNoteWords, note.kind));
+             return json_text_or_null(word_in(kNoteWords, note.kind));
            }));
 }
 

@@ -29,13 +29,13 @@ void CommandRuns::add(std::size_t number, RunRow row, std::string_view why) {
   const std::size_t run = size();
   numbers_.push_back(saturated(number));
   rounds_.push_back(saturated(row.round));
-  orders_.put(run, std::exchange(row.number_in_suite, 0));
+  suite_numbers_.put(run, std::exchange(row.number_in_suite, 0));
   layouts_.put(run, std::exchange(row.layout, 0));
   coverages_.put(run, std::exchange(row.coverage, std::nullopt).value_or(-1.0));
   wall_seconds_.put(run, std::exchange(row.wall_seconds, 0.0));
   row.round = 0;
   row.redo_text = {};
-  shape_of_.put(run, shared_fields_index({std::move(row), std::string(why)}));
+  shared_fields_indices_.put(run, shared_fields_index({std::move(row), std::string(why)}));
 }
 
 /// Returns the index of `shape` in shared_fields_, to which it is added if it is not among the
@@ -62,11 +62,11 @@ void CommandRuns::set_value(std::size_t run, std::size_t metric, double value) {
 }
 
 RunRow CommandRuns::row(std::size_t run) const {
-  const SharedFields& shape = shared_fields_[shape_of_.at(run)];
+  const SharedFields& shape = shared_fields_[shared_fields_indices_.at(run)];
   RunRow row = shape.row;
   row.redo_text = shape.why;
   row.round = rounds_[run];
-  row.number_in_suite = orders_.at(run);
+  row.number_in_suite = suite_numbers_.at(run);
   row.layout = layouts_.at(run);
   if (const double coverage = coverages_.at(run); coverage >= 0.0) row.coverage = coverage;
   row.wall_seconds = wall_seconds_.at(run);
@@ -87,12 +87,12 @@ StoredRuns::StoredRuns(std::vector<CommandRuns> runs, const std::vector<Metric>&
     : runs_(std::move(runs)), bounds_of_unknown_(std::move(at_most)) {
   std::size_t total = 0;
   for (const CommandRuns& of_command : runs_) ends_.push_back(total += of_command.size());
-  by_command_.resize(total);
-  std::iota(by_command_.begin(), by_command_.end(), 0U);
+  runs_by_command_.resize(total);
+  std::iota(runs_by_command_.begin(), runs_by_command_.end(), 0U);
   if (!is_in_order()) sort_runs();
   for (std::size_t m = 0; m < metrics.size(); ++m) {
     kinds_.push_back(metrics[m].kind);
-    source_metrics_.push_back(find_metric(metrics, metrics[m].source_metric()).value_or(m));
+    value_metrics_.push_back(find_metric(metrics, metrics[m].source_metric()).value_or(m));
   }
 }
 
@@ -100,21 +100,24 @@ bool StoredRuns::is_in_order() const {
   std::uint32_t latest = 0;
   for (const CommandRuns& of_command : runs_)
     for (std::size_t run = 0; run < of_command.size(); ++run)
-      if (of_command.number(run) < std::exchange(latest, of_command.number(run))) return false;
+      if (of_command.session_position(run) <
+          std::exchange(latest, of_command.session_position(run)))
+        return false;
   return true;
 }
 
 void StoredRuns::sort_runs() {
-  std::vector<Place> places(by_command_.size());
+  std::vector<Place> places(runs_by_command_.size());
   for (std::size_t run = 0; run < places.size(); ++run) places[run] = place_of(run);
-  std::ranges::stable_sort(
-      places, {}, [&](const Place& place) { return runs_[place.command].number(place.index); });
+  std::ranges::stable_sort(places, {}, [&](const Place& place) {
+    return runs_[place.command].session_position(place.index);
+  });
   for (std::size_t run = 0; run < places.size(); ++run)
-    by_command_[begin_of(places[run].command) + places[run].index] =
+    runs_by_command_[begin_of(places[run].command) + places[run].index] =
         static_cast<std::uint32_t>(run);
   for (std::size_t c = 0; c < runs_.size(); ++c)
-    std::sort(by_command_.begin() + static_cast<std::ptrdiff_t>(begin_of(c)),
-              by_command_.begin() + static_cast<std::ptrdiff_t>(ends_[c]));
+    std::sort(runs_by_command_.begin() + static_cast<std::ptrdiff_t>(begin_of(c)),
+              runs_by_command_.begin() + static_cast<std::ptrdiff_t>(ends_[c]));
   places_ = std::move(places);
 }
 
@@ -140,9 +143,9 @@ std::size_t StoredRuns::round(std::size_t run) const {
 }
 
 std::optional<double> StoredRuns::value(std::size_t run, std::size_t metric) const {
-  if (metric >= source_metrics_.size()) return std::nullopt;
+  if (metric >= value_metrics_.size()) return std::nullopt;
   const Place place = place_of(run);
-  return runs_[place.command].value(place.index, source_metrics_[metric]);
+  return runs_[place.command].value(place.index, value_metrics_[metric]);
 }
 
 std::optional<double> StoredRuns::bound(std::size_t run, std::size_t metric) const {
@@ -155,7 +158,7 @@ std::optional<double> StoredRuns::bound(std::size_t run, std::size_t metric) con
 
 std::span<const std::uint32_t> StoredRuns::of_command(std::size_t command) const {
   const std::size_t begin = begin_of(command);
-  return std::span(by_command_).subspan(begin, ends_[command] - begin);
+  return std::span(runs_by_command_).subspan(begin, ends_[command] - begin);
 }
 
 }  // namespace lauka

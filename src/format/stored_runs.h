@@ -17,9 +17,9 @@ namespace lauka {
 
 /// A value for each run. `otherwise`: value of the runs without a stored value.
 template <typename Value>
-class Column {
+class RunColumn {
  public:
-  explicit Column(Value otherwise) : otherwise_(otherwise) {}
+  explicit RunColumn(Value otherwise) : otherwise_(otherwise) {}
 
   Value at(std::size_t run) const { return run < values_.size() ? values_[run] : otherwise_; }
   void put(std::size_t run, Value value) {
@@ -49,7 +49,7 @@ class CommandRuns {
 
   void set_value(std::size_t run, std::size_t metric, double value);
 
-  std::uint32_t number(std::size_t run) const { return numbers_[run]; }
+  std::uint32_t session_position(std::size_t run) const { return numbers_[run]; }
   std::uint32_t round(std::size_t run) const { return rounds_[run]; }
 
   /// Returns a run's row. RunRow::redo_text points into this object.
@@ -70,11 +70,11 @@ class CommandRuns {
   std::vector<SharedFields> shared_fields_{};
   std::vector<std::uint32_t> numbers_{};
   std::vector<std::uint32_t> rounds_{};
-  Column<std::uint32_t> shape_of_{0};
-  Column<std::uint32_t> orders_{0};
-  Column<std::uint32_t> layouts_{0};
-  Column<double> coverages_{-1.0};  // negative: unknown
-  Column<double> wall_seconds_{0.0};
+  RunColumn<std::uint32_t> shared_fields_indices_{0};
+  RunColumn<std::uint32_t> suite_numbers_{0};
+  RunColumn<std::uint32_t> layouts_{0};
+  RunColumn<double> coverages_{-1.0};  // negative: unknown
+  RunColumn<double> wall_seconds_{0.0};
   std::optional<std::size_t> wall_time_metric_{};
   std::map<std::size_t, std::vector<double>> values_{};
 };
@@ -107,12 +107,12 @@ class StoredRuns : public RunTable {
 
   std::vector<CommandRuns> runs_;
   std::vector<std::size_t> ends_{};
-  std::vector<std::uint32_t> by_command_{};
+  std::vector<std::uint32_t> runs_by_command_{};
   std::vector<Place>
       places_{};  // place of each run in runs_; empty if runs_ is in the session's order
   Bounds bounds_of_unknown_;
   std::vector<RoundKind> kinds_{};
-  std::vector<std::size_t> source_metrics_{};
+  std::vector<std::size_t> value_metrics_{};
 };
 
 }  // namespace lauka

@@ -427,7 +427,7 @@ Json json_number(std::optional<double> value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
-Json json_word(std::string_view word) {
+Json json_text_or_null(std::string_view word) {
   return word.empty() ? Json(nullptr) : Json(word);
 }
 

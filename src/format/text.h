@@ -71,7 +71,7 @@ void add_sample(std::optional<double> value, Unit unit, std::string& to);
 /// Returns a JSON number; null if `value` is missing or not finite.
 Json json_number(std::optional<double> value);
 
-Json json_word(std::string_view word);
+Json json_text_or_null(std::string_view word);
 
 /// Writes a JSON document piece by piece, so that the whole document is never in memory.
 class JsonWriter {

@@ -29,16 +29,16 @@ std::array<std::size_t, kMaxPlannedLooks> look_rounds(std::size_t first) {
   return rounds;
 }
 
-double z_look(double error) {
+double pocock_boundary(double error) {
   const double z = stats::normal_quantile_above(error);
   return z + 0.59297 - 0.085173 * z + 0.004706 * z * z;
 }
 
-double p_look(double error) {
-  return stats::normal_above(z_look(error));
+double level_of_pocock_look(double error) {
+  return stats::normal_above(pocock_boundary(error));
 }
 
-double p_early(double error) {
+double level_of_early_look(double error) {
   return kShareOfEarly * error;
 }
 
@@ -46,12 +46,13 @@ double level_of_planned_look(double error, std::size_t early_looks) {
   const double z = stats::normal_quantile_above(error);
   const double bend = 8.634 * std::exp(-1.172 * z + 0.0873 * z * z);
   const auto looks = static_cast<double>(early_looks);
-  return p_look(error) - 0.00816 * error * (looks - bend * (1.0 - std::exp(-looks / bend)));
+  return level_of_pocock_look(error) -
+         0.00816 * error * (looks - bend * (1.0 - std::exp(-looks / bend)));
 }
 
 bool rank_test_can_decide(std::size_t rounds, double level) {
   return std::ldexp(1.0, -static_cast<int>(std::min(rounds, kMaxHalvings))) <=
-         kShareOfRanks * level;
+         kErrorShareOfRankTest * level;
 }
 
 std::size_t fewest_rounds_of_early_pass(double confidence) {
@@ -60,27 +61,28 @@ std::size_t fewest_rounds_of_early_pass(double confidence) {
   return static_cast<std::size_t>(std::ceil(rounds - 1e-9));
 }
 
-double visible_share(std::size_t rounds, double confidence) {
+double detectable_slow_share(std::size_t rounds, double confidence) {
   return 1.0 - std::pow(1.0 - confidence, 1.0 / static_cast<double>(rounds));
 }
 
 LookErrors levels_of_one_look(double confidence, std::size_t gates) {
   const double error = 1.0 - confidence;
-  return {.fail = error / static_cast<double>(gates),
-          .pass = error,
+  return {.error_of_false_fail = error / static_cast<double>(gates),
+          .error_of_false_pass = error,
           .tails = stats::tails_of(confidence)};
 }
 
 Schedule::Schedule(double confidence, std::size_t gates, std::size_t min_rounds, LookTiming looks)
     : error_(1.0 - confidence),
       error_of_fail_(error_ / static_cast<double>(gates)),
-      first_early_(std::max(kFirstEarly, min_rounds)),
+      rounds_at_first_early_look_(std::max(kFirstEarly, min_rounds)),
       looks_early_(looks == LookTiming::Early),
       is_only_look_(looks == LookTiming::Once) {}
 
 std::optional<std::size_t> Schedule::next_early() const {
-  if (!looks_early_ || planned_ > 0 || early_ == kMaxEarlyLooks) return std::nullopt;
-  return grown(first_early_, early_);
+  if (!looks_early_ || planned_looks_taken_ > 0 || early_looks_due_ == kMaxEarlyLooks)
+    return std::nullopt;
+  return grown(rounds_at_first_early_look_, early_looks_due_);
 }
 
 bool Schedule::is_early_look(std::size_t rounds) const {
@@ -90,63 +92,65 @@ bool Schedule::is_early_look(std::size_t rounds) const {
 
 std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   if (!is_early_look(rounds)) return std::nullopt;
-  while (is_early_look(rounds)) ++early_;
+  while (is_early_look(rounds)) ++early_looks_due_;
   const auto level_of = [rounds](double error) -> std::optional<double> {
-    if (!rank_test_can_decide(rounds, p_early(error))) return std::nullopt;
-    return p_early(error);
+    if (!rank_test_can_decide(rounds, level_of_early_look(error))) return std::nullopt;
+    return level_of_early_look(error);
   };
-  LookErrors levels{.fail = level_of(error_of_fail_), .max_mean_p_of_pass = error_};
-  if (rounds >= fewest_rounds_of_early_pass(1.0 - error_)) levels.pass = level_of(error_);
-  for_fail_ += levels.fail ? 1U : 0U;
-  for_pass_ += levels.pass ? 1U : 0U;
-  for_interval_ += level_of(error_ / 2.0) ? 1U : 0U;
-  if (!levels.fail && !levels.pass) return std::nullopt;
+  LookErrors levels{.error_of_false_fail = level_of(error_of_fail_), .max_mean_p_of_pass = error_};
+  if (rounds >= fewest_rounds_of_early_pass(1.0 - error_))
+    levels.error_of_false_pass = level_of(error_);
+  early_looks_that_may_fail_ += levels.error_of_false_fail ? 1U : 0U;
+  early_looks_that_may_pass_ += levels.error_of_false_pass ? 1U : 0U;
+  early_looks_of_interval_ += level_of(error_ / 2.0) ? 1U : 0U;
+  if (!levels.error_of_false_fail && !levels.error_of_false_pass) return std::nullopt;
   ++early_looks_;
   levels.tails = tails();
   return levels;
 }
 
 LookErrors Schedule::look_as_planned(std::size_t rounds, bool last) {
-  if (planned_++ == 0) {
-    first_planned_ = std::max<std::size_t>(rounds, 1);
+  if (planned_looks_taken_++ == 0) {
+    rounds_at_first_planned_look_ = std::max<std::size_t>(rounds, 1);
     is_only_look_ = is_only_look_ || (last && early_looks_ == 0);
   }
   return planned_levels();
 }
 
 LookErrors Schedule::planned_levels() const {
-  if (is_only_look_) return {.fail = error_of_fail_, .pass = error_, .tails = tails()};
-  return {.fail = level_of_planned_look(error_of_fail_, for_fail_),
-          .pass = level_of_planned_look(error_, for_pass_),
+  if (is_only_look_)
+    return {.error_of_false_fail = error_of_fail_, .error_of_false_pass = error_, .tails = tails()};
+  return {.error_of_false_fail = level_of_planned_look(error_of_fail_, early_looks_that_may_fail_),
+          .error_of_false_pass = level_of_planned_look(error_, early_looks_that_may_pass_),
           .tails = tails()};
 }
 
-double Schedule::total_error_of(double p, bool early) const {
+double Schedule::p_over_looks_of(double p, bool early) const {
   if (early) return std::min(1.0, p / kShareOfEarly);
   if (is_only_look_) return p;
   // Finds the error with which level_of_planned_look equals `p`.
   constexpr double most = 0.5;
   double low = 1e-12;
   double high = most;
-  if (p >= level_of_planned_look(high, early_)) return 1.0;
+  if (p >= level_of_planned_look(high, early_looks_due_)) return 1.0;
   constexpr int halvings = 60;
   for (int i = 0; i < halvings; ++i) {
     const double middle = std::sqrt(low * high);
-    (level_of_planned_look(middle, early_) < p ? low : high) = middle;
+    (level_of_planned_look(middle, early_looks_due_) < p ? low : high) = middle;
   }
   return high;
 }
 
 std::size_t Schedule::next_planned() const {
-  return grown(first_planned_, planned_);
+  return grown(rounds_at_first_planned_look_, planned_looks_taken_);
 }
 
 stats::IntervalTails Schedule::tails() const {
   const double plain = error_ / 2.0;
-  return {is_only_look_ ? plain : level_of_planned_look(plain, for_interval_), plain};
+  return {is_only_look_ ? plain : level_of_planned_look(plain, early_looks_of_interval_), plain};
 }
 
-std::size_t Schedule::rounds_of_constants() const {
+std::size_t Schedule::rounds_to_decide_constants() const {
   const double level =
       std::min(level_of_planned_look(error_of_fail_, 0), level_of_planned_look(error_, 0));
   std::size_t rounds = 1;

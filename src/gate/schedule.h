@@ -12,9 +12,9 @@ namespace lauka::gate {
 inline constexpr std::size_t kMaxPlannedLooks = 5;
 
 /// Share of a look's error that the rank test may spend, if both tests are used.
-inline constexpr double kShareOfRanks = 0.8;
+inline constexpr double kErrorShareOfRankTest = 0.8;
 /// Share of a look's error that the test of the mean may spend, if both tests are used.
-inline constexpr double kShareOfMean = 0.2;
+inline constexpr double kErrorShareOfMeanTest = 0.2;
 
 /// Returns numbers of rounds for planned looks: `first` (at least 1) times 1, sqrt 2, 2, 2 sqrt 2
 /// and 4, each rounded up.
@@ -23,21 +23,21 @@ std::array<std::size_t, kMaxPlannedLooks> look_rounds(std::size_t first);
 /// Returns Pocock's boundary: the normal deviate that gives a total error of about `error` if it is
 /// used at each of kMaxPlannedLooks looks. Fitted for 1e-6..0.5 to the recursion of Armitage,
 /// McPherson and Rowe 1969.
-double z_look(double error);
+double pocock_boundary(double error);
 
 /// Returns the error allowed at each of kMaxPlannedLooks looks, so that the total error is about
 /// `error`.
-double p_look(double error);
+double level_of_pocock_look(double error);
 
 /// Returns the error that each early look may spend, if the total error is `error`.
-double p_early(double error);
+double level_of_early_look(double error);
 
 /// Returns the error allowed at each planned look after `early_looks` (0..20) early looks, so that
-/// the total error is about `error`. Fitted for 1e-5..0.5 to the same recursion as z_look.
+/// the total error is about `error`. Fitted for 1e-5..0.5 to the same recursion as pocock_boundary.
 double level_of_planned_look(double error, std::size_t early_looks);
 
-/// True if the p value of the signed-rank test can be as small as kShareOfRanks times `level` with
-/// `rounds` paired rounds.
+/// True if the p value of the signed-rank test can be as small as kErrorShareOfRankTest times
+/// `level` with `rounds` paired rounds.
 bool rank_test_can_decide(std::size_t rounds, double level);
 
 /// Returns the fewest rounds with which an early look can pass. With one slow run in 20, these
@@ -46,12 +46,14 @@ std::size_t fewest_rounds_of_early_pass(double confidence);
 
 /// Returns the share of slow runs with which `rounds` rounds (at least 1) include a slow run with
 /// probability `confidence`.
-double visible_share(std::size_t rounds, double confidence);
+double detectable_slow_share(std::size_t rounds, double confidence);
 
 /// The errors that one look may spend.
 struct LookErrors {
-  std::optional<double> fail{};  ///< error of the answer Fail; nullopt: the look cannot fail
-  std::optional<double> pass{};  ///< error of the answer Pass; nullopt: the look cannot pass
+  std::optional<double>
+      error_of_false_fail{};  ///< error of the answer Fail; nullopt: the look cannot fail
+  std::optional<double>
+      error_of_false_pass{};  ///< error of the answer Pass; nullopt: the look cannot pass
   stats::IntervalTails tails{};
   /// Largest p value of the mean's test with which the look may pass; nullopt: no limit.
   std::optional<double> max_mean_p_of_pass{};
@@ -88,40 +90,40 @@ class Schedule {
 
   /// Converts the p value of one look into a p value over all looks. `early`: true for an early
   /// look.
-  double total_error_of(double p, bool early) const;
+  double p_over_looks_of(double p, bool early) const;
 
-  std::size_t planned_looks() const { return planned_; }
+  std::size_t count_planned_looks_taken() const { return planned_looks_taken_; }
 
   /// Returns the number of rounds at the next planned look; the first planned look must have been
   /// taken.
   std::size_t next_planned() const;
 
   /// Returns the number of looks taken so far, without early looks that could give no answer.
-  std::size_t looks_taken() const { return early_looks_ + planned_; }
+  std::size_t looks_taken() const { return early_looks_ + planned_looks_taken_; }
 
-  /// Returns the tails of a gated metric's intervals. IntervalTails::tail allows for the
+  /// Returns the tails of a gated metric's intervals. IntervalTails::tail_of_delta allows for the
   /// looks.
   stats::IntervalTails tails() const;
 
   /// Returns the number of rounds with which planned looks can decide about a constant metric: n
   /// equal differences have the p value 4^-n (stats::tails_without_noise).
-  std::size_t rounds_of_constants() const;
+  std::size_t rounds_to_decide_constants() const;
 
  private:
   bool is_early_look(std::size_t rounds) const;
 
   double error_;
   double error_of_fail_;
-  std::size_t first_early_;
+  std::size_t rounds_at_first_early_look_;
   bool looks_early_;
   bool is_only_look_;
-  std::size_t early_ = 0;
+  std::size_t early_looks_due_ = 0;
   std::size_t early_looks_ = 0;
-  std::size_t for_fail_ = 0;
-  std::size_t for_pass_ = 0;
-  std::size_t for_interval_ = 0;
-  std::size_t planned_ = 0;
-  std::size_t first_planned_ = 1;
+  std::size_t early_looks_that_may_fail_ = 0;
+  std::size_t early_looks_that_may_pass_ = 0;
+  std::size_t early_looks_of_interval_ = 0;
+  std::size_t planned_looks_taken_ = 0;
+  std::size_t rounds_at_first_planned_look_ = 1;
 };
 
 }  // namespace lauka::gate

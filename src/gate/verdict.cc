@@ -34,7 +34,7 @@ Tests look_at(const Evidence& evidence, double ratio) {
   const auto widening = stats::widening_of(evidence.reference, evidence.candidate, evidence.paired);
   const auto widened = [&](const stats::TailProbabilities& ranks) {
     return stats::widen_tails(
-        ranks, widening.of_ranks(evidence.reference.size(), evidence.candidate.size()));
+        ranks, widening.rank_test_factor(evidence.reference.size(), evidence.candidate.size()));
   };
   if (!evidence.paired) {
     const auto ranks = stats::mann_whitney(evidence.reference, evidence.candidate, ratio);
@@ -70,7 +70,8 @@ bool ranks_speak(const Evidence& evidence, double level) {
 }
 
 double combined(double ranks, double mean, bool ranks_speak) {
-  return ranks_speak ? std::min({1.0, ranks / kShareOfRanks, mean / kShareOfMean}) : mean;
+  return ranks_speak ? std::min({1.0, ranks / kErrorShareOfRankTest, mean / kErrorShareOfMeanTest})
+                     : mean;
 }
 
 DecidedBy decided_by(bool by_ranks, bool by_mean) {
@@ -79,17 +80,19 @@ DecidedBy decided_by(bool by_ranks, bool by_mean) {
 }
 
 DecidedBy fails(const Tests& tests, double level, bool ranks_speak) {
-  const bool by_mean = tests.mean.tails.above <= (ranks_speak ? kShareOfMean * level : level) &&
-                       tests.mean.difference > 0;
-  return decided_by(ranks_speak && tests.ranks.above <= kShareOfRanks * level, by_mean);
+  const bool by_mean =
+      tests.mean.tails.above <= (ranks_speak ? kErrorShareOfMeanTest * level : level) &&
+      tests.mean.difference > 0;
+  return decided_by(ranks_speak && tests.ranks.above <= kErrorShareOfRankTest * level, by_mean);
 }
 
 DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
                  std::optional<double> least_mean) {
   if (tests.mean.difference > 0 || tests.ranks_above > 0) return DecidedBy::Nothing;
   if (least_mean && tests.mean.tails.below > *least_mean) return DecidedBy::Nothing;
-  return decided_by(ranks_speak && tests.ranks.below <= kShareOfRanks * level,
-                    tests.mean.tails.below <= (ranks_speak ? kShareOfMean * level : level));
+  return decided_by(
+      ranks_speak && tests.ranks.below <= kErrorShareOfRankTest * level,
+      tests.mean.tails.below <= (ranks_speak ? kErrorShareOfMeanTest * level : level));
 }
 
 void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when,
@@ -98,16 +101,18 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
   const stats::TailProbabilities tails =
       stats::quantile_tails(evidence.reference, evidence.candidate, evidence.paired,
                             *evidence.gated_quantile, ratio, above);
-  result.rank_part = tails;
+  result.rank_test_tails = tails;
   result.p_fail = above ? tails.above : tails.below;
   result.p_pass = above ? tails.below : tails.above;
-  const bool is_fail = levels.fail && result.p_fail <= *levels.fail;
-  const bool is_pass = !is_fail && levels.pass && result.p_pass <= *levels.pass;
+  const bool is_fail = levels.error_of_false_fail && result.p_fail <= *levels.error_of_false_fail;
+  const bool is_pass =
+      !is_fail && levels.error_of_false_pass && result.p_pass <= *levels.error_of_false_pass;
   if (is_fail || is_pass) {
     result.answer = is_fail ? Answer::Fail : Answer::Pass;
     result.decided_by = DecidedBy::Ranks;
   }
-  if (result.p_fail < result.p_pass) result.allowed_error = levels.fail.value_or(0.0);
+  if (result.p_fail < result.p_pass)
+    result.allowed_error = levels.error_of_false_fail.value_or(0.0);
 }
 
 /// Finds the value nearest to `estimate` for which `holds` is true, to a millionth of the distance
@@ -129,13 +134,14 @@ std::optional<double> farthest(double limit, std::optional<double> estimate, Hol
 constexpr double kMaxTimesWorthTelling = 50.0;
 
 FailsWhen fails_when(const Condition& condition) {
-  return condition.below ? FailsWhen::Below : FailsWhen::Above;
+  return condition.fails_below_limit ? FailsWhen::Below : FailsWhen::Above;
 }
 
 std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const Evidence& evidence,
                                              double limit, const LookErrors& levels) {
   const bool towards_fail = judgement.p_fail < judgement.p_pass;
-  const std::optional<double> level = towards_fail ? levels.fail : levels.pass;
+  const std::optional<double> level =
+      towards_fail ? levels.error_of_false_fail : levels.error_of_false_pass;
   const auto estimate = stats::log_ratio_over_layouts(
       evidence.of_reference(), evidence.of_candidate(), evidence.paired, evidence.gated_quantile);
   if (!level || !estimate) return std::nullopt;
@@ -146,7 +152,8 @@ std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const E
 std::optional<double> times_to_decide(const Judgement& judgement, const LookErrors& levels) {
   const bool towards_fail = judgement.p_fail < judgement.p_pass;
   const double probability = std::min(judgement.p_fail, judgement.p_pass);
-  const std::optional<double> level = towards_fail ? levels.fail : levels.pass;
+  const std::optional<double> level =
+      towards_fail ? levels.error_of_false_fail : levels.error_of_false_pass;
   if (!level || probability <= 0.0 || probability >= 0.5) return std::nullopt;
   const double ratio =
       stats::normal_quantile_above(*level) / stats::normal_quantile_above(probability);
@@ -166,10 +173,10 @@ Verdict make_verdict(const Judgement& judgement, const Question& question, const
                   .metric = question.metric,
                   .answer = judgement.answer.value_or(Answer::Inconclusive),
                   .rounds = evidence.rounds(),
-                  .expected_rounds = look.planned_rounds,
+                  .expected_rounds = look.estimated_rounds_without_gates,
                   .p_fail = judgement.p_fail,
                   .p_pass = judgement.p_pass,
-                  .level = judgement.allowed_error,
+                  .spendable_error = judgement.allowed_error,
                   .look = look.number,
                   .decided_by = judgement.decided_by};
   verdict.delta =
@@ -218,7 +225,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
                 const LookErrors& levels, bool last) {
   Judgement result;
   if (last) result.answer = Answer::Inconclusive;
-  result.allowed_error = levels.pass.value_or(0.0);
+  result.allowed_error = levels.error_of_false_pass.value_or(0.0);
   if (evidence.reference.empty() || evidence.candidate.empty()) return result;
 
   if (evidence.gated_quantile && !evidence.has_layouts()) {
@@ -228,23 +235,24 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
   const Tests looked = look_at(evidence, 1.0 + limit);
   const Tests tests = towards_fail(looked, fails_when);
   result.mean_difference = looked.mean.difference;
-  result.mean_part = looked.mean.tails;
-  result.rank_part = looked.ranks;
-  if (tests.mean.difference > 0) result.allowed_error = levels.fail.value_or(0.0);
-  if (levels.fail) {
-    const bool speak = ranks_speak(evidence, *levels.fail);
+  result.mean_test_tails = looked.mean.tails;
+  result.rank_test_tails = looked.ranks;
+  if (tests.mean.difference > 0) result.allowed_error = levels.error_of_false_fail.value_or(0.0);
+  if (levels.error_of_false_fail) {
+    const bool speak = ranks_speak(evidence, *levels.error_of_false_fail);
     result.p_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
-    result.decided_by = fails(tests, *levels.fail, speak);
+    result.decided_by = fails(tests, *levels.error_of_false_fail, speak);
     if (result.decided_by != DecidedBy::Nothing) {
       result.answer = Answer::Fail;
-      result.allowed_error = *levels.fail;
+      result.allowed_error = *levels.error_of_false_fail;
     }
   }
-  if (levels.pass) {
-    const bool speak = ranks_speak(evidence, *levels.pass);
+  if (levels.error_of_false_pass) {
+    const bool speak = ranks_speak(evidence, *levels.error_of_false_pass);
     result.p_pass = combined(tests.ranks.below, tests.mean.tails.below, speak);
     if (result.answer == Answer::Fail) return result;
-    result.decided_by = passes(tests, *levels.pass, speak, levels.max_mean_p_of_pass);
+    result.decided_by =
+        passes(tests, *levels.error_of_false_pass, speak, levels.max_mean_p_of_pass);
     if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
   }
   return result;
@@ -282,19 +290,23 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
     Verdict nothing{
         .condition = condition, .candidate = question.candidate, .metric = question.metric};
     nothing.incomparable_command = too_small;
-    nothing.level = levels.pass.value_or(0.0);
+    nothing.spendable_error = levels.error_of_false_pass.value_or(0.0);
     nothing.look = look.number;
     return nothing;
   }
-  const Evidence evidence{samples.reference, samples.candidate,         samples.paired,
-                          question.share,    samples.reference_layouts, samples.candidate_layouts};
+  const Evidence evidence{samples.reference,
+                          samples.candidate,
+                          samples.paired,
+                          question.gated_quantile_fraction,
+                          samples.reference_layouts,
+                          samples.candidate_layouts};
   if (!condition.limit_value && !stats::has_percentages(samples.reference, samples.candidate)) {
     if (!look.last) return std::nullopt;
     return Verdict{.condition = condition,
                    .candidate = question.candidate,
                    .metric = question.metric,
                    .rounds = evidence.rounds(),
-                   .level = levels.pass.value_or(0.0),
+                   .spendable_error = levels.error_of_false_pass.value_or(0.0),
                    .look = look.number};
   }
   const Judgement judgement =
@@ -303,10 +315,11 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
   return make_verdict(judgement, question, evidence, levels, look);
 }
 
-Comparison against_bound(const Condition& condition, const Series& series) {
+Comparison samples_against_limit(const Condition& condition, const Series& series) {
   Series known = series;
   if (known.largest_bound) {
-    const bool is_within = !condition.below && *known.largest_bound <= *condition.limit_value;
+    const bool is_within =
+        !condition.fails_below_limit && *known.largest_bound <= *condition.limit_value;
     if (!is_within) return {};
     known.values.insert(known.values.end(), known.runs_with_bound, *known.largest_bound);
     known.layouts.insert(known.layouts.end(), known.layouts_with_bound.begin(),
@@ -355,7 +368,7 @@ std::vector<bool> benjamini_hochberg(std::span<const double> p, double error) {
   return first_places(places, count);
 }
 
-void settle_job(std::span<Findings* const> findings, double error, ErrorRate risk) {
+void fail_gates_by_error_rate(std::span<Findings* const> findings, double error, ErrorRate risk) {
   std::vector<Verdict*> verdicts;
   for (Findings* benchmark : findings)
     for (Verdict& verdict : benchmark->verdicts) verdicts.push_back(&verdict);
@@ -365,7 +378,8 @@ void settle_job(std::span<Findings* const> findings, double error, ErrorRate ris
   for (const Verdict* verdict : verdicts)
     p.push_back(verdict->answer == Answer::Fail ? std::min(verdict->p_over_all_looks, alone)
                                                 : verdict->p_over_all_looks);
-  const auto rejected = risk == ErrorRate::Any ? holm(p, error) : benjamini_hochberg(p, error);
+  const auto rejected =
+      risk == ErrorRate::AnyFalseFail ? holm(p, error) : benjamini_hochberg(p, error);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     Verdict& verdict = *verdicts[i];
     if (!rejected[i] || verdict.answer != Answer::Inconclusive) continue;

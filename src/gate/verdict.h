@@ -45,7 +45,7 @@ enum class Obstacle : unsigned char {
 };
 
 /// The test that decided. Ranks: the rank test, or the interval of a quantile. Mean: the test of
-/// the mean, or the test over layouts. Both: both tests, or settle_job().
+/// the mean, or the test over layouts. Both: both tests, or fail_gates_by_error_rate().
 enum class DecidedBy : unsigned char { Nothing, Ranks, Mean, Both };
 
 enum class FailsWhen : unsigned char { Above, Below };
@@ -60,8 +60,8 @@ struct Judgement {
   /// look cannot give that answer.
   double allowed_error = 0.0;
   double mean_difference = 0.0;
-  stats::TailProbabilities rank_part{};
-  stats::TailProbabilities mean_part{};
+  stats::TailProbabilities rank_test_tails{};
+  stats::TailProbabilities mean_test_tails{};
 };
 
 /// Decides, at one look, if the candidate's change is beyond `limit` (a fraction of the reference).
@@ -95,8 +95,8 @@ struct Verdict {
   std::size_t expected_rounds = 0;
   double p_fail = 1.0;  ///< p value of the answer Fail
   double p_pass = 1.0;  ///< p value of the answer Pass
-  double level = 0.0;
-  /// P value of the answer Fail over all looks, for settle_job().
+  double spendable_error = 0.0;
+  /// P value of the answer Fail over all looks, for fail_gates_by_error_rate().
   double p_over_all_looks = 1.0;
   /// Factor (1..50) by which the number of rounds must probably grow to decide; nullopt if not
   /// estimated.
@@ -118,7 +118,7 @@ struct Verdict {
 struct Look {
   std::size_t number = 1;
   bool last = true;
-  std::size_t planned_rounds = 0;
+  std::size_t estimated_rounds_without_gates = 0;
 };
 
 /// A gate applied to one candidate.
@@ -127,7 +127,7 @@ struct Question {
   std::size_t candidate = 0;
   std::size_t metric = 0;  ///< index into Recording::metrics
   /// Quantile of a metric that is a percentile, as a fraction; nullopt for other metrics.
-  std::optional<double> share{};
+  std::optional<double> gated_quantile_fraction{};
 };
 
 /// Returns the verdict of a look at the samples; nullopt if the rounds must go on, which never
@@ -139,7 +139,7 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
 /// Returns the values of `series` as the candidate's samples, and Condition::limit_value as each
 /// sample of the reference. Values with only an upper bound count as the largest of these bounds;
 /// the result is empty if this could give a wrong answer.
-Comparison against_bound(const Condition& condition, const Series& series);
+Comparison samples_against_limit(const Condition& condition, const Series& series);
 
 struct FailureCount {
   std::size_t failed = 0;
@@ -173,7 +173,7 @@ struct Findings {
 
 /// The error rate that all gates of a job control together. Any: probability of at least one false
 /// fail. Share: expected share of false fails among all fails.
-enum class ErrorRate : unsigned char { Any, Share };
+enum class ErrorRate : unsigned char { AnyFalseFail, ShareOfFalseFails };
 
 /// Returns for each p value if Holm's step-down procedure rejects its hypothesis (Scandinavian
 /// Journal of Statistics 6, 1979). The probability of any false rejection is at most `error`,
@@ -185,8 +185,8 @@ std::vector<bool> holm(std::span<const double> p, double error);
 /// expected share of false rejections is at most `error`.
 std::vector<bool> benjamini_hochberg(std::span<const double> p, double error);
 
-/// Applies holm() or, for ErrorRate::Share, benjamini_hochberg() to the gates of all benchmarks.
-/// Fails each inconclusive gate whose hypothesis is rejected; passes and fails stay.
-void settle_job(std::span<Findings* const> findings, double error, ErrorRate risk);
+/// Applies holm() or, for ErrorRate::ShareOfFalseFails, benjamini_hochberg() to the gates of all
+/// benchmarks. Fails each inconclusive gate whose hypothesis is rejected; passes and fails stay.
+void fail_gates_by_error_rate(std::span<Findings* const> findings, double error, ErrorRate risk);
 
 }  // namespace lauka::gate

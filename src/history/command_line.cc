@@ -120,24 +120,26 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
       "SQLite's file (default: lauka-history.db), or postgresql://user@host/database");
   if ((command.groups & kGroupSeries) != 0) {
     if (command.action == Action::Page || command.action == Action::Export)
-      add("benchmark", kept_in(request.wanted.benchmark, "NAME"), "this one only");
-    add("metric", po::value<std::vector<std::string>>(&request.wanted.metrics)->value_name("NAME"),
+      add("benchmark", kept_in(request.series_selection.benchmark, "NAME"), "this one only");
+    add("metric",
+        po::value<std::vector<std::string>>(&request.series_selection.metrics)->value_name("NAME"),
         "this metric; may be repeated; 'all' (default: wall_time)");
-    add("role", kept_in(request.wanted.role, "ROLE"),
+    add("role", kept_in(request.series_selection.role, "ROLE"),
         "reference, candidate, anchor or all (default: candidate if there is one)");
-    add("machine", kept_in(request.wanted.machine, "CLASS"),
+    add("machine", kept_in(request.series_selection.machine_class_prefix, "CLASS"),
         "this class of machines, or what it begins with");
     if (command.action != Action::Combine) {
-      add("branch", kept_in(request.wanted.branch, "NAME"), "sessions of this branch only");
+      add("branch", kept_in(request.series_selection.branch, "NAME"),
+          "sessions of this branch only");
       add("against", kept_in(to.against, "WHAT"),
           "anchor, reference or nothing (default: the anchor if there is one)");
     }
   }
   if ((command.groups & kGroupLast) != 0)
-    add("last", kept_in(request.wanted.max_sessions, "N"),
+    add("last", kept_in(request.series_selection.max_sessions, "N"),
         fmt::format("so many sessions at most (default: {})", command.last).c_str());
   if ((command.groups & kGroupCommit) != 0)
-    add("commit", kept_in(request.wanted.commit, "COMMIT"),
+    add("commit", kept_in(request.series_selection.commit, "COMMIT"),
         command.action == Action::Forget ? "all sessions of this commit"
                                          : "what was measured at this commit");
   add_of_command(options, command, to);
@@ -162,8 +164,9 @@ std::vector<cli::ValueWord> find_value_words(std::string_view shown) {
   if (shown == "WHAT") shown = "anchor|reference|nothing";
   cli::ValueWord word = cli::value_words(shown).front();
   if (shown.find("BENCHMARK") != std::string_view::npos)
-    word.listing = listing_of("benchmarks", "--benchmarks");
-  if (shown.find("SESSION") != std::string_view::npos) word.listing = listing_of("sessions", "");
+    word.listing_script = listing_of("benchmarks", "--benchmarks");
+  if (shown.find("SESSION") != std::string_view::npos)
+    word.listing_script = listing_of("sessions", "");
   word.is_file =
       shown.find("FILE") != std::string_view::npos || shown == "DB" || shown == "OUT.html";
   return {std::move(word)};
@@ -174,7 +177,7 @@ cli::OptionDescription described(const po::option_description& option) {
       option.canonical_display_name(po::command_line_style::allow_dash_for_short);
   return {.name = option.long_name(),
           .letter = shorts.size() == 2 && shorts.front() == '-' ? shorts.substr(1) : "",
-          .value = option.format_parameter(),
+          .value_placeholder = option.format_parameter(),
           .help = option.description(),
           .words = find_value_words(option.format_parameter())};
 }
@@ -183,7 +186,7 @@ cli::CommandDescription described(const CommandInfo& command) {
   cli::CommandDescription all{.name = command.name,
                               .argument_usage = command.words,
                               .purpose = command.purpose,
-                              .values = find_value_words(command.words),
+                              .argument_words = find_value_words(command.words),
                               .groups = {{""}}};
   TypedRequest unused;
   const po::options_description options = make_options(command, unused);
@@ -197,14 +200,16 @@ cli::ProgramDescription description() {
                                   .completions_made_by = "lauka-history",
                                   .purpose = "keeps what lauka measured, commit by commit"};
   for (const CommandInfo& command : kCommands) history.commands.push_back(described(command));
-  history.own_options = {
-      {.name = "db", .value = "DB", .help = "the database", .words = find_value_words("DB")},
-      {.name = "help", .letter = "h", .help = "the commands"},
-      {.name = "version", .letter = "V", .help = "the version"}};
-  history.statuses = {{"0", "done"},
-                      {"1", "failed"},
-                      {"2", "the command line is wrong"},
-                      {"3", "check, or combine --fail-if-worse, found something worse"}};
+  history.options_before_command = {{.name = "db",
+                                     .value_placeholder = "DB",
+                                     .help = "the database",
+                                     .words = find_value_words("DB")},
+                                    {.name = "help", .letter = "h", .help = "the commands"},
+                                    {.name = "version", .letter = "V", .help = "the version"}};
+  history.exit_statuses = {{"0", "done"},
+                           {"1", "failed"},
+                           {"2", "the command line is wrong"},
+                           {"3", "check, or combine --fail-if-worse, found something worse"}};
   history.see_also = {"lauka (1)"};
   return history;
 }
@@ -266,8 +271,8 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
   if (count < command.fewest || count > command.most)
     return wrong(&command, fmt::format("'{}' takes {}", command.name,
                                        command.words.empty() ? "no words" : command.words));
-  if ((command.groups & kGroupLast) != 0 &&
-      (request.wanted.max_sessions == 0 || request.wanted.max_sessions > kMaxSessions))
+  if ((command.groups & kGroupLast) != 0 && (request.series_selection.max_sessions == 0 ||
+                                             request.series_selection.max_sessions > kMaxSessions))
     return wrong(&command, fmt::format("--last must be from 1 to {}", kMaxSessions));
   if (request.judges_each_machine && !request.worse_limit_percent)
     return wrong(&command, "--each-machine needs --fail-if-worse");
@@ -277,16 +282,16 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
       return wrong(&command, "the format " + cited(request.command_arguments[0]) + " is unknown");
   }
   if (command.action == Action::Forget) return check_forgotten(command, request.forget_request);
-  if (command.action == Action::Combine && count == 0 && request.wanted.commit.empty())
+  if (command.action == Action::Combine && count == 0 && request.series_selection.commit.empty())
     return wrong(&command, "'combine' takes files, or --commit COMMIT of the database");
   if (command.action == Action::Combine && count > 0 &&
-      !(request.wanted.commit + request.wanted.machine).empty())
+      !(request.series_selection.commit + request.series_selection.machine_class_prefix).empty())
     return wrong(&command, "--commit and --machine choose sessions of the database, not files");
   return check_commit_url(command, request.commit_url);
 }
 
 void complete(Request& request) {
-  SeriesSelection& wanted = request.wanted;
+  SeriesSelection& wanted = request.series_selection;
   const Action action = request.action;
   const std::string word =
       request.command_arguments.empty() ? "" : request.command_arguments.front();
@@ -307,7 +312,7 @@ void complete(Request& request) {
 Result<Request> parse_command(const CommandInfo& command, std::span<const std::string> arguments) {
   TypedRequest typed;
   typed.request.action = command.action;
-  typed.request.wanted.max_sessions = command.last;
+  typed.request.series_selection.max_sessions = command.last;
   po::options_description options = make_options(command, typed);
   options.add_options()("words",
                         po::value<std::vector<std::string>>(&typed.request.command_arguments));
@@ -330,7 +335,7 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
   }
   const auto against = parse_against(typed.against);
   if (!against) return against.error();
-  typed.request.against = *against;
+  typed.request.compared_with = *against;
   if (!typed.fail_if_worse.empty()) {
     const auto percent = parse_decimal(typed.fail_if_worse, {0.0, true}, {1000.0, true});
     if (!percent)

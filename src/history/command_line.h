@@ -30,8 +30,8 @@ struct Request {
   std::string answer{};
   std::string database = "lauka-history.db";
   std::vector<std::string> command_arguments{};
-  SeriesSelection wanted{};
-  ComparedWith against = ComparedWith::AnchorIfPresent;
+  SeriesSelection series_selection{};
+  ComparedWith compared_with = ComparedWith::AnchorIfPresent;
   ForgetRequest forget_request{};
   bool lists_benchmarks = false;  ///< true: list benchmarks; false: list sessions
   std::string note{};

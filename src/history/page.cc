@@ -92,7 +92,7 @@ Scale make_scale(const SteppedSeries& stepped) {
   Scale scale{.stepped = stepped, .metric = as_metric(stepped.series.metric)};
   if (scale.is_change()) scale.metric.unit = Unit::Fraction;
   report::Extent extent;
-  for (const Observation& observation : stepped.trend.observations)
+  for (const CommitValue& observation : stepped.trend.observations)
     for (const double end : {observation.value - observation.half_width_95(),
                              observation.value + observation.half_width_95()})
       extent.include(scale.shown(end));
@@ -148,9 +148,10 @@ std::vector<report::TickLabel> commit_labels(const Trend& trend) {
                      : std::set<std::size_t>{0, last / 4, last / 2, last - last / 4, last};
   labels.reserve(places.size());
   for (const std::size_t i : places)
-    labels.push_back({report::percent_along(static_cast<double>(commit_place(i)), width_of(trend)),
-                      commit_name(trend.observations[i]),
-                      minute_text(trend.observations[i].began).substr(0, to_day)});
+    labels.push_back(
+        {report::horizontal_percent(static_cast<double>(commit_place(i)), width_of(trend)),
+         commit_name(trend.observations[i]),
+         minute_text(trend.observations[i].began).substr(0, to_day)});
   return labels;
 }
 
@@ -164,7 +165,7 @@ std::string large_chart(const Scale& scale) {
         fmt::format("M{} 0v{}", commit_place(known.step.first_point), kSvgUnits);
   std::string names;
   for (std::size_t i = 0; i < trend.observations.size(); ++i) {
-    const Observation& observation = trend.observations[i];
+    const CommitValue& observation = trend.observations[i];
     names += (i == 0 ? "" : "|") + commit_name(observation);
     if (observation.half_width_95() > 0.0)
       lines["interval"] +=
@@ -235,7 +236,7 @@ struct Commits {
                        shown);
   }
 
-  std::string link_or_time(const Observation& observation) const {
+  std::string link_or_time(const CommitValue& observation) const {
     return observation.commit.empty() ? html_text(minute_text(observation.began))
                                       : link(observation.commit);
   }
@@ -244,7 +245,7 @@ struct Commits {
 std::string steps_list(const SteppedSeries& stepped, const Commits& commits) {
   std::string list;
   for (const KnownStep& known : stepped.steps) {
-    const Observation& at = stepped.trend.observations[known.step.first_point];
+    const CommitValue& at = stepped.trend.observations[known.step.first_point];
     const report::Ink ink = choose_look(known, stepped.series.metric.better).ink;
     list += fmt::format("<li><span class=\"{}\">{}</span> at {}{}</li>\n", report::ink_class(ink),
                         html_text(step_change_text(stepped, known.step)), commits.link_or_time(at),
@@ -264,7 +265,7 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
                   {.heading = {"change"}}}};
   const std::size_t count = trend.observations.size();
   for (std::size_t i = count; i > 0 && count - i < kMaxRows; --i) {
-    const Observation& observation = trend.observations[i - 1];
+    const CommitValue& observation = trend.observations[i - 1];
     table.rows.push_back({{observation.commit.empty() ? "-" : commits.link(observation.commit)},
                           {minute_text(observation.began)},
                           {value_text(stepped, observation)},
@@ -302,7 +303,7 @@ Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits
   for (const KnownStep& known : stepped.steps) {
     if (known.state == StepState::CancelledLater) continue;
     const StepLook look = choose_look(known, stepped.series.metric.better);
-    const Observation& at = stepped.trend.observations[known.step.first_point];
+    const CommitValue& at = stepped.trend.observations[known.step.first_point];
     const std::string text = step_change_text(stepped, known.step);
     const Rank rank{look.rank, -std::fabs(known.step.change)};
     changes.push_back({rank,

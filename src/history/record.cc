@@ -213,9 +213,10 @@ class RecordReader {
   static Endings read_endings(const Json& ours) {
     Endings endings{unsigned_in(ours, "runs_in_all").value_or(0), {}};
     for (const Json& json : items_in(ours, "failures"))
-      endings.failed.push_back({parse_ending(text_in(json, "outcome")),
-                                static_cast<int>(unsigned_in(json, "exit_code").value_or(0)),
-                                unsigned_in(json, "runs").value_or(0)});
+      endings.failed_run_groups.push_back(
+          {parse_ending(text_in(json, "outcome")),
+           static_cast<int>(unsigned_in(json, "exit_code").value_or(0)),
+           unsigned_in(json, "runs").value_or(0)});
     return endings;
   }
 
@@ -380,9 +381,9 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
     }
     text += kBetweenNumbers + shortest(metric.median) + kBetweenNumbers + shortest(metric.mad);
   }
-  if (endings.failed.empty()) return text;
+  if (endings.failed_run_groups.empty()) return text;
   text += fmt::format("{} {}", kFailures, endings.runs_with_ending);
-  for (const FailedRuns& failed : endings.failed)
+  for (const FailedRuns& failed : endings.failed_run_groups)
     text += fmt::format(" {} {} {}", ending_word(failed.ending), failed.status, failed.runs);
   return text;
 }
@@ -394,9 +395,9 @@ Endings decode_endings(std::string_view numbers) {
   const auto words = split(numbers.substr(place), kBetweenNumbers);
   endings.runs_with_ending = words.size() > 1 ? parse_number(words[1]).value_or(0) : 0;
   for (std::size_t i = 2; i + 2 < words.size(); i += 3)
-    endings.failed.push_back({parse_ending(words[i]),
-                              static_cast<int>(parse_number(words[i + 1]).value_or(0)),
-                              parse_number(words[i + 2]).value_or(0)});
+    endings.failed_run_groups.push_back({parse_ending(words[i]),
+                                         static_cast<int>(parse_number(words[i + 1]).value_or(0)),
+                                         parse_number(words[i + 2]).value_or(0)});
   return endings;
 }
 

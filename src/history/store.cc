@@ -289,7 +289,7 @@ void gather(Batch& batch, std::size_t place) {
   batch.machines.emplace(machine,
                          std::pair(machine_class, batch.name(encode_machine(session.machine))));
   for (const std::string& text :
-       {session.machine.name, commit_of(session), session.label("branch"), session.version})
+       {session.machine.host_name, commit_of(session), session.label("branch"), session.version})
     batch.name(text);
   for (const Label& label : session.labels) {
     batch.name(label.key);
@@ -314,7 +314,7 @@ Result<void> add_sessions(Database& database, Batch& batch) {
     values += fmt::format("{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",",
                           id, texts.size(), to_milliseconds(record.began),
                           to_milliseconds(record.ended), text_id(class_of(record.machine)),
-                          text_id(record.machine.name), text_id(commit_of(record)),
+                          text_id(record.machine.host_name), text_id(commit_of(record)),
                           text_id(record.label("branch")), text_id(record.version),
                           record.complete ? 1 : 0, record.results.size(), batch.added(place));
     texts.push_back(record.id);
@@ -456,8 +456,8 @@ Error no_machine(const std::vector<Row>& variants, const SeriesSelection& wanted
   std::set<std::string> classes;
   for (const Row& variant : variants) classes.insert(variant[4]);
   const std::vector<std::string> all(classes.begin(), classes.end());
-  const auto near = nearest_names(wanted.machine, all);
-  return {fmt::format("no machine of class {}", cited(wanted.machine)),
+  const auto near = nearest_names(wanted.machine_class_prefix, all);
+  return {fmt::format("no machine of class {}", cited(wanted.machine_class_prefix)),
           near.empty() ? "there are " + listed(all)
                        : fmt::format("did you mean {}?", listed(near, "or"))};
 }
@@ -501,14 +501,14 @@ Result<std::vector<MeasuredCommand>> Loader::variants(const SeriesSelection& wan
   if (!rows) return rows.error();
   std::vector<MeasuredCommand> variants;
   for (const Row& row : *rows)
-    if (row[4].starts_with(wanted.machine))
+    if (row[4].starts_with(wanted.machine_class_prefix))
       variants.push_back({.id = id_in(row[0]),
                           .benchmark = row[1],
                           .role = row[2],
                           .command = row[3],
                           .machine_class = row[4],
                           .machine = decode_machine(row[5])});
-  if (variants.empty() && !rows->empty() && !wanted.machine.empty())
+  if (variants.empty() && !rows->empty() && !wanted.machine_class_prefix.empty())
     return no_machine(*rows, wanted);
   std::set<std::string> roles;
   for (const MeasuredCommand& variant : variants)
@@ -546,13 +546,13 @@ Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant
   std::map<std::pair<std::string, Unit>, std::size_t> places;
   std::ranges::reverse(*rows);
   for (const Row& row : *rows) {
-    const auto [known, is_new_layout] = layouts_.try_emplace(id_in(row[6]));
+    const auto [known, is_new_layout] = metric_lists_by_id_.try_emplace(id_in(row[6]));
     std::vector<MetricRecord>& layout = known->second;
     if (is_new_layout) layout = decode_metric_names(name(known->first));
     for (const std::size_t metric : wanted_metrics(layout, wanted.metrics)) {
       SessionPoint point{.began = id_in(row[0]),
                          .order_added = id_in(row[1]),
-                         .session = id_in(row[2]),
+                         .session_row_id = id_in(row[2]),
                          .uuid = row[8],
                          .commit = name(id_in(row[3])),
                          .branch = name(id_in(row[4])),
@@ -624,13 +624,13 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
     if (auto ids = add_sessions(database_, batch); !ids) return ids;
     added = batch.sessions.size();
     if (added == 0) return {};
-    if (auto shared = add_shared(database_, batch, known_); !shared) return shared;
+    if (auto shared = add_shared(database_, batch, ids_already_written_); !shared) return shared;
     return add_own(database_, batch);
   });
   if (!done) return done.error();
   if (added == 0) return added;
   const auto learn = [&](const auto& rows) {
-    for (const auto& [id, row] : rows) known_.insert(id);
+    for (const auto& [id, row] : rows) ids_already_written_.insert(id);
   };
   learn(batch.names);
   learn(batch.machines);
@@ -707,9 +707,10 @@ Result<void> Adder::add_file(const std::string& file, Result<SessionRecord> reco
     report_bad_(record.error().prefixed(cited(file)));
     return {};
   }
-  points_ += record->results.size();
+  command_records_in_batch_ += record->results.size();
   batch_.push_back(*std::move(record));
-  return batch_.size() >= kMaxOfBatch || points_ >= kMaxPoints ? flush() : Result<void>();
+  return batch_.size() >= kMaxOfBatch || command_records_in_batch_ >= kMaxPoints ? flush()
+                                                                                 : Result<void>();
 }
 
 Result<void> Adder::flush() {
@@ -721,7 +722,7 @@ Result<void> Adder::flush() {
                  "add them again"};
   added_.added_sessions += *added;
   batch_.clear();
-  points_ = 0;
+  command_records_in_batch_ = 0;
   return {};
 }
 

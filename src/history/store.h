@@ -30,7 +30,7 @@ struct SessionPoint {
   std::int64_t began = 0;  ///< start of the session in milliseconds since 1970
   std::int64_t order_added =
       0;  ///< number that grows in the order in which sessions were added; 0 if unknown
-  std::int64_t session = 0;  ///< id in the table lauka_session; 0 without a database
+  std::int64_t session_row_id = 0;  ///< id in the table lauka_session; 0 without a database
   std::string uuid{};
   std::string
       commit{};  ///< commit, with "+dirty" if there were uncommitted changes; empty if unknown
@@ -58,8 +58,8 @@ struct SeriesSelection {
   std::string benchmark{};
   std::vector<std::string> metrics{};  ///< names of metrics, or "all"; empty: wall_time or, if it
                                        ///< was not measured, the first metric
-  std::string role{};     ///< role in a suite; empty: candidate if there is one; "all": every role
-  std::string machine{};  ///< class of machines, or its first characters
+  std::string role{};  ///< role in a suite; empty: candidate if there is one; "all": every role
+  std::string machine_class_prefix{};  ///< class of machines, or its first characters
   std::string branch{};
   std::string commit{};  ///< commit at which the commands were measured, or its beginning
   bool drops_other_commits = false;  ///< true: only points of `commit`
@@ -117,7 +117,7 @@ class Loader {
 
   Database& database_;
   std::map<std::int64_t, std::string> names_{{0, ""}};
-  std::map<std::int64_t, std::vector<MetricRecord>> layouts_{};
+  std::map<std::int64_t, std::vector<MetricRecord>> metric_lists_by_id_{};
 };
 
 class Store {
@@ -130,7 +130,7 @@ class Store {
 
  private:
   Database& database_;
-  std::set<std::int64_t> known_{};
+  std::set<std::int64_t> ids_already_written_{};
 };
 
 /// Reads the session in `file`. The error is a predicate; the caller adds the subject.
@@ -160,7 +160,7 @@ class Adder {
   Store store_;
   std::function<void(const Error&)> report_bad_;
   std::vector<SessionRecord> batch_{};
-  std::size_t points_ = 0;
+  std::size_t command_records_in_batch_ = 0;
   std::size_t files_ = 0;
   AddResult added_{};
 };

@@ -66,7 +66,7 @@ std::string differences_in_words(const FleetEffect& effect) {
   return text;
 }
 
-std::optional<double> reach_between(const Observation& from, const Observation& to) {
+std::optional<double> reach_between(const CommitValue& from, const CommitValue& to) {
   if (!from.error || !to.error) return std::nullopt;
   const bool has_same_anchor = from.link_error == to.link_error;
   const double error = has_same_anchor ? std::hypot(*from.error, *to.error)
@@ -75,8 +75,8 @@ std::optional<double> reach_between(const Observation& from, const Observation& 
 }
 
 report::Ink choose_ink(const SteppedSeries& stepped, std::size_t commit) {
-  const Observation& from = stepped.trend.observations[commit - 1];
-  const Observation& to = stepped.trend.observations[commit];
+  const CommitValue& from = stepped.trend.observations[commit - 1];
+  const CommitValue& to = stepped.trend.observations[commit];
   const Better better = stepped.series.metric.better;
   const auto reach = reach_between(from, to);
   const double change = to.value - from.value;
@@ -220,7 +220,7 @@ TableWriter otava_writer(const Sink& sink) {
   const auto state = std::make_shared<State>();
   const auto add = [state](const MetricHistory& series) {
     for (const SessionPoint& point : series.points) {
-      Line& line = state->lines[{point.began, point.order_added, point.session}];
+      Line& line = state->lines[{point.began, point.order_added, point.session_row_id}];
       line.commit = point.commit;
       line.branch = point.branch;
       line.values[state->columns.size()] = point.values.mean;
@@ -278,7 +278,8 @@ report::Table make_table(std::initializer_list<std::string_view> headings) {
 
 report::Table table_with_drawing(std::initializer_list<std::string_view> headings) {
   report::Table table = make_table(headings);
-  table.columns.push_back({.dropped_at = report::OmittedPart::Drawing, .cut = report::Cut::Middle});
+  table.columns.push_back(
+      {.dropping_part = report::OmittedPart::Drawing, .cut = report::Cut::Middle});
   table.steps.push_back({.last_omitted_part = report::OmittedPart::Drawing});
   return table;
 }
@@ -296,7 +297,7 @@ std::string machine_text(const Machine& machine) {
               report::quantity(static_cast<double>(*allowance->memory_limit), Unit::Bytes);
   }
   for (const std::string& part :
-       {machine.kernel_name + (machine.kernel.empty() ? "" : " " + machine.kernel),
+       {machine.kernel_name + (machine.kernel_release.empty() ? "" : " " + machine.kernel_release),
         machine.governor,
         machine.hypervisor == "unknown" ? std::string("virtual") : machine.hypervisor})
     if (!part.empty()) text += ", " + part;
@@ -332,11 +333,11 @@ std::string short_commit(const std::string& commit) {
   return one_line(text);
 }
 
-std::string commit_name(const Observation& commit) {
+std::string commit_name(const CommitValue& commit) {
   return commit.commit.empty() ? minute_text(commit.began) : short_commit(commit.commit);
 }
 
-std::string value_text(const SteppedSeries& stepped, const Observation& commit) {
+std::string value_text(const SteppedSeries& stepped, const CommitValue& commit) {
   const Trend& trend = stepped.trend;
   if (trend.against != ComparedWith::Nothing)
     return report::delta_text(make_change(
@@ -348,8 +349,8 @@ std::string value_text(const SteppedSeries& stepped, const Observation& commit) 
 }
 
 std::string change_text(const SteppedSeries& stepped, std::size_t commit) {
-  const Observation& from = stepped.trend.observations[commit - 1];
-  const Observation& to = stepped.trend.observations[commit];
+  const CommitValue& from = stepped.trend.observations[commit - 1];
+  const CommitValue& to = stepped.trend.observations[commit];
   const double change = to.value - from.value;
   if (stepped.trend.is_logarithm)
     return report::delta_text(make_change(change, reach_between(from, to)));
@@ -415,11 +416,13 @@ std::string step_line(const SteppedSeries& stepped, const KnownStep& known) {
   const stats::LevelStep& step = known.step;
   std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
                                  commit_name(commits[step.first_point]), state_suffix(known));
-  if (const Endings& endings = commits[step.first_point].endings; !endings.failed.empty())
+  if (const Endings& endings = commits[step.first_point].endings;
+      !endings.failed_run_groups.empty())
     line += ", where " + report::failures_text(endings);
-  if (step.earliest != step.latest)
-    line += fmt::format(" (the commit is one of {} to {})", commit_name(commits[step.earliest]),
-                        commit_name(commits[step.latest]));
+  if (step.earliest_first_point != step.latest_first_point)
+    line += fmt::format(" (the commit is one of {} to {})",
+                        commit_name(commits[step.earliest_first_point]),
+                        commit_name(commits[step.latest_first_point]));
   return line;
 }
 
@@ -443,7 +446,7 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
   }
   if (stepped.possible_step_at)
     text += "  " + pending_text(stepped) + "\n";
-  else if (stepped.is_last_suspected && !commits.empty())
+  else if (stepped.may_last_commit_be_step && !commits.empty())
     text += fmt::format("  the last, {}, may be a step: a later one must confirm it\n",
                         commit_name(commits.back()));
   if (text.empty()) return {};
@@ -467,7 +470,7 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
          {line.host},
          {fmt::format("{}{}", line.result_count, line.complete ? "" : ", cut short")}});
   for (const std::size_t column : {3U, 4U, 5U})
-    table.columns[column].dropped_at = report::OmittedPart::Place;
+    table.columns[column].dropping_part = report::OmittedPart::Place;
   table.steps.push_back({.last_omitted_part = report::OmittedPart::Place});
   return report::terminal_text(table, style);
 }
@@ -490,16 +493,16 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
   report::Table table =
       table_with_drawing({"commit", "measured (UTC)", values_heading(trend.against), "change"});
-  table.columns[1].dropped_at = report::OmittedPart::Date;
+  table.columns[1].dropping_part = report::OmittedPart::Date;
   table.steps.push_back({.last_omitted_part = report::OmittedPart::Date});
   for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
   Drawing drawing{style.ascii};
-  for (const Observation& observation : trend.observations)
+  for (const CommitValue& observation : trend.observations)
     for (const double end : {observation.value - observation.half_width_95(),
                              observation.value + observation.half_width_95()})
       drawing.scale.include(end);
   for (std::size_t i = 0; i < trend.observations.size(); ++i) {
-    const Observation& observation = trend.observations[i];
+    const CommitValue& observation = trend.observations[i];
     const double reach = observation.half_width_95();
     report::TableRow& row = table.rows.emplace_back(report::TableRow{
         {observation.commit.empty() ? "-" : short_commit(observation.commit)},

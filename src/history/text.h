@@ -26,7 +26,7 @@ std::string minute_text(std::int64_t milliseconds);
 std::string short_commit(const std::string& commit);
 
 /// Returns the short commit; if the commit is unknown, the time when the session began.
-std::string commit_name(const Observation& commit);
+std::string commit_name(const CommitValue& commit);
 
 /// Returns the title of a series on one line, such as "parse, wall_time, candidate".
 std::string title_of(const MetricHistory& series);
@@ -39,7 +39,7 @@ std::string machine_line(const MeasuredCommand& variant);
 
 /// Returns the value of a commit with its 95% interval, if known, such as "591ms ± 5.1ms"; for a
 /// ratio, the change, such as "−2.1% ± 0.3%".
-std::string value_text(const SteppedSeries& stepped, const Observation& commit);
+std::string value_text(const SteppedSeries& stepped, const CommitValue& commit);
 
 /// Returns the change from the previous commit to the commit with index `commit` (at least 1): in
 /// percent, such as "−2.1% ± 0.3%", if Trend::is_logarithm, else in the metric's unit.

@@ -73,9 +73,10 @@ void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
 }
 
 /// Returns the standard error that the conversion to another anchor adds to a step's change.
-double link_error_at(const std::vector<Observation>& commits, const stats::LevelStep& step) {
+double link_error_at(const std::vector<CommitValue>& commits, const stats::LevelStep& step) {
   double error = 0.0;
-  for (std::size_t i = std::max<std::size_t>(step.earliest, 1); i <= step.latest; ++i) {
+  for (std::size_t i = std::max<std::size_t>(step.earliest_first_point, 1);
+       i <= step.latest_first_point; ++i) {
     const double before = commits[i - 1].link_error;
     const double after = commits[i].link_error;
     if (before != after) error = std::max(error, std::hypot(before, after));
@@ -100,8 +101,8 @@ void allow_for_links(const Trend& trend, std::vector<stats::LevelStep>& steps) {
 }
 
 bool may_be_step(const Trend& trend, std::size_t at) {
-  const Observation& before = trend.observations[at - 1];
-  const Observation& last = trend.observations.back();
+  const CommitValue& before = trend.observations[at - 1];
+  const CommitValue& last = trend.observations.back();
   const double level = trend.is_logarithm ? 1.0 : std::abs(before.value);
   return before.link_error == last.link_error &&
          std::abs(last.value - before.value) > kRounding * level;
@@ -147,7 +148,7 @@ double raise_small_errors(std::span<SessionPart> parts) {
     const double error = part.ratio.error.value_or(0.0);
     points.push_back({part.ratio.value, error * error});
   }
-  return stats::noise_between(points);
+  return stats::estimate_noise_variance(points);
 }
 
 struct MergedSessions {
@@ -202,11 +203,11 @@ double degrees_of_sum(double error, double degrees, double other, double other_d
                 of_other * of_other / std::max(1.0, other_degrees));
 }
 
-std::optional<double> Observation::whole_error() const {
+std::optional<double> CommitValue::whole_error() const {
   return error ? std::optional(std::hypot(*error, link_error)) : std::nullopt;
 }
 
-double Observation::half_width_95() const {
+double CommitValue::half_width_95() const {
   if (!error) return 0.0;
   const double normal = std::numeric_limits<std::int32_t>::max();
   return history::half_width_95(*whole_error(),
@@ -299,13 +300,13 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
   const auto& commits = stepped.trend.observations;
   std::vector<stats::SeriesPoint> points;
   points.reserve(commits.size());
-  for (const Observation& observation : commits)
+  for (const CommitValue& observation : commits)
     points.push_back(
         {observation.value, observation.error.value_or(0.0) * observation.error.value_or(0.0)});
   raise_small_variances(points);
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
   allow_for_links(stepped.trend, found.steps);
-  stepped.is_last_suspected = found.is_last_suspected;
+  stepped.may_last_commit_be_step = found.is_last_suspected;
   if (found.pending_first_point && may_be_step(stepped.trend, *found.pending_first_point))
     stepped.possible_step_at = found.pending_first_point;
   if (found.steps.empty()) return stepped;
@@ -316,8 +317,8 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
   for (std::size_t i = 0; i < found.steps.size(); ++i) {
     const stats::LevelStep& step = found.steps[i];
     KnownStep known{.step = step, .id = step_id(stepped.series, commits[step.first_point].began)};
-    const auto note = notes->lower_bound(commits[step.earliest].began);
-    if (note != notes->end() && note->first <= commits[step.latest].began) {
+    const auto note = notes->lower_bound(commits[step.earliest_first_point].began);
+    if (note != notes->end() && note->first <= commits[step.latest_first_point].began) {
       known.state = StepState::Acknowledged;
       known.note = note->second;
     } else if (better != Better::Neither && !is_worse(step.change, better)) {

@@ -48,7 +48,7 @@ enum class ComparedWith : unsigned char {
   Anchor,
 };
 
-struct Observation {
+struct CommitValue {
   std::int64_t began = 0;  ///< start of the first session that `value` combines, in ms since 1970
   std::string commit{};
   double value = 0.0;  ///< value, or ratio if compared; a logarithm if Trend::is_logarithm
@@ -70,7 +70,7 @@ struct Observation {
 struct Trend {
   ComparedWith against = ComparedWith::Nothing;  ///< never ComparedWith::AnchorIfPresent
   bool is_logarithm = true;  ///< true: all values of `observations` are logarithms
-  std::vector<Observation> observations{};
+  std::vector<CommitValue> observations{};
 };
 
 /// Combines the sessions of each commit of a series.
@@ -94,7 +94,7 @@ struct SteppedSeries {
   MetricHistory series{};
   Trend trend{};
   std::vector<KnownStep> steps{};
-  bool is_last_suspected = false;
+  bool may_last_commit_be_step = false;
   /// Index of the first commit after a possible step, which one more commit like the last commit
   /// would confirm; nullopt if there is no such step.
   std::optional<std::size_t> possible_step_at{};

@@ -71,8 +71,8 @@ void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::s
 
 struct ThreadWatch {
   std::chrono::nanoseconds interval{};
-  std::optional<std::chrono::nanoseconds> during{};  ///< nullopt: until the processes end
-  std::chrono::nanoseconds time_ahead{};             ///< time since 1970 (UTC) minus `now`
+  std::optional<std::chrono::nanoseconds> max_duration{};  ///< nullopt: until the processes end
+  std::chrono::nanoseconds utc_minus_now{};                ///< time since 1970 (UTC) minus `now`
   std::function<std::chrono::nanoseconds()> now;
   std::function<void(std::chrono::nanoseconds)> wait;
   std::function<bool()> must_stop;

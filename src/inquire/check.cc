@@ -44,15 +44,16 @@ CheckLine engine_line(const EngineFacts& engine) {
       engine.counters, [](const CounterFacts& pmu) { return pmu.working_counters == 0; });
   if (has_counters && none_works)
     return {topic, Severity::Problem, "no counter is free at the moment (see below)", ""};
-  std::string finding = "counts " + comma_separated(engine.events);
+  std::string finding = "counts " + comma_separated(engine.default_event_names);
   if (engine.notes.empty()) return {topic, Severity::Ok, finding, ""};
   return {topic, Severity::Note, finding + "; " + fmt::format("{}", fmt::join(engine.notes, "; ")),
           ""};
 }
 
 CheckLine counters_line(const CounterFacts& counters, bool several) {
-  CheckLine line{several ? "counters " + counters.pmu : "counters", Severity::Ok,
-                 fmt::format("{} of {} count", counters.working_counters, counters.listed), ""};
+  CheckLine line{
+      several ? "counters " + counters.pmu : "counters", Severity::Ok,
+      fmt::format("{} of {} count", counters.working_counters, counters.listed_counter_count), ""};
   const auto add = [&](Severity standing, const std::string& finding, const char* remedy) {
     line.severity = std::max(line.severity, standing);
     line.finding += "; " + finding;
@@ -60,7 +61,7 @@ CheckLine counters_line(const CounterFacts& counters, bool several) {
   };
   if (const std::size_t dead = counters.free_counters - counters.working_counters; dead > 0)
     add(Severity::Note, fmt::format("{} dead: held by the host of this virtual machine", dead), "");
-  std::size_t held = counters.listed - counters.free_counters;
+  std::size_t held = counters.listed_counter_count - counters.free_counters;
   if (held > 0 && counters.watchdog) {
     add(Severity::Note, "the NMI watchdog holds 1", "sudo sysctl kernel.nmi_watchdog=0");
     --held;
@@ -77,7 +78,7 @@ CheckLine cores_line(const MachineFacts& facts) {
   if (facts.core_kinds.size() < 2)
     return {"core kinds", Severity::Ok, cpus + ", all of one kind as far as the system says", ""};
   std::vector<std::string> kinds;
-  for (const NamedCpus& kind : facts.core_kinds)
+  for (const CpuCountByName& kind : facts.core_kinds)
     kinds.push_back(fmt::format("{} {}", kind.number_of_cpus, kind.name));
   return {
       "core kinds", Severity::Note,
@@ -139,7 +140,7 @@ CheckLine governor_line(const MachineFacts& facts) {
   std::vector<std::string> names;
   bool steady = true;
   bool slow = false;
-  for (const NamedCpus& governor : facts.governors) {
+  for (const CpuCountByName& governor : facts.governors) {
     names.push_back(fmt::format("{} on {}", governor.name, plural(governor.number_of_cpus, "CPU")));
     steady = steady && governor.name == "performance";
     slow = slow || (governor.name == "powersave" && !chooses_itself(facts.governor_driver));
@@ -205,14 +206,14 @@ CheckLine power_line(const MachineFacts& facts) {
 }
 
 CheckLine virtual_line(const MachineFacts& facts) {
-  if (!facts.knows_hypervisor)
+  if (!facts.hypervisor_is_certain)
     return {"virtual machine", Severity::Note, "whether this is one is not visible here", ""};
   if (!facts.hypervisor) return {"virtual machine", Severity::Ok, "no", ""};
   std::string finding = facts.hypervisor->empty() ? "yes" : *facts.hypervisor;
-  if (facts.stolen && *facts.stolen > kMuchStolen)
+  if (facts.stolen_share && *facts.stolen_share > kMuchStolen)
     return {"virtual machine", Severity::Problem,
             fmt::format("{}: {:.1f}% of the CPU time since the start went to other machines",
-                        finding, 100 * *facts.stolen),
+                        finding, 100 * *facts.stolen_share),
             "gate on cpu_time, or on instructions with --engine cachegrind"};
   return {"virtual machine", Severity::Note,
           finding + ": the times include what other machines on the same host do", ""};
@@ -272,12 +273,12 @@ Json to_json(const EngineFacts& engine) {
   Json json;
   json["name"] = row_of(engine.engine).name;
   json["counts"] = !engine.why_unusable.has_value();
-  json["events"] = engine.events;
+  json["events"] = engine.default_event_names;
   json["notes"] = engine.notes;
   if (!engine.counters.empty()) json["counters"] = Json::array();
   for (const CounterFacts& counters : engine.counters)
     json["counters"].push_back({{"pmu", counters.pmu},
-                                {"listed", counters.listed},
+                                {"listed", counters.listed_counter_count},
                                 {"free", counters.free_counters},
                                 {"alive", counters.working_counters}});
   json["why_not"] = engine.why_unusable ? Json(engine.why_unusable->what) : Json(nullptr);
@@ -316,7 +317,7 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
                      *facts.container + ": other programs share its CPUs and caches", ""});
   lines.push_back(aslr_line(facts));
   if (facts.why_no_tree_peak) lines.push_back(tree_peak_line(*facts.why_no_tree_peak));
-  if (facts.profile) lines.push_back(profile_line(*facts.profile));
+  if (facts.profile_source) lines.push_back(profile_line(*facts.profile_source));
   if (facts.tracing) lines.push_back(tracing_line(*facts.tracing));
   return lines;
 }
@@ -325,7 +326,8 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
                        std::size_t width) {
   const Machine& machine = facts.machine;
   std::string title = machine.os;
-  if (!machine.kernel.empty()) title += fmt::format(", {} {}", machine.kernel_name, machine.kernel);
+  if (!machine.kernel_release.empty())
+    title += fmt::format(", {} {}", machine.kernel_name, machine.kernel_release);
   if (!machine.architecture.empty()) title += ", " + machine.architecture;
   if (!machine.cpu_model.empty()) title += ", " + machine.cpu_model;
   std::string text = one_line(title) + "\n\n";

@@ -344,8 +344,8 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
   Members members(text);
   fmt::format_to(std::back_inserter(members.add("time")), "{:.6f}", to_seconds(time));
   members.add("interval", std::optional(to_seconds(sample.since_previous_read)));
-  fmt::format_to(std::back_inserter(members.add("pid")), "{}", sample.process);
-  members.add("tid", std::optional(sample.thread));
+  fmt::format_to(std::back_inserter(members.add("pid")), "{}", sample.process_id);
+  members.add("tid", std::optional(sample.thread_id));
   add_string(sample.name, members.add("name"));
   members.add("new", sample.is_new);
   members.add("ended", sample.has_ended);
@@ -371,7 +371,7 @@ Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watch
   const nanoseconds began = watching.now();
   static_cast<void>(stream.read(began));
   const nanoseconds longest = nanoseconds::max() - began;
-  const nanoseconds last = began + std::min(watching.during.value_or(longest), longest);
+  const nanoseconds last = began + std::min(watching.max_duration.value_or(longest), longest);
   std::string text;
   for (nanoseconds due = began + watching.interval; stream.has_live_process() && due <= last;) {
     nanoseconds now = watching.now();
@@ -382,7 +382,7 @@ Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watch
     if (watching.must_stop()) break;
     text.clear();
     for (const ThreadSample& sample : stream.read(now))
-      add_thread_line(sample, stream.kinds(), now + watching.time_ahead, text);
+      add_thread_line(sample, stream.kinds(), now + watching.utc_minus_now, text);
     if (!text.empty())
       if (auto written = watching.write(text); !written) return written;
     due += watching.interval *

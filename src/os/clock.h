@@ -38,7 +38,7 @@ inline std::int64_t now_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Sleeps for `time`, or less if lauka is asked to end (interrupt()).
+/// Sleeps for `time`, or less if lauka is asked to end (first_interrupt_signal()).
 void sleep_for(std::chrono::nanoseconds time);
 
 /// Returns the period of the kernel's timer tick; nullopt if unknown, and on macOS.

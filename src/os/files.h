@@ -94,7 +94,7 @@ class TextFile {
 class MetricFiles : NonCopyable {
  public:
   struct RunFile {
-    std::size_t place = 0;
+    std::size_t run_index = 0;
     std::string text{};
     /// False if the file is not regular, larger than 1 MiB, or cannot be opened; then `text` is
     /// empty.
@@ -204,7 +204,7 @@ struct FileCalls {
   /// Opens a file without a name on the file system of `folder`. Returns -1 with errno on failure.
   int (*open_unnamed)(const char* folder);
   /// Gives an unnamed file the name `path`. Returns -1 with errno on failure.
-  int (*name)(int fd, const char* path);
+  int (*name_unnamed_file)(int fd, const char* path);
   ssize_t (*write)(int fd, const void* bytes, std::size_t count);
   int (*close)(int fd);
   int (*rename)(const char* from, const char* to);
@@ -253,7 +253,7 @@ class ExportFile : NonCopyable {
   Descriptor file_;
   bool is_temporary_ = false;
   std::string temporary_{};
-  Descriptor place_{};
+  Descriptor target_descriptor_{};
   std::string note_{};
   std::string waiting_{};
   int error_ = 0;

@@ -40,7 +40,7 @@ class Rights : NonCopyable {
     if (!changed_) return;
     const int saved = errno;
     if (seteuid(0) != 0 || setegid(0) != 0) _exit(0);
-    when_parent_dies(kWakeSignal);
+    signal_after_parent_death(kWakeSignal);
     errno = saved;
   }
   int error() const { return allowed_ ? 0 : error_; }
@@ -58,8 +58,8 @@ bool is_run_unwanted(const LauncherSetup& setup) {
 
 std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSetup& setup,
                                   OpenedRunFiles& own, StandardFiles& files) {
-  files =
-      program.is_kept ? setup.files->stored_output_files() : setup.files->for_sink(program.sink);
+  files = program.is_kept ? setup.files->stored_output_files()
+                          : setup.files->standard_files_for_sink(program.sink);
   if (program.input_path == nullptr && program.output_path == nullptr) return std::nullopt;
   const Rights rights(program.user);
   if (rights.error() != 0) return NotStarted{LaunchStep::BecomeUser, rights.error()};
@@ -129,12 +129,12 @@ bool become(const SharedUser& user) {
     _exit(127);
   }
   // Without this, the run would go on if lauka and the launcher were killed at the same time.
-  when_parent_dies(SIGKILL);
+  signal_after_parent_death(SIGKILL);
   dup2(plan.files.input, STDIN_FILENO);
   if (plan.files.output >= 0) dup2(plan.files.output, STDOUT_FILENO);
   if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
   if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
-  if (plan.started_with->ignored_child) signal(SIGCHLD, SIG_IGN);
+  if (plan.started_with->ignored_sigchld) signal(SIGCHLD, SIG_IGN);
   // Discards pending signals, which were meant for lauka. A child that stopped before execve would
   // block the launcher for ever.
   constexpr timespec at_once{};
@@ -171,7 +171,7 @@ pid_t start_patiently(ChildPlan& plan) {
 
 int share_region(const SharedLaunch& launch, RegionPage& page) {
   if (launch.program->environment.region_entry == nullptr) return 0;
-  if (!page.hand_down()) return errno;
+  if (!page.create_inherited_memory()) return errno;
   *launch.program->environment.region_entry = page.variable();
   const SharedCounters* set = launch.counters;
   for (std::size_t i = 0; set != nullptr && i < set->count; ++i) {
@@ -276,7 +276,7 @@ pid_t start_jobs(const ChildPlan& plan, SharedJobs& jobs) {
     return pid;
   }
   setpgid(0, 0);
-  when_parent_dies(SIGKILL);
+  signal_after_parent_death(SIGKILL);
   Jobs(plan, jobs).run();
   _exit(0);
 }
@@ -360,10 +360,10 @@ class LauncherProcess {
     own = OpenedRunFiles{};
     if (plan.control_group >= 0) close(plan.control_group);
     pid_t left = 0;
-    while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.orphans;
+    while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.unawaited_process_count;
     const bool had_children = std::exchange(has_children_, left == 0);
     if (has_children_) ended.outlived = count_outlived(had_children);
-    ended.whole_ns = now_ns() - ended.began_ns;
+    ended.time_with_preparation_ns = now_ns() - ended.began_ns;
   }
 
   void execute(ChildPlan& plan, SharedEnded& ended) {
@@ -410,7 +410,7 @@ class LauncherProcess {
     for (;;) {
       const auto must_die = [&] { return !std::holds_alternative<Exited>(ended.outcome); };
       const bool is_killed = must_die();
-      if (!is_killed && !is_asked && state_.enough) {
+      if (!is_killed && !is_asked && state_.listener_ended_run) {
         is_asked = true;
         ask_to_end(pid);
         deadline_ns = now_ns() + kTerminateTimeout.count();
@@ -441,7 +441,7 @@ class LauncherProcess {
       if (!is_killed && is_run_unwanted(setup_)) ended.outcome = Cancelled{};
       if (!is_killed && must_die()) give_up_ns = kill_run(pid) == 0 ? end_ns + kMaxDyingNs : end_ns;
       if (end_ns >= give_up_ns) {
-        ended.survivor = pid;
+        ended.surviving_pid = pid;
         return;
       }
       if (signal == SIGALRM) setup_.files->drop_old_output(plan.program->is_kept);
@@ -536,7 +536,7 @@ void serve_as_launcher(const LauncherSetup& setup) {
   setpgid(0, 0);
   signal(SIGCHLD, SIG_DFL);  // if SIGCHLD were ignored, the kernel would discard status and usage
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  when_parent_dies(kWakeSignal);
+  signal_after_parent_death(kWakeSignal);
   if (getppid() != setup.parent) _exit(0);
 
   LauncherProcess launcher(setup);

@@ -35,7 +35,7 @@ struct SharedEnvironment {
   char** launch_entry = nullptr;
   char** region_entry = nullptr;
   char* job_digits =
-      nullptr;  ///< place of the value in the variable kJobVariable; null for a single copy
+      nullptr;  ///< place of the value in the variable kJobEntryPrefix; null for a single copy
 };
 
 /// A ProgramSpec in shared memory.
@@ -85,7 +85,7 @@ struct SharedLaunch {
 struct SharedEnded {
   Outcome outcome{};
   Usage usage;
-  std::int64_t whole_ns = 0;
+  std::int64_t time_with_preparation_ns = 0;
   std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC before any work for the run; 0: not begun
   std::int64_t exec_ns = 0;   ///< CLOCK_MONOTONIC before the program is executed; 0: unknown
   std::size_t first_reading_index =
@@ -93,8 +93,8 @@ struct SharedEnded {
   std::size_t reading_count = 0;
   int counter_error = 0;
   int optional_error = 0;
-  int survivor = 0;
-  std::size_t orphans = 0;
+  int surviving_pid = 0;
+  std::size_t unawaited_process_count = 0;
   std::size_t outlived = 0;  ///< number of processes known to outlive the run, even a killed run
   InputRead input = InputRead::Unknown;
   RegionUse region;
@@ -106,7 +106,7 @@ struct SharedState {
   std::atomic<bool> cancel{false};
 
   /// True: the launcher ends the current run, because the run's listener wants no more output.
-  std::atomic<bool> enough{false};
+  std::atomic<bool> listener_ended_run{false};
 
   SharedJobs jobs{};
   /// Path of the file with which the batch's runs join a control group; may be empty.
@@ -131,7 +131,7 @@ struct SharedState {
 /// Signal settings with which lauka was started. Commands get the same settings.
 struct InitialSignals {
   sigset_t mask;
-  bool ignored_child;
+  bool ignored_sigchld;
 };
 
 struct LauncherSetup {
@@ -146,8 +146,8 @@ struct LauncherSetup {
 
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-/// The signal that makes the launcher check SharedState::cancel and SharedState::enough. The kernel
-/// also sends it when lauka dies.
+/// The signal that makes the launcher check SharedState::cancel and
+/// SharedState::listener_ended_run. The kernel also sends it when lauka dies.
 inline constexpr int kWakeSignal = SIGUSR1;
 
 /// Runs batches until the other end of the socket closes or lauka dies. All signals must be

@@ -123,7 +123,7 @@ struct LinuxCalls {
 
   /// Returns the number of folders in a folder such as /proc/PID/task; -1 if the folder cannot be
   /// looked up.
-  long (*count_folder)(const std::string& path);
+  long (*count_subfolders)(const std::string& path);
 
   /// Opens a file for read_from_start(). Returns the descriptor, for close_counter().
   int (*open_file)(const std::string& path);

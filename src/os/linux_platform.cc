@@ -337,7 +337,7 @@ int open_shared_memory(off_t size) {
   return -1;
 }
 
-void drop_front(int fd, off_t size, off_t keep) {
+void free_front_space(int fd, off_t size, off_t keep) {
   if (size <= keep) return;
   fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, size - keep);
 }
@@ -362,7 +362,7 @@ bool is_mount_point(const char* path) {
          (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-void when_parent_dies(int signal_number) {
+void signal_after_parent_death(int signal_number) {
   prctl(PR_SET_PDEATHSIG, signal_number);
 }
 

@@ -20,7 +20,7 @@ Machine this_machine();
 std::string new_session_id();
 
 /// Returns this_machine() with governors and hypervisor, on which class_of() depends.
-Machine this_machine_whole();
+Machine this_machine_with_class_facts();
 
 std::string cpu_model();
 std::string os_name();

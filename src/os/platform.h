@@ -32,7 +32,7 @@ int open_shared_memory(off_t size);
 
 /// Frees the space of all but the last `keep` bytes of a file with `size` bytes, as far as the
 /// system can. The file keeps its size.
-void drop_front(int fd, off_t size, off_t keep);
+void free_front_space(int fd, off_t size, off_t keep);
 
 /// Gives the calling process the groups of `user` (macOS: as many as the system allows). Returns 0,
 /// or -1 with errno.
@@ -44,7 +44,7 @@ bool is_mount_point(const char* path);
 
 /// Makes the kernel send `signal_number` to the calling process when the parent of the process
 /// dies. A change of user undoes this. A vfork child may call this. Does nothing on macOS.
-void when_parent_dies(int signal_number);
+void signal_after_parent_death(int signal_number);
 
 inline timespec to_timespec(std::chrono::nanoseconds time) {
   constexpr std::int64_t ns_per_second = 1'000'000'000;

@@ -127,8 +127,8 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
     if (is_replaced) file->note_ = "no file can be created in its folder";
   } else if (exists) {
     file->note_ = why_not_replaceable(path, there, calls);
-    if (!file->note_.empty()) file->place_ = Descriptor(open_place(target));
-    if (!file->note_.empty() && !file->place_) return cannot_write(target, errno);
+    if (!file->note_.empty()) file->target_descriptor_ = Descriptor(open_place(target));
+    if (!file->note_.empty() && !file->target_descriptor_) return cannot_write(target, errno);
   }
   if (!file->note_.empty()) {
     file->note_ = cited(target) + " cannot be replaced, as " + file->note_ +
@@ -188,8 +188,8 @@ Result<void> ExportFile::commit() {
     return failure(error_);
   }
   if (!is_temporary_) return {};
-  if (place_ ? replace_bytes() : take_place()) {
-    if (place_) discard();
+  if (target_descriptor_ ? replace_bytes() : take_place()) {
+    if (target_descriptor_) discard();
     is_temporary_ = false;
     return {};
   }
@@ -213,15 +213,16 @@ Error ExportFile::failure(int error) const {
 }
 
 bool ExportFile::replace_bytes() {
-  return ftruncate(place_.get(), 0) == 0 && copy_all(file_.get(), place_.get(), calls_.write);
+  return ftruncate(target_descriptor_.get(), 0) == 0 &&
+         copy_all(file_.get(), target_descriptor_.get(), calls_.write);
 }
 
 bool ExportFile::take_place() {
   if (temporary_.empty()) {
-    if (calls_.name(file_.get(), target_.c_str()) == 0) return true;
+    if (calls_.name_unnamed_file(file_.get(), target_.c_str()) == 0) return true;
     if (errno != EEXIST) return false;
     temporary_ = free_name(target_ + kTemporary, [&](const std::string& name) {
-      return calls_.name(file_.get(), name.c_str()) == 0;
+      return calls_.name_unnamed_file(file_.get(), name.c_str()) == 0;
     });
     if (temporary_.empty()) return false;
   }
@@ -232,7 +233,7 @@ bool ExportFile::take_place() {
 /// names the saved file if saving succeeded.
 Result<void> ExportFile::save_elsewhere(int error) {
   const std::string kept = free_name(target_ + kKept, [&](const std::string& name) {
-    return temporary_.empty() ? calls_.name(file_.get(), name.c_str()) == 0
+    return temporary_.empty() ? calls_.name_unnamed_file(file_.get(), name.c_str()) == 0
                               : link(temporary_.c_str(), name.c_str()) == 0;
   });
   discard();

@@ -165,8 +165,8 @@ class SharedPrograms {
       };
       if (is(spec.launch_variable)) environment.launch_entry = &variable;
       if (spec.has_region && is(kRegionVariable)) environment.region_entry = &variable;
-      if (spec.jobs > 1 && all[i].starts_with(kJobVariable))
-        environment.job_digits = variable + kJobVariable.size();
+      if (spec.jobs > 1 && all[i].starts_with(kJobEntryPrefix))
+        environment.job_digits = variable + kJobEntryPrefix.size();
     }
     return environment;
   }
@@ -264,7 +264,7 @@ class PosixLauncher final : public Launcher {
     if (why_gone_) return *why_gone_;
     launches = launches.first(std::min(launches.size(), kMaxBatch));
     state_->cancel = false;
-    state_->enough = false;
+    state_->listener_ended_run = false;
     state_->go_on_after_failure = go_on_after_failure;
     state_->launch_count = launches.size();
     keep_path(launches.empty() ? std::string() : launches.front().control_group_file,
@@ -282,7 +282,7 @@ class PosixLauncher final : public Launcher {
       return too_large();
     }
     const bool heeds_interrupts = std::ranges::none_of(
-        launches, [](const Launch& launch) { return launch.ignores_interrupt; });
+        launches, [](const Launch& launch) { return launch.goes_on_after_interrupt; });
     OpenedRunFiles named;
     if (const auto failed = open_listened(launches.front(), named)) {
       std::vector<Ended> refused(1);
@@ -338,10 +338,10 @@ class PosixLauncher final : public Launcher {
       return std::nullopt;
     }
     const ProgramSpec& spec = program->second;
-    const auto is_unwanted = [] { return interrupt() != 0; };
+    const auto is_unwanted = [] { return first_interrupt_signal() != 0; };
     if (auto failed = open_named(spec, true, is_unwanted, named)) return failed;
     channels_.files.begin(
-        listening_for(launch.listener, spec.output.sink, named.output.get(), now_ns));
+        routes_for_listener(launch.listener, spec.output.sink, named.output.get(), now_ns));
     return std::nullopt;
   }
 
@@ -362,7 +362,7 @@ class PosixLauncher final : public Launcher {
     SignalHold hold;
     char byte = 'r';
     if (send(channels_.socket.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
-    const auto [output, error] = channels_.files.readable();
+    const auto [output, error] = channels_.files.pipe_read_ends();
     bool is_cancelled = false;
     std::vector<pollfd> fds(3);
     for (const int ring : rings.descriptors()) fds.push_back({ring, POLLIN, 0});
@@ -370,7 +370,7 @@ class PosixLauncher final : public Launcher {
       fds[0] = {channels_.socket.get(), POLLIN, 0};
       fds[1] = {output, POLLIN, 0};
       fds[2] = {error, POLLIN, 0};
-      if (heeds_interrupts && !is_cancelled && interrupt() != 0) {
+      if (heeds_interrupts && !is_cancelled && first_interrupt_signal() != 0) {
         cancel();
         is_cancelled = true;
       }
@@ -395,8 +395,8 @@ class PosixLauncher final : public Launcher {
 
   void receive() {
     channels_.files.drain_during_run();
-    if (!channels_.files.ended_by_listener_ns() || state_->enough) return;
-    state_->enough = true;
+    if (!channels_.files.ended_by_listener_ns() || state_->listener_ended_run) return;
+    state_->listener_ended_run = true;
     kill(pid_, kWakeSignal);
   }
 
@@ -452,15 +452,16 @@ class PosixLauncher final : public Launcher {
           channels_.files.ended_by_listener_ns() && has_exited_or_signalled(shared.outcome);
       const bool killed = ended_by_listener || was_killed(shared.outcome);
       const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
-      Ended ended{.outcome = shared.outcome,
-                  .usage = shared.usage,
-                  .time_with_preparation = std::chrono::nanoseconds(shared.whole_ns),
-                  .counter_error = shared.counter_error,
-                  .optional_error = shared.optional_error,
-                  .unawaited_processes = shared.orphans,
-                  .outlived = killed ? 0 : shared.outlived,
-                  .input = shared.input};
-      const int survivor = std::max(shared.survivor, left);
+      Ended ended{
+          .outcome = shared.outcome,
+          .usage = shared.usage,
+          .time_with_preparation = std::chrono::nanoseconds(shared.time_with_preparation_ns),
+          .counter_error = shared.counter_error,
+          .optional_error = shared.optional_error,
+          .unawaited_processes = shared.unawaited_process_count,
+          .outliving_process_count = killed ? 0 : shared.outlived,
+          .input = shared.input};
+      const int survivor = std::max(shared.surviving_pid, left);
       enter_survivor(survivor, ended.outcome);
       const auto* signalled = std::get_if<Signalled>(&ended.outcome);
       if (signalled != nullptr && was_meant_for_lauka(signalled->signal, !go_on_after_failure))
@@ -479,7 +480,8 @@ class PosixLauncher final : public Launcher {
   void end_early(const SharedEnded& shared, Ended& ended) const {
     ended.ended_by_listener = true;
     ended.outcome = Exited{0};
-    if (shared.survivor != 0) ended.outcome = TimedOut{kTerminateTimeout, true, shared.survivor};
+    if (shared.surviving_pid != 0)
+      ended.outcome = TimedOut{kTerminateTimeout, true, shared.surviving_pid};
     const std::int64_t wall_ns = *channels_.files.ended_by_listener_ns() - shared.exec_ns;
     ended.usage.wall_ns = std::min(ended.usage.wall_ns,
                                    static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0)));
@@ -513,7 +515,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   // Not value-initialised: zeroing would make every page resident, and new shared memory is zero.
   setup.state = static_cast<SharedState*>(memory);
   setup.perf_calls = counters;
-  setup.started_with.ignored_child = is_ignored(SIGCHLD);
+  setup.started_with.ignored_sigchld = is_ignored(SIGCHLD);
   setup.parent = getpid();
   setup.socket = channels.launcher_socket.get();
   setup.files = &channels.files;

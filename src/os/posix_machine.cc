@@ -29,16 +29,16 @@ Machine describe(const MachineFacts& facts) {
   Machine machine = facts.machine;
   utsname names{};
   if (uname(&names) == 0) {
-    machine.name = std::data(names.nodename);
+    machine.host_name = std::data(names.nodename);
     machine.kernel_name = std::data(names.sysname);
-    machine.kernel = std::data(names.release);
+    machine.kernel_release = std::data(names.release);
     machine.architecture = std::data(names.machine);
   }
   machine.os = os_name();
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   machine.cpu_count = online > 0 ? static_cast<unsigned>(online) : 0;
   if (machine.cpu_model.empty()) machine.cpu_model = cpu_model();
-  for (const NamedCpus& governor : facts.governors)
+  for (const CpuCountByName& governor : facts.governors)
     machine.governor += (machine.governor.empty() ? "" : ", ") + governor.name;
   if (facts.hypervisor)
     machine.hypervisor = facts.hypervisor->empty() ? "unknown" : *facts.hypervisor;
@@ -77,7 +77,7 @@ std::string new_session_id() {
                      words[1] & 0xffffU, words[2] >> 16U, words[2] & 0xffffU, words[3]);
 }
 
-Machine this_machine_whole() {
+Machine this_machine_with_class_facts() {
   MachineFacts facts;
   if (const DarwinCalls* darwin_system = darwin_calls()) {
     add_darwin_class(*darwin_system, facts);
@@ -122,7 +122,7 @@ std::chrono::nanoseconds observed_step(const Clock& clock) {
 
 void sleep_for(std::chrono::nanoseconds time) {
   timespec left = to_timespec(time);
-  while (interrupt() == 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
+  while (first_interrupt_signal() == 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
   }
 }
 
@@ -275,12 +275,12 @@ void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, Machi
   facts.hypervisor = find_hypervisor(calls);
   if (flags) {
     const bool flagged = has_word(*flags, "hypervisor");
-    facts.knows_hypervisor = true;
+    facts.hypervisor_is_certain = true;
     // A physical machine in a cloud may have the cloud's name, but lacks the flag.
     if (!flagged) facts.hypervisor.reset();
     if (flagged && !facts.hypervisor) facts.hypervisor = std::string();
   } else {
-    facts.knows_hypervisor = facts.hypervisor.has_value();
+    facts.hypervisor_is_certain = facts.hypervisor.has_value();
   }
 }
 
@@ -311,7 +311,7 @@ MachineFacts linux_facts(const LinuxCalls& calls) {
   probe_load(calls, facts);
   probe_power(calls, facts);
   add_linux_class(calls, facts);
-  if (facts.hypervisor) facts.stolen = parse_stolen(read_text(calls, "/proc/stat"));
+  if (facts.hypervisor) facts.stolen_share = parse_stolen(read_text(calls, "/proc/stat"));
   probe_container(calls, facts);
   facts.machine.allowance = read_allowance(calls);
   if (const auto aslr = line_in(calls, "/proc/sys/kernel/randomize_va_space"))
@@ -333,8 +333,8 @@ std::optional<double> load_of(const DarwinCalls& calls) {
   return static_cast<double>(load.fixed[0]) / static_cast<double>(load.scale);
 }
 
-std::vector<NamedCpus> list_kinds(const DarwinCalls& calls) {
-  std::vector<NamedCpus> kinds;
+std::vector<CpuCountByName> list_kinds(const DarwinCalls& calls) {
+  std::vector<CpuCountByName> kinds;
   const std::int64_t levels = sysctl_number(calls, "hw.nperflevels").value_or(0);
   for (std::int64_t level = 0; level < levels && level < 8; ++level) {
     const std::string prefix = "hw.perflevel" + std::to_string(level) + ".";
@@ -414,7 +414,7 @@ std::vector<pid_t> find_children(const DarwinCalls& calls, pid_t parent) {
 
 void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts) {
   if (const auto virtual_machine = sysctl_number(calls, "kern.hv_vmm_present")) {
-    facts.knows_hypervisor = true;
+    facts.hypervisor_is_certain = true;
     if (*virtual_machine != 0) facts.hypervisor = std::string();
   }
 }

@@ -152,14 +152,14 @@ void set_final_action(void (*give_back)()) {
   give_back_before_end = give_back;
 }
 
-int interrupt() {
+int first_interrupt_signal() {
   return interrupted_by;
 }
 
 bool was_meant_for_lauka(int signal_number, bool may_wait) {
   if (std::ranges::find(kInterrupts, signal_number) == kInterrupts.end()) return false;
-  if (interrupt() == 0 && may_wait) poll(nullptr, 0, kMomentMs);
-  return interrupt() != 0;
+  if (first_interrupt_signal() == 0 && may_wait) poll(nullptr, 0, kMomentMs);
+  return first_interrupt_signal() != 0;
 }
 
 SignalHold::SignalHold() {
@@ -183,7 +183,7 @@ SignalHold::~SignalHold() {
   sigaddset(&suspension, SIGTSTP);
   sigprocmask(SIG_BLOCK, &suspension, nullptr);
   suspension_is_held = 0;
-  const bool is_due = suspension_is_due != 0 && interrupt() == 0;
+  const bool is_due = suspension_is_due != 0 && first_interrupt_signal() == 0;
   suspension_is_due = 0;
   sigprocmask(SIG_SETMASK, &saved_, nullptr);
   if (is_due) suspend_now();

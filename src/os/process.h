@@ -38,7 +38,7 @@ enum class OutputStream : unsigned char { Output, Error };
 
 /// Number of bytes that lauka always keeps at the end of a stored stream (Output::is_stored_first).
 /// Earlier bytes may be dropped during the run.
-inline constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{64} << 20U;
+inline constexpr std::uint64_t kStoredEndBytes = std::uint64_t{64} << 20U;
 
 struct ProgramSpec {
   std::vector<std::string> words;
@@ -121,7 +121,7 @@ class SampleListener : NonCopyable {
 struct Launch {
   ProgramId program = 0;
   CounterSetId counters = kNoCounters;
-  std::vector<RunObserver*> watches{};
+  std::vector<RunObserver*> run_observers{};
   bool counts_calling_threads = false;  ///< true: threads note their counts in the region (macOS)
   std::string launch_variable_value{};
   OutputListener* listener = nullptr;  ///< may be null; with a listener, the batch has no other run
@@ -130,7 +130,7 @@ struct Launch {
   /// Path of a file with which the run joins a control group; may be empty. All runs of a batch
   /// join the first run's group.
   std::string control_group_file{};
-  bool ignores_interrupt = false;  ///< true: the run goes on even if lauka is asked to end
+  bool goes_on_after_interrupt = false;  ///< true: the run goes on even if lauka is asked to end
 };
 
 /// macOS: the kernel's accounts of the run's first process, without its descendants. Counts may be
@@ -176,7 +176,7 @@ struct Ended {
   std::size_t unawaited_processes =
       0;  ///< number of ended processes that no parent waited for; 0 on macOS
   /// Number of processes known to have outlived the run; 0 if the run was killed, and on macOS.
-  std::size_t outlived = 0;
+  std::size_t outliving_process_count = 0;
   InputRead input = InputRead::Unknown;
   bool ended_by_listener = false;
   std::optional<RegionUse> region{};        ///< nullopt if unknown
@@ -202,8 +202,8 @@ class Launcher : NonCopyable {
 
   /// Runs a batch of 1 to kMaxBatch launches in order. Ends the batch early after a run that does
   /// not start, does not end by itself or cannot be counted, and (unless `go_on_after_failure`)
-  /// after a run that fails. Without Launch::ignores_interrupt, also ends the batch if lauka is
-  /// asked to end. Returns the results, at least one. Returns an error if the launcher itself
+  /// after a run that fails. Without Launch::goes_on_after_interrupt, also ends the batch if lauka
+  /// is asked to end. Returns the results, at least one. Returns an error if the launcher itself
   /// fails.
   virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                          const ProgressCallback& tick) = 0;
@@ -215,8 +215,8 @@ class Launcher : NonCopyable {
   /// Returns the length in bytes of a stream of the latest run. Needs Output::is_stored_first.
   virtual std::uint64_t kept_bytes(OutputStream /*which*/) const { return 0; }
   /// Reads a stream of the latest run from offset `from` until `into` is full, the stream ends or
-  /// reading fails. Returns the number of bytes. Bytes before the last kMaxKeptBytes may read as 0.
-  /// Needs Output::is_stored_first.
+  /// reading fails. Returns the number of bytes. Bytes before the last kStoredEndBytes may read as
+  /// 0. Needs Output::is_stored_first.
   virtual std::size_t read_kept(OutputStream /*which*/, std::uint64_t /*from*/,
                                 std::span<char> /*into*/) const {
     return 0;
@@ -273,13 +273,13 @@ inline bool is_own_environment(const ProgramSpec& spec) {
          !spec.has_region && spec.jobs == 1 && !spec.user;
 }
 
-inline constexpr std::string_view kJobVariable = "LAUKA_JOB=";
+inline constexpr std::string_view kJobEntryPrefix = "LAUKA_JOB=";
 
 inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 
 /// Returns lauka's environment with the changes for a launch of `spec`. `value`: value of
-/// `spec.launch_variable`. For --jobs and --region adds kJobVariable with zeros and kRegionVariable
-/// with an empty value.
+/// `spec.launch_variable`. For --jobs and --region adds kJobEntryPrefix with zeros and
+/// kRegionVariable with an empty value.
 std::vector<std::string> program_environment(const ProgramSpec& spec, const std::string& value);
 
 /// A program that lauka runs for itself, without measuring it.

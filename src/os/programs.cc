@@ -135,7 +135,7 @@ constexpr nanoseconds kMaxDyingTime = std::chrono::seconds(2);
   const std::optional<User>& user = spec.user;
   setpgid(0, 0);
   if (!user || (join_groups(*user) == 0 && setgid(user->group) == 0 && setuid(user->id) == 0)) {
-    when_parent_dies(SIGKILL);
+    signal_after_parent_death(SIGKILL);
     for (const int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
     const bool has_files = dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
                            dup2(null, STDERR_FILENO) >= 0;
@@ -166,7 +166,7 @@ class HelperProgram::Patience {
 
   nanoseconds left() {
     const nanoseconds now = MonotonicClock().now();
-    if (!is_cut_short_ && interrupt() != 0) {
+    if (!is_cut_short_ && first_interrupt_signal() != 0) {
       is_cut_short_ = true;
       if (group_ > 0) kill(-group_, SIGTERM);
       deadline_ = std::min(deadline_, now + kAfterInterrupt);
@@ -294,7 +294,7 @@ std::vector<std::string> program_environment(const ProgramSpec& spec, const std:
     if (!error) set(environment, "PWD=" + folder.string());
   }
   for (const std::string& variable : spec.environment) set(environment, variable);
-  if (spec.jobs > 1) set(environment, std::string(kJobVariable) + "0000");
+  if (spec.jobs > 1) set(environment, std::string(kJobEntryPrefix) + "0000");
   if (!spec.launch_variable.empty()) set(environment, spec.launch_variable + "=" + value);
   if (spec.has_region) set(environment, std::string(kRegionVariable) + "=");
   return environment;

@@ -168,7 +168,7 @@ bool RunFiles::open_all() {
   return error_file_ && output_file_ && output_.open() && error_.open();
 }
 
-StandardFiles RunFiles::for_sink(OutputKind sink) const {
+StandardFiles RunFiles::standard_files_for_sink(OutputKind sink) const {
   switch (sink) {
     case OutputKind::Null:
       return {null_input_.get(), null_output_.get(), error_file_.get()};
@@ -194,10 +194,11 @@ void RunFiles::truncate_output() const {
 void RunFiles::drop_old_output(bool is_kept) const {
   const auto bound = [](int fd, off_t limit, off_t kept) {
     struct stat file {};
-    if (fstat(fd, &file) == 0 && file.st_blocks * 512 > limit) drop_front(fd, file.st_size, kept);
+    if (fstat(fd, &file) == 0 && file.st_blocks * 512 > limit)
+      free_front_space(fd, file.st_size, kept);
   };
   if (!is_kept) return bound(error_file_.get(), kErrorFileLimit, kErrorFileKept);
-  constexpr auto most = static_cast<off_t>(kMaxKeptBytes);
+  constexpr auto most = static_cast<off_t>(kStoredEndBytes);
   for (const int fd : {error_file_.get(), output_file_.get()}) bound(fd, 2 * most, most);
 }
 
@@ -262,7 +263,7 @@ RegionPage::~RegionPage() {
 
 /// Duplicates `descriptor` for the program. Returns the duplicate, which stays open across exec, or
 /// -1 with errno.
-int RegionPage::hand_down(int descriptor) {
+int RegionPage::create_inherited_memory(int descriptor) {
   if (count_ == handed_.size()) {
     errno = EMFILE;
     return -1;
@@ -273,10 +274,10 @@ int RegionPage::hand_down(int descriptor) {
   return number;
 }
 
-bool RegionPage::hand_down() {
+bool RegionPage::create_inherited_memory() {
   const int file = open_shared_memory(sizeof *memory_);
   if (file < 0) return false;
-  const int number = hand_down(file);
+  const int number = create_inherited_memory(file);
   void* memory = mmap(nullptr, sizeof *memory_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   const int error = errno;
   close(file);
@@ -297,7 +298,7 @@ bool RegionPage::hand_down_counter(int descriptor) {
     errno = EMFILE;
     return false;
   }
-  const int number = hand_down(descriptor);
+  const int number = create_inherited_memory(descriptor);
   if (number < 0) return false;
   page.descriptors[page.counters] = number;
   ++page.counters;

@@ -69,8 +69,8 @@ struct ListenerRoutes {
 };
 
 /// Returns the ListenerRoutes for a run with `sink`. `named`: descriptor of the output file, or -1.
-inline ListenerRoutes listening_for(OutputListener* listener, OutputKind sink, int named,
-                                    std::function<std::int64_t()> now) {
+inline ListenerRoutes routes_for_listener(OutputListener* listener, OutputKind sink, int named,
+                                          std::function<std::int64_t()> now) {
   const bool inherits = sink == OutputKind::Inherit;
   return {listener, inherits ? 1 : named, inherits ? 2 : named, std::move(now)};
 }
@@ -79,7 +79,7 @@ class RunFiles {
  public:
   bool open_all();
 
-  StandardFiles for_sink(OutputKind sink) const;
+  StandardFiles standard_files_for_sink(OutputKind sink) const;
 
   StandardFiles stored_output_files() const {
     return {null_input_.get(), output_file_.get(), error_file_.get()};
@@ -99,7 +99,9 @@ class RunFiles {
   /// Returns false with errno if the system refuses.
   bool hand_pipes_to(const User& user) const;
 
-  std::array<int, 2> readable() const { return {output_.read_end.get(), error_.read_end.get()}; }
+  std::array<int, 2> pipe_read_ends() const {
+    return {output_.read_end.get(), error_.read_end.get()};
+  }
 
   /// Prepares the reading of the pipes during a run.
   void begin(const ListenerRoutes& listening = {}) {
@@ -163,13 +165,14 @@ class RegionPage : NonCopyable {
 
   /// Creates the memory and a descriptor of the memory that the next program inherits. Returns
   /// false with errno on failure.
-  bool hand_down();
+  bool create_inherited_memory();
 
-  /// Makes the next program inherit a counter's descriptor. Needs hand_down(). Returns false with
-  /// errno on failure.
+  /// Makes the next program inherit a counter's descriptor. Needs create_inherited_memory().
+  /// Returns false with errno on failure.
   bool hand_down_counter(int descriptor);
 
-  /// Asks threads that enter the region to note their counts (macOS). Needs hand_down().
+  /// Asks threads that enter the region to note their counts (macOS). Needs
+  /// create_inherited_memory().
   void count_threads();
 
   /// Returns the memory's descriptor in the next program; -1 without memory.
@@ -183,7 +186,7 @@ class RegionPage : NonCopyable {
   RegionUse use() const;
 
  private:
-  int hand_down(int descriptor);
+  int create_inherited_memory(int descriptor);
 
   lauka_region_memory_* memory_ = nullptr;
   std::array<int, 17> handed_{};

@@ -11,9 +11,9 @@ namespace lauka::os {
 void ignore_file_size_signal();
 
 /// From now on, records the first signal that asks lauka to end (Ctrl-C, Ctrl-\, SIGTERM or
-/// SIGHUP), for interrupt(). Another such signal ends lauka at once if it arrives at least half a
-/// second later. Ignored signals stay ignored. Also lets SignalHold delay Ctrl-Z, makes a write to
-/// a closed pipe fail, and calls ignore_file_size_signal().
+/// SIGHUP), for first_interrupt_signal(). Another such signal ends lauka at once if it arrives at
+/// least half a second later. Ignored signals stay ignored. Also lets SignalHold delay Ctrl-Z,
+/// makes a write to a closed pipe fail, and calls ignore_file_size_signal().
 void watch_for_interrupts();
 
 /// Makes a signal that ends lauka at once (see watch_for_interrupts()) call `give_back` first.
@@ -21,7 +21,7 @@ void watch_for_interrupts();
 void set_final_action(void (*give_back)());
 
 /// Returns the first signal that asked lauka to end; 0 if none.
-int interrupt();
+int first_interrupt_signal();
 
 /// True if `signal_number`, which killed a program, is one of the signals that ask lauka to end,
 /// and lauka has received such a signal, too. `may_wait`: waits a moment for lauka's signal.

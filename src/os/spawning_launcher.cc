@@ -218,7 +218,7 @@ class SpawningLauncher final : public Launcher {
   SpawningLauncher(const DarwinCalls& calls, StartedUnder started_with)
       : calls_(calls), started_with_(std::move(started_with)), events_(calls), usage_(calls) {}
 
-  bool open() { return files_.open_all() && events_.open(files_.readable()); }
+  bool open() { return files_.open_all() && events_.open(files_.pipe_read_ends()); }
 
   Result<ProgramId> add_program(const ProgramSpec& spec) override {
     Result<std::string> path = find_program(spec);
@@ -245,7 +245,7 @@ class SpawningLauncher final : public Launcher {
     tick_due_ = {now() + kTick, kTick};
     for (const Launch& launch : launches.first(std::min(launches.size(), kMaxBatch))) {
       const nanoseconds began = now();
-      heeds_interrupts_ = !launch.ignores_interrupt;
+      heeds_interrupts_ = !launch.goes_on_after_interrupt;
       all.push_back(is_interrupted() ? Ended{Cancelled{}, {}, {}} : run_one(launch));
       all.back().time_with_preparation = now() - began;
       if (must_stop_after(all.back().outcome, go_on_after_failure)) break;
@@ -267,7 +267,7 @@ class SpawningLauncher final : public Launcher {
  private:
   nanoseconds now() const { return usage_.now(); }
 
-  bool is_interrupted() const { return heeds_interrupts_ && interrupt() != 0; }
+  bool is_interrupted() const { return heeds_interrupts_ && first_interrupt_signal() != 0; }
 
   Ended run_one(const Launch& launch) {
     const Program& program = programs_.at(launch.program);
@@ -277,8 +277,8 @@ class SpawningLauncher final : public Launcher {
     Ended ended;
     OpenedRunFiles own;
     const OutputKind sink = spec.output.has_listener ? OutputKind::Pipe : spec.output.sink;
-    StandardFiles files =
-        spec.output.is_stored_first ? files_.stored_output_files() : files_.for_sink(sink);
+    StandardFiles files = spec.output.is_stored_first ? files_.stored_output_files()
+                                                      : files_.standard_files_for_sink(sink);
     files_.begin();
     const auto is_unwanted = [this] { return is_interrupted(); };
     if (const auto failed = open_named(spec, false, is_unwanted, own)) {
@@ -288,8 +288,8 @@ class SpawningLauncher final : public Launcher {
       if (own.output && !spec.output.is_stored_first && !spec.output.has_listener)
         files.output = files.error = own.output.get();
       if (spec.output.has_listener)
-        files_.begin(listening_for(launch.listener, spec.output.sink, own.output.get(),
-                                   [this] { return now().count(); }));
+        files_.begin(routes_for_listener(launch.listener, spec.output.sink, own.output.get(),
+                                         [this] { return now().count(); }));
       execute(program, files, launch, ended);
       if (own.input) ended.input = input_read(own.input.get());
     }
@@ -305,7 +305,7 @@ class SpawningLauncher final : public Launcher {
       ended.outcome = NotStarted{LaunchStep::Prepare, errno};
       return;
     }
-    const std::span<RunObserver* const> watches = launch.watches;
+    const std::span<RunObserver* const> watches = launch.run_observers;
     for (RunObserver* watch : watches) watch->before_start();
     pid_t pid = 0;
     if (const int error = spawn(program, files, launch.launch_variable_value, region, pid);
@@ -354,7 +354,7 @@ class SpawningLauncher final : public Launcher {
 
   static bool share_region(const ProgramSpec& spec, const Launch& launch, RegionPage& region) {
     if (!spec.has_region) return true;
-    if (!region.hand_down()) return false;
+    if (!region.create_inherited_memory()) return false;
     if (launch.counts_calling_threads) region.count_threads();
     return true;
   }

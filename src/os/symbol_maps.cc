@@ -47,7 +47,7 @@ SymbolMap parse_kernel_symbols(std::string_view text) {
   return symbols;
 }
 
-SymbolMap parse_compiled_symbols(std::string_view text) {
+SymbolMap parse_jit_symbols(std::string_view text) {
   SymbolMap symbols;
   for (std::string_view line : split(text, '\n')) {
     const auto address = take_address(line);
@@ -76,7 +76,7 @@ SymbolMap jit_symbols(int process, std::chrono::nanoseconds since,
   if (!file || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return {};
   if (std::chrono::seconds(about.st_mtime + 1) < since) return {};
   const auto text = read_rest(file.get(), kMaxMapBytes);
-  return text ? parse_compiled_symbols(*text) : SymbolMap();
+  return text ? parse_jit_symbols(*text) : SymbolMap();
 }
 
 }  // namespace lauka::os

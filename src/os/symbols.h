@@ -67,6 +67,6 @@ SymbolMap jit_symbols(int process, std::chrono::nanoseconds since, const std::op
 /// Parses the text of /proc/kallsyms. Skips symbols that are not code, and hidden addresses.
 SymbolMap parse_kernel_symbols(std::string_view text);
 
-SymbolMap parse_compiled_symbols(std::string_view text);
+SymbolMap parse_jit_symbols(std::string_view text);
 
 }  // namespace lauka::os

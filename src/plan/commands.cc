@@ -94,7 +94,7 @@ OutputChoice filled(const OutputChoice& output, const std::vector<Parameter>& pa
 }
 
 ExpectedOutput filled(const ExpectedOutput& output, const std::vector<Parameter>& parameters) {
-  return {output.kind, filled(output.text, parameters)};
+  return {output.kind, filled(output.file_or_hash, parameters)};
 }
 
 std::string text_of(const std::string& text) {
@@ -110,11 +110,11 @@ std::string text_of(const OutputChoice& output) {
 template <typename Take>
 void for_each_list(const CommandOptions& options, const Take& take) {
   for (const HookRow& row : kHookKinds) take(row.name, options.hooks[row.kind]);
-  take("build", options.builds);
+  take("build", options.build_commands);
   take("env", options.environment);
-  take("cwd", options.folders);
+  take("cwd", options.working_folders);
   take("input", options.inputs);
-  take("expect-output", options.expected);
+  take("expect-output", options.expected_outputs);
   take("output", options.outputs);
 }
 
@@ -313,12 +313,12 @@ class CommandMaker {
     command.unfilled_name = pattern_of(combination.typed);
     for (const HookRow& row : kHookKinds)
       fill(options_.hooks[row.kind], combination, measured, command.hooks[row.kind]);
-    fill(options_.builds, combination, measured, command.build);
+    fill(options_.build_commands, combination, measured, command.build);
     fill(options_.environment, combination, measured, command.environment);
     fill(options_.inputs, combination, measured, command.input);
     fill(options_.outputs, combination, measured, command.output);
-    fill(options_.folders, combination, measured, command.folder);
-    fill(options_.expected, combination, measured, command.expected);
+    fill(options_.working_folders, combination, measured, command.folder);
+    fill(options_.expected_outputs, combination, measured, command.expected);
     auto words = make_argv(command.text);
     if (!words)
       return words.error().about(fmt::format("command {} {}", measured + 1, cited(command.text)));
@@ -396,7 +396,7 @@ void add_hints_about_duration(const std::vector<TypedOption>& typed,
 }
 
 void add_hints_about_scraped(const CountingOptions& options, std::vector<std::string>& hints) {
-  for (const OwnMetric& metric : options.scraped) {
+  for (const OwnMetric& metric : options.scraped_metrics) {
     if (!metric.is_scraped()) continue;
     if (is_rate(metric) && metric.better == Better::Less && !metric.has_direction)
       hints.push_back(
@@ -500,16 +500,16 @@ std::string joined_words(const std::vector<Command>& commands, std::size_t faile
 
 Result<void> check_until(const Options& options, const Plan& plan) {
   if (!options.run.end_pattern) return {};
-  if (plan.setting.jobs > 1)
+  if (plan.setting.copies_in_run > 1)
     return Error{
         "--until ends a run at its first line, so that --jobs would not wait for the others",
         "use only one of them"};
-  if (std::ranges::any_of(options.counting.scraped,
+  if (std::ranges::any_of(options.counting.scraped_metrics,
                           [](const OwnMetric& metric) { return metric.is_scraped(); }))
     return Error{
         "--until reads output during the run, --scrape only after it: they contradict each other",
         "use only one of them; a program can write its metrics to LAUKA_METRICS"};
-  if (!options.commands.expected.empty())
+  if (!options.commands.expected_outputs.empty())
     return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
                  "use only one of them"};
   if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
@@ -520,9 +520,9 @@ Result<void> check_until(const Options& options, const Plan& plan) {
 }
 
 Result<void> check_expected(const CommandOptions& options, const Plan& plan) {
-  const bool is_same = std::ranges::any_of(options.expected, [](const ExpectedOutput& output) {
-    return output.kind == ExpectedOutput::Kind::Same;
-  });
+  const bool is_same = std::ranges::any_of(
+      options.expected_outputs,
+      [](const ExpectedOutput& output) { return output.kind == ExpectedOutput::Kind::Same; });
   if (is_same && plan.commands.size() < 2)
     return Error{"--expect-output same has nothing to compare with",
                  "add another command, or name a FILE with the output"};
@@ -620,9 +620,9 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
 std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands) {
   std::vector<std::string> hints;
   add_hints_about_shells(options.commands, hints);
-  if (options.commands.unquoted && !options.commands.unquoted->note.empty())
-    hints.push_back(options.commands.unquoted->note);
-  if (!options.commands.unquoted) add_hints_about_names(options.commands, hints);
+  if (options.commands.unquoted_command && !options.commands.unquoted_command->note.empty())
+    hints.push_back(options.commands.unquoted_command->note);
+  if (!options.commands.unquoted_command) add_hints_about_names(options.commands, hints);
   add_hint_about_two_shells(options.typed_options, hints);
   add_hints_about_duration(options.typed_options, options.run.time_per_command, hints);
   add_hints_about_scraped(options.counting, hints);
@@ -657,7 +657,7 @@ CountingOptions with_throughput(CountingOptions options, std::optional<std::uint
   OwnMetric throughput{.name = "throughput", .better = Better::More, .role = Role::Throughput};
   throughput.unit.word = "1/s";
   throughput.text = fmt::format("{}/wall_time", *jobs);
-  options.derived.insert(options.derived.begin(), std::move(throughput));
+  options.derived_metrics.insert(options.derived_metrics.begin(), std::move(throughput));
   return options;
 }
 

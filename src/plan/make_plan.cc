@@ -16,12 +16,12 @@ namespace lauka {
 namespace {
 
 bool is_user_metric(std::string_view name, const CountingOptions& options) {
-  return is_built_in_formula(name) || percentile_in(name) || has_name(options.derived, name) ||
-         has_name(options.scraped, name);
+  return is_built_in_formula(name) || percentile_in(name) ||
+         has_name(options.derived_metrics, name) || has_name(options.scraped_metrics, name);
 }
 
 bool need_no_events(const CountingOptions& options) {
-  std::vector<std::string> others = options.listed_rows;
+  std::vector<std::string> others = options.listed_metrics;
   std::erase_if(others,
                 [&](const std::string& row) { return is_user_metric(name_of_row(row), options); });
   return are_all_built_in(others);
@@ -91,7 +91,7 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
 }
 
 Result<EventSet> select_wanted(const CountingOptions& options, const WantedByName& by_name,
-                               bool with_defaults, const SelectEvents& select_events) {
+                               bool with_defaults, const EventSelector& select_events) {
   std::vector<std::string> names = options.events;
   for (const std::string& name : by_name.all()) add_once(names, name);
   const auto make_request = [&](const std::vector<std::string>& wanted) {
@@ -104,7 +104,7 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
   if (!with_defaults) return select_events(make_request(names));
   auto defaults = select_events({{}, options.single_pass && names.empty()});
   if (!defaults || names.empty()) return defaults;
-  const std::vector<std::string> all = with_default_events(*defaults, names);
+  const std::vector<std::string> all = append_to_default_events(*defaults, names);
   if (all.size() == default_names(*defaults).size() && !options.single_pass &&
       by_name.formulas.event_pairs.empty())
     return defaults;
@@ -124,7 +124,7 @@ Result<void> check_parts(const FormulaRequest& formulas) {
 }
 
 Result<void> check_engine(const CountingOptions& options, const EventSet& events,
-                          const SelectEvents& select_events) {
+                          const EventSelector& select_events) {
   const bool is_named =
       options.engine != EngineChoice::Auto && options.engine != EngineChoice::None;
   if (!is_named || !events.events.empty()) return {};
@@ -134,9 +134,9 @@ Result<void> check_engine(const CountingOptions& options, const EventSet& events
 }
 
 Result<void> check_listed_events(const CountingOptions& options, const EventSet& events,
-                                 const SelectEvents& select_events) {
+                                 const EventSelector& select_events) {
   if (options.metric_selection != MetricSelection::Listed || !events.events.empty()) return {};
-  for (const std::string& row : options.listed_rows) {
+  for (const std::string& row : options.listed_metrics) {
     const std::string name(name_of_row(row));
     if (role_of_event(name) == Role::Other) continue;
     if (auto counted = select_events({{name}, false}); !counted) return counted.error();
@@ -145,7 +145,7 @@ Result<void> check_listed_events(const CountingOptions& options, const EventSet&
 }
 
 Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
-                               const WantedByName& by_name, const SelectEvents& select_events) {
+                               const WantedByName& by_name, const EventSelector& select_events) {
   if (auto parts = check_parts(by_name.formulas); !parts) return parts.error();
   const bool needs_none =
       options.metric_selection == MetricSelection::Time ||
@@ -154,7 +154,7 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   if (needs_none && !asked_for) {
     return EventSet{};
   }
-  const bool with_defaults = options.with_default_events || (options.events.empty() && !needs_none);
+  const bool with_defaults = options.adds_default_events || (options.events.empty() && !needs_none);
   auto events = select_wanted(options, by_name, with_defaults, select_events);
   if (!events) return refused_events(by_name, events.error());
   if (auto counts = check_engine(options, *events, select_events); !counts) return counts.error();
@@ -173,13 +173,13 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
 void add_core_times(Plan& plan) {
   if (plan.cores.timed_kinds.empty()) return;
   EventSet& set = plan.setting.events;
-  if (plan.cores.in_counting_runs) {
+  if (plan.cores.times_only_counting_runs) {
     const std::size_t own = core_time_pass(set.passes.size());
     set.passes.resize(own);
     set.passes.push_back({{}, RoundKind::Counting});
   }
   if (set.passes.empty()) set.passes.emplace_back();
-  const auto add = [&set, separately = plan.cores.in_counting_runs](Event event) {
+  const auto add = [&set, separately = plan.cores.times_only_counting_runs](Event event) {
     for (Pass& pass : set.passes)
       if (separately ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed)
         pass.event_indices.push_back(set.events.size());
@@ -192,7 +192,7 @@ void add_core_times(Plan& plan) {
          .role = Role::CoreTime,
          .core_kind = kind});
   }
-  if (plan.cores.has_unsplit) {
+  if (plan.cores.measures_unsplit_time) {
     add({.name = std::string(kUnsplitTime),
          .meaning = "CPU time of processes that ended between two looks: on which kind of core is "
                     "not known",
@@ -238,7 +238,7 @@ Result<void> add_anchor(const GateOptions& options, Plan& plan) {
 }
 
 Result<void> add_precision(const GateOptions& options, Plan& plan) {
-  if (!options.precision) return {};
+  if (!options.max_half_width) return {};
   const auto place = find_metric(plan.metrics, options.precision_metric);
   if (!place)
     return Error{
@@ -251,13 +251,14 @@ Result<void> add_precision(const GateOptions& options, Plan& plan) {
                              metric.name),
                  "ask for a precision of wall_time or cpu_time, or add --counting together"};
   }
-  plan.precision = PrecisionGoal{*options.precision, *place};
+  plan.precision = PrecisionGoal{*options.max_half_width, *place};
   return {};
 }
 
 Result<void> add_judgement(const Options& options, Plan& plan) {
   if (auto anchor = add_anchor(options.gates, plan); !anchor) return anchor;
-  if (auto gates = add_gates(options.gates.conditions, options.gates.baseline.has_value(), plan);
+  if (auto gates =
+          add_gates(options.gates.conditions, options.gates.baseline_file.has_value(), plan);
       !gates)
     return gates;
   if (auto precision = add_precision(options.gates, plan); !precision) return precision;
@@ -310,8 +311,9 @@ std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t ro
 }
 
 void note_direction(const Condition& gate, const Metric& metric, std::vector<Note>& notes) {
-  const bool gains =
-      metric.better == Better::More ? !gate.below : metric.better == Better::Less && gate.below;
+  const bool gains = metric.better == Better::More
+                         ? !gate.fails_below_limit
+                         : metric.better == Better::Less && gate.fails_below_limit;
   if (!gains) return;
   const std::string limit =
       gate.limit_value ? gate.bound_text : fmt::format("{}", 0.0 - gate.limit_percent);
@@ -319,8 +321,8 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
       {NoteKind::ImprovementFails,
        fmt::format("the gate on {} fails when the metric improves ({} is better); to fail when it "
                    "gets worse, write '{} {} {}'",
-                   gate.metric, gate.below ? "less" : "more", gate.metric, gate.below ? '>' : '<',
-                   limit)});
+                   gate.metric, gate.fails_below_limit ? "less" : "more", gate.metric,
+                   gate.fails_below_limit ? '>' : '<', limit)});
 }
 
 Error unfit_limit(const Condition& gate, Unit unit) {
@@ -339,7 +341,7 @@ Error unfit_limit(const Condition& gate, Unit unit) {
 Result<void> add_metrics(const Options& options, const CountingOptions& counting,
                          const FormulaRequest& formulas, bool has_tree_peak, Plan& plan) {
   add_core_times(plan);
-  plan.metrics = make_metrics(plan.setting.events, choose_metrics(options),
+  plan.metrics = make_metrics(plan.setting.events, choose_metric_selection(options),
                               !counting.events.empty(), has_tree_peak);
   if (auto reported = add_reported(plan.reported_metrics, plan.metrics); !reported)
     return reported.error();
@@ -348,23 +350,23 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
   if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
       !percentiles)
     return percentiles.error();
-  if (counting.region) show_region(choose_metrics(options), plan.metrics);
+  if (counting.measures_region) show_region(choose_metric_selection(options), plan.metrics);
   if (counting.metric_selection == MetricSelection::Listed) {
     const Result<void> listed =
-        move_rows_to_front(counting.listed_rows, counting.percentiles, plan.metrics);
+        move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
     if (!listed) return listed.error();
   }
-  plan.presentation.compact_shows_all =
+  plan.presentation.compact_shows_all_metrics =
       counting.metric_selection != MetricSelection::Default || !counting.events.empty();
-  plan.presentation.hides_zeros = counting.metric_selection == MetricSelection::All &&
-                                  options.output.verbosity != Verbosity::Verbose;
+  plan.presentation.hides_all_zero_rows = counting.metric_selection == MetricSelection::All &&
+                                          options.output.verbosity != Verbosity::Verbose;
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   return {};
 }
 
 }  // namespace
 
-MetricSelection choose_metrics(const Options& options) {
+MetricSelection choose_metric_selection(const Options& options) {
   const bool widen = options.output.verbosity == Verbosity::Verbose;
   return widen && options.counting.metric_selection == MetricSelection::Default
              ? MetricSelection::All
@@ -374,28 +376,28 @@ MetricSelection choose_metrics(const Options& options) {
 TreePeakRequest tree_peak_request(const Options& options) {
   const auto is_it = [](std::string_view name) { return name == kTreePeakMemory; };
   const bool by_name =
-      std::ranges::any_of(options.counting.listed_rows,
+      std::ranges::any_of(options.counting.listed_metrics,
                           [&](const std::string& row) { return is_it(name_of_row(row)); }) ||
       std::ranges::any_of(options.gates.conditions,
                           [&](const Condition& gate) { return is_it(gate.metric); }) ||
-      std::ranges::any_of(options.counting.derived, [](const OwnMetric& metric) {
+      std::ranges::any_of(options.counting.derived_metrics, [](const OwnMetric& metric) {
         return metric.text.find(kTreePeakMemory) != std::string::npos;
       });
-  if (by_name || (options.gates.precision && is_it(options.gates.precision_metric)))
+  if (by_name || (options.gates.max_half_width && is_it(options.gates.precision_metric)))
     return TreePeakRequest::ByName;
   // --verbose must not change how runs are made.
   return options.counting.metric_selection == MetricSelection::All ? TreePeakRequest::WithAll
                                                                    : TreePeakRequest::No;
 }
 
-std::vector<std::string> with_default_events(const EventSet& defaults,
-                                             const std::vector<std::string>& names) {
+std::vector<std::string> append_to_default_events(const EventSet& defaults,
+                                                  const std::vector<std::string>& names) {
   std::vector<std::string> all = default_names(defaults);
   for (const std::string& name : names) add_once(all, name);
   return all;
 }
 
-Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
+Result<Plan> make_plan(const Options& options, const EventSelector& select_events,
                        std::uint64_t clock_seed, const CorePlan& cores, bool has_tree_peak) {
   const auto all_counting =
       add_announced_metrics(with_throughput(options.counting, options.run.copies_per_run));
@@ -404,12 +406,14 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   auto commands = make_commands(options.commands);
   if (!commands) return commands.error();
   if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
-  WantedByName by_name{events_of_gates(counting, options.gates, cores),
-                       request_formulas(counting, options.gates, choose_metrics(options), cores)};
+  WantedByName by_name{
+      events_of_gates(counting, options.gates, cores),
+      request_formulas(counting, options.gates, choose_metric_selection(options), cores)};
   auto events = choose_events(counting, options.run, by_name, select_events);
   if (!events && by_name.formulas.has_older_form) {
-    WantedByName older{by_name.of_gates, request_formulas(counting, options.gates,
-                                                          choose_metrics(options), cores, true)};
+    WantedByName older{
+        by_name.of_gates,
+        request_formulas(counting, options.gates, choose_metric_selection(options), cores, true)};
     if (auto others = choose_events(counting, options.run, older, select_events)) {
       events = std::move(others);
       by_name = std::move(older);
@@ -420,23 +424,24 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   plan.commands = *std::move(commands);
   plan.setting.events = *std::move(events);
   plan.events_were_asked_for = !counting.events.empty();
-  plan.setting.region = counting.region;
-  plan.reported_metrics = counting.scraped;
-  plan.setting.warmup = options.run.warmup;
+  plan.setting.measures_region = counting.measures_region;
+  plan.reported_metrics = counting.scraped_metrics;
+  plan.setting.warmup_run_count = options.run.warmup;
   plan.setting.order = options.run.order.value_or(default_order(options.commands));
   plan.setting.order_is_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
   plan.setting.seed = options.run.seed.value_or(clock_seed);
   plan.timeout = options.run.timeout;
   plan.ignore_failure = options.run.ignore_failure;
-  plan.awaited = options.run.end_pattern;
+  plan.compiled_end_pattern = options.run.end_pattern;
   if (options.run.end_pattern) plan.setting.until_pattern = options.run.end_pattern->text();
-  plan.setting.jobs = static_cast<std::uint32_t>(options.run.copies_per_run.value_or(1));
+  plan.setting.copies_in_run = static_cast<std::uint32_t>(options.run.copies_per_run.value_or(1));
   plan.setting.layouts = static_cast<std::uint32_t>(options.run.layouts.value_or(1));
   plan.confidence = options.gates.confidence.value_or(kConfidence);
   plan.shell = options.commands.shell;
   plan.cores = cores;
   plan.presentation = options.output.presentation;
-  plan.suggested_line = options.commands.unquoted ? options.commands.unquoted->quoted_line : "";
+  plan.suggested_line =
+      options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
   plan.hints = hints_about(options, plan.commands);
   if (auto metrics = add_metrics(options, counting, by_name.formulas, has_tree_peak, plan);
       !metrics)

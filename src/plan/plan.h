@@ -73,18 +73,18 @@ struct Reference {
 struct Setting {
   Order order = Order::Random;
   std::uint64_t seed = 0;
-  std::uint64_t warmup = 1;
+  std::uint64_t warmup_run_count = 1;
   std::optional<std::string>
-      until_pattern{};        ///< pattern of --until as typed; nullopt without --until
-  std::uint32_t jobs = 1;     ///< number of copies of a command in one run
-  std::uint32_t layouts = 1;  ///< number of builds of each command; 1 without --layouts
+      until_pattern{};              ///< pattern of --until as typed; nullopt without --until
+  std::uint32_t copies_in_run = 1;  ///< number of copies of a command in one run
+  std::uint32_t layouts = 1;        ///< number of builds of each command; 1 without --layouts
   EventSet events{};
   StopRule stop{};
   /// True if the order is sequential only because there are setup or cleanup hooks.
   bool order_is_for_hooks = false;
-  /// Copy of CorePlan::min_share that is made for results; nullopt in a plan.
+  /// Copy of CorePlan::min_share_on_first_kind that is made for results; nullopt in a plan.
   std::optional<double> recorded_min_share{};
-  bool region = false;
+  bool measures_region = false;
 };
 
 /// Everything that is decided before the first run.
@@ -95,13 +95,14 @@ struct Plan {
   std::vector<Metric> metrics;
   /// Metrics that --scrape, --metrics and --region announce, in this order.
   std::vector<OwnMetric> reported_metrics{};
-  std::optional<Pattern> awaited{};  ///< compiled pattern of --until; nullopt without --until
+  std::optional<Pattern>
+      compiled_end_pattern{};  ///< compiled pattern of --until; nullopt without --until
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
   std::vector<Gate> gates{};
   /// Number of gate decisions, of all plans, that share the rate of false fails; 0: only this
   /// plan's decisions share the rate.
-  std::size_t decisions_of_job = 0;
+  std::size_t decisions_sharing_error_rate = 0;
   double confidence = kConfidence;
   std::optional<PrecisionGoal> precision{};
   Reference reference{};
@@ -115,17 +116,17 @@ struct Plan {
 };
 
 /// A function that divides the wanted events into passes, or refuses them.
-using SelectEvents = std::function<Result<EventSet>(const EventRequest&)>;
+using EventSelector = std::function<Result<EventSet>(const EventRequest&)>;
 
-std::vector<std::string> with_default_events(const EventSet& defaults,
-                                             const std::vector<std::string>& names);
+std::vector<std::string> append_to_default_events(const EventSet& defaults,
+                                                  const std::vector<std::string>& names);
 
 /// Returns the user's choice of metrics, in which --verbose turns Default into All.
-MetricSelection choose_metrics(const Options& options);
+MetricSelection choose_metric_selection(const Options& options);
 
 /// Decides everything before the first run. `clock_seed`: seed without --seed. `has_tree_peak`:
 /// true if tree_peak_memory is measured.
-Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
+Result<Plan> make_plan(const Options& options, const EventSelector& select_events,
                        std::uint64_t clock_seed, const CorePlan& cores = {},
                        bool has_tree_peak = false);
 

@@ -50,9 +50,9 @@ std::vector<double> wanted(const CountingOptions& options, const GateOptions& ga
     const auto percent = percentile_in(name);
     if (percent && std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
   };
-  for (const std::string& row : options.listed_rows) add(name_of_row(row));
+  for (const std::string& row : options.listed_metrics) add(name_of_row(row));
   for (const Condition& gate : gates.conditions) add(gate.metric);
-  if (gates.precision) add(gates.precision_metric);
+  if (gates.max_half_width) add(gates.precision_metric);
   return all;
 }
 
@@ -60,7 +60,7 @@ std::optional<Error> too_few_runs(const RunOptions& options, double confidence,
                                   std::vector<double> percentiles) {
   const std::optional<std::uint64_t> most = options.runs ? options.runs : options.max_runs;
   const auto fewest = [&](double percent) {
-    return fewest_runs_of(percent / 100.0, (1.0 - confidence) / 2.0);
+    return fewest_runs_for_quantile(percent / 100.0, (1.0 - confidence) / 2.0);
   };
   if (!most) return std::nullopt;
   std::erase_if(percentiles, [&](double percent) { return fewest(percent) <= *most; });
@@ -133,10 +133,10 @@ class Collector {
       : options_(options), gates_(gates), cores_(cores), older_(older) {}
 
   FormulaRequest collect(MetricSelection selection) {
-    for (const std::string& row : options_.listed_rows) want(name_of_row(row));
+    for (const std::string& row : options_.listed_metrics) want(name_of_row(row));
     for (const Condition& gate : gates_.conditions) want(gate.metric);
-    if (gates_.precision) want(gates_.precision_metric);
-    for (const OwnMetric& derived : options_.derived) {
+    if (gates_.max_half_width) want(gates_.precision_metric);
+    for (const OwnMetric& derived : options_.derived_metrics) {
       auto expression = parse_expression(derived.text);
       if (expression) add({.metric = derived, .expression = *std::move(expression)});
     }
@@ -149,9 +149,9 @@ class Collector {
   void want(std::string_view name, bool is_wanted = true) {
     const BuiltIn* built_in = find_built_in(name);
     // The CPU time of a region is not measured.
-    if (built_in != nullptr && built_in->of_one_run && options_.region) return;
-    if (built_in == nullptr || has_name(options_.derived, name) ||
-        has_name(options_.scraped, name) || events_.contains(name))
+    if (built_in != nullptr && built_in->of_one_run && options_.measures_region) return;
+    if (built_in == nullptr || has_name(options_.derived_metrics, name) ||
+        has_name(options_.scraped_metrics, name) || events_.contains(name))
       return;
     request_.has_older_form = request_.has_older_form || (is_wanted && !built_in->older.empty());
     auto expression = parse_expression(older_ && !built_in->older.empty() ? built_in->older
@@ -162,14 +162,14 @@ class Collector {
     add({.metric = std::move(metric),
          .expression = *std::move(expression),
          .is_by_user = false,
-         .is_wanted = is_wanted,
+         .is_required = is_wanted,
          .uses_counting_times = built_in->of_one_run});
   }
 
   void add(FormulaDefinition formula) {
-    for (const std::string& name : names_in(formula.expression)) want(name, formula.is_wanted);
+    for (const std::string& name : names_in(formula.expression)) want(name, formula.is_required);
     std::vector<std::string> events = list_events(formula.expression);
-    if (formula.is_wanted) {
+    if (formula.is_required) {
       for (const std::string& event : events) add_once(request_.events, event);
       for (std::size_t i = 1; i < events.size(); ++i)
         request_.event_pairs.emplace_back(events.front(), events[i]);
@@ -186,7 +186,8 @@ class Collector {
         continue;
       }
       const bool needs_none = built_in_metric(name) != nullptr ||
-                              has_name(options_.scraped, name) || is_core_kind_metric(name, cores_);
+                              has_name(options_.scraped_metrics, name) ||
+                              is_core_kind_metric(name, cores_);
       if (!needs_none) add_events_of(events, name);
     }
     return events;
@@ -214,7 +215,7 @@ std::string subject_of(const FormulaDefinition& formula) {
 
 bool is_of_user_space(const std::vector<Metric>& metrics) {
   const auto cycles = find_metric(metrics, Role::Cycles);
-  return cycles && metrics[*cycles].levels == CountedLevels::UserOnly;
+  return cycles && metrics[*cycles].counted_privilege_levels == CountedPrivilegeLevels::UserOnly;
 }
 
 /// Makes formulas that may contain metrics and earlier formulas. The terms of a part that is used
@@ -308,7 +309,8 @@ void limit_as_parts(Metric& formula, const std::vector<Metric>& metrics) {
     if (counted == nullptr) continue;
     for (const Metric& metric : metrics) {
       if (metric.event != counted->event) continue;
-      if (formula.levels == CountedLevels::Unknown) formula.levels = metric.levels;
+      if (formula.counted_privilege_levels == CountedPrivilegeLevels::Unknown)
+        formula.counted_privilege_levels = metric.counted_privilege_levels;
       formula.of_region = formula.of_region || metric.of_region;
       if (note.empty()) note = metric.metric_suffix;
     }
@@ -344,7 +346,7 @@ Shown shown_by(MetricSelection selection, const BuiltInMetric& metric) {
 std::optional<std::size_t> find_event(const EventSet& set, Role role) {
   const auto find = [&](bool with_kernel) {
     return find_place_if(set.events, [&](const Event& event) {
-      const bool has_kernel = event.levels != CountedLevels::UserOnly;
+      const bool has_kernel = event.privilege_levels != CountedPrivilegeLevels::UserOnly;
       return event.role == role && !event.index_of_whole && (has_kernel || !with_kernel);
     });
   };
@@ -353,7 +355,7 @@ std::optional<std::size_t> find_event(const EventSet& set, Role role) {
 }
 
 Role role_in(const EventSet& set, std::size_t event) {
-  if (!set.events[event].function.empty()) return set.events[event].role;
+  if (!set.events[event].only_function.empty()) return set.events[event].role;
   const std::size_t whole = set.events[event].index_of_whole.value_or(event);
   const Role role = set.events[event].role;
   return find_event(set, role) == whole ? role : Role::Other;
@@ -445,7 +447,9 @@ std::optional<Error> why_not_derived(std::string_view name, const std::vector<Me
       return Error{fmt::format("{} needs {} and {}, which are not counted", name, below, above),
                    fmt::format("add -e {},{}; lauka --check says whether they can be counted here",
                                below, above)};
-    const auto levels_of = [&](Role role) { return metrics[*find_metric(metrics, role)].levels; };
+    const auto levels_of = [&](Role role) {
+      return metrics[*find_metric(metrics, role)].counted_privilege_levels;
+    };
     if (levels_of(derived.numerator) != levels_of(derived.denominator))
       return Error{
           fmt::format("{} needs {} and {} of the same privilege levels", name, below, above),
@@ -559,13 +563,13 @@ void show_region(MetricSelection selection, std::vector<Metric>& metrics) {
 
 Result<CountingOptions> add_announced_metrics(CountingOptions options) {
   std::vector<OwnMetric> reported;
-  for (OwnMetric& metric : options.scraped) {
+  for (OwnMetric& metric : options.scraped_metrics) {
     if (has_name(reported, metric.name))
       return Error{fmt::format("--scrape names {} twice", metric.name),
                    "give each metric a name of its own"};
     reported.push_back(std::move(metric));
   }
-  for (std::string& row : options.listed_rows) {
+  for (std::string& row : options.listed_metrics) {
     if (!is_announcement(row)) continue;
     auto metric = parse_own_metric(row);
     if (!metric) return metric.error().about("--metrics " + cited(row));
@@ -575,7 +579,7 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
     row = metric->name;
     reported.push_back(*std::move(metric));
   }
-  if (options.region) {
+  if (options.measures_region) {
     for (OwnMetric& metric : region_metrics()) {
       if (has_name(reported, metric.name))
         return Error{fmt::format("{} is what --region measures", metric.name),
@@ -583,7 +587,7 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
       reported.push_back(std::move(metric));
     }
   }
-  options.scraped = std::move(reported);
+  options.scraped_metrics = std::move(reported);
   return options;
 }
 
@@ -621,7 +625,7 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
                    "give it a name of its own"};
     auto metric = make_row(made, formula, events, metrics);
     if (!metric) {
-      if (formula.is_wanted) return metric.error();
+      if (formula.is_required) return metric.error();
       continue;
     }
     terms += metric->source.terms.size();
@@ -649,7 +653,7 @@ void add_event_metrics(const EventSet& events, MetricSelection selection, Shown 
                              .better = Better::Less,
                              .shown = is_part_row ? Shown::Verbose : shown,
                              .source = count_formula(events, i),
-                             .levels = event.levels,
+                             .counted_privilege_levels = event.privilege_levels,
                              .of_region = event.of_region,
                              .metric_suffix = write_note(event),
                              .role = role_in(events, i),
@@ -682,7 +686,7 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
     const auto denominator = find_event(events, derived.denominator);
     if (!numerator || !denominator) continue;
     const Event& above = events.events[*numerator];
-    if (above.levels != events.events[*denominator].levels) continue;
+    if (above.privilege_levels != events.events[*denominator].privilege_levels) continue;
     const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
     if (!are_in_one_pass(source, events)) continue;
     metrics.push_back(Metric{.name = std::string(derived.name),
@@ -690,7 +694,7 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
                              .better = derived.better,
                              .shown = shown,
                              .source = source,
-                             .levels = above.levels,
+                             .counted_privilege_levels = above.privilege_levels,
                              .of_region = above.of_region,
                              .metric_suffix = write_note(above),
                              .role = derived.role});

@@ -59,8 +59,8 @@ std::vector<OwnMetric> region_metrics();
 /// hides built-in metrics, metrics of core kinds, and region_entries.
 void show_region(MetricSelection selection, std::vector<Metric>& metrics);
 
-/// Adds to CountingOptions::scraped the metrics that --metrics announces (NAME[:UNIT]:higher|lower)
-/// and the metrics of --region. Refuses two metrics with the same name.
+/// Adds to CountingOptions::scraped_metrics the metrics that --metrics announces
+/// (NAME[:UNIT]:higher|lower) and the metrics of --region. Refuses two metrics with the same name.
 Result<CountingOptions> add_announced_metrics(CountingOptions options);
 
 /// Adds a row to `metrics` for each metric in `reported`. Refuses a name that another metric has.
@@ -71,15 +71,15 @@ struct FormulaDefinition {
   Expression expression{};
   bool is_by_user = true;
   /// True: a formula that cannot be computed is an error; false: such a formula is left out.
-  bool is_wanted = true;
+  bool is_required = true;
   bool uses_counting_times = false;  ///< true if the formula's times may be from counting runs
 };
 
 /// Formulas in the order of their rows, and the events that they need.
 struct FormulaRequest {
   std::vector<FormulaDefinition> formulas{};
-  std::vector<std::string> events{};      ///< events of wanted formulas, without duplicates
-  std::vector<EventNames> event_pairs{};  ///< pairs of events of the same wanted formula
+  std::vector<std::string> events{};         ///< events of wanted formulas, without duplicates
+  std::vector<EventNamePair> event_pairs{};  ///< pairs of events of the same wanted formula
   /// True if a wanted formula has another form, for older processors.
   bool has_older_form = false;
 };

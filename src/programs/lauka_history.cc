@@ -68,11 +68,12 @@ Result<Answer> add(Database& database, const Request& request) {
 Result<Answer> list(Database& database, const Request& request) {
   Loader loader(database);
   if (request.lists_benchmarks) {
-    const auto variants = loader.variants(request.wanted);
+    const auto variants = loader.variants(request.series_selection);
     if (!variants) return variants.error();
     return Answer{benchmarks_text(*variants, style())};
   }
-  const auto sessions = loader.sessions(request.wanted.max_sessions, request.wanted.commit);
+  const auto sessions =
+      loader.sessions(request.series_selection.max_sessions, request.series_selection.commit);
   if (!sessions) return sessions.error();
   return Answer{sessions_text(*sessions, style())};
 }
@@ -111,12 +112,13 @@ Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
 Result<void> for_each_stepped(Database& database, const Request& request,
                               const std::function<void(SteppedSeries&)>& visit) {
   Loader loader(database);
-  return for_each_series(loader, request.wanted, [&](MetricHistory series) -> Result<void> {
-    auto stepped = find_steps_and_notes(loader, std::move(series), request.against);
-    if (!stepped) return stepped.error();
-    visit(*stepped);
-    return {};
-  });
+  return for_each_series(
+      loader, request.series_selection, [&](MetricHistory series) -> Result<void> {
+        auto stepped = find_steps_and_notes(loader, std::move(series), request.compared_with);
+        if (!stepped) return stepped.error();
+        visit(*stepped);
+        return {};
+      });
 }
 
 Result<Answer> show(Database& database, const Request& request) {
@@ -154,8 +156,8 @@ Result<Answer> steps(Database& database, const Request& request) {
 Result<Answer> acknowledge_step(Database& database, const Request& request) {
   Loader loader(database);
   bool found = false;
-  auto done =
-      for_each_series(loader, request.wanted, [&](const MetricHistory& series) -> Result<void> {
+  auto done = for_each_series(
+      loader, request.series_selection, [&](const MetricHistory& series) -> Result<void> {
         for (const SessionPoint& point : series.points) {
           if (found || step_id(series, point.began) != request.command_arguments[0]) continue;
           found = true;
@@ -180,7 +182,7 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
     if (!record) return record.error().prefixed(cited(file));
     if (!ids.insert(record->id).second) continue;
     commits.insert(commit_of(*record));
-    for (MetricHistory& series : make_histories(*record, request.wanted)) {
+    for (MetricHistory& series : make_histories(*record, request.series_selection)) {
       const std::string key = series.variant.machine_class + "\n" + title_of(series);
       const auto [place, is_new] = all.emplace(key, series);
       if (!is_new) place->second.points.push_back(series.points.front());
@@ -223,10 +225,11 @@ Answer combine_files(const Request& request) {
 Result<Answer> combine_commit(Database& database, const Request& request) {
   Loader loader(database);
   std::vector<MetricHistory> all;
-  auto done = for_each_series(loader, request.wanted, [&](MetricHistory series) -> Result<void> {
-    all.push_back(std::move(series));
-    return {};
-  });
+  auto done =
+      for_each_series(loader, request.series_selection, [&](MetricHistory series) -> Result<void> {
+        all.push_back(std::move(series));
+        return {};
+      });
   return done ? Result<Answer>(combined(all, request)) : done.error();
 }
 
@@ -260,11 +263,11 @@ Result<Answer> write_table(Database& database, const Request& request) {
   return write_file(request.output, [&](const Sink& sink) -> Result<void> {
     Loader loader(database);
     const auto writer = table_writer(request.command_arguments[0], sink);
-    auto done =
-        for_each_series(loader, request.wanted, [&](const MetricHistory& series) -> Result<void> {
-          writer.add(series);
-          return {};
-        });
+    auto done = for_each_series(loader, request.series_selection,
+                                [&](const MetricHistory& series) -> Result<void> {
+                                  writer.add(series);
+                                  return {};
+                                });
     if (done) writer.end();
     return done;
   });

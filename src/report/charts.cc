@@ -301,7 +301,7 @@ std::string write_numbers(const Results& results, std::size_t metric, const Line
   std::string html = html_text(quantity(line.median, results.session.metrics[metric]));
   if (const auto& change = row_of(results.commands[line.command], metric)->delta) {
     const Cell delta = delta_cell(*change, results.session.metrics[metric].better);
-    html += fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), marked_html(delta));
+    html += fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), delta_html(delta));
   }
   return html;
 }
@@ -338,7 +338,7 @@ Axis axis_of_changes(const std::vector<ChangeRow>& rows) {
   Extent extent{0.0, 0.0};
   for (const ChangeRow& row : rows) {
     const auto [low, high] = ends_of(row.change);
-    for (const double value : {low, high, row.limit.value_or(0.0)}) extent.include(value);
+    for (const double value : {low, high, row.gate_limit.value_or(0.0)}) extent.include(value);
   }
   return linear_axis(extent.low, extent.high);
 }
@@ -359,9 +359,9 @@ std::string draw(const ChangeRow& row, const Axis& axis) {
   const double middle = static_cast<double>(kDeltaHeight) / 2;
   std::string content = svg_grid(axis, kDeltaHeight);
   content += svg_path("zero", fmt::format("M{:.1f} 0v{}", svg_position(axis, 0), kDeltaHeight));
-  if (row.limit)
-    content += svg_path("limit",
-                        fmt::format("M{:.1f} 0v{}", svg_position(axis, *row.limit), kDeltaHeight));
+  if (row.gate_limit)
+    content += svg_path(
+        "limit", fmt::format("M{:.1f} 0v{}", svg_position(axis, *row.gate_limit), kDeltaHeight));
   if (row.change.bounds) {
     const double top = middle - 5;
     content +=
@@ -458,15 +458,15 @@ std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
   std::string content;
   std::size_t height = kAxisHeight;
   for (const TickLabel& label : labels) {
-    const std::string_view anchor = label.percent < kNearEnd         ? "start"
-                                    : label.percent > 100 - kNearEnd ? "end"
-                                                                     : "middle";
+    const std::string_view anchor = label.position_percent < kNearEnd         ? "start"
+                                    : label.position_percent > 100 - kNearEnd ? "end"
+                                                                              : "middle";
     content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"4\" class=\"tick\"/>\n",
-                           label.percent);
+                           label.position_percent);
     const auto add_line = [&](std::string_view text, std::size_t y) {
       content +=
           fmt::format("<text x=\"{:.2f}%\" y=\"{}\" text-anchor=\"{}\" class=\"label\">{}</text>\n",
-                      label.percent, y, anchor, html_text(text));
+                      label.position_percent, y, anchor, html_text(text));
     };
     add_line(label.text, kAxisHeight - 3);
     if (label.second_line.empty()) continue;
@@ -482,7 +482,7 @@ std::string svg_with_vertical_axis(std::size_t height, const Axis& axis, const M
                                    std::string_view content) {
   std::string grid;
   for (const TickLabel& label : tick_labels(axis, metric)) {
-    const double y = static_cast<double>(height) * (1 - label.percent / 100);
+    const double y = static_cast<double>(height) * (1 - label.position_percent / 100);
     grid += fmt::format("<line y1=\"{0:.1f}\" x2=\"100%\" y2=\"{0:.1f}\" class=\"grid\"/>\n", y);
     grid += fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
                         std::max(y - 2, 10.0), html_text(label.text));
@@ -494,7 +494,7 @@ std::string svg_with_vertical_axis(std::size_t height, const Axis& axis, const M
       height, html_text(title), grid, kAlongLeft, kAlongWidth, count, kSvgUnits, content);
 }
 
-double percent_along(double place, std::size_t count) {
+double horizontal_percent(double place, std::size_t count) {
   return kAlongLeft + kAlongWidth * place / static_cast<double>(count);
 }
 
@@ -503,8 +503,8 @@ std::string hover_attributes(const Axis& axis, const Metric& metric, std::string
   return fmt::format(
       " data-along=\"{}\" data-low=\"{}\" data-high=\"{}\" data-size=\"{}\" "
       "data-unit=\"{}\"{}",
-      along, axis.low, axis.high, notation.divisor_of_base_units, notation.power + notation.suffix,
-      axis.is_logarithmic ? " data-log=\"1\"" : "");
+      along, axis.low, axis.high, notation.divisor_of_base_units,
+      notation.power_of_ten_text + notation.suffix, axis.is_logarithmic ? " data-log=\"1\"" : "");
 }
 
 std::string html_text(std::string_view text) {
@@ -580,9 +580,9 @@ std::string MetricDrawings::attributes(std::size_t metric) {
   const Notation notation = notation_of_axis(all.axis, all.metric);
   std::string axis = fmt::format("{:.9g} {:.9g} {} {} {}", all.axis.low, all.axis.high,
                                  notation.divisor_of_base_units, all.axis.is_logarithmic ? 1 : 0,
-                                 notation.power + notation.suffix);
+                                 notation.power_of_ten_text + notation.suffix);
   for (const TickLabel& label : tick_labels(all.axis, all.metric))
-    axis += fmt::format("|{:.1f} {}", label.percent, label.text);
+    axis += fmt::format("|{:.1f} {}", label.position_percent, label.text);
   bool is_any_thinned = false;
   std::string rows;
   for (std::size_t c = 0; c < results_.commands.size(); ++c) {
@@ -624,8 +624,10 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
                    hover_attributes(all.axis, all.metric, "x")));
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     std::vector<std::vector<Sample>> of_layout(layouts);
-    for (const Sample& sample : all.samples[c])
-      of_layout[results.session.runs->row(sample.run).layout].push_back(sample);
+    for (const Sample& sample : all.samples[c]) {
+      const std::uint32_t layout = results.session.runs->row(sample.run).layout;
+      if (layout < layouts) of_layout[layout].push_back(sample);  // a damaged file may have others
+    }
     sink(bar_row(command_html(results, c, classes[c]), "", ""));
     for (std::uint32_t layout = 0; layout < layouts; ++layout)
       if (!of_layout[layout].empty())
@@ -658,7 +660,7 @@ ChangeRow change_row(std::string html, const stats::Change& change, Better bette
   const Cell delta = delta_cell(change, better);
   const std::string_view css_class = ink_class(delta.ink);
   return {.name_html = std::move(html),
-          .change_html = fmt::format("<span class=\"{}\">{}</span>", css_class, marked_html(delta)),
+          .change_html = fmt::format("<span class=\"{}\">{}</span>", css_class, delta_html(delta)),
           .css_class = css_class,
           .change = change};
 }

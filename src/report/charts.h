@@ -54,7 +54,7 @@ bool needs_logarithmic_axis(double low, double high);
 /// The label of a tick. `percent`: position of the tick in percent of the picture's width or
 /// height.
 struct TickLabel {
-  double percent = 0.0;
+  double position_percent = 0.0;
   std::string text;
   std::string second_line{};
 };
@@ -90,7 +90,7 @@ std::string svg_with_vertical_axis(std::size_t height, const Axis& axis, const M
 
 /// Returns the horizontal position of `place` (0 to `count`) in the picture of
 /// svg_with_vertical_axis, in percent of the picture's width.
-double percent_along(double place, std::size_t count);
+double horizontal_percent(double place, std::size_t count);
 
 /// Returns the HTML attributes with which the page's script converts a position to a value.
 /// `along`: "x" for a horizontal axis, "y" for a vertical axis.
@@ -119,7 +119,7 @@ bool has_any_summary(const Results& results, std::size_t metric);
 
 /// The number of commands above which a session's page has a chart of deltas for the primary metric
 /// only.
-constexpr std::size_t kMaxCommandsWithDeltaCharts = 20;
+constexpr std::size_t kMaxCommandsWithAllDeltaCharts = 20;
 
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
 
@@ -175,7 +175,7 @@ struct ChangeRow {
   std::string_view css_class;
   stats::Change change;
   std::optional<double>
-      limit{};  ///< limit of a gate as a fraction: 0.05 for +5%; nullopt: no limit is drawn
+      gate_limit{};  ///< limit of a gate as a fraction: 0.05 for +5%; nullopt: no limit is drawn
 };
 
 /// Returns the row of a change. `html`: name of the row, as HTML.

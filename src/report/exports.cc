@@ -38,7 +38,8 @@ std::string summary_fields(const MetricResult& row) {
   // The ends of a percentile's interval are not minimum and maximum.
   if (row.quantile) return fmt::format("{},,,,,", number(row.quantile->value));
   if (!row.summary)
-    return fmt::format("{},,,,{},", number(row.only_mean), number(row.largest_bound_of_runs));
+    return fmt::format("{},,,,{},", number(row.mean_without_run_values),
+                       number(row.largest_bound_of_runs));
   const stats::Summary& s = *row.summary;
   return fmt::format("{},{},{},{},{},{}", number(s.mean), number(s.stddev), number(s.median),
                      number(s.min), number(s.max), s.outliers);
@@ -123,7 +124,7 @@ std::string full_name(const Command& command, const ExportedCommandName& name) {
 
 void write_runs(const Results& results, const Sink& sink) {
   std::vector<std::string> names;
-  for (const ExportedCommandName& name : tool_names(results))
+  for (const ExportedCommandName& name : exported_command_names(results))
     names.push_back(full_name(results.session.commands[names.size()], name));
   for (std::size_t run = 0; run < results.session.runs->size(); ++run) {
     std::string values;
@@ -135,7 +136,7 @@ void write_runs(const Results& results, const Sink& sink) {
           fmt::format(" {} {}", exact_decimal(*value), benchfmt_unit(metric.name, metric.unit));
     }
     const RunRow row = results.session.runs->row(run);
-    if (!results.commands[row.command].endings.failed.empty())
+    if (!results.commands[row.command].endings.failed_run_groups.empty())
       values += fmt::format(" {} failed/op", is_failure(row.ending) ? 1 : 0);
     if (!values.empty()) sink(names[row.command] + " 1" + values + "\n");
   }
@@ -301,8 +302,10 @@ std::string cell_text(const Cell& cell, CellContent holds, const Markup& markup)
   const auto strong = [&](const std::string& text) {
     return fmt::format("{0}{1}{0}", markup.strong, text);
   };
-  if (holds == CellContent::Name && cell.ink == Ink::Bold) return strong(markup.text(cell.text));
-  if (holds == CellContent::Name || holds == CellContent::Code) return markup.code(cell.text);
+  if (holds == CellContent::Name && cell.ink == Ink::Bold)
+    return strong(markup.format_text(cell.text));
+  if (holds == CellContent::Name || holds == CellContent::Code)
+    return markup.format_code(cell.text);
   if (holds == CellContent::Text) return markup.format_user_text(cell.text);
   const std::string_view mark = cell.mark == Mark::Better  ? markup.better
                                 : cell.mark == Mark::Worse ? markup.worse
@@ -312,7 +315,7 @@ std::string cell_text(const Cell& cell, CellContent holds, const Markup& markup)
 }
 
 void write_table(const Table& table, const Markup& markup, const Sink& sink) {
-  sink(markup.head(table));
+  sink(markup.format_head(table));
   for (const TableRow& row : table.rows) {
     std::string line(markup.before_row);
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -326,12 +329,13 @@ void write_table(const Table& table, const Markup& markup, const Sink& sink) {
 }
 
 void write_markup_tables(const Results& results, const Markup& markup, const Sink& sink) {
-  if (!is_compact(results)) return write_table(markup_table(results, markup), markup, sink);
+  if (!replaces_full_tables(results))
+    return write_table(markup_table(results, markup), markup, sink);
   bool is_first = true;
   for (const std::size_t metric : compact_metrics(results, false)) {
     if (!is_first) sink("\n");
     is_first = false;
-    sink(markup.text(compact_title(results, metric)) + "\n\n");
+    sink(markup.format_text(compact_title(results, metric)) + "\n\n");
     write_table(compact_table(results, metric), markup, sink);
   }
 }
@@ -339,7 +343,7 @@ void write_markup_tables(const Results& results, const Markup& markup, const Sin
 void write_functions(const Results& results, const Markup& markup, const Sink& sink) {
   const std::string before = results.benchmark.empty() ? "" : results.benchmark + ": ";
   for (const FunctionSection& section : function_sections(results)) {
-    sink("\n" + markup.text(before + section.title) + "\n\n");
+    sink("\n" + markup.format_text(before + section.title) + "\n\n");
     write_table(section.table, markup, sink);
   }
 }
@@ -363,20 +367,21 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
   const Style style;
   std::string below;
   if (report.is_suite()) {
-    sink(markup.text(suite_title(report)) + "\n\n");
+    sink(markup.format_text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
     for (const Results& results : report.benchmarks) write_functions(results, markup, sink);
     below = bullet_list(
         lines_with_text(gates_in_one_line(report) + suite_gate_lines(report, false, false)), markup,
-        markup.text);
+        markup.format_text);
   } else {
     write_markup_tables(first, markup, sink);
     write_functions(first, markup, sink);
-    below = bullet_list(lines_with_text(summary_lines(first, style)), markup, markup.text) +
-            bullet_list(lines_with_text(function_summary(first)), markup, markup.text) +
-            bullet_list(lines_with_text(precision_line(first) + gate_lines(first, false) +
-                                        shell_lines(first)),
-                        markup, markup.text);
+    below =
+        bullet_list(lines_with_text(comparison_lines(first, style)), markup, markup.format_text) +
+        bullet_list(lines_with_text(function_summary(first)), markup, markup.format_text) +
+        bullet_list(lines_with_text(precision_line(first) + gate_lines(first, false) +
+                                    shell_start_time_lines(first)),
+                    markup, markup.format_text);
   }
   const std::vector<std::string> warnings = warning_texts(report, style);
   if (!warnings.empty())
@@ -484,7 +489,7 @@ std::string ExportedCommandName::text() const {
   return all + duplicate_suffix;
 }
 
-std::vector<ExportedCommandName> tool_names(const Results& results) {
+std::vector<ExportedCommandName> exported_command_names(const Results& results) {
   std::vector<ExportedCommandName> names;
   for (const Command& command : results.session.commands)
     names.push_back({.benchmark = results.benchmark,
@@ -514,22 +519,22 @@ std::string markdown_code_cell(std::string_view text) {
 
 void write_markdown(const Report& report, const Sink& sink) {
   write_markup(report,
-               {.text = markdown_text,
+               {.format_text = markdown_text,
                 .format_user_text = markdown_word,
                 .format_warning = markdown_line,
-                .code = markdown_code_cell,
-                .head = markdown_head,
+                .format_code = markdown_code_cell,
+                .format_head = markdown_head,
                 .line_break = "<br>"},
                sink);
 }
 
 void write_asciidoc(const Report& report, const Sink& sink) {
   write_markup(report,
-               {.text = asciidoc_text,
+               {.format_text = asciidoc_text,
                 .format_user_text = asciidoc_text,
                 .format_warning = asciidoc_text,
-                .code = asciidoc_code,
-                .head = asciidoc_head,
+                .format_code = asciidoc_code,
+                .format_head = asciidoc_head,
                 .line_break = " +\n",
                 .strong = "*",
                 .before_row = "",
@@ -543,11 +548,11 @@ void write_asciidoc(const Report& report, const Sink& sink) {
 // Org shows a_b with b as a subscript, so names are code.
 void write_orgmode(const Report& report, const Sink& sink) {
   write_markup(report,
-               {.text = org_text,
+               {.format_text = org_text,
                 .format_user_text = org_code,
                 .format_warning = org_text,
-                .code = org_code,
-                .head = org_head,
+                .format_code = org_code,
+                .format_head = org_head,
                 .line_break = ", ",
                 .strong = "*"},
                sink);

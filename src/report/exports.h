@@ -53,7 +53,7 @@ struct ExportedCommandName {
   std::string text() const;
 };
 
-std::vector<ExportedCommandName> tool_names(const Results& results);
+std::vector<ExportedCommandName> exported_command_names(const Results& results);
 
 /// Returns `text` as a part of a name in Go's benchmark format: blanks and slashes become
 /// underscores.

@@ -103,7 +103,7 @@ Notation with_power(double leading, const Scale& scale, std::span<const Digits> 
   int power = std::max(exponent_of({leading / scale.size, all_digits}), least);
   const auto to_power = [&] {
     Notation notation = notation_in(scale.size * std::pow(10.0, power), scale.suffix, digits);
-    notation.power = fmt::format("e{:+03d}", power);
+    notation.power_of_ten_text = fmt::format("e{:+03d}", power);
     return notation;
   };
   if (rounded(leading, to_power()) >= 10.0) ++power;
@@ -255,7 +255,10 @@ std::string Notation::text(double value) const {
   if (value == 0.0) return "0" + suffix;
   std::string text = fmt::format("{:.{}f}", std::fabs(value / divisor_of_base_units), decimals);
   const bool is_negative = value < 0.0 && text.find_first_of("123456789") != text.npos;
-  return std::string(is_negative ? kMinus : "").append(text).append(power).append(suffix);
+  return std::string(is_negative ? kMinus : "")
+      .append(text)
+      .append(power_of_ten_text)
+      .append(suffix);
 }
 
 Notation notation_of(double value, std::optional<double> spread, const Metric& metric) {
@@ -370,11 +373,11 @@ std::string interval_text(const stats::Change& delta) {
 }
 
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign) {
-  if (!are_finite(speed.bounds) || !(speed.ratio < kLargePercent))
-    return quantity(speed.ratio, Unit::Ratio) + sign;
-  const Estimate ratio{speed.ratio, speed.bounds->low, speed.bounds->high, 1.0};
+  if (!are_finite(speed.bounds) || !(speed.speed_factor < kLargePercent))
+    return quantity(speed.speed_factor, Unit::Ratio) + sign;
+  const Estimate ratio{speed.speed_factor, speed.bounds->low, speed.bounds->high, 1.0};
   constexpr int most_digits = 3;
-  const double away = std::fabs(speed.ratio - 1.0);
+  const double away = std::fabs(speed.speed_factor - 1.0);
   const int most =
       away > 0.0 ? most_digits - 1 - static_cast<int>(std::floor(std::log10(away))) : most_digits;
   const int decimals = std::min(decimals_of_ratio(ratio), std::max(most, 0));
@@ -424,9 +427,10 @@ Reason reason_of(const FailedRuns& failed) {
 }
 
 std::string reasons_text(const Endings& endings) {
-  if (endings.failed.size() == 1) return reason_of(endings.failed.front()).text;
+  if (endings.failed_run_groups.size() == 1)
+    return reason_of(endings.failed_run_groups.front()).text;
   std::string text;
-  for (const FailedRuns& failed : endings.failed) {
+  for (const FailedRuns& failed : endings.failed_run_groups) {
     const Reason reason = reason_of(failed);
     text +=
         fmt::format("{}{} {}{}", text.empty() ? "" : ", ", failed.runs, reason.before, reason.text);
@@ -438,7 +442,7 @@ std::string reasons_text(const Endings& endings) {
 
 std::string mean_cell_text(const MetricResult& row, const Metric& metric) {
   if (row.largest_bound_of_runs) return "≤ " + quantity(*row.largest_bound_of_runs, metric);
-  if (row.only_mean) return quantity(*row.only_mean, metric);
+  if (row.mean_without_run_values) return quantity(*row.mean_without_run_values, metric);
   if (row.is_probably_uncounted) return "0 (not counted?)";
   if (metric.percentile) return quantile_text(row, metric, true);
   if (!row.summary) return "n/a";
@@ -471,21 +475,21 @@ bool has_values(const CommandResult& command) {
 }
 
 std::string failed_runs_text(const Endings& endings, bool with_reasons) {
-  if (endings.failed.empty()) return "";
+  if (endings.failed_run_groups.empty()) return "";
   return fmt::format("{} of {}", endings.failed_runs(), endings.runs_with_ending) +
          (with_reasons ? fmt::format(" ({})", reasons_text(endings)) : "");
 }
 
 std::string failures_text(const Endings& endings, std::string_view whose) {
-  if (endings.failed.empty()) return "";
+  if (endings.failed_run_groups.empty()) return "";
   return fmt::format("{} of {}{} failed ({})", endings.failed_runs(),
                      plural(endings.runs_with_ending, "run"), whose, reasons_text(endings));
 }
 
-std::string failed_and_redone(const CommandResult& command) {
+std::string failed_and_redone_text(const CommandResult& command) {
   std::string text;
   const Endings& endings = command.endings;
-  if (!endings.failed.empty()) {
+  if (!endings.failed_run_groups.empty()) {
     const bool are_timed = endings.runs_with_ending == command.runs;
     text = fmt::format(", {}{} failed: {}", endings.failed_runs(),
                        are_timed ? "" : fmt::format(" of {}", endings.runs_with_ending),
@@ -499,7 +503,7 @@ std::string command_title(const Results& results, std::size_t index) {
   const CommandResult& command = results.commands[index];
   const std::string runs = command.runs == 0 ? "no timed runs" : plural(command.runs, "run");
   return fmt::format("{} {} ({}{})", results.benchmark.empty() ? "Benchmark" : "Command", index + 1,
-                     runs, failed_and_redone(command));
+                     runs, failed_and_redone_text(command));
 }
 
 }  // namespace lauka::report

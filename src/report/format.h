@@ -16,7 +16,7 @@ namespace lauka::report {
 struct Notation {
   double divisor_of_base_units = 1.0;  ///< divisor of values in base units: 0.001 for "ms"
   std::string suffix{};
-  std::string power{};  ///< power of ten before the unit: "e+15"; usually empty
+  std::string power_of_ten_text{};  ///< power of ten before the unit: "e+15"; usually empty
   int decimals = 0;
 
   /// Formats a value in base units: "591.0ms"; "n/a" if it is not finite. The minus sign is U+2212.
@@ -108,7 +108,7 @@ std::string failures_text(const Endings& endings, std::string_view whose = "");
 
 /// Returns ", 2 failed: SIGSEGV, 1 redone", to follow a number of runs; empty if no run failed or
 /// was redone.
-std::string failed_and_redone(const CommandResult& command);
+std::string failed_and_redone_text(const CommandResult& command);
 
 /// Returns "Benchmark 1 (9 runs, 2 failed: SIGSEGV)"; in a suite "Command 1 (...)".
 std::string command_title(const Results& results, std::size_t command);

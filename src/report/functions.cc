@@ -66,8 +66,8 @@ std::optional<std::size_t> first_changed(const Results& results, std::size_t can
     const MetricResult* row = row_of(results.commands[candidate], index);
     const Metric& metric = results.session.metrics[index];
     if (metric.shown != Shown::Always || row == nullptr || !row->delta) continue;
-    if (is_sampled(metric) ? has_sure_function(results, index, candidate)
-                           : row->delta->is_significant())
+    if (is_sampled_time(metric) ? has_sure_function(results, index, candidate)
+                                : row->delta->is_significant())
       return index;
   }
   return std::nullopt;
@@ -76,7 +76,7 @@ std::optional<std::size_t> first_changed(const Results& results, std::size_t can
 std::string nothing_sure(const Results& results, std::size_t candidate, std::string_view whose) {
   for (const std::size_t index : function_metrics(results)) {
     const Metric& metric = results.session.metrics[index];
-    if (!is_sampled(metric) || metric.shown != Shown::Always) continue;
+    if (!is_sampled_time(metric) || metric.shown != Shown::Always) continue;
     if (const FunctionChanges* changes = find_changes(results, index, candidate))
       return fmt::format("{}{}: no function differs for sure in {}\n", one_line(metric.name), whose,
                          plural(changes->rounds, "sampled run"));
@@ -173,18 +173,20 @@ std::string share_text(double part, double whole) {
 
 std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
     const Results& results, const Columns& columns, const Metric& sampled) {
-  const Role role = sampled.levels == CountedLevels::UserOnly ? Role::UserTime : Role::CpuTime;
+  const Role role = sampled.counted_privilege_levels == CountedPrivilegeLevels::UserOnly
+                        ? Role::UserTime
+                        : Role::CpuTime;
   const auto index = find_metric(results.session.metrics, role);
   if (!index) return std::nullopt;
   std::vector<FunctionChange> totals;
   for (const FunctionChanges* side : columns.sides) {
     const MetricResult* row = row_of(results.commands[side->candidate], *index);
     if (row == nullptr || !row->mean()) return std::nullopt;
-    totals.push_back({.candidate = *row->mean()});
+    totals.push_back({.candidate_mean = *row->mean()});
     if (!columns.is_compared) continue;
     const auto reference = result_of_reference(results, side->candidate, *index).mean();
     if (!reference) return std::nullopt;
-    totals.back().reference = *reference;
+    totals.back().reference_mean = *reference;
   }
   return std::pair(fmt::format("({} of timed runs)", metric_name_of(role)), std::move(totals));
 }
@@ -208,7 +210,7 @@ class TableMaker {
       add_column(results.session.commands[columns.sides[i]->candidate].name);
       if (columns.is_compared)
         table_.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
-      const std::string_view whole = is_sampled(metric) ? "of the reference" : "of the change";
+      const std::string_view whole = is_sampled_time(metric) ? "of the reference" : "of the change";
       table_.columns.push_back({.heading = {columns.is_compared ? std::string(whole) : "share"}});
     }
   }
@@ -216,26 +218,27 @@ class TableMaker {
   Table make(const Choice& choice) {
     std::vector<FunctionChange> totals;
     for (const FunctionChanges* side : columns_.sides)
-      totals.push_back({.reference = side->reference, .candidate = side->total});
+      totals.push_back({.reference_mean = side->mean_of_whole_reference,
+                        .candidate_mean = side->mean_of_whole_candidate});
     std::vector<FunctionChange> rests = totals;
     for (const FunctionByColumn& function : choice.rows) {
       std::vector<FunctionChange> changes;
       for (std::size_t i = 0; i < function.size(); ++i) {
         changes.push_back(function[i] != nullptr ? *function[i] : FunctionChange{});
-        rests[i].reference -= changes[i].reference;
-        rests[i].candidate -= changes[i].candidate;
+        rests[i].reference_mean -= changes[i].reference_mean;
+        rests[i].candidate_mean -= changes[i].candidate_mean;
         if (function[i] != nullptr) changes.front().name = function[i]->name;
       }
       add_row(one_line(changes.front().name), changes);
     }
     for (std::size_t i = 0; i < rests.size(); ++i) {
-      remove_rounding(totals[i].reference, rests[i].reference);
-      remove_rounding(totals[i].candidate, rests[i].candidate);
+      remove_rounding(totals[i].reference_mean, rests[i].reference_mean);
+      remove_rounding(totals[i].candidate_mean, rests[i].candidate_mean);
     }
     if (choice.others > 0)
       add_last(fmt::format("({})", plural(choice.others, "other function")), rests);
     add_last("(total)", totals);
-    if (is_sampled(metric_))
+    if (is_sampled_time(metric_))
       if (const auto timed = timed_totals(results_, columns_, metric_))
         add_last(timed->first, timed->second);
     return std::move(table_);
@@ -257,7 +260,7 @@ class TableMaker {
   void add_column(const std::string& name) {
     table_.columns.push_back({.heading = {one_line(name)},
                               .cell_content = CellContent::Number,
-                              .dropped_at = OmittedPart::Values,
+                              .dropping_part = OmittedPart::Values,
                               .cut = Cut::Middle});
   }
 
@@ -268,18 +271,18 @@ class TableMaker {
     };
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const FunctionChange& change = changes[i];
-      if (has_reference(i)) add_value(change.reference);
-      add_value(change.candidate);
+      if (has_reference(i)) add_value(change.reference_mean);
+      add_value(change.candidate_mean);
       if (columns_.is_compared) row.push_back(difference_cell(change, metric_));
       // Sampled differences are shown as shares of the reference, because the change of the total
       // may be smaller than its noise.
       const FunctionChanges& side = *columns_.sides[i];
-      const bool by_reference = columns_.is_compared && is_sampled(metric_);
-      const double whole = by_reference ? side.reference : side.difference();
+      const bool by_reference = columns_.is_compared && is_sampled_time(metric_);
+      const double whole = by_reference ? side.mean_of_whole_reference : side.difference();
       row.push_back(
           {.text = share_text(change.difference(), whole), .sort_number = change.difference()});
       if (largest_[i] > 0.0)
-        row.back().bar = std::min(std::fabs(change.difference() / largest_[i]), 1.0);
+        row.back().bar_share = std::min(std::fabs(change.difference() / largest_[i]), 1.0);
     }
     return row;
   }
@@ -288,7 +291,7 @@ class TableMaker {
   void add_last(const std::string& name, std::span<const FunctionChange> changes) {
     for (Cell& cell : add_row(name, changes)) {
       cell.sort_number.reset();
-      cell.bar = 0.0;
+      cell.bar_share = 0.0;
       cell.is_significant_delta = false;
       cell.ink = Ink::Plain;
     }
@@ -317,8 +320,9 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
                                    : std::fabs(change.difference()) < largest_of(*changes)
                                        ? "  certain"
                                        : "  the largest";
-    lines += fmt::format("{}: {}\n", label,
-                         line_of(change, changes->reference, results.session.metrics[metric]));
+    lines += fmt::format(
+        "{}: {}\n", label,
+        line_of(change, changes->mean_of_whole_reference, results.session.metrics[metric]));
   }
   return lines;
 }
@@ -346,21 +350,21 @@ std::string function_summary(const Results& results) {
   return text;
 }
 
-std::string largest_functions(const Report& suite) {
+std::string largest_change_lines(const Report& suite) {
   std::vector<std::pair<double, std::string>> found;
   for (const Results& results : suite.benchmarks) {
     for (const std::size_t candidate : find_candidates(results)) {
       const auto metric = first_changed(results, candidate);
       const FunctionChanges* changes = metric ? find_changes(results, *metric, candidate) : nullptr;
-      if (changes == nullptr || changes->reference <= 0.0) continue;
+      if (changes == nullptr || changes->mean_of_whole_reference <= 0.0) continue;
       const Metric& of = results.session.metrics[*metric];
       for (std::size_t f = 0; f < std::min(kMaxLines, changes->functions.size()); ++f) {
         const FunctionChange& change = changes->functions[f];
         if (change.is_sure())
           found.emplace_back(
-              std::fabs(change.difference()) / changes->reference,
+              std::fabs(change.difference()) / changes->mean_of_whole_reference,
               fmt::format("{}: {} of {}", one_line(results.benchmark), one_line(of.name),
-                          line_of(change, changes->reference, of)));
+                          line_of(change, changes->mean_of_whole_reference, of)));
       }
     }
   }
@@ -383,7 +387,7 @@ std::vector<FunctionSection> function_sections(const Results& results) {
     sections.push_back(
         {one_line(metric.name) + " by function",
          TableMaker(results, columns, metric).make(choose_functions(columns, *wanted))});
-    if (!results.presentation.compact_shows_all) break;
+    if (!results.presentation.compact_shows_all_metrics) break;
   }
   return sections;
 }
@@ -391,7 +395,7 @@ std::vector<FunctionSection> function_sections(const Results& results) {
 std::string why_no_functions(const Results& results) {
   if (!results.presentation.functions) return "";
   const auto& baseline = results.session.reference.baseline;
-  if (baseline && !results.session.functions.empty())
+  if (baseline && !results.session.function_tables.empty())
     return fmt::format(
         "no table of functions: the baseline {} has none; measure it with --engine "
         "cachegrind or --profile",

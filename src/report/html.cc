@@ -347,7 +347,7 @@ std::string gate_list(const std::string& items) {
 std::string verdict_part(const Results& results) {
   const Style style;
   std::string html =
-      elements(lines_with_text(summary_lines(results, style)), "<p class=\"answer\">", "</p>");
+      elements(lines_with_text(comparison_lines(results, style)), "<p class=\"answer\">", "</p>");
   if (!results.session.complete) {
     html += "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
   }
@@ -357,7 +357,7 @@ std::string verdict_part(const Results& results) {
   if (!why.table.rows.empty()) html += table_html(why.table);
   html += elements(why.remarks, "<p class=\"faint\">", "</p>");
   html += elements(lines_with_text(layout_lines(results)), "<p>", "</p>");
-  for (const std::string& text : {placement_line(results), lines_about_means(results, {})})
+  for (const std::string& text : {layouts_advice_line(results), lines_about_means(results, {})})
     html += elements(lines_with_text(text), "<p class=\"faint\">", "</p>");
   html += elements(lines_with_text(function_summary(results)), "<p>", "</p>");
   return html + gate_list(gate_items(results, true, "")) +
@@ -405,14 +405,14 @@ std::string tuned_machine(const Circumstances& at) {
     if (before || after)
       vitals.rows.push_back({{std::string(what)}, {text(before)}, {text(after)}});
   };
-  add("throttle events", tuning.before.throttles, tuning.after.throttles);
-  add("temperature, °C", tuning.before.celsius, tuning.after.celsius);
-  add("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks);
-  add("ticks", tuning.before.ticks, tuning.after.ticks);
+  add("throttle events", tuning.vitals_before.throttles, tuning.vitals_after.throttles);
+  add("temperature, °C", tuning.vitals_before.celsius, tuning.vitals_after.celsius);
+  add("stolen ticks", tuning.vitals_before.stolen_ticks, tuning.vitals_after.stolen_ticks);
+  add("ticks", tuning.vitals_before.clock_ticks_in_all, tuning.vitals_after.clock_ticks_in_all);
   Table switched{
       .columns = {{.heading = {"switch"}}, {.heading = {"before"}}, {.heading = {"during"}}}};
-  for (const TunedSwitch& tuned : tuning.switched)
-    switched.rows.push_back({{tuned.name}, {tuned.before}, {tuned.during}});
+  for (const TunedSwitch& tuned : tuning.changed_switches)
+    switched.rows.push_back({{tuned.name}, {tuned.value_before}, {tuned.value_while_tuned}});
   std::vector<std::string> missing;
   for (const UntunedSwitch& untuned : tuning.failed_switches)
     missing.push_back("not switched: " + untuned.name + ", " + untuned.why);
@@ -472,7 +472,7 @@ void write_overview(const Results& results, const Sink& sink) {
 /// primary metric has a chart of deltas.
 void write_drawings(const Results& results, const Sink& sink) {
   const auto primary = primary_metric(results.session.metrics);
-  const bool has_many = results.commands.size() > kMaxCommandsWithDeltaCharts;
+  const bool has_many = results.commands.size() > kMaxCommandsWithAllDeltaCharts;
   write_charts(results, kMaxDrawnPoints, !has_many, sink, [&](std::size_t metric) {
     const std::string deltas = metric == primary || !has_many ? delta_chart(results, metric) : "";
     if (!deltas.empty())
@@ -525,9 +525,9 @@ void write_suite_page(const Report& suite, const Sink& sink) {
       {changes_in_one_line(std::span(changes).first(changes.size() - suite.geomeans.size()))},
       "<p class=\"answer\">", "</p>"));
   sink(elements(lines_with_text(gates_in_one_line(suite)), "<p>", "</p>"));
-  sink(elements(lines_with_text(largest_functions(suite)), "<p>", "</p>"));
+  sink(elements(lines_with_text(largest_change_lines(suite)), "<p>", "</p>"));
   std::string items;
-  for (const Results* results : order_rows(suite))
+  for (const Results* results : benchmarks_in_table_order(suite))
     items += gate_items(*results, false, results->benchmark);
   sink(gate_list(items));
   sink(circumstances(suite.benchmarks.front().session.circumstances));
@@ -540,7 +540,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   constexpr std::size_t points_of_suite = 16'000;
   const std::size_t most =
       std::clamp<std::size_t>(points_of_suite / suite.benchmarks.size(), 16, kMaxDrawnPoints);
-  for (const Results* results : order_rows(suite)) {
+  for (const Results* results : benchmarks_in_table_order(suite)) {
     sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
          verdict_part(*results) + function_part(*results) +
          table_html(metrics_table(*results, true), "matrix metrics"));
@@ -555,7 +555,7 @@ void write_session_page(const Report& report, const Sink& sink) {
   sink(function_part(results));
   if (is_scan(results)) sink("<div class=\"scanned\">\n");
   write_overview(results, sink);
-  std::vector<std::string> notes = lines_with_text(shell_lines(results));
+  std::vector<std::string> notes = lines_with_text(shell_start_time_lines(results));
   for (const Note& note : results.session.notes) notes.push_back(note.text);
   sink(caveats(warning_texts(report, {}), notes));
   sink(fmt::format("<h2>Charts</h2>\n{}", kNoScript));

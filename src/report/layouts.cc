@@ -71,7 +71,7 @@ bool may_be_placement(const Results& results, std::size_t command, std::size_t m
 
 }  // namespace
 
-std::string placement_line(const Results& results) {
+std::string layouts_advice_line(const Results& results) {
   const auto primary = primary_metric(results.session.metrics);
   if (results.session.setting.layouts > 1 || !primary) return "";
   for (const std::size_t candidate : find_candidates(results))
@@ -103,7 +103,7 @@ std::string layout_lines(const Results& results) {
         lines += scatter_line(*row.layouts->mean_log_ratio, metric, subject);
     } else if (results.commands.size() == 1 && row.layouts->mean) {
       const stats::LayoutEstimate& mean = *row.layouts->mean;
-      const double reach = mean.reach((1.0 - results.session.confidence) / 2.0);
+      const double reach = mean.interval_half_width((1.0 - results.session.confidence) / 2.0);
       lines += fmt::format("mean of {} over {} layouts: {}\n", metric.name, mean.layout_count,
                            mean_text(mean.value, reach, metric)) +
                scatter_line(mean, metric, subject);

@@ -45,7 +45,7 @@ std::string limit_text(const Condition& condition) {
 std::string change_in_words(const Condition& condition, double percent) {
   const bool is_time =
       condition.metric == metric_name_of(Role::WallTime) || percentile_in(condition.metric);
-  const bool more = percent > 0 || (percent == 0 && !condition.below);
+  const bool more = percent > 0 || (percent == 0 && !condition.fails_below_limit);
   const std::string_view direction =
       is_time ? (more ? "slower" : "faster") : (more ? "higher" : "lower");
   if (percent == 0) return std::string(direction);
@@ -63,7 +63,8 @@ Claims make_claims(const Condition& condition) {
       condition.limit_value ? bound_text(condition) : change_in_words(condition, percent);
   if (!condition.limit_value && percent == 0) return {"not " + limit, limit};
   // With a limit in percent: true if a change of 0 would fail.
-  const bool is_least = condition.limit_value ? condition.below : (percent > 0) == condition.below;
+  const bool is_least = condition.limit_value ? condition.fails_below_limit
+                                              : (percent > 0) == condition.fails_below_limit;
   return is_least ? Claims{"at least " + limit, "less than " + limit}
                   : Claims{"at most " + limit, "more than " + limit};
 }
@@ -94,7 +95,8 @@ int side_of(const stats::Change& change, const Condition& condition) {
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change) return "from 0 or values below it, so there is no percentage";
-  const bool claims_above = (verdict.answer == gate::Answer::Fail) != verdict.condition.below;
+  const bool claims_above =
+      (verdict.answer == gate::Answer::Fail) != verdict.condition.fails_below_limit;
   // The bound may come from another test than `change`, and then lie on the wrong side of `change`.
   const bool fits = bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
   if (fits) {
@@ -120,12 +122,12 @@ std::string rounds_text(const gate::Verdict& verdict) {
 std::string blind_spot(std::size_t runs, bool is_slowness, double confidence) {
   return fmt::format("{} that happen less than once in {:.0f} could have been missed",
                      is_slowness ? "slow runs" : "unusual runs",
-                     1.0 / gate::visible_share(runs, confidence));
+                     1.0 / gate::detectable_slow_share(runs, confidence));
 }
 
 std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, double confidence) {
   if (verdict.answer != gate::Answer::Pass || verdict.expected_rounds <= verdict.rounds) return "";
-  const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.below;
+  const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.fails_below_limit;
   return ": " + blind_spot(verdict.rounds, is_slowness, confidence);
 }
 
@@ -180,7 +182,7 @@ std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, dou
 
 std::string failures_of(const Endings& endings, const Command& command) {
   const std::string whose = " of " + cited(command.name);
-  if (endings.runs_with_ending == 0 || !endings.failed.empty())
+  if (endings.runs_with_ending == 0 || !endings.failed_run_groups.empty())
     return failures_text(endings, whose);
   return fmt::format("none of {}{}", plural(endings.runs_with_ending, "run"), whose);
 }
@@ -189,7 +191,7 @@ std::string failures_of_both(const Results& results, const gate::Verdict& verdic
   const Endings& own = results.commands[verdict.candidate].endings;
   const Endings other =
       verdict.condition.limit_value ? Endings() : results.endings_of_reference(verdict.candidate);
-  if (own.failed.empty() && other.failed.empty()) return "";
+  if (own.failed_run_groups.empty() && other.failed_run_groups.empty()) return "";
   std::string text;
   for (const std::string& line :
        {failures_of(own, results.session.commands[verdict.candidate]),
@@ -224,7 +226,7 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   const std::string advice = advice_text(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
   if (side == 0) return grounds + advice;
-  const bool is_failing = (side > 0) != verdict.condition.below;
+  const bool is_failing = (side > 0) != verdict.condition.fails_below_limit;
   return fmt::format("probably {}, but not with the confidence that a gate needs ({}){}",
                      is_failing ? claims.fail : claims.pass, grounds, advice);
 }
@@ -321,7 +323,7 @@ struct EndingWords {
   std::string operator()(const HookFailed& failed) const {
     std::string run;
     if (failed.step) {
-      run = fmt::format(" ({} {})", row_of(failed.kind).undoes() ? "after" : "before",
+      run = fmt::format(" ({} {})", row_of(failed.kind).follows_runs() ? "after" : "before",
                         run_text(*failed.step));
     }
     constexpr int not_found = 127;  // POSIX XCU 2.8.2
@@ -454,19 +456,20 @@ std::string clocks_text(const WallFactor& clock) {
 }
 
 std::string unchanged(const WallFactor& factor) {
-  if (factor.part != WallFactorKind::Clock || !factor.change.bounds || !factor.candidate_median)
+  if (factor.factor_kind != WallFactorKind::Clock || !factor.change.bounds ||
+      !factor.candidate_median)
     return "";
   return "the same clock" + clocks_text(factor);
 }
 
 std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio,
                      std::string_view noun) {
-  const PartWords& words = kPartWords[static_cast<std::size_t>(factor.part)];
+  const PartWords& words = kPartWords[static_cast<std::size_t>(factor.factor_kind)];
   std::string text = fmt::format("{}{} {}{}", words.before, times(ratio),
                                  ratio.faster ? words.less : words.more, words.after);
   if (const std::size_t at = text.find("{}"); at != std::string::npos) text.replace(at, 2, noun);
-  if (factor.part == WallFactorKind::Clock) return text + clocks_text(factor);
-  if (factor.part == WallFactorKind::Utilisation && factor.reference_median &&
+  if (factor.factor_kind == WallFactorKind::Clock) return text + clocks_text(factor);
+  if (factor.factor_kind == WallFactorKind::Utilisation && factor.reference_median &&
       factor.candidate_median)
     text +=
         fmt::format(" ({} → {})", busy(*factor.reference_median), busy(*factor.candidate_median));
@@ -474,7 +477,7 @@ std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio
 }
 
 std::string changed(const WallFactor& factor, bool has_instructions) {
-  const bool is_each = factor.part == WallFactorKind::CpuTimePerInstruction;
+  const bool is_each = factor.factor_kind == WallFactorKind::CpuTimePerInstruction;
   return in_words(factor, *stats::relative_speed(factor.change),
                   has_instructions ? "of them"
                   : is_each        ? "instruction"
@@ -485,8 +488,9 @@ Cell factor_cell(const WallFactor& factor) {
   const auto ratio = stats::relative_speed(factor.change);
   if (!ratio) return {"n/a", Ink::Dim};
   if (!is_factor_shown(factor)) return {times(*ratio), Ink::Dim};
-  const PartWords& words = kPartWords[static_cast<std::size_t>(factor.part)];
-  const std::string figures = factor.part == WallFactorKind::Clock ? clocks_text(factor) : "";
+  const PartWords& words = kPartWords[static_cast<std::size_t>(factor.factor_kind)];
+  const std::string figures =
+      factor.factor_kind == WallFactorKind::Clock ? clocks_text(factor) : "";
   return {times(*ratio) + " " + std::string(ratio->faster ? words.less : words.more) + figures,
           factor.log_of_wall_time() < 0 ? Ink::Green : Ink::Red};
 }
@@ -498,16 +502,17 @@ std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
     remarks.push_back("instructions and cycles" + where + " were not counted");
   else if (why.lacks_instructions)
     remarks.push_back("instructions" + where + " were not counted");
-  else if (why.has_other_levels)
+  else if (why.cycles_have_other_levels)
     remarks.emplace_back("cycles were not counted at the same privilege levels");
   else if (why.leaves_out_cycles)
     remarks.push_back("cycles" + where + " were not counted");
   if (why.is_simulated) remarks.emplace_back("instructions are simulated");
-  if (why.levels == CountedLevels::UserOnly)
+  if (why.levels == CountedPrivilegeLevels::UserOnly)
     remarks.emplace_back("counts are of user space, times of all");
-  if (why.levels == CountedLevels::Unknown)
+  if (why.levels == CountedPrivilegeLevels::Unknown)
     remarks.emplace_back("the file does not say whether counts have the kernel's part in them");
-  if (why.has_shell) remarks.emplace_back("counts have the shell in them, times have not");
+  if (why.counts_include_shell_start)
+    remarks.emplace_back("counts have the shell in them, times have not");
   if (why.sums_core_kinds) remarks.emplace_back("cycles are summed over all kinds of core");
   return remarks;
 }
@@ -523,8 +528,8 @@ std::string blind_spot_of_mean(const Results& results) {
   const auto metric = find_metric(results.session.metrics, results.findings.precision->metric);
   const bool is_mean = metric && !results.session.metrics[*metric].percentile &&
                        results.commands.size() == 1 && !results.session.reference.baseline;
-  if (!is_mean || results.findings.precision->fewest_values == 0) return "";
-  return "; " + blind_spot(results.findings.precision->fewest_values,
+  if (!is_mean || results.findings.precision->fewest_values_of_command == 0) return "";
+  return "; " + blind_spot(results.findings.precision->fewest_values_of_command,
                            results.session.metrics[*metric].unit == Unit::Seconds,
                            results.session.confidence);
 }
@@ -565,7 +570,7 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
 }
 
 std::string condition_text(const Condition& condition) {
-  return one_line(fmt::format("{} {} {}", condition.metric, condition.below ? '<' : '>',
+  return one_line(fmt::format("{} {} {}", condition.metric, condition.fails_below_limit ? '<' : '>',
                               limit_text(condition)));
 }
 
@@ -611,7 +616,7 @@ std::vector<std::string> all_runs_failed_lines(const Report& report) {
       if (has_failed_throughout(results, verdict)) commands.insert(verdict.candidate);
     for (const std::size_t c : commands) {
       const Endings& endings = results.commands[c].endings;
-      const FailedRuns& first = endings.failed.front();
+      const FailedRuns& first = endings.failed_run_groups.front();
       const Error why{
           fmt::format("{}{}: its gate decides nothing",
                       results.benchmark.empty() ? "" : results.benchmark + ": ",
@@ -640,7 +645,7 @@ std::string precision_line(const Results& results) {
   const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted_half_width);
   const std::string start =
       fmt::format("precision of {}: {} after {}", metric_in_words(precision.metric), reached,
-                  plural(precision.fewest_values, "run"));
+                  plural(precision.fewest_values_of_command, "run"));
   if (precision.end == PrecisionEnd::Reached)
     return fmt::format("{} (asked for: ±{}){}\n", start, wanted, blind_spot_of_mean(results));
   return fmt::format(
@@ -670,7 +675,7 @@ std::string tuning_line(const std::vector<TunedComparison>& compared) {
                      compared.size() > 1 ? " (geometric means)" : "");
 }
 
-std::string shell_lines(const Results& results) {
+std::string shell_start_time_lines(const Results& results) {
   std::string lines;
   for (std::size_t i = 0; i < results.session.overheads.size(); ++i) {
     const ShellOverhead& overhead = results.session.overheads[i];
@@ -678,11 +683,11 @@ std::string shell_lines(const Results& results) {
     const bool is_common = std::ranges::all_of(
         results.session.overheads, [&](const ShellOverhead& other) { return other == overhead; });
     const std::string whose = is_common ? "" : " for " + cited(results.session.commands[i].name);
-    lines +=
-        fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",
-                    one_line(shell_quoted(results.session.shell)), whose, time(overhead.wall_ns),
-                    time(overhead.user_ns + overhead.system_ns),
-                    results.session.setting.region ? fmt::format(" but {}", kRegionTime) : "");
+    lines += fmt::format(
+        "starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",
+        one_line(shell_quoted(results.session.shell)), whose, time(overhead.wall_ns),
+        time(overhead.user_ns + overhead.system_ns),
+        results.session.setting.measures_region ? fmt::format(" but {}", kRegionTime) : "");
   }
   return lines;
 }
@@ -692,7 +697,7 @@ std::string early_end_lines(const Session& session, const std::vector<std::strin
   const EndingWords words{names, width, has_run};
   std::string lines;
   if (session.cut_short) lines += std::visit(words, *session.cut_short);
-  for (const HookFailed& failed : session.also_failed) lines += words(failed);
+  for (const HookFailed& failed : session.later_failed_hooks) lines += words(failed);
   return lines;
 }
 
@@ -720,7 +725,7 @@ std::string why_text(const Results& results, const WallTimeExplanation& why) {
         is_factor_shown(factor) ? changed(factor, has_instructions) : unchanged(factor);
     if (said.empty()) continue;
     factors += (factors.empty() ? "" : ", ") + said;
-    has_instructions = has_instructions || factor.part == WallFactorKind::Instructions;
+    has_instructions = has_instructions || factor.factor_kind == WallFactorKind::Instructions;
   }
   std::string text = wall_time_in_words(results, why) + ": " +
                      (factors.empty() ? "no factor differs significantly from 1" : factors);
@@ -745,7 +750,7 @@ WhyTable why_table(const Results& results) {
     return all;
   std::set<WallFactorKind> parts;
   for (const WallTimeExplanation& why : results.explanations)
-    for (const WallFactor& factor : why.factors) parts.insert(factor.part);
+    for (const WallFactor& factor : why.factors) parts.insert(factor.factor_kind);
   all.table.columns = {{.heading = {"command"}, .cell_content = CellContent::Code},
                        {.heading = {"wall time"}, .cell_content = CellContent::Delta}};
   for (const WallFactorKind part : parts)
@@ -756,7 +761,7 @@ WhyTable why_table(const Results& results) {
     TableRow& row = all.table.rows.emplace_back(
         TableRow{{results.session.commands[why.command].name}, {wall_time_in_words(results, why)}});
     for (const WallFactorKind part : parts) {
-      const auto factor = std::ranges::find(why.factors, part, &WallFactor::part);
+      const auto factor = std::ranges::find(why.factors, part, &WallFactor::factor_kind);
       row.push_back(factor == why.factors.end() ? Cell{} : factor_cell(*factor));
     }
     for (std::string& remark : list_remarks(why))

@@ -48,7 +48,7 @@ std::string layout_lines(const Results& results);
 
 /// Returns advice to use --layouts, if a session without --layouts has a significant change of a
 /// time that is small enough to come from code placement; else empty.
-std::string placement_line(const Results& results);
+std::string layouts_advice_line(const Results& results);
 
 /// True if the delta of the first layout differs from the delta of all layouts in direction or
 /// significance.
@@ -66,7 +66,7 @@ stats::Change to_change(const TunedChange& change);
 std::string tuning_line(const std::vector<TunedComparison>& compared);
 
 /// Returns lines with the time that the shell takes to start; empty if it was not measured.
-std::string shell_lines(const Results& results);
+std::string shell_start_time_lines(const Results& results);
 
 /// Returns lines for standard error on what ended a session early, with the last output of the run
 /// or hook that failed. `has_run`: false if no timed run has ended. `width`: width in cells to
@@ -77,7 +77,7 @@ std::string early_end_lines(const Session& session, const std::vector<std::strin
 std::string failed_build_lines(std::string_view what, const Outcome& outcome,
                                const std::string& output_end, std::size_t width = 0);
 
-std::string uncounted_line(const Command& command, const CounterLossFile& file);
+std::string counter_loss_line(const Command& command, const CounterLossFile& file);
 
 /// Describes how a run ended: "exited with status 3", "was killed by SIGSEGV (core dumped)".
 std::string outcome_text(const Outcome& outcome);
@@ -108,8 +108,8 @@ struct WarningText {
       text_for_all_commands{};  ///< form of `text` that fits all commands with the same warning
   std::string
       command_numbers{};  ///< numbers of the command that text_for_all_commands lacks; may be empty
-  std::optional<std::size_t> command{};  ///< index of the command; nullopt: several commands, or
-                                         ///< the session
+  std::optional<std::size_t> command_index{};  ///< index of the command; nullopt: several commands,
+                                               ///< or the session
 };
 
 /// Returns all warnings in words, in the order of Results::warnings.

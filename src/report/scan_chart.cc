@@ -188,7 +188,7 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
   }
   std::vector<TickLabel> labels;
   for (const double value : axes.x.ticks)
-    labels.push_back({percent_along(axes.over(value), kSvgUnits),
+    labels.push_back({horizontal_percent(axes.over(value), kSvgUnits),
                       fmt::format("{:.6g}", std::fabs(value) < 1e-12 ? 0 : value)});
   return fmt::format("<div class=\"view {}\"{}>\n", logarithmic ? "logarithmic" : "linear",
                      hover_attributes(axes.y, of, "y")) +

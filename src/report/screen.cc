@@ -47,14 +47,14 @@ std::string_view why_no_interval(const Results& results, const Style& style) {
 
 bool contradicts_means(const Results& results, std::size_t metric, std::size_t candidate) {
   constexpr double seen = 0.0005;
-  const MetricResult* row = shown_row(results.commands[candidate], metric);
+  const MetricResult* row = row_if_has_values(results.commands[candidate], metric);
   if (row == nullptr || !row->delta) return false;
   const stats::Delta& delta = *row->delta;
   if (delta.basis != stats::Basis::Typical || !delta.bounds || !delta.change_of_mean.change)
     return false;
   return delta.bounds->leave_out(*delta.change_of_mean.change) &&
          std::fabs(*delta.change - *delta.change_of_mean.change) >= seen &&
-         (delta.mean_differs || mean_has_tail(results, metric, candidate));
+         (delta.mean_differs || outliers_explain_mean(results, metric, candidate));
 }
 
 std::string difference_of_means(const Results& results, std::size_t index, std::size_t candidate) {
@@ -62,7 +62,7 @@ std::string difference_of_means(const Results& results, std::size_t index, std::
   const stats::Delta& delta = *row_of(results.commands[candidate], index)->delta;
   const bool is_above = *delta.change_of_mean.change > *delta.change;
   const std::string because =
-      mean_has_tail(results, index, candidate)
+      outliers_explain_mean(results, index, candidate)
           ? fmt::format(", because a few runs{} took much {}", is_above ? "" : " of the reference",
                         metric.unit == Unit::Seconds ? "longer" : "more")
           : "";
@@ -135,7 +135,8 @@ std::string hidden_rows_line(const Results& results, const std::vector<std::size
   return more == 0 ? "" : dim_note("not shown: " + names + "; see --table full", style);
 }
 
-std::vector<const stats::Summary*> summaries_of(const Results& results, const Ranking& ranking) {
+std::vector<const stats::Summary*> summaries_of(const Results& results,
+                                                const HeadlineComparison& ranking) {
   std::vector<const stats::Summary*> all;
   const auto add = [&](std::size_t command) {
     const MetricResult* row = row_of(results.commands[command], ranking.metric);
@@ -146,20 +147,20 @@ std::vector<const stats::Summary*> summaries_of(const Results& results, const Ra
   return all;
 }
 
-bool has_zero(const Results& results, const Ranking& ranking) {
+bool has_zero(const Results& results, const HeadlineComparison& ranking) {
   return std::ranges::any_of(summaries_of(results, ranking),
                              [](const stats::Summary* summary) { return summary->min == 0.0; });
 }
 
 /// True if all values of both commands are 0. A baseline's values are taken as 0 if the ratio is 1.
-bool is_all_zeros(const Results& results, const Ranking& ranking) {
+bool is_all_zeros(const Results& results, const HeadlineComparison& ranking) {
   const auto all = summaries_of(results, ranking);
-  return !all.empty() && ranking.speed.ratio == 1.0 &&
+  return !all.empty() && ranking.speed.speed_factor == 1.0 &&
          std::ranges::all_of(all,
                              [](const stats::Summary* summary) { return summary->max == 0.0; });
 }
 
-std::string_view missing_interval(const Results& results, const Ranking& ranking) {
+std::string_view missing_interval(const Results& results, const HeadlineComparison& ranking) {
   const double tail = (1.0 - results.session.confidence) / 2.0;
   const double fewest = std::ceil(-std::log2(tail));
   if (static_cast<double>(results.commands[ranking.command].runs) < fewest) return "too few runs";
@@ -191,35 +192,38 @@ std::string reference_of(const Results& results, std::size_t command) {
   return (is_itself ? "itself" : name) + " in " + results.session.reference.baseline->file;
 }
 
-bool is_gain(const Results& results, const Ranking& ranking) {
+bool is_gain(const Results& results, const HeadlineComparison& ranking) {
   return ranking.speed.faster != (results.session.metrics[ranking.metric].better == Better::More);
 }
 
-double gain_of(const Results& results, const Ranking& ranking) {
-  return is_gain(results, ranking) ? ranking.speed.ratio : 1 / ranking.speed.ratio;
+double gain_of(const Results& results, const HeadlineComparison& ranking) {
+  return is_gain(results, ranking) ? ranking.speed.speed_factor : 1 / ranking.speed.speed_factor;
 }
 
-std::vector<Ranking> rankings_by_one(const Results& results, std::vector<Ranking> rankings) {
+std::vector<HeadlineComparison> rankings_by_one(const Results& results,
+                                                std::vector<HeadlineComparison> rankings) {
   std::size_t metric = primary_metric(results.session.metrics).value_or(rankings.front().metric);
-  const auto differs_by_it = [&](const Ranking& ranking) {
+  const auto differs_by_it = [&](const HeadlineComparison& ranking) {
     return ranking.is_significant && ranking.metric == metric;
   };
   if (std::ranges::none_of(rankings, differs_by_it)) {
-    const auto other = std::ranges::find(rankings, true, &Ranking::is_significant);
+    const auto other = std::ranges::find(rankings, true, &HeadlineComparison::is_significant);
     if (other != rankings.end()) metric = other->metric;
   }
-  std::erase_if(rankings, [&](const Ranking& ranking) { return ranking.metric != metric; });
+  std::erase_if(rankings,
+                [&](const HeadlineComparison& ranking) { return ranking.metric != metric; });
   return rankings;
 }
 
-bool is_decided(const Results& results, const Ranking& ranking) {
+bool is_decided(const Results& results, const HeadlineComparison& ranking) {
   return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
     return verdict.candidate == ranking.command && verdict.metric == ranking.metric &&
            verdict.answer != gate::Answer::Inconclusive;
   });
 }
 
-std::string write_line(const Results& results, const Ranking& ranking, const Style& style) {
+std::string write_line(const Results& results, const HeadlineComparison& ranking,
+                       const Style& style) {
   const Metric& metric = results.session.metrics[ranking.metric];
   const std::string name = metric_in_words(one_line(metric.name));
   const bool faster = ranking.speed.faster;
@@ -247,20 +251,22 @@ std::string write_line(const Results& results, const Ranking& ranking, const Sty
   return in_lines(bold(candidate, style) + between + bold(reference, style) + after, style);
 }
 
-std::string headline(const Results& results, const std::vector<Ranking>& all, const Style& style) {
-  const std::vector<Ranking> rankings = rankings_by_one(results, all);
+std::string headline(const Results& results, const std::vector<HeadlineComparison>& all,
+                     const Style& style) {
+  const std::vector<HeadlineComparison> rankings = rankings_by_one(results, all);
   const std::string scan = scan_headline(results, rankings[0].metric);
   if (!scan.empty()) return in_lines(scan, style);
   const std::string& reference = results.session.commands[results.session.reference.command].name;
   if (std::ranges::none_of(
-          rankings, [](const Ranking& ranking) { return ranking.speed.bounds.has_value(); }) &&
+          rankings,
+          [](const HeadlineComparison& ranking) { return ranking.speed.bounds.has_value(); }) &&
       rankings.size() > 1 && !results.session.reference.baseline)
     return in_lines(std::string(missing_interval(results, rankings[0])) +
                         " to tell whether a command differs from " +
                         bold(one_line(reference), style) + " in " +
                         metric_in_words(one_line(results.session.metrics[rankings[0].metric].name)),
                     style);
-  const auto best = std::ranges::find_if(rankings, [&](const Ranking& ranking) {
+  const auto best = std::ranges::find_if(rankings, [&](const HeadlineComparison& ranking) {
     return ranking.is_significant && is_gain(results, ranking);
   });
   if (best != rankings.end()) return write_line(results, *best, style);
@@ -268,8 +274,9 @@ std::string headline(const Results& results, const std::vector<Ranking>& all, co
     return write_line(results, rankings[0], style);
   const Metric& metric = results.session.metrics[rankings[0].metric];
   const bool is_time = metric.role == Role::WallTime;
-  const auto worst = std::find_if(rankings.rbegin(), rankings.rend(),
-                                  [](const Ranking& ranking) { return ranking.is_significant; });
+  const auto worst =
+      std::find_if(rankings.rbegin(), rankings.rend(),
+                   [](const HeadlineComparison& ranking) { return ranking.is_significant; });
   const bool any = worst != rankings.rend();
   if (any && worst->metric != primary_metric(results.session.metrics))
     return write_line(results, *worst, style);
@@ -287,7 +294,7 @@ std::string failure_lines(const Results& results, const Style& style) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Endings& endings = results.commands[c].endings;
     const std::string& name = results.session.commands[c].name;
-    if (!endings.failed.empty())
+    if (!endings.failed_run_groups.empty())
       lines += in_lines(failures_text(endings, " of " + bold(one_line(name), style)), style);
   }
   return lines;
@@ -303,7 +310,7 @@ std::string wrapped_lines(const std::string& text, const Style& style) {
 std::string about_short_runs(const Results& results, const Style& style) {
   const auto shortest = shortest_median_seconds(results);
   if (!shortest) return "";
-  const auto& start = results.session.process_start;
+  const auto& start = results.session.seconds_of_running_true;
   if (!start)
     return dim_note(
         "a run under 1 ms may be mostly the start of its process: measure true as well to see",
@@ -345,11 +352,12 @@ std::string tables(const Results& results, const Style& style) {
   }
   if (has_compact_table_first(results))
     text += titled_compact_text(results, *primary_metric(results.session.metrics), style) + "\n";
-  text += is_compact(results) ? compact_tables(results, style) : full_tables(results, style);
+  text +=
+      replaces_full_tables(results) ? compact_tables(results, style) : full_tables(results, style);
   for (const std::string& line : lines_with_text(layout_lines(results)))
     text += dim_note(line, style);
   if (style.verbose)
-    for (const std::string& line : lines_with_text(placement_line(results)))
+    for (const std::string& line : lines_with_text(layouts_advice_line(results)))
       text += dim_note(line, style);
   return text + lines_about_means(results, style) + about_short_runs(results, style);
 }
@@ -364,7 +372,7 @@ std::string clock_text(std::chrono::nanoseconds time) {
 }
 
 std::string write_line(const Progress& progress, std::size_t width, const DisplayUnit* unit) {
-  const double done = std::clamp(progress.done, 0.0, 1.0);
+  const double done = std::clamp(progress.elapsed_share, 0.0, 1.0);
   const std::size_t cells = width < 80 ? 10 : 20;
   const auto full = static_cast<std::size_t>(done * static_cast<double>(cells));
   std::string line = fmt::format("[{:<{}}] {:3}%  {}", std::string(full, '='), cells,
@@ -451,16 +459,16 @@ std::string histograms(const Results& results, const Style& style) {
   return text;
 }
 
-std::string summary_lines(const Results& results, const Style& style) {
-  std::vector<Ranking> rankings = results.rankings;
-  std::ranges::stable_sort(rankings, [&](const Ranking& a, const Ranking& b) {
+std::string comparison_lines(const Results& results, const Style& style) {
+  std::vector<HeadlineComparison> rankings = results.rankings;
+  std::ranges::stable_sort(rankings, [&](const HeadlineComparison& a, const HeadlineComparison& b) {
     return gain_of(results, a) > gain_of(results, b);
   });
   if (rankings.empty()) return "";
   const std::string failures = failure_lines(results, style);
-  if (is_compact(results)) return headline(results, rankings, style) + failures;
+  if (replaces_full_tables(results)) return headline(results, rankings, style) + failures;
   std::string text;
-  for (const Ranking& ranking : rankings) text += write_line(results, ranking, style);
+  for (const HeadlineComparison& ranking : rankings) text += write_line(results, ranking, style);
   return text + failures;
 }
 
@@ -479,10 +487,11 @@ std::optional<double> shortest_median_seconds(const Results& results) {
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet) {
   if (std::ranges::none_of(results.commands, has_values)) return {};
   if (quiet) return {"", wrapped_lines(gate_lines(results, style.color), style)};
-  const std::string summary = summary_lines(results, style);
+  const std::string summary = comparison_lines(results, style);
   const std::string scan = scan_table(results, style);
-  const std::string below = (style.verbose ? why_lines(results) : "") + shell_lines(results) +
-                            precision_line(results) + gate_lines(results, style.color);
+  const std::string below = (style.verbose ? why_lines(results) : "") +
+                            shell_start_time_lines(results) + precision_line(results) +
+                            gate_lines(results, style.color);
   std::string verdicts;
   for (const std::string& part : {summary, scan, wrapped_lines(function_summary(results), style),
                                   wrapped_lines(below, style)})

@@ -39,7 +39,7 @@ std::string histograms(const Results& results, const Style& style);
 
 /// Returns lines that compare commands, and lines about commands with failed runs; empty if no
 /// commands can be compared.
-std::string summary_lines(const Results& results, const Style& style);
+std::string comparison_lines(const Results& results, const Style& style);
 
 /// Explains the first delta that contradicts the means shown; with --verbose, each such delta.
 std::string lines_about_means(const Results& results, const Style& style);
@@ -94,7 +94,7 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
 
 /// Returns the benchmarks in the order of the suite's table: as in the suite; with --sort time,
 /// benchmarks with the same primary metric are together, in the order of value_of_primary_metric.
-std::vector<const Results*> order_rows(const Report& suite);
+std::vector<const Results*> benchmarks_in_table_order(const Report& suite);
 
 /// Returns "wall_time of 3 benchmarks"; without the metric if rows have different metrics.
 std::string suite_title(const Report& suite);

@@ -12,7 +12,7 @@ struct Style {
   bool verbose = false;
   bool shows_histograms = false;
   bool ascii = false;  ///< true: "+-" and "..." instead of signs that the terminal may lack
-  bool has_word_marks = false;
+  bool shows_marks_as_words = false;
 };
 
 enum class Ink : unsigned char { Plain, Bold, Dim, Green, Red };

@@ -35,7 +35,7 @@ Cell value_cell(const MetricResult& values, const Metric& metric) {
 Cell value_cell(const SuiteRow& row, std::size_t command) {
   const Results& results = *row.results;
   const MetricResult* values =
-      row.metric ? shown_row(results.commands[command], *row.metric) : nullptr;
+      row.metric ? row_if_has_values(results.commands[command], *row.metric) : nullptr;
   if (values == nullptr) return {"n/a"};
   return value_cell(*values, results.session.metrics[*row.metric]);
 }
@@ -53,7 +53,8 @@ Cell base_cell(const SuiteRow& row) {
 Cell make_delta_cell(const SuiteRow& row) {
   if (row.is_anchor()) return {"anchor", Ink::Dim, Mark::Blank, false, {"anchor"}};
   if (!row.candidate || !row.metric) return {};
-  const MetricResult* values = shown_row(row.results->commands[*row.candidate], *row.metric);
+  const MetricResult* values =
+      row_if_has_values(row.results->commands[*row.candidate], *row.metric);
   return values == nullptr || !values->delta
              ? Cell{}
              : delta_cell(*values->delta, row.results->session.metrics[*row.metric].better);
@@ -109,7 +110,7 @@ TableColumn suite_column(const char* heading, CellContent holds, Cut cut = Cut::
 TableColumn value_column(const char* heading) {
   TableColumn column = suite_column(heading, CellContent::Number);
   column.is_left_aligned = false;
-  column.shortened_at = {OmittedPart::Deviation};
+  column.shortening_parts = {OmittedPart::Deviation};
   column.is_dropped_on_phone = true;
   return column;
 }
@@ -120,8 +121,8 @@ std::string headline_name(const Results& results) {
 }
 
 std::string geomean_title(const Report& suite, const Geomean& mean) {
-  if (mean.benchmarks == suite.benchmarks.size()) return "geomean";
-  return fmt::format("geomean of {}", mean.benchmarks);
+  if (mean.benchmark_count == suite.benchmarks.size()) return "geomean";
+  return fmt::format("geomean of {}", mean.benchmark_count);
 }
 
 std::vector<std::size_t> listed_candidates(const Results& results) {
@@ -133,7 +134,7 @@ std::vector<std::size_t> listed_candidates(const Results& results) {
 
 std::vector<SuiteRow> make_rows(const Report& suite) {
   std::vector<SuiteRow> rows;
-  for (const Results* results : order_rows(suite)) {
+  for (const Results* results : benchmarks_in_table_order(suite)) {
     const std::size_t first = rows.size();
     for (const std::size_t candidate : listed_candidates(*results))
       for (const auto metric : suite_metrics(*results, candidate))
@@ -186,16 +187,16 @@ std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
   columns.push_back(value_column("base"));
   columns.push_back(value_column("candidate"));
   if (shape.has_deltas)
-    for (auto& column : std::span(columns).last(2)) column.dropped_at = OmittedPart::Values;
+    for (auto& column : std::span(columns).last(2)) column.dropping_part = OmittedPart::Values;
   columns.push_back(suite_column("delta", CellContent::Delta));
-  columns.back().shortened_at = {OmittedPart::Interval};
+  columns.back().shortening_parts = {OmittedPart::Interval};
   if (shape.has_gates) {
     columns.push_back(suite_column("verdict", CellContent::Verdict));
-    columns.back().shortened_at = {OmittedPart::Deviation, OmittedPart::Interval};
+    columns.back().shortening_parts = {OmittedPart::Deviation, OmittedPart::Interval};
   }
   if (shape.has_failures) {
     columns.push_back(suite_column("failed runs", CellContent::Number));
-    columns.back().shortened_at = {OmittedPart::Deviation};
+    columns.back().shortening_parts = {OmittedPart::Deviation};
   }
   return columns;
 }
@@ -269,15 +270,16 @@ std::string details_of_each(const Report& suite, const Style& style) {
     if (!details.empty())
       text += "\n" + inked(one_line(results.benchmark), Ink::Bold, style.color) + details;
   };
-  for (const Results* results : order_rows(suite))
+  for (const Results* results : benchmarks_in_table_order(suite))
     if (style.shows_histograms) add(*results, "\n" + histograms(*results, style));
-  for (const Results* results : order_rows(suite)) add(*results, function_text(*results, style));
+  for (const Results* results : benchmarks_in_table_order(suite))
+    add(*results, function_text(*results, style));
   return text;
 }
 
 }  // namespace
 
-std::vector<const Results*> order_rows(const Report& suite) {
+std::vector<const Results*> benchmarks_in_table_order(const Report& suite) {
   std::vector<const Results*> order;
   for (const Results& results : suite.benchmarks) order.push_back(&results);
   if (suite.benchmarks.front().presentation.sort == SortChoice::Command) return order;
@@ -329,14 +331,14 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
   for (const SuiteRow& row : rows) {
     if (!row.candidate || !row.metric || row.is_anchor()) continue;
     const Results& of = *row.results;
-    const MetricResult* values = shown_row(of.commands[*row.candidate], *row.metric);
+    const MetricResult* values = row_if_has_values(of.commands[*row.candidate], *row.metric);
     if (values == nullptr || !values->delta) continue;
     ChangeRow& change = changes.emplace_back(
         change_row(name_of(of.benchmark, of.session.commands[*row.candidate].name, metric_of(row)),
                    *values->delta, of.session.metrics[*row.metric].better));
     const gate::Verdict* worst = worst_verdict(row);
     if (worst != nullptr && !worst->condition.limit_value)
-      change.limit = worst->condition.limit_percent / 100.0;
+      change.gate_limit = worst->condition.limit_percent / 100.0;
   }
   for (const Geomean& mean : suite.geomeans)
     changes.push_back(change_row(name_of(geomean_title(suite, mean), mean.candidate, mean.metric),
@@ -375,7 +377,7 @@ std::string gates_in_one_line(const Report& suite) {
   }
   const double percent = 100.0 * (1.0 - suite.benchmarks.front().session.confidence);
   return plural(verdicts.size(), "gate") + ": " + counts +
-         (suite.job_error_rate == gate::ErrorRate::Any
+         (suite.job_error_rate == gate::ErrorRate::AnyFalseFail
               ? fmt::format(" (any false alarm: at most {:.3g}%)\n", percent)
               : fmt::format(" (false alarms among those that fail: at most {:.3g}%)\n", percent));
 }
@@ -388,7 +390,7 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
   if (!any) return {};
   std::string text;
   if (style.verbose && !quiet) {
-    for (const Results* results : order_rows(suite)) {
+    for (const Results* results : benchmarks_in_table_order(suite)) {
       const ScreenSections of_one = screen_sections(*results, style, false);
       text += inked(one_line(results->benchmark), Ink::Bold, style.color) + "\n\n" + of_one.tables +
               of_one.verdicts + "\n";

@@ -25,7 +25,7 @@ constexpr std::string_view kNoWord = "       ";  // as wide as "better "
 std::string_view mark_text(Mark mark, std::size_t form, bool words) {
   if (mark == Mark::Better) return words ? "better " : "⚡ ";
   if (mark == Mark::Worse) return words ? "worse  " : "💩 ";
-  if (mark == Mark::None || (mark == Mark::BlankWhereRoomy && form > 0)) return "";
+  if (mark == Mark::None || (mark == Mark::BlankBeforeFullText && form > 0)) return "";
   return words ? kNoWord : kNoMark;
 }
 
@@ -35,8 +35,8 @@ std::string marked_text(const Cell& cell, bool words) {
 
 std::string shown(const Cell& cell, const TableColumn& column, OmittedPart less,
                   const Style& style) {
-  if (less >= column.dropped_at) return "";
-  const auto narrowed = std::ranges::count_if(column.shortened_at,
+  if (less >= column.dropping_part) return "";
+  const auto narrowed = std::ranges::count_if(column.shortening_parts,
                                               [&](OmittedPart narrows) { return narrows <= less; });
   const std::size_t form = std::min(static_cast<std::size_t>(narrowed), cell.shorter_texts.size());
   const std::string& text = form == 0 ? cell.text : cell.shorter_texts[form - 1];
@@ -45,7 +45,7 @@ std::string shown(const Cell& cell, const TableColumn& column, OmittedPart less,
                           column.cell_content == CellContent::Code ||
                           column.cell_content == CellContent::Text;
   const std::string line = is_foreign ? one_line(text) : text;
-  return std::string(mark_text(cell.mark, form, style.ascii || style.has_word_marks)) +
+  return std::string(mark_text(cell.mark, form, style.ascii || style.shows_marks_as_words)) +
          (style.ascii ? to_ascii(line) : line);
 }
 
@@ -56,7 +56,7 @@ std::size_t line_width(const std::vector<std::size_t>& widths, std::size_t gap) 
   return total;
 }
 
-std::vector<std::size_t> column_widths(std::span<const Table> tables, const TableStep& step,
+std::vector<std::size_t> column_widths(std::span<const Table> tables, const TableFitAttempt& step,
                                        const Style& style) {
   std::vector<std::size_t> widths;
   for (const Table& table : tables) {
@@ -66,7 +66,7 @@ std::vector<std::size_t> column_widths(std::span<const Table> tables, const Tabl
       std::size_t& width = widths[c];
       width = std::max(width,
                        display_width(shown(column.heading, column, step.last_omitted_part, style)));
-      if (step.roomy) width = std::max(width, column.roomy_width);
+      if (step.uses_roomy_widths) width = std::max(width, column.min_roomy_width);
       for (const TableRow& row : table.rows)
         if (c < row.size())
           width =
@@ -126,7 +126,7 @@ std::string breakable(const std::string& delta) {
 std::string cell_html(const Cell& cell, CellContent holds) {
   if (holds == CellContent::Markup) return cell.text;
   if (holds == CellContent::Verdict) return verdict_html(cell);
-  if (holds == CellContent::Delta) return marked_html(cell);
+  if (holds == CellContent::Delta) return delta_html(cell);
   const std::string text = html_text(cell.text);
   if (holds == CellContent::Name && cell.ink == Ink::Bold) return "<b>" + text + "</b>";
   return holds == CellContent::Code && !text.empty() ? "<code>" + text + "</code>" : text;
@@ -138,7 +138,8 @@ std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first
   const bool is_heading = is_first && !cell.text.empty();
   std::string attributes = css.empty() ? "" : fmt::format(" class=\"{}\"", css);
   if (cell.sort_number) attributes += fmt::format(" data-number=\"{}\"", *cell.sort_number);
-  if (cell.bar > 0.0) attributes += fmt::format(" style=\"--bar: {:.1f}%\"", 100.0 * cell.bar);
+  if (cell.bar_share > 0.0)
+    attributes += fmt::format(" style=\"--bar: {:.1f}%\"", 100.0 * cell.bar_share);
   return fmt::format("<{}{}>{}</{}>", is_heading ? "th scope=\"row\"" : "td", attributes,
                      cell_html(cell, column.cell_content), is_heading ? "th" : "td");
 }
@@ -167,7 +168,7 @@ Cell name_cell(const RowOf& row) {
 
 Cell runs_cell(const RowOf& row) {
   const CommandResult& command = row.results.commands[row.command];
-  return {fmt::format("{}", command.runs) + failed_and_redone(command)};
+  return {fmt::format("{}", command.runs) + failed_and_redone_text(command)};
 }
 
 Cell make_mean_cell(const RowOf& row) {
@@ -201,7 +202,7 @@ Cell make_delta_cell(const RowOf& row) {
   const bool is_anchor = row.command == reference.anchor_index;
   if (!is_anchor && (row.command != reference.command || reference.baseline)) return {};
   const std::string word = is_anchor ? "anchor" : "reference";
-  return {word, Ink::Dim, Mark::BlankWhereRoomy, false, {word}};
+  return {word, Ink::Dim, Mark::BlankBeforeFullText, false, {word}};
 }
 
 struct MetricColumn {
@@ -220,32 +221,32 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
         .cell_content = CellContent::Text,
         .is_left_aligned = true,
         .cut = Cut::End,
-        .roomy_width = 24}},
+        .min_roomy_width = 24}},
       {shape.is_compact && shape.has_runs, false, runs_cell, {.heading = {"runs"}}},
       {true,
        true,
        make_mean_cell,
-       {.heading = {"mean ± σ"}, .shortened_at = {OmittedPart::Range}, .roomy_width = 14}},
+       {.heading = {"mean ± σ"}, .shortening_parts = {OmittedPart::Range}, .min_roomy_width = 14}},
       {true,
        false,
        range_cell,
        {.heading = {"min … max"},
-        .dropped_at = OmittedPart::Range,
-        .roomy_width = 17,
+        .dropping_part = OmittedPart::Range,
+        .min_roomy_width = 17,
         .is_dropped_on_phone = shape.is_compact}},
       {!shape.is_compact,
        false,
        outliers_cell,
        {.heading = {.text = "outliers", .shorter_texts = {"out"}},
-        .shortened_at = {OmittedPart::OutlierPercent},
-        .dropped_at = OmittedPart::Outliers,
-        .roomy_width = 8}},
+        .shortening_parts = {OmittedPart::OutlierPercent},
+        .dropping_part = OmittedPart::Outliers,
+        .min_roomy_width = 8}},
       {shape.has_deltas,
        true,
        make_delta_cell,
        {.heading = {"delta"},
         .cell_content = CellContent::Delta,
-        .shortened_at = {OmittedPart::Interval}}}};
+        .shortening_parts = {OmittedPart::Interval}}}};
   std::erase_if(columns, [](const MetricColumn& column) { return !column.is_there; });
   if (shape.is_for_page)
     std::stable_partition(columns.begin(), columns.end(),
@@ -269,32 +270,32 @@ bool has_delta(const Results& results, const CommandResult& command, bool verbos
 }
 
 constexpr auto kFullSteps =
-    std::to_array<TableStep>({{.gap = 4, .roomy = true},
-                              {.gap = 4},
-                              {.gap = 3},
-                              {},
-                              {.last_omitted_part = OmittedPart::OutlierPercent},
-                              {.last_omitted_part = OmittedPart::Outliers},
-                              {.last_omitted_part = OmittedPart::Range},
-                              {.last_omitted_part = OmittedPart::Interval}});
-constexpr auto kCompactSteps =
-    std::to_array<TableStep>({{.gap = 4},
-                              {.min_cut_width = 32},
-                              {.min_cut_width = 24},
-                              {.last_omitted_part = OmittedPart::Names, .min_cut_width = 24},
-                              {.last_omitted_part = OmittedPart::Range, .min_cut_width = 12},
-                              {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 8}});
+    std::to_array<TableFitAttempt>({{.gap = 4, .uses_roomy_widths = true},
+                                    {.gap = 4},
+                                    {.gap = 3},
+                                    {},
+                                    {.last_omitted_part = OmittedPart::OutlierPercent},
+                                    {.last_omitted_part = OmittedPart::Outliers},
+                                    {.last_omitted_part = OmittedPart::Range},
+                                    {.last_omitted_part = OmittedPart::Interval}});
+constexpr auto kCompactSteps = std::to_array<TableFitAttempt>(
+    {{.gap = 4},
+     {.min_cut_width = 32},
+     {.min_cut_width = 24},
+     {.last_omitted_part = OmittedPart::Names, .min_cut_width = 24},
+     {.last_omitted_part = OmittedPart::Range, .min_cut_width = 12},
+     {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 8}});
 constexpr auto kMatrixSteps =
-    std::to_array<TableStep>({{.gap = 4},
-                              {},
-                              {.gap = 4, .last_omitted_part = OmittedPart::Range},
-                              {.last_omitted_part = OmittedPart::Range},
-                              {.gap = 4, .last_omitted_part = OmittedPart::Deviation},
-                              {.last_omitted_part = OmittedPart::Deviation},
-                              {.gap = 4, .last_omitted_part = OmittedPart::Interval},
-                              {.last_omitted_part = OmittedPart::Interval}});
+    std::to_array<TableFitAttempt>({{.gap = 4},
+                                    {},
+                                    {.gap = 4, .last_omitted_part = OmittedPart::Range},
+                                    {.last_omitted_part = OmittedPart::Range},
+                                    {.gap = 4, .last_omitted_part = OmittedPart::Deviation},
+                                    {.last_omitted_part = OmittedPart::Deviation},
+                                    {.gap = 4, .last_omitted_part = OmittedPart::Interval},
+                                    {.last_omitted_part = OmittedPart::Interval}});
 constexpr auto kScanSteps =
-    std::to_array<TableStep>({{.gap = 4}, {}, {.last_omitted_part = OmittedPart::Interval}});
+    std::to_array<TableFitAttempt>({{.gap = 4}, {}, {.last_omitted_part = OmittedPart::Interval}});
 
 bool parameters_name_commands(const Results& results) {
   return has_single_typed_command(results) && !parameter_names(results).empty();
@@ -302,7 +303,7 @@ bool parameters_name_commands(const Results& results) {
 
 bool has_runs_column(const Results& results) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
-    return command.runs != results.commands[0].runs || !command.endings.failed.empty() ||
+    return command.runs != results.commands[0].runs || !command.endings.failed_run_groups.empty() ||
            command.discarded_runs > 0;
   });
 }
@@ -344,8 +345,8 @@ Grid make_grid(const Results& results, const std::string& variable, ColumnOf col
 /// Returns a value with its delta. Shorter texts leave out the delta's interval, then the value's
 /// deviation, then the delta.
 Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult& command) {
-  const MetricResult* row = shown_row(command, metric);
-  const std::string failed = failed_and_redone(command);
+  const MetricResult* row = row_if_has_values(command, metric);
+  const std::string failed = failed_and_redone_text(command);
   if (row == nullptr) return {"n/a" + failed};
   const Metric& of = results.session.metrics[metric];
   const std::string mean = short_mean_text(*row, of) + failed;
@@ -373,7 +374,7 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
     const MetricResult* wall =
         commands == nullptr ? nullptr : row_of(results, commands->front(), Role::WallTime);
     const std::string failed =
-        commands == nullptr ? "" : failed_and_redone(results.commands[commands->front()]);
+        commands == nullptr ? "" : failed_and_redone_text(results.commands[commands->front()]);
     if (wall == nullptr || !wall->summary) {
       row.push_back({"n/a" + failed});
       continue;
@@ -391,16 +392,16 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
 TableColumn bold_column(std::string heading, CellContent holds, Cut cut) {
   return {.heading = {std::move(heading), Ink::Bold},
           .cell_content = holds,
-          .shortened_at = holds == CellContent::Delta ? std::vector{OmittedPart::Interval}
-                                                      : std::vector<OmittedPart>{},
+          .shortening_parts = holds == CellContent::Delta ? std::vector{OmittedPart::Interval}
+                                                          : std::vector<OmittedPart>{},
           .cut = cut};
 }
 
 bool has_value(const Results& results, std::size_t metric) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
-    const MetricResult* row = shown_row(command, metric);
-    return row != nullptr &&
-           (row->summary || row->quantile || row->only_mean || row->largest_bound_of_runs);
+    const MetricResult* row = row_if_has_values(command, metric);
+    return row != nullptr && (row->summary || row->quantile || row->mean_without_run_values ||
+                              row->largest_bound_of_runs);
   });
 }
 
@@ -411,7 +412,7 @@ TableLayout choose_table_layout(std::span<const Table> tables, const Style& styl
   if (tables.empty()) return fitted;
   const Table& widest = *std::ranges::max_element(
       tables, {}, [](const Table& table) { return table.columns.size(); });
-  for (const TableStep& step : widest.steps) {
+  for (const TableFitAttempt& step : widest.steps) {
     fitted.step = step;
     fitted.widths = column_widths(tables, step, style);
     std::vector<std::size_t> cut = fitted.widths;
@@ -478,7 +479,7 @@ std::string table_html(const Table& table, std::string_view css_class) {
   return html + "</tbody>\n</table></div>\n";
 }
 
-std::string marked_html(const Cell& cell) {
+std::string delta_html(const Cell& cell) {
   std::string mark;
   if (cell.mark == Mark::Better || cell.mark == Mark::Worse)
     mark = fmt::format(
@@ -531,7 +532,7 @@ std::string parameters_text(const Command& command) {
 
 bool has_deltas_of(const Results& results, std::size_t metric) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
-    const MetricResult* row = shown_row(command, metric);
+    const MetricResult* row = row_if_has_values(command, metric);
     return row != nullptr && row->delta;
   });
 }
@@ -542,7 +543,7 @@ bool has_single_typed_command(const Results& results) {
   });
 }
 
-bool is_compact(const Results& results) {
+bool replaces_full_tables(const Results& results) {
   constexpr std::size_t many = 5;
   if (results.presentation.table == TableChoice::Auto) return results.commands.size() >= many;
   return results.presentation.table == TableChoice::Compact;
@@ -560,22 +561,23 @@ bool is_constant(const Results& results, std::size_t metric, std::optional<doubl
 
 bool is_all_zero(const Results& results, std::size_t metric) {
   constexpr std::size_t most = 1000;  // checking more commands would take too long
-  return results.presentation.hides_zeros && results.commands.size() <= most &&
+  return results.presentation.hides_all_zero_rows && results.commands.size() <= most &&
          is_constant(results, metric, 0.0);
 }
 
 bool has_compact_table_first(const Results& results) {
-  return results.presentation.table == TableChoice::Auto && !is_compact(results) &&
+  return results.presentation.table == TableChoice::Auto && !replaces_full_tables(results) &&
          results.commands.size() > 2 && primary_metric(results.session.metrics);
 }
 
-const MetricResult* shown_row(const CommandResult& command, std::size_t metric) {
+const MetricResult* row_if_has_values(const CommandResult& command, std::size_t metric) {
   return has_values(command) ? row_of(command, metric) : nullptr;
 }
 
 double value_of_primary_metric(const Results& results, std::size_t command) {
   const auto metric = primary_metric(results.session.metrics);
-  const MetricResult* row = metric ? shown_row(results.commands[command], *metric) : nullptr;
+  const MetricResult* row =
+      metric ? row_if_has_values(results.commands[command], *metric) : nullptr;
   if (row != nullptr && row->quantile) return row->quantile->value;
   return row == nullptr || !row->summary ? std::numeric_limits<double>::infinity()
                                          : row->summary->mean;
@@ -593,7 +595,7 @@ std::vector<std::size_t> commands_in_table_order(const Results& results) {
 std::vector<std::size_t> compact_metrics(const Results& results, bool verbose) {
   const auto primary = primary_metric(results.session.metrics);
   if (!primary) return {};
-  if (!verbose && !results.presentation.compact_shows_all) return {*primary};
+  if (!verbose && !results.presentation.compact_shows_all_metrics) return {*primary};
   std::vector<std::size_t> metrics;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
     if (is_shown(results.session.metrics[m], verbose) && !is_all_zero(results, m))
@@ -643,10 +645,10 @@ Table markup_table(const Results& results, const Markup& markup) {
   for (const std::size_t c : commands_in_table_order(results)) {
     const CommandResult& command = results.commands[c];
     const std::string line_break(markup.line_break);
-    std::string first = markup.code(results.session.commands[c].name) + line_break +
-                        plural(command.runs, "run") + failed_and_redone(command);
+    std::string first = markup.format_code(results.session.commands[c].name) + line_break +
+                        plural(command.runs, "run") + failed_and_redone_text(command);
     for (const Parameter& parameter : results.session.commands[c].parameters)
-      first += line_break + markup.text(parameter.name + " = " + parameter.value);
+      first += line_break + markup.format_text(parameter.name + " = " + parameter.value);
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.session.metrics[row.metric];
       if (!is_shown(metric, false) || !has_values(command) || is_all_zero(results, row.metric))
@@ -668,7 +670,7 @@ Table compact_table(const Results& results, std::size_t metric) {
   Table table{.columns = {bold_column("command", CellContent::Code, Cut::Middle)},
               .steps = {kCompactSteps.begin(), kCompactSteps.end()}};
   table.columns[0].is_left_aligned = true;
-  if (parameters_name_commands(results)) table.columns[0].dropped_at = OmittedPart::Names;
+  if (parameters_name_commands(results)) table.columns[0].dropping_part = OmittedPart::Names;
   for (const std::string& name : parameters)
     table.columns.push_back(bold_column(name, CellContent::Text, Cut::Middle));
   add_columns(table, columns, Ink::Bold);
@@ -681,7 +683,7 @@ Table compact_table(const Results& results, std::size_t metric) {
     }
     for (const MetricColumn& column : columns)
       row.push_back(column.cell({results, c, results.session.metrics[metric],
-                                 shown_row(results.commands[c], metric), true}));
+                                 row_if_has_values(results.commands[c], metric), true}));
   }
   return table;
 }
@@ -699,8 +701,8 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
       .steps = {kMatrixSteps.begin(), kMatrixSteps.end()}};
   for (const GridColumn& column : grid.columns) {
     table.columns.push_back(bold_column(column.title, CellContent::Number, Cut::Nothing));
-    table.columns.back().shortened_at = {OmittedPart::Range, OmittedPart::Deviation,
-                                         OmittedPart::Interval};
+    table.columns.back().shortening_parts = {OmittedPart::Range, OmittedPart::Deviation,
+                                             OmittedPart::Interval};
   }
   for (const std::string& value : grid.rows) {
     TableRow& row = table.rows.emplace_back(TableRow{{value, Ink::Bold}});
@@ -722,7 +724,7 @@ std::string scan_table(const Results& results, const Style& style) {
   });
   if (grid.rows.size() < 2) return "";
   const bool has_one = grid.columns.size() == 1;
-  if ((is_compact(results) || has_compact_table_first(results)) && has_one) return "";
+  if ((replaces_full_tables(results) || has_compact_table_first(results)) && has_one) return "";
   Table table{.columns = {bold_column(names.front(), CellContent::Text, Cut::Middle)},
               .steps = {kScanSteps.begin(), kScanSteps.end()}};
   for (const GridColumn& column : grid.columns)
@@ -748,7 +750,7 @@ Table metrics_table(const Results& results, bool every_row) {
          .cell_content = CellContent::Delta});
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
-    const auto values_of = [&](std::size_t c) { return shown_row(results.commands[c], m); };
+    const auto values_of = [&](std::size_t c) { return row_if_has_values(results.commands[c], m); };
     if (!is_shown(metric, every_row) || is_constant(results, m, 0.0) || !has_value(results, m))
       continue;
     TableRow& row = table.rows.emplace_back(TableRow{{metric_title(metric)}});
@@ -783,7 +785,7 @@ std::string differences_html(const Results& results) {
         TableRow{{"<div class=\"who\">" + command_html(results, c, classes[c]) + "</div>"}});
     for (const std::size_t metric : metrics)
       row.push_back(make_delta_cell({results, c, results.session.metrics[metric],
-                                     shown_row(results.commands[c], metric), true}));
+                                     row_if_has_values(results.commands[c], metric), true}));
   }
   return table_html(table, "matrix");
 }

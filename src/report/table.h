@@ -31,17 +31,17 @@ enum class OmittedPart : unsigned char {
 
 /// An attempt to fit a table into the terminal: the distance between columns, the last part to give
 /// up, and how far columns may be cut.
-struct TableStep {
+struct TableFitAttempt {
   std::size_t gap = 2;
   OmittedPart last_omitted_part = OmittedPart::Nothing;
   /// Width in cells to which a column may be cut, if TableColumn::cut allows it.
   std::size_t min_cut_width = std::numeric_limits<std::size_t>::max();
-  bool roomy = false;
+  bool uses_roomy_widths = false;
 };
 
 /// The mark before a delta. Blank is as wide as a mark, so that deltas line up. BlankWhereRoomy is
 /// Blank before the full text of a cell, and None before a shorter text.
-enum class Mark : unsigned char { None, Better, Worse, Blank, BlankWhereRoomy };
+enum class Mark : unsigned char { None, Better, Worse, Blank, BlankBeforeFullText };
 
 struct Cell {
   std::string text{};
@@ -49,12 +49,12 @@ struct Cell {
   Mark mark = Mark::None;
   bool is_significant_delta = false;
   std::vector<std::string>
-      shorter_texts{};  ///< texts for narrow terminals, see TableColumn::shortened_at
+      shorter_texts{};  ///< texts for narrow terminals, see TableColumn::shortening_parts
   std::optional<gate::Answer> answer{};
   std::string verdict_reason{};  ///< text that explains a verdict, such as its limit; may be empty
   std::optional<double>
       sort_number{};  ///< number whose absolute value decides the order when a page sorts the rows
-  double bar = 0.0;   ///< length of a bar in a page's cell, as a fraction of the cell's width
+  double bar_share = 0.0;  ///< length of a bar in a page's cell, as a fraction of the cell's width
 };
 
 /// The contents of a column's cells. They decide how cells are escaped and formatted.
@@ -74,12 +74,12 @@ struct TableColumn {
   Cell heading{};
   CellContent cell_content = CellContent::Number;
   bool is_left_aligned = false;
-  std::vector<OmittedPart> shortened_at{};      ///< values of TableStep::last_omitted_part at which
-                                                ///< cells change to their next shorter text
-  OmittedPart dropped_at = OmittedPart::Never;  ///< value of TableStep::last_omitted_part from
-                                                ///< which on the column is left out
+  std::vector<OmittedPart> shortening_parts{};  ///< values of TableFitAttempt::last_omitted_part at
+                                                ///< which cells change to their next shorter text
+  OmittedPart dropping_part = OmittedPart::Never;  ///< value of TableFitAttempt::last_omitted_part
+                                                   ///< from which on the column is left out
   Cut cut = Cut::Nothing;
-  std::size_t roomy_width = 0;
+  std::size_t min_roomy_width = 0;
   bool is_dropped_on_phone = false;
 };
 
@@ -88,7 +88,7 @@ using TableRow = std::vector<Cell>;
 struct Table {
   std::vector<TableColumn> columns{};
   std::vector<TableRow> rows{};
-  std::vector<TableStep> steps = {
+  std::vector<TableFitAttempt> steps = {
       {}};  ///< attempts in order; the first that fits is used, or else the last
   std::size_t min_cut_column_width =
       8;  ///< smallest width in cells to which columns are cut if no attempt fits
@@ -96,10 +96,10 @@ struct Table {
 };
 
 struct TableLayout {
-  TableStep step{};
+  TableFitAttempt step{};
   std::vector<std::size_t> widths{};
   bool fits = false;  ///< true if lines fit into Style::width without cutting a column below
-                      ///< TableStep::min_cut_width
+                      ///< TableFitAttempt::min_cut_width
 
   bool has_given_up(OmittedPart what) const { return step.last_omitted_part >= what; }
 };
@@ -119,12 +119,12 @@ std::string dim_note(std::string_view note, const Style& style);
 
 /// A markup language for text files that people read. The functions return text in this language.
 struct Markup {
-  std::string (*text)(std::string_view text);
+  std::string (*format_text)(std::string_view text);
   std::string (*format_user_text)(std::string_view text);  ///< formats text from the user in a cell
   std::string (*format_warning)(
       std::string_view text);  ///< formats a warning, which may contain words from the user
-  std::string (*code)(std::string_view text);
-  std::string (*head)(const Table& table);
+  std::string (*format_code)(std::string_view text);
+  std::string (*format_head)(const Table& table);
   std::string_view line_break;
   std::string_view strong = "**";
   std::string_view before_row = "|", before_cell = "", after_cell = " |", after_row = "\n";
@@ -136,7 +136,7 @@ struct Markup {
 
 std::string table_html(const Table& table, std::string_view css_class = "");
 
-std::string marked_html(const Cell& cell);
+std::string delta_html(const Cell& cell);
 
 /// Returns a cell's answer and verdict_reason as HTML; empty if the cell has no answer.
 std::string verdict_html(const Cell& verdict);
@@ -158,14 +158,14 @@ bool has_single_typed_command(const Results& results);
 
 /// True if a table with a row for each command replaces the tables of single commands: by --table,
 /// or by default with five or more commands.
-bool is_compact(const Results& results);
+bool replaces_full_tables(const Results& results);
 
 /// True if a table with a row for each command precedes the tables of single commands: by default
 /// with three or four commands, if there is a primary metric.
 bool has_compact_table_first(const Results& results);
 
 /// Returns a metric's results; null if the command has no values or no such row.
-const MetricResult* shown_row(const CommandResult& command, std::size_t metric);
+const MetricResult* row_if_has_values(const CommandResult& command, std::size_t metric);
 
 /// Returns the commands in the order of the tables: as in the session, or by
 /// value_of_primary_metric with --sort time.

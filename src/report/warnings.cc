@@ -34,10 +34,10 @@ std::string times(double ratio) {
   return fmt::format("{:.{}f} times", ratio, ratio < 1.95 ? 2 : 1);
 }
 
-std::string_view option_for_more(FewBecause because) {
-  if (because == FewBecause::Runs) return "use --runs 10 or more";
-  if (because == FewBecause::MaxRuns) return "use --max-runs 10 or more";
-  return because == FewBecause::MinRuns ? "use --min-runs 10 or more" : "let it run to its end";
+std::string_view option_for_more(FewRunsReason because) {
+  if (because == FewRunsReason::Runs) return "use --runs 10 or more";
+  if (because == FewRunsReason::MaxRuns) return "use --max-runs 10 or more";
+  return because == FewRunsReason::MinRuns ? "use --min-runs 10 or more" : "let it run to its end";
 }
 
 std::string_view loss_text(CounterLoss loss) {
@@ -59,7 +59,7 @@ Words words_of(const CounterLossFile& lost) {
   std::string advice = lost.loss == CounterLoss::Unreadable
                            ? fmt::format("chmod a+r {} lets every user read it", file)
                            : std::string("measure a copy made with cp, which leaves that out");
-  if (lost.is_counted_as_root) advice += ", or run it as root (sudo lauka --as-root ...)";
+  if (lost.keeps_counts_as_root) advice += ", or run it as root (sudo lauka --as-root ...)";
   return {"lost_counts",
           fmt::format("no event is counted: Linux stops counters at the start of {}, {}", file,
                       loss_text(lost.loss)),
@@ -82,7 +82,7 @@ struct WarningWords {
   Words operator()(const SlowFirstRun& warning) const {
     const auto& [first, rest, slow] = warning.first_run_times;
     const std::string_view and_read =
-        warning.alone_read_disk ? ", and it alone read from the disk" : "";
+        warning.only_first_run_read_disk ? ", and it alone read from the disk" : "";
     const std::string ratio = rest > 0.0 ? times(first / rest) : "more than";
     return {"first_run_slow",
             fmt::format("the first run took {} the median of the rest ({}, {}){}", ratio,
@@ -156,7 +156,8 @@ struct WarningWords {
 
   Words operator()(const BelowShell& warning) const {
     const std::string general = "runs took no longer than starting the shell alone and count as 0s";
-    const std::string figure = fmt::format("{} of {}", warning.below, warning.all_timed_runs);
+    const std::string figure =
+        fmt::format("{} of {}", warning.runs_below_shell_time, warning.all_timed_runs);
     return {"below_shell", figure + " " + general,
             "run without the shell (-N), or give the command more work", general, figure};
   }
@@ -178,7 +179,7 @@ struct WarningWords {
             : warning.runs == 2
                 ? std::string("two runs have no confidence interval")
                 : fmt::format("{} runs per command say little about a difference", warning.runs),
-            std::string(option_for_more(warning.because))};
+            std::string(option_for_more(warning.limiting_option))};
   }
 
   Words operator()(const SeparateSessions& warning) const {
@@ -203,8 +204,9 @@ struct WarningWords {
                                    is_joined ? " than the reference" : "");
     for (const Difference& difference : warning.differences) {
       if (&difference != &warning.differences.front()) text += ", ";
-      text += fmt::format("{} {}, not {}", difference.what, cited(difference.then),
-                          cited(difference.now));
+      text += fmt::format("{} {}, not {}", difference.differing_property,
+                          cited(difference.value_of_other_session),
+                          cited(difference.value_of_this_session));
     }
     return {"foreign_baseline", text,
             is_joined ? "compare sessions of one machine, or measure both in one session"
@@ -212,15 +214,17 @@ struct WarningWords {
   }
 
   Words operator()(const NotInterleaved& warning) const {
-    return {"sequential_order",
-            fmt::format(
-                "the commands were run one after the other{}, so deltas include the drift of the "
-                "machine{}{}",
-                warning.for_hooks ? " because --setup or --cleanup of one may undo another's" : "",
-                warning.has_gates ? kGatesFail : "",
-                warning.has_gates && warning.for_hooks ? "; gates looked only once" : ""),
-            warning.for_hooks ? "use --order random if they do not disturb each other"
-                              : "--order random compares runs of the same round"};
+    return {
+        "sequential_order",
+        fmt::format(
+            "the commands were run one after the other{}, so deltas include the drift of the "
+            "machine{}{}",
+            warning.is_caused_by_hooks ? " because --setup or --cleanup of one may undo another's"
+                                       : "",
+            warning.has_gates ? kGatesFail : "",
+            warning.has_gates && warning.is_caused_by_hooks ? "; gates looked only once" : ""),
+        warning.is_caused_by_hooks ? "use --order random if they do not disturb each other"
+                                   : "--order random compares runs of the same round"};
   }
 
   Words operator()(const OtherCores& warning) const {
@@ -243,8 +247,9 @@ struct WarningWords {
   Words operator()(const LowShare& warning) const {
     const std::string general =
         fmt::format("runs had a {} below {} although they were repeated", warning.metric,
-                    quantity(warning.least, Unit::Fraction));
-    const std::string figure = fmt::format("{} of {}", warning.runs, warning.all_runs);
+                    quantity(warning.min_core_share, Unit::Fraction));
+    const std::string figure =
+        fmt::format("{} of {}", warning.runs_below_min_share, warning.all_runs);
     return {"low_share", figure + " " + general,
             "use --cores p to keep runs on performance cores, or lower --min-p-share", general,
             figure};
@@ -266,13 +271,13 @@ struct WarningWords {
     const std::string both =
         fmt::format("{} and {}", delta_text(delta.change_of_mean), delta_text(delta));
     const std::string because =
-        warning.has_tail ? fmt::format(", because some runs{} took far more than the rest",
-                                       above ? "" : " of the reference")
-                         : "";
+        warning.has_high_outliers ? fmt::format(", because some runs{} took far more than the rest",
+                                                above ? "" : " of the reference")
+                                  : "";
     return {"mean_differs",
             fmt::format("{}: the mean changed by {}, the typical round by {}{}", warning.metric,
                         delta_text(delta.change_of_mean), delta_text(delta), because),
-            warning.has_tail
+            warning.has_high_outliers
                 ? "find them with --export-runs; a gate on such rare runs needs more rounds"
                 : "compare the runs of both with --export-runs or --histogram",
             fmt::format("{}: the mean and the typical round changed differently{}", warning.metric,
@@ -331,13 +336,14 @@ struct WarningWords {
   }
 
   Words operator()(const OutlivedRuns& warning) const {
-    const bool is_single = warning.most == 1;
+    const bool is_single = warning.most_survivors == 1;
     const std::string processes =
         is_single ? "a process"
-        : warning.fewest == warning.most
-            ? fmt::format("{} processes", warning.most)
-            : fmt::format("{} to {} processes", warning.fewest, warning.most);
-    const std::string figure = fmt::format("{} of {} runs", warning.runs, warning.examined_runs);
+        : warning.fewest_survivors == warning.most_survivors
+            ? fmt::format("{} processes", warning.most_survivors)
+            : fmt::format("{} to {} processes", warning.fewest_survivors, warning.most_survivors);
+    const std::string figure =
+        fmt::format("{} of {} runs", warning.runs_with_survivors, warning.examined_runs);
     return {"outlived",
             fmt::format("{} outlived the run in {}: what {} did after it is in no number",
                         processes, figure, is_single ? "it" : "they"),
@@ -358,10 +364,10 @@ struct WarningWords {
 Words worded(const Results& results, const Warning& warning) {
   Words words =
       std::visit(WarningWords{!results.rankings.empty() && !results.session.reference.baseline,
-                              results.paired, results.presentation.time_unit},
+                              results.are_all_deltas_paired, results.presentation.time_unit},
                  warning.finding);
   if (words.text_for_all_commands.empty()) words.text_for_all_commands = words.text;
-  words.command = warning.command;
+  words.command_index = warning.command;
   return words;
 }
 
@@ -383,18 +389,18 @@ std::string enumerated(std::vector<std::string> texts) {
 }
 
 bool are_of_one_kind(const Words& a, const Words& b) {
-  return a.command && b.command && a.kind == b.kind && a.advice == b.advice &&
+  return a.command_index && b.command_index && a.kind == b.kind && a.advice == b.advice &&
          a.text_for_all_commands == b.text_for_all_commands;
 }
 
 std::string write_line(const Results& results, std::span<const Words> group) {
   const Words& words = group.front();
   if (group.size() == 1)
-    return (words.command ? subject_of(results, *words.command) + ": " : "") + words.text + "; " +
-           words.advice;
+    return (words.command_index ? subject_of(results, *words.command_index) + ": " : "") +
+           words.text + "; " + words.advice;
   std::vector<std::string> subjects;
   for (const Words& each : group) {
-    std::string subject = subject_of(results, *each.command);
+    std::string subject = subject_of(results, *each.command_index);
     if (!each.command_numbers.empty()) subject += " (" + each.command_numbers + ")";
     subjects.push_back(std::move(subject));
   }
@@ -411,7 +417,7 @@ bool is_about_deltas(const Words& words) {
 
 }  // namespace
 
-std::string uncounted_line(const Command& command, const CounterLossFile& file) {
+std::string counter_loss_line(const Command& command, const CounterLossFile& file) {
   const Words words = words_of(file);
   return cited(command.name) + ": " + words.text + "; " + words.advice;
 }

@@ -65,7 +65,7 @@ MetricResult make_result(std::size_t place, const Metric& metric, double tail, c
   }
   result.runs = series.values.size();
   if (const auto share = metric.percentile_share()) {
-    result.runs_for_percentile = fewest_runs_of(*share, tail);
+    result.runs_for_percentile = fewest_runs_for_quantile(*share, tail);
     result.quantile = stats::quantile_estimate(stats::sorted(series.values), *share, tail);
     return result;
   }
@@ -103,8 +103,9 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
                                          : std::optional(results.session.reference.command);
   const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
   if (delta.mean_differs)
-    results.warnings.push_back({MeanDiffers{metric.name, delta, mean_has_tail(results, index, c)},
-                                c, is_time ? metric.shown : Shown::Verbose});
+    results.warnings.push_back(
+        {MeanDiffers{metric.name, delta, outliers_explain_mean(results, index, c)}, c,
+         is_time ? metric.shown : Shown::Verbose});
   const bool is_gated =
       std::ranges::any_of(results.findings.verdicts,
                           [&](const gate::Verdict& verdict) { return verdict.metric == index; });
@@ -166,9 +167,9 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
 
 void enter_mean(const Results& results, std::size_t command, MetricResult& row) {
   if (row.summary || row.largest_bound_of_runs) return;
-  for (const KnownMean& mean : results.session.means) {
+  for (const KnownMean& mean : results.session.means_without_runs) {
     if (mean.command != command || mean.metric != row.metric) continue;
-    row.only_mean = mean.value;
+    row.mean_without_run_values = mean.value;
     row.runs = results.commands[command].runs;
   }
 }
@@ -199,7 +200,8 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
   if (metric.role == Role::WallTime) first_runs = facts_of_first_runs(results.session, steady);
   for (std::size_t c = 0; c < series.size(); ++c) {
     CommandResult& command = results.commands[c];
-    command.rows.push_back(make_result(index, metric, tails.tail, series[c], command.runs));
+    command.rows.push_back(
+        make_result(index, metric, tails.tail_of_delta, series[c], command.runs));
     MetricResult& row = command.rows.back();
     enter_mean(results, c, row);
     if (results.session.setting.layouts > 1 && row.summary && !metric.percentile)
@@ -219,11 +221,12 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
   compare_commands(index, tails, series, results);
 }
 
-std::optional<Ranking> ranking_by(const Results& results, std::size_t command, std::size_t metric) {
+std::optional<HeadlineComparison> ranking_by(const Results& results, std::size_t command,
+                                             std::size_t metric) {
   const auto& delta = results.commands[command].rows[metric].delta;
   const auto speed = delta ? stats::relative_speed(*delta) : std::nullopt;
   if (!speed) return std::nullopt;
-  return Ranking{command, metric, *speed, delta->is_significant()};
+  return HeadlineComparison{command, metric, *speed, delta->is_significant()};
 }
 
 /// True if the user or the measured program added the metric.
@@ -234,8 +237,8 @@ bool is_own(const Metric& metric) {
 
 /// Returns the ranking by a metric if its delta is relevant; else nullopt. `tests`: number of
 /// metrics that share the rate of false alarms.
-std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t command,
-                                          std::size_t metric, std::size_t tests) {
+std::optional<HeadlineComparison> ranking_if_differs(const Results& results, std::size_t command,
+                                                     std::size_t metric, std::size_t tests) {
   const auto& delta = results.commands[command].rows[metric].delta;
   if (!delta || !delta->is_relevant()) return std::nullopt;
   if (tests > 1) {
@@ -247,7 +250,7 @@ std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t co
         pair_samples(reference, make_series(results.session, metric, command),
                      compares_within_rounds(results.session, command));
     stats::IntervalTails tails = stats::tails_of(results.session.confidence);
-    tails.tail /= static_cast<double>(tests);
+    tails.tail_of_delta /= static_cast<double>(tests);
     if (!stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails)
              .is_significant())
       return std::nullopt;
@@ -255,7 +258,7 @@ std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t co
   return ranking_by(results, command, metric);
 }
 
-std::optional<Ranking> ranking_by_other(const Results& results, std::size_t command) {
+std::optional<HeadlineComparison> ranking_by_other(const Results& results, std::size_t command) {
   for (const gate::Verdict& verdict : results.findings.verdicts)
     if (verdict.candidate == command)
       if (auto ranking = ranking_if_differs(results, command, verdict.metric, 1)) return ranking;
@@ -290,11 +293,14 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
 
 void add(const RunRow& run, OutlivedRuns& outlived) {
   ++outlived.examined_runs;
-  if (run.outlived == 0) return;
-  outlived.fewest =
-      outlived.runs == 0 ? run.outlived : std::min<std::size_t>(outlived.fewest, run.outlived);
-  outlived.most = std::max<std::size_t>(outlived.most, run.outlived);
-  ++outlived.runs;
+  if (run.processes_left_running == 0) return;
+  outlived.fewest_survivors =
+      outlived.runs_with_survivors == 0
+          ? run.processes_left_running
+          : std::min<std::size_t>(outlived.fewest_survivors, run.processes_left_running);
+  outlived.most_survivors =
+      std::max<std::size_t>(outlived.most_survivors, run.processes_left_running);
+  ++outlived.runs_with_survivors;
 }
 
 void analyse_runs(std::size_t c, Results& results) {
@@ -318,7 +324,7 @@ void analyse_runs(std::size_t c, Results& results) {
   command.discarded_runs = results.session.discarded_run_table->of_command(c).size();
   if (!coverage.empty()) command.coverage = stats::median(stats::sorted(coverage));
   enter_slowdown(c, timed, counting, results);
-  if (outlived.runs > 0) results.warnings.push_back({outlived, c});
+  if (outlived.runs_with_survivors > 0) results.warnings.push_back({outlived, c});
   if (below > 0) results.warnings.push_back({BelowShell{command.runs, below}, c});
 }
 
@@ -363,7 +369,7 @@ Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
     changes.push_back(*delta);
   }
   if (!has_one_name) mean.candidate.clear();
-  mean.benchmarks = changes.size();
+  mean.benchmark_count = changes.size();
   mean.change = stats::geometric_mean(changes);
   return mean;
 }
@@ -395,14 +401,14 @@ MetricResult result_of_reference(const Results& results, std::size_t command, st
   if (!baseline) return results.commands[results.session.reference.command].rows[metric];
   const Series series{baseline_values(*baseline, command, metric), {}, std::nullopt};
   return make_result(metric, results.session.metrics[metric],
-                     stats::tails_of(results.session.confidence).tail, series,
+                     stats::tails_of(results.session.confidence).tail_of_delta, series,
                      series.values.size());
 }
 
 void analyse(Results& results) {
   for (std::size_t c = 0; c < results.session.commands.size(); ++c)
     if (results.session.reference.is_candidate(c) && !compares_within_rounds(results.session, c))
-      results.paired = false;
+      results.are_all_deltas_paired = false;
   results.commands.resize(results.session.commands.size());
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     results.commands[c].rows.reserve(results.session.metrics.size());
@@ -469,7 +475,7 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
     const std::size_t c = question.candidate;
     const Comparison samples =
         question.condition.limit_value
-            ? gate::against_bound(question.condition, series[c])
+            ? gate::samples_against_limit(question.condition, series[c])
             : collect_samples(session.reference, compares_within_rounds(session, c),
                               question.metric, series, c);
     const auto too_small = find_incomparable(session.reference, question.condition, series, c);
@@ -527,7 +533,8 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
   const auto rounds = [&](const std::vector<std::vector<double>>& times, std::size_t command) {
     const auto& reference = times[plan.reference.command];
     const std::size_t count = std::min(reference.size(), times[command].size());
-    return stats::Rounds{std::span(reference).first(count), std::span(times[command]).first(count)};
+    return stats::SampleSpans{std::span(reference).first(count),
+                              std::span(times[command]).first(count)};
   };
   std::vector<TunedComparison> all;
   for (std::size_t c = 0; c < commands; ++c) {
@@ -536,7 +543,8 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
     comparison.command = plan.commands[c].name;
     comparison.tuned_runs = tuned[c].size();
     comparison.untuned_runs = untuned[c].size();
-    comparison.stddev_change = tuned_change(stats::spread_change(untuned[c], tuned[c], tails.tail));
+    comparison.stddev_change =
+        tuned_change(stats::spread_change(untuned[c], tuned[c], tails.tail_of_delta));
     comparison.mean_change =
         tuned_change(stats::estimate_delta(untuned[c], tuned[c], false, tails).change_of_mean);
     const bool has_delta = !plan.reference.baseline && plan.reference.is_candidate(c);
@@ -610,7 +618,7 @@ Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk) {
   for (std::size_t place = 0; place < most; ++place) {
     for (const auto& rows : rows_by_metric(suite.benchmarks, candidates, place)) {
       Geomean mean = geomean_of(rows, place);
-      if (mean.benchmarks > 1) suite.geomeans.push_back(std::move(mean));
+      if (mean.benchmark_count > 1) suite.geomeans.push_back(std::move(mean));
     }
   }
   return suite;

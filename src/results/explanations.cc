@@ -118,17 +118,19 @@ std::optional<double> clock_of(const Results& results, std::size_t command) {
   return row->summary->median;
 }
 
-CountedLevels levels_of(const Results& results, Role role) {
-  return results.session.metrics[*find_metric(results.session.metrics, role)].levels;
+CountedPrivilegeLevels levels_of(const Results& results, Role role) {
+  return results.session.metrics[*find_metric(results.session.metrics, role)]
+      .counted_privilege_levels;
 }
 
 void describe_counts(const Results& results, bool has_instructions, bool has_cycles,
                      WallTimeExplanation& why) {
   why.lacks_instructions = !has_instructions;
   why.leaves_out_cycles = !has_cycles;
-  why.has_kernel_only_metric = std::ranges::any_of(
-      results.session.metrics,
-      [](const Metric& metric) { return metric.levels == CountedLevels::KernelOnly; });
+  why.has_kernel_only_metric =
+      std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
+        return metric.counted_privilege_levels == CountedPrivilegeLevels::KernelOnly;
+      });
   why.sums_core_kinds =
       has_cycles && std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
         return metric.role == Role::Cycles && metric.is_part;
@@ -137,8 +139,8 @@ void describe_counts(const Results& results, bool has_instructions, bool has_cyc
   const Metric& counted = results.session.metrics[*find_metric(
       results.session.metrics, has_instructions ? Role::Instructions : Role::Cycles)];
   why.is_simulated = counted.kind == RoundKind::Simulated;
-  why.levels = counted.levels;
-  why.has_shell = !results.session.shell.empty();
+  why.levels = counted.counted_privilege_levels;
+  why.counts_include_shell_start = !results.session.shell.empty();
 }
 
 void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
@@ -149,7 +151,7 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
   if (instructions && cycles &&
       levels_of(results, Role::Instructions) != levels_of(results, Role::Cycles)) {
     cycles.reset();
-    why.has_other_levels = true;
+    why.cycles_have_other_levels = true;
   }
   auto ipc = delta_of_row(results, c, Role::Ipc);
   if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);
@@ -175,7 +177,7 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
   } else {
     why.factors.push_back({WallFactorKind::Cycles, cycles->change()});
   }
-  if (why.levels != CountedLevels::UserAndKernel || why.has_shell) {
+  if (why.levels != CountedPrivilegeLevels::UserAndKernel || why.counts_include_shell_start) {
     why.factors.push_back({WallFactorKind::CpuTimePerCycle, difference(cpu, of_cycles).change()});
     return;
   }
@@ -190,8 +192,9 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
 
 double WallFactor::log_of_wall_time() const {
   const double log = std::log1p(change.change.value_or(0.0));
-  const bool divides = part == WallFactorKind::InstructionsPerCycle ||
-                       part == WallFactorKind::Clock || part == WallFactorKind::Utilisation;
+  const bool divides = factor_kind == WallFactorKind::InstructionsPerCycle ||
+                       factor_kind == WallFactorKind::Clock ||
+                       factor_kind == WallFactorKind::Utilisation;
   return divides ? -log : log;
 }
 

@@ -46,8 +46,8 @@ std::vector<std::uint32_t> list_layouts(const Recording& session, std::size_t co
 
 std::optional<Side> find_side(const Recording& session, std::size_t command,
                               const std::string& metric, const MetricResult& row) {
-  if (command >= session.functions.size()) return std::nullopt;
-  const FunctionTable& table = session.functions[command];
+  if (command >= session.function_tables.size()) return std::nullopt;
+  const FunctionTable& table = session.function_tables[command];
   const std::size_t place = table.find(metric);
   if (place == table.metrics.size() || !row.mean()) return std::nullopt;
   const std::size_t rounds = table.metrics[place].rounds;
@@ -126,8 +126,8 @@ std::set<std::string_view> names_of(const Side& reference, const Side& candidate
 FunctionChanges compare(const Side& reference, const Side& candidate, double confidence,
                         bool by_samples) {
   FunctionChanges changes;
-  changes.reference = reference.mean;
-  changes.total = candidate.mean;
+  changes.mean_of_whole_reference = reference.mean;
+  changes.mean_of_whole_candidate = candidate.mean;
   changes.rounds = std::min(reference.rounds, candidate.rounds);
   std::vector<std::size_t> varying;
   std::vector<double> p;
@@ -135,11 +135,11 @@ FunctionChanges compare(const Side& reference, const Side& candidate, double con
     const RoundValues* before = reference.find(name);
     const RoundValues* after = candidate.find(name);
     FunctionChange change{.name = std::string(name)};
-    if (before != nullptr) change.reference = mean_of(*before, reference.rounds);
-    if (after != nullptr) change.candidate = mean_of(*after, candidate.rounds);
-    if (change.reference == 0.0 && change.candidate == 0.0) continue;
-    change.is_new = !by_samples && change.reference == 0.0;
-    change.is_gone = !by_samples && change.candidate == 0.0;
+    if (before != nullptr) change.reference_mean = mean_of(*before, reference.rounds);
+    if (after != nullptr) change.candidate_mean = mean_of(*after, candidate.rounds);
+    if (change.reference_mean == 0.0 && change.candidate_mean == 0.0) continue;
+    change.is_new = !by_samples && change.reference_mean == 0.0;
+    change.is_gone = !by_samples && change.candidate_mean == 0.0;
     if (by_samples || varies(before) || varies(after) || changes.rounds < 2) {
       change.certainty = Certainty::Unproven;
       varying.push_back(changes.functions.size());
@@ -181,7 +181,7 @@ void compare_functions(Results& results) {
       const auto after = candidate_side(results, metric, candidate);
       if (!before || !after) continue;
       FunctionChanges changes = compare(*before, *after, results.session.confidence,
-                                        is_sampled(results.session.metrics[metric]));
+                                        is_sampled_time(results.session.metrics[metric]));
       changes.metric = metric;
       changes.candidate = candidate;
       results.function_changes.push_back(std::move(changes));
@@ -203,7 +203,7 @@ std::optional<FunctionChanges> list_functions(const Results& results, std::size_
   const auto side = candidate_side(results, metric, command);
   if (!side) return std::nullopt;
   FunctionChanges changes = compare(Side{.rounds = side->rounds}, *side, results.session.confidence,
-                                    is_sampled(results.session.metrics[metric]));
+                                    is_sampled_time(results.session.metrics[metric]));
   changes.metric = metric;
   changes.candidate = command;
   return changes;
@@ -212,7 +212,7 @@ std::optional<FunctionChanges> list_functions(const Results& results, std::size_
 std::vector<std::size_t> function_metrics(const Results& results) {
   std::vector<std::size_t> metrics;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    if (std::ranges::any_of(results.session.functions, [&](const FunctionTable& table) {
+    if (std::ranges::any_of(results.session.function_tables, [&](const FunctionTable& table) {
           return table.find(results.session.metrics[m].name) < table.metrics.size();
         }))
       metrics.push_back(m);
@@ -220,7 +220,7 @@ std::vector<std::size_t> function_metrics(const Results& results) {
 }
 
 bool lacks_samples(const Recording& session, const gate::Verdict& verdict) {
-  if (!is_sampled(session.metrics[verdict.metric])) return false;
+  if (!is_sampled_time(session.metrics[verdict.metric])) return false;
   const auto& baseline = session.reference.baseline;
   const bool has_none =
       baseline ? std::ranges::all_of(baseline_values(*baseline, verdict.candidate, verdict.metric),

@@ -23,15 +23,15 @@ enum class Certainty : unsigned char {
 /// One function's means over rounds in the metric's base unit, and their difference.
 struct FunctionChange {
   std::string name{};
-  double reference = 0.0;
-  double candidate = 0.0;
+  double reference_mean = 0.0;
+  double candidate_mean = 0.0;
   bool is_new = false;   ///< true if the reference's mean is 0; false for sampled time
   bool is_gone = false;  ///< true if the candidate's mean is 0; false for sampled time
   Certainty certainty = Certainty::Exact;
   /// Half width of the difference's confidence interval; nullopt if unknown, or if no value varies.
   std::optional<double> half_width{};
 
-  double difference() const { return candidate - reference; }
+  double difference() const { return candidate_mean - reference_mean; }
   bool is_sure() const { return certainty != Certainty::Unproven && difference() != 0.0; }
 };
 
@@ -40,14 +40,15 @@ struct FunctionChange {
 struct FunctionChanges {
   std::size_t metric = 0;
   std::size_t candidate = 0;
-  double reference = 0.0;  ///< mean of the metric in the whole reference; 0 from list_functions
-  double total = 0.0;
+  double mean_of_whole_reference =
+      0.0;  ///< mean of the metric in the whole reference; 0 from list_functions
+  double mean_of_whole_candidate = 0.0;
   std::size_t rounds = 0;
   /// Functions with a mean other than 0 on at least one side: first the sure differences (is_sure),
   /// then the unsure differences. Larger differences come first in each part.
   std::vector<FunctionChange> functions{};
 
-  double difference() const { return total - reference; }
+  double difference() const { return mean_of_whole_candidate - mean_of_whole_reference; }
 };
 
 /// Sets Results::function_changes: compares the functions of each candidate with its reference's,
@@ -66,7 +67,7 @@ std::optional<FunctionChanges> list_functions(const Results& results, std::size_
                                               std::size_t command);
 
 /// True if the metric is sampled time, of one function or of all.
-inline bool is_sampled(const Metric& metric) {
+inline bool is_sampled_time(const Metric& metric) {
   return metric.role == Role::SampledTime;
 }
 

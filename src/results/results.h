@@ -31,7 +31,7 @@ struct SlowFirstRun {
   std::uint64_t warmup = 0;  ///< number of warm-up runs before the first timed run; 0 if unknown
   /// True if the metric block_reads or the metric major_faults is known to be above 0 in the first
   /// run only.
-  bool alone_read_disk = false;
+  bool only_first_run_read_disk = false;
 };
 
 struct ManyOutliers {
@@ -40,28 +40,29 @@ struct ManyOutliers {
 };
 
 /// The option that a warning about few runs advises to raise; Ended if the session was cut short.
-enum class FewBecause : unsigned char { Runs, MinRuns, MaxRuns, Ended };
+enum class FewRunsReason : unsigned char { Runs, MinRuns, MaxRuns, Ended };
 
 struct FewRuns {
   std::size_t runs = 0;
   /// True: `runs` is the smallest number of rounds of an undecided gate. False: `runs` is the
   /// smallest number of runs on a side of a wall time delta.
   bool is_about_gate = false;
-  FewBecause because = FewBecause::MinRuns;
+  FewRunsReason limiting_option = FewRunsReason::MinRuns;
 };
 
 /// Finding: commands were run one after the other, so deltas do not compare runs of the same round.
 struct NotInterleaved {
   bool has_gates = false;
   /// True if --setup or --cleanup caused the order.
-  bool for_hooks = false;
+  bool is_caused_by_hooks = false;
 };
 
 /// A property that differs between two sessions.
 struct Difference {
-  std::string_view what;
-  std::string then;  ///< value in the baseline or joined session
-  std::string now;   ///< value in this session or, for a joined session, in the reference's session
+  std::string_view differing_property;
+  std::string value_of_other_session;  ///< value in the baseline or joined session
+  std::string value_of_this_session;   ///< value in this session or, for a joined session, in the
+                                       ///< reference's session
 };
 
 /// Finding: deltas compare runs of different sessions. `is_joined`: true for joined sessions, false
@@ -94,7 +95,7 @@ struct UncertainSplit {
 /// wall or CPU time. This time counts as 0.
 struct BelowShell {
   std::size_t all_timed_runs = 0;
-  std::size_t below = 0;
+  std::size_t runs_below_shell_time = 0;
 };
 
 /// Finding: candidate and reference spent different shares of their CPU time on the fastest kind of
@@ -115,8 +116,8 @@ struct OtherCores {
 /// below `least`.
 struct LowShare {
   std::string metric;
-  double least = 0.0;  ///< --min-p-share as a fraction
-  std::size_t runs = 0;
+  double min_core_share = 0.0;  ///< --min-p-share as a fraction
+  std::size_t runs_below_min_share = 0;
   std::size_t all_runs = 0;
 };
 
@@ -127,7 +128,7 @@ struct LowCoverage {
 struct MeanDiffers {
   std::string metric;
   stats::Delta delta;
-  bool has_tail =
+  bool has_high_outliers =
       false;  ///< true if the command with the raised mean is known to have high outliers
 };
 
@@ -175,10 +176,10 @@ struct SamePrograms {
 /// Finding: processes outlived `runs` of `examined_runs` runs. Each of these runs had `fewest` to
 /// `most` such processes.
 struct OutlivedRuns {
-  std::size_t runs = 0;
+  std::size_t runs_with_survivors = 0;
   std::size_t examined_runs = 0;
-  std::size_t fewest = 0;
-  std::size_t most = 0;
+  std::size_t fewest_survivors = 0;
+  std::size_t most_survivors = 0;
 };
 
 /// A finding with its numbers, but without text.
@@ -212,7 +213,7 @@ enum class WallFactorKind : unsigned char {
 };
 
 struct WallFactor {
-  WallFactorKind part = WallFactorKind::CpuTime;
+  WallFactorKind factor_kind = WallFactorKind::CpuTime;
   /// Change of the factor: the candidate's factor divided by the reference's, minus 1.
   stats::Change change{};
   /// Median of the factor over the reference's runs; nullopt if unknown, or for kinds other than
@@ -236,12 +237,13 @@ struct WallTimeExplanation {
   bool leaves_out_cycles = false;
   bool is_simulated = false;
   /// Privilege levels of the counts that the factors use; UserAndKernel if there are no counts.
-  CountedLevels levels = CountedLevels::UserAndKernel;
+  CountedPrivilegeLevels levels = CountedPrivilegeLevels::UserAndKernel;
   /// True if cycles were left out because they and instructions were counted at different privilege
   /// levels.
-  bool has_other_levels = false;
+  bool cycles_have_other_levels = false;
   bool has_kernel_only_metric = false;
-  bool has_shell = false;  ///< true if counts include the start of the shell, while times do not
+  bool counts_include_shell_start =
+      false;  ///< true if counts include the start of the shell, while times do not
   bool sums_core_kinds = false;  ///< true if cycles are a sum over several core kinds
 };
 
@@ -256,8 +258,8 @@ struct LayoutResult {
 
 struct MetricResult {
   std::size_t metric = 0;
-  /// Number of runs with a value; with `largest_bound_of_runs` or `only_mean`, number of all timed
-  /// runs.
+  /// Number of runs with a value; with `largest_bound_of_runs` or `mean_without_run_values`, number
+  /// of all timed runs.
   std::size_t runs = 0;
   /// Summary of the values; nullopt for a percentile, or if there are no usable values.
   std::optional<stats::Summary> summary{};
@@ -267,7 +269,8 @@ struct MetricResult {
   std::optional<stats::QuantileEstimate> quantile{};
   /// Number of runs that the percentile needs; 0 for other metrics, or if unknown.
   std::size_t runs_for_percentile = 0;
-  std::optional<double> only_mean{};  ///< mean from a file without the runs' values; else nullopt
+  std::optional<double>
+      mean_without_run_values{};  ///< mean from a file without the runs' values; else nullopt
   /// Upper bound of all values if some values are known only as upper bounds; else nullopt.
   std::optional<double> largest_bound_of_runs{};
   std::optional<stats::Delta>
@@ -276,7 +279,9 @@ struct MetricResult {
 
   /// Returns the mean of the runs (harmonic for a throughput without zeros); nullopt if unknown or
   /// for a percentile.
-  std::optional<double> mean() const { return summary ? std::optional(summary->mean) : only_mean; }
+  std::optional<double> mean() const {
+    return summary ? std::optional(summary->mean) : mean_without_run_values;
+  }
 };
 
 /// The results of the command with the same index in Recording::commands.
@@ -292,7 +297,7 @@ struct CommandResult {
 
 /// A comparison of a candidate in one line. `metric` is the primary metric or, if that metric does
 /// not differ significantly, a gated or added metric that clearly differs.
-struct Ranking {
+struct HeadlineComparison {
   std::size_t command = 0;
   std::size_t metric = 0;
   stats::RelativeSpeed speed{};
@@ -304,10 +309,10 @@ struct Results {
   gate::Findings findings{};
   std::string benchmark{};  ///< name of the benchmark in a suite; empty outside suites
   std::vector<CommandResult> commands{};
-  std::vector<Ranking> rankings{};
+  std::vector<HeadlineComparison> rankings{};
   std::vector<WallTimeExplanation> explanations{};
   std::vector<FunctionChanges> function_changes{};
-  bool paired = true;  ///< true if all deltas compare values within rounds
+  bool are_all_deltas_paired = true;  ///< true if all deltas compare values within rounds
   Presentation presentation{};
   bool is_inconclusive_ok = false;  ///< true: inconclusive gates do not change the exit status
   std::vector<Warning> warnings{};
@@ -345,7 +350,7 @@ MetricResult result_of_reference(const Results& results, std::size_t command, st
 struct Geomean {
   std::size_t candidate_place = 0;  ///< index among each benchmark's candidates
   std::string candidate{};  ///< name of the candidate; empty if it differs between benchmarks
-  std::size_t benchmarks = 0;
+  std::size_t benchmark_count = 0;
   std::string metric{};
   Better better = Better::Less;
   stats::Change change{};
@@ -356,7 +361,7 @@ struct Report {
   std::vector<Results> benchmarks;
   std::vector<Geomean>
       geomeans{};  ///< geometric means over two or more benchmarks; empty outside suites
-  gate::ErrorRate job_error_rate = gate::ErrorRate::Any;
+  gate::ErrorRate job_error_rate = gate::ErrorRate::AnyFalseFail;
 
   bool is_suite() const { return !benchmarks.front().benchmark.empty(); }
   bool complete() const;
@@ -378,7 +383,7 @@ Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk);
 
 /// Makes verdicts inconclusive if reference and candidate fail at different rates, or if the metric
 /// is sampled time and neither has a sample. Leaves verdicts about a Condition::limit_value
-/// unchanged. Must be called before settle_job.
+/// unchanged. Must be called before fail_gates_by_error_rate.
 void void_doubtful_verdicts(const Recording& session, gate::Findings& findings);
 
 /// True if the verdict's candidate failed in every run.
@@ -424,7 +429,7 @@ int exit_status_of(const Session& session, const std::vector<gate::Verdict>& ver
 
 struct FirstRunFacts {
   std::uint64_t warmup = 0;
-  bool alone_read_disk = false;
+  bool only_first_run_read_disk = false;
   /// Estimated probability that noise alone makes a command's first run the slowest; may exceed 1.
   double chance_of_slowest = 1.0;
 };
@@ -455,7 +460,7 @@ std::optional<std::size_t> find_resembling_command(std::span<const Series> serie
 /// looked for in the candidate if the mean's change is larger, else in the reference. The
 /// candidate's row of `metric` must have a delta with a mean. False if unknown, or for a reference
 /// in a baseline.
-bool mean_has_tail(const Results& results, std::size_t metric, std::size_t candidate);
+bool outliers_explain_mean(const Results& results, std::size_t metric, std::size_t candidate);
 
 /// Returns a finding if counting slowed the command by clearly more than 5%; else nullopt. `timed`
 /// and `counting` are wall times in the order run.

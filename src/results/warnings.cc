@@ -45,8 +45,8 @@ std::optional<double> median_of(const Results& results, std::size_t command, Rol
 bool is_same_program(const Results& results, std::size_t candidate) {
   const Command& ours = results.session.commands[candidate];
   const Command& theirs = results.reference_of(candidate);
-  return results.commands[candidate].runs > 0 && ours.program.is_known() &&
-         ours.program == theirs.program &&
+  return results.commands[candidate].runs > 0 && ours.fingerprint.is_known() &&
+         ours.fingerprint == theirs.fingerprint &&
          (results.session.reference.baseline ||
           ours.hooks[HookKind::Setup] == theirs.hooks[HookKind::Setup]);
 }
@@ -66,12 +66,12 @@ Shown shown_of_split(const Results& results) {
   return row || gate ? Shown::Always : Shown::Verbose;
 }
 
-FewBecause why_few(const Results& results) {
+FewRunsReason why_few(const Results& results) {
   const StopRule& stop = results.session.setting.stop;
-  if (!results.session.complete) return FewBecause::Ended;
-  if (stop.exact_runs) return FewBecause::Runs;
-  return stop.max_runs && *stop.max_runs < stats::kMinRoundsForGate ? FewBecause::MaxRuns
-                                                                    : FewBecause::MinRuns;
+  if (!results.session.complete) return FewRunsReason::Ended;
+  if (stop.exact_runs) return FewRunsReason::Runs;
+  return stop.max_runs && *stop.max_runs < stats::kMinRoundsForGate ? FewRunsReason::MaxRuns
+                                                                    : FewRunsReason::MinRuns;
 }
 
 std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
@@ -100,7 +100,7 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
 }
 
 std::optional<FewRuns> few_runs(const Results& results) {
-  const FewBecause because = why_few(results);
+  const FewRunsReason because = why_few(results);
   const auto rounds = rounds_of_open_gates(results);
   if (rounds && *rounds < stats::kMinRoundsForGate) return FewRuns{*rounds, true, because};
   const auto runs = runs_of_deltas(results);
@@ -224,10 +224,10 @@ void add_if_foreign(bool names_machine, const Circumstances& then, const Circums
     if (names_machine && !a.empty() && !b.empty() && a != b)
       found.differences.push_back({what, a, b});
   };
-  compare("machine", then.machine.name, now.machine.name);
+  compare("machine", then.machine.host_name, now.machine.host_name);
   compare("processor", then.machine.cpu_model, now.machine.cpu_model);
   compare("architecture", then.machine.architecture, now.machine.architecture);
-  compare("kernel", then.machine.kernel, now.machine.kernel);
+  compare("kernel", then.machine.kernel_release, now.machine.kernel_release);
   compare("lauka", then.version, now.version);
   const auto tuning_of = [](const Circumstances& at) {
     return at.machine.tuning.empty() ? "none" : at.machine.tuning;
@@ -312,14 +312,16 @@ std::vector<Warning> warnings_of_series(std::size_t command, std::span<const dou
                                         const FirstRunFacts& facts) {
   const auto first = stats::first_run(series);
   const bool slow_first =
-      first && first->slow && (facts.alone_read_disk || facts.chance_of_slowest <= kFalseAlarms);
+      first && first->slow &&
+      (facts.only_first_run_read_disk || facts.chance_of_slowest <= kFalseAlarms);
   const auto unsteady = find_unsteadiness(slow_first ? series.subspan(1) : series);
   // After a warm-up, a slow first run among many outliers is probably one of them.
   const bool is_one_of_many =
       facts.warmup > 0 && unsteady && std::holds_alternative<ManyOutliers>(*unsteady);
   std::vector<Warning> warnings;
   if (slow_first && !is_one_of_many)
-    warnings.push_back({SlowFirstRun{*first, facts.warmup, facts.alone_read_disk}, command});
+    warnings.push_back(
+        {SlowFirstRun{*first, facts.warmup, facts.only_first_run_read_disk}, command});
   if (unsteady) warnings.push_back({*unsteady, command});
   return warnings;
 }
@@ -338,7 +340,7 @@ std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
   for (std::size_t c = 0; c < series.size(); ++c) {
     const auto runs = static_cast<double>(std::max<std::size_t>(series[c].values.size(), 1));
     const double alone = static_cast<double>(series.size()) / runs;
-    all.push_back({session.setting.warmup, alone_read_disk(session, c),
+    all.push_back({session.setting.warmup_run_count, alone_read_disk(session, c),
                    do_agree ? std::min(alone, together) : alone});
   }
   return all;
@@ -370,7 +372,7 @@ std::optional<std::size_t> find_resembling_command(std::span<const Series> serie
   return is_of_candidate ? candidate : *reference;
 }
 
-bool mean_has_tail(const Results& results, std::size_t metric, std::size_t candidate) {
+bool outliers_explain_mean(const Results& results, std::size_t metric, std::size_t candidate) {
   const stats::Delta& delta = *results.commands[candidate].rows[metric].delta;
   const bool is_of_candidate = *delta.change_of_mean.change > *delta.change;
   if (!is_of_candidate && results.session.reference.baseline) return false;
@@ -419,10 +421,11 @@ std::vector<Warning> warnings_of_results(const Results& results) {
   if (results.session.reference.baseline) {
     warnings.push_back({SeparateSessions{!results.findings.verdicts.empty()}});
     const Recording& then = *results.session.reference.baseline->session;
-    add_if_foreign(then.by_lauka, then.circumstances, results.session.circumstances, "", warnings);
+    add_if_foreign(then.was_measured_by_lauka, then.circumstances, results.session.circumstances,
+                   "", warnings);
   } else if (!results.session.origins.empty()) {
     add_warnings_of_origins(results, warnings);
-  } else if (!results.paired && !results.rankings.empty()) {
+  } else if (!results.are_all_deltas_paired && !results.rankings.empty()) {
     warnings.push_back({NotInterleaved{!results.findings.verdicts.empty(),
                                        results.session.setting.order_is_for_hooks}});
   }

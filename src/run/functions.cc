@@ -18,7 +18,7 @@ void FunctionRuns::add(const Step& step, const std::vector<FunctionCounts>& func
   for (const std::size_t index : plan_.setting.events.passes.at(step.pass).event_indices) {
     const Event& event = plan_.setting.events.events[index];
     if (event.is_time) per_unit = ns_per_second;
-    if (event.function.empty()) metrics.push_back(event.name);
+    if (event.only_function.empty()) metrics.push_back(event.name);
   }
   tables_[step.command].add_round(metrics, functions, per_unit);
 }
@@ -29,11 +29,11 @@ std::optional<Error> FunctionRuns::find_unknown() {
   if (is_checked_ || !has_all) return std::nullopt;
   is_checked_ = true;
   std::vector<std::string> wanted;
-  for (const Event& event : plan_.setting.events.events) wanted.push_back(event.function);
+  for (const Event& event : plan_.setting.events.events) wanted.push_back(event.only_function);
   const auto& baseline = plan_.reference.baseline;
   const auto known =
       check_functions(wanted, tables_,
-                      baseline ? std::span<const FunctionTable>(baseline->session->functions)
+                      baseline ? std::span<const FunctionTable>(baseline->session->function_tables)
                                : std::span<const FunctionTable>());
   return known ? std::nullopt : std::optional(known.error());
 }

@@ -51,9 +51,9 @@ struct Members {
   }
   static auto of(RunRecord& record) {
     return named("step outcome usage counts coverage own below_overhead reported order outlived",
-                 record.step, record.outcome, record.usage, record.counts, record.coverage,
-                 record.own_process_counts, record.below_overhead, record.reported,
-                 record.number_in_suite, record.surviving_processes);
+                 record.step, record.outcome, record.usage, record.counts,
+                 record.instruction_coverage, record.own_process_counts, record.below_overhead,
+                 record.reported, record.number_in_suite, record.surviving_processes);
   }
   static auto of(RedoneRun& run) { return named("run reason why", run.run, run.reason, run.why); }
   static auto of(Note& note) { return named("kind text", note.kind, note.text); }

@@ -65,13 +65,13 @@ std::string option_of(const OwnMetric& metric) {
 }  // namespace
 
 void AwaitedLine::begin() {
-  for (std::string& line : begun_) line.clear();
+  for (std::string& line : unfinished_lines_) line.clear();
   tail_.clear();
 }
 
 bool AwaitedLine::receive(os::OutputStream which, std::string_view bytes) {
   tail_.add(bytes);
-  std::string& begun = begun_.at(static_cast<std::size_t>(which));
+  std::string& begun = unfinished_lines_.at(static_cast<std::size_t>(which));
   for (;;) {
     const std::size_t end = bytes.find('\n');
     begun += bytes.substr(0, std::min(end, kMaxLineBytes - begun.size()));
@@ -203,7 +203,7 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t
   const ExpectedOutput expected = built->expected.value_or(ExpectedOutput{});
   file_.reset();
   if (expected.kind == ExpectedOutput::Kind::File) {
-    auto file = read_file(expected.text);  // before the run, which may write to it
+    auto file = read_file(expected.file_or_hash);  // before the run, which may write to it
     if (!file) return file.error();
     file_ = *std::move(file);
   }
@@ -234,9 +234,9 @@ std::optional<Error> OutputCheck::verdict() {
   const ExpectedOutput& expected = plan_.commands[command_].expected.value_or(ExpectedOutput{});
   auto stored = store_->take();
   if (!stored) return stored.error();
-  if (expected.kind == ExpectedOutput::Kind::Hash && stored->hash != expected.text)
+  if (expected.kind == ExpectedOutput::Kind::Hash && stored->hash != expected.file_or_hash)
     return Error{fmt::format("--expect-output: {} writes {} bytes with sha256:{}, not sha256:{}",
-                             name, stored->bytes, stored->hash, expected.text),
+                             name, stored->bytes, stored->hash, expected.file_or_hash),
                  kRemedy};
   const bool is_compared_with_own = layout_ > 0 && is_source_[command_] && !sources_[command_];
   const auto source =
@@ -250,10 +250,11 @@ std::optional<Error> OutputCheck::verdict() {
   }
   if (!found && is_source_[command_]) stored_.emplace(command_, *std::move(stored));
   if (!found) return std::nullopt;
-  return Error{fmt::format("--expect-output: {} does not write what {} {}: {}", name,
-                           source ? cited(plan_.commands[*source].name) : cited(expected.text),
-                           source ? "writes" : "has", *found),
-               kRemedy};
+  return Error{
+      fmt::format("--expect-output: {} does not write what {} {}: {}", name,
+                  source ? cited(plan_.commands[*source].name) : cited(expected.file_or_hash),
+                  source ? "writes" : "has", *found),
+      kRemedy};
 }
 
 bool has_scraped_metrics(const Plan& plan) {
@@ -276,7 +277,7 @@ Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Ste
     if (!scraped) return scraped.error();
   }
   for (const os::MetricFiles::RunFile& written : batch_) {
-    if (written.place != place) continue;
+    if (written.run_index != place) continue;
     if (!written.is_whole)
       return Error{
           fmt::format("{} is not a regular file, or is larger than 1 MB", kMetricsVariable),
@@ -310,7 +311,7 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
 Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pattern,
                                                               os::OutputStream which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
-  const std::uint64_t least = size > os::kMaxKeptBytes ? size - os::kMaxKeptBytes : 0;
+  const std::uint64_t least = size > os::kStoredEndBytes ? size - os::kStoredEndBytes : 0;
   const auto deadline = clock_.now() + kMaxTimeToScrape;
   const auto goes_on = [&] { return clock_.now() < deadline; };
   std::string text;

@@ -47,7 +47,7 @@ class AwaitedLine final : public os::OutputListener {
 
   Pattern pattern_;
   const os::Clock& clock_;
-  std::array<std::string, 2> begun_;
+  std::array<std::string, 2> unfinished_lines_;
   OutputTail tail_;
   std::optional<Error> error_;
 };

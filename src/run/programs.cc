@@ -57,7 +57,7 @@ bool is_of_a_layout(const Command& command, const HookRow& row) {
 
 bool may_be_made_later(const Command& command) {
   return std::ranges::any_of(kHookKinds, [&](const HookRow& row) {
-    return !row.undoes() && command.hooks[row.kind].has_value();
+    return !row.follows_runs() && command.hooks[row.kind].has_value();
   });
 }
 
@@ -85,7 +85,7 @@ std::string call_of(const Plan& plan, const Command& command) {
     if (row.is_of_a_run()) add(command.hooks[row.kind] ? *command.hooks[row.kind] : std::string());
   add(command.output.path);
   add(std::to_string(static_cast<int>(command.output.kind)));
-  add(std::to_string(plan.setting.jobs));
+  add(std::to_string(plan.setting.copies_in_run));
   return call;
 }
 
@@ -208,11 +208,11 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
   spec.output = {command.output.kind, command.output.path, has_scraped_metrics(plan),
                  plan.setting.until_pattern.has_value()};
   spec.timeout = plan.timeout;
-  spec.cpus = plan.cores.cpus;
+  spec.cpus = plan.cores.restricted_cpus;
   spec.prefer = plan.cores.prefer;
   spec.environment = command.environment;
   spec.folder = command.folder;
-  spec.jobs = plan.setting.jobs;
+  spec.jobs = plan.setting.copies_in_run;
   spec.jobs_outlive_failure = plan.ignore_failure.has_value();
   spec.user = user;
   return spec;
@@ -256,7 +256,7 @@ Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bo
   const auto known = known_.find({simulated_by, writes_metrics, command, layout});
   if (known != known_.end()) return known->second;
   os::ProgramSpec spec = make_program(plan_, *command_in_layout(plan_, command, layout), user_);
-  spec.has_region = plan_.setting.region;
+  spec.has_region = plan_.setting.measures_region;
   if (writes_metrics) spec.launch_variable = kMetricsVariable;
   if (simulated_by) spec = simulated(std::move(spec), *armed_[*simulated_by]);
   auto id = launcher_.add_program(spec);
@@ -296,7 +296,7 @@ std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
     const std::uint32_t end = step ? step->layout + 1 : plan_.setting.layouts;
     for (std::uint32_t layout = first; layout < end; ++layout) {
       auto failed = run(row, command, layout, step);
-      if (failed && !row.undoes()) return failed;
+      if (failed && !row.follows_runs()) return failed;
       if (!failure) failure = std::move(failed);
     }
   }
@@ -310,7 +310,7 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
   if (!program) return std::nullopt;
   const os::Launch launch{.program = *program,
                           .launch_variable_value = step ? iteration_value(*step) : "",
-                          .ignores_interrupt = row.undoes()};
+                          .goes_on_after_interrupt = row.follows_runs()};
   const auto all = launcher_.run({&launch, 1}, false, {});
   HookFailed failed{row.kind, command, step, {}, {}};
   if (!all) {
@@ -407,7 +407,7 @@ std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContex
   std::vector<Fingerprint> programs(plan.commands.size());
   const Baseline& baseline = *plan.reference.baseline;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const Fingerprint& there = baseline.session->commands[baseline.reference_places[c]].program;
+    const Fingerprint& there = baseline.session->commands[baseline.reference_places[c]].fingerprint;
     if (there.is_known() && there.call_hash == hash_call(plan, plan.commands[c]))
       programs[c] = make_fingerprint(plan, c, reader);
   }

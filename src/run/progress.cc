@@ -44,7 +44,7 @@ void enter_remaining(double seconds, Progress& progress) {
   const double elapsed = Seconds(progress.elapsed).count();
   const double left = std::clamp(seconds, 0.0, longest);
   progress.remaining = std::chrono::nanoseconds(static_cast<std::int64_t>(left * 1e9));
-  progress.done = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
+  progress.elapsed_share = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
 }
 
 void DifferenceWatch::add_run(const RunRecord& run) {
@@ -67,7 +67,7 @@ void DifferenceWatch::compare(std::size_t command, const Step& step) {
   const double difference = *own.latest - *reference.latest;
   const double before = difference - spread.mean;
   spread.mean += before / static_cast<double>(++spread.rounds);
-  spread.squares += before * (difference - spread.mean);
+  spread.squared_deviations += before * (difference - spread.mean);
 }
 
 std::optional<DifferenceSoFar> DifferenceWatch::difference_of_command(std::size_t command) const {
@@ -84,7 +84,7 @@ std::optional<DifferenceSoFar> DifferenceWatch::difference_of_command(std::size_
   const Spread& own = all_[command].of_layout.front();
   const auto rounds = static_cast<double>(own.rounds);
   const double half = stats::student_t_quantile_above(kTail, rounds - 1.0) *
-                      std::sqrt(own.squares / (rounds - 1.0) / rounds);
+                      std::sqrt(own.squared_deviations / (rounds - 1.0) / rounds);
   return difference_so_far(plan_.commands[command].name, own.mean, half);
 }
 
@@ -92,13 +92,14 @@ std::optional<DifferenceSoFar> DifferenceWatch::over_layouts(std::size_t command
   std::vector<std::pair<std::uint32_t, stats::Moments>> layouts;
   for (const Spread& spread : all_[command].of_layout) {
     const auto degrees = static_cast<double>(spread.rounds) - 1.0;
-    const auto variance = degrees > 0.0 ? std::optional(spread.squares / degrees) : std::nullopt;
+    const auto variance =
+        degrees > 0.0 ? std::optional(spread.squared_deviations / degrees) : std::nullopt;
     layouts.emplace_back(layouts.size(), stats::Moments{spread.rounds, spread.mean, variance});
   }
   const auto over = stats::log_ratio_of_means(layouts);
   if (!over) return std::nullopt;
-  DifferenceSoFar found =
-      difference_so_far(plan_.commands[command].name, over->value, over->reach(kTail));
+  DifferenceSoFar found = difference_so_far(plan_.commands[command].name, over->value,
+                                            over->interval_half_width(kTail));
   if (const auto wanted = wanted_reach(plan_, over->value))
     found.layouts_to_answer = over->layouts_instead_of_runs(*wanted, kTail);
   return found;
@@ -113,7 +114,7 @@ void SuiteProgress::show(std::size_t benchmark, const std::string& name, const P
   if (all.difference) all.difference->candidate = shown;
   all.elapsed = clock_.now() - began_;
   all.remaining.reset();
-  all.done = 0.0;
+  all.elapsed_share = 0.0;
   if (const auto left = seconds_left()) enter_remaining(*left, all);
   shown_.progress(all);
 }

@@ -14,7 +14,7 @@
 
 namespace lauka {
 
-/// Sets Progress::remaining and Progress::done. `seconds`: estimated time that remains.
+/// Sets Progress::remaining and Progress::elapsed_share. `seconds`: estimated time that remains.
 void enter_remaining(double seconds, Progress& progress);
 
 /// Estimates differences of wall time for the progress line.
@@ -35,7 +35,7 @@ class DifferenceWatch {
   struct Spread {
     std::uint64_t rounds = 0;
     double mean = 0.0;
-    double squares = 0.0;
+    double squared_deviations = 0.0;
   };
   struct OfCommand {
     std::vector<Spread> of_layout{};

@@ -56,7 +56,7 @@ Scheduler::Scheduler(const Plan& plan, const Conditions& conditions)
       simulated_rounds_(count_simulated_rounds(plan, gates_)),
       paces_(plan.commands.size()),
       groups_(make_groups(plan)),
-      is_live_(!conditions.is_resumed) {}
+      has_left_replay_(!conditions.is_resumed) {}
 
 Action Scheduler::next() {
   for (;;) {
@@ -99,9 +99,9 @@ void Scheduler::take(const FinishedRounds& done) {
 }
 
 void Scheduler::end_replay() {
-  is_live_ = true;
+  has_left_replay_ = true;
   is_cold_ = true;
-  warmed_again_ = first_warmup();
+  warmed_again_ = warmup_rounds_done_by_check();
 }
 
 void Scheduler::end_early() {
@@ -179,19 +179,19 @@ void Scheduler::decide_simulated() {
   const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
   if (functions_vary_ && group().simulated_rounds_done < kMinFunctionRounds * passes)
     return add(RoundTarget{RoundKind::Simulated, kMinFunctionRounds});
-  group().warmup_rounds_done = first_warmup();
+  group().warmup_rounds_done = warmup_rounds_done_by_check();
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
   stage_ = is_only_simulated ? Stage::Leave : Stage::WarmUp;
 }
 
-std::uint64_t Scheduler::first_warmup() const {
+std::uint64_t Scheduler::warmup_rounds_done_by_check() const {
   const bool is_begun = has_checked_output_ && groups_.size() == 1 && simulated_rounds_ == 0 &&
-                        plan_.setting.jobs == 1;
+                        plan_.setting.copies_in_run == 1;
   return is_begun ? plan_.setting.layouts : 0;
 }
 
 void Scheduler::count_alone() {
-  const std::uint64_t done = turns(group());
+  const std::uint64_t done = counting_turns_done(group());
   if (satisfies_stop_rule(plan_.setting.stop, {done, group().counting.time, group().count}) ||
       (done > 0 && is_answered())) {
     stage_ = Stage::Leave;
@@ -210,7 +210,7 @@ void Scheduler::time() {
     is_over = true;
   }
   if (!is_over && has_run) {
-    gates_.after_round(RoundKind::Timed, spent.rounds, spent.rounds + timed_rounds_left());
+    gates_.look_early_if_due(RoundKind::Timed, spent.rounds, spent.rounds + timed_rounds_left());
     is_over = is_answered();
   }
   if (is_over) {
@@ -303,15 +303,16 @@ void Scheduler::restore() {
 }
 
 std::optional<Action> Scheduler::next_action_for(Once& goal) const {
-  const bool is_void =
-      std::holds_alternative<YieldTurn>(goal.action) && (!conditions_.takes_turns || !is_live_);
+  const bool is_void = std::holds_alternative<YieldTurn>(goal.action) &&
+                       (!conditions_.takes_turns || !has_left_replay_);
   if (is_void || std::exchange(goal.is_done, true)) return std::nullopt;
   return goal.action;
 }
 
 std::optional<Action> Scheduler::next_action_for(const RoundTarget& goal) {
   if (goal.kind == RoundKind::Counting)
-    return turns(group()) < goal.rounds ? std::optional(count_a_turn()) : std::nullopt;
+    return counting_turns_done(group()) < goal.rounds ? std::optional(count_a_turn())
+                                                      : std::nullopt;
   const std::uint64_t done = rounds_of(goal.kind);
   if (goal.kind == RoundKind::Simulated) {
     const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
@@ -332,7 +333,7 @@ std::optional<Action> Scheduler::next_action_for(const Block& goal) {
 }
 
 std::optional<Action> Scheduler::next_action_for(const TurnsToLook& goal) {
-  if (turns(group()) >= goal.turns || !can_count_more()) return std::nullopt;
+  if (counting_turns_done(group()) >= goal.turns || !can_count_more()) return std::nullopt;
   return count_a_turn();
 }
 
@@ -412,7 +413,7 @@ Action Scheduler::issue() {
     }
     is_cold_ = false;
   }
-  if (is_live_ && conditions_.compares_tuning && is_tuned_ != is_goal_tuned_) {
+  if (has_left_replay_ && conditions_.compares_tuning && is_tuned_ != is_goal_tuned_) {
     is_tuned_ = is_goal_tuned_;
     return SwitchTuning{is_goal_tuned_};
   }
@@ -428,7 +429,7 @@ nanoseconds* Scheduler::time_of(RoundKind kind) {
     case RoundKind::Counting:
       return &group().counting.time;
     case RoundKind::Simulated:
-      return &simulating_.time;
+      return &simulated_runs_and_time_.time;
     case RoundKind::Warmup:
     case RoundKind::Untuned:
       break;
@@ -457,14 +458,16 @@ std::uint64_t& Scheduler::rounds_of(RoundKind kind) {
 void Scheduler::complete(const Request& request) {
   if (!request.is_kept) return;
   rounds_of(request.kind) += request.rounds;
-  if (request.kind == RoundKind::Simulated) simulating_.rounds += group().count * request.rounds;
+  if (request.kind == RoundKind::Simulated)
+    simulated_runs_and_time_.rounds += group().count * request.rounds;
   if (request.kind == RoundKind::Counting && groups_.size() == 1)
-    gates_.after_round(RoundKind::Counting, turns(group()));
+    gates_.look_early_if_due(RoundKind::Counting, counting_turns_done(group()));
 }
 
 bool Scheduler::is_answered() const {
   return !plan_.gates.empty() && gates_.is_decided() && !plan_.precision && groups_.size() == 1 &&
-         (is_timed_ ? group().timed_spent.rounds : turns(group())) >= plan_.setting.stop.min_runs &&
+         (is_timed_ ? group().timed_spent.rounds : counting_turns_done(group())) >=
+             plan_.setting.stop.min_runs &&
          !plan_.setting.stop.exact_runs;
 }
 
@@ -508,7 +511,7 @@ std::uint64_t Scheduler::rounds_at_once() const {
       std::max<std::uint64_t>(os::Launcher::kMaxBatch / group().count, 1));
 }
 
-std::uint64_t Scheduler::turns(const Group& group) const {
+std::uint64_t Scheduler::counting_turns_done(const Group& group) const {
   return counting_.passes == 0 ? 0 : group.counting.rounds / counting_.passes;
 }
 
@@ -531,7 +534,7 @@ void Scheduler::look_everywhere() {
   const bool can_go_on = !plan_.setting.stop.exact_runs && !cannot_resume_commands();
   const Group& first = groups_.front();
   look(RoundKind::Timed, first.rounds_at_first_look, can_time_more());
-  look(RoundKind::Counting, turns(first), can_go_on && can_count_more());
+  look(RoundKind::Counting, counting_turns_done(first), can_go_on && can_count_more());
   if (gates_.has_undecided_gate_on(RoundKind::Simulated))
     look(RoundKind::Simulated, simulated_rounds_, can_go_on);
 }
@@ -602,14 +605,15 @@ double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> pace
 
 std::optional<double> Scheduler::seconds_left(const Step& step, std::span<const Pace> paces) const {
   if (paces[step.command].run_seconds.count > 0) return seconds_of_rounds(step, paces);
-  if (step.kind != RoundKind::Simulated || plan_.setting.stop.exact_runs || simulating_.rounds == 0)
+  if (step.kind != RoundKind::Simulated || plan_.setting.stop.exact_runs ||
+      simulated_runs_and_time_.rounds == 0)
     return std::nullopt;
   const auto commands = static_cast<double>(plan_.commands.size());
-  const auto runs = static_cast<double>(simulating_.rounds);
+  const auto runs = static_cast<double>(simulated_runs_and_time_.rounds);
   const auto rounds = static_cast<double>(simulated_rounds_ *
                                           plan_.setting.events.count_passes(RoundKind::Simulated));
   const double left = std::max(rounds * commands - runs, 0.0);
-  return left * Seconds(simulating_.time).count() / runs +
+  return left * Seconds(simulated_runs_and_time_.time).count() / runs +
          commands * Seconds(plan_.setting.stop.budget_per_command).count();
 }
 

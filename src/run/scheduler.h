@@ -186,14 +186,16 @@ class Scheduler : NonCopyable {
   std::chrono::nanoseconds* time_of(RoundKind kind);
   void complete(const Request& request);
   std::uint64_t& rounds_of(RoundKind kind);
-  std::uint64_t first_warmup() const;
-  std::uint64_t warmup_rounds() const { return plan_.setting.warmup * plan_.setting.layouts; }
+  std::uint64_t warmup_rounds_done_by_check() const;
+  std::uint64_t warmup_rounds() const {
+    return plan_.setting.warmup_run_count * plan_.setting.layouts;
+  }
   bool is_answered() const;
   void note_limit();
   std::uint64_t timed_rounds_left() const;
   std::uint64_t rounds_of_batch() const;
   std::uint64_t rounds_at_once() const;
-  std::uint64_t turns(const Group& group) const;
+  std::uint64_t counting_turns_done(const Group& group) const;
   std::chrono::nanoseconds round_time(const Group& group, std::span<const Pace> paces) const;
   std::optional<std::size_t> next_to_refine(std::size_t from) const;
   void look(RoundKind kind, std::uint64_t rounds, bool can_go_on);
@@ -214,7 +216,7 @@ class Scheduler : NonCopyable {
   StopRule timed_;  // rule before gates add rounds
   StopRule rule_;   // rule up to the next planned look
   std::uint64_t simulated_rounds_ = 0;
-  RoundsAndTime simulating_;  // `rounds` is a number of runs
+  RoundsAndTime simulated_runs_and_time_;  // `rounds` is a number of runs
   /// Counts of the first run that had counts by function, for each command and pass.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::optional<std::uint64_t>>>
       first_counts_;
@@ -228,7 +230,7 @@ class Scheduler : NonCopyable {
   std::vector<Request> requests_;  // the last request is being run; at most two
   bool has_checked_output_ = false;
   bool has_ended_early_ = false;
-  bool is_live_;  // false: the results are an earlier process's
+  bool has_left_replay_;  // false: the results are an earlier process's
   bool is_cold_ = false;
   std::uint64_t warmed_again_ = 0;
   bool is_goal_tuned_ = true;

@@ -60,7 +60,7 @@ Result<void> StepRunner::prepare() {
       counters_.back() = *added;
     }
   }
-  if (plan_.awaited) awaited_.emplace(*plan_.awaited, context_.clock);
+  if (plan_.compiled_end_pattern) awaited_.emplace(*plan_.compiled_end_pattern, context_.clock);
   if (auto programs = programs_.prepare(); !programs) return programs;
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
     const Hooks& hooks = plan_.commands[c].hooks;
@@ -80,15 +80,16 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   const auto& [steps, is_kept] = action;
   const std::vector<Pace> paces_before = paces_;
   result_ = {.first = steps.front(), .step_count = steps.size(), .paces = paces_};
-  width_ = static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
+  steps_per_round_ =
+      static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
   whole_time_ = {};
   prepare_counters(result_.first.kind);
   if (run_live({steps.begin(), steps.end()})) {
     result_.paces = paces_;
   } else {
-    result_.step_count = steps_done_ - steps_done_ % width_;
+    result_.step_count = steps_done_ - steps_done_ % steps_per_round_;
     result_.time = whole_time_;
-    std::ranges::move(result_.redone, std::back_inserter(session_.redone));
+    std::ranges::move(result_.redone, std::back_inserter(session_.redone_run_records));
     result_.redone.clear();
   }
   // A later --resume does not know of rounds that are not kept.
@@ -96,8 +97,8 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   return std::move(result_);
 }
 
-void StepRunner::count_taken() {
-  if (++steps_done_ % width_ != 0) return;
+void StepRunner::count_finished_step() {
+  if (++steps_done_ % steps_per_round_ != 0) return;
   result_.paces = paces_;
   whole_time_ = result_.time;
 }
@@ -210,14 +211,15 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
     if (armed_.empty()) continue;
     launches.back().counters = counters_[step.pass];
     launches.back().counts_calling_threads = armed_[step.pass]->counts_calling_threads();
-    launches.back().watches = armed_[step.pass]->watches();
+    launches.back().run_observers = armed_[step.pass]->watches();
     launches.back().sample_listener = armed_[step.pass]->samples();
   }
   return launches;
 }
 
-Result<std::vector<os::Ended>> StepRunner::ask(std::span<const os::Launch> launches,
-                                               const Step& step, bool go_on_after_failure) {
+Result<std::vector<os::Ended>> StepRunner::launch_batch(std::span<const os::Launch> launches,
+                                                        const Step& step,
+                                                        bool go_on_after_failure) {
   batch_began_ = context_.clock.now();
   under_way_(step);
   os::ProgressCallback tick;
@@ -227,11 +229,11 @@ Result<std::vector<os::Ended>> StepRunner::ask(std::span<const os::Launch> launc
 
 std::size_t StepRunner::launch(std::span<const Step> steps) {
   const auto launches = make_launches(steps);
-  if (!launches) return ended(launches.error());
-  auto all =
-      ask(*launches, steps.front(), plan_.ignore_failure && plan_.ignore_failure->ignores_all);
+  if (!launches) return cut_short_without_runs(launches.error());
+  auto all = launch_batch(*launches, steps.front(),
+                          plan_.ignore_failure && plan_.ignore_failure->ignores_all);
   const auto tree_peak = benchmark_.groups != nullptr ? benchmark_.groups->end() : std::nullopt;
-  if (!all) return ended(all.error());
+  if (!all) return cut_short_without_runs(all.error());
   if (tree_peak) all->front().usage.tree_peak_bytes = *tree_peak;
   reported_.collect();
   was_throttled_ = context_.machine != nullptr && context_.machine->was_throttled();
@@ -255,13 +257,13 @@ std::size_t StepRunner::check_output(CommandRange commands) {
 
 std::size_t StepRunner::launch_check(const Step& step) {
   const auto launch = check_.make_launch(step.command, step.layout);
-  if (!launch) return ended(launch.error());
-  const auto all = ask({&*launch, 1}, step, true);
-  if (!all) return ended(all.error());
-  if (auto why = failure(step, all->front())) return ended(*std::move(why));
-  if (auto wrong = check_.verdict()) return ended(*std::move(wrong));
+  if (!launch) return cut_short_without_runs(launch.error());
+  const auto all = launch_batch({&*launch, 1}, step, true);
+  if (!all) return cut_short_without_runs(all.error());
+  if (auto why = failure(step, all->front())) return cut_short_without_runs(*std::move(why));
+  if (auto wrong = check_.verdict()) return cut_short_without_runs(*std::move(wrong));
   if (const int signal = context_.pending_interrupt(); signal != 0)
-    return ended(Interrupted{signal});
+    return cut_short_without_runs(Interrupted{signal});
   paces_[step.command].run_seconds.add(
       std::chrono::duration<double>(all->front().time_with_preparation).count());
   return 1;
@@ -309,23 +311,23 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
         std::chrono::duration<double>(ended.time_with_preparation).count());
   result_.time += ended.time_with_preparation;
   RunRecord run{step, ended.outcome, ended.usage, {}};
-  run.surviving_processes = static_cast<std::uint32_t>(ended.outlived);
+  run.surviving_processes = static_cast<std::uint32_t>(ended.outliving_process_count);
   for (const auto& missing : {take_reported(run, place), take_region(run, ended, counted)})
     if (missing && !plan_.ignore_failure)
       return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
   if (step.is_thrown_away()) {
-    count_taken();
+    count_finished_step();
     return true;
   }
   const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
   const bool below = has_shell && subtract(session_.overheads[step.command], run.usage) && is_timed;
   run.counts = std::move(counted.counts);
-  run.coverage = counted.coverage;
+  run.instruction_coverage = counted.coverage;
   run.own_process_counts = std::move(counted.own_process_counts);
   run.below_overhead = below;
   if (step.kind == RoundKind::Untuned) {
     result_.runs.push_back(std::move(run));
-    count_taken();
+    count_finished_step();
     return true;
   }
   if (was_throttled_ && is_timed && !counted.redo)
@@ -343,7 +345,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
     paces_[step.command].wall_time_seconds.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
   }
   result_.runs.push_back(std::move(run));
-  if (to_repeat_.empty() && earlier_attempts_ == 0) count_taken();
+  if (to_repeat_.empty() && earlier_attempts_ == 0) count_finished_step();
   return true;
 }
 
@@ -371,7 +373,7 @@ std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place
 
 std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& ended,
                                              engine::CountsOfRun& counted) {
-  if (!plan_.setting.region) return std::nullopt;
+  if (!plan_.setting.measures_region) return std::nullopt;
   if (auto why = why_no_region(ended)) {
     std::ranges::fill(counted.counts, std::nullopt);
     counted.redo.reset();
@@ -390,7 +392,7 @@ void StepRunner::check_counters() {
 
 void StepRunner::note_all_redone() {
   std::map<std::string, std::size_t> reasons;
-  for (const RedoneRun& redone : session_.redone) ++reasons[redone.why];
+  for (const RedoneRun& redone : session_.redone_run_records) ++reasons[redone.why];
   for (const auto& [why, count] : reasons) {
     session_.notes.push_back(
         {NoteKind::RunsRepeated,
@@ -447,7 +449,7 @@ void StepRunner::note_input(const Step& step, os::InputRead input) {
 
 bool StepRunner::note_failure(const HookFailed& failed) {
   if (session_.cut_short) {
-    session_.also_failed.push_back(failed);
+    session_.later_failed_hooks.push_back(failed);
   } else if (std::holds_alternative<Cancelled>(failed.outcome)) {
     cut_short(Interrupted{context_.pending_interrupt()});
   } else {
@@ -460,7 +462,7 @@ FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {
   FinishedRounds kept = done;
   const std::size_t runs = done.first.is_thrown_away() ? 0 : done.step_count;
   kept.runs.resize(runs);
-  const std::uint64_t end = done.first.round + done.step_count / width_;
+  const std::uint64_t end = done.first.round + done.step_count / steps_per_round_;
   std::erase_if(kept.functions, [end](const FunctionsOfRun& run) { return run.step.round >= end; });
   kept.notes = session_.notes;
   kept.overheads = session_.overheads;
@@ -473,7 +475,7 @@ void StepRunner::add_results(FinishedRounds done) {
   for (const RunRecord& run : done.runs)
     (run.step.kind == RoundKind::Untuned ? session_.runs_without_tuning : session_.runs)
         .push_back(run);
-  std::ranges::move(done.redone, std::back_inserter(session_.redone));
+  std::ranges::move(done.redone, std::back_inserter(session_.redone_run_records));
   for (const FunctionsOfRun& run : done.functions) functions_.add(run.step, run.functions);
   if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short())
     cut_short(*std::move(unknown));

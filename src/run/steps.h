@@ -75,17 +75,17 @@ class StepRunner {
 
  private:
   bool run_live(std::vector<Step> steps);
-  void count_taken();
+  void count_finished_step();
   void prepare_counters(RoundKind kind);
-  std::size_t ended(EarlyEnd why) {
+  std::size_t cut_short_without_runs(EarlyEnd why) {
     cut_short(std::move(why));
     return 0;
   }
   bool run_steps(std::span<const Step> left);
   std::size_t batch_size(std::span<const Step> steps) const;
   std::size_t launch(std::span<const Step> steps);
-  Result<std::vector<os::Ended>> ask(std::span<const os::Launch> launches, const Step& step,
-                                     bool go_on_after_failure);
+  Result<std::vector<os::Ended>> launch_batch(std::span<const os::Launch> launches,
+                                              const Step& step, bool go_on_after_failure);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::CountsOfRun counted);
   bool keep_run(const Step& step, const os::Ended& ended, std::size_t place);
@@ -127,7 +127,7 @@ class StepRunner {
   bool was_throttled_ = false;
   std::vector<Step> to_repeat_;
   std::uint32_t earlier_attempts_ = 0;
-  std::size_t width_ = 1;       // number of steps in a round
+  std::size_t steps_per_round_ = 1;  // number of steps in a round
   std::size_t steps_done_ = 0;  // number of steps done before the first step that must be repeated
   std::chrono::nanoseconds whole_time_{};
   FinishedRounds result_;

@@ -156,7 +156,8 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
       if (is_gated(gate.condition, plan.reference, c, plan.commands.size()))
         questions_.push_back({gate.condition, c, place, kind, std::nullopt});
   }
-  const std::size_t gates = std::max<std::size_t>({questions_.size(), plan.decisions_of_job, 1});
+  const std::size_t gates =
+      std::max<std::size_t>({questions_.size(), plan.decisions_sharing_error_rate, 1});
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
     schedules_.try_emplace(kind, plan.confidence, gates, plan.setting.stop.min_runs,
                            schedule_looks(plan, kind));
@@ -189,7 +190,7 @@ bool GateWatch::is_decided() const {
                              [](const Question& question) { return question.verdict.has_value(); });
 }
 
-void GateWatch::after_round(RoundKind kind, std::size_t rounds, std::size_t planned) {
+void GateWatch::look_early_if_due(RoundKind kind, std::size_t rounds, std::size_t planned) {
   if (const auto levels = schedules_.at(kind).look_early(rounds))
     look(kind, *levels, {schedules_.at(kind).looks_taken(), false, planned}, true);
 }
@@ -210,12 +211,12 @@ void GateWatch::look(RoundKind kind, const gate::LookErrors& levels, const gate:
     question.verdict = decide(question, levels, look);
     if (question.verdict)
       question.verdict->p_over_all_looks =
-          schedules_.at(kind).total_error_of(question.verdict->p_fail, early);
+          schedules_.at(kind).p_over_looks_of(question.verdict->p_fail, early);
   }
 }
 
 std::size_t GateWatch::rounds_of_constants(RoundKind kind) const {
-  return has_gate_on(kind) ? schedules_.at(kind).rounds_of_constants() : 0;
+  return has_gate_on(kind) ? schedules_.at(kind).rounds_to_decide_constants() : 0;
 }
 
 stats::IntervalTails GateWatch::tails_of(std::size_t metric) const {
@@ -234,6 +235,7 @@ gate::Findings GateWatch::close() {
           decide(question, schedule.planned_levels(), {schedule.looks_taken() + 1, true});
       question.verdict->answer = gate::Answer::Inconclusive;
       question.verdict->decided_by = gate::DecidedBy::Nothing;
+      question.verdict->bounds = {};
     }
     findings.verdicts.push_back(*question.verdict);
   }
@@ -250,7 +252,7 @@ std::optional<gate::Verdict> GateWatch::decide(const Question& question,
   const Condition& condition = question.condition;
   const Comparison samples =
       condition.limit_value
-          ? gate::against_bound(condition, series[question.candidate])
+          ? gate::samples_against_limit(condition, series[question.candidate])
           : collect_samples(plan_.reference,
                             compares_within_rounds(plan_.setting.order, plan_.reference), metric,
                             series, question.candidate);
@@ -270,8 +272,10 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
 bool PrecisionWatch::has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds) {
   if (!series_ || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
   const bool is_next_group = first != latest_first_;
-  if (!is_next_group && rounds < looked_at_ + looked_at_ / kRoundsPerNewOne) return false;
-  looked_at_ = rounds;
+  if (!is_next_group &&
+      rounds < rounds_at_latest_check_ + rounds_at_latest_check_ / kRoundsPerNewOne)
+    return false;
+  rounds_at_latest_check_ = rounds;
   latest_first_ = first;
   if (!plan_.reference.is_candidate(first) && count == 1) {
     const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
@@ -317,13 +321,13 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   if (!series_) return std::nullopt;
   Precision result{.wanted_half_width = plan_.precision->half_width,
                    .half_width = 0.0,
-                   .fewest_values = 0,
+                   .fewest_values_of_command = 0,
                    .end = end,
                    .metric = plan_.metrics[plan_.precision->metric].name};
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     fewest = std::min(fewest, series_->of_command(c).values.size());
-  result.fewest_values = fewest;
+  result.fewest_values_of_command = fewest;
   const bool is_alone = plan_.commands.size() == 1 && !plan_.reference.baseline;
   if (is_alone) result.half_width = half_width_of_mean(0);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
@@ -342,7 +346,7 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
 std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) const {
   const std::vector<double>& values = series_->of_command(command).values;
   if (values.empty()) return std::nullopt;
-  const double tail = gates_.tails_of(plan_.precision->metric).tail;
+  const double tail = gates_.tails_of(plan_.precision->metric).tail_of_delta;
   if (const auto share = plan_.metrics[plan_.precision->metric].percentile_share()) {
     const auto found = stats::quantile_estimate(stats::sorted(values), *share, tail);
     if (!found || found->value <= 0.0) return std::nullopt;
@@ -351,7 +355,7 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
   if (plan_.setting.layouts > 1) {
     const auto over = mean_over_layouts(series_->of_command(command));
     if (!over || over->value <= 0.0) return std::nullopt;
-    return over->reach(tail) / over->value;
+    return over->interval_half_width(tail) / over->value;
   }
   const double mean = stats::moments(values).mean;
   const auto half_width = stats::mean_half_width(values, 1.0 - 2.0 * tail);
@@ -374,7 +378,7 @@ std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate)
 }
 
 std::optional<std::size_t> PrecisionWatch::layouts_to_reach(std::size_t command) const {
-  const double tail = gates_.tails_of(plan_.precision->metric).tail;
+  const double tail = gates_.tails_of(plan_.precision->metric).tail_of_delta;
   if (!plan_.reference.is_candidate(command)) {
     const auto over = mean_over_layouts(series_->of_command(command));
     if (!over) return std::nullopt;

@@ -142,7 +142,7 @@ class GateWatch {
 
   /// Takes an early look if one is due after `rounds` rounds. `planned`: estimated number of rounds
   /// in the session; 0: unknown.
-  void after_round(RoundKind kind, std::size_t rounds, std::size_t planned = 0);
+  void look_early_if_due(RoundKind kind, std::size_t rounds, std::size_t planned = 0);
 
   /// Returns the number of rounds at the next early look; nullopt if no early look follows.
   std::optional<std::size_t> rounds_at_next_early_look(RoundKind kind) const;
@@ -152,7 +152,7 @@ class GateWatch {
   void look_as_planned(RoundKind kind, std::size_t rounds, bool last);
 
   std::size_t planned_looks_taken(RoundKind kind) const {
-    return schedules_.at(kind).planned_looks();
+    return schedules_.at(kind).count_planned_looks_taken();
   }
   /// Returns the number of rounds at the next planned look. Must be called after a planned look.
   std::size_t rounds_at_next_planned_look(RoundKind kind) const {
@@ -223,7 +223,7 @@ class PrecisionWatch {
   const Plan& plan_;
   const GateWatch& gates_;
   std::optional<MetricSeries> series_;
-  std::uint64_t looked_at_ = 0;
+  std::uint64_t rounds_at_latest_check_ = 0;
   std::size_t latest_first_ = 0;
 };
 

@@ -56,7 +56,7 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
       const std::string& there = baseline.session->commands[baseline.reference_places[c]].name;
       return Error{fmt::format("the baseline {} has no {} of {}, which {} on", cited(baseline.file),
                                plan.metrics[metric].name, cited(there), by),
-                   baseline.session->by_lauka
+                   baseline.session->was_measured_by_lauka
                        ? "measure the baseline again with it"
                        : "make the baseline with lauka --export-json: hyperfine's files have the "
                          "values of few metrics"};
@@ -87,16 +87,16 @@ std::optional<std::size_t> place_in(const Recording& session, const Metric& metr
 /// Returns text such as "counted in user space only"; empty if the levels are unknown.
 std::string counting_text(const Metric& metric) {
   const auto part = [&]() -> std::string_view {
-    switch (metric.levels) {
-      case CountedLevels::UserAndKernel:
+    switch (metric.counted_privilege_levels) {
+      case CountedPrivilegeLevels::UserAndKernel:
         return "user space and the kernel";
-      case CountedLevels::UserOnly:
+      case CountedPrivilegeLevels::UserOnly:
         return "user space only";
-      case CountedLevels::KernelOnly:
+      case CountedPrivilegeLevels::KernelOnly:
         return "the kernel only";
-      case CountedLevels::HypervisorOnly:
+      case CountedPrivilegeLevels::HypervisorOnly:
         return "neither user space nor the kernel";
-      case CountedLevels::Unknown:
+      case CountedPrivilegeLevels::Unknown:
         break;
     }
     return "";
@@ -246,7 +246,7 @@ bool compares_within_rounds(const Recording& session, std::size_t candidate) {
 
 const JoinedSession& origin_of(const Recording& session, std::size_t command) {
   auto origin = session.origins.begin();
-  for (; command >= origin->commands; ++origin) command -= origin->commands;
+  for (; command >= origin->command_count; ++origin) command -= origin->command_count;
   return *origin;
 }
 

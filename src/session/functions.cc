@@ -33,8 +33,8 @@ class WithFunctions final : public RunTable {
     std::vector<std::string> names;
     for (const AddedMetric& metric : added) names.push_back(metric.function);
     const WantedFunctions wanted(names);
-    for (std::size_t c = 0; c < session.functions.size(); ++c) {
-      const FunctionTable& table = session.functions[c];
+    for (std::size_t c = 0; c < session.function_tables.size(); ++c) {
+      const FunctionTable& table = session.function_tables[c];
       std::vector<RoundRuns> rounds;
       for (const AddedMetric& metric : added)
         rounds.push_back(find_rounds(session, c, metric.base));
@@ -70,7 +70,7 @@ class WithFunctions final : public RunTable {
   };
 
   RoundRuns find_rounds(const Recording& session, std::size_t command, std::size_t metric) const {
-    const FunctionTable& table = session.functions[command];
+    const FunctionTable& table = session.function_tables[command];
     RoundRuns rounds{table.find(session.metrics[metric].name)};
     if (rounds.place == table.metrics.size()) return rounds;
     for (const std::uint32_t run : runs_->of_command(command))
@@ -123,14 +123,14 @@ Result<void> check_functions(std::span<const std::string> wanted,
 
 Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
                                   Recording& session) {
-  if (session.functions.empty()) return {};
+  if (session.function_tables.empty()) return {};
   const std::vector<AddedMetric> added = list_added(gates, session);
   if (added.empty()) return {};
   std::vector<std::string> functions;
   functions.reserve(added.size());
   for (const AddedMetric& metric : added) functions.push_back(metric.function);
   if (!may_lack)
-    if (auto known = check_functions(functions, session.functions); !known) return known;
+    if (auto known = check_functions(functions, session.function_tables); !known) return known;
   session.runs = std::make_shared<WithFunctions>(session, added);
   for (const AddedMetric& row : added) {
     Metric metric = session.metrics[row.base];

@@ -45,7 +45,7 @@ class SessionRuns final : public RunTable {
                shell_status(run.outcome),
                ending_of(run.outcome, ignored_),
                run.step.kind,
-               run.coverage,
+               run.instruction_coverage,
                {},
                redone_.empty() ? RedoReason::Other : redone_[index].reason,
                redone_.empty() ? std::string_view() : redone_[index].why,
@@ -212,7 +212,7 @@ Result<std::vector<Command>> named_commands(const std::vector<std::string>& name
 Result<void> check_values(const std::vector<Recording>& sessions, const Plan& plan) {
   for (const Gate& gate : plan.gates)
     for (const Recording& session : sessions)
-      for (const KnownMean& mean : session.means)
+      for (const KnownMean& mean : session.means_without_runs)
         if (session.metrics[mean.metric].name == plan.metrics[gate.metric].name)
           return Error{fmt::format("{} has only the mean of {}, on which a gate is",
                                    cited(session.file), plan.metrics[gate.metric].name),
@@ -235,7 +235,7 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
   }
   Reference reference{
       sessions.front().reference.command, {}, sessions.front().reference.anchor_index};
-  if (sessions.size() > 1 || options.gates.baseline || !sessions.front().reference.baseline)
+  if (sessions.size() > 1 || options.gates.baseline_file || !sessions.front().reference.baseline)
     return reference;
   reference = sessions.front().reference;
   reference.baseline->metric_places = find_metrics_in(*reference.baseline->session, plan.metrics);
@@ -335,12 +335,12 @@ void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
 Recording make_recording(const Plan& plan, Session&& session, const TimerResolutions& timers,
                          Circumstances circumstances, const DiscoveredMetrics& discovered) {
   RunList redone;
-  for (const RedoneRun& run : session.redone) redone.push_back(run.run);
+  for (const RedoneRun& run : session.redone_run_records) redone.push_back(run.run);
   Recording recording;
   recording.metrics = plan.metrics;
   recording.commands = plan.commands;
   for (std::size_t c = 0; c < session.programs.size(); ++c)
-    recording.commands[c].program = session.programs[c];
+    recording.commands[c].fingerprint = session.programs[c];
   for (std::size_t c = 0; c < session.counter_loss_files.size(); ++c)
     recording.commands[c].counter_loss_file = session.counter_loss_files[c];
   recording.reference = plan.reference;
@@ -348,14 +348,14 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
   recording.runs =
       std::make_shared<SessionRuns>(plan, recording.metrics, std::exchange(session.runs, {}));
   recording.discarded_run_table = std::make_shared<SessionRuns>(
-      plan, recording.metrics, std::move(redone), std::exchange(session.redone, {}));
+      plan, recording.metrics, std::move(redone), std::exchange(session.redone_run_records, {}));
   recording.confidence = plan.confidence;
   recording.notes = list_notes(plan, session);
   recording.setting = plan.setting;
-  recording.setting.recorded_min_share = plan.cores.min_share;
+  recording.setting.recorded_min_share = plan.cores.min_share_on_first_kind;
   recording.circumstances = std::move(circumstances);
   recording.timers = timers;
-  recording.functions = std::exchange(session.functions, {});
+  recording.function_tables = std::exchange(session.functions, {});
   recording.complete = !session.cut_short.has_value();
   const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
   if (failed != nullptr)
@@ -373,26 +373,27 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
 void Endings::add(const RunRow& run) {
   if (run.ending == Ending::Unknown) return;
   Endings endings{1, {}};
-  if (is_failure(run.ending)) endings.failed.push_back({run.ending, run.status.value_or(0), 1});
+  if (is_failure(run.ending))
+    endings.failed_run_groups.push_back({run.ending, run.status.value_or(0), 1});
   add(endings);
 }
 
 void Endings::add(const Endings& others) {
   runs_with_ending += others.runs_with_ending;
-  for (const FailedRuns& other : others.failed) {
-    const auto known = std::ranges::find_if(failed, [&](const FailedRuns& group) {
+  for (const FailedRuns& other : others.failed_run_groups) {
+    const auto known = std::ranges::find_if(failed_run_groups, [&](const FailedRuns& group) {
       return group.ending == other.ending && group.status == other.status;
     });
-    if (known != failed.end())
+    if (known != failed_run_groups.end())
       known->runs += other.runs;
     else
-      failed.push_back(other);
+      failed_run_groups.push_back(other);
   }
 }
 
 std::size_t Endings::failed_runs() const {
   std::size_t sum = 0;
-  for (const FailedRuns& group : failed) sum += group.runs;
+  for (const FailedRuns& group : failed_run_groups) sum += group.runs;
   return sum;
 }
 
@@ -419,27 +420,28 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
                                cited(session.file)),
                    "show them apart"};
   plan.setting.layouts = sessions.front().setting.layouts;
-  show(choose_metrics(options), plan.metrics);
+  show(choose_metric_selection(options), plan.metrics);
   if (auto percentiles =
           add_percentiles(options.counting, options.gates, options.run, plan.metrics);
       !percentiles)
     return percentiles.error();
   if (options.counting.metric_selection == MetricSelection::Listed)
-    if (auto listed = move_rows_to_front(options.counting.listed_rows, options.counting.percentiles,
-                                         plan.metrics);
+    if (auto listed = move_rows_to_front(options.counting.listed_metrics,
+                                         options.counting.percentiles, plan.metrics);
         !listed)
       return listed.error();
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
   plan.presentation = options.output.presentation;
-  plan.presentation.compact_shows_all =
+  plan.presentation.compact_shows_all_metrics =
       options.counting.metric_selection != MetricSelection::Default;
-  plan.presentation.hides_zeros = options.counting.metric_selection == MetricSelection::All &&
-                                  options.output.verbosity != Verbosity::Verbose;
+  plan.presentation.hides_all_zero_rows =
+      options.counting.metric_selection == MetricSelection::All &&
+      options.output.verbosity != Verbosity::Verbose;
   auto reference = choose_reference(options, sessions, plan);
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);
-  const bool has_baseline = options.gates.baseline || plan.reference.baseline;
+  const bool has_baseline = options.gates.baseline_file || plan.reference.baseline;
   if (auto gates = add_gates(options.gates.conditions, has_baseline, plan); !gates)
     return gates.error();
   if (auto values = check_values(sessions, plan); !values) return values.error();
@@ -469,15 +471,15 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
       joined.session_ending_run->command += before;
       joined.session_ending_run->pass += passes_before;
     }
-    for (const KnownMean& mean : session.means)
-      joined.means.push_back({before + mean.command,
-                              *find_metric(joined.metrics, session.metrics[mean.metric].name),
-                              mean.value});
+    for (const KnownMean& mean : session.means_without_runs)
+      joined.means_without_runs.push_back(
+          {before + mean.command, *find_metric(joined.metrics, session.metrics[mean.metric].name),
+           mean.value});
     before += commands;
-    if (!session.functions.empty()) {
-      joined.functions.resize(before - commands);
-      joined.functions.insert(joined.functions.end(), session.functions.begin(),
-                              session.functions.end());
+    if (!session.function_tables.empty()) {
+      joined.function_tables.resize(before - commands);
+      joined.function_tables.insert(joined.function_tables.end(), session.function_tables.begin(),
+                                    session.function_tables.end());
     }
     const std::size_t passes = session.setting.events.passes.size();
     const auto places = find_metrics_in(session, plan.metrics);
@@ -490,14 +492,14 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
                               cited(session.file) + " was cut short: it has the runs before that"});
     joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
     joined.complete = joined.complete && session.complete;
-    joined.by_lauka = joined.by_lauka && session.by_lauka;
+    joined.was_measured_by_lauka = joined.was_measured_by_lauka && session.was_measured_by_lauka;
     if (sessions.size() > 1 || !session.origins.empty()) add_origins(session, joined.origins);
   }
   joined.notes.insert(joined.notes.end(), plan.setting.events.notes.begin(),
                       plan.setting.events.notes.end());
   joined.runs = std::move(runs);
   joined.discarded_run_table = std::move(redone);
-  if (!joined.functions.empty()) joined.functions.resize(before);
+  if (!joined.function_tables.empty()) joined.function_tables.resize(before);
   join_shells(sessions, joined);
   return joined;
 }

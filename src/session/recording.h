@@ -47,7 +47,8 @@ struct RunRow {
   double wall_seconds = 0.0;  ///< wall time; 0 if unknown
   bool below_overhead = false;
   std::uint32_t number_in_suite = 0;
-  std::uint32_t outlived = 0;  ///< number of processes that are known to have run on after the run
+  std::uint32_t processes_left_running =
+      0;  ///< number of processes that are known to have run on after the run
   std::uint32_t layout = 0;
 
   bool operator==(const RunRow&) const = default;
@@ -64,7 +65,7 @@ struct FailedRuns {
 /// Counts of the endings of a command's runs.
 struct Endings {
   std::size_t runs_with_ending = 0;  ///< number of runs with a known ending
-  std::vector<FailedRuns> failed{};
+  std::vector<FailedRuns> failed_run_groups{};
 
   void add(const RunRow& run);
   void add(const Endings& others);
@@ -119,8 +120,8 @@ struct TimerResolutions {
 
 struct JoinedSession {
   std::string file{};
-  std::size_t commands = 0;  ///< number of the session's commands; in a joined recording, they
-                             ///< follow the commands of the joined sessions before
+  std::size_t command_count = 0;  ///< number of the session's commands; in a joined recording, they
+                                  ///< follow the commands of the joined sessions before
   Order order = Order::Random;
   Circumstances circumstances{};
 };
@@ -141,12 +142,12 @@ struct Recording {
   Reference reference{};
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   std::shared_ptr<const RunTable> discarded_run_table = std::make_shared<RunTable>();
-  std::vector<KnownMean> means{};
+  std::vector<KnownMean> means_without_runs{};
   double confidence = kConfidence;
   std::vector<Note> notes{};
   /// Setting of the plan; of joined sessions, the first session's setting with the events of all.
   /// `warmup` is 0 if unknown.
-  Setting setting{.warmup = 0};
+  Setting setting{.warmup_run_count = 0};
   Circumstances circumstances{};  ///< of joined sessions, the first session's circumstances
   std::vector<JoinedSession>
       origins{};  ///< sessions that were joined; empty if the recording is of one session
@@ -155,7 +156,8 @@ struct Recording {
   /// Run whose failure ended the session, or the first such run of joined sessions; neither in
   /// `runs` nor in `discarded_run_table`.
   std::optional<RunRow> session_ending_run{};
-  bool by_lauka = true;  ///< false if hyperfine measured the session or a joined session
+  bool was_measured_by_lauka =
+      true;  ///< false if hyperfine measured the session or a joined session
   /// Words of the shell's command line, without -c; empty without a shell, or if joined sessions
   /// have different shells.
   std::vector<std::string> shell{};
@@ -163,8 +165,9 @@ struct Recording {
   /// be empty.
   std::vector<ShellOverhead> overheads{};
   /// Median wall time of the program `true`, in seconds; nullopt if not measured.
-  std::optional<double> process_start{};
-  std::vector<FunctionTable> functions{};  ///< values by function, for each command; may be empty
+  std::optional<double> seconds_of_running_true{};
+  std::vector<FunctionTable>
+      function_tables{};  ///< values by function, for each command; may be empty
 };
 
 /// Metrics that programs reported without a request. In RunRecord::reported, their values follow

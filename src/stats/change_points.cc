@@ -228,19 +228,19 @@ void locate(const Series& series, Window around, double confidence, LevelStep& s
   }
   double all = 0.0;
   for (double& weight : weights) all += weight = std::exp(weight - most);
-  step.earliest = step.latest = step.first_point;
+  step.earliest_first_point = step.latest_first_point = step.first_point;
   double within = weights[step.first_point - first];
   while (within < confidence * all) {
-    const std::size_t below = step.earliest - first;
-    const std::size_t above = step.latest - first + 1;
+    const std::size_t below = step.earliest_first_point - first;
+    const std::size_t above = step.latest_first_point - first + 1;
     const double left = below > 0 ? weights[below - 1] : -1.0;
     const double right = above < weights.size() ? weights[above] : -1.0;
     if (left < 0.0 && right < 0.0) break;
     within += std::max(left, right);
     if (left > right)
-      --step.earliest;
+      --step.earliest_first_point;
     else
-      ++step.latest;
+      ++step.latest_first_point;
   }
 }
 
@@ -303,7 +303,7 @@ class Growth {
     const std::size_t from = back(last + 1, kNoiseFrom, 0);
     const bool is_short = last < kShort;
     if (last == kShort || whole || (!is_short && last % kNoiseEach == 0))
-      noise_ = noise_between(points_.subspan(from, last + 1 - from));
+      noise_ = estimate_noise_variance(points_.subspan(from, last + 1 - from));
     series_.set_noise(noise_);
     if (!is_short && !series_.varies(last)) return std::nullopt;
     const auto step = is_short ? step_in_short(series_, begin_, last)
@@ -356,7 +356,7 @@ void measure(Series& series, std::size_t points, double confidence, std::vector<
 
 }  // namespace
 
-double noise_between(std::span<const SeriesPoint> points) {
+double estimate_noise_variance(std::span<const SeriesPoint> points) {
   double noise = 0.0;
   for (const std::size_t lag : kLags)
     if (points.size() > lag) noise = std::max(noise, noise_at(points, lag));
@@ -382,7 +382,7 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
         (found.steps.empty() || found.steps.back().confirming_point != last) &&
         series.contrast({back(last, kWindow, begin), last}, {last, last + 1}).deviates() >
             rare_as(kSuspect, std::min(points.size(), kNoiseFrom) - 1);
-  found.noise = std::sqrt(noise);
+  found.noise_deviation = std::sqrt(noise);
   return found;
 }
 

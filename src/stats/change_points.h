@@ -18,8 +18,8 @@ struct SeriesPoint {
 /// range of `first_point`.
 struct LevelStep {
   std::size_t first_point = 0;  ///< index of the most probable first point at the new level
-  std::size_t earliest = 0;
-  std::size_t latest = 0;
+  std::size_t earliest_first_point = 0;
+  std::size_t latest_first_point = 0;
   std::size_t confirming_point =
       0;  ///< index of the point that confirmed the step; greater than `first_point`
   double change = 0.0;
@@ -35,14 +35,14 @@ struct SeriesSteps {
   std::optional<std::size_t> pending_first_point{};
   /// Standard deviation of points at the same level, beyond their sampling error; 0 for fewer than
   /// kMinForSteps points.
-  double noise = 0.0;
+  double noise_deviation = 0.0;
 };
 
 inline constexpr std::size_t kMinForSteps = 6;
 
 /// Estimates the variance of points at the same level, beyond their sampling error; 0 for fewer
 /// than two points. Steps and slow drift hardly raise the estimate.
-double noise_between(std::span<const SeriesPoint> points);
+double estimate_noise_variance(std::span<const SeriesPoint> points);
 
 /// Finds the steps of a series. At each point, compares the last 2 to 12 points with up to 30
 /// points before them: in the first 30 points of the series by Student's t, later by a generalized

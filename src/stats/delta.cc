@@ -112,8 +112,8 @@ class MeanChange {
   }
 
   void of_independent(std::span<const double> reference, std::span<const double> candidate) {
-    const double v = squared_error(reference_, widening_.of_reference);
-    const double of_candidate = squared_error(candidate_, widening_.of_candidate);
+    const double v = squared_error(reference_, widening_.factor_of_reference);
+    const double of_candidate = squared_error(candidate_, widening_.factor_of_candidate);
     const double of_threshold = ratio_ * ratio_ * v;
     const double scale = reference_.mean + candidate_.mean;
     is_constant_ = is_rounding_error(candidate_.range(), scale) &&
@@ -127,7 +127,7 @@ class MeanChange {
   }
 
   double widened_t(double tail, double degrees) const {
-    return widening_.of_rounds * student_t_quantile_above(tail, degrees);
+    return widening_.paired_factor * student_t_quantile_above(tail, degrees);
   }
 
   std::size_t fewer() const { return std::min(reference_.count, candidate_.count); }
@@ -355,23 +355,23 @@ std::optional<Estimate> log_deviation(std::span<const double> samples) {
 Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
                const IntervalTails& tails, const Widening& widening) {
   const MeanChange mean(reference, candidate, paired, widening);
-  const auto typical = typical_change(reference, candidate, paired, tails.tail, widening);
+  const auto typical = typical_change(reference, candidate, paired, tails.tail_of_delta, widening);
   Delta delta;
-  delta.widening = widening.of_ranks(reference.size(), candidate.size());
+  delta.widening = widening.rank_test_factor(reference.size(), candidate.size());
   if (!typical) {
-    delta.change_of_mean = mean.at(tails.tail);
+    delta.change_of_mean = mean.at(tails.tail_of_delta);
     static_cast<Change&>(delta) = delta.change_of_mean;
     return delta;
   }
   delta.basis = Basis::Typical;
   static_cast<Change&>(delta) = cleaned({typical->change, typical->bounds});
-  delta.change_of_mean = mean.at(tails.of_mean);
+  delta.change_of_mean = mean.at(tails.tail_of_mean_change);
   delta.mean_differs = is_outside(delta.change_of_mean, delta) &&
-                       leaves_out(mean.at(kSureTail * tails.of_mean), *delta.change);
+                       leaves_out(mean.at(kSureTail * tails.tail_of_mean_change), *delta.change);
   return delta;
 }
 
-std::optional<Estimate> log_width(const Rounds& rounds, std::size_t parts, bool paired,
+std::optional<Estimate> log_width(const SampleSpans& rounds, std::size_t parts, bool paired,
                                   const IntervalTails& tails) {
   return jackknifed(rounds.reference.size(), [&](const Places& places) -> std::optional<double> {
     double sum = 0.0;
@@ -435,7 +435,8 @@ MeanTest paired_mean_test(std::span<const double> reference, std::span<const dou
   if (reference.size() < 2) return {.difference = difference};
   if (is_rounding_error(about.range(), scale))
     return {.difference = difference, .tails = tails_without_noise(difference, reference.size())};
-  return mean_test(difference, std::sqrt(squared_error(about, widening.of_rounds)), rounds - 1.0);
+  return mean_test(difference, std::sqrt(squared_error(about, widening.paired_factor)),
+                   rounds - 1.0);
 }
 
 MeanTest welch_mean_test(std::span<const double> reference, std::span<const double> candidate,
@@ -450,9 +451,9 @@ MeanTest welch_mean_test(std::span<const double> reference, std::span<const doub
   if (is_rounding_error(of_candidate.range(), scale) &&
       is_rounding_error(ratio * of_reference.range(), scale))
     return {.difference = difference, .tails = tails_without_noise(difference, fewer)};
-  const double error_of_candidate = squared_error(of_candidate, widening.of_candidate);
+  const double error_of_candidate = squared_error(of_candidate, widening.factor_of_candidate);
   const double error_of_reference =
-      ratio * ratio * squared_error(of_reference, widening.of_reference);
+      ratio * ratio * squared_error(of_reference, widening.factor_of_reference);
   return mean_test(
       difference, std::sqrt(error_of_candidate + error_of_reference),
       welch_degrees(error_of_candidate, candidate.size(), error_of_reference, reference.size()));
@@ -480,7 +481,7 @@ Delta estimate_delta(std::span<const double> reference, std::span<const double> 
     Delta delta;
     delta.basis = Basis::Quantile;
     static_cast<Change&>(delta) =
-        cleaned(quantile_change(reference, candidate, paired, *share, tails.tail));
+        cleaned(quantile_change(reference, candidate, paired, *share, tails.tail_of_delta));
     return delta;
   }
   return delta_of(reference, candidate, paired, tails, widening_of(reference, candidate, paired));
@@ -497,7 +498,7 @@ std::optional<RelativeSpeed> relative_speed(const Change& delta) {
   const auto ratio_of = [faster](double change) {
     return faster ? 1.0 / (1.0 + change) : 1.0 + change;
   };
-  RelativeSpeed speed{.ratio = ratio_of(*delta.change), .faster = faster};
+  RelativeSpeed speed{.speed_factor = ratio_of(*delta.change), .faster = faster};
   if (delta.bounds && delta.bounds->low > -1.0) {
     const auto& [low, high] = *delta.bounds;
     speed.bounds = faster ? IntervalEnds{ratio_of(high), ratio_of(low)}
@@ -537,7 +538,7 @@ Change geometric_mean(std::span<const Change> changes) {
 std::optional<TypicalChange> typical_change(std::span<const double> reference,
                                             std::span<const double> candidate, bool paired,
                                             double tail, const Widening& widening) {
-  const double factor = widening.of_ranks(reference.size(), candidate.size());
+  const double factor = widening.rank_test_factor(reference.size(), candidate.size());
   if (paired) {
     const WalshAverages averages{sorted_log_ratios(reference, candidate)};
     if (averages.ascending.empty()) return std::nullopt;
@@ -575,9 +576,9 @@ Change spread_change(std::span<const double> reference, std::span<const double> 
   return change_between(log_deviation(reference), log_deviation(candidate), tail);
 }
 
-Change width_change(const Rounds& before, const Rounds& after, bool paired,
+Change width_change(const SampleSpans& before, const SampleSpans& after, bool paired,
                     const IntervalTails& tails) {
-  const auto rounds = [](const Rounds& all) {
+  const auto rounds = [](const SampleSpans& all) {
     return std::max<std::size_t>(all.reference.size(), 1);
   };
   const auto parts = [](std::size_t more, std::size_t fewer) {
@@ -585,7 +586,7 @@ Change width_change(const Rounds& before, const Rounds& after, bool paired,
   };
   return change_between(log_width(before, parts(rounds(before), rounds(after)), paired, tails),
                         log_width(after, parts(rounds(after), rounds(before)), paired, tails),
-                        tails.tail);
+                        tails.tail_of_delta);
 }
 
 }  // namespace lauka::stats

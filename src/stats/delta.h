@@ -113,10 +113,11 @@ struct Delta : Change {
 };
 
 /// Probabilities that the truth is beyond one end of an interval: `tail` for the interval of a
-/// delta, `of_mean` for Delta::change_of_mean if the delta is not the mean's change itself.
+/// delta, `tail_of_mean_change` for Delta::change_of_mean if the delta is not the mean's change
+/// itself.
 struct IntervalTails {
-  double tail = 0.025;
-  double of_mean = 0.025;
+  double tail_of_delta = 0.025;
+  double tail_of_mean_change = 0.025;
 };
 
 /// Returns the tails of intervals at `confidence` (a fraction).
@@ -138,7 +139,7 @@ Delta estimate_delta(std::span<const double> reference, std::span<const double> 
 Change spread_change(std::span<const double> reference, std::span<const double> candidate,
                      double tail);
 
-struct Rounds {
+struct SampleSpans {
   std::span<const double> reference{};
   std::span<const double> candidate{};
 };
@@ -146,13 +147,13 @@ struct Rounds {
 /// Returns the change of the width of estimate_delta's interval between two sets of rounds, with a
 /// jackknife interval. Treats rounds as independent. Divides the larger set into parts about as
 /// large as the smaller set. Without a change if a width is undefined or 0.
-Change width_change(const Rounds& before, const Rounds& after, bool paired,
+Change width_change(const SampleSpans& before, const SampleSpans& after, bool paired,
                     const IntervalTails& tails);
 
 /// A delta as users read it: "ran `ratio` times faster" or "ran `ratio` times slower".
 struct RelativeSpeed {
   /// Factor, at least 1, by which the candidate is faster or slower.
-  double ratio = 1.0;
+  double speed_factor = 1.0;
   std::optional<IntervalEnds> bounds{};
   bool faster = false;  ///< true if the candidate's value is smaller
 };

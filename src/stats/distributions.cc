@@ -67,7 +67,7 @@ std::uint64_t normal_rank_position(double values, double variance, double tail, 
 
 // The weights of the possible tables are relative to the given table's weight, so that no
 // factorials are needed. If a weight overflows to infinity, the p value is 0.
-double fisher_exact(const TrialCounts& share, const TrialCounts& other) {
+double fisher_exact(const CountedShare& share, const CountedShare& other) {
   const std::uint64_t of = share.trials_with_result + other.trials_with_result;
   const std::uint64_t lowest = of > other.trials ? of - other.trials : 0;
   const std::uint64_t highest = std::min(of, share.trials);

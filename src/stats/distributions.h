@@ -54,13 +54,13 @@ struct TailProbabilities {
 };
 
 /// The number of trials with a certain result, and of all trials, for fisher_exact().
-struct TrialCounts {
+struct CountedShare {
   std::uint64_t trials_with_result = 0;
   std::uint64_t trials = 0;
 };
 
 /// Returns the two-sided p value of Fisher's exact test that both true shares are equal (Agresti,
 /// Categorical Data Analysis, 2.6; R's fisher.test). 1 if a side has no trials.
-double fisher_exact(const TrialCounts& share, const TrialCounts& other);
+double fisher_exact(const CountedShare& share, const CountedShare& other);
 
 }  // namespace lauka::stats

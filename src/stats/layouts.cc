@@ -183,12 +183,12 @@ bool have_enough_layouts(const LayoutValues& reference, const LayoutValues& cand
 
 }  // namespace
 
-double LayoutEstimate::reach(double tail) const {
+double LayoutEstimate::interval_half_width(double tail) const {
   return student_t_quantile_above(tail, degrees) * std::sqrt(squared_error);
 }
 
-double LayoutEstimate::expected_reach(double tail, std::size_t layouts_then,
-                                      std::size_t sweeps_then) const {
+double LayoutEstimate::expected_half_width(double tail, std::size_t layouts_then,
+                                           std::size_t sweeps_then) const {
   const double noise = sweeps_then == 0 ? 0.0 : variance_within_layouts / to_double(sweeps_then);
   return student_t_quantile_above(tail, to_double(layouts_then) - 1.0) *
          std::sqrt((variance_of_layouts + noise) / to_double(layouts_then));
@@ -197,10 +197,10 @@ double LayoutEstimate::expected_reach(double tail, std::size_t layouts_then,
 std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_width,
                                                                    double tail) const {
   const auto do_not = [&](std::size_t count) {
-    return expected_reach(tail, count, fewest_runs_of_layout) > half_width;
+    return expected_half_width(tail, count, fewest_runs_of_layout) > half_width;
   };
   if (fewest_runs_of_layout < kSweepsForAdvice ||
-      expected_reach(tail, layout_count, 0) <= half_width)
+      expected_half_width(tail, layout_count, 0) <= half_width)
     return std::nullopt;
   std::size_t too_few = layout_count;
   std::size_t enough = kMaxLayouts + 1;
@@ -263,13 +263,13 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
   const LayoutValues of_reference = reduced(reference, share);
   const LayoutValues of_candidate = reduced(candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return delta;
-  const IntervalTails plain{tails.of_mean, tails.of_mean};
+  const IntervalTails plain{tails.tail_of_mean_change, tails.tail_of_mean_change};
   if (!share)
     delta.change_of_mean =
         estimate_delta(of_reference.values, of_candidate.values, paired, plain).change_of_mean;
   const auto estimate = log_ratio_over_layouts(reference, candidate, paired, share);
   if (!estimate) {
-    const IntervalTails shown{tails.tail, tails.tail};
+    const IntervalTails shown{tails.tail_of_delta, tails.tail_of_delta};
     static_cast<Change&>(delta) =
         estimate_delta(of_reference.values, of_candidate.values, paired, shown).change_of_mean;
     return delta;
@@ -277,11 +277,11 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
   delta.change = is_rounding_error(estimate->value, 1.0) ? 0.0 : std::expm1(estimate->value);
   delta.widening = estimate->widening;
   if (estimate->are_means_equal) {
-    if (tails_without_noise(1.0, estimate->layout_count).above <= tails.tail)
+    if (tails_without_noise(1.0, estimate->layout_count).above <= tails.tail_of_delta)
       delta.bounds = IntervalEnds{*delta.change, *delta.change};
     return delta;
   }
-  const double reach = estimate->reach(tails.tail);
+  const double reach = estimate->interval_half_width(tails.tail_of_delta);
   delta.bounds =
       IntervalEnds{std::expm1(estimate->value - reach), std::expm1(estimate->value + reach)};
   return delta;

@@ -68,10 +68,10 @@ struct LayoutEstimate {
   std::vector<LayoutMean> layout_means{};
 
   /// Returns half the width of the interval, with probability `tail` beyond each end.
-  double reach(double tail) const;
+  double interval_half_width(double tail) const;
   /// Returns the expected half width with other numbers of layouts and of runs per layout
   /// (`sweeps`; 0: unlimited).
-  double expected_reach(double tail, std::size_t layouts, std::size_t sweeps) const;
+  double expected_half_width(double tail, std::size_t layouts, std::size_t sweeps) const;
   /// Returns the number of layouts that would reach `half_width`; kMaxLayouts + 1 if kMaxLayouts
   /// would not. nullopt if more runs of the present layouts would reach it, or if
   /// `fewest_runs_of_layout` is below 4.

@@ -180,7 +180,7 @@ double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
 }  // namespace
 
 std::optional<QuantilePlaces> quantile_places(std::size_t count, double share, double tail) {
-  if (count < fewest_runs_of(share, tail)) return std::nullopt;
+  if (count < fewest_runs_for_quantile(share, tail)) return std::nullopt;
   return QuantilePlaces{find_place(1.0 - tail, count, share), find_place(tail, count, share)};
 }
 

@@ -82,20 +82,21 @@ std::vector<double> relative_differences(std::span<const double> reference,
   return differences;
 }
 
-double Widening::of_ranks(std::size_t reference, std::size_t candidate) const {
-  if (of_reference == of_candidate) return of_rounds * of_reference;
+double Widening::rank_test_factor(std::size_t reference, std::size_t candidate) const {
+  if (factor_of_reference == factor_of_candidate) return paired_factor * factor_of_reference;
   const double r = 1.0 / to_double(reference);
   const double c = 1.0 / to_double(candidate);
-  return of_rounds *
-         std::sqrt((of_reference * of_reference * r + of_candidate * of_candidate * c) / (r + c));
+  return paired_factor * std::sqrt((factor_of_reference * factor_of_reference * r +
+                                    factor_of_candidate * factor_of_candidate * c) /
+                                   (r + c));
 }
 
 Widening widening_of(std::span<const double> reference, std::span<const double> candidate,
                      bool paired) {
   if (paired)
-    return {.of_rounds = resemblance(relative_differences(reference, candidate)).widening()};
-  return {.of_reference = resemblance(reference).widening(),
-          .of_candidate = resemblance(candidate).widening()};
+    return {.paired_factor = resemblance(relative_differences(reference, candidate)).widening()};
+  return {.factor_of_reference = resemblance(reference).widening(),
+          .factor_of_candidate = resemblance(candidate).widening()};
 }
 
 TailProbabilities widen_tails(const TailProbabilities& tails, double factor) {

@@ -51,14 +51,14 @@ std::vector<double> relative_differences(std::span<const double> reference,
                                          std::span<const double> candidate);
 
 /// The factors, at least 1, by which resembling neighbours widen a comparison's intervals:
-/// `of_rounds` if the samples are paired, `of_reference` and `of_candidate` if they are not.
+/// `paired_factor` if the samples are paired, `of_reference` and `of_candidate` if they are not.
 struct Widening {
-  double of_rounds = 1.0;
-  double of_reference = 1.0;
-  double of_candidate = 1.0;
+  double paired_factor = 1.0;
+  double factor_of_reference = 1.0;
+  double factor_of_candidate = 1.0;
 
   /// Returns the factor for a rank test, given the numbers of samples.
-  double of_ranks(std::size_t reference, std::size_t candidate) const;
+  double rank_test_factor(std::size_t reference, std::size_t candidate) const;
 };
 
 /// Returns the factors for two series in the order measured. `paired`: both are of the same rounds

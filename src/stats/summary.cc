@@ -119,7 +119,7 @@ Fences tukey_fences(double q1, double q3, double reach) {
   return {.low = q1 - reach * range, .high = q3 + reach * range};
 }
 
-double tick_of(std::span<const double> ascending) {
+double smallest_difference(std::span<const double> ascending) {
   double least = 0.0;
   for (std::size_t i = 1; i < ascending.size(); ++i) {
     const double step = ascending[i] - ascending[i - 1];
@@ -144,7 +144,7 @@ Summary summarize(std::span<const double> samples) {
                   .max = about.max,
                   .q1 = quantile(ascending, 0.25),
                   .q3 = quantile(ascending, 0.75)};
-  summary.smallest_step = tick_of(ascending);
+  summary.smallest_step = smallest_difference(ascending);
   if (about.variance) summary.stddev = about.deviation();
   summary.outliers = count_outside(samples, tukey_fences(summary.q1, summary.q3, kOutlierReach));
   summary.severe_outliers =
@@ -201,7 +201,7 @@ SevereOutliers severe_outliers(std::span<const double> series) {
   const double middle = median(ascending);
   const double q1 = quantile(ascending, 0.25);
   const double q3 = quantile(ascending, 0.75);
-  const double range = std::max(tick_of(ascending), q3 - q1);
+  const double range = std::max(smallest_difference(ascending), q3 - q1);
   const double reach = (kSevereReach + 15.0 / static_cast<double>(series.size())) * range;
   const Fences fences{.low = q1 - reach, .high = q3 + reach};
   const auto count = std::ranges::count_if(series, [&](double sample) {
@@ -261,7 +261,7 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
   if (distance > 0.0)
     result.separation = pooled > 0.0 ? distance / pooled : std::numeric_limits<double>::infinity();
   // The variance of a uniform distribution is a twelfth of its squared range.
-  const double of_tick = tick_of(ascending) / std::sqrt(12.0);
+  const double of_tick = smallest_difference(ascending) / std::sqrt(12.0);
   result.is_bimodal = distance > 4.5 * std::hypot(pooled, of_tick) && result.smaller_share >= 0.2;
   return result;
 }

@@ -62,7 +62,7 @@ Fences tukey_fences(double q1, double q3, double reach);
 
 /// Returns the smallest difference of two samples that is not a rounding error; 0 if there is no
 /// such difference.
-double tick_of(std::span<const double> ascending);
+double smallest_difference(std::span<const double> ascending);
 
 /// Counts the samples outside `fences`.
 std::size_t count_outside(std::span<const double> samples, const Fences& fences);
@@ -80,7 +80,7 @@ struct Summary {
   std::size_t outliers = 0;
   /// Number of samples more than kSevereReach interquartile ranges beyond the quartiles.
   std::size_t severe_outliers = 0;
-  /// Smallest difference of two samples (tick_of); 0 if all samples are equal.
+  /// Smallest difference of two samples (smallest_difference); 0 if all samples are equal.
   double smallest_step = 0.0;
 };
 

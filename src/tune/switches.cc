@@ -154,7 +154,7 @@ class Finder {
 
   std::vector<SettingState> find() {
     for (const Switch& row : kSwitches) {
-      SettingState setting{.row = &row, .is_requested = is_asked(request_, row.name)};
+      SettingState setting{.row = &row, .is_requested = is_switched_on(request_, row.name)};
       if (row.form == Form::Affinity) {
         find_affinity(setting);
       } else if (row.form == Form::Group) {
@@ -401,7 +401,8 @@ void add_ticks(std::string_view line, Vitals& vitals) {
   const auto words = blank_separated(line);
   if (words.size() <= steal) return;
   for (std::size_t i = 1; i <= steal; ++i)
-    vitals.ticks = vitals.ticks.value_or(0) + parse_number(words[i]).value_or(0);
+    vitals.clock_ticks_in_all =
+        vitals.clock_ticks_in_all.value_or(0) + parse_number(words[i]).value_or(0);
   vitals.stolen_ticks = vitals.stolen_ticks.value_or(0) + parse_number(words[steal]).value_or(0);
 }
 
@@ -455,9 +456,9 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
   if (!facts.preferred_kind_cpus.empty()) from = common_cpus(facts.preferred_kind_cpus, from);
   CpuChoice choice;
   choice.command_cpus =
-      of_one_node(files, whole_cores(files, online, from, is_asked(request, "smt")));
+      of_one_node(files, whole_cores(files, online, from, is_switched_on(request, "smt")));
   choice.other_cpus = cpus_not_in(choice.command_cpus, online);
-  if (!is_asked(request, "cpus"))
+  if (!is_switched_on(request, "cpus"))
     return CpuChoice{.other_cpus = online, .why_not = "not asked for"};
   if (choice.command_cpus.empty()) choice.why_not = "there is no core besides the first CPU's";
   return choice;
@@ -481,7 +482,7 @@ Result<void> check_names(const TuneRequest& request) {
   return {};
 }
 
-bool is_asked(const TuneRequest& request, std::string_view name) {
+bool is_switched_on(const TuneRequest& request, std::string_view name) {
   bool asked = std::ranges::find(kSwitches, name, &Switch::name)->by_default;
   for (const TuneRequest::Choice& choice : request.choices)
     if (choice.name == name) asked = choice.on;

@@ -32,17 +32,18 @@ bool is_possible(const SettingChange& change) {
   if (change.row == nullptr) return false;
   const Form form = change.row->form;
   const std::string_view wanted = change.row->wanted;
-  return parse_value(form, change.before) == change.before &&
-         parse_value(form, change.during) == change.during &&
-         (wanted.empty() || change.during == wanted) && change.before != change.during &&
-         (form != Form::Group || change.before == "none");
+  return parse_value(form, change.value_before_tuning) == change.value_before_tuning &&
+         parse_value(form, change.tuned_value) == change.tuned_value &&
+         (wanted.empty() || change.tuned_value == wanted) &&
+         change.value_before_tuning != change.tuned_value &&
+         (form != Form::Group || change.value_before_tuning == "none");
 }
 
 /// Returns the value in force; nullopt if it cannot be read. For a group: `during` if the group
 /// exists, even if lauka has not completed it.
 std::optional<std::string> value_now(os::SettingFiles& files, const SettingChange& change) {
   if (change.row->form == Form::Group)
-    return files.list(change.path).empty() ? change.before : change.during;
+    return files.list(change.path).empty() ? change.value_before_tuning : change.tuned_value;
   const auto text = files.read(change.path);
   return text ? parse_value(change.row->form, *text) : std::nullopt;
 }
@@ -50,8 +51,8 @@ std::optional<std::string> value_now(os::SettingFiles& files, const SettingChang
 int make_group(os::SettingFiles& files, const SettingChange& change) {
   const std::string& group = change.path;
   if (const int error = files.make_folder(group); error != 0) return error;
-  const std::string partition = change.during.substr(0, change.during.find(' '));
-  const std::string cpus = change.during.substr(partition.size() + 1);
+  const std::string partition = change.tuned_value.substr(0, change.tuned_value.find(' '));
+  const std::string cpus = change.tuned_value.substr(partition.size() + 1);
   int error = files.write(group + "/cpuset.cpus", cpus);
   if (error == 0) error = files.write(group + "/cpuset.cpus.partition", partition);
   // The kernel shows "isolated invalid (...)" if the group cannot have the CPUs for itself.
@@ -73,7 +74,8 @@ int remove_group(os::SettingFiles& files, const std::string& group) {
 
 int write_value(os::SettingFiles& files, const SettingChange& change, const std::string& value) {
   if (change.row->form != Form::Group) return files.write(change.path, value);
-  return value == change.before ? remove_group(files, change.path) : make_group(files, change);
+  return value == change.value_before_tuning ? remove_group(files, change.path)
+                                             : make_group(files, change);
 }
 
 bool has_old_governor(os::SettingFiles& files, const std::vector<SettingChange>& changes,
@@ -81,14 +83,14 @@ bool has_old_governor(os::SettingFiles& files, const std::vector<SettingChange>&
   return std::ranges::any_of(changes, [&](const SettingChange& change) {
     const std::string folder = change.path.substr(0, change.path.rfind('/') + 1);
     return change.row->name == "governor" && energy.path.starts_with(folder) &&
-           value_now(files, change) == change.before;
+           value_now(files, change) == change.value_before_tuning;
   });
 }
 
 bool is_foreign(os::SettingFiles& files, const std::vector<SettingChange>& changes,
                 const SettingChange& change) {
   const auto now = value_now(files, change);
-  if (!now || *now == change.before || *now == change.during) return false;
+  if (!now || *now == change.value_before_tuning || *now == change.tuned_value) return false;
   return !(change.row->name == "energy" && has_old_governor(files, changes, change));
 }
 
@@ -101,17 +103,18 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
   for (std::size_t i = changes.size(); i-- > 0;) {
     const SettingChange& change = changes[i];
     const auto now = value_now(files, change);
-    if (!now || *now == change.before) continue;
+    if (!now || *now == change.value_before_tuning) continue;
     if (foreign.contains(&change)) {
       restored.foreign_change_messages.push_back(
           fmt::format("{} was changed to {} by another program and is left so (it was {})",
-                      change.path, one_line(*now), change.before));
+                      change.path, one_line(*now), change.value_before_tuning));
       continue;
     }
-    const int error = write_value(files, change, change.before);
+    const int error = write_value(files, change, change.value_before_tuning);
     if (error != 0 && change.row->form != Form::Controllers)
       restored.failure_messages.push_back(fmt::format("cannot restore {} to {}: {}", change.path,
-                                                      change.before, message_of(error)));
+                                                      change.value_before_tuning,
+                                                      message_of(error)));
     else
       ++restored.restored_count;
   }
@@ -185,7 +188,8 @@ void add_value(std::string& values, const std::string& value) {
 std::string journal_text(const Journal& journal) {
   std::string text = fmt::format("{} {} {}\n", kFirstWord, journal.boot, journal.pid);
   for (const SettingChange& change : journal.changes)
-    text += fmt::format("{}\t{}\t{}\n", change.path, change.before, change.during);
+    text +=
+        fmt::format("{}\t{}\t{}\n", change.path, change.value_before_tuning, change.tuned_value);
   return text + std::string(kLastLine) + "\n";
 }
 
@@ -248,18 +252,18 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
     files.unlock();
     return left.error();
   }
-  tuned->found_left_ = *std::move(left);
-  if (tuned->found_left_ && !tuned->found_left_->failure_messages.empty()) {
+  tuned->leftovers_restored_ = *std::move(left);
+  if (tuned->leftovers_restored_ && !tuned->leftovers_restored_->failure_messages.empty()) {
     tuned->is_over_ = true;
     files.unlock();
     return Error{"what an earlier lauka changed cannot be restored: " +
-                     tuned->found_left_->failure_messages.front(),
+                     tuned->leftovers_restored_->failure_messages.front(),
                  fmt::format("restore it by hand, then remove {}", kJournalFolder)};
   }
   const std::vector<SettingState> found = find_settings(files, request, cpus);
   for (const SettingState& setting : found) {
     const Form form = setting.row->form;
-    if (setting.changes() && form != Form::Latency && form != Form::Affinity)
+    if (setting.must_be_changed() && form != Form::Latency && form != Form::Affinity)
       tuned->changes_.push_back({setting.row, setting.path, setting.current_value, setting.wanted});
   }
   const Journal journal{boot_id(files), files.own_pid(), tuned->changes_, true};
@@ -269,7 +273,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
   for (const SettingChange& change : tuned->changes_)
     if (const int error = tuned->apply(change); error != 0)
       tuned->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
-  tuned->in_force_.cpus = cpus.command_cpus;
+  tuned->in_force_.tuned_command_cpus = cpus.command_cpus;
   tuned->note(found);
   return tuned;
 }
@@ -277,14 +281,15 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
 /// Changes a setting. If the kernel refuses or alters the new value, restores the old value.
 /// Returns 0 or errno.
 int TuningSession::apply(const SettingChange& change) {
-  int error = write_value(files_, change, change.during);
-  if (error == 0 && value_now(files_, change) != change.during) error = EINVAL;
+  int error = write_value(files_, change, change.tuned_value);
+  if (error == 0 && value_now(files_, change) != change.tuned_value) error = EINVAL;
   if (error == 0) {
     if (change.row->form == Form::Group) group_ = change.path + "/cgroup.procs";
     return 0;
   }
   const auto now = value_now(files_, change);
-  if (now && *now != change.before) static_cast<void>(write_value(files_, change, change.before));
+  if (now && *now != change.value_before_tuning)
+    static_cast<void>(write_value(files_, change, change.value_before_tuning));
   return error;
 }
 
@@ -296,12 +301,12 @@ void TuningSession::pause() {
 
 void TuningSession::go_on() {
   for (const SettingChange& change : changes_) {
-    if (value_now(files_, change) != change.before) continue;
+    if (value_now(files_, change) != change.value_before_tuning) continue;
     const int error = apply(change);
     if (error == 0 || refused_.contains(change.path)) continue;
     std::string note = fmt::format("cannot tune {} again: {}", change.path, message_of(error));
-    if (std::ranges::find(not_changed_again_, note) == not_changed_again_.end())
-      not_changed_again_.push_back(std::move(note));
+    if (std::ranges::find(retuning_failure_messages_, note) == retuning_failure_messages_.end())
+      retuning_failure_messages_.push_back(std::move(note));
   }
   if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }
@@ -328,12 +333,12 @@ void TuningSession::note(const std::vector<SettingState>& found) {
       if (same == all.end()) all.push_back({name, why});
       continue;
     }
-    auto& all = in_force_.switched;
+    auto& all = in_force_.changed_switches;
     auto same = std::ranges::find(all, name, &TunedSwitch::name);
     if (same == all.end()) same = all.insert(all.end(), {name});
-    add_value(same->before, setting.current_value);
-    add_value(same->during, setting.wanted);
-    ++same->files;
+    add_value(same->value_before, setting.current_value);
+    add_value(same->value_while_tuned, setting.wanted);
+    ++same->file_count;
   }
 }
 
@@ -341,7 +346,8 @@ const RestoreResult& TuningSession::restore() {
   if (std::exchange(is_over_, true)) return restored_;
   files_.release_latency();
   restored_ = restore_journal(files_, Journal{boot_id(files_), 0, changes_, true});
-  std::ranges::copy(not_changed_again_, std::back_inserter(restored_.foreign_change_messages));
+  std::ranges::copy(retuning_failure_messages_,
+                    std::back_inserter(restored_.foreign_change_messages));
   static_cast<void>(files_.remove(kJournalFolder));
   files_.unlock();
   return restored_;

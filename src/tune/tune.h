@@ -75,7 +75,9 @@ struct SettingState {
   std::string why_not{};
   bool needs_root = false;  ///< true if lauka lacks the rights to change the setting
 
-  bool changes() const { return is_requested && !wanted.empty() && current_value != wanted; }
+  bool must_be_changed() const {
+    return is_requested && !wanted.empty() && current_value != wanted;
+  }
 };
 
 std::vector<SettingState> find_settings(os::SettingFiles& files, const TuneRequest& request,
@@ -84,7 +86,7 @@ std::vector<SettingState> find_settings(os::SettingFiles& files, const TuneReque
 Result<void> check_names(const TuneRequest& request);
 
 /// True if the request, or else the default, switches `name` on. The table must have a row `name`.
-bool is_asked(const TuneRequest& request, std::string_view name);
+bool is_switched_on(const TuneRequest& request, std::string_view name);
 
 /// Reads throttling, stolen time and temperature. `cpus`: the commands' CPUs; empty: all online
 /// CPUs.
@@ -102,8 +104,8 @@ inline constexpr const char* kJournalFolder = "/run/lauka";
 struct SettingChange {
   const Switch* row = nullptr;
   std::string path{};
-  std::string before{};
-  std::string during{};
+  std::string value_before_tuning{};
+  std::string tuned_value{};
 
   bool operator==(const SettingChange&) const = default;
 };
@@ -167,7 +169,7 @@ class TuningSession : NonCopyable {
   const std::string& own_cpus_group_file() const { return group_; }
 
   /// Returns what begin() restored of a killed lauka; nullopt without a journal.
-  const std::optional<RestoreResult>& leftovers_restored() const { return found_left_; }
+  const std::optional<RestoreResult>& leftovers_restored() const { return leftovers_restored_; }
 
  private:
   explicit TuningSession(os::SettingFiles& files) : files_(files) {}
@@ -178,11 +180,11 @@ class TuningSession : NonCopyable {
   os::SettingFiles& files_;
   std::vector<SettingChange> changes_{};
   std::map<std::string, std::string> refused_{};
-  std::vector<std::string> not_changed_again_{};
+  std::vector<std::string> retuning_failure_messages_{};
   Tuning in_force_{};
   std::string group_{};
   std::optional<std::pair<std::string, std::int32_t>> latency_{};
-  std::optional<RestoreResult> found_left_{};
+  std::optional<RestoreResult> leftovers_restored_{};
   RestoreResult restored_{};
   bool is_over_ = false;
 };

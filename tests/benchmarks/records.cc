@@ -32,11 +32,11 @@ KdebugRecord record(std::uint32_t debugid, std::uint64_t thread,
 /// The records of a thread's life, as the filter of the exit strategy lets them through.
 std::vector<KdebugRecord> life_of(std::uint64_t tid, std::uint64_t creator, std::uint64_t pid) {
   const std::uint64_t unique_id = pid + 10'000;
-  return {record(kNewThread, creator, {tid, pid, 0, unique_id}),
-          record(kThreadTerminatePid, tid, {pid, unique_id, 0, 0}),
-          record(kThreadCountersData | kFunctionStart, tid, {tid, 2 * tid, 3, 4}),
-          record(kThreadCountersData, tid, {5, 6, 7, 8}),
-          record(kThreadCountersData | kFunctionEnd, tid, {9, 10, 0, 0})};
+  return {record(kNewThreadDebugid, creator, {tid, pid, 0, unique_id}),
+          record(kThreadTerminateDebugid, tid, {pid, unique_id, 0, 0}),
+          record(kThreadCountersDebugid | kFunctionStart, tid, {tid, 2 * tid, 3, 4}),
+          record(kThreadCountersDebugid, tid, {5, 6, 7, 8}),
+          record(kThreadCountersDebugid | kFunctionEnd, tid, {9, 10, 0, 0})};
 }
 
 /// Threads in pairs: one of the command, one of another process. As many at once as there are CPUs,

@@ -100,7 +100,9 @@ std::string dashes_escaped(const std::string& text) {
 }  // namespace
 
 TEST_CASE("the values of an option are read from what help shows of them") {
-  const auto words_of = [](const char* name) { return value_words(find_option(name)->value); };
+  const auto words_of = [](const char* name) {
+    return value_words(find_option(name)->value_placeholder);
+  };
   REQUIRE(words_of("color").size() == 1);
   CHECK(words_of("color")[0].choices == std::vector<std::string>{"auto", "always", "never"});
   CHECK(words_of("quiet").empty());
@@ -115,13 +117,13 @@ TEST_CASE("the values of an option are read from what help shows of them") {
 
 TEST_CASE("every choice that help shows is one that is understood") {
   for (const OptionInfo& option : option_table()) {
-    for (const ValueWord& word : value_words(option.value)) {
+    for (const ValueWord& word : value_words(option.value_placeholder)) {
       for (const std::string& choice : word.choices) {
         CAPTURE(option.spelling());
         CAPTURE(choice);
-        Draft draft;
+        ParsedOptions draft;
         const std::string& value = choice;
-        if (value_words(option.value).size() == 1)
+        if (value_words(option.value_placeholder).size() == 1)
           CHECK(option.apply(draft, {option, value}).has_value());
       }
     }
@@ -136,7 +138,7 @@ TEST_CASE("the manual page has every option with its text") {
     const std::string first_word(option.help.substr(0, option.help.find(' ')));
     CHECK(has(page, "\n" + dashes_escaped(first_word)));
   }
-  for (const Meaning& one : lauka_description().statuses)
+  for (const Meaning& one : lauka_description().exit_statuses)
     CHECK_MESSAGE(has(page, "\\fB" + dashes_escaped(std::string(one.name)) + "\\fR\n"), one.name);
   for (const char* section : {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS",
                               "ENVIRONMENT", "EXAMPLES", "SEE ALSO"})

@@ -68,7 +68,7 @@ TEST_CASE("without options the defaults are the contract's") {
   CHECK_FALSE(o.gates.confidence.has_value());
   CHECK(o.output.color == ColorChoice::Auto);
   CHECK(o.output.verbosity == Verbosity::Normal);
-  CHECK(o.output.progress);
+  CHECK(o.output.shows_progress);
 }
 
 TEST_CASE("the number of runs: -r, -m, -M, -d, -w") {
@@ -161,7 +161,7 @@ TEST_CASE("what is measured: --engine, --user-only, --single-pass, --metrics") {
   CHECK(with({"--engine", "kperf"}).counting.engine == EngineChoice::Kperf);
   CHECK(with({"--engine", "perf"}).counting.engine == EngineChoice::Perf);
   CHECK(with({"--engine", "none"}).counting.engine == EngineChoice::None);
-  CHECK(with({"--user-only"}).counting.user_only);
+  CHECK(with({"--user-only"}).counting.counts_user_space_only);
   CHECK(with({"--single-pass"}).counting.single_pass);
   CHECK(with({"--metrics", "default"}).counting.metric_selection == MetricSelection::Default);
   CHECK(with({"--metrics", "time"}).counting.metric_selection == MetricSelection::Time);
@@ -240,25 +240,25 @@ TEST_CASE("--fail-if may be of a drop, and of a value with a unit") {
   const auto gate = [](const char* text) {
     return options({"--fail-if", text, "./old", "./new"}).gates.conditions.at(0);
   };
-  CHECK(gate("ipc < -5").below);
+  CHECK(gate("ipc < -5").fails_below_limit);
   CHECK_FALSE(gate("ipc < -5").limit_value);
-  CHECK_FALSE(gate("ipc > 5").below);
+  CHECK_FALSE(gate("ipc > 5").fails_below_limit);
   const Condition time = gate("wall_time > 200ms");
   CHECK(time.limit_value == 0.2);
   CHECK(time.bound_text == "200ms");
   CHECK(time.bound_unit == Unit::Seconds);
-  CHECK_FALSE(time.below);
+  CHECK_FALSE(time.fails_below_limit);
   CHECK(gate("peak_rss>64 MiB").limit_value == 67108864.0);
   CHECK(gate("peak_rss>64 MiB").bound_unit == Unit::Bytes);
   CHECK(gate("instructions < 1.5G").limit_value == 1.5e9);
-  CHECK(gate("instructions < 1.5G").below);
+  CHECK(gate("instructions < 1.5G").fails_below_limit);
 }
 
 TEST_CASE("events after a + are counted with the default ones") {
   const Options o = options({"-e", "+faults,migrations", "-e", "+minor", "./old"});
-  CHECK(o.counting.with_default_events);
+  CHECK(o.counting.adds_default_events);
   CHECK(o.counting.events == std::vector<std::string>{"faults", "migrations", "minor"});
-  CHECK_FALSE(options({"-e", "faults", "./old"}).counting.with_default_events);
+  CHECK_FALSE(options({"-e", "faults", "./old"}).counting.adds_default_events);
 }
 
 TEST_CASE("a gate given twice is one, since each one makes the others stricter") {
@@ -273,11 +273,11 @@ TEST_CASE("--fail-if-inconclusive and --precision") {
             .gates.inconclusive_status == 4);
   CHECK(options({"--fail-if-inconclusive=125", "--fail-if-slower=5", "./old"})
             .gates.inconclusive_status == 125);
-  CHECK_FALSE(options({"./old"}).gates.precision.has_value());
-  CHECK(options({"--precision", "0.5", "./old"}).gates.precision == 0.005);
-  CHECK(options({"--precision=2%", "./old"}).gates.precision == 0.02);
+  CHECK_FALSE(options({"./old"}).gates.max_half_width.has_value());
+  CHECK(options({"--precision", "0.5", "./old"}).gates.max_half_width == 0.005);
+  CHECK(options({"--precision=2%", "./old"}).gates.max_half_width == 0.02);
   CHECK(options({"--precision=2%", "./old"}).gates.precision_metric == "wall_time");
-  CHECK(options({"--precision", "cycles:u:3", "./old"}).gates.precision == 0.03);
+  CHECK(options({"--precision", "cycles:u:3", "./old"}).gates.max_half_width == 0.03);
   CHECK(options({"--precision", "cycles:u:3", "./old"}).gates.precision_metric == "cycles:u");
   CHECK_FALSE(parsed({"--precision", "cpu_time:", "./old"}));
 }
@@ -339,7 +339,7 @@ TEST_CASE("--metrics: default, time, all, or a list") {
   CHECK(with({"--metrics", "all"}).counting.metric_selection == MetricSelection::All);
   const Options o = with({"--metrics", "wall_time:ms,cpu/event=1,umask=2/,peak_rss"});
   CHECK(o.counting.metric_selection == MetricSelection::Listed);
-  CHECK(o.counting.listed_rows == Words{"wall_time:ms", "cpu/event=1,umask=2/", "peak_rss"});
+  CHECK(o.counting.listed_metrics == Words{"wall_time:ms", "cpu/event=1,umask=2/", "peak_rss"});
   CHECK(with({"--metrics", "peak_rss", "--metrics", "default"}).counting.metric_selection ==
         MetricSelection::Default);
 }
@@ -356,17 +356,17 @@ TEST_CASE("output: --export-csv, --export-runs, --color, -q, -v, --no-progress")
   CHECK(with({"--color", "never"}).output.color == ColorChoice::Never);
   CHECK(with({"-v", "-q"}).output.verbosity == Verbosity::Quiet);
   CHECK(with({"--quiet", "--verbose"}).output.verbosity == Verbosity::Verbose);
-  CHECK_FALSE(with({"--no-progress"}).output.progress);
+  CHECK_FALSE(with({"--no-progress"}).output.shows_progress);
 }
 
 TEST_CASE("hyperfine's words for what lauka has: --style, --min-benchmarking-time, --sort, -i") {
   CHECK(with({"--style", "basic"}).output.color == ColorChoice::Never);
-  CHECK_FALSE(with({"--style", "basic"}).output.progress);
+  CHECK_FALSE(with({"--style", "basic"}).output.shows_progress);
   CHECK(with({"--style", "nocolor"}).output.color == ColorChoice::Never);
-  CHECK(with({"--style", "nocolor"}).output.progress);
+  CHECK(with({"--style", "nocolor"}).output.shows_progress);
   CHECK(with({"--style", "full"}).output.color == ColorChoice::Always);
   CHECK(with({"--style", "color"}).output.color == ColorChoice::Always);
-  CHECK_FALSE(with({"--style", "color"}).output.progress);
+  CHECK_FALSE(with({"--style", "color"}).output.shows_progress);
   CHECK(with({"--style", "none"}).output.verbosity == Verbosity::Quiet);
   CHECK(with({"--style=auto"}).output.color == ColorChoice::Auto);
   CHECK_FALSE(parsed({"--style", "fancy", "--", "a"}));
@@ -400,7 +400,7 @@ TEST_CASE("how tables look: --table, --sort, --marks, --time-unit") {
 }
 
 TEST_CASE("blanks around the names of a list are no part of them") {
-  CHECK(with({"--metrics", "wall_time, peak_rss"}).counting.listed_rows ==
+  CHECK(with({"--metrics", "wall_time, peak_rss"}).counting.listed_metrics ==
         Words{"wall_time", "peak_rss"});
   CHECK(with({"-e", " cycles , branches"}).counting.events == Words{"cycles", "branches"});
   CHECK_FALSE(parsed({"-e", "cycles, ", "--", "a"}));
@@ -498,11 +498,12 @@ TEST_CASE("every option of the table is understood by its name and by its letter
   for (const OptionInfo& option : option_table()) {
     CAPTURE(option.spelling());
     std::string value;
-    if (option.takes != ValueForm::Nothing) {
+    if (option.value_form != ValueForm::Nothing) {
       // The first of the choices, or something that suits any other option that takes one.
-      value = option.value.find('|') == std::string_view::npos
-                  ? "99"
-                  : std::string(option.value.substr(0, option.value.find('|')));
+      value =
+          option.value_placeholder.find('|') == std::string_view::npos
+              ? "99"
+              : std::string(option.value_placeholder.substr(0, option.value_placeholder.find('|')));
       if (option.name == "fail-if") {
         value = "wall_time>99";
       } else if (option.name == "core-kinds") {
@@ -516,9 +517,9 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     }
     // For --reference-name, --fail-if-inconclusive and -D.
     Words words = {"--reference", "./older", "./old", "--fail-if-slower", "-P", "n", "1", "9"};
-    if (option.takes == ValueForm::TwoWords || option.takes == ValueForm::ThreeWords) {
+    if (option.value_form == ValueForm::TwoWords || option.value_form == ValueForm::ThreeWords) {
       const Words own =
-          option.takes == ValueForm::TwoWords ? Words{"m", "1"} : Words{"m", "1", "2"};
+          option.value_form == ValueForm::TwoWords ? Words{"m", "1"} : Words{"m", "1", "2"};
       for (const std::string& spelled : {option.spelling(), std::string{'-', option.letter}}) {
         Words all = words;
         all.push_back(spelled);
@@ -529,7 +530,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     }
     if (option.name == "from" || option.name == "suite") words.clear();
     if (option.name == "shard") value = "9/99";
-    if (option.traits.needs_suite && option.name != "suite") words = {"--suite", "suite.toml"};
+    if (option.rules.needs_suite && option.name != "suite") words = {"--suite", "suite.toml"};
     if (option.name == "baseline") words.erase(words.begin(), words.begin() + 2);
     if (option.name == "functions") words.insert(words.begin(), {"--engine", "cachegrind"});
     if (option.name == "interval") words = {"--threads", "1"};
@@ -551,12 +552,12 @@ TEST_CASE("every option of the table is understood by its name and by its letter
 
 TEST_CASE("no name and no letter is in the table twice, and its groups are whole") {
   std::set<std::string> seen;
-  Group group = Group::Runs;
+  OptionSection group = OptionSection::Runs;
   for (const OptionInfo& option : option_table()) {
     CAPTURE(option.spelling());
     CHECK((option.name.empty() || seen.insert(std::string(option.name)).second));
     CHECK((option.letter == '\0' || seen.insert(std::string{option.letter}).second));
-    CHECK((option.takes == ValueForm::Nothing) == option.value.empty());
+    CHECK((option.value_form == ValueForm::Nothing) == option.value_placeholder.empty());
     CHECK(option.group >= group);
     group = option.group;
   }

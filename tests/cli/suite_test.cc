@@ -63,9 +63,9 @@ TEST_CASE("what contradicts a stronger option is left out with the weaker one") 
                            {"-r", "3"});
   CHECK(suite.benchmarks[0].options.run.runs == 3);
   CHECK(suite.benchmarks[0].options.commands.shell->words == Words{"bash"});
-  CHECK(suite.benchmarks[0].options.counting.region);
+  CHECK(suite.benchmarks[0].options.counting.measures_region);
   CHECK_FALSE(suite.benchmarks[1].options.commands.shell);
-  CHECK_FALSE(suite.benchmarks[1].options.counting.region);
+  CHECK_FALSE(suite.benchmarks[1].options.counting.measures_region);
 }
 
 TEST_CASE("a list repeats an option, and options of several words take them in either way") {

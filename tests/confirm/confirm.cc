@@ -123,7 +123,7 @@ std::vector<Row> placement_rows(const KpepEvent& event, Counting& counting) {
     const bool may = (event.mask & bit) != 0;
     Row row{fmt::format("{} (mask {:#x}) on PMC{}", event.name, event.mask, counter),
             std::string(name_of(Way::AtExit)), may ? "the event's count" : "0", "", false};
-    const auto run = counting.run({"work", "400"}, {{counter, event.number}});
+    const auto run = counting.run({"work", "400"}, {{counter, event.selector_number}});
     if (!run) {
       row.seen = run.error().line();
     } else {

@@ -54,7 +54,9 @@ Result<void> Counting::begin(Way way) {
                   ? engine::kperf::make_machine_strategy(claim_, kernel_)
                   : engine::kperf::make_thread_strategy(
                         claim_, trace_,
-                        way == Way::AtExit ? StrategyChoice::AtExit : StrategyChoice::Pet, kPeriod);
+                        way == Way::AtExit ? KperfStrategyChoice::AtExit
+                                           : KperfStrategyChoice::SampleRunningThreads,
+                        kPeriod);
   if (const int error = strategy_->begin(); error != 0) return Error{std::strerror(error), ""};
   return {};
 }
@@ -81,7 +83,7 @@ Result<Counts> Counting::run(const std::vector<std::string>& words,
   if (!ended) return ended.error();
   if (ended->empty() || !succeeded(ended->front().outcome)) return Error{"the fixture failed", ""};
   const RunValues values = strategy_->finish(ended->front());
-  if (values.missing) return *values.missing;
+  if (values.uncounted_reason) return *values.uncounted_reason;
   Counts counts{values.values.at(kInstructionsValue), {}, values.coverage};
   for (const Placed& placed : events)
     counts.configurable.push_back(values.values.at(
@@ -105,10 +107,10 @@ std::vector<std::string> facts(const Setting& setting) {
   const engine::kperf::Kernel kernel(setting.calls);
   const auto& missing = kernel.missing_function();
   std::vector<std::string> all = {
-      fmt::format("macOS: {} {}", kernel.text("kern.osproductversion"),
-                  kernel.text("kern.osversion")),
-      fmt::format("processor: {}, {}", kernel.text("machdep.cpu.brand_string"),
-                  kernel.text("hw.model")),
+      fmt::format("macOS: {} {}", kernel.read_sysctl_text("kern.osproductversion"),
+                  kernel.read_sysctl_text("kern.osversion")),
+      fmt::format("processor: {}, {}", kernel.read_sysctl_text("machdep.cpu.brand_string"),
+                  kernel.read_sysctl_text("hw.model")),
       fmt::format("events: {} {}, {} of them, counters {:#x}", setting.database.name,
                   setting.database.marketing_name, setting.database.events.size(),
                   setting.database.config_counters),

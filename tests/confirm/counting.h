@@ -54,7 +54,7 @@ class Counting {
   engine::kperf::Trace trace_;
   engine::kperf::Claim claim_;
   engine::kperf::CounterMask counters_ = 0;
-  std::unique_ptr<engine::kperf::Strategy> strategy_;
+  std::unique_ptr<engine::kperf::CountingStrategy> strategy_;
 };
 
 /// Returns the parts of the kernel's counting and tracing that are switched on.

@@ -91,7 +91,7 @@ os::DarwinCalls noting(const os::DarwinCalls& calls) {
 
 /// In milliseconds, of `runs` runs: the median.
 std::optional<double> wall_of(const Setting& setting, const std::vector<std::string>& words,
-                              os::RunObserver* watch, Strategy* strategy) {
+                              os::RunObserver* watch, CountingStrategy* strategy) {
   os::ProgramSpec spec;
   spec.words = words;
   spec.words.front() = setting.fixtures + "/" + words.front();
@@ -101,7 +101,7 @@ std::optional<double> wall_of(const Setting& setting, const std::vector<std::str
   std::vector<double> walls;
   for (unsigned i = 0; i < std::max(setting.runs, 3U); ++i) {
     os::Launch launch{*program, os::kNoCounters};
-    if (watch != nullptr) launch.watches = {watch};
+    if (watch != nullptr) launch.run_observers = {watch};
     const auto ended = setting.launcher.run({&launch, 1}, true, {});
     if (!ended || ended->empty()) return std::nullopt;
     if (strategy != nullptr) static_cast<void>(strategy->finish(ended->front()));
@@ -112,7 +112,7 @@ std::optional<double> wall_of(const Setting& setting, const std::vector<std::str
 }
 
 /// Measures the cost of counting a run, by what the run does most.
-void add_cost(const Setting& setting, Strategy& strategy, const char* way,
+void add_cost(const Setting& setting, CountingStrategy& strategy, const char* way,
               std::vector<std::string>& all) {
   struct Work {
     const char* unit;
@@ -135,7 +135,7 @@ void add_cost(const Setting& setting, Strategy& strategy, const char* way,
   }
 }
 
-void add_losses(const Setting& setting, Strategy& strategy, std::vector<std::string>& all) {
+void add_losses(const Setting& setting, CountingStrategy& strategy, std::vector<std::string>& all) {
   os::ProgramSpec spec;
   spec.words = {setting.fixtures + "/burn", "1ms"};
   const auto program = setting.launcher.add_program(spec);
@@ -148,7 +148,7 @@ void add_losses(const Setting& setting, Strategy& strategy, std::vector<std::str
     const auto ended = setting.launcher.run({&launch, 1}, true, {});
     if (!ended || ended->empty()) return;
     const RunValues run = strategy.finish(ended->front());
-    if (run.missing) ++faults[run.missing->what];
+    if (run.uncounted_reason) ++faults[run.uncounted_reason->what];
     if (run.coverage) least = std::min(least, *run.coverage);
   }
   all.push_back(
@@ -186,20 +186,21 @@ void add_words(const Setting& setting, Claim& claim, const Kernel& kernel, Count
     ++tried;
     const auto counter = static_cast<unsigned>(std::countr_zero(event.mask & counters));
     std::vector<std::uint64_t> words(static_cast<std::size_t>(std::popcount(counters)));
-    words.at(rank_of_counter(counters, counter)) = event.number;
+    words.at(rank_of_counter(counters, counter)) = event.selector_number;
     const int error = claim.try_words(words);
-    if (error == 0 && (event.mask & counters & -counters) != 0) allowed = event.number;
+    if (error == 0 && (event.mask & counters & -counters) != 0) allowed = event.selector_number;
     if (error != 0)
-      refused.push_back(fmt::format("{} {:#x} (errno {})", event.name, event.number, error));
+      refused.push_back(
+          fmt::format("{} {:#x} (errno {})", event.name, event.selector_number, error));
   }
   all.push_back(
       fmt::format("events refused: {} of {}: {}", refused.size(), tried, fmt::join(refused, ", ")));
   for (const std::uint64_t bits : {0x0U, 0x10000U, 0x20000U, 0x40000U, 0x80000U, 0x30000U}) {
     std::vector<std::uint64_t> words(static_cast<std::size_t>(std::popcount(counters)));
     words.front() = bits | allowed;
-    const int error = kernel.set_words(words);
+    const int error = kernel.set_configuration_words(words);
     std::vector<std::uint64_t> back;
-    static_cast<void>(kernel.get_words(back));
+    static_cast<void>(kernel.read_configuration_words(back));
     all.push_back(fmt::format("word {:#x} (errno {}) comes back as {:#x} before counting",
                               words.front(), error, back.empty() ? 0 : back.front()));
   }
@@ -235,8 +236,8 @@ std::vector<std::string> left_by_others(const os::DarwinCalls& calls) {
         fmt::format("{} before: {}", name,
                     value ? std::to_string(static_cast<std::int32_t>(*value)) : "refused"));
   }
-  all.push_back(
-      fmt::format("ktrace.configured_by before: {}", kernel.text("ktrace.configured_by")));
+  all.push_back(fmt::format("ktrace.configured_by before: {}",
+                            kernel.read_sysctl_text("ktrace.configured_by")));
   return all;
 }
 
@@ -255,8 +256,9 @@ std::vector<std::string> unknowns(const Setting& setting) {
     static_cast<void>(claim.program({}, false));
     add_powered(kernel, calls, all);
     add_coprocessors(kernel, trace, all);
-    for (const StrategyChoice sampled : {StrategyChoice::AtExit, StrategyChoice::Pet}) {
-      const char* way = sampled == StrategyChoice::AtExit ? "exit" : "pet";
+    for (const KperfStrategyChoice sampled :
+         {KperfStrategyChoice::AtExit, KperfStrategyChoice::SampleRunningThreads}) {
+      const char* way = sampled == KperfStrategyChoice::AtExit ? "exit" : "pet";
       const auto strategy =
           make_thread_strategy(claim, trace, sampled, std::chrono::milliseconds(1));
       if (const int error = strategy->begin(); error != 0) {
@@ -264,7 +266,7 @@ std::vector<std::string> unknowns(const Setting& setting) {
         continue;
       }
       add_cost(setting, *strategy, way, all);
-      if (sampled == StrategyChoice::AtExit) add_losses(setting, *strategy, all);
+      if (sampled == KperfStrategyChoice::AtExit) add_losses(setting, *strategy, all);
     }
   }
   for (const auto& [line, times] : answers)

@@ -47,8 +47,9 @@ TEST_CASE("without a PMU --metrics of an event names Cachegrind, as -e does") {
   const Said said = lauka("-r1 --metrics instructions", {"true"});
   if (said.status == 0) return skip("instructions can be counted here");
   CHECK(said.status == 2);
-  CHECK(said.err_has("--engine cachegrind"));
   CHECK(lauka("-r1 -e instructions", {"true"}).err == said.err);
+  // Where the kernel refuses all counters, the remedy is another one.
+  if (can_count_software_events()) CHECK(said.err_has("--engine cachegrind"));
 }
 
 TEST_CASE("CPU time is the sum over all threads and descendants, once each") {

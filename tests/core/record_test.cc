@@ -20,7 +20,7 @@ RunRecord odd_run() {
   for (const auto field : kUsageFields) run.usage.*field = number = number * 259 + 1;
   run.usage.block_writes = kMax;
   run.counts = {0, std::nullopt, kMax, 255, 256};
-  run.coverage = 0.1;
+  run.instruction_coverage = 0.1;
   run.own_process_counts = {std::nullopt, 7};
   run.below_overhead = true;
   run.number_in_suite = 99;
@@ -36,7 +36,7 @@ void check_same(const RunRecord& run, const RunRecord& as) {
   CHECK(run.outcome.index() == as.outcome.index());
   for (const auto field : kUsageFields) CHECK(run.usage.*field == as.usage.*field);
   CHECK(run.counts == as.counts);
-  CHECK(run.coverage == as.coverage);
+  CHECK(run.instruction_coverage == as.instruction_coverage);
   CHECK(run.own_process_counts == as.own_process_counts);
   CHECK(run.below_overhead == as.below_overhead);
   CHECK(run.number_in_suite == as.number_in_suite);

@@ -50,8 +50,8 @@ Armed armed(const FakePerf& perf, std::unique_ptr<engine::CounterEngine> inner,
   CoreDecision decided;
   decided.session_kinds = kinds;
   for (const CoreKind& kind : kinds) decided.core_plan.timed_kinds.push_back(kind.name);
-  decided.core_plan.min_share = min_share;
-  it.engine = with_times_by_kind(std::move(inner), decided, &perf.calls());
+  decided.core_plan.min_share_on_first_kind = min_share;
+  it.engine = add_core_time_measurement(std::move(inner), decided, &perf.calls());
   if (!events.empty()) must(it.engine->select({events, false}));
   it.counting = must(it.engine->arm(0));
   it.requests = it.counting->requests();
@@ -180,7 +180,7 @@ TEST_CASE("with one kind of core the engine is left as it is: nothing is paid") 
   FakePerf perf;
   auto none = engine::make_none_engine(std::nullopt);
   const auto* before = none.get();
-  CHECK(with_times_by_kind(std::move(none), CoreDecision{}, &perf.calls()).get() == before);
+  CHECK(add_core_time_measurement(std::move(none), CoreDecision{}, &perf.calls()).get() == before);
 }
 
 TEST_CASE("a run with too small a share of its time on P is asked to be run again, thrice") {
@@ -375,7 +375,7 @@ TEST_CASE("where no clock can be opened there is no time by kind, with the reaso
   CHECK(has(decided.no_times_note, "; sudo sysctl "));
   CHECK_FALSE(plan_core_use({{}, CorePreference::Any, 0.9}, &perf.calls()).has_value());
   // A preference needs no clock.
-  CHECK(plan_core_use({{}, CorePreference::Efficiency}, &perf.calls())->core_plan.cpus ==
+  CHECK(plan_core_use({{}, CorePreference::Efficiency}, &perf.calls())->core_plan.restricted_cpus ==
         std::vector<std::uint32_t>{4, 5, 6, 7});
 }
 

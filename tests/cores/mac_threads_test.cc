@@ -124,7 +124,7 @@ TEST_CASE("on macOS a stream has times, counts and energy by kind of core of eac
   script.threads[8] = {"new", {counts(10, 20, 0, 0), counts(0, 0, 0, 0)}};
   const auto all = stream->read(4s);
   REQUIRE(all.size() == 2);
-  CHECK(all[0].thread == 7);
+  CHECK(all[0].thread_id == 7);
   CHECK(all[0].name == "worker");
   CHECK(all[0].since_previous_read == 4s);
   CHECK(all[0].work_by_kind.at(0).user_seconds == doctest::Approx(1.0));

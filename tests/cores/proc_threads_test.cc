@@ -251,8 +251,8 @@ TEST_CASE("stream: each reading has what a thread did since the one before") {
   set_thread(it.perf, "700", 1'008 * kMs, 11 * kMs);
   const auto first = it.stream->read(1s + 10ms);
   REQUIRE(first.size() == 1);
-  CHECK(first[0].process == 700);
-  CHECK(first[0].thread == 700);
+  CHECK(first[0].process_id == 700);
+  CHECK(first[0].thread_id == 700);
   CHECK(first[0].name == "name 700");
   CHECK(first[0].since_previous_read == 10ms);
   CHECK(first[0].work_on_all_kinds.cpu_seconds == doctest::Approx(0.008));
@@ -273,13 +273,13 @@ TEST_CASE("stream: a thread that appears has all that it did, and one that goes 
   set_thread(it.perf, "701", 4 * kMs);
   const auto born = it.stream->read(10ms);
   REQUIRE(born.size() == 2);
-  CHECK(born[1].thread == 701);
+  CHECK(born[1].thread_id == 701);
   CHECK(born[1].is_new);
   CHECK(born[1].work_on_all_kinds.cpu_seconds == doctest::Approx(0.004));
   end_thread(it.perf, "701");
   const auto gone = it.stream->read(20ms);
   REQUIRE(gone.size() == 2);
-  CHECK(gone[1].thread == 701);
+  CHECK(gone[1].thread_id == 701);
   CHECK(gone[1].has_ended);
   CHECK_FALSE(gone[1].work_on_all_kinds.cpu_seconds);
   CHECK(it.stream->read(30ms).size() == 1);

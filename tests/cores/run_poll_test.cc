@@ -104,7 +104,7 @@ TEST_CASE("a pid that is given to another process is another process") {
   machine.begin(101, kCommand, 600);
   machine.use(101, 0, 3);
   run.look();
-  CHECK(run.poll.sampled_times().descendants == LevelTimes{50 * kMs, 3 * kMs});
+  CHECK(run.poll.sampled_times().descendant_times == LevelTimes{50 * kMs, 3 * kMs});
   CHECK(run.poll.sampled_times().vanished_descendants_ns == 50 * kMs);
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("what one run showed is gone at the next") {
   Run run;
   run.look();
   run.poll.before_start();
-  CHECK(run.poll.sampled_times().descendants == LevelTimes{0, 0});
+  CHECK(run.poll.sampled_times().descendant_times == LevelTimes{0, 0});
 }
 
 TEST_CASE("another user's descendant is time whose kind is not known") {

@@ -174,11 +174,11 @@ TEST_CASE("through the launcher a run of known shares is reported within a tenth
   cores::CoreDecision decided;
   decided.session_kinds = {{"P", {}}, {"E", {}}};
   decided.core_plan.timed_kinds = {"P", "E"};
-  const auto engine = cores::with_times_by_kind(engine::make_none_engine(std::nullopt), decided,
-                                                nullptr, &mac.driver.calls);
+  const auto engine = cores::add_core_time_measurement(engine::make_none_engine(std::nullopt),
+                                                       decided, nullptr, &mac.driver.calls);
   const auto counting = must(engine->arm(0));
   os::Launch launch;
-  launch.watches = counting->watches();
+  launch.run_observers = counting->watches();
   const auto counted = counting->finish(
       mac.run_once(mac.program("threads 40 {\nrun 3ms\nrun 1ms e\n}\njoin"), launch), 0);
   REQUIRE(counted.counts.size() == 3);

@@ -44,7 +44,7 @@ inline engine::kperf::KpepDatabase database_of(const Chip& chip) {
   for (const ChipEvent& event : chip.events) {
     engine::kperf::KpepEvent entry;
     entry.name = event.name;
-    entry.number = event.number;
+    entry.selector_number = event.number;
     entry.mask = event.mask;
     entry.is_fixed = event.fixed;
     database.events.push_back(std::move(entry));
@@ -57,7 +57,8 @@ struct KperfBench : Launched {
   using Launched::Launched;
 
   /// Makes the engine; its refusal, or an empty line.
-  std::string make(StrategyChoice strategy = StrategyChoice::Auto, bool user_only = false) {
+  std::string make(KperfStrategyChoice strategy = KperfStrategyChoice::Auto,
+                   bool user_only = false) {
     auto made =
         engine::kperf::make_kperf_engine({calls, launcher.get(), strategy, period}, user_only,
                                          database_of(driver.host.kernel.setup.chip));
@@ -82,7 +83,7 @@ struct KperfBench : Launched {
 
   /// Makes the engine, selects and arms.
   void begin(const std::vector<std::string>& names = {},
-             StrategyChoice strategy = StrategyChoice::Auto) {
+             KperfStrategyChoice strategy = KperfStrategyChoice::Auto) {
     REQUIRE(make(strategy) == "");
     REQUIRE(select(names) == "");
   }
@@ -97,7 +98,7 @@ struct KperfBench : Launched {
   /// Runs a script once and returns the result of the run.
   engine::CountsOfRun run(const std::string& script, std::size_t pass = 0) {
     os::Launch launch;
-    launch.watches = armed.at(pass)->watches();
+    launch.run_observers = armed.at(pass)->watches();
     return armed.at(pass)->finish(run_once(program(script), launch), 0);
   }
 

@@ -118,7 +118,7 @@ TEST_CASE("through Apple's framework the counts are the same, and all is given b
 
 TEST_CASE("through Apple's framework the whole machine is counted as by sysctl") {
   Bench bench(machine("m1"), true);
-  bench.begin({}, StrategyChoice::Machine);
+  bench.begin({}, KperfStrategyChoice::Machine);
   const auto counted = bench.counts_of("run 30ms");
   const Truth truth = bench.truth();
   CHECK(counted.at("instructions").value() >= truth.instructions);
@@ -141,7 +141,8 @@ TEST_CASE("a framework that lacks a function is not used at all, and the functio
 }
 
 TEST_CASE("actions and timers that an earlier tool has left are enough, however many") {
-  for (const StrategyChoice strategy : {StrategyChoice::AtExit, StrategyChoice::Pet}) {
+  for (const KperfStrategyChoice strategy :
+       {KperfStrategyChoice::AtExit, KperfStrategyChoice::SampleRunningThreads}) {
     Bench bench;
     rule_before = [](const KernelRequest& asked) -> std::optional<int> {
       const bool is_count = asked.name == "kperf.action.count" || asked.name == "kperf.timer.count";
@@ -183,8 +184,9 @@ TEST_CASE(
       {"kdebug 23", {EPERM, EBUSY}},
   };
   std::size_t tried = 0;
-  for (const StrategyChoice strategy :
-       {StrategyChoice::Auto, StrategyChoice::Pet, StrategyChoice::Machine}) {
+  for (const KperfStrategyChoice strategy :
+       {KperfStrategyChoice::Auto, KperfStrategyChoice::SampleRunningThreads,
+        KperfStrategyChoice::Machine}) {
     // One use of one call after the other, until a session has no such use.
     for (const auto& refusal : refusals) {  // doctest captures no structured binding
       const std::string& name = refusal.first;
@@ -238,7 +240,7 @@ TEST_CASE("where the exact filter is refused, the one by class is taken, and all
     rule_before = [error](const KernelRequest& asked) {
       return asked.name == "kdebug 8" ? std::optional(error) : std::nullopt;
     };
-    bench.begin({"instructions", "INST_ALL"}, StrategyChoice::AtExit);
+    bench.begin({"instructions", "INST_ALL"}, KperfStrategyChoice::AtExit);
     CHECK(times("kdebug 22") == 1);
     bench.check_passes(kWork);
     CHECK(bench.end() == kNothing);
@@ -247,7 +249,7 @@ TEST_CASE("where the exact filter is refused, the one by class is taken, and all
 
 TEST_CASE("the trace is read when it is half full, and not while there is room") {
   Bench bench;
-  bench.begin({"instructions"}, StrategyChoice::AtExit);
+  bench.begin({"instructions"}, KperfStrategyChoice::AtExit);
   asked_for.clear();
   bench.check_passes("run 3500ms");
   CHECK(times("kdebug 10") == 2);  // what was there before, and the whole run
@@ -260,7 +262,7 @@ TEST_CASE("once records were lost, the trace is looked after closely and read me
   setup.trace.most_records = 1600;
   setup.trace.records_per_unit = 50;
   Bench bench{std::move(setup)};
-  bench.begin({"instructions"}, StrategyChoice::AtExit);
+  bench.begin({"instructions"}, KperfStrategyChoice::AtExit);
   const std::string work = "repeat 40 {\nthreads 30 {\nrun 10us\n}\nsleep 10ms\njoin\n}";
   const auto first = bench.run(work);
   REQUIRE(first.redo.has_value());
@@ -278,7 +280,7 @@ TEST_CASE("a record that vanishes without a sign makes no wrong count") {
         CAPTURE(kind);
         CAPTURE(lost);
         Bench bench;
-        bench.begin({"instructions"}, StrategyChoice::AtExit);
+        bench.begin({"instructions"}, KperfStrategyChoice::AtExit);
         unsigned seen = 0;
         rule_after = [&](const KernelRequest& asked) {
           if (asked.name != "kdebug 10") return;
@@ -310,7 +312,7 @@ TEST_CASE("a record that vanishes without a sign makes no wrong count") {
 TEST_CASE("whole-machine counts lack a CPU that was switched off, and are absent then") {
   for (const bool at_end : {false, true}) {
     Bench bench;
-    bench.begin({"instructions"}, StrategyChoice::Machine);
+    bench.begin({"instructions"}, KperfStrategyChoice::Machine);
     unsigned reads = 0;
     rule_after = [&](const KernelRequest& asked) {
       if (asked.name == "kpc.counters" && ++reads == (at_end ? 2U : 1U))
@@ -326,7 +328,7 @@ TEST_CASE("whole-machine counts lack a CPU that was switched off, and are absent
 
 TEST_CASE("a counter that went backwards gives no count") {
   Bench bench;
-  bench.begin({"instructions"}, StrategyChoice::Machine);
+  bench.begin({"instructions"}, KperfStrategyChoice::Machine);
   unsigned reads = 0;
   rule_after = [&reads](const KernelRequest& asked) {
     if (asked.name == "kpc.counters" && ++reads == 2)
@@ -343,7 +345,7 @@ TEST_CASE("a selector of which the processor keeps 8 bits would count another ev
   auto database = database_of(bench.driver.host.kernel.setup.chip);
   std::string name;
   for (const auto& event : database.events)
-    if (event.number > 0xff && event.mask == 0x3fc && name.empty()) name = event.name;
+    if (event.selector_number > 0xff && event.mask == 0x3fc && name.empty()) name = event.name;
   REQUIRE(wide > 0xff);
   REQUIRE(!name.empty());
   rule_after = [](const KernelRequest& asked) {
@@ -351,7 +353,7 @@ TEST_CASE("a selector of which the processor keeps 8 bits would count another ev
     auto* words = static_cast<std::uint64_t*>(asked.old_value);
     for (std::size_t i = 0; i < *asked.old_length / sizeof *words; ++i) words[i] &= 0xff00ff;
   };
-  bench.begin({name, "INST_BRANCH"}, StrategyChoice::AtExit);
+  bench.begin({name, "INST_BRANCH"}, KperfStrategyChoice::AtExit);
   CHECK(bench.events.events.size() == 1);
   CHECK(has(bench.notes(), NoteKind::EventsLeftOut));
   bench.check_passes("run 3ms");
@@ -364,7 +366,7 @@ TEST_CASE("words that come back with privilege levels are those that were set") 
     auto* words = static_cast<std::uint64_t*>(asked.old_value);
     for (std::size_t i = 0; i < *asked.old_length / sizeof *words; ++i) words[i] |= 0x20000;
   };
-  bench.begin({"INST_ALL"}, StrategyChoice::AtExit);
+  bench.begin({"INST_ALL"}, KperfStrategyChoice::AtExit);
   bench.check_passes("run 3ms");
 }
 
@@ -384,7 +386,7 @@ TEST_CASE("an event that is refused only when counting begins is named, and the 
     if (asked.name == "kpc.counting") std::memcpy(&classes, asked.new_value, sizeof classes);
     return (classes & 2U) != 0 && is_set ? std::optional(EPERM) : std::nullopt;
   };
-  bench.begin({"INST_ALL", "INST_BRANCH"}, StrategyChoice::AtExit);
+  bench.begin({"INST_ALL", "INST_BRANCH"}, KperfStrategyChoice::AtExit);
   CHECK(has(note_of(bench.notes(), NoteKind::EventsLeftOut), "inst_branch"));
   bench.check_passes("run 3ms");
   CHECK(bench.end() == kNothing);
@@ -395,7 +397,7 @@ TEST_CASE("a portable name leads to another event where this kernel refuses the 
   setup.pmu.refused_selector =
       static_cast<std::uint16_t>(word_of(setup.chip, "L1D_CACHE_MISS_LD_NONSPEC"));
   KperfBench bench{std::move(setup)};
-  bench.begin({"l1d-cache-misses", "INST_ALL"}, StrategyChoice::AtExit);
+  bench.begin({"l1d-cache-misses", "INST_ALL"}, KperfStrategyChoice::AtExit);
   CHECK(note_of(bench.notes(), NoteKind::OtherEvent) ==
         "l1d-cache-misses is counted by L1D_CACHE_MISS_LD: this kernel refuses "
         "L1D_CACHE_MISS_LD_NONSPEC");

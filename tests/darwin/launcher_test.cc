@@ -151,7 +151,7 @@ TEST_CASE(
   Bench bench;
   LoggingWatch watch(bench);
   Launch launch;
-  launch.watches = {&watch};
+  launch.run_observers = {&watch};
   bench.run_once(bench.program("run 205ms"), launch);
   CHECK(watch.log == "before made ");
   CHECK(watch.ran_before == 0);

@@ -185,9 +185,9 @@ Session session_of(std::uint64_t seed) {
   choose_trouble(chance, session);
   choose_events(chance, session);
   const unsigned strategy = chance.below(10);
-  if (strategy == 7) session.strategy = StrategyChoice::AtExit;
-  if (strategy == 8) session.strategy = StrategyChoice::Pet;
-  if (strategy == 9) session.strategy = StrategyChoice::Machine;
+  if (strategy == 7) session.strategy = KperfStrategyChoice::AtExit;
+  if (strategy == 8) session.strategy = KperfStrategyChoice::SampleRunningThreads;
+  if (strategy == 9) session.strategy = KperfStrategyChoice::Machine;
   constexpr std::array names = {"", ", at exit", ", pet", ", machine"};
   session.reported += names.at(static_cast<std::size_t>(session.strategy));
   Writer writer(chance);
@@ -246,7 +246,7 @@ class Play {
 
  private:
   void count(const std::string& command, std::size_t pass) {
-    for (int tries = 0; tries < kMaxTries && os::interrupt() == 0; ++tries) {
+    for (int tries = 0; tries < kMaxTries && os::first_interrupt_signal() == 0; ++tries) {
       const std::uint64_t before = bench_.latest().unique_id;
       const auto counted = bench_.run(command, pass);
       if (bench_.latest().unique_id != before) check(counted, pass);  // else it was not started

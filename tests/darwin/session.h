@@ -14,7 +14,7 @@ struct Session {
   std::string reported{};  ///< a description for people
   Setup setup{};
   CallRules rules{};
-  StrategyChoice strategy = StrategyChoice::Auto;
+  KperfStrategyChoice strategy = KperfStrategyChoice::Auto;
   std::vector<std::string> events{};
   std::vector<std::string> programs{};  ///< p0, p1, ...: the commands' children and successors
   std::vector<std::string> commands{};

@@ -96,9 +96,9 @@ TEST_CASE("of the engines that are meant for this system each is tried, with the
   whole.add(fakes::usual_pmu());
   const auto counting = try_engines(false, &whole.calls(), nowhere);
   CHECK_FALSE(counting[0].why_unusable.has_value());
-  CHECK(counting[0].events.size() == 5);
+  CHECK(counting[0].default_event_names.size() == 5);
   REQUIRE(counting[0].counters.size() == 1);
-  CHECK(counting[0].counters[0].listed == 5);
+  CHECK(counting[0].counters[0].listed_counter_count == 5);
   CHECK(counting[0].counters[0].working_counters == 5);
 }
 

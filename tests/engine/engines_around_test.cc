@@ -121,7 +121,7 @@ TEST_CASE("what the machine does not have is refused with what it has") {
 TEST_CASE("energy is of whole runs") {
   const FakePower power;
   EventRequest of_region{{"energy-pkg"}};
-  of_region.counted_in = CountedPart::Region;
+  of_region.counted_part = CountedPart::Region;
   CHECK(power.engine()->select(of_region).error().line().find(
             "not for a region; measure it without --region") != std::string::npos);
 }

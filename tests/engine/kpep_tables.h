@@ -25,7 +25,7 @@ inline std::vector<KpepEvent> table_of(const std::string& chip) {
     event.name = name;
     event.alias = alias;
     event.description = description;
-    event.number = static_cast<std::uint16_t>(std::stoul(number));
+    event.selector_number = static_cast<std::uint16_t>(std::stoul(number));
     event.mask = static_cast<CounterMask>(std::stoul(mask, nullptr, 2));
     event.is_fixed = fixed == "1";
   }

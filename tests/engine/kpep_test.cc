@@ -316,7 +316,7 @@ TEST_CASE("a database is read as it is") {
   CHECK(fixed.mask == 1);
   const KpepEvent& active = database.events[1];
   CHECK(active.mask == 0x3fc);  // without a mask of its own: all configurable ones
-  CHECK(active.number == 2);
+  CHECK(active.selector_number == 2);
   CHECK(database.events[2].errata == "some");
   CHECK(database.events[2].mask == 0x80);
 }
@@ -369,7 +369,7 @@ TEST_CASE("a damaged event or alias of a database is named") {
 }
 
 TEST_CASE("a number beyond 8 bits is read whole") {
-  CHECK(find_event(must(database_with("140", "16390")), "ALL")->number == 16390);
+  CHECK(find_event(must(database_with("140", "16390")), "ALL")->selector_number == 16390);
 }
 
 TEST_CASE("an event is found by its name or the database's alias, in any case") {
@@ -391,7 +391,7 @@ TEST_CASE("both forms of each chip's database hold what its table says") {
       for (const KpepEvent& expected : table) {
         const KpepEvent* event = find_event(database, expected.name);
         REQUIRE(event != nullptr);
-        CHECK(event->number == expected.number);
+        CHECK(event->selector_number == expected.selector_number);
         CHECK(event->mask == expected.mask);
         CHECK(event->is_fixed == expected.is_fixed);
         CHECK(event->alias == expected.alias);

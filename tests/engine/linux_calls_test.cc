@@ -38,8 +38,8 @@ TEST_CASE("missing files and folders differ from empty ones") {
   CHECK(calls.read_file("/dev/null") == "");
   CHECK(calls.read_file("/proc/self/comm") == "test_engine\n");
   CHECK(calls.list_folder("/proc/self/nosuch").empty());
-  CHECK(calls.count_folder("/proc/self/nosuch") == -1);
-  CHECK(calls.count_folder("/proc/self/task") ==
+  CHECK(calls.count_subfolders("/proc/self/nosuch") == -1);
+  CHECK(calls.count_subfolders("/proc/self/task") ==
         static_cast<long>(calls.list_folder("/proc/self/task").size()));
   CHECK(calls.open_file("/proc/self/nosuch") == -ENOENT);
   const int comm = calls.open_file("/proc/self/comm");

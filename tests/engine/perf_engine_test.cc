@@ -94,18 +94,18 @@ TEST_CASE("where the kernel's part is forbidden counters cover user space and on
 TEST_CASE("an event knows which privilege levels are in its count, and is what its name says") {
   FakePerf perf(fakes::usual_pmu());
   perf.set_paranoid(1);
-  using enum CountedLevels;
+  using enum CountedPrivilegeLevels;
   const EventSet set = selected(
       perf, {"cycles:uk", "instructions:u", "branches:k", "branch-misses:h", "task-clock"});
-  std::vector<CountedLevels> levels;
-  for (const Event& event : set.events) levels.push_back(event.levels);
+  std::vector<CountedPrivilegeLevels> levels;
+  for (const Event& event : set.events) levels.push_back(event.privilege_levels);
   CHECK(levels == std::vector{UserAndKernel, UserOnly, KernelOnly, HypervisorOnly, UserAndKernel});
   CHECK(set.events[0].role == Role::Cycles);
   CHECK(set.events[1].role == Role::Instructions);
   CHECK(set.events[2].role == Role::Other);
   perf.set_paranoid(2);
-  CHECK(selected(perf, {"cycles"}).events[0].levels == UserOnly);
-  CHECK(selected(perf, {"task-clock"}).events[0].levels == UserAndKernel);
+  CHECK(selected(perf, {"cycles"}).events[0].privilege_levels == UserOnly);
+  CHECK(selected(perf, {"task-clock"}).events[0].privilege_levels == UserAndKernel);
 }
 
 TEST_CASE("a clock alone is the same without the kernel's part, so there is no note") {

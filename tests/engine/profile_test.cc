@@ -252,7 +252,7 @@ TEST_CASE("the kernel's code, the vdso and code made at run time are told from f
                                     .sample(4, 10, 0x7010)
                                     .sample(5, 10, 0xffffffff81000000, 1)
                                     .sample(6, 10, 0, 3));
-  CHECK(time_at(run, {CodeKind::Compiled, 0, 10, 0x1010}) == 1000);
+  CHECK(time_at(run, {CodeKind::RuntimeCode, 0, 10, 0x1010}) == 1000);
   CHECK(time_at(run, {CodeKind::Vdso, 0, 0, 0x10}) == 1000);
   CHECK(time_at(run, {CodeKind::Kernel, 0, 0, 0xffffffff81000000}) == 1000);
   CHECK(time_at(run, {CodeKind::Other}) == 1000);
@@ -291,7 +291,7 @@ TEST_CASE("code without a name goes by its file and the reason") {
   run.periods_by_place = {{{CodeKind::File, 0, 0, 0x10}, 1000},
                           {{CodeKind::File, 0, 0, 0x20}, 500},
                           {{CodeKind::NoProcess}, 1}};
-  const auto sums = names.sum(run, {});
+  const auto sums = names.sum_by_function(run, {});
   REQUIRE(sums.size() == 2);
   CHECK(sums.begin()->first.starts_with("(lib.so.1: "));
   CHECK(sums.begin()->second == 1500);
@@ -323,7 +323,7 @@ TEST_CASE("where the kernel may not be sampled, user space is, and a note says s
   const EventSet set = must(profile(&calls)->select({}));
   REQUIRE(set.notes.size() == 1);
   CHECK(set.notes[0].kind == NoteKind::UserSpaceOnly);
-  CHECK(set.events.back().levels == CountedLevels::UserOnly);
+  CHECK(set.events.back().privilege_levels == CountedPrivilegeLevels::UserOnly);
 }
 
 TEST_CASE("a kernel that knows no build-ids is sampled without them") {
@@ -334,7 +334,7 @@ TEST_CASE("a kernel that knows no build-ids is sampled without them") {
   const os::LinuxCalls calls = kernel.calls();
   auto engine = profile(&calls);
   const EventSet set = must(engine->select({}));
-  CHECK(set.events.back().levels == CountedLevels::UserAndKernel);
+  CHECK(set.events.back().privilege_levels == CountedPrivilegeLevels::UserAndKernel);
   REQUIRE(set.passes.size() == 2);
   CHECK(set.passes[0].kind == RoundKind::Timed);
   const auto timed = must(engine->arm(0));
@@ -370,7 +370,7 @@ TEST_CASE("where there is a counter of cycles, samples are of cycles, as parts o
   Kernel kernel;
   kernel.cycles_in_ns = 3;
   const os::LinuxCalls calls = kernel.calls();
-  CHECK(must(try_profile(false, &calls)) == "cycles");
+  CHECK(must(find_profile_clock(false, &calls)) == "cycles");
   auto engine = profile(&calls);
   const EventSet set = must(engine->select({}));
   CHECK(set.events.back().meaning.find("cycles") != std::string::npos);
@@ -398,7 +398,7 @@ TEST_CASE("cycles that can be counted but not sampled leave the CPU clock") {
   kernel.cycles_in_ns = 3;
   kernel.may_sample_cycles = false;
   const os::LinuxCalls calls = kernel.calls();
-  CHECK(must(try_profile(false, &calls)) == "the CPU clock");
+  CHECK(must(find_profile_clock(false, &calls)) == "the CPU clock");
   auto engine = profile(&calls);
   must(engine->select({}));
   const auto sampled = must(engine->arm(1));
@@ -414,8 +414,8 @@ TEST_CASE("a function has an event of its own: the time of all samples in its ov
       must(engine->select({.names = {"sampled_time@(unmapped code)", "sampled_time@nosuch"}}));
   REQUIRE(set.events.size() == 3);
   CHECK(set.events[0].role == Role::SampledTime);
-  CHECK(set.events[0].function.empty());
-  CHECK(set.events[2].function == "nosuch");
+  CHECK(set.events[0].only_function.empty());
+  CHECK(set.events[2].only_function == "nosuch");
   CHECK(set.passes.back().event_indices == std::vector<std::size_t>{0, 1, 2});
   const auto sampled = must(engine->arm(1));
   sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).sample(3, 11, 1).bytes());

@@ -64,14 +64,14 @@ class Trace {
   }
   Trace& born(std::uint64_t creator, std::uint64_t tid, std::uint64_t pid, std::uint64_t unique_id,
               bool copy = false) {
-    return add(kNewThread, creator, {tid, pid, copy ? 1U : 0U, unique_id});
+    return add(kNewThreadDebugid, creator, {tid, pid, copy ? 1U : 0U, unique_id});
   }
   Trace& ended(std::uint64_t tid, std::uint64_t pid, std::uint64_t unique_id) {
-    return add(kThreadTerminatePid, tid, {pid, unique_id});
+    return add(kThreadTerminateDebugid, tid, {pid, unique_id});
   }
   /// A sample of one value, which is a record of its own.
   Trace& counted(std::uint64_t tid, std::uint64_t value) {
-    return add(kThreadCountersData | kFunctionStart, tid, {value, 77, 77, 77});
+    return add(kThreadCountersDebugid | kFunctionStart, tid, {value, 77, 77, 77});
   }
   TraceReader read(std::size_t values = 1, bool at_exit = true) const {
     TraceReader reader(values, at_exit, 50);
@@ -185,7 +185,7 @@ TEST_CASE("the copy of a failed exec is no thread") {
 
 TEST_CASE("the copy of an exec that succeeded is a thread, and must end") {
   Trace trace = Trace().born(kRunner, 1, 50, 5000).born(1, 2, 50, 5000, true);
-  trace.add(kExec, 2, {50}).ended(1, 50, 5000).counted(1, 10);
+  trace.add(kExecDebugid, 2, {50}).ended(1, 50, 5000).counted(1, 10);
   CHECK(trace.counts().fault == TraceFault::ThreadNotEnded);
   trace.ended(2, 50, 5000).counted(2, 3);
   CHECK_FALSE(trace.counts().fault.has_value());
@@ -193,7 +193,7 @@ TEST_CASE("the copy of an exec that succeeded is a thread, and must end") {
 }
 
 TEST_CASE("a lost record anywhere in the run refuses it") {
-  CHECK(one_thread().add(kLostEvents, 0, {1}).counts().fault == TraceFault::LostRecords);
+  CHECK(one_thread().add(kLostEventsDebugid, 0, {1}).counts().fault == TraceFault::LostRecords);
 }
 
 TEST_CASE("a process younger than the command that was not seen being made is a loss") {
@@ -233,11 +233,11 @@ TEST_CASE("a descendant's thread that ended without its sample refuses the run")
 
 TEST_CASE("a sample of zeros does not count, even if it is padded to the kernel's counters") {
   Trace trace = Trace().born(kRunner, 1, 50, 5000);
-  trace.add(kThreadCountersData | kFunctionStart, 1, {0, 0, 0, 0})
-      .add(kThreadCountersData, 1, {0, 0, 0, 0});
-  trace.add(kThreadCountersData | kFunctionEnd, 1, {0, 0, 0, 0});
-  trace.add(kThreadCountersData | kFunctionStart, 1, {1, 2, 3, 4})
-      .add(kThreadCountersData | kFunctionEnd, 1, {5, 99});
+  trace.add(kThreadCountersDebugid | kFunctionStart, 1, {0, 0, 0, 0})
+      .add(kThreadCountersDebugid, 1, {0, 0, 0, 0});
+  trace.add(kThreadCountersDebugid | kFunctionEnd, 1, {0, 0, 0, 0});
+  trace.add(kThreadCountersDebugid | kFunctionStart, 1, {1, 2, 3, 4})
+      .add(kThreadCountersDebugid | kFunctionEnd, 1, {5, 99});
   trace.ended(1, 50, 5000);
   const TraceCounts counts = trace.counts(5, false);
   CHECK_FALSE(counts.fault.has_value());
@@ -265,22 +265,22 @@ TEST_CASE("a sample with another number of values than was programmed refuses th
     return Trace()
         .born(kRunner, 1, 50, 5000)
         .ended(1, 50, 5000)
-        .add(kThreadCountersData | kFunctionStart, 1, values);
+        .add(kThreadCountersDebugid | kFunctionStart, 1, values);
   };
-  Trace more = started({1, 2, 3, 4}).add(kThreadCountersData | kFunctionEnd, 1, {5});
+  Trace more = started({1, 2, 3, 4}).add(kThreadCountersDebugid | kFunctionEnd, 1, {5});
   CHECK(more.counts(4).fault == TraceFault::MalformedSample);
   CHECK_FALSE(more.counts(5).fault.has_value());
   CHECK(more.counts(9).fault == TraceFault::MalformedSample);
-  Trace longer = started({1, 2, 3, 4}).add(kThreadCountersData, 1, {5, 6, 7, 8});
-  longer.add(kThreadCountersData | kFunctionEnd, 1, {9});
+  Trace longer = started({1, 2, 3, 4}).add(kThreadCountersDebugid, 1, {5, 6, 7, 8});
+  longer.add(kThreadCountersDebugid | kFunctionEnd, 1, {9});
   CHECK(longer.counts(8).fault == TraceFault::MalformedSample);
 }
 
 TEST_CASE("a begun sample that another one interrupts is dropped") {
   Trace trace = Trace().born(kRunner, 1, 50, 5000).ended(1, 50, 5000);
-  trace.add(kThreadCountersData | kFunctionStart, 1, {9, 9, 9, 9});
-  trace.add(kThreadCountersData | kFunctionStart, 1, {1, 2, 3, 4})
-      .add(kThreadCountersData | kFunctionEnd, 1, {5});
+  trace.add(kThreadCountersDebugid | kFunctionStart, 1, {9, 9, 9, 9});
+  trace.add(kThreadCountersDebugid | kFunctionStart, 1, {1, 2, 3, 4})
+      .add(kThreadCountersDebugid | kFunctionEnd, 1, {5});
   CHECK(trace.counts(5).command_sums == Values{1, 2, 3, 4, 5});
 }
 

@@ -21,7 +21,7 @@ using fakes::FakePerf;
 EventRequest in_region(std::vector<std::string> names, CountedPart where = CountedPart::Region) {
   EventRequest request;
   request.names = std::move(names);
-  request.counted_in = where;
+  request.counted_part = where;
   return request;
 }
 

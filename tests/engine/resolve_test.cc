@@ -10,8 +10,8 @@ namespace {
 
 os::EventCode code_of(std::string_view name, const fakes::FakePerf& perf) {
   const auto resolved = must(resolve(name, os::Sysfs(perf.calls())));
-  REQUIRE(resolved.on_pmus.size() == 1);
-  return resolved.on_pmus.front().codes.front();
+  REQUIRE(resolved.events_on_pmus.size() == 1);
+  return resolved.events_on_pmus.front().codes.front();
 }
 
 std::string refusal_of(std::string_view name, const fakes::FakePerf& perf) {

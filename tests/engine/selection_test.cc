@@ -63,10 +63,10 @@ TEST_CASE("by default each chip counts cycles, instructions and lauka's four, in
 
 TEST_CASE("portable names stand for each chip's events") {
   const auto number_of = [](const char* chip_name, const char* alias) {
-    const auto event = find_wanted(chip(chip_name), alias);
+    const auto event = find_event_by_any_name(chip(chip_name), alias);
     REQUIRE_MESSAGE(event.has_value(), alias);
     CHECK(event->name == alias);
-    return event->counted.number;
+    return event->hardware_event.selector_number;
   };
   // The selectors of the tables in tests/data/kpep.
   CHECK(number_of("m1", "branches") == 141);
@@ -76,8 +76,8 @@ TEST_CASE("portable names stand for each chip's events") {
   CHECK(number_of("m2", "l1i-tlb-misses") == 212);
   CHECK(number_of("m2", "l1i-cache-misses") == 219);
   CHECK(number_of("m4", "l1i-cache-misses") == 16390);
-  CHECK(find_wanted(chip("m4"), "cycles")->counted.is_fixed);
-  CHECK(find_wanted(chip("m4"), "instructions")->counted.mask == 2);
+  CHECK(find_event_by_any_name(chip("m4"), "cycles")->hardware_event.is_fixed);
+  CHECK(find_event_by_any_name(chip("m4"), "instructions")->hardware_event.mask == 2);
 }
 
 TEST_CASE("every portable name is there on every chip, and listed with its event") {
@@ -96,8 +96,8 @@ TEST_CASE("every portable name is there on every chip, and listed with its event
 
 TEST_CASE("names are found in any case, and shown in lower case") {
   for (const char* name : {"INST_ALL", "inst_all", "Inst_All"})
-    CHECK(find_wanted(chip("m1"), name)->name == "inst_all");
-  CHECK(find_wanted(chip("m1"), "Branch-Misses")->name == "branch-misses");
+    CHECK(find_event_by_any_name(chip("m1"), name)->name == "inst_all");
+  CHECK(find_event_by_any_name(chip("m1"), "Branch-Misses")->name == "branch-misses");
 }
 
 TEST_CASE("an unknown event is refused with the nearest names") {

@@ -278,7 +278,7 @@ TEST_CASE("a text that comes in pieces has the same lines as in one") {
     CHECK(lines.next() == "");
     CHECK(lines.next() == "three");
     CHECK_FALSE(lines.next().has_value());
-    CHECK(lines.is_whole());
+    CHECK(lines.has_read_all());
   }
 }
 

@@ -51,7 +51,7 @@ class FakeLauncher final : public os::Launcher {
     for (const os::Launch& launch : launches) {
       if (before_run) before_run(log_.size());
       if (tick) tick();
-      for (os::RunObserver* watch : launch.watches) {
+      for (os::RunObserver* watch : launch.run_observers) {
         watch->before_start();
         watch->made(static_cast<int>(log_.size()) + 1);
       }
@@ -99,7 +99,7 @@ class FakeLauncher final : public os::Launcher {
     const bool is_hook = spec.words.front() == "/bin/sh";
     std::string entry = is_hook ? spec.words.at(2) : spec.words.front();
     if (!launch.launch_variable_value.empty()) entry += "(" + launch.launch_variable_value + ")";
-    if (launch.ignores_interrupt) entry += "!";
+    if (launch.goes_on_after_interrupt) entry += "!";
     if (launch.counters != os::kNoCounters) entry += "/" + std::to_string(launch.counters);
     log_.push_back(entry);
     ended.outcome = Exited{0};

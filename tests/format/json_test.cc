@@ -217,12 +217,12 @@ TEST_CASE("the session has the machine, the order and how each gate was decided"
                                 .rounds = 20,
                                 .p_fail = 0.001,
                                 .p_pass = 0.999,
-                                .level = 0.05,
+                                .spendable_error = 0.05,
                                 .look = 3,
                                 .decided_by = gate::DecidedBy::Ranks}};
   results.warnings = {{NotInterleaved{true}}};
   results.session.notes = {{NoteKind::NoCounters, "a note"}};
-  results.paired = false;
+  results.are_all_deltas_paired = false;
   results.session.complete = false;
   const json document = document_of(results);
   CHECK(document.at("metadata").at("start_time") == "2000-02-29T00:00:00.007Z");

@@ -39,9 +39,9 @@ TEST_CASE("of an older lauka there are the samples of all metrics, and where the
   const auto file = read_sessions(kOwn);
   REQUIRE(file);
   const Recording& recording = file->benchmarks.front().recording;
-  CHECK(recording.by_lauka);
+  CHECK(recording.was_measured_by_lauka);
   CHECK(recording.circumstances.version == "1.2.3");
-  CHECK(recording.circumstances.machine.name == "host");
+  CHECK(recording.circumstances.machine.host_name == "host");
   CHECK(recording.circumstances.machine.cpu_model == "CPU 9000");
   CHECK(recording.circumstances.machine.cpu_count == 4);
   REQUIRE(recording.commands.size() == 1);
@@ -69,7 +69,7 @@ TEST_CASE("a file without typed facts keeps its text, and what it does not tell 
   const Recording& recording = file->benchmarks.front().recording;
   const Metric& cycles = recording.metrics[find_metric(recording.metrics, "cycles").value()];
   CHECK(cycles.of_region);
-  CHECK(cycles.levels == CountedLevels::Unknown);
+  CHECK(cycles.counted_privilege_levels == CountedPrivilegeLevels::Unknown);
   CHECK(cycles.metric_suffix == "(region) (user)");
   REQUIRE(recording.notes.size() == 1);
   CHECK(recording.notes[0].kind == NoteKind::Other);
@@ -86,7 +86,7 @@ TEST_CASE("of hyperfine 1 there are the times") {
       read_sessions(R"({"results": [{"command": "a b", "mean": 1, "times": [1, 0.25]}]})");
   REQUIRE(file);
   const Recording& recording = file->benchmarks.front().recording;
-  CHECK_FALSE(recording.by_lauka);
+  CHECK_FALSE(recording.was_measured_by_lauka);
   CHECK(recording.commands[0].name == "a b");
   CHECK(values_of(recording, "wall_time") == std::vector{1.0, 0.25});
 }
@@ -159,15 +159,15 @@ TEST_CASE("of hyperfine 1 there are exit statuses, means of CPU time, memory and
        "exit_codes": [0, null, 0], "parameters": {"n": "2"}}]})");
   REQUIRE(file);
   const Recording& recording = file->benchmarks.front().recording;
-  CHECK(count_endings(*recording.runs, 0).failed ==
+  CHECK(count_endings(*recording.runs, 0).failed_run_groups ==
         std::vector<FailedRuns>{{Ending::Failed, 139, 1}, {Ending::Failed, 1, 1}});
   CHECK(count_endings(*recording.runs, 1).runs_with_ending == 2);
   CHECK_FALSE(recording.runs->row(4).status.has_value());
   CHECK(recording.runs->row(4).ending == Ending::Unknown);
   CHECK(values_of(recording, "peak_rss") == std::vector{10.0, 20.0, 30.0});
   CHECK(values_of(recording, "user_time").empty());
-  REQUIRE(recording.means.size() == 3);
-  CHECK(recording.means[0].value == 0.75);  // of their sum, the CPU time
+  REQUIRE(recording.means_without_runs.size() == 3);
+  CHECK(recording.means_without_runs[0].value == 0.75);  // of their sum, the CPU time
   CHECK(recording.commands[0].name == "work (n = 1)");
   CHECK(recording.commands[1].name == "work (n = 2)");
   CHECK(recording.commands[1].parameters[0].value == "2");

@@ -113,8 +113,8 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   it.plan.setting.stop.exact_runs = 15;
   it.plan.shell = Shell{{"bash", "--norc", "it's"}};
   it.plan.setting.until_pattern = "ready (\\d+)";
-  it.plan.setting.jobs = 3;
-  it.plan.setting.region = true;
+  it.plan.setting.copies_in_run = 3;
+  it.plan.setting.measures_region = true;
   it.plan.commands[0].folder = "build";
   it.plan.commands[0].expected = ExpectedOutput{};
   it.plan.commands[1].expected = ExpectedOutput{ExpectedOutput::Kind::Hash, "ab"};
@@ -163,7 +163,7 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
        .core_kind = "E"}};
   it.plan.setting.events.passes = {{{4, 5}}, {{0, 1, 2, 3}, RoundKind::Counting}};
   it.plan.metrics = make_metrics(it.plan.setting.events, MetricSelection::All, true);
-  it.plan.cores.min_share = 0.75;
+  it.plan.cores.min_share_on_first_kind = 0.75;
   std::uint64_t odd = 1;
   change(it.session.runs, [&](RunRecord& run) {
     odd = odd * 6'364'136'223'846'793'005U + 1;
@@ -176,11 +176,12 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
       run.usage.wall_ns *= 2;
       run.counts = {30'000'000 + round, 70'000'001 + c, 0, 20'000'000};
       run.own_process_counts = {29'000'000 + round, std::nullopt, std::nullopt, std::nullopt};
-      run.coverage = 0.9 + 0.01 * round;
+      run.instruction_coverage = 0.9 + 0.01 * round;
       it.session.runs.push_back(run);
     }
   }
-  it.session.redone.push_back({it.session.runs[3], RedoReason::Counting, "the trace lost records"});
+  it.session.redone_run_records.push_back(
+      {it.session.runs[3], RedoReason::Counting, "the trace lost records"});
   const Results results = it.results();
   REQUIRE(results.commands[0].slowdown.value_or(0.0) > 1.5);
   REQUIRE(results.commands[1].discarded_runs == 1);
@@ -235,7 +236,7 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
   verdict.rounds = 19;
   verdict.expected_rounds = 250;
   verdict.p_fail = 0.07;
-  verdict.level = 0.01;
+  verdict.spendable_error = 0.01;
   verdict.rounds_factor = 1.7;
   verdict.look = 3;
   gate::Verdict bounded = verdict;
@@ -252,7 +253,7 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
   it.findings.intervals = {{0, {0.005, 0.025}}, {4, {0.01, 0.03}}};
   it.findings.precision = Precision{.wanted_half_width = 0.007,
                                     .half_width = 0.0123,
-                                    .fewest_values = 20,
+                                    .fewest_values_of_command = 20,
                                     .end = PrecisionEnd::Duration,
                                     .metric = "cpu_time"};
   check_same(it.results());
@@ -273,7 +274,7 @@ TEST_CASE("a session that was compared with a baseline is read back with the bas
   REQUIRE(use_baseline(it.plan, "b.json", session));
   const Results results = it.results();
   REQUIRE(results.commands[0].rows[0].delta.has_value());
-  CHECK_FALSE(results.paired);
+  CHECK_FALSE(results.are_all_deltas_paired);
   check_same(results);
 }
 

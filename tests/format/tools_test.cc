@@ -74,7 +74,7 @@ TEST_CASE("benchstat's rules find the deltas and the geometric mean that a suite
   const Report suite = make_report(
       {benchmark("parse it", {0.4, 0.5, 0.43}, 0.5), benchmark("load", {0.1, 0.11, 0.13}, 1.25),
        benchmark("a/b", {2, 2.5, 1.9}, 0.9)},
-      gate::ErrorRate::Any);
+      gate::ErrorRate::AnyFalseFail);
   const auto samples = samples_in(written(write_benchfmt, suite));
   CHECK(samples.size() == 6);
   std::map<std::string, double> center;  // benchstat: the median, and the geometric mean of them
@@ -127,12 +127,12 @@ TEST_CASE("Bencher's JSON has each command's metrics with their intervals") {
 TEST_CASE("names for trackers are unique, and a suite's stay the same from commit to commit") {
   Results twice = manual_example();
   twice.session.commands[1].name = twice.session.commands[0].name;
-  CHECK(tool_names(twice)[1].text() == "./build-old#2");
+  CHECK(exported_command_names(twice)[1].text() == "./build-old#2");
   Results suite = benchmark("parse", {1, 2}, 1);
-  CHECK(tool_names(suite)[1].text() == "parse candidate");
+  CHECK(exported_command_names(suite)[1].text() == "parse candidate");
   add_command(command("./newer", 2, {}), suite);
-  CHECK(tool_names(suite)[1].text() == "parse candidate ./new parse");
-  CHECK(tool_names(suite)[0].text() == "parse reference");
+  CHECK(exported_command_names(suite)[1].text() == "parse candidate ./new parse");
+  CHECK(exported_command_names(suite)[0].text() == "parse reference");
 }
 
 TEST_CASE("github-action-benchmark gets the metrics shown that are better when smaller") {
@@ -149,7 +149,7 @@ TEST_CASE("github-action-benchmark gets the metrics shown that are better when s
 }
 
 TEST_CASE("a run is a line of JSON, without what was not measured in it") {
-  const Report suite = make_report({benchmark("parse", {0.5}, 2)}, gate::ErrorRate::Any);
+  const Report suite = make_report({benchmark("parse", {0.5}, 2)}, gate::ErrorRate::AnyFalseFail);
   CHECK(
       written(write_runs_jsonl, suite) ==
       R"({"benchmark":"parse","command":"./old parse","run":1,"round":1,"pass":1,"status":0,"outcome":"succeeded",)"

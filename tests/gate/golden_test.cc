@@ -74,12 +74,12 @@ void check_level(const std::optional<double>& level, const Json& expected) {
 void check_trace(const Judgement& judgement, const LookAt& look, const Json& expected) {
   CHECK(look.rounds == expected.at("rounds").get<std::size_t>());
   CHECK(look.early == expected.at("early").get<bool>());
-  check_level(look.levels.fail, expected.at("p_fail"));
-  check_level(look.levels.pass, expected.at("p_pass"));
-  CHECK_GOLDEN(judgement.rank_part.above, expected.at("w_plus"));
-  CHECK_GOLDEN(judgement.rank_part.below, expected.at("w_minus"));
-  CHECK_GOLDEN(judgement.mean_part.above, expected.at("t_plus"));
-  CHECK_GOLDEN(judgement.mean_part.below, expected.at("t_minus"));
+  check_level(look.levels.error_of_false_fail, expected.at("p_fail"));
+  check_level(look.levels.error_of_false_pass, expected.at("p_pass"));
+  CHECK_GOLDEN(judgement.rank_test_tails.above, expected.at("w_plus"));
+  CHECK_GOLDEN(judgement.rank_test_tails.below, expected.at("w_minus"));
+  CHECK_GOLDEN(judgement.mean_test_tails.above, expected.at("t_plus"));
+  CHECK_GOLDEN(judgement.mean_test_tails.below, expected.at("t_minus"));
   CHECK((judgement.mean_difference > 0) == expected.at("mean_above").get<bool>());
 }
 
@@ -102,8 +102,8 @@ std::string name_of(DecidedBy part) {
 TEST_CASE("the boundary of five looks agrees with the golden cases") {
   const Json quantiles = golden::section("quantiles");
   for (const Json& c : quantiles.at("look")) {
-    CHECK_GOLDEN(z_look(c.at("alpha")), c.at("z_look"));
-    CHECK_GOLDEN(p_look(c.at("alpha")), c.at("p_look"));
+    CHECK_GOLDEN(pocock_boundary(c.at("alpha")), c.at("z_look"));
+    CHECK_GOLDEN(level_of_pocock_look(c.at("alpha")), c.at("p_look"));
   }
 }
 
@@ -111,10 +111,10 @@ TEST_CASE("the levels of early and of planned looks agree with the golden cases"
   for (const Json& c : golden::section_2("levels")) {
     const double error = c.at("error");
     INFO("error ", error);
-    CHECK_GOLDEN(p_early(error), c.at("p_early"));
+    CHECK_GOLDEN(level_of_early_look(error), c.at("p_early"));
     const auto first = c.at("first_round_of_ranks").get<std::size_t>();
-    CHECK(rank_test_can_decide(first, p_early(error)));
-    CHECK_FALSE(rank_test_can_decide(first - 1, p_early(error)));
+    CHECK(rank_test_can_decide(first, level_of_early_look(error)));
+    CHECK_FALSE(rank_test_can_decide(first - 1, level_of_early_look(error)));
     CHECK(fewest_rounds_of_early_pass(1.0 - error) == c.at("first_pass_round").get<std::size_t>());
     for (const Json& late : c.at("p_late"))
       CHECK_GOLDEN(level_of_planned_look(error, late.at("early_looks").get<std::size_t>()),
@@ -138,17 +138,20 @@ TEST_CASE("the rounds to look at, and what counts as a look, agree with the gold
       CHECK(early == c.at("early").get<std::vector<std::size_t>>());
       const LookErrors late = schedule.look_as_planned(n1, false);
       const auto looks = [&](const char* name) { return expected.at(name).get<std::size_t>(); };
-      CHECK(late.fail == doctest::Approx(level_of_planned_look(
-                             0.05 / static_cast<double>(gates),
-                             looks(gates == 1 ? "fail_95_one_gate" : "fail_95_five_gates"))));
-      CHECK(late.pass == doctest::Approx(level_of_planned_look(0.05, looks("pass_95"))));
-      CHECK(late.tails.tail == doctest::Approx(level_of_planned_look(0.025, looks("interval_95"))));
+      CHECK(late.error_of_false_fail ==
+            doctest::Approx(level_of_planned_look(
+                0.05 / static_cast<double>(gates),
+                looks(gates == 1 ? "fail_95_one_gate" : "fail_95_five_gates"))));
+      CHECK(late.error_of_false_pass ==
+            doctest::Approx(level_of_planned_look(0.05, looks("pass_95"))));
+      CHECK(late.tails.tail_of_delta ==
+            doctest::Approx(level_of_planned_look(0.025, looks("interval_95"))));
     }
   }
 }
 
 TEST_CASE("one look at pairs and at independent samples agrees with the golden cases") {
-  const LookErrors levels{.fail = 0.05, .pass = 0.05, .tails = {}};
+  const LookErrors levels{.error_of_false_fail = 0.05, .error_of_false_pass = 0.05, .tails = {}};
   for (const Json& c : golden::section("tests")) {
     INFO(c.at("name").get<std::string>());
     const std::vector<double> reference = golden::series(c, "reference");
@@ -183,7 +186,7 @@ TEST_CASE("every look of a gate, and where it ends, agrees with the golden cases
                   look, expected.at("trace").at(number));
       verdict = decide_at_look({condition, 1, 0}, comparison_of(evidence), std::nullopt,
                                look.levels, {++number, look.last});
-      if (verdict) CHECK_GOLDEN(look.levels.tails.tail, expected.at("tail"));
+      if (verdict) CHECK_GOLDEN(look.levels.tails.tail_of_delta, expected.at("tail"));
     }
     REQUIRE(verdict.has_value());
     CHECK(number == expected.at("trace").size());
@@ -207,8 +210,8 @@ TEST_CASE("a gate that looks once agrees with the golden cases") {
     const std::vector<double> candidate = golden::series(c, "candidate");
     const LookErrors levels =
         levels_of_one_look(c.at("confidence"), c.at("gates").get<std::size_t>());
-    CHECK_GOLDEN(*levels.fail, c.at("p_fail"));
-    CHECK_GOLDEN(*levels.pass, c.at("p_pass"));
+    CHECK_GOLDEN(*levels.error_of_false_fail, c.at("p_fail"));
+    CHECK_GOLDEN(*levels.error_of_false_pass, c.at("p_pass"));
     const double limit = c.at("percent").get<double>() / 100.0;
     CHECK(name_of(judge({reference, candidate}, limit, FailsWhen::Above, levels, true).answer) ==
           c.at("expected").at("verdict").get<std::string>());

@@ -30,7 +30,7 @@ Findings watched(noise::Source& noise, std::size_t gates, double shift) {
     const bool last = look + 1 == looks.size();
     const LookErrors levels = schedule.look_as_planned(looks[look], last);
     const Judgement judged = judge({reference, candidate}, 0.0, FailsWhen::Above, levels, last);
-    verdict.p_over_all_looks = schedule.total_error_of(judged.p_fail, false);
+    verdict.p_over_all_looks = schedule.p_over_looks_of(judged.p_fail, false);
     verdict.answer = judged.answer.value_or(Answer::Inconclusive);
     if (judged.answer) break;
   }
@@ -49,7 +49,7 @@ Job job(noise::Source& noise, std::size_t gates, std::size_t changed, ErrorRate 
     findings.push_back(watched(noise, gates, i < changed ? 0.55 : 0.0));
   std::vector<Findings*> all;
   for (Findings& one : findings) all.push_back(&one);
-  settle_job(all, kError, risk);
+  fail_gates_by_error_rate(all, kError, risk);
   Job result;
   for (std::size_t i = 0; i < gates; ++i) {
     if (findings[i].verdicts[0].answer != Answer::Fail) continue;
@@ -80,7 +80,7 @@ TEST_CASE("a gate that fails with its job asks for no more layouts or rounds") {
   Findings findings{{Verdict{.p_over_all_looks = 1e-6, .rounds_factor = 2.0}}};
   findings.verdicts[0].layouts_to_decide = 12;
   Findings* const all[] = {&findings};
-  settle_job(all, kError, ErrorRate::Any);
+  fail_gates_by_error_rate(all, kError, ErrorRate::AnyFalseFail);
   const Verdict& verdict = findings.verdicts[0];
   CHECK(verdict.answer == Answer::Fail);
   CHECK_FALSE(verdict.rounds_factor);
@@ -90,7 +90,7 @@ TEST_CASE("a gate that fails with its job asks for no more layouts or rounds") {
 TEST_CASE("suites of equal programs fail in at most 5% of cases, values at their limit or not") {
   constexpr std::size_t suites = 600;
   constexpr std::size_t pairs = 8;
-  for (const ErrorRate risk : {ErrorRate::Any, ErrorRate::Share}) {
+  for (const ErrorRate risk : {ErrorRate::AnyFalseFail, ErrorRate::ShareOfFalseFails}) {
     noise::Source noise(19);
     std::size_t failing = 0;
     for (std::size_t suite = 0; suite < suites; ++suite) {
@@ -100,7 +100,7 @@ TEST_CASE("suites of equal programs fail in at most 5% of cases, values at their
         for (const double spread : {1.0, 0.0, 0.0})
           all.verdicts.push_back(at_the_limit(noise, 3 * pairs, spread));
       std::vector<Findings*> job = {&all};
-      settle_job(job, kError, risk);
+      fail_gates_by_error_rate(job, kError, risk);
       failing += std::any_of(all.verdicts.begin(), all.verdicts.end(),
                              [](const Verdict& one) { return one.answer == Answer::Fail; });
     }
@@ -129,7 +129,7 @@ TEST_CASE("a job's gates: what is open alone may fail alongside others, a pass n
   other.verdicts[1].p_over_all_looks = 0.0001;
   other.verdicts[1].answer = Answer::Pass;
   std::vector<Findings*> all = {&one, &other};
-  settle_job(all, kError, ErrorRate::Any);
+  fail_gates_by_error_rate(all, kError, ErrorRate::AnyFalseFail);
   CHECK(one.verdicts[0].answer == Answer::Fail);
   CHECK(one.verdicts[1].answer == Answer::Fail);
   CHECK(other.verdicts[0].answer == Answer::Inconclusive);
@@ -140,13 +140,13 @@ TEST_CASE("a probability over all looks is the error whose last look it meets") 
   for (const double error : {0.001, 0.01, 0.05}) {
     Schedule schedule(0.95, 1, 10, LookTiming::Planned);
     static_cast<void>(schedule.look_as_planned(10, false));
-    CHECK(schedule.total_error_of(level_of_planned_look(error, 0), false) ==
+    CHECK(schedule.p_over_looks_of(level_of_planned_look(error, 0), false) ==
           doctest::Approx(error).epsilon(1e-6));
-    CHECK(schedule.total_error_of(p_early(error), true) == doctest::Approx(error));
-    CHECK(schedule.total_error_of(0.9, false) == 1.0);
+    CHECK(schedule.p_over_looks_of(level_of_early_look(error), true) == doctest::Approx(error));
+    CHECK(schedule.p_over_looks_of(0.9, false) == 1.0);
   }
   Schedule once(0.95, 1, 10, LookTiming::Once);
-  CHECK(once.total_error_of(0.03, false) == 0.03);
+  CHECK(once.p_over_looks_of(0.03, false) == 0.03);
 }
 
 TEST_CASE("a job of many gates without a change fails in at most 5% of all cases") {
@@ -154,7 +154,7 @@ TEST_CASE("a job of many gates without a change fails in at most 5% of all cases
   constexpr std::size_t jobs = 400;
   std::size_t any = 0;
   for (std::size_t i = 0; i < jobs; ++i)
-    any += job(noise, 8, 0, ErrorRate::Any).fails > 0 ? 1U : 0U;
+    any += job(noise, 8, 0, ErrorRate::AnyFalseFail).fails > 0 ? 1U : 0U;
   CHECK(static_cast<double>(any) / jobs < 0.05 + 2.6 * 0.0109);  // 99.5% of binomial noise
 }
 
@@ -166,10 +166,10 @@ TEST_CASE("with some gates that should fail, false ones stay as rare, and --fdr 
   std::size_t found_by_share = 0;
   double share = 0.0;
   for (std::size_t i = 0; i < jobs; ++i) {
-    const Job strict = job(noise, 10, 5, ErrorRate::Any);
+    const Job strict = job(noise, 10, 5, ErrorRate::AnyFalseFail);
     any += strict.false_fails > 0 ? 1U : 0U;
     found += strict.fails - strict.false_fails;
-    const Job lenient = job(noise, 10, 5, ErrorRate::Share);
+    const Job lenient = job(noise, 10, 5, ErrorRate::ShareOfFalseFails);
     found_by_share += lenient.fails - lenient.false_fails;
     share += static_cast<double>(lenient.false_fails) /
              static_cast<double>(std::max<std::size_t>(lenient.fails, 1));

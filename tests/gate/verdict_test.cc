@@ -72,12 +72,12 @@ TEST_CASE("where ranks would pass and the mean speaks against it, no more rounds
   const std::vector<double> reference(candidate.size(), 1.0);
   const Verdict verdict = decide(kTenPercent, 1, {reference, candidate, true}, 0.95, 1);
   CHECK(verdict.answer == Answer::Inconclusive);
-  CHECK(verdict.p_pass < verdict.level / 10);
+  CHECK(verdict.p_pass < verdict.spendable_error / 10);
   CHECK_FALSE(verdict.rounds_factor.has_value());
 }
 
 TEST_CASE("a gate below its limit fails where the value drops") {
-  const Condition drop{.metric = "ipc", .limit_percent = -5.0, .below = true};
+  const Condition drop{.metric = "ipc", .limit_percent = -5.0, .fails_below_limit = true};
   const Samples lower(42, 40, -0.2, 0.01);
   CHECK(decide(drop, 1, lower.evidence(), 0.95, 1).answer == Answer::Fail);
   const Samples higher(43, 40, 0.2, 0.01);
@@ -141,11 +141,11 @@ TEST_CASE("where more rounds are hopeless no number of them is reported") {
 TEST_CASE("among ten gates a fail needs a tenth of the error, a pass needs all of it") {
   const LookErrors one = levels_of_one_look(0.95, 1);
   const LookErrors ten = levels_of_one_look(0.95, 10);
-  CHECK(*one.fail == doctest::Approx(0.05).epsilon(1e-12));
-  CHECK(*ten.fail == doctest::Approx(0.005).epsilon(1e-12));
-  CHECK(ten.pass == one.pass);
-  CHECK(ten.tails.tail == one.tails.tail);
-  CHECK(one.tails.tail == doctest::Approx(0.025).epsilon(1e-12));
+  CHECK(*one.error_of_false_fail == doctest::Approx(0.05).epsilon(1e-12));
+  CHECK(*ten.error_of_false_fail == doctest::Approx(0.005).epsilon(1e-12));
+  CHECK(ten.error_of_false_pass == one.error_of_false_pass);
+  CHECK(ten.tails.tail_of_delta == one.tails.tail_of_delta);
+  CHECK(one.tails.tail_of_delta == doctest::Approx(0.025).epsilon(1e-12));
 }
 
 TEST_CASE("few first rounds have looks in order, and never none") {
@@ -159,7 +159,8 @@ TEST_CASE("few first rounds have looks in order, and never none") {
 
 namespace {
 
-constexpr LookErrors kFivePercent{.fail = 0.05, .pass = 0.05, .tails = {}};
+constexpr LookErrors kFivePercent{
+    .error_of_false_fail = 0.05, .error_of_false_pass = 0.05, .tails = {}};
 
 /// Rounds that are all `change` above a reference that varies, with a little noise of fixed signs.
 struct Rounds {
@@ -206,12 +207,13 @@ TEST_CASE("four rounds leave the whole error to the mean, five share it with the
   const Judgement four = judged(Rounds(4, 0.1).evidence(), 0.1);
   CHECK(four.answer == Answer::Fail);
   CHECK(four.decided_by == DecidedBy::Mean);
-  CHECK(four.p_fail == four.mean_part.above);
+  CHECK(four.p_fail == four.mean_test_tails.above);
 
   const Judgement five = judged(Rounds(5, 0.1).evidence(), 0.1);
-  CHECK(five.rank_part.above == 1.0 / 32);
+  CHECK(five.rank_test_tails.above == 1.0 / 32);
   CHECK(five.answer == Answer::Fail);
-  CHECK(five.p_fail == std::min(five.rank_part.above / 0.8, five.mean_part.above / 0.2));
+  CHECK(five.p_fail ==
+        std::min(five.rank_test_tails.above / 0.8, five.mean_test_tails.above / 0.2));
 }
 
 TEST_CASE("independent samples share the error from five of each on") {
@@ -227,7 +229,7 @@ TEST_CASE("a candidate that is slow in one round of ten does not pass by its typ
     candidate.push_back((1.0 + 0.001 * (i % 5)) * (i % 10 == 3 ? 3.0 : 1.0));
   }
   const Judgement judgement = judged({reference, candidate, true}, 0.1);
-  CHECK(judgement.rank_part.below < 1e-4);  // the ranks alone would pass it
+  CHECK(judgement.rank_test_tails.below < 1e-4);  // the ranks alone would pass it
   CHECK(judgement.mean_difference > 0);
   CHECK(judgement.answer != Answer::Pass);
 }
@@ -240,11 +242,11 @@ TEST_CASE("spikes that hide a slow-down from the mean do not hide it from the ra
   const Judgement judgement = judged(rounds.evidence(), 0.05);
   CHECK(judgement.answer == Answer::Fail);
   CHECK(judgement.decided_by == DecidedBy::Ranks);
-  CHECK(judgement.mean_part.above > 0.05);
+  CHECK(judgement.mean_test_tails.above > 0.05);
 }
 
 TEST_CASE("the level belongs to the answer on the delta's side") {
-  const LookErrors levels{.fail = 0.01, .pass = 0.05, .tails = {}};
+  const LookErrors levels{.error_of_false_fail = 0.01, .error_of_false_pass = 0.05, .tails = {}};
   CHECK(judged(Rounds(10, 0.2).evidence(), 0.1, levels).allowed_error == 0.01);
   CHECK(judged(Rounds(10, 0.0).evidence(), 0.1, levels).allowed_error == 0.05);
 }
@@ -345,7 +347,7 @@ TEST_CASE("ranks fail although spikes of the reference hold the mean below the l
 }
 
 TEST_CASE("a look that is not taken for an answer does not give it") {
-  const LookErrors for_fail{.fail = 0.05, .tails = {}};
+  const LookErrors for_fail{.error_of_false_fail = 0.05, .tails = {}};
   CHECK(judged(Rounds(30, 0.0).evidence(), 0.1, for_fail).answer == Answer::Inconclusive);
   CHECK(judged(Rounds(30, 0.2).evidence(), 0.1, for_fail).answer == Answer::Fail);
 }
@@ -367,9 +369,9 @@ TEST_CASE("a verdict that is held back stays inconclusive when its job is settle
   REQUIRE(findings.verdicts[0].answer == Answer::Fail);
   findings.verdicts[0].p_over_all_looks = findings.verdicts[0].p_fail;
   make_inconclusive(findings.verdicts[0], Obstacle::FailureRates);
-  for (const ErrorRate risk : {ErrorRate::Any, ErrorRate::Share}) {
+  for (const ErrorRate risk : {ErrorRate::AnyFalseFail, ErrorRate::ShareOfFalseFails}) {
     const std::vector<Findings*> all = {&findings};
-    settle_job(all, 0.05, risk);
+    fail_gates_by_error_rate(all, 0.05, risk);
     CHECK(findings.verdicts[0].answer == Answer::Inconclusive);
     CHECK(findings.verdicts[0].obstacle == Obstacle::FailureRates);
   }
@@ -383,15 +385,15 @@ TEST_CASE("a fixed bound also judges the layouts of which only an upper bound is
   series.largest_bound = 20.0;
   series.runs_with_bound = 2;
   series.layouts_with_bound = {2, 3};
-  const Comparison all = against_bound(condition, series);
+  const Comparison all = samples_against_limit(condition, series);
   CHECK(all.candidate == std::vector{10.0, 11.0, 20.0, 20.0});
   CHECK(all.candidate_layouts == std::vector<std::uint32_t>{0, 1, 2, 3});
   CHECK(all.reference_layouts == all.candidate_layouts);
   CHECK(all.reference == std::vector(4, 64.0));
   series.failed_layouts = {1};
-  CHECK(against_bound(condition, series).candidate == std::vector{10.0, 20.0, 20.0});
+  CHECK(samples_against_limit(condition, series).candidate == std::vector{10.0, 20.0, 20.0});
   condition.limit_value = 15.0;
-  CHECK(against_bound(condition, series).candidate.empty());
+  CHECK(samples_against_limit(condition, series).candidate.empty());
 }
 
 }  // namespace lauka::gate

@@ -172,7 +172,7 @@ TEST_CASE("the interval of 3 and 20 runs of a commit holds the truth despite noi
       for (const double run : runs) squares += (run - values.mean) * (run - values.mean);
       values.stddev = std::sqrt(squares / static_cast<double>(values.summarized_values - 1));
     }
-    const Observation last = make_trend(series, ComparedWith::Nothing).observations.back();
+    const CommitValue last = make_trend(series, ComparedWith::Nothing).observations.back();
     locked += std::abs(last.value) <= last.half_width_95();
   }
   CHECK(locked >= 0.88 * trials);
@@ -212,7 +212,7 @@ TEST_CASE("a session's interval holds the truth in 94 % and more, once it is not
         for (double& value : values) value = std::abs(value - *point.values.median);
         point.values.mad = median_of(values);
       }
-      for (const Observation& one : make_trend(series, ComparedWith::Nothing).observations)
+      for (const CommitValue& one : make_trend(series, ComparedWith::Nothing).observations)
         locked += std::abs(one.value) <= one.half_width_95() ? 1U : 0U;
     }
     return static_cast<double>(locked) / static_cast<double>(all / sessions * sessions);
@@ -249,7 +249,7 @@ TEST_CASE("with an anchor the history is of ratios to it, which the machine's dr
   const auto series = loader.series(variants.front(), {}).value();
   const Trend trend = make_trend(series.front(), ComparedWith::AnchorIfPresent);
   CHECK(trend.against == ComparedWith::Anchor);
-  for (const Observation& one : trend.observations)
+  for (const CommitValue& one : trend.observations)
     CHECK(std::exp(one.value) == doctest::Approx(1.5).epsilon(1e-6));
   CHECK(value_text({series.front(), trend}, trend.observations.front()).find("+50") == 0);
   CHECK(find_steps_and_notes(loader, series.front(), ComparedWith::AnchorIfPresent)
@@ -299,7 +299,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     CHECK(series.front().points_without_ratio == 0);
     const Trend trend = make_trend(series.front(), ComparedWith::AnchorIfPresent);
     REQUIRE(trend.observations.size() == 20);
-    for (const Observation& one : trend.observations)
+    for (const CommitValue& one : trend.observations)
       CHECK(std::exp(one.value) == doctest::Approx(2.0).epsilon(1e-6));
     CHECK(find_steps_and_notes(loader, series.front(), ComparedWith::AnchorIfPresent)
               .value()
@@ -331,7 +331,7 @@ TEST_CASE("what a link says of an anchor it does not say surely: its error makes
   const auto sure = stepped_by(-0.05);
   REQUIRE(sure.steps.size() == 1);
   CHECK(sure.steps[0].step.bounds.high - sure.steps[0].step.bounds.low > 2 * 1.9 * 0.01);
-  const Observation& old = sure.trend.observations.front();
+  const CommitValue& old = sure.trend.observations.front();
   CHECK(old.whole_error().value_or(0) == doctest::Approx(std::hypot(0.001, 0.01)));
 }
 
@@ -421,10 +421,10 @@ TEST_CASE("a step that one more commit would confirm is named, and one more conf
 TEST_CASE("failed runs are kept in a history, and shown with their commit") {
   Opened opened;
   auto record = read_record(json_of({1, "abc", "CPU", {{"it", {1.0, 1.01, 1.02, 1.03}}}})).value();
-  CHECK(record.results[0].endings.failed.empty());
+  CHECK(record.results[0].endings.failed_run_groups.empty());
   record.results[0].endings = {4, {{Ending::Failed, 9, 3}, {Ending::Signalled, 139, 1}}};
   const std::string numbers = encode_values(record.results[0].metrics, record.results[0].endings);
-  CHECK(decode_endings(numbers).failed == record.results[0].endings.failed);
+  CHECK(decode_endings(numbers).failed_run_groups == record.results[0].endings.failed_run_groups);
   MetricRecord last = record.results[0].metrics.back();
   last.mean = 0.0;
   CHECK(decode_values(last, record.results[0].metrics.size() - 1, numbers));

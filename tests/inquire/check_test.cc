@@ -23,7 +23,7 @@ MachineFacts quiet() {
   facts.smt = SwitchFacts{false, ""};
   facts.load = 0.1;
   facts.on_battery = false;
-  facts.knows_hypervisor = true;
+  facts.hypervisor_is_certain = true;
   facts.aslr = true;
   return facts;
 }
@@ -154,9 +154,9 @@ TEST_CASE("a coarse clock names the better one, if the machine has one") {
 TEST_CASE("time that the hypervisor gave to others is a problem from 1% on") {
   MachineFacts facts = quiet();
   facts.hypervisor = "KVM";
-  facts.stolen = 0.004;
+  facts.stolen_share = 0.004;
   CHECK(line_of(facts, "virtual machine").severity == Severity::Note);
-  facts.stolen = 0.032;
+  facts.stolen_share = 0.032;
   CHECK(line_of(facts, "virtual machine").severity == Severity::Problem);
   CHECK(line_of(facts, "virtual machine").finding ==
         "KVM: 3.2% of the CPU time since the start went to other machines");

@@ -104,8 +104,8 @@ struct World {
 
   Result<void> watch(nanoseconds interval, std::optional<nanoseconds> during) {
     return watch_threads(stream, {.interval = interval,
-                                  .during = during,
-                                  .time_ahead = 1000s,
+                                  .max_duration = during,
+                                  .utc_minus_now = 1000s,
                                   .now = [this] { return clock; },
                                   .wait =
                                       [this](nanoseconds time) {
@@ -137,8 +137,8 @@ nlohmann::json parsed(const std::string& line) {
 
 TEST_CASE("a line has what a thread did, and null for what is not known") {
   ThreadSample sample;
-  sample.process = 7;
-  sample.thread = 8;
+  sample.process_id = 7;
+  sample.thread_id = 8;
   sample.name = "a \"b\"\n\xff";
   sample.since_previous_read = 10ms;
   sample.is_new = true;

@@ -126,8 +126,8 @@ FileCalls faulty(const Fault& planned, bool is_mount_point = false, bool is_name
     calls.open_unnamed = [](const char* folder) {
       return fails("open_unnamed") ? -1 : file_calls().open_unnamed(folder);
     };
-  calls.name = [](int fd, const char* path) {
-    return fails("name") ? -1 : file_calls().name(fd, path);
+  calls.name_unnamed_file = [](int fd, const char* path) {
+    return fails("name") ? -1 : file_calls().name_unnamed_file(fd, path);
   };
   calls.write = [](int fd, const void* bytes, std::size_t count) -> ssize_t {
     return fails("write") ? -1 : ::write(fd, bytes, count);

@@ -71,7 +71,7 @@ bool can_count() {
 [[noreturn]] void enter_region(std::uint64_t turns) {
   RegionPage page;
   const int counter = linux_calls()->open_counter(clock_that_is_off(), {}, -1);
-  if (counter < 0 || !page.hand_down() || !page.hand_down_counter(counter)) _exit(2);
+  if (counter < 0 || !page.create_inherited_memory() || !page.hand_down_counter(counter)) _exit(2);
   putenv(page.variable());
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(3);
   raise(SIGSTOP);
@@ -125,7 +125,7 @@ RegionUse noted_as_on_macos(const char* how, const char* turns = "10000000") {
   const std::string path =
       std::filesystem::path(places::kProgramOnModel).replace_filename("region_as_on_macos");
   RegionPage page;
-  REQUIRE(page.hand_down());
+  REQUIRE(page.create_inherited_memory());
   page.count_threads();
   const pid_t child = fork();
   if (child == 0) {

@@ -28,7 +28,7 @@ TEST_CASE("the system's name is read from /etc/os-release") {
 TEST_CASE("this machine has a name for its system, its kernel and at least one processor") {
   const Machine machine = this_machine();
   CHECK_FALSE(machine.kernel_name.empty());
-  CHECK_FALSE(machine.kernel.empty());
+  CHECK_FALSE(machine.kernel_release.empty());
   CHECK_FALSE(machine.architecture.empty());
   CHECK(machine.cpu_count >= 1);
 }

@@ -115,7 +115,7 @@ TEST_CASE("a laptop on battery shows it, its governor, turbo and SMT") {
   CHECK(facts.clock_source == "hpet");
   CHECK(facts.better_clock_sources == std::vector<std::string>{"tsc"});
   CHECK(facts.aslr == true);
-  CHECK(facts.knows_hypervisor);
+  CHECK(facts.hypervisor_is_certain);
   CHECK_FALSE(facts.hypervisor.has_value());
   CHECK_FALSE(facts.container.has_value());
 }
@@ -149,19 +149,19 @@ TEST_CASE("a virtual machine is known by the flag, or else by its vendor") {
                {"/proc/stat", "cpu  800 0 100 80 0 0 0 20 0 0\ncpu0 1 2\n"}};
   MachineFacts facts = linux_with(all);
   CHECK(facts.hypervisor == "");
-  CHECK(facts.stolen.value() == doctest::Approx(0.02));
+  CHECK(facts.stolen_share.value() == doctest::Approx(0.02));
   all["/sys/class/dmi/id/sys_vendor"] = "QEMU\n";
   CHECK(linux_with(all).hypervisor == "QEMU");
   // A whole machine of a cloud has no such flag.
   facts = linux_with({{"/proc/cpuinfo", "flags\t\t: fpu sse2\n"},
                       {"/sys/class/dmi/id/sys_vendor", "Amazon EC2\n"}});
-  CHECK(facts.knows_hypervisor);
+  CHECK(facts.hypervisor_is_certain);
   CHECK_FALSE(facts.hypervisor.has_value());
   // Arm has no flags at all.
   facts = linux_with(
       {{"/proc/cpuinfo", "CPU implementer\t: 0x41\n"}, {"/sys/class/dmi/id/sys_vendor", "QEMU\n"}});
   CHECK(facts.hypervisor == "QEMU");
-  CHECK_FALSE(linux_with({{"/proc/cpuinfo", "CPU implementer\t: 0x41\n"}}).knows_hypervisor);
+  CHECK_FALSE(linux_with({{"/proc/cpuinfo", "CPU implementer\t: 0x41\n"}}).hypervisor_is_certain);
 }
 
 TEST_CASE("a container without /sys leaves out what it does not know") {
@@ -179,7 +179,7 @@ TEST_CASE("a container without /sys leaves out what it does not know") {
   CHECK_FALSE(facts.smt.has_value());
   CHECK_FALSE(facts.on_battery.has_value());
   CHECK_FALSE(facts.clock_source.has_value());
-  CHECK_FALSE(facts.knows_hypervisor);
+  CHECK_FALSE(facts.hypervisor_is_certain);
 }
 
 TEST_CASE("a Mac shows its kinds of core, its load and leftovers of kperf") {
@@ -205,7 +205,7 @@ TEST_CASE("a Mac shows its kinds of core, its load and leftovers of kperf") {
   CHECK(facts.core_kinds[1].number_of_cpus == 6);
   CHECK_FALSE(facts.smt->on);
   CHECK(facts.load == 2.0);
-  CHECK(facts.knows_hypervisor);
+  CHECK(facts.hypervisor_is_certain);
   CHECK_FALSE(facts.hypervisor.has_value());
   CHECK_FALSE(facts.on_battery.has_value());
   CHECK(facts.tracing.value().readable);
@@ -232,7 +232,7 @@ TEST_CASE("a Mac that may not be asked leaves out what it does not know") {
   const MachineFacts facts = darwin_facts(darwin_with({}));
   CHECK(facts.core_kinds.empty());
   CHECK_FALSE(facts.load.has_value());
-  CHECK_FALSE(facts.knows_hypervisor);
+  CHECK_FALSE(facts.hypervisor_is_certain);
   CHECK_FALSE(facts.tracing.value().readable);
 }
 

@@ -34,7 +34,7 @@ TEST_CASE("a second signal ends the process at once, after what is to be given b
       set_final_action(tell);
       watch_for_interrupts();
       std::raise(number);
-      if (interrupt() != number) _exit(1);
+      if (first_interrupt_signal() != number) _exit(1);
       usleep(kLaterUs);
       std::raise(number);
       _exit(2);
@@ -57,7 +57,7 @@ TEST_CASE("signals of one moment are one request, such as timeout(1)'s") {
     are_one = status_of_child([] {
                 watch_for_interrupts();
                 for (const int number : std::array{SIGINT, SIGINT, SIGTERM}) std::raise(number);
-                return interrupt() == SIGINT ? 0 : 1;
+                return first_interrupt_signal() == SIGINT ? 0 : 1;
               }) == 0;
   CHECK(are_one);
 }

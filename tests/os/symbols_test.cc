@@ -22,7 +22,7 @@ TEST_CASE("functions of the kernel begin at their addresses, unless these are hi
 
 TEST_CASE(
     "functions that were compiled at run time end where their map says, and may be replaced") {
-  const SymbolMap symbols = parse_compiled_symbols(
+  const SymbolMap symbols = parse_jit_symbols(
       "1000 10 first one\n"
       "0x1020 20 second\n"
       "1020 8 third\n"

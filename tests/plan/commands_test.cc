@@ -123,7 +123,7 @@ TEST_CASE("values that a name does not show follow it") {
 
 TEST_CASE("equal names say what the commands differ in") {
   Options options = options_of({"sort f", "sort f", "wc f"});
-  options.commands.folders = {"d1", "d2", "d1"};
+  options.commands.working_folders = {"d1", "d2", "d1"};
   options.commands.environment = {{"A=1", "LC_ALL=C"}, {"A=1"}, {"A=1"}};
   const auto commands = make_commands(options.commands).value();
   CHECK(commands[0].name == "sort f (cwd d1, LC_ALL=C)");
@@ -250,15 +250,15 @@ TEST_CASE("a grep whose output is thrown away may stop early, and no other comma
 
 TEST_CASE("a folder is given once for all commands or once per command, with the values in it") {
   Options options = options_of({"a {v}", "b {v}"}, {list("v", {"1", "2"})});
-  options.commands.folders = {"of-{v}"};
+  options.commands.working_folders = {"of-{v}"};
   CHECK(commands(options)[2].folder == "of-2");
-  options.commands.folders = {"x", "y"};
+  options.commands.working_folders = {"x", "y"};
   CHECK(commands(options)[1].folder == "y");
   CHECK(commands(options)[2].folder == "x");
-  options.commands.folders = {"x", "y", "z"};
+  options.commands.working_folders = {"x", "y", "z"};
   CHECK(refusal(options).starts_with("3 --cwd for 4 "));
   Options only = options_of({"a"}, {list("v", {"1", "2"})});
-  only.commands.folders = {"of-{v}"};
+  only.commands.working_folders = {"of-{v}"};
   CHECK(commands(only).size() == 2);
 }
 

@@ -18,7 +18,7 @@ Options with_formulas(const std::vector<std::string>& formulas) {
     const std::size_t sign = text.find('=');
     auto metric = parse_own_metric(text.substr(0, sign)).value();
     metric.text = text.substr(sign + 1);
-    options.counting.derived.push_back(metric);
+    options.counting.derived_metrics.push_back(metric);
   }
   return options;
 }
@@ -27,10 +27,10 @@ Options with_formulas(const std::vector<std::string>& formulas) {
 struct Engine {
   RoundKind kind = RoundKind::Timed;
   bool apart = false;
-  CountedLevels levels = CountedLevels::UserAndKernel;
+  CountedPrivilegeLevels levels = CountedPrivilegeLevels::UserAndKernel;
   std::vector<EventRequest> asked{};
 
-  SelectEvents select() {
+  EventSelector select() {
     return [this](const EventRequest& wanted) -> Result<EventSet> {
       asked.push_back(wanted);
       EventSet set;
@@ -43,7 +43,7 @@ struct Engine {
         // The words are for users: what decides is `levels`.
         set.events.push_back({.name = name,
                               .meaning = "perf, user space and kernel only",
-                              .levels = levels,
+                              .privilege_levels = levels,
                               .role = role_of_event(name)});
       }
       return set;
@@ -103,8 +103,8 @@ TEST_CASE("the events of a formula are counted alongside the default ones, and a
   const EventRequest& asked = engine.asked.back();
   CHECK(asked.names ==
         std::vector<std::string>{"cycles", "cache-misses", "instructions", "branches"});
-  CHECK(asked.pairs_for_one_pass[0] == EventNames{"cache-misses", "instructions"});
-  CHECK(asked.pairs_for_one_pass[1] == EventNames{"cache-misses", "branches"});
+  CHECK(asked.pairs_for_one_pass[0] == EventNamePair{"cache-misses", "instructions"});
+  CHECK(asked.pairs_for_one_pass[1] == EventNamePair{"cache-misses", "branches"});
   CHECK(*value(plan, "x", {1, 5, 400, 100}) == doctest::Approx(10.0));
   CHECK_FALSE(value(plan, "x", {1, 5, 0, 0}));  // divided by 0
   CHECK_FALSE(value(plan, "x", {1, std::nullopt, 400, 100}));
@@ -114,7 +114,7 @@ TEST_CASE("a built-in formula is measured where a row, a gate or a formula names
   Engine engine;
   Options options = with_formulas({});
   options.counting.metric_selection = MetricSelection::Listed;
-  options.counting.listed_rows = {"wall_time", "mpki"};
+  options.counting.listed_metrics = {"wall_time", "mpki"};
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(engine.asked.back().names == std::vector<std::string>{"cache-misses", "instructions"});
   CHECK(*value(plan, "mpki", {3, 1000}) == doctest::Approx(3.0));
@@ -138,22 +138,24 @@ TEST_CASE("--metrics all has the built-in formulas whose parts are measured, and
 }
 
 TEST_CASE("the clock divides cycles by the time of the levels in which they were counted") {
-  for (const auto levels : {CountedLevels::UserAndKernel, CountedLevels::UserOnly}) {
+  for (const auto levels :
+       {CountedPrivilegeLevels::UserAndKernel, CountedPrivilegeLevels::UserOnly}) {
     Engine engine{.levels = levels};
     Options options = with_formulas({});
     options.counting.metric_selection = MetricSelection::All;
     const auto plan = make_plan(options, engine.select(), 1).value();
     // 1.5 s in user space, 0.5 s in the kernel.
     CHECK(*value(plan, "clock", {3'000'000'000}) ==
-          doctest::Approx(levels == CountedLevels::UserOnly ? 2e9 : 1.5e9));
-    CHECK(plan.metrics[find_metric(plan.metrics, "clock").value()].levels == levels);
+          doctest::Approx(levels == CountedPrivilegeLevels::UserOnly ? 2e9 : 1.5e9));
+    CHECK(plan.metrics[find_metric(plan.metrics, "clock").value()].counted_privilege_levels ==
+          levels);
   }
 }
 
 TEST_CASE("topdown's shares are made of the events that the processor has") {
   Options options = with_formulas({});
   options.counting.metric_selection = MetricSelection::Listed;
-  options.counting.listed_rows = {"topdown_retiring", "topdown_backend_bound"};
+  options.counting.listed_metrics = {"topdown_retiring", "topdown_backend_bound"};
   Engine engine;
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(engine.asked.back().names ==
@@ -161,8 +163,8 @@ TEST_CASE("topdown's shares are made of the events that the processor has") {
   CHECK(*value(plan, "topdown_retiring", {400, 1000, 300}) == doctest::Approx(0.4));
   CHECK(*value(plan, "topdown_backend_bound", {400, 1000, 300}) == doctest::Approx(0.3));
 
-  options.counting.listed_rows = {"topdown_retiring", "topdown_bad_speculation",
-                                  "topdown_frontend_bound", "topdown_backend_bound"};
+  options.counting.listed_metrics = {"topdown_retiring", "topdown_bad_speculation",
+                                     "topdown_frontend_bound", "topdown_backend_bound"};
   std::vector<EventRequest> asked;
   const auto skylake = [&](const EventRequest& wanted) -> Result<EventSet> {
     asked.push_back(wanted);
@@ -207,7 +209,7 @@ TEST_CASE("times and counts of different runs are not divided, but for the clock
       "--derive 'x=cycles/wall_time' needs times and counts of the same run, and the counts are "
       "simulated; divide counts by counts");
   Options clock = with_formulas({});
-  clock.gates.conditions.push_back({.metric = "clock", .below = true});
+  clock.gates.conditions.push_back({.metric = "clock", .fails_below_limit = true});
   CHECK(refusal_of_formulas(clock, apart) == "accepted");
   CHECK(refusal_of_formulas(clock, {.kind = RoundKind::Simulated}).starts_with("clock needs "));
 }

@@ -68,8 +68,8 @@ TEST_CASE("all rounds of a sweep serve the same pass") {
 TEST_CASE("{layout} is a layout's number in all that is run for it") {
   Options options = layouts_of({"./old-{layout} 'a {layout}'"});
   options.commands.names = {"old"};
-  options.commands.builds = {"make {layout}"};
-  options.commands.folders = {"d{layout}"};
+  options.commands.build_commands = {"make {layout}"};
+  options.commands.working_folders = {"d{layout}"};
   options.commands.environment = {{"N={layout}"}};
   options.commands.hooks[HookKind::Prepare] = {"echo {layout}"};
   const auto plan = make_plan(options, no_events, 1);
@@ -92,7 +92,7 @@ TEST_CASE("without --layouts {layout} is text") {
 TEST_CASE("a command whose layouts would be one program is refused") {
   CHECK(answer_to(layouts_of({"./a-{layout}", "./b"})).find("'./b'") != std::string::npos);
   Options by_folder = layouts_of({"./a"});
-  by_folder.commands.folders = {"d{layout}"};
+  by_folder.commands.working_folders = {"d{layout}"};
   CHECK(answer_to(by_folder) == "accepted");
   Options by_variable = layouts_of({"./a {layout}"});
   by_variable.commands.parameters = {{.name = "layout", .values = {"1"}}};

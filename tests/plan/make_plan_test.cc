@@ -20,7 +20,7 @@ using Words = std::vector<std::string>;
 struct OneEventPerPass {
   std::optional<std::pair<Words, bool>> asked{};
 
-  SelectEvents select() {
+  EventSelector select() {
     return [this](const EventRequest& wanted) -> Result<EventSet> {
       const Words& names = wanted.names;
       asked = {names, wanted.single_pass};
@@ -51,7 +51,7 @@ std::string refusal_of(const Options& options) {
 }  // namespace
 
 TEST_CASE("an engine that was named and counts nothing here is refused with the reason") {
-  const SelectEvents counts_nothing = [](const EventRequest& wanted) -> Result<EventSet> {
+  const EventSelector counts_nothing = [](const EventRequest& wanted) -> Result<EventSet> {
     if (wanted.names.empty()) return EventSet{};
     return Error{"'instructions' cannot be counted: there is no PMU here", "switch it on"};
   };
@@ -140,7 +140,7 @@ TEST_CASE("what the options say of runs is in the plan") {
   CHECK(plan.setting.stop.min_runs == 3);
   CHECK(plan.setting.stop.max_runs == 9);
   CHECK(plan.setting.stop.budget_per_command == std::chrono::seconds(2));
-  CHECK(plan.setting.warmup == 4);
+  CHECK(plan.setting.warmup_run_count == 4);
   CHECK(plan.timeout == std::chrono::milliseconds(5));
   CHECK(plan.ignore_failure.value().statuses == std::vector<int>{3});
   CHECK(plan.commands.front().input == "in.txt");
@@ -222,7 +222,7 @@ TEST_CASE("every pass gets a run: events that were asked for are refused where r
 TEST_CASE("default events may stay uncounted where runs are too few") {
   Options options = options_of({"./old"});
   options.run.runs = 1;
-  const SelectEvents two_passes = [](const EventRequest&) -> Result<EventSet> {
+  const EventSelector two_passes = [](const EventRequest&) -> Result<EventSet> {
     EventSet set;
     set.events = {Event{"a", "a"}, Event{"b", "b"}};
     set.passes = {Pass{{0}}, Pass{{1}}};
@@ -237,7 +237,7 @@ TEST_CASE("default events may stay uncounted where runs are too few") {
 }
 
 TEST_CASE("ipc without counters for both of its events names the counters, not the events") {
-  const SelectEvents in_turns = [](const EventRequest&) -> Result<EventSet> {
+  const EventSelector in_turns = [](const EventRequest&) -> Result<EventSet> {
     EventSet set;
     set.events = {{.name = "cycles", .meaning = "", .role = Role::Cycles},
                   {.name = "instructions", .meaning = "", .role = Role::Instructions}};
@@ -254,7 +254,7 @@ TEST_CASE("ipc without counters for both of its events names the counters, not t
   CHECK(gated.error().line() == why);
   options.gates.conditions.clear();
   options.counting.metric_selection = MetricSelection::Listed;
-  options.counting.listed_rows = {"ipc"};
+  options.counting.listed_metrics = {"ipc"};
   const auto listed = make_plan(options, in_turns, 1);
   REQUIRE_FALSE(listed.has_value());
   CHECK(listed.error().line() == why);
@@ -310,7 +310,7 @@ TEST_CASE("a gate has its event counted: in addition to the default ones, or to 
   options.gates.conditions[0].metric = "faults";
   options.counting.events = {"a"};
   CHECK(asked_for(options) == Words{"a", "faults"});
-  options.counting.with_default_events = true;
+  options.counting.adds_default_events = true;
   CHECK(asked_for(options) == Words{"default", "a", "faults"});
   options = options_of({"./old", "./new"});
   options.counting.metric_selection = MetricSelection::Time;
@@ -323,7 +323,7 @@ TEST_CASE("a gate that fails where its metric gets better says so") {
     Options options = options_of({"./old", "./new"});
     options.gates.conditions = {gate};
     OneEventPerPass engine;
-    const SelectEvents counting = [](const EventRequest&) -> Result<EventSet> {
+    const EventSelector counting = [](const EventRequest&) -> Result<EventSet> {
       return EventSet{{{.name = "instructions", .meaning = "", .role = Role::Instructions},
                        {.name = "cycles", .meaning = "", .role = Role::Cycles}},
                       {Pass{{0, 1}}},
@@ -360,8 +360,8 @@ TEST_CASE("times by kind of core are in every pass, and in one of their own wher
 TEST_CASE("simulated runs have no times by kind of core") {
   CorePlan cores;
   cores.timed_kinds = {"P", "E"};
-  cores.has_unsplit = true;
-  const SelectEvents simulating = [](const EventRequest&) -> Result<EventSet> {
+  cores.measures_unsplit_time = true;
+  const EventSelector simulating = [](const EventRequest&) -> Result<EventSet> {
     EventSet set;
     set.events = {{"instructions", ""}};
     set.passes = {Pass{}, Pass{{0}, RoundKind::Simulated}};
@@ -376,7 +376,7 @@ TEST_CASE("simulated runs have no times by kind of core") {
 TEST_CASE("a precision is of a metric that every timed run measures") {
   OneEventPerPass engine;
   Options options = options_of({"./old"});
-  options.gates.precision = 0.01;
+  options.gates.max_half_width = 0.01;
   options.gates.precision_metric = "cpu_tim";
   const auto mistyped = make_plan(options, engine.select(), 1);
   REQUIRE_FALSE(mistyped);
@@ -400,7 +400,7 @@ TEST_CASE("copies at once bring their throughput along, where more is better") {
   CHECK_FALSE(find_metric(plan_without_events(options)->metrics, "throughput"));
   options.run.copies_per_run = 4;
   const auto plan = plan_without_events(options).value();
-  CHECK(plan.setting.jobs == 4);
+  CHECK(plan.setting.copies_in_run == 4);
   const auto place = find_metric(plan.metrics, "throughput").value();
   CHECK(plan.metrics[place].better == Better::More);
   CHECK(plan.metrics[place].shown == Shown::Always);
@@ -410,25 +410,25 @@ TEST_CASE("ways of running that do not go together are refused") {
   Options options = options_of({"a", "b"});
   options.run.end_pattern = Pattern::compile("ready", Pattern::Groups::NotNeeded).value();
   CHECK(answer_to(options) == "accepted");
-  options.commands.expected = {{}};
+  options.commands.expected_outputs = {{}};
   CHECK(answer_to(options).starts_with("--until ends runs early"));
-  options.commands.expected.clear();
+  options.commands.expected_outputs.clear();
   options.run.copies_per_run = 2;
   CHECK(answer_to(options).starts_with("--until ends a run at its first line"));
   Options alone = options_of({"a"});
-  alone.commands.expected = {{}};
+  alone.commands.expected_outputs = {{}};
   CHECK(answer_to(alone).starts_with("--expect-output same has nothing to compare with"));
-  alone.commands.expected = {{ExpectedOutput::Kind::File, "x"}};
+  alone.commands.expected_outputs = {{ExpectedOutput::Kind::File, "x"}};
   CHECK(answer_to(alone) == "accepted");
 }
 
 TEST_CASE("of all metrics zeros are left out, unless everything is asked for with -v") {
   Options options = options_of({"a"});
-  CHECK_FALSE(plan_without_events(options)->presentation.hides_zeros);
+  CHECK_FALSE(plan_without_events(options)->presentation.hides_all_zero_rows);
   options.counting.metric_selection = MetricSelection::All;
-  CHECK(plan_without_events(options)->presentation.hides_zeros);
+  CHECK(plan_without_events(options)->presentation.hides_all_zero_rows);
   options.output.verbosity = Verbosity::Verbose;
-  CHECK_FALSE(plan_without_events(options)->presentation.hides_zeros);
+  CHECK_FALSE(plan_without_events(options)->presentation.hides_all_zero_rows);
 }
 
 TEST_CASE("tree_peak_memory is asked for by name or with all, and is there where it can be had") {
@@ -441,10 +441,10 @@ TEST_CASE("tree_peak_memory is asked for by name or with all, and is there where
   CHECK_FALSE(find_metric(plan_without_events(options)->metrics, kTreePeakMemory));
   CHECK(find_metric(plan_without_events(options, true)->metrics, kTreePeakMemory));
   options.counting.metric_selection = MetricSelection::Listed;
-  options.counting.listed_rows = {"wall_time", "tree_peak_memory:MiB"};
+  options.counting.listed_metrics = {"wall_time", "tree_peak_memory:MiB"};
   CHECK(tree_peak_request(options) == TreePeakRequest::ByName);
   CHECK(plan_without_events(options, true));
-  options.counting.listed_rows = {"wall_time"};
+  options.counting.listed_metrics = {"wall_time"};
   options.gates.conditions = {{.metric = "tree_peak_memory", .limit_percent = 1}};
   CHECK(tree_peak_request(options) == TreePeakRequest::ByName);
 }

@@ -169,8 +169,9 @@ TEST_CASE("of two events for one role the one with the kernel's part has it, and
   EventSet set = counted({"cycles:u", "cycles", "instructions:u"}, {Pass{{0, 1, 2}}});
   set.events[0].role = set.events[1].role = Role::Cycles;
   set.events[2].role = Role::Instructions;
-  set.events[0].levels = set.events[2].levels = CountedLevels::UserOnly;
-  set.events[1].levels = CountedLevels::UserAndKernel;
+  set.events[0].privilege_levels = set.events[2].privilege_levels =
+      CountedPrivilegeLevels::UserOnly;
+  set.events[1].privilege_levels = CountedPrivilegeLevels::UserAndKernel;
   auto metrics = make_metrics(set, MetricSelection::Default, false);
   CHECK(metrics[find_metric(metrics, Role::Cycles).value()].name == "cycles");
   CHECK(find(metrics, "ipc") == nullptr);
@@ -179,10 +180,11 @@ TEST_CASE("of two events for one role the one with the kernel's part has it, and
   set = counted({"cycles:u", "instructions:u"}, {Pass{{0, 1}}});
   set.events[0].role = Role::Cycles;
   set.events[1].role = Role::Instructions;
-  set.events[0].levels = set.events[1].levels = CountedLevels::UserOnly;
+  set.events[0].privilege_levels = set.events[1].privilege_levels =
+      CountedPrivilegeLevels::UserOnly;
   metrics = make_metrics(set, MetricSelection::Default, false);
   REQUIRE(find(metrics, "ipc") != nullptr);
-  CHECK(find(metrics, "ipc")->levels == CountedLevels::UserOnly);
+  CHECK(find(metrics, "ipc")->counted_privilege_levels == CountedPrivilegeLevels::UserOnly);
 }
 
 }  // namespace lauka

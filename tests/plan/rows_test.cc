@@ -113,7 +113,7 @@ Options with_rows(std::vector<std::string> rows = {}) {
   Options options = options_of({"a", "b"});
   options.counting.metric_selection =
       rows.empty() ? MetricSelection::Default : MetricSelection::Listed;
-  options.counting.listed_rows = std::move(rows);
+  options.counting.listed_metrics = std::move(rows);
   return options;
 }
 
@@ -121,9 +121,10 @@ Options with_rows(std::vector<std::string> rows = {}) {
 
 TEST_CASE("what is scraped and what is announced are metrics, which gates and formulas may be on") {
   Options options = with_rows({"wall_time", "served:1:higher", "rate"});
-  options.counting.scraped = {scraped("rate:higher")};
-  options.counting.derived = {own("each:ms", "wall_time / served")};
-  options.gates.conditions.push_back({.metric = "served", .limit_percent = -5, .below = true});
+  options.counting.scraped_metrics = {scraped("rate:higher")};
+  options.counting.derived_metrics = {own("each:ms", "wall_time / served")};
+  options.gates.conditions.push_back(
+      {.metric = "served", .limit_percent = -5, .fails_below_limit = true});
   const auto plan = make_plan(options, no_events, 1);
   if (!plan) FAIL(plan.error().line());
   REQUIRE(plan->reported_metrics.size() == 2);
@@ -137,15 +138,15 @@ TEST_CASE("what is scraped and what is announced are metrics, which gates and fo
 
 TEST_CASE("two metrics of one name are refused") {
   Options twice = with_rows();
-  twice.counting.scraped = {scraped("rate"), scraped("rate")};
+  twice.counting.scraped_metrics = {scraped("rate"), scraped("rate")};
   CHECK(answer_to(twice) == "--scrape names rate twice; give each metric a name of its own");
   Options taken = with_rows();
-  taken.counting.scraped = {scraped("wall_time")};
+  taken.counting.scraped_metrics = {scraped("wall_time")};
   CHECK(answer_to(taken) ==
         "--scrape wall_time has the name of another metric; give it a name of its own");
   CHECK(answer_to(with_rows({"wall_time:ms:higher"})).starts_with("--metrics wall_time "));
   Options both = with_rows({"rate:higher"});
-  both.counting.scraped = {scraped("rate")};
+  both.counting.scraped_metrics = {scraped("rate")};
   CHECK(answer_to(both) ==
         "--metrics announces rate, which is there already; leave out the part after its name");
   CHECK(
@@ -184,12 +185,12 @@ TEST_CASE("percentiles follow wall time, in the order asked for") {
 TEST_CASE("a row, a gate or a precision that names a percentile asks for it") {
   Options options = with_percentiles({});
   options.counting.metric_selection = MetricSelection::Listed;
-  options.counting.listed_rows = {"wall_time.p75:ms"};
+  options.counting.listed_metrics = {"wall_time.p75:ms"};
   CHECK(rows_of(options) == Names{"wall_time.p75"});
   options = with_percentiles({90});
   options.gates.conditions = {{.metric = "wall_time.p90", .limit_percent = 5},
                               {.metric = "wall_time.p95"}};
-  options.gates.precision = 0.01;
+  options.gates.max_half_width = 0.01;
   options.gates.precision_metric = "wall_time.p60";
   CHECK(rows_of(options) == Names{"wall_time", "wall_time.p90", "wall_time.p95", "wall_time.p60",
                                   "cpu_time", "peak_rss"});
@@ -226,7 +227,7 @@ TEST_CASE("a metric of one's own with a percentile's name is refused") {
   Options options = with_percentiles({90});
   auto metric = parse_own_metric("wall_time.p90").value();
   metric.text = "cpu_time";
-  options.counting.derived = {metric};
+  options.counting.derived_metrics = {metric};
   CHECK(rows_of(options) == Names{"--percentiles: another metric is called wall_time.p90; give "
                                   "that one another name"});
 }

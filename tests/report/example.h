@@ -40,7 +40,7 @@ inline std::string tables(const Results& results, const Style& style) {
 
 /// The tables and the lines that compare.
 inline std::string table(const Results& results, const Style& style) {
-  const std::string summary = summary_lines(results, style);
+  const std::string summary = comparison_lines(results, style);
   return tables(results, style) + (summary.empty() ? "" : "\n" + summary);
 }
 
@@ -79,9 +79,9 @@ inline stats::Delta changed(std::optional<double> change, std::optional<double> 
 }
 
 /// The ratio that the first metric's delta makes.
-inline Ranking ranked(std::size_t command, double ratio, std::optional<double> half_width,
-                      bool faster, bool significant) {
-  Ranking ranking{command, 0, {.ratio = ratio, .faster = faster}, significant};
+inline HeadlineComparison ranked(std::size_t command, double ratio,
+                                 std::optional<double> half_width, bool faster, bool significant) {
+  HeadlineComparison ranking{command, 0, {.speed_factor = ratio, .faster = faster}, significant};
   if (half_width) ranking.speed.bounds = {ratio - *half_width, ratio + *half_width};
   return ranking;
 }
@@ -128,10 +128,10 @@ inline void remove_commands(Results& results, std::size_t first, std::size_t end
   };
   erase(results.session.commands);
   erase(results.commands);
-  std::erase_if(results.rankings, [&](const Ranking& ranking) {
+  std::erase_if(results.rankings, [&](const HeadlineComparison& ranking) {
     return ranking.command >= first && ranking.command < end;
   });
-  for (Ranking& ranking : results.rankings)
+  for (HeadlineComparison& ranking : results.rankings)
     if (ranking.command >= end) ranking.command -= end - first;
 }
 

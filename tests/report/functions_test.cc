@@ -39,7 +39,8 @@ Results results_of_functions(const std::vector<Counts>& commands) {
     if (made.size() > 1) made.back().result.rows[0].delta = changed(change, 0.0);
   }
   results = results_of({metric("instructions", Unit::Count)}, std::move(made));
-  for (const Counts& counts : commands) results.session.functions.push_back(table_of(3, counts));
+  for (const Counts& counts : commands)
+    results.session.function_tables.push_back(table_of(3, counts));
   results.session.confidence = 0.95;
   compare_functions(results);
   return results;
@@ -62,7 +63,7 @@ Results sampled_results() {
   results.session.metrics[0].role = Role::SampledTime;
   results.session.metrics[1].role = Role::CpuTime;
   for (const std::uint64_t ms : parse_ms) {
-    FunctionTable& table = results.session.functions.emplace_back();
+    FunctionTable& table = results.session.function_tables.emplace_back();
     for (std::uint64_t round = 0; round < 6; ++round)
       table.add_round(std::vector<std::string>{"sampled_time"},
                       Counts{{"parse", {1'000'000 * (ms + round % 2)}},
@@ -93,7 +94,7 @@ TEST_CASE("the functions with the largest differences are named in three lines")
 
 TEST_CASE("no function is called the largest where a larger difference is not sure") {
   Results results = results_of_functions({kOld, kNew});
-  results.session.functions[1].functions.at("parse")[0] = {8'300'000, 8'400'000, 8'500'000};
+  results.session.function_tables[1].functions.at("parse")[0] = {8'300'000, 8'400'000, 8'500'000};
   compare_functions(results);
   CHECK(function_lines(results, 0, 1).starts_with("  certain: read "));
 }
@@ -113,7 +114,7 @@ TEST_CASE("a failed gate has the functions below it, and other verdicts have non
 TEST_CASE("no function is named where nothing differs, or functions are not known") {
   CHECK(function_summary(results_of_functions({kOld, kOld})).empty());
   Results unknown = results_of_functions({kOld, kNew});
-  unknown.session.functions.clear();
+  unknown.session.function_tables.clear();
   compare_functions(unknown);
   CHECK(function_summary(unknown).empty());
 }
@@ -174,11 +175,11 @@ TEST_CASE("in a suite's page the largest differences of all are above the gates"
       .benchmarks = {results_of_functions({kOld, kNew}), results_of_functions({kOld, kNew})}};
   suite.benchmarks[0].benchmark = "small";
   suite.benchmarks[1].benchmark = "large";
-  auto& functions = suite.benchmarks[1].session.functions[1].functions;
+  auto& functions = suite.benchmarks[1].session.function_tables[1].functions;
   functions.at("parse") = {{9'000'000}};
   compare_functions(suite.benchmarks[1]);
   suite.benchmarks[1].findings.verdicts = {{.candidate = 1, .answer = gate::Answer::Fail}};
-  CHECK(largest_functions(suite).starts_with("large: instructions of parse +1.00M "));
+  CHECK(largest_change_lines(suite).starts_with("large: instructions of parse +1.00M "));
   std::string page;
   write_html(suite, [&](std::string_view piece) { page += piece; });
   CHECK(page.find("large: instructions of parse") < page.find("<li>"));
@@ -210,8 +211,8 @@ TEST_CASE("functions of sampled time have intervals, and are named though the wh
 
 TEST_CASE("the row of other functions is 0 where only rounding is left of the total") {
   Results results = sampled_results();
-  FunctionTable& reference = results.session.functions[0];
-  FunctionTable& candidate = results.session.functions[1];
+  FunctionTable& reference = results.session.function_tables[0];
+  FunctionTable& candidate = results.session.function_tables[1];
   reference = candidate = {};
   const Counts counts = {{"a", {100'000'000}}, {"b", {200'000'000}}, {"c", {300'000'000}}};
   Counts more = counts;
@@ -230,14 +231,14 @@ TEST_CASE("the row of other functions is 0 where only rounding is left of the to
 
 TEST_CASE("a line says that no function's sampled time differs for sure") {
   Results results = sampled_results();
-  results.session.functions[1] = results.session.functions[0];
+  results.session.function_tables[1] = results.session.function_tables[0];
   compare_functions(results);
   CHECK(function_summary(results).find("sampled_time: no function") == 0);
 }
 
 TEST_CASE("without functions a line says whose are missing") {
   Results results = results_of_functions({kOld, kNew});
-  results.session.functions.clear();
+  results.session.function_tables.clear();
   compare_functions(results);
   results.session.file = "old.json";
   CHECK(why_no_functions(results).empty());

@@ -33,7 +33,8 @@ TEST_CASE("a failed hook is reported with its command, its run and its output") 
   Session session;
   session.cut_short =
       HookFailed{HookKind::Prepare, 1, Step{1, 4, 0, RoundKind::Timed}, Exited{2}, "first\nsecond"};
-  session.also_failed.push_back(HookFailed{HookKind::Cleanup, 0, {}, Signalled{9, false}, ""});
+  session.later_failed_hooks.push_back(
+      HookFailed{HookKind::Cleanup, 0, {}, Signalled{9, false}, ""});
   CHECK(early_end_lines(session, {"old", "new"}, true) ==
         "lauka: --prepare of 'new' (before run 5) exited with status 2; append '|| true' "
         "to ignore that\n"
@@ -59,7 +60,7 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
   CHECK(lines_of({}, "old").empty());
   Session session;
   session.cut_short = Interrupted{2};
-  session.also_failed.push_back(
+  session.later_failed_hooks.push_back(
       HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, RoundKind::Warmup}, Exited{1}, ""});
   const std::string lines = early_end_lines(session, {"old"}, false);
   CHECK(
@@ -212,12 +213,12 @@ TEST_CASE("a small significant change between two programs may be their placemen
                       {command("./old x", 9, {row(0, of_runs)}),
                        command(candidate, 9, {row(0, of_runs, changed(change, 0.005))})});
   };
-  CHECK(has(placement_line(session_of("./new x", 0.02)), "--layouts "));
+  CHECK(has(layouts_advice_line(session_of("./new x", 0.02)), "--layouts "));
   CHECK(has(table(session_of("./new x", 0.02), {.verbose = true}), "--layouts "));
   CHECK_FALSE(has(table(session_of("./new x", 0.02), {}), "--layouts "));
-  CHECK(placement_line(session_of("./new x", 0.04)).empty());
-  CHECK(placement_line(session_of("./new x", 0.002)).empty());
-  CHECK(placement_line(session_of("./old y", 0.02)).empty());
+  CHECK(layouts_advice_line(session_of("./new x", 0.04)).empty());
+  CHECK(layouts_advice_line(session_of("./new x", 0.002)).empty());
+  CHECK(layouts_advice_line(session_of("./old y", 0.02)).empty());
 }
 
 TEST_CASE("the precision is below the table, unless only gates are wanted") {

@@ -103,16 +103,16 @@ TEST_CASE("each variable has a column at the end of the CSV, empty where a comma
 
 TEST_CASE("the shell's time is shown once, or for each command if it differs") {
   Results results = manual_example();
-  CHECK(shell_lines(results).empty());
+  CHECK(shell_start_time_lines(results).empty());
   results.session.shell = {"bash", "--norc"};
   results.session.overheads = {{1'200'000, 400'000, 300'000}, {1'200'000, 400'000, 300'000}};
-  CHECK(shell_lines(results) ==
+  CHECK(shell_start_time_lines(results) ==
         "starting bash --norc takes 1.20ms (CPU time 700µs), which is subtracted from all times\n");
-  results.session.setting.region = true;  // which begins after the shell's start
-  CHECK(has(shell_lines(results), " but region_time\n"));
-  results.session.setting.region = false;
+  results.session.setting.measures_region = true;  // which begins after the shell's start
+  CHECK(has(shell_start_time_lines(results), " but region_time\n"));
+  results.session.setting.measures_region = false;
   results.session.overheads[1].wall_ns = 2'000'000;
-  check_order(shell_lines(results),
+  check_order(shell_start_time_lines(results),
               {"'./build-old'", "1.20ms", "\n", "'./build-new -O2'", "2.00ms", "\n"});
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("the comparison closes the output, before what is said of the shell") 
   const std::string text = screen(results, {}, false);
   const std::size_t table = text.find("\n\nn      wall_time");
   REQUIRE(table != std::string::npos);
-  CHECK(text.find(shell_lines(results)) > table);
+  CHECK(text.find(shell_start_time_lines(results)) > table);
   CHECK(screen(results, {}, true).empty());
 }
 

@@ -27,7 +27,7 @@ Results benchmark(std::string name, double base, double candidate, double change
 Report suite_of_three() {
   return make_report({benchmark("parse", 0.4, 0.2, -0.5), benchmark("load", 0.1, 0.2, 1.0),
                       benchmark("heap", 4e6, 2e6, -0.5, metric("peak_rss", Unit::Bytes))},
-                     gate::ErrorRate::Any);
+                     gate::ErrorRate::AnyFalseFail);
 }
 
 gate::Verdict verdict(gate::Answer answer) {
@@ -88,7 +88,7 @@ TEST_CASE("a suite's gates: the worst of a row, a line for each that does not pa
   CHECK(has(text, "parse: wall_time > 1%: fail: "));
   CHECK_FALSE(has(text, "load: wall_time"));
   CHECK(has(text, "3 gates: 1 fail, 2 pass (any false alarm: at most 5%)\n"));
-  suite.job_error_rate = gate::ErrorRate::Share;
+  suite.job_error_rate = gate::ErrorRate::ShareOfFalseFails;
   CHECK(gates_in_one_line(suite) ==
         "3 gates: 1 fail, 2 pass (false alarms among those that fail: at most 5%)\n");
   const std::string quiet = screen(suite, {}, true);
@@ -106,7 +106,8 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with the gate's l
   failed.metric = 1;
   failed.condition.metric = "cpu_time";
   parse.findings.verdicts = {failed};
-  const Report suite = make_report({parse, benchmark("load", 0.1, 0.2, 1.0)}, gate::ErrorRate::Any);
+  const Report suite =
+      make_report({parse, benchmark("load", 0.1, 0.2, 1.0)}, gate::ErrorRate::AnyFalseFail);
   const std::string text = screen(suite, {}, false);
   CAPTURE(text);
   CHECK(has(text,
@@ -134,7 +135,7 @@ TEST_CASE("a suite's geometric mean is of the metric of its rows") {
     return one;
   };
   const Report suite =
-      make_report({gated("parse", -0.69), gated("load", -0.69)}, gate::ErrorRate::Any);
+      make_report({gated("parse", -0.69), gated("load", -0.69)}, gate::ErrorRate::AnyFalseFail);
   REQUIRE(suite.geomeans.size() == 1);
   CHECK(suite.geomeans[0].metric == "rate");
   CHECK(*suite.geomeans[0].change.change == doctest::Approx(-0.69));
@@ -142,7 +143,7 @@ TEST_CASE("a suite's geometric mean is of the metric of its rows") {
 
   const Report mixed = make_report({gated("parse", -0.69), gated("load", -0.69),
                                     benchmark("a", 0.1, 0.2, 1.0), benchmark("b", 0.1, 0.2, 1.0)},
-                                   gate::ErrorRate::Any);
+                                   gate::ErrorRate::AnyFalseFail);
   const std::string markdown = written(write_markdown, mixed);
   check_order(markdown, {"| **geomean of 2** | rate |", "−69.0", "| **geomean of 2** | wall_time |",
                          "+100.0"});

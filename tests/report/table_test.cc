@@ -108,7 +108,7 @@ TEST_CASE("no line is wider than the terminal from 60 columns on") {
   Results wide = wide_example();
   wide.session.commands[0].name = "sh -c '" + std::string(300, 'x') + "'";
   wide.session.commands[1].name = "漢字 " + std::string(300, 'y');
-  for (const Ranking& ranking :
+  for (const HeadlineComparison& ranking :
        {ranked(1, 4.5512, 0.0411, true, true), ranked(1, 123456.0, 0.1, false, true),
         ranked(1, 1.001, 0.01, true, false), ranked(1, 1.5, std::nullopt, true, false)}) {
     wide.rankings = {ranking};
@@ -147,7 +147,7 @@ TEST_CASE("a name that is too long loses its middle") {
 }
 
 TEST_CASE("--marks text writes better and worse in any terminal") {
-  const std::string text = table(manual_example(), {.has_word_marks = true});
+  const std::string text = table(manual_example(), {.shows_marks_as_words = true});
   CHECK(has(text, "    better −78.0% ± 0.5%\n"));
   CHECK(has(text, "    worse  +3.1% ± 0.4%\n"));
   CHECK(has(text, "           −0.4% ± 1.1%\n"));
@@ -276,13 +276,13 @@ TEST_CASE("the summary has a line for each candidate, fastest first") {
   results.rankings = {ranked(1, 1.5, 0.02, false, true), ranked(2, 1.003, 0.01, true, false),
                       ranked(3, 2.0, 0.1, true, true), ranked(4, 12.34, 1.5, true, true)};
   results.presentation.table = TableChoice::Full;
-  CHECK(summary_lines(results, {}) ==
+  CHECK(comparison_lines(results, {}) ==
         "faster ran 12.3 ± 1.5 times faster than ref\n"
         "fast ran 2.00 ± 0.10 times faster than ref\n"
         "same: no significant difference from ref in wall time\n"
         "slow ran 1.50 ± 0.02 times slower than ref\n");
   results.session.metrics = {metric("cpu_time", Unit::Seconds)};
-  CHECK(summary_lines(results, {}) ==
+  CHECK(comparison_lines(results, {}) ==
         "faster: CPU time is 12.3 ± 1.5 times lower than in ref\n"
         "fast: CPU time is 2.00 ± 0.10 times lower than in ref\n"
         "same: no significant difference from ref in CPU time\n"
@@ -293,22 +293,22 @@ TEST_CASE("a candidate that nothing can be said of has a line in the summary, to
   Results results = results_of({metric("wall_time", Unit::Seconds)},
                                {command("ref", 2, {}), command("new", 2, {})});
   results.rankings = {ranked(1, 1.5, std::nullopt, false, false)};
-  CHECK(summary_lines(results, {}) ==
+  CHECK(comparison_lines(results, {}) ==
         "new: too few runs to tell whether it differs from ref in wall time\n");
   // A gate looks at one side, which takes fewer runs: it must not be contradicted.
   results.findings.verdicts = {{.candidate = 1, .answer = gate::Answer::Fail}};
-  CHECK(!has(summary_lines(results, {}), "whether"));
+  CHECK(!has(comparison_lines(results, {}), "whether"));
   results.findings.verdicts = {{.candidate = 1, .answer = gate::Answer::Inconclusive}};
-  CHECK(has(summary_lines(results, {}), "whether"));
+  CHECK(has(comparison_lines(results, {}), "whether"));
   results.findings.verdicts.clear();
   results.commands[1].runs = 10;
-  CHECK(summary_lines(results, {}) ==
+  CHECK(comparison_lines(results, {}) ==
         "new: too different runs to tell whether it differs from ref in wall time\n");
   results.commands[1].runs = 2;
   add_command(command("third", 2, {}), results);
   results.rankings.push_back(ranked(2, 1.5, std::nullopt, false, false));
   results.presentation.table = TableChoice::Compact;
-  CHECK(summary_lines(results, {}) ==
+  CHECK(comparison_lines(results, {}) ==
         "too few runs to tell whether a command differs from ref in wall time\n");
 }
 
@@ -404,7 +404,7 @@ TEST_CASE("four commands have a table each, unless a compact one is asked for, a
   CHECK(has(table(results, {}), "Benchmark 5 (10 runs): ./new -Os\n"));
   results.presentation.table = TableChoice::Auto;
   remove_commands(results, 4, 5);
-  CHECK_FALSE(is_compact(results));
+  CHECK_FALSE(replaces_full_tables(results));
   CHECK(has_compact_table_first(results));
   check_order(table(results, {}),
               {"wall_time of 4 commands, 10 runs each\n", "\nBenchmark 1 ", "\nBenchmark 4 "});
@@ -419,7 +419,7 @@ TEST_CASE("of all metrics the rows of zeros are left out, in compact tables too"
   remove_commands(results, 2, 5);
   for (CommandResult& command : results.commands) command.rows[1].summary = summary(10, 0, 0, 0, 0);
   CHECK(has(table(results, {}), "peak_rss"));
-  results.presentation.hides_zeros = true;
+  results.presentation.hides_all_zero_rows = true;
   const std::string text = table(results, {});
   CHECK_FALSE(has(text, "peak_rss"));
   CHECK(has(text, "-v"));
@@ -427,9 +427,9 @@ TEST_CASE("of all metrics the rows of zeros are left out, in compact tables too"
   CHECK(has(table(results, {}), "peak_rss"));
   results = five();
   for (CommandResult& command : results.commands) command.rows[1].summary = summary(10, 0, 0, 0, 0);
-  results.presentation.compact_shows_all = true;
+  results.presentation.compact_shows_all_metrics = true;
   CHECK(has(table(results, {}), "peak_rss of 5"));
-  results.presentation.hides_zeros = true;
+  results.presentation.hides_all_zero_rows = true;
   CHECK_FALSE(has(table(results, {}), "peak_rss"));
 }
 
@@ -444,11 +444,11 @@ TEST_CASE("--sort time lists the fastest first, and keeps equal ones in order") 
 
 TEST_CASE("rows that were asked for all get a table, and so do all under --verbose") {
   Results results = five();
-  results.presentation.compact_shows_all = true;
+  results.presentation.compact_shows_all_metrics = true;
   const std::string text = table(results, {});
   CHECK(has(text, "\npeak_rss of 5 commands, 10 runs each\n"));
   CHECK_FALSE(has(text, "not shown"));
-  results.presentation.compact_shows_all = false;
+  results.presentation.compact_shows_all_metrics = false;
   results.session.metrics[1].shown = Shown::Verbose;
   CHECK_FALSE(has(table(results, {}), "peak_rss"));
   CHECK(has(table(results, {.verbose = true}), "\npeak_rss of 5"));
@@ -469,9 +469,10 @@ TEST_CASE("runs get a column where their numbers differ") {
 TEST_CASE("the headline of many commands never names a loser as the winner") {
   Results results = five();
   results.rankings = {ranked(1, 1.1, 0.01, false, true), ranked(2, 1.0, 0.01, true, false)};
-  CHECK(summary_lines(results, {}) == "no command is significantly faster than ./old\n");
+  CHECK(comparison_lines(results, {}) == "no command is significantly faster than ./old\n");
   results.rankings = {ranked(1, 1.01, 0.02, false, false), ranked(2, 1.0, 0.01, true, false)};
-  CHECK(summary_lines(results, {}) == "no command differs significantly from ./old in wall time\n");
+  CHECK(comparison_lines(results, {}) ==
+        "no command differs significantly from ./old in wall time\n");
 }
 
 TEST_CASE("the headline of many is about another metric where nothing differs by the primary one") {
@@ -479,17 +480,17 @@ TEST_CASE("the headline of many is about another metric where nothing differs by
   results.session.metrics[1] = metric("rate", Unit::Ratio);
   results.session.metrics[1].better = Better::More;
   const auto by_rate = [](std::size_t command, double ratio, bool faster) {
-    Ranking ranking = ranked(command, ratio, 0.1, faster, true);
+    HeadlineComparison ranking = ranked(command, ratio, 0.1, faster, true);
     ranking.metric = 1;
     return ranking;
   };
-  const Ranking same = ranked(3, 1.0, 0.01, true, false);
+  const HeadlineComparison same = ranked(3, 1.0, 0.01, true, false);
   results.rankings = {same, by_rate(1, 3.2, true), by_rate(2, 1.5, true)};
-  CHECK(has(summary_lines(results, {}), ": rate is 3.20 ± 0.10 times lower than in ./old\n"));
+  CHECK(has(comparison_lines(results, {}), ": rate is 3.20 ± 0.10 times lower than in ./old\n"));
   results.rankings = {same, by_rate(1, 3.2, true), by_rate(2, 1.5, false)};
-  CHECK(has(summary_lines(results, {}), ": rate is 1.50 ± 0.10 times higher than in ./old\n"));
+  CHECK(has(comparison_lines(results, {}), ": rate is 1.50 ± 0.10 times higher than in ./old\n"));
   results.rankings[0].is_significant = true;
-  CHECK(has(summary_lines(results, {}), " faster than ./old\n"));
+  CHECK(has(comparison_lines(results, {}), " faster than ./old\n"));
 }
 
 TEST_CASE("a scan's headline has the law and the fastest value") {
@@ -503,18 +504,18 @@ TEST_CASE("a scan's headline has the law and the fastest value") {
     command.parameters = {{"n", values[c]}};
     scan.commands[c].rows[0].summary = summary(10, means[c], 0.001, means[c], means[c]);
   }
-  CHECK(summary_lines(scan, {}) ==
+  CHECK(comparison_lines(scan, {}) ==
         "wall time grows as n^1.00 (1.00 … 1.00); fastest at n = 10 (mean 10.0ms)\n");
   for (const std::size_t c : {0U, 1U, 3U}) {  // no law: a valley
     scan.commands[c].rows[0].summary->median = c == 0 ? 0.5 : 0.011;
     scan.commands[c].rows[0].summary->mean = c == 0 ? 0.5 : 0.011;
   }
-  CHECK(summary_lines(scan, {}) == "fastest at n = 10 (mean 10.0ms)\n");
+  CHECK(comparison_lines(scan, {}) == "fastest at n = 10 (mean 10.0ms)\n");
   scan.commands[2].rows[0].delta = changed(-0.5, 0.6);
-  CHECK(summary_lines(scan, {}) ==
+  CHECK(comparison_lines(scan, {}) ==
         "fastest at n = 10 (mean 10.0ms), not significantly different from n = 80\n");
   scan.session.commands[4].parameters[0].value = "many";
-  CHECK_FALSE(has(summary_lines(scan, {}), "fastest at"));
+  CHECK_FALSE(has(comparison_lines(scan, {}), "fastest at"));
 }
 
 TEST_CASE("a parameter is a column, and two of one command make a matrix") {

@@ -84,7 +84,7 @@ TEST_CASE("drift and slow noise say what becomes of deltas") {
   Results results = results_of(2);
   CHECK(line_of(results, {drift, 0U}) == drift_line + hold);
   CHECK(line_of(results, {noise, 0U}) == noise_line + hold);
-  results.paired = false;
+  results.are_all_deltas_paired = false;
   CHECK(line_of(results, {drift, 0U}) == drift_line + suffer);
   CHECK(line_of(results, {noise, 0U}) == noise_line + suffer);
   check_order(line_of(stats::Drift{-0.9, -0.021, true}), {"fell by 2.1%", "--warmup"});
@@ -102,15 +102,15 @@ TEST_CASE("differences below the clocks' resolution") {
 TEST_CASE("too few runs name the option that allows more") {
   const Results results = results_of(2);
   CHECK(
-      line_of(results, {FewRuns{3, false, FewBecause::Runs}}) ==
+      line_of(results, {FewRuns{3, false, FewRunsReason::Runs}}) ==
       "lauka: warning: 3 runs per command say little about a difference; use --runs 10 or more\n");
-  CHECK(line_of(results, {FewRuns{1, false, FewBecause::MaxRuns}}) ==
+  CHECK(line_of(results, {FewRuns{1, false, FewRunsReason::MaxRuns}}) ==
         "lauka: warning: one run has no σ and no confidence interval; use --max-runs 10 or "
         "more\n");
-  CHECK(line_of(results, {FewRuns{7, true, FewBecause::MinRuns}}) ==
+  CHECK(line_of(results, {FewRuns{7, true, FewRunsReason::MinRuns}}) ==
         "lauka: warning: with 7 rounds a gate can only decide about large changes; use --min-runs "
         "10 or more\n");
-  CHECK(has(line_of(results, {FewRuns{1, true, FewBecause::Ended}}), "1 round a gate"));
+  CHECK(has(line_of(results, {FewRuns{1, true, FewRunsReason::Ended}}), "1 round a gate"));
 }
 
 TEST_CASE("a sequential order") {
@@ -183,7 +183,7 @@ TEST_CASE("warnings of hidden rows are for --verbose and for programs") {
   const auto all = worded_warnings(results);
   REQUIRE(all.size() == 1);
   CHECK(all[0].kind == "uncertain_split");
-  CHECK(all[0].command == 0U);
+  CHECK(all[0].command_index == 0U);
   CHECK(line_of(results, results.warnings[0]).empty());
   CHECK(line_of(UncertainSplit{0.0012, 0.004}) ==
         "lauka: warning: 'one': " + all[0].text + "; " + all[0].advice + "\n");
@@ -213,7 +213,7 @@ TEST_CASE("lost counts name the file, the reason and what helps") {
         "run it as root (sudo lauka --as-root ...)\n");
   Command one;
   one.name = "one";
-  CHECK("lauka: warning: " + uncounted_line(one, setuid) + "\n" == line_of(LostCounts{setuid}));
+  CHECK("lauka: warning: " + counter_loss_line(one, setuid) + "\n" == line_of(LostCounts{setuid}));
   const auto line = [](CounterLoss loss) { return line_of(LostCounts{{loss, "/bin/x", false}}); };
   CHECK(line(CounterLoss::SetGroup).find("setgid") != std::string::npos);
   CHECK(line(CounterLoss::Capabilities).find("capabilities") != std::string::npos);
@@ -282,7 +282,7 @@ TEST_CASE("a line says that a run under 1 ms may be mostly the start of its proc
   results.commands[1].rows[0].summary->mean = 0.0009;
   CHECK(has(screen(results, Style{}, false), line));
   results.commands[1].rows[0].summary->median = 0.0009;
-  results.session.process_start = 0.00045;
+  results.session.seconds_of_running_true = 0.00045;
   CHECK(has(screen(results, Style{}, false),
             "about 450µs of each run is the start of its process (measured by true)"));
   results.commands[1].rows[0].summary->median = 0.0004;

@@ -179,7 +179,7 @@ TEST_CASE("each command has a row for each metric, in the plan's order") {
 TEST_CASE("runs of random and interleaved orders are compared within rounds") {
   for (const Order order : {Order::Random, Order::Interleaved}) {
     const Results results = analyse(plan_of(2, order), rounds_of(kPlainReference, kPlainCandidate));
-    CHECK(results.paired);
+    CHECK(results.are_all_deltas_paired);
     const auto& delta = row_of(results, 1, "wall_time").delta;
     REQUIRE(delta);
     CHECK(*delta->change == Approx(0.10045371069685914).epsilon(1e-10));
@@ -200,7 +200,7 @@ TEST_CASE("runs of a sequential order are compared as independent samples, with 
     }
   }
   const Results results = analyse(plan_of(2, Order::Sequential), session);
-  CHECK_FALSE(results.paired);
+  CHECK_FALSE(results.are_all_deltas_paired);
   const auto& delta = row_of(results, 1, "wall_time").delta;
   REQUIRE(delta);
   CHECK(delta->bounds->low == Approx(0.07984580016773803).epsilon(1e-10));
@@ -230,13 +230,13 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
   CHECK(faster.rankings[0].command == 1);
   CHECK(faster.rankings[0].is_significant);
   CHECK(faster.rankings[0].speed.faster);
-  CHECK(faster.rankings[0].speed.ratio == Approx(4.451029518496362).epsilon(1e-10));
+  CHECK(faster.rankings[0].speed.speed_factor == Approx(4.451029518496362).epsilon(1e-10));
   CHECK(faster.rankings[0].speed.bounds->low == Approx(4.203513597438419).epsilon(1e-10));
   CHECK(faster.rankings[0].speed.bounds->high == Approx(4.685731836647169).epsilon(1e-10));
   const Results slower = analyse(plan_of(2), rounds_of(kPlainReference, kPlainCandidate));
   REQUIRE(slower.rankings.size() == 1);
   CHECK_FALSE(slower.rankings[0].speed.faster);
-  CHECK(slower.rankings[0].speed.ratio == Approx(1.10045371069685914).epsilon(1e-10));
+  CHECK(slower.rankings[0].speed.speed_factor == Approx(1.10045371069685914).epsilon(1e-10));
 
   Plan plan = plan_of(2);
   std::rotate(plan.metrics.begin(), plan.metrics.begin() + 1, plan.metrics.begin() + 2);
@@ -246,14 +246,14 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
   const Results by_cpu_time = analyse(plan, session);
   REQUIRE(by_cpu_time.rankings.size() == 1);
   CHECK(by_cpu_time.rankings[0].metric == 0);
-  CHECK(by_cpu_time.rankings[0].speed.ratio == Approx(2.0));
+  CHECK(by_cpu_time.rankings[0].speed.speed_factor == Approx(2.0));
 }
 
 TEST_CASE("where wall time does not differ, the ranking is by an own metric that does") {
   const Results results = with_own_metrics(1, {-0.69, -0.69, -0.68, -0.69, -0.70, -0.69});
   CHECK(ranked_metric(results) == "own0");
   CHECK(results.rankings[0].is_significant);
-  CHECK(results.rankings[0].speed.ratio == Approx(1 / 0.31).epsilon(0.01));
+  CHECK(results.rankings[0].speed.speed_factor == Approx(1 / 0.31).epsilon(0.01));
   CHECK(ranked_metric(with_own_metrics(1, {-0.1, 0.1, -0.1, 0.1, -0.1, 0.1})) == "wall_time");
   // Significant, but less than the 0.1% that a mark needs.
   CHECK(ranked_metric(with_own_metrics(1, std::vector(6, -0.0005))) == "wall_time");
@@ -391,9 +391,9 @@ TEST_CASE("failed runs count under --ignore-failure, and are reported") {
   const Results results = analyse(plan, session);
   CHECK(results.commands[0].runs == 4);
   CHECK(results.commands[0].endings.runs_with_ending == 4);
-  CHECK(results.commands[0].endings.failed == std::vector<FailedRuns>{{Ending::Failed, 3, 1},
-                                                                      {Ending::Signalled, 137, 1},
-                                                                      {Ending::TimedOut, 137, 1}});
+  CHECK(results.commands[0].endings.failed_run_groups ==
+        std::vector<FailedRuns>{
+            {Ending::Failed, 3, 1}, {Ending::Signalled, 137, 1}, {Ending::TimedOut, 137, 1}});
   // It is unknown how long the one killed at its time limit would have taken.
   CHECK(row_of(results, 0, "wall_time").summary->mean == Approx(2.0));
   REQUIRE(results.session.runs->size() == 4);
@@ -414,7 +414,7 @@ TEST_CASE("the verdicts are the session's, not new ones") {
       lauka::analyse(plan, rounds_of(kFixedReference, kFixedCandidate), findings);
   REQUIRE(results.findings.verdicts.size() == 1);
   CHECK(results.findings.verdicts[0].answer == gate::Answer::Pass);
-  CHECK(results.findings.precision.value().fewest_values == 12);
+  CHECK(results.findings.precision.value().fewest_values_of_command == 12);
 }
 
 TEST_CASE("the delta of a gated metric has the interval of the moment that the gate chose") {

@@ -75,8 +75,8 @@ TEST_CASE("functions are sorted by difference, and their rows add up to the whol
                   same(3, {{"main", {101}}, {"parse", {1200}}, {"new_hash", {30}}, {"read", {7}}}));
   const auto changes = made.changes();
   REQUIRE(changes.has_value());
-  CHECK(changes->reference == 1157.0);
-  CHECK(changes->total == 1338.0);
+  CHECK(changes->mean_of_whole_reference == 1157.0);
+  CHECK(changes->mean_of_whole_candidate == 1338.0);
   CHECK(sum_of(*changes) == changes->difference());
   REQUIRE(changes->functions.size() == 5);
   CHECK(changes->functions[0].name == "parse");

@@ -139,7 +139,7 @@ TEST_CASE("a slow first run is reported with its numbers, and with the warm-up i
   CHECK(slow.first_run_times.first == 2.0);
   CHECK(slow.first_run_times.median_of_rest == doctest::Approx(1.0).epsilon(0.01));
   CHECK(slow.warmup == 3);
-  CHECK_FALSE(slow.alone_read_disk);
+  CHECK_FALSE(slow.only_first_run_read_disk);
   series.front() = 1.04;
   CHECK(kinds_of_series(series).empty());
 }
@@ -149,9 +149,9 @@ TEST_CASE("a slow first run is reported only if chance does not explain it, or t
   series.front() = 2.0;
   CHECK(kinds(warnings_of_series(0, series, {.chance_of_slowest = 0.1})).empty());
   const auto read =
-      warnings_of_series(0, series, {.alone_read_disk = true, .chance_of_slowest = 0.1});
+      warnings_of_series(0, series, {.only_first_run_read_disk = true, .chance_of_slowest = 0.1});
   REQUIRE(kinds(read) == "first");
-  CHECK(std::get<SlowFirstRun>(read.front().finding).alone_read_disk);
+  CHECK(std::get<SlowFirstRun>(read.front().finding).only_first_run_read_disk);
 
   const auto of = [](std::size_t commands, std::uint32_t rounds, std::size_t slow, bool reads) {
     const Plan plan = plan_of_wall_time(commands);
@@ -344,13 +344,13 @@ TEST_CASE("deltas want five runs, and the reason of fewer is reported") {
   };
   CHECK(reported().runs == 4);
   CHECK_FALSE(reported().is_about_gate);
-  CHECK(reported().because == FewBecause::MinRuns);
+  CHECK(reported().limiting_option == FewRunsReason::MinRuns);
   plan.setting.stop.max_runs = 4;
-  CHECK(reported().because == FewBecause::MaxRuns);
+  CHECK(reported().limiting_option == FewRunsReason::MaxRuns);
   plan.setting.stop.exact_runs = 4;
-  CHECK(reported().because == FewBecause::Runs);
+  CHECK(reported().limiting_option == FewRunsReason::Runs);
   session.cut_short = Interrupted{2};
-  CHECK(reported().because == FewBecause::Ended);
+  CHECK(reported().limiting_option == FewRunsReason::Ended);
 }
 
 TEST_CASE("few runs of a command alone are no warning") {
@@ -497,10 +497,11 @@ TEST_CASE("only wall time is examined, and warnings follow the order of their ki
 TEST_CASE("a baseline is always warned of, and what differs is named once more") {
   Results results;
   const auto session = std::make_shared<Recording>();
-  session->circumstances = {"1", {}, {.name = "a", .cpu_model = "x"}};
+  session->circumstances = {"1", {}, {.host_name = "a", .cpu_model = "x"}};
   results.session.reference.baseline = Baseline{.file = "b.json", .session = session};
-  results.session.circumstances = {"1", {}, {.name = "a", .kernel = "6.1", .cpu_model = "x"}};
-  results.paired = false;
+  results.session.circumstances = {
+      "1", {}, {.host_name = "a", .kernel_release = "6.1", .cpu_model = "x"}};
+  results.are_all_deltas_paired = false;
   CHECK(kinds(warnings_of_results(results)) == "baseline");
   results.session.circumstances.machine.cpu_model = "y";
   results.session.circumstances.version = "2";
@@ -508,26 +509,27 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
   CHECK(kinds(warnings) == "baseline foreign");
   const auto& foreign = std::get<OtherConditions>(warnings.back().finding);
   REQUIRE(foreign.differences.size() == 2);
-  CHECK(foreign.differences[0].what == "processor");
-  CHECK(foreign.differences[1].then == "1");
+  CHECK(foreign.differences[0].differing_property == "processor");
+  CHECK(foreign.differences[1].value_of_other_session == "1");
   results.session.circumstances = session->circumstances;
   results.session.circumstances.machine.tuning = "turbo=0";
   const auto tuned = warnings_of_results(results);
   REQUIRE(kinds(tuned) == "baseline foreign");
-  CHECK(std::get<OtherConditions>(tuned.back().finding).differences[0].then == "none");
+  CHECK(std::get<OtherConditions>(tuned.back().finding).differences[0].value_of_other_session ==
+        "none");
   CHECK(class_of(results.session.circumstances.machine) !=
         class_of(session->circumstances.machine));
-  session->by_lauka = false;
+  session->was_measured_by_lauka = false;
   CHECK_FALSE(std::get<OtherConditions>(warnings_of_results(results).back().finding).names_machine);
 }
 
 TEST_CASE("a baseline made with other CPUs, another quota or memory limit is pointed out") {
-  const Machine whole{.name = "a", .cpu_count = 2, .allowance = Allowance{{0, 1}}};
+  const Machine whole{.host_name = "a", .cpu_count = 2, .allowance = Allowance{{0, 1}}};
   Results results;
   const auto session = std::make_shared<Recording>();
   session->circumstances = {"1", {}, whole};
   results.session.reference.baseline = Baseline{.file = "b.json", .session = session};
-  results.paired = false;
+  results.are_all_deltas_paired = false;
   for (const Allowance& other :
        {Allowance{{1}}, Allowance{{0, 1}, 0.5}, Allowance{{0, 1}, std::nullopt, 1000}}) {
     results.session.circumstances = session->circumstances;
@@ -555,7 +557,7 @@ TEST_CASE("a quota that kept processes from running is warned of, also of a join
   results.session.circumstances.throttling = QuotaWait{9, 2, 1'000'000};
   CHECK(kinds(warnings_of_results(results)) == "throttled");
   results.session.origins.resize(1);
-  results.session.origins[0].commands = 1;
+  results.session.origins[0].command_count = 1;
   results.session.origins[0].circumstances.throttling = QuotaWait{5, 3, 2'000'000};
   const auto warnings = warnings_of_results(results);
   CHECK(std::get<Throttled>(warnings.front().finding).quota_waits.waiting_periods == 3);
@@ -652,9 +654,9 @@ TEST_CASE("shares within five points of each other are one machine's noise") {
 
 TEST_CASE("runs below the least share are reported, and repeated ones are counted") {
   Wandering it({0.9, 0.5});
-  it.plan.cores.min_share = 0.8;
-  it.session.redone.push_back({it.session.runs[1], RedoReason::Counting, "because"});
-  it.session.redone.push_back({it.session.runs[1], RedoReason::Counting, "because"});
+  it.plan.cores.min_share_on_first_kind = 0.8;
+  it.session.redone_run_records.push_back({it.session.runs[1], RedoReason::Counting, "because"});
+  it.session.redone_run_records.push_back({it.session.runs[1], RedoReason::Counting, "because"});
   const Results results = analyse(it.plan, it.session, {});
   CHECK(results.commands[0].discarded_runs == 0);
   CHECK(results.commands[1].discarded_runs == 2);
@@ -662,7 +664,7 @@ TEST_CASE("runs below the least share are reported, and repeated ones are counte
   const auto found = of_kind<LowShare>(results.warnings);
   REQUIRE(found.size() == 1);
   CHECK(found[0].command == 1U);
-  CHECK(std::get<LowShare>(found[0].finding).runs == 12);
+  CHECK(std::get<LowShare>(found[0].finding).runs_below_min_share == 12);
 }
 
 namespace {
@@ -691,7 +693,7 @@ Session session_of(const std::vector<std::uint64_t>& counts, const std::vector<d
     run.step.round = static_cast<std::uint32_t>(i);
     run.outcome = Exited{0};
     run.counts = {counts[i]};
-    if (i < coverage.size()) run.coverage = coverage[i];
+    if (i < coverage.size()) run.instruction_coverage = coverage[i];
     session.runs.push_back(run);
   }
   return session;

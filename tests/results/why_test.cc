@@ -55,9 +55,9 @@ RunRecord run_of(const Program& program, std::uint32_t command, std::uint32_t ro
 struct Counted {
   bool cycles = true;
   bool instructions = true;
-  CountedLevels levels = CountedLevels::UserAndKernel;
+  CountedPrivilegeLevels levels = CountedPrivilegeLevels::UserAndKernel;
   bool of_region = false;
-  CountedLevels of_cycles = levels;
+  CountedPrivilegeLevels of_cycles = levels;
 };
 
 Results results_of(const Program& old, const Program& now, const Counted& counted = {},
@@ -68,12 +68,12 @@ Results results_of(const Program& old, const Program& now, const Counted& counte
   plan.commands = {{.name = "old", .text = "old", .words = {"old"}},
                    {.name = "new", .text = "new", .words = {"new"}}};
   Pass pass{{}, RoundKind::Counting};
-  const auto add = [&](const char* name, Role role, CountedLevels levels) {
+  const auto add = [&](const char* name, Role role, CountedPrivilegeLevels levels) {
     pass.event_indices.push_back(plan.setting.events.events.size());
     // A meaning is for users: here it misleads whoever searches it.
     plan.setting.events.events.push_back({.name = name,
                                           .meaning = "perf, user space and kernel only",
-                                          .levels = levels,
+                                          .privilege_levels = levels,
                                           .of_region = counted.of_region,
                                           .name_suffix = "(all users)",
                                           .role = role});
@@ -100,8 +100,9 @@ Results results_of(const Program& old, const Program& now, const Counted& counte
 }
 
 const WallFactor* factor_of(const WallTimeExplanation& why, WallFactorKind part) {
-  const auto found = std::find_if(why.factors.begin(), why.factors.end(),
-                                  [part](const WallFactor& one) { return one.part == part; });
+  const auto found =
+      std::find_if(why.factors.begin(), why.factors.end(),
+                   [part](const WallFactor& one) { return one.factor_kind == part; });
   return found == why.factors.end() ? nullptr : &*found;
 }
 
@@ -185,17 +186,17 @@ TEST_CASE("what was not counted is said, and what is left makes up the wall time
        {Case{{false, false}, {CpuTime, Utilisation}},
         Case{{false, true}, {Instructions, CpuTimePerInstruction, Utilisation}},
         Case{{true, false}, {Cycles, Clock, Utilisation}},
-        Case{{true, true, CountedLevels::UserAndKernel},
+        Case{{true, true, CountedPrivilegeLevels::UserAndKernel},
              {Instructions, InstructionsPerCycle, Clock, Utilisation}},
-        Case{{true, true, CountedLevels::UserOnly},
+        Case{{true, true, CountedPrivilegeLevels::UserOnly},
              {Instructions, InstructionsPerCycle, CpuTimePerCycle, Utilisation}},
-        Case{{true, true, CountedLevels::Unknown},
+        Case{{true, true, CountedPrivilegeLevels::Unknown},
              {Instructions, InstructionsPerCycle, CpuTimePerCycle, Utilisation}}}) {
     const Results results = results_of(kOld, kNew, it.counted);
     REQUIRE(results.explanations.size() == 1);
     const WallTimeExplanation& why = results.explanations.front();
     std::vector<WallFactorKind> parts;
-    for (const WallFactor& factor : why.factors) parts.push_back(factor.part);
+    for (const WallFactor& factor : why.factors) parts.push_back(factor.factor_kind);
     CHECK(parts == it.parts);
     CHECK(product_of(why) == doctest::Approx(ratio_of(results, Role::WallTime)).epsilon(1e-12));
     CHECK(why.lacks_instructions == !it.counted.instructions);
@@ -205,10 +206,11 @@ TEST_CASE("what was not counted is said, and what is left makes up the wall time
 }
 
 TEST_CASE("cycles and instructions of other privilege levels are not divided by each other") {
-  const Results results = results_of(
-      kOld, kNew, {.levels = CountedLevels::UserOnly, .of_cycles = CountedLevels::UserAndKernel});
+  const Results results = results_of(kOld, kNew,
+                                     {.levels = CountedPrivilegeLevels::UserOnly,
+                                      .of_cycles = CountedPrivilegeLevels::UserAndKernel});
   const WallTimeExplanation& why = results.explanations.front();
-  CHECK(why.has_other_levels);
+  CHECK(why.cycles_have_other_levels);
   CHECK(factor_of(why, WallFactorKind::InstructionsPerCycle) == nullptr);
   CHECK(factor_of(why, WallFactorKind::CpuTimePerInstruction) != nullptr);
   CHECK_FALSE(find_metric(results.session.metrics, Role::Ipc));

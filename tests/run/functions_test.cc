@@ -18,7 +18,7 @@ Plan plan_of_functions(const std::string& gated = "") {
   plan.setting.events.passes = {Pass{}, Pass{{0}, RoundKind::Simulated}};
   if (gated.empty()) return plan;
   plan.setting.events.events.push_back(
-      {.name = "instructions@" + gated, .meaning = "", .simulated = true, .function = gated});
+      {.name = "instructions@" + gated, .meaning = "", .simulated = true, .only_function = gated});
   plan.setting.events.passes[1].event_indices.push_back(1);
   return plan;
 }

@@ -102,7 +102,7 @@ std::string name_of(gate::Answer answer) {
 }
 
 double tail_of_wall_time(const Fed& fed) {
-  return fed.bench.findings.tails_of(0, {}).tail;
+  return fed.bench.findings.tails_of(0, {}).tail_of_delta;
 }
 
 }  // namespace
@@ -203,7 +203,7 @@ TEST_CASE("where nothing can be extended, one look has the whole error") {
     CHECK(verdict.look == 1);
     CHECK(verdict.rounds == 10);
     CHECK(tail_of_wall_time(fed) == doctest::Approx(0.025));
-    return verdict.level;
+    return verdict.spendable_error;
   };
   CHECK(level_of({10, 10, {}, 1h}) == doctest::Approx(0.05));
   CHECK(level_of({{}, 1, 10, 1h}) == doctest::Approx(0.05));
@@ -213,8 +213,8 @@ TEST_CASE("where nothing can be extended, one look has the whole error") {
 TEST_CASE("at an adaptive stop the interval of the gated metric is wider") {
   Fed fed({reference_of(kNotSlower), candidate_of(kNotSlower)});
   const gate::Verdict& verdict = fed.only_verdict(gated_plan(2, kTenPercent, 10));
-  CHECK(verdict.level == doctest::Approx(0.017409428319656906));
-  // p_look(.025) = .00811 on either side, as the table of the method has it.
+  CHECK(verdict.spendable_error == doctest::Approx(0.017409428319656906));
+  // level_of_pocock_look(.025) = .00811 on either side, as the table of the method has it.
   CHECK(tail_of_wall_time(fed) == doctest::Approx(0.0081067).epsilon(1e-5));
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("where a precision is wanted too, the gates' answers do not end the ro
   plan.precision = PrecisionGoal{1e-9};
   const gate::Verdict& verdict = fed.only_verdict(plan);
   CHECK(verdict.rounds == 10);
-  CHECK(fed.bench.findings.precision.value().fewest_values > 50);
+  CHECK(fed.bench.findings.precision.value().fewest_values_of_command > 50);
 }
 
 TEST_CASE("a bound is a gate on the command itself, with and without a reference") {
@@ -293,7 +293,7 @@ TEST_CASE("every gate answers for every candidate, and they share the rate of fa
                name_of(verdict.answer) + "; ";
   }
   CHECK(answers == "wall_time 1 fail; wall_time 2 pass; peak_rss 1 pass; peak_rss 2 pass; ");
-  CHECK(fed.bench.findings.verdicts[0].level == doctest::Approx(0.05 / 4));
+  CHECK(fed.bench.findings.verdicts[0].spendable_error == doctest::Approx(0.05 / 4));
 }
 
 TEST_CASE("in sequential order each look has the reference go on first, then the candidate") {
@@ -301,7 +301,7 @@ TEST_CASE("in sequential order each look has the reference go on first, then the
   for (std::size_t round = 3; round <= 8; ++round) fed.wall[1][round - 1] = 5000.0;
   Plan plan = gated_plan(2, kFivePercent, 2);
   plan.setting.order = Order::Sequential;
-  plan.setting.warmup = 1;
+  plan.setting.warmup_run_count = 1;
   const gate::Verdict& verdict = fed.only_verdict(plan);
   // Looks at 2, 3, 4, 6 and 8 runs of each, a warm-up run of 1 ms before.
   CHECK(fed.bench.launcher.log().starts_with(

@@ -39,7 +39,7 @@ void fail(Bench& bench, std::size_t program, std::deque<Outcome> outcomes) {
 TEST_CASE("prepare and conclude surround every run, warm-up runs included, and know which") {
   Bench bench;
   Plan plan = hooked({"old"}, Order::Interleaved);
-  plan.setting.warmup = 1;
+  plan.setting.warmup_run_count = 1;
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK(bench.launcher.log() ==
         "s1 p1(warmup-0) old c1(warmup-0)! p1(0) old c1(0)! p1(1) old c1(1)! e1!");
@@ -157,8 +157,8 @@ TEST_CASE("a cleanup that fails is reported, and so is one after another failure
   twice.launcher.scripts[0].outcomes = {Exited{7}};
   const auto session = twice.carry_out(hooked({"old"}, Order::Interleaved));
   CHECK(std::holds_alternative<RunFailed>(*session->cut_short));
-  REQUIRE(session->also_failed.size() == 1);
-  CHECK(session->also_failed[0].kind == HookKind::Cleanup);
+  REQUIRE(session->later_failed_hooks.size() == 1);
+  CHECK(session->later_failed_hooks[0].kind == HookKind::Cleanup);
 }
 
 TEST_CASE("under sequential order with a cleanup, a gate looks once: no command comes back") {

@@ -93,7 +93,7 @@ TEST_CASE("one command runs until the interval of its mean is narrow enough") {
   const Precision found = bench.findings.precision.value();
   CHECK(found.end == PrecisionEnd::Reached);
   CHECK(*found.half_width == doctest::Approx(0.04971).epsilon(1e-3));
-  CHECK(found.fewest_values == 19);
+  CHECK(found.fewest_values_of_command == 19);
 }
 
 TEST_CASE("several commands run until the interval of every delta is narrow enough") {

@@ -32,10 +32,10 @@ TEST_CASE("a run that must not count is repeated, recorded apart and reported") 
   const auto session = bench.carry_out(counted_plan());
   CHECK(bench.launcher.runs() == 4);
   CHECK(counted_values(*session) == std::vector<std::uint64_t>{1, 3, 4});
-  REQUIRE(session->redone.size() == 1);
-  CHECK(session->redone[0].run.counts.at(0) == 2);
-  CHECK(session->redone[0].run.step.round == 1);
-  CHECK(session->redone[0].reason == RedoReason::Counting);
+  REQUIRE(session->redone_run_records.size() == 1);
+  CHECK(session->redone_run_records[0].run.counts.at(0) == 2);
+  CHECK(session->redone_run_records[0].run.step.round == 1);
+  CHECK(session->redone_run_records[0].reason == RedoReason::Counting);
   CHECK(texts_of(session->notes) ==
         std::vector<std::string>{"1 run was repeated because the trace lost records"});
 }
@@ -51,8 +51,8 @@ TEST_CASE("a run is run again no more often than was asked for, then it enters a
   const auto session = bench.carry_out(counted_plan());
   CHECK(bench.launcher.runs() == 9);
   CHECK(session->runs.size() == 3);
-  CHECK(session->redone.size() == 6);
-  CHECK(session->runs[0].coverage == 0.9);
+  CHECK(session->redone_run_records.size() == 6);
+  CHECK(session->runs[0].instruction_coverage == 0.9);
 }
 
 TEST_CASE("a run during which the processor was throttled is repeated at most three times") {
@@ -63,11 +63,11 @@ TEST_CASE("a run during which the processor was throttled is repeated at most th
   auto session = bench.carry_out(counted_plan());
   CHECK(counted_values(*session) == std::vector<std::uint64_t>{1, 3, 4});
   CHECK(kinds_of(session->notes) == NoteKinds{NoteKind::RunsRepeated});
-  CHECK(session->redone.front().reason == RedoReason::Throttled);
+  CHECK(session->redone_run_records.front().reason == RedoReason::Throttled);
   bench.machine.throttled = [] { return true; };
   session = bench.carry_out(counted_plan());
   CHECK(session->runs.size() == 3);
-  CHECK(session->redone.size() == 9);
+  CHECK(session->redone_run_records.size() == 9);
   CHECK(texts_of(session->notes) ==
         std::vector<std::string>{"the processor was throttled each time that runs were repeated; "
                                  "let it cool down",
@@ -95,11 +95,11 @@ TEST_CASE("a warm-up run is not run again") {
     counted.redo = engine::RepeatRequest{RedoReason::Counting, "it was not seen whole", 1};
   };
   Plan plan = counted_plan();
-  plan.setting.warmup = 2;
+  plan.setting.warmup_run_count = 2;
   plan.setting.stop.exact_runs = 1;
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.runs() == 4);
-  CHECK(session->redone.size() == 1);
+  CHECK(session->redone_run_records.size() == 1);
 }
 
 TEST_CASE("an engine that follows its runs learns of each before it starts") {

@@ -368,7 +368,7 @@ Session session_of(const os::RegionUse& use, bool ignores_failures, const Pass& 
   Bench bench;
   bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) { ended.region = use; };
   Plan plan = plan_of({"it"});
-  plan.setting.region = true;
+  plan.setting.measures_region = true;
   plan.reported_metrics = region_metrics();
   plan.setting.events.events.resize(pass.event_indices.size());
   if (!pass.event_indices.empty()) plan.setting.events.passes = {pass};

@@ -79,7 +79,7 @@ TEST_CASE("a baseline has to have what a gate or --precision looks at") {
         "the baseline 'b.json' has no cpu_time of 'a', which a gate is on; measure the baseline "
         "again with it");
   const auto of_hyperfine = baseline_of({"a"});
-  of_hyperfine->by_lauka = false;
+  of_hyperfine->was_measured_by_lauka = false;
   CHECK(has(fault(plan, of_hyperfine), "lauka --export-json"));
   plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
   plan.precision = PrecisionGoal{0.01};
@@ -113,16 +113,17 @@ TEST_CASE("deltas are from the command that is the reference, at any place") {
 }
 
 TEST_CASE("metrics that the baseline counted at other levels, or simulated, are named in a note") {
-  const auto notes_of = [](CountedLevels there, RoundKind kind, CountedLevels here) {
+  const auto notes_of = [](CountedPrivilegeLevels there, RoundKind kind,
+                           CountedPrivilegeLevels here) {
     Plan plan = plan_of({"a"});
-    plan.metrics.push_back({.name = "loads", .levels = here});
+    plan.metrics.push_back({.name = "loads", .counted_privilege_levels = here});
     const auto session = baseline_of({"a"});
-    session->metrics.push_back({.name = "loads", .kind = kind, .levels = there});
+    session->metrics.push_back({.name = "loads", .kind = kind, .counted_privilege_levels = there});
     REQUIRE(use_baseline(plan, "b.json", session));
     return plan.setting.events.notes;
   };
-  const auto all = CountedLevels::UserAndKernel;
-  const auto user = CountedLevels::UserOnly;
+  const auto all = CountedPrivilegeLevels::UserAndKernel;
+  const auto user = CountedPrivilegeLevels::UserOnly;
   const std::vector<Note> notes = notes_of(user, RoundKind::Counting, all);
   REQUIRE(notes.size() == 1);
   CHECK(notes[0].kind == NoteKind::OtherLevels);
@@ -131,7 +132,7 @@ TEST_CASE("metrics that the baseline counted at other levels, or simulated, are 
         "deltas compare different things");
   CHECK(notes_of(user, RoundKind::Simulated, user).size() == 1);
   CHECK(notes_of(user, RoundKind::Counting, user).empty());
-  CHECK(notes_of(CountedLevels::Unknown, RoundKind::Counting, all).empty());
+  CHECK(notes_of(CountedPrivilegeLevels::Unknown, RoundKind::Counting, all).empty());
 }
 
 TEST_CASE("values in another unit are refused") {

@@ -198,7 +198,7 @@ TEST_CASE("a step of three standard errors is found within five commits") {
       const LevelStep& step = steps.back();
       ++found;
       if (step.first_point == before) ++exact;
-      if (step.earliest <= before && before <= step.latest) ++in_range;
+      if (step.earliest_first_point <= before && before <= step.latest_first_point) ++in_range;
       if (step.bounds.low <= 3.0 && 3.0 <= step.bounds.high) ++covered;
       CHECK(step.confirming_point > step.first_point);
     }
@@ -222,11 +222,11 @@ TEST_CASE("what was confirmed stays, whatever comes after it") {
   }
   const auto steps = find_steps(all, 0.95);
   REQUIRE(steps.steps.size() == 2);
-  CHECK(steps.steps[0].earliest <= 60);
-  CHECK(steps.steps[0].latest >= 60);
+  CHECK(steps.steps[0].earliest_first_point <= 60);
+  CHECK(steps.steps[0].latest_first_point >= 60);
   CHECK(steps.steps[0].change == doctest::Approx(4.0).epsilon(0.2));
   CHECK(steps.steps[1].change == doctest::Approx(-6.0).epsilon(0.2));
-  CHECK(steps.noise == doctest::Approx(1.0).epsilon(0.3));
+  CHECK(steps.noise_deviation == doctest::Approx(1.0).epsilon(0.3));
 }
 
 TEST_CASE("one point alone is suspected, not confirmed, and no step once it is past") {
@@ -248,7 +248,7 @@ TEST_CASE("short series and such as never vary have no steps") {
   CHECK(find_steps(series(9, [](std::size_t i) { return i < 5 ? 0.0 : 9.0; }), 0.95).steps.empty());
   const auto flat = find_steps(series(50, [](std::size_t) { return 2.0; }), 0.95);
   CHECK(flat.steps.empty());
-  CHECK(flat.noise == 0.0);
+  CHECK(flat.noise_deviation == 0.0);
   CHECK_FALSE(flat.is_last_suspected);
   // Counts that vary only when the program changes: their sampling error is nothing, so only the
   // change itself shows.

@@ -179,13 +179,13 @@ TEST_CASE("faster and slower are two faces of one interval") {
   const auto faster = relative_speed({-0.78, IntervalEnds{-0.785, -0.775}});
   REQUIRE(faster.has_value());
   CHECK(faster->faster);
-  CHECK(faster->ratio == doctest::Approx(4.5454545454).epsilon(1e-9));
+  CHECK(faster->speed_factor == doctest::Approx(4.5454545454).epsilon(1e-9));
   CHECK(faster->bounds->low == doctest::Approx(4.4444444444).epsilon(1e-9));
   CHECK(faster->bounds->high == doctest::Approx(4.6511627907).epsilon(1e-9));
 
   const auto slower = relative_speed({0.25, IntervalEnds{0.24, 0.27}}).value();
   CHECK_FALSE(slower.faster);
-  CHECK(slower.ratio == 1.25);
+  CHECK(slower.speed_factor == 1.25);
   CHECK(slower.bounds->high == 1.27);
 }
 

@@ -144,9 +144,9 @@ TEST_CASE("deltas, and what is said of the mean, agree with the golden cases") {
   for (const Json& c : golden::section_2("delta")) {
     INFO(c.at("name").get<std::string>());
     const double confidence = c.at("confidence");
-    const Delta delta =
-        estimate_delta(golden::series(c, "reference"), golden::series(c, "candidate"),
-                       c.at("order") == "paired", {c.at("tail"), tails_of(confidence).of_mean});
+    const Delta delta = estimate_delta(golden::series(c, "reference"),
+                                       golden::series(c, "candidate"), c.at("order") == "paired",
+                                       {c.at("tail"), tails_of(confidence).tail_of_mean_change});
     const Json& expected = c.at("expected");
     check_change(delta, expected.at("delta"), expected.at("low"), expected.at("high"));
     CHECK(agrees_or_neither(delta.half_width(), expected.at("half")));
@@ -161,7 +161,7 @@ TEST_CASE("deltas, and what is said of the mean, agree with the golden cases") {
     REQUIRE(speed.has_value() == !expected.at("speed").is_null());
     if (!speed) continue;
     const Json& line = expected.at("speed");
-    CHECK_GOLDEN(speed->ratio, line.at("ratio"));
+    CHECK_GOLDEN(speed->speed_factor, line.at("ratio"));
     CHECK(speed->faster == line.at("faster").get<bool>());
     REQUIRE(speed->bounds.has_value() == !line.at("low").is_null());
     if (!speed->bounds) continue;

@@ -106,11 +106,11 @@ TEST_CASE("the scatter of one side is what the layouts' means scatter beyond the
 TEST_CASE("more runs of the same layouts do not narrow what placement makes wide") {
   const Sides sides = four_layouts(4);
   const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
-  CHECK(over->expected_reach(0.025, 4, 0) > 0.02);
+  CHECK(over->expected_half_width(0.025, 4, 0) > 0.02);
   const auto wanted = over->layouts_instead_of_runs(0.01, 0.025);
   REQUIRE(wanted);
-  CHECK(over->expected_reach(0.025, *wanted, 4) <= 0.01);
-  CHECK(over->expected_reach(0.025, *wanted - 1, 4) > 0.01);
+  CHECK(over->expected_half_width(0.025, *wanted, 4) <= 0.01);
+  CHECK(over->expected_half_width(0.025, *wanted - 1, 4) > 0.01);
   CHECK(over->layouts_instead_of_runs(1e-9, 0.025) == kMaxLayouts + 1);
   CHECK_FALSE(over->layouts_instead_of_runs(0.1, 0.025));  // more runs do
 }

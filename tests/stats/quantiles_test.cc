@@ -68,11 +68,11 @@ TEST_CASE("an interval of a quantile ends at the samples that binomial sums give
 }
 
 TEST_CASE("with fewer samples than all can lie on one side of, a quantile has no interval") {
-  CHECK(fewest_runs_of(0.5, 0.025) == 6);
-  CHECK(fewest_runs_of(0.9, 0.025) == 36);
-  CHECK(fewest_runs_of(0.99, 0.025) == 368);
-  CHECK(fewest_runs_of(0.999, 0.025) == 3688);
-  CHECK(fewest_runs_of(0.1, 0.025) == 36);
+  CHECK(fewest_runs_for_quantile(0.5, 0.025) == 6);
+  CHECK(fewest_runs_for_quantile(0.9, 0.025) == 36);
+  CHECK(fewest_runs_for_quantile(0.99, 0.025) == 368);
+  CHECK(fewest_runs_for_quantile(0.999, 0.025) == 3688);
+  CHECK(fewest_runs_for_quantile(0.1, 0.025) == 36);
   CHECK_FALSE(quantile_estimate(sorted(mixed(35)), 0.9, 0.025).has_value());
   CHECK(quantile_estimate(sorted(mixed(36)), 0.9, 0.025).has_value());
   const Delta delta = estimate_delta(mixed(35), slower(mixed(35)), true, tails_of(0.95), 0.9);

@@ -66,7 +66,7 @@ TEST_CASE("a boundary that is moved as far as an interval agrees with the golden
     const Widening widening = widening_of(reference, candidate, true);
     const Json& expected = c.at("p_slower_at_2_percent");
     CHECK_GOLDEN(
-        widen_tails(signed_rank(reference, candidate, 1.02).tails, widening.of_rounds).above,
+        widen_tails(signed_rank(reference, candidate, 1.02).tails, widening.paired_factor).above,
         expected.at("ranks"));
     CHECK_GOLDEN(paired_mean_test(reference, candidate, 1.02, widening).tails.above,
                  expected.at("mean"));

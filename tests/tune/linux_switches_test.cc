@@ -149,7 +149,7 @@ TEST_CASE("a setting that may not be written says so") {
       std::ranges::find(found, "numa", [](const SettingState& one) { return one.row->name; });
   REQUIRE(numa != found.end());
   CHECK(numa->why_not == "Read-only file system");
-  CHECK_FALSE(numa->changes());
+  CHECK_FALSE(numa->must_be_changed());
 }
 
 TEST_CASE("without CPUs of the commands' own, interrupts stay where they are") {
@@ -159,7 +159,8 @@ TEST_CASE("without CPUs of the commands' own, interrupts stay where they are") {
   CHECK(cpus.command_cpus.empty());
   for (const SettingState& one : find_settings(machine, request, cpus)) {
     const std::string_view name = one.row->name;
-    if (name == "irqs" || name == "workqueues" || name == "partition") CHECK_FALSE(one.changes());
+    if (name == "irqs" || name == "workqueues" || name == "partition")
+      CHECK_FALSE(one.must_be_changed());
   }
 }
 

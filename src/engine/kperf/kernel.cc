@@ -94,15 +94,15 @@ std::uint32_t Kernel::counter_count(std::uint32_t classes) const {
   return got == 0 ? count : 0;
 }
 
-int Kernel::set_words(std::span<const std::uint64_t> words) const {
-  std::array<std::uint64_t, 1 + kMaxUserCounters> request{kConfigurableClass};
-  std::copy_n(words.begin(), std::min<std::size_t>(words.size(), kMaxUserCounters), &request[1]);
+int Kernel::set_configuration_words(std::span<const std::uint64_t> words) const {
+  std::array<std::uint64_t, 1 + kMaxCountersPerCpu> request{kConfigurableClass};
+  std::copy_n(words.begin(), std::min<std::size_t>(words.size(), kMaxCountersPerCpu), &request[1]);
   if (framework_) return settled(framework_->kpc_set_config(kConfigurableClass, &request[1]));
   return set("kpc.config", request);
 }
 
-int Kernel::get_words(std::vector<std::uint64_t>& words) const {
-  std::array<std::uint64_t, kMaxUserCounters> room{};
+int Kernel::read_configuration_words(std::vector<std::uint64_t>& words) const {
+  std::array<std::uint64_t, kMaxCountersPerCpu> room{};
   std::uint64_t classes = kConfigurableClass;
   std::size_t length = sizeof room;
   const int error =
@@ -134,7 +134,7 @@ std::uint32_t Kernel::thread_counting_classes() const {
 }
 
 int Kernel::machine_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const {
-  values.assign(1 + cpus * kMaxUserCounters, 0);
+  values.assign(1 + cpus * kMaxCountersPerCpu, 0);
   std::uint64_t request = kBothClasses | kAllCpus;
   std::size_t length = values.size() * sizeof values[0];
   const int error = settled(
@@ -169,7 +169,7 @@ int Kernel::reset_sampling() const {
   return framework_ ? settled(framework_->kperf_reset()) : set("kperf.reset", std::uint32_t{1});
 }
 
-int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
+int Kernel::sample_running_threads(std::uint64_t period_ns, std::uint32_t action) const {
   os::Timebase timebase;
   if (calls_.mach_timebase_info(&timebase) != 0 || timebase.numerator == 0) return EINVAL;
   const std::uint64_t ticks = period_ns * timebase.denominator / timebase.numerator;
@@ -185,7 +185,7 @@ int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
 int Kernel::trigger_at_thread_end(std::uint32_t action) const {
   KdebugTrigger trigger;
   trigger.codes[0] = kMatchEvent;
-  trigger.debugid = kThreadTerminatePid;
+  trigger.debugid = kThreadTerminateDebugid;
   if (const int error = set("kperf.kdebug.filter", trigger); error != 0) return error;
   return set("kperf.kdebug.action", action);
 }
@@ -196,7 +196,7 @@ std::optional<std::uint32_t> Kernel::read_sysctl_number(const char* name) const 
   return value;
 }
 
-std::string Kernel::text(const char* name) const {
+std::string Kernel::read_sysctl_text(const char* name) const {
   return os::sysctl_text(calls_, name).value_or("");
 }
 
@@ -259,15 +259,16 @@ int Trace::set_up(std::uint32_t records) {
 }
 
 int Trace::set_record_filter() const {
-  KdebugFilter exact{kKdebugValueCheck,
-                     {kThreadTerminatePid, kThreadCountersData, kNewThread, kExec}};
+  KdebugFilter exact{
+      kKdebugValueCheck,
+      {kThreadTerminateDebugid, kThreadCountersDebugid, kNewThreadDebugid, kExecDebugid}};
   std::size_t bytes = sizeof exact;
   const int error = call(os::kKdSetReg, &exact, &bytes);
   if (error == 0 || error == EPERM || error == EBUSY) return error;
   // Apple calls kKdSetReg obsolete. The newer type filter also admits records that TraceReader
   // ignores.
   std::array<std::uint8_t, kTypefilterBytes> classes{};
-  constexpr std::uint32_t counters = kThreadCountersData >> 16U;
+  constexpr std::uint32_t counters = kThreadCountersDebugid >> 16U;
   classes.at(counters / 8) = 1U << counters % 8;
   bytes = classes.size();
   return call(os::kKdSetTypefilter, classes.data(), &bytes);
@@ -284,7 +285,7 @@ bool Trace::is_half_full() const {
   return call(os::kKdBufWait, nullptr, &milliseconds) != 0 || milliseconds != 0;
 }
 
-int Trace::read(bool& wrapped, const Reader& reader) {
+int Trace::read(bool& wrapped, const RecordSink& reader) {
   for (;;) {
     wrapped = wrapped || (info().flags & kKdebugWrapped) != 0;  // each read clears the flag
     std::size_t length = room_.size() * sizeof(KdebugRecord);
@@ -314,7 +315,7 @@ Claim::~Claim() {
   give_back();
 }
 
-int Claim::hold() {
+int Claim::take_if_not_held() {
   if (has_counters_) return 0;
   give_back_held();
   const int error = kernel_.force_all_counters(true);
@@ -329,7 +330,8 @@ Result<void> Claim::take_counters() {
   };
   static_cast<void>(std::atexit(give_back_held));
   os::set_final_action(give_back_held);
-  if (const int error = hold(); error != 0) return refused(KernelRequest::TakeCounters, error);
+  if (const int error = take_if_not_held(); error != 0)
+    return refused(KernelRequest::TakeCounters, error);
   had_leftovers_ = kernel_.thread_counting_classes() != 0 || kernel_.counting_classes() != 0;
   if (const int error = kernel_.set_thread_counting(0); error == EPERM || error == EBUSY)
     return refused(KernelRequest::Count, error);
@@ -349,7 +351,7 @@ int Claim::program(std::span<const std::uint64_t> words, bool by_thread) {
 
 int Claim::try_words(std::span<const std::uint64_t> words) {
   int error = set_words(words);
-  if (error == 0 && !has_words()) error = EPERM;
+  if (error == 0 && !kernel_keeps_words()) error = EPERM;
   kernel_.set_counting(0);
   return error;
 }
@@ -360,14 +362,14 @@ int Claim::set_words(std::span<const std::uint64_t> words) {
   kernel_.set_counting(0);
   classes_ = words.empty() ? kFixedClass : kBothClasses;
   words_.assign(words.begin(), words.end());
-  const int error = words.empty() ? 0 : kernel_.set_words(words);
+  const int error = words.empty() ? 0 : kernel_.set_configuration_words(words);
   return error != 0 ? error : kernel_.set_counting(classes_);
 }
 
-bool Claim::has_words() const {
+bool Claim::kernel_keeps_words() const {
   if (words_.empty()) return true;
   std::vector<std::uint64_t> now;
-  if (kernel_.get_words(now) != 0) return false;
+  if (kernel_.read_configuration_words(now) != 0) return false;
   return std::ranges::equal(now, words_, [](std::uint64_t a, std::uint64_t b) {
     return (a & kSelectorBits) == (b & kSelectorBits);
   });
@@ -375,7 +377,7 @@ bool Claim::has_words() const {
 
 bool Claim::is_as_programmed() const {
   return kernel_.counting_classes() == classes_ &&
-         kernel_.thread_counting_classes() == (by_thread_ ? classes_ : 0) && has_words();
+         kernel_.thread_counting_classes() == (by_thread_ ? classes_ : 0) && kernel_keeps_words();
 }
 
 int Claim::start_sampling(const Sampling& sampling) {
@@ -390,7 +392,8 @@ int Claim::begin_sampling(const Sampling& sampling) {
   int error = kernel_.raise_to_one("kperf.action.count");
   if (error == 0) error = kernel_.set_action(kAction, kSampleThreadCounters);
   if (error == 0 && sampling.samples_ending_threads) error = kernel_.trigger_at_thread_end(kAction);
-  if (error == 0 && sampling.period_ns) error = kernel_.start_pet(*sampling.period_ns, kAction);
+  if (error == 0 && sampling.period_ns)
+    error = kernel_.sample_running_threads(*sampling.period_ns, kAction);
   if (error == 0) error = trace_.set_up(sampling.trace_records);
   return error != 0 ? error : kernel_.set_sampling(true);
 }

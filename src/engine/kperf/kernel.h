@@ -27,7 +27,7 @@ inline constexpr std::uint64_t kAllCpus = 0x80000000;
 inline constexpr std::size_t kInstructionsValue = 1;
 inline constexpr std::size_t kFixedCounterCount = 2;
 inline constexpr std::size_t kConfigurableCounterCount = 8;
-inline constexpr std::size_t kMaxUserCounters = 32;
+inline constexpr std::size_t kMaxCountersPerCpu = 32;
 
 inline constexpr std::uint64_t kSelectorBits = 0xffff;
 inline constexpr std::uint64_t kUserSpaceOnly = 0x20000;
@@ -81,11 +81,11 @@ inline constexpr std::size_t kTypefilterBytes = 8192;
 inline constexpr std::uint32_t kFunctionStart = 1;
 inline constexpr std::uint32_t kFunctionEnd = 2;
 
-inline constexpr std::uint32_t kNewThread = 0x07000004;
-inline constexpr std::uint32_t kExec = 0x07000008;
-inline constexpr std::uint32_t kThreadTerminatePid = 0x07000010;
-inline constexpr std::uint32_t kLostEvents = 0x07020008;
-inline constexpr std::uint32_t kThreadCountersData = 0x25060020;
+inline constexpr std::uint32_t kNewThreadDebugid = 0x07000004;
+inline constexpr std::uint32_t kExecDebugid = 0x07000008;
+inline constexpr std::uint32_t kThreadTerminateDebugid = 0x07000010;
+inline constexpr std::uint32_t kLostEventsDebugid = 0x07020008;
+inline constexpr std::uint32_t kThreadCountersDebugid = 0x25060020;
 
 /// The value of the sysctl kperf.kdebug.filter: records with `debugid` trigger an action.
 struct KdebugTrigger {
@@ -127,8 +127,8 @@ class Kernel {
   int force_all_counters(bool on) const;
   /// Returns the number of counters of `classes`; 0 if the kernel does not report it.
   std::uint32_t counter_count(std::uint32_t classes) const;
-  int set_words(std::span<const std::uint64_t> words) const;
-  int get_words(std::vector<std::uint64_t>& words) const;
+  int set_configuration_words(std::span<const std::uint64_t> words) const;
+  int read_configuration_words(std::vector<std::uint64_t>& words) const;
   int set_counting(std::uint32_t classes) const;
   int set_thread_counting(std::uint32_t classes) const;
   std::uint32_t counting_classes() const;
@@ -144,13 +144,13 @@ class Kernel {
   int reset_sampling() const;
   /// Sets up a timer that runs `action` on the running threads once per period, while sampling is
   /// on.
-  int start_pet(std::uint64_t period_ns, std::uint32_t action) const;
-  /// Makes the kernel run `action` on each ending thread, after the record kThreadTerminatePid of
-  /// the thread.
+  int sample_running_threads(std::uint64_t period_ns, std::uint32_t action) const;
+  /// Makes the kernel run `action` on each ending thread, after the record kThreadTerminateDebugid
+  /// of the thread.
   int trigger_at_thread_end(std::uint32_t action) const;
 
   std::optional<std::uint32_t> read_sysctl_number(const char* name) const;
-  std::string text(const char* name) const;
+  std::string read_sysctl_text(const char* name) const;
   /// Names the process that holds the kernel's tracing in the foreground, as "Instruments (process
   /// 77)"; empty if no such process is known.
   std::string owner_of_tracing() const;
@@ -187,7 +187,7 @@ class Trace {
 
   int remove() const;
 
-  using Reader = std::function<void(std::span<const KdebugRecord>)>;
+  using RecordSink = std::function<void(std::span<const KdebugRecord>)>;
 
   /// True if the trace is at least half full, or if the kernel does not report this. Waits up to a
   /// millisecond until the trace is half full.
@@ -196,7 +196,7 @@ class Trace {
   /// Passes the records in the trace to `reader`, in order of time. Sets `wrapped` to true if the
   /// kernel overwrote records because the buffer was full; else leaves `wrapped` unchanged. May
   /// miss the newest records.
-  int read(bool& wrapped, const Reader& reader);
+  int read(bool& wrapped, const RecordSink& reader);
 
   /// Returns the state of the trace; default values if the kernel does not report it.
   KdebugInfo info() const;
@@ -237,7 +237,7 @@ class Claim : NonCopyable {
 
   /// Takes the counters if this claim does not hold them, even from another claim of this process.
   /// Returns 0 or an errno.
-  int hold();
+  int take_if_not_held();
   bool is_held() const { return has_counters_; }
 
   /// True if take_counters() found counting switched on, perhaps by a killed process.
@@ -270,7 +270,7 @@ class Claim : NonCopyable {
 
  private:
   int set_words(std::span<const std::uint64_t> words);
-  bool has_words() const;
+  bool kernel_keeps_words() const;
   int begin_sampling(const Sampling& sampling);
   int stop_sampling() const;
 

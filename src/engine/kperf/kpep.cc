@@ -433,7 +433,7 @@ class KpepParser {
   }
 
   static std::tuple<bool, std::uint64_t, const std::string&> key_of(const KpepEvent& event) {
-    return {!event.is_fixed, event.is_fixed ? event.mask : event.number, event.name};
+    return {!event.is_fixed, event.is_fixed ? event.mask : event.selector_number, event.name};
   }
 
   CounterMask counters(const PlistValue& cpu, std::string_view key, bool required) {
@@ -465,13 +465,13 @@ class KpepParser {
     const auto fixed =
         number(properties, "fixed_counter", of_event("fixed_counter"), kMaxChipCounters - 1, false);
     event.is_fixed = fixed.has_value();
-    event.number = static_cast<std::uint16_t>(
+    event.selector_number = static_cast<std::uint16_t>(
         number(properties, "number", of_event("number"), kMaxEventNumber, !event.is_fixed)
             .value_or(0));
     const auto mask =
         number(properties, "counters_mask", of_event("counters_mask"), kMaxMask, false);
     if (event.is_fixed) {
-      event.number = 0;
+      event.selector_number = 0;
       event.mask = CounterMask{1} << *fixed;
       if ((event.mask & database_.fixed_counters) == 0)
         refuse(fmt::format("has an event {} on the fixed counter {}, which does not exist",

@@ -52,11 +52,12 @@ struct KpepEvent {
   std::string alias{};  ///< second name in the database, as "Cycles"; may be empty
   std::string description{};
   std::string errata{};
-  std::string fallback{};    ///< name of an event that can replace this event; may be empty
-  std::uint16_t number = 0;  ///< number that selects the event on a counter; 0 for fixed events
+  std::string fallback{};  ///< name of an event that can replace this event; may be empty
+  std::uint16_t selector_number =
+      0;  ///< number that selects the event on a counter; 0 for fixed events
   CounterMask mask = 0;
   bool is_fixed = false;
-  bool is_refused = false;
+  bool is_refused_by_kernel = false;
 };
 
 /// Apple's description of a processor's counters and events (kpep).

@@ -34,7 +34,7 @@ struct CountSource {
 
 class KperfCounting final : public ArmedPass {
  public:
-  KperfCounting(Strategy& strategy, std::vector<std::uint64_t> words,
+  KperfCounting(CountingStrategy& strategy, std::vector<std::uint64_t> words,
                 std::vector<CountSource> places)
       : strategy_(strategy), watch_(strategy, std::move(words)), places_(std::move(places)) {}
 
@@ -52,7 +52,7 @@ class KperfCounting final : public ArmedPass {
         counted.own_process_counts.push_back(is_free ? std::nullopt
                                                      : value_at(place, run.own_process_counts));
     }
-    counted.why_missing_counts = std::move(run.missing);
+    counted.why_missing_counts = std::move(run.uncounted_reason);
     counted.redo = std::move(run.redo);
     counted.coverage = run.coverage;
     return counted;
@@ -64,7 +64,7 @@ class KperfCounting final : public ArmedPass {
     return place.value < values.size() ? std::optional(values[place.value]) : std::nullopt;
   }
 
-  Strategy& strategy_;
+  CountingStrategy& strategy_;
   StrategyWatch watch_;
   std::vector<CountSource> places_;
 };
@@ -137,7 +137,7 @@ class KperfEngine final : public DatabaseEngine {
     if (kernel_.counting_classes() != 0 || kernel_.force_all_counters(true) != 0) return;
     if (find_available())
       for (KpepEvent& event : database().events)
-        event.is_refused =
+        event.is_refused_by_kernel =
             !event.is_fixed && (event.mask & room().available) != 0 && is_refused(event);
     kernel_.force_all_counters(false);
   }
@@ -171,7 +171,7 @@ class KperfEngine final : public DatabaseEngine {
 
   void pause() override {
     if (strategy_) strategy_->pause();
-    if (here_.takes_turns) claim_.give_back();
+    if (here_.gives_counters_back) claim_.give_back();
   }
 
   const AccountedEvent* accounted(std::size_t event) const override {
@@ -192,8 +192,8 @@ class KperfEngine final : public DatabaseEngine {
 
   Result<void> take_strategy() {
     if (strategy_) return {};
-    auto tried =
-        try_strategies(here_.strategy, here_.period, claim_, kernel_, trace_, *here_.launcher);
+    auto tried = try_strategies(here_.strategy, here_.macos_sampling_period, claim_, kernel_,
+                                trace_, *here_.launcher);
     if (!tried) return tried.error();
     strategy_ = std::move(tried->strategy);
     notes_.insert(notes_.end(), tried->notes.begin(), tried->notes.end());
@@ -204,7 +204,7 @@ class KperfEngine final : public DatabaseEngine {
   CountSource locate(std::size_t event, const PlacedPass& placed) {
     const auto found = std::ranges::find(placed, event, &PlacedEvent::event);
     if (found == placed.end()) return {.accounted = accounted(event)};
-    return {.value = selection_.events.at(event).counted.is_fixed
+    return {.value = selection_.events.at(event).hardware_event.is_fixed
                          ? found->counter
                          : kFixedCounterCount + rank_of_counter(room().available, found->counter)};
   }
@@ -227,29 +227,32 @@ class KperfEngine final : public DatabaseEngine {
   bool is_refused(const KpepEvent& event) {
     const CounterMask available = room().available;
     const auto counter = static_cast<unsigned>(std::countr_zero(event.mask & available));
-    return claim_.try_words(configuration_words({{0, counter, event.number}}, available)) == EPERM;
+    return claim_.try_words(
+               configuration_words({{0, counter, event.selector_number}}, available)) == EPERM;
   }
 
   Result<Selection> select_allowed(const Selection& selection, EventRequest allowed) {
     allowed.names.clear();
     bool any = false;
     for (const SelectedEvent& event : selection.events) {
-      const KpepEvent& counted = event.counted;
+      const KpepEvent& counted = event.hardware_event;
       const bool refused = event.is_on_counter() && !counted.is_fixed && is_refused(counted);
       any = any || refused;
       if (refused) {
-        std::ranges::find(database().events, counted.name, &KpepEvent::name)->is_refused = true;
+        std::ranges::find(database().events, counted.name, &KpepEvent::name)->is_refused_by_kernel =
+            true;
         notes_.push_back(
             {NoteKind::EventsLeftOut,
              fmt::format("not counted: {} (this kernel does not allow its selector {:#x} here)",
-                         event.name, counted.number)});
+                         event.name, counted.selector_number)});
       }
-      const auto other = find_wanted(database(), event.name);
-      if (!refused || (other && !other->counted.is_refused)) allowed.names.push_back(event.name);
-      if (refused && other && !other->counted.is_refused)
+      const auto other = find_event_by_any_name(database(), event.name);
+      if (!refused || (other && !other->hardware_event.is_refused_by_kernel))
+        allowed.names.push_back(event.name);
+      if (refused && other && !other->hardware_event.is_refused_by_kernel)
         notes_.back() = {NoteKind::OtherEvent,
                          fmt::format("{} is counted by {}: this kernel refuses {}", event.name,
-                                     other->counted.name, counted.name)};
+                                     other->hardware_event.name, counted.name)};
     }
     if (!any)
       return Error{"the kernel refused a set of events although it allows each of them",
@@ -265,7 +268,7 @@ class KperfEngine final : public DatabaseEngine {
   EventSet event_set() {
     const bool user_space =
         room().user_only ||
-        std::atoi(kernel_.text("kern.osproductversion").c_str()) >= kUserSpaceOnlySince;
+        std::atoi(kernel_.read_sysctl_text("kern.osproductversion").c_str()) >= kUserSpaceOnlySince;
     EventSet set = make_event_set(selection_, user_space);
     set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());
     bool has_fixed = false;
@@ -273,11 +276,11 @@ class KperfEngine final : public DatabaseEngine {
       const SelectedEvent& event = selection_.events[i];
       if (!event.is_on_counter()) continue;
       std::string& note = set.events[i].name_suffix;
-      set.events[i].zero_is_doubtful = !event.counted.is_fixed;
+      set.events[i].zero_is_doubtful = !event.hardware_event.is_fixed;
       if (counts_machine_) note = "(system-wide)";
-      if (set.events[i].levels == CountedLevels::UserOnly)
+      if (set.events[i].privilege_levels == CountedPrivilegeLevels::UserOnly)
         note += note.empty() ? "(user)" : " (user)";
-      has_fixed = has_fixed || event.counted.is_fixed;
+      has_fixed = has_fixed || event.hardware_event.is_fixed;
     }
     if (room().user_only && has_fixed)
       set.notes.push_back({NoteKind::KernelNotLeftOut,
@@ -294,7 +297,7 @@ class KperfEngine final : public DatabaseEngine {
   Selection selection_;
   std::vector<Pass> passes_;
   bool counts_machine_ = false;
-  std::unique_ptr<Strategy> strategy_;
+  std::unique_ptr<CountingStrategy> strategy_;
   std::vector<Note> notes_;
 };
 
@@ -414,7 +417,8 @@ class TotalsEngine final : public CounterEngine {
     const AccountedEvent* source = find_source(name);
     if (source == nullptr) {
       if (database_)
-        if (const auto known = find_wanted(*database_, name); !known) return known.error();
+        if (const auto known = find_event_by_any_name(*database_, name); !known)
+          return known.error();
       return why_.prefixed(fmt::format("'{}' cannot be counted", name));
     }
     if (Event* added = add_accounted(*source, name, sources_, set))
@@ -521,7 +525,7 @@ class OfCallingThreads final : public EngineWrapper {
                      "leave it out, or leave out --region"};
       add(*account, set);
     }
-    counts_whole_ = wanted.counted_in == CountedPart::RegionAndWhole;
+    counts_whole_ = wanted.counted_part == CountedPart::RegionAndWhole;
     if (!counts_whole_) return set;
     auto whole = wrapped_engine().select(rest);
     if (!whole) return whole;
@@ -568,7 +572,7 @@ class OfCallingThreads final : public EngineWrapper {
     Event* added = add_accounted(account, account.name, events_, set);
     if (added == nullptr) return;
     added->name_suffix = "(calling threads)";
-    mark_of_region(*added);
+    mark_as_region_event(*added);
   }
 
   void add_whole(EventSet whole, EventSet& set) {
@@ -603,7 +607,7 @@ class OfCallingThreads final : public EngineWrapper {
 
 }  // namespace
 
-std::unique_ptr<CounterEngine> with_region_of_threads(std::unique_ptr<CounterEngine> engine) {
+std::unique_ptr<CounterEngine> with_calling_thread_counts(std::unique_ptr<CounterEngine> engine) {
   return std::make_unique<OfCallingThreads>(std::move(engine));
 }
 

@@ -169,10 +169,11 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
 Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
                         const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    auto event = find_wanted(database, name);
+    auto event = find_event_by_any_name(database, name);
     if (!event) return event.error();
     const auto same = std::ranges::find_if(selection.events, [&](const SelectedEvent& other) {
-      return other.accounted == event->accounted && other.counted.name == event->counted.name;
+      return other.accounted == event->accounted &&
+             other.hardware_event.name == event->hardware_event.name;
     });
     if (same == selection.events.end())
       selection.events.push_back(*std::move(event));
@@ -189,9 +190,9 @@ Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
 void add_defaults(Selection& selection, const KpepDatabase& database, CounterMask available) {
   std::vector<std::string> left_out;
   for (const std::string_view name : kDefaultEvents) {
-    auto event = find_wanted(database, name);
+    auto event = find_event_by_any_name(database, name);
     const bool can_be =
-        event && (event->counted.is_fixed || (event->counted.mask & available) != 0);
+        event && (event->hardware_event.is_fixed || (event->hardware_event.mask & available) != 0);
     if (can_be)
       selection.events.push_back(*std::move(event));
     else
@@ -208,11 +209,12 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
 std::vector<EventPair> together_among(const Selection& selection,
                                       const std::vector<std::size_t>& configurable,
                                       const KpepDatabase& database,
-                                      const std::vector<EventNames>& wanted) {
+                                      const std::vector<EventNamePair>& wanted) {
   const auto position = [&](std::string_view name) {
-    return std::ranges::find_if(
-               configurable,
-               [&](std::size_t event) { return selection.events[event].counted.name == name; }) -
+    return std::ranges::find_if(configurable,
+                                [&](std::size_t event) {
+                                  return selection.events[event].hardware_event.name == name;
+                                }) -
            configurable.begin();
   };
   const auto count = static_cast<std::ptrdiff_t>(configurable.size());
@@ -223,9 +225,9 @@ std::vector<EventPair> together_among(const Selection& selection,
     if (a < count && b < count && a != b) pairs.emplace_back(a, b);
   };
   for (const auto& [first, second] : wanted) {
-    const auto a = find_wanted(database, first);
-    const auto b = find_wanted(database, second);
-    if (a && b) add(a->counted.name, b->counted.name);
+    const auto a = find_event_by_any_name(database, first);
+    const auto b = find_event_by_any_name(database, second);
+    if (a && b) add(a->hardware_event.name, b->hardware_event.name);
   }
   for (const auto& [first, second] : kAlsoTogether) add(first, second);
   return pairs;
@@ -246,12 +248,12 @@ std::string competition_in_words(const Selection& selection) {
 }
 
 Result<void> divide(Selection& selection, const KpepDatabase& database,
-                    const std::vector<EventNames>& together, const CounterLimits& room) {
+                    const std::vector<EventNamePair>& together, const CounterLimits& room) {
   PlacedPass fixed;
   std::vector<std::size_t> configurable;
   std::vector<CounterMask> masks;
   for (std::size_t i = 0; i < selection.events.size(); ++i) {
-    const KpepEvent& counted = selection.events[i].counted;
+    const KpepEvent& counted = selection.events[i].hardware_event;
     if (!selection.events[i].is_on_counter()) continue;
     if (counted.is_fixed) {
       fixed.push_back({i, static_cast<unsigned>(std::countr_zero(counted.mask))});
@@ -267,7 +269,7 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
     PlacedPass& pass = selection.passes.emplace_back(fixed);
     for (const PlacedEvent& place : placed) {
       const std::size_t event = configurable[place.event];
-      const std::uint64_t number = selection.events[event].counted.number;
+      const std::uint64_t number = selection.events[event].hardware_event.selector_number;
       pass.push_back({event, place.counter, room.user_only ? number | kUserSpaceOnly : number});
     }
   }
@@ -288,11 +290,13 @@ ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
     if (placed.counter != counter) continue;
     const SelectedEvent& event = selection.events[placed.event];
     return {name, event.name,
-            event.counted.is_fixed
-                ? fmt::format("{}, which has this counter for itself", event.counted.name)
-                : fmt::format("{}, which may use {}{}", event.counted.name,
-                              counters_in_words(event.counted.mask),
-                              event.counted.is_refused ? ", but is refused by this kernel" : "")};
+            event.hardware_event.is_fixed
+                ? fmt::format("{}, which has this counter for itself", event.hardware_event.name)
+                : fmt::format("{}, which may use {}{}", event.hardware_event.name,
+                              counters_in_words(event.hardware_event.mask),
+                              event.hardware_event.is_refused_by_kernel
+                                  ? ", but is refused by this kernel"
+                                  : "")};
   }
   return {name, ""};
 }
@@ -304,7 +308,7 @@ const KpepEvent* find_portable(const KpepDatabase& database, std::string_view al
   for (const std::string_view name : known->events) {
     const auto event = std::ranges::find(database.events, name, &KpepEvent::name);
     if (name.empty() || event == database.events.end()) continue;
-    if (!event->is_refused) return &*event;
+    if (!event->is_refused_by_kernel) return &*event;
     if (refused == nullptr) refused = &*event;
   }
   return refused;
@@ -377,7 +381,7 @@ std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMa
   return words;
 }
 
-Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view name) {
+Result<SelectedEvent> find_event_by_any_name(const KpepDatabase& database, std::string_view name) {
   if (const KpepEvent* event = find_portable(database, name))
     return SelectedEvent{lower_case(name), *event};
   if (const KpepEvent* event = find_event(database, name))
@@ -409,15 +413,16 @@ EventSet make_event_set(const Selection& selection, bool user_space) {
   EventSet set;
   set.notes = selection.notes;
   for (const SelectedEvent& event : selection.events) {
-    const bool is_user_only = user_space && event.accounted == nullptr && !event.counted.is_fixed;
+    const bool is_user_only =
+        user_space && event.accounted == nullptr && !event.hardware_event.is_fixed;
     if (event.accounted != nullptr)
       set.events.push_back({event.name, std::string(event.accounted->meaning)});
     else
       set.events.push_back(
-          {event.name, event.counted.name + (is_user_only ? ", user space only" : "")});
+          {event.name, event.hardware_event.name + (is_user_only ? ", user space only" : "")});
     set.events.back().is_energy = event.accounted == &kEnergy;
-    set.events.back().levels =
-        is_user_only ? CountedLevels::UserOnly : CountedLevels::UserAndKernel;
+    set.events.back().privilege_levels =
+        is_user_only ? CountedPrivilegeLevels::UserOnly : CountedPrivilegeLevels::UserAndKernel;
     set.events.back().role = role_of_event(event.name);
   }
   for (const PlacedPass& placed : selection.passes) {
@@ -436,7 +441,7 @@ Catalog make_catalog(const KpepDatabase& database, CounterMask available) {
     const CounterMask mask = event.is_fixed ? event.mask : event.mask & available;
     if (mask == 0) continue;
     std::string description =
-        (event.is_refused ? "refused by this kernel: " : "") + event.description;
+        (event.is_refused_by_kernel ? "refused by this kernel: " : "") + event.description;
     if (!event.errata.empty())
       description += fmt::format("{}(errata: {})", description.empty() ? "" : " ", event.errata);
     catalog.push_back({event.name, std::string(find_portable_name(database, event)),

@@ -59,7 +59,7 @@ std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMa
 
 struct SelectedEvent {
   std::string name;
-  KpepEvent counted{};  ///< event on a counter; empty if `accounted` is set
+  KpepEvent hardware_event{};  ///< event on a counter; empty if `accounted` is set
   const AccountedEvent* accounted = nullptr;
 
   bool is_on_counter() const { return accounted == nullptr; }
@@ -82,7 +82,7 @@ struct CounterLimits {
 };
 
 /// Finds an event by any of its names, ignoring case.
-Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view name);
+Result<SelectedEvent> find_event_by_any_name(const KpepDatabase& database, std::string_view name);
 
 /// Finds the wanted events (without names: the default events) and divides them into passes. Leaves
 /// out default events that cannot be counted, with a note. Refuses named events that cannot be

@@ -38,28 +38,28 @@ std::int32_t pid_of(std::uint64_t argument) {
 }  // namespace
 
 TraceReader::TraceReader(std::size_t values, bool at_exit, std::int32_t target)
-    : value_count_(std::clamp<std::size_t>(values, 1, kMaxUserCounters)), at_exit_(at_exit) {
+    : value_count_(std::clamp<std::size_t>(values, 1, kMaxCountersPerCpu)), at_exit_(at_exit) {
   processes_.push_back({target, true});
 }
 
 void TraceReader::feed(std::span<const KdebugRecord> records) {
   for (const KdebugRecord& record : records) {
     switch (record.debugid) {
-      case kThreadCountersData:
-      case kThreadCountersData | kFunctionStart:
-      case kThreadCountersData | kFunctionEnd:
+      case kThreadCountersDebugid:
+      case kThreadCountersDebugid | kFunctionStart:
+      case kThreadCountersDebugid | kFunctionEnd:
         sample(record);
         break;
-      case kNewThread:
+      case kNewThreadDebugid:
         new_thread(record);
         break;
-      case kExec:
+      case kExecDebugid:
         find_thread(record.thread).is_exec_copy = false;
         break;
-      case kThreadTerminatePid:
+      case kThreadTerminateDebugid:
         thread_ended(record);
         break;
-      case kLostEvents:
+      case kLostEventsDebugid:
         lost_ = true;
         break;
       default:
@@ -91,8 +91,8 @@ bool TraceReader::in_tree(const Thread& thread) const {
 void TraceReader::new_thread(const KdebugRecord& record) {
   const auto& [tid, pid_argument, is_exec_copy, unique_id] = record.arguments;
   const std::int32_t pid = pid_of(pid_argument);
-  if (!unique_id_ && pid == processes_.front().pid) {
-    unique_id_ = unique_id;
+  if (!target_unique_id_ && pid == processes_.front().pid) {
+    target_unique_id_ = unique_id;
     by_key_.emplace(key_of(pid, unique_id), 0);
   }
   Thread& maker = find_thread(record.thread);
@@ -110,9 +110,11 @@ void TraceReader::thread_ended(const KdebugRecord& record) {
   // If the trace lacks the beginning of such a process, the process may belong to the tree.
   const bool was_seen = thread.process != kUnknown;
   const std::int32_t pid = pid_of(record.arguments[0]);
-  began_before_ = began_before_ || (!was_seen && !unique_id_ && pid == processes_.front().pid);
+  target_began_before_trace_ = target_began_before_trace_ ||
+                               (!was_seen && !target_unique_id_ && pid == processes_.front().pid);
   thread.process = find_process(pid, record.arguments[1], false);
-  const bool is_younger = unique_id_.value_or(0) != 0 && record.arguments[1] > *unique_id_;
+  const bool is_younger =
+      target_unique_id_.value_or(0) != 0 && record.arguments[1] > *target_unique_id_;
   lost_ = lost_ || (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
   thread.is_exec_copy = false;
   thread.has_ended = true;
@@ -224,7 +226,7 @@ TraceCounts TraceReader::counts() const {
   if (lost_)
     counts.fault = TraceFault::LostRecords;
   else if (counts.threads_command == 0)
-    counts.fault = began_before_ ? TraceFault::BeganBefore : TraceFault::NoThread;
+    counts.fault = target_began_before_trace_ ? TraceFault::BeganBefore : TraceFault::NoThread;
   else if (counts.threads_not_ended_command != 0)
     counts.fault = TraceFault::ThreadNotEnded;
   else if (malformed)
@@ -248,7 +250,7 @@ constexpr double kMinCoverage = 0.95;
 
 RunValues not_counted(const std::string& why, std::uint32_t redo) {
   RunValues run;
-  run.missing = Error{"a run was not counted: " + why, ""};
+  run.uncounted_reason = Error{"a run was not counted: " + why, ""};
   if (redo > 0) run.redo = RepeatRequest{RedoReason::Counting, why, redo};
   return run;
 }
@@ -259,16 +261,16 @@ std::optional<double> coverage_of(std::uint64_t instructions,
   return static_cast<double>(instructions) / static_cast<double>(totals->instructions);
 }
 
-class ThreadStrategy final : public Strategy {
+class ThreadStrategy final : public CountingStrategy {
  public:
-  ThreadStrategy(Claim& claim, Trace& trace, StrategyChoice sampled,
+  ThreadStrategy(Claim& claim, Trace& trace, KperfStrategyChoice sampled,
                  std::chrono::nanoseconds period)
-      : Strategy(claim),
+      : CountingStrategy(claim),
         trace_(trace),
-        may_add_period_(sampled == StrategyChoice::Auto),
+        may_add_period_(sampled == KperfStrategyChoice::Auto),
         period_was_raised_(period.count() < static_cast<std::int64_t>(kMinPetPeriodNs)),
         period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kMinPetPeriodNs)) {
-    sampling_.samples_ending_threads = sampled != StrategyChoice::Pet;
+    sampling_.samples_ending_threads = sampled != KperfStrategyChoice::SampleRunningThreads;
     if (!sampling_.samples_ending_threads) sampling_.period_ns = period_ns_;
     sampling_.trace_records = kFirstRecords;
   }
@@ -299,7 +301,7 @@ class ThreadStrategy final : public Strategy {
   /// A check of the trace may delay the notice of the run's end by a millisecond, so checks are
   /// rare until the buffer has grown.
   std::chrono::nanoseconds interval() const override {
-    return sampling_.trace_records == kFirstRecords ? Strategy::interval()
+    return sampling_.trace_records == kFirstRecords ? CountingStrategy::interval()
                                                     : std::chrono::milliseconds(50);
   }
 
@@ -321,7 +323,7 @@ class ThreadStrategy final : public Strategy {
   }
 
   void pause() override {
-    Strategy::pause();
+    CountingStrategy::pause();
     restarts_ = true;
   }
 
@@ -346,7 +348,7 @@ class ThreadStrategy final : public Strategy {
   }
 
  private:
-  void read(const Trace::Reader& take, bool& wrapped) {
+  void read(const Trace::RecordSink& take, bool& wrapped) {
     note_step("the kernel's trace could not be read", trace_.read(wrapped, take));
   }
 
@@ -412,9 +414,9 @@ class ThreadStrategy final : public Strategy {
   std::size_t threads_not_ended_ = 0;
 };
 
-class MachineStrategy final : public Strategy {
+class MachineStrategy final : public CountingStrategy {
  public:
-  MachineStrategy(Claim& claim, const Kernel& kernel) : Strategy(claim), kernel_(kernel) {}
+  MachineStrategy(Claim& claim, const Kernel& kernel) : CountingStrategy(claim), kernel_(kernel) {}
 
   int begin() override {
     cpus_ = kernel_.read_sysctl_number("hw.logicalcpu_max")
@@ -482,15 +484,15 @@ constexpr double kMinShareSeen = 0.9;
 constexpr double kMinShareSampled = 0.5;
 
 struct Candidate {
-  StrategyChoice choice;
+  KperfStrategyChoice choice;
   std::string_view name;
   double least_seen;
 };
 
 constexpr std::array<Candidate, 3> kCandidates = {
-    {{StrategyChoice::AtExit, "sampling threads as they end", kMinShareSeen},
-     {StrategyChoice::Pet, "sampling running threads", kMinShareSampled},
-     {StrategyChoice::Machine, "counting the whole machine", kMinShareSeen}}};
+    {{KperfStrategyChoice::AtExit, "sampling threads as they end", kMinShareSeen},
+     {KperfStrategyChoice::SampleRunningThreads, "sampling running threads", kMinShareSampled},
+     {KperfStrategyChoice::Machine, "counting the whole machine", kMinShareSeen}}};
 
 struct Failed {
   std::vector<std::string> names;
@@ -524,7 +526,7 @@ Error make_error(const std::vector<Failed>& all) {
   return {what, remedy};
 }
 
-std::optional<RunValues> run_known(Strategy& strategy, os::Launcher& launcher) {
+std::optional<RunValues> run_known(CountingStrategy& strategy, os::Launcher& launcher) {
   os::ProgramSpec spec;
   spec.words = {"/bin/sh", "-c", kKnownWork};
   const auto program = launcher.add_program(spec);
@@ -536,45 +538,46 @@ std::optional<RunValues> run_known(Strategy& strategy, os::Launcher& launcher) {
   return strategy.finish(ended->front());
 }
 
-std::optional<Error> why_not(const Candidate& candidate, Strategy& strategy, const Kernel& kernel,
-                             os::Launcher& launcher) {
-  const KernelRequest asked =
-      candidate.choice == StrategyChoice::Machine ? KernelRequest::Count : KernelRequest::Trace;
+std::optional<Error> why_not(const Candidate& candidate, CountingStrategy& strategy,
+                             const Kernel& kernel, os::Launcher& launcher) {
+  const KernelRequest asked = candidate.choice == KperfStrategyChoice::Machine
+                                  ? KernelRequest::Count
+                                  : KernelRequest::Trace;
   if (const int error = strategy.begin(); error != 0) return explain_refusal(asked, error, kernel);
   auto run = run_known(strategy, launcher);
   for (std::uint32_t again = 0; run && run->redo && again < run->redo->max_repetitions; ++again)
     run = run_known(strategy, launcher);
   if (!run) return std::nullopt;
-  if (run->missing) return run->missing;
+  if (run->uncounted_reason) return run->uncounted_reason;
   if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
   return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
 }
 
 }  // namespace
 
-void Strategy::pause() {
+void CountingStrategy::pause() {
   claim_.pause();
   is_programmed_ = false;
 }
 
-void Strategy::note_step(const char* failed, int error) {
+void CountingStrategy::note_step(const char* failed, int error) {
   error_ = error;
   failed_ = failed;
 }
 
-void Strategy::hold() {
+void CountingStrategy::hold() {
   is_programmed_ = is_programmed_ && claim_.is_held();
-  note_step("the counters could not be taken", claim_.hold());
+  note_step("the counters could not be taken", claim_.take_if_not_held());
 }
 
-void Strategy::program(const std::vector<std::uint64_t>& words, bool by_thread) {
+void CountingStrategy::program(const std::vector<std::uint64_t>& words, bool by_thread) {
   if (error_ == 0 && (!is_programmed_ || words != words_ || !claim_.is_as_programmed()))
     note_step("the counters could not be programmed", claim_.program(words, by_thread));
   words_ = words;
   is_programmed_ = error_ == 0;
 }
 
-std::optional<RunValues> Strategy::failed_run() {
+std::optional<RunValues> CountingStrategy::failed_run() {
   // EAGAIN: another program changed the settings between two calls.
   const bool was_changed = error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed());
   if (error_ == 0 && !was_changed) return std::nullopt;
@@ -584,24 +587,25 @@ std::optional<RunValues> Strategy::failed_run() {
   return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)), 1);
 }
 
-std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, StrategyChoice sampled,
-                                               std::chrono::nanoseconds period) {
+std::unique_ptr<CountingStrategy> make_thread_strategy(Claim& claim, Trace& trace,
+                                                       KperfStrategyChoice sampled,
+                                                       std::chrono::nanoseconds period) {
   return std::make_unique<ThreadStrategy>(claim, trace, sampled, period);
 }
 
-std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kernel) {
+std::unique_ptr<CountingStrategy> make_machine_strategy(Claim& claim, const Kernel& kernel) {
   return std::make_unique<MachineStrategy>(claim, kernel);
 }
 
-Result<ChosenStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
+Result<ChosenStrategy> try_strategies(KperfStrategyChoice choice, std::chrono::nanoseconds period,
                                       Claim& claim, const Kernel& kernel, Trace& trace,
                                       os::Launcher& launcher) {
   ChosenStrategy tried;
   std::vector<Failed> all_failed;
   for (const Candidate& candidate : kCandidates) {
-    if (choice != StrategyChoice::Auto && choice != candidate.choice) continue;
-    const bool is_pet = candidate.choice == StrategyChoice::Pet;
-    tried.counts_machine = candidate.choice == StrategyChoice::Machine;
+    if (choice != KperfStrategyChoice::Auto && choice != candidate.choice) continue;
+    const bool is_pet = candidate.choice == KperfStrategyChoice::SampleRunningThreads;
+    tried.counts_machine = candidate.choice == KperfStrategyChoice::Machine;
     tried.strategy =
         tried.counts_machine
             ? make_machine_strategy(claim, kernel)

@@ -48,8 +48,9 @@ struct TraceCounts {
 /// Reads the trace of one run, and adds up the counts of the command and its descendants.
 class TraceReader {
  public:
-  /// `values`: number of values in a sample, 1 to kMaxUserCounters. `at_exit`: true if each thread
-  /// is sampled as it ends. `target`: id of the command's process, which must begin in the trace.
+  /// `values`: number of values in a sample, 1 to kMaxCountersPerCpu. `at_exit`: true if each
+  /// thread is sampled as it ends. `target`: id of the command's process, which must begin in the
+  /// trace.
   TraceReader(std::size_t values, bool at_exit, std::int32_t target);
 
   /// Reads the next records of the trace, which may have any contents.
@@ -105,14 +106,14 @@ class TraceReader {
 
   std::size_t value_count_;
   bool at_exit_;
-  bool began_before_ = false;
+  bool target_began_before_trace_ = false;
   std::vector<Process> processes_;
   std::unordered_map<std::uint64_t, ProcessIndex> by_key_;
   std::unordered_map<std::uint64_t, Thread> threads_;
   std::vector<std::uint64_t> values_;
   std::uint64_t last_tid_ = 0;
   Thread* last_thread_ = nullptr;
-  std::optional<std::uint64_t> unique_id_{};
+  std::optional<std::uint64_t> target_unique_id_{};
   bool lost_ = false;
 };
 
@@ -122,14 +123,14 @@ struct RunValues {
   std::vector<std::uint64_t> values;
   /// Values of the command's own process; empty if unknown, or if no descendants were seen.
   std::vector<std::uint64_t> own_process_counts{};
-  std::optional<Error> missing{};
+  std::optional<Error> uncounted_reason{};
   std::optional<RepeatRequest> redo{};
   std::optional<double> coverage{};
 };
 
-class Strategy : NonCopyable {
+class CountingStrategy : NonCopyable {
  public:
-  virtual ~Strategy() = default;
+  virtual ~CountingStrategy() = default;
 
   /// Prepares for counting, once before the first run. Returns 0 or an errno.
   virtual int begin() = 0;
@@ -148,7 +149,7 @@ class Strategy : NonCopyable {
   virtual std::vector<Note> notes() const = 0;
 
  protected:
-  explicit Strategy(Claim& claim) : claim_(claim) {}
+  explicit CountingStrategy(Claim& claim) : claim_(claim) {}
 
   /// Records the result of a step: `error` is an errno (0: success), `failed` the message for an
   /// error.
@@ -177,15 +178,16 @@ class Strategy : NonCopyable {
 /// Makes a strategy that samples the counts of threads: as threads end (AtExit), once per `period`
 /// while threads run (Pet), or like AtExit and, once a thread has outlived a command, also like Pet
 /// (Auto). `period` is raised to kMinPetPeriodNs.
-std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, StrategyChoice sampled,
-                                               std::chrono::nanoseconds period);
+std::unique_ptr<CountingStrategy> make_thread_strategy(Claim& claim, Trace& trace,
+                                                       KperfStrategyChoice sampled,
+                                                       std::chrono::nanoseconds period);
 
 /// Makes a strategy that counts what the whole machine does while the command runs.
-std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kernel);
+std::unique_ptr<CountingStrategy> make_machine_strategy(Claim& claim, const Kernel& kernel);
 
 class StrategyWatch final : public os::RunObserver {
  public:
-  StrategyWatch(Strategy& strategy, std::vector<std::uint64_t> words)
+  StrategyWatch(CountingStrategy& strategy, std::vector<std::uint64_t> words)
       : strategy_(strategy), words_(std::move(words)) {}
 
   void before_start() override { strategy_.before_start(words_); }
@@ -194,19 +196,19 @@ class StrategyWatch final : public os::RunObserver {
   std::chrono::nanoseconds interval() const override { return strategy_.interval(); }
 
  private:
-  Strategy& strategy_;
+  CountingStrategy& strategy_;
   std::vector<std::uint64_t> words_;
 };
 
 struct ChosenStrategy {
-  std::unique_ptr<Strategy> strategy;
+  std::unique_ptr<CountingStrategy> strategy;
   bool counts_machine = false;  ///< true if the counts are of all programs on the machine
   std::vector<Note> notes;
 };
 
 /// Tries the chosen strategy (Auto: all strategies, the best first) on a short command, and returns
 /// the first strategy that does not fail. The error explains why each strategy failed.
-Result<ChosenStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
+Result<ChosenStrategy> try_strategies(KperfStrategyChoice choice, std::chrono::nanoseconds period,
                                       Claim& claim, const Kernel& kernel, Trace& trace,
                                       os::Launcher& launcher);
 

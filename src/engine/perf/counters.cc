@@ -80,11 +80,12 @@ std::string words_for(const PrivilegeLevels& rings) {
 }
 
 bool is_clock(const ResolvedEvent& resolved) {
-  return resolved.known != nullptr && resolved.known->without_kernel == WithoutKernel::Everything;
+  return resolved.known_entry != nullptr &&
+         resolved.known_entry->without_kernel == WithoutKernel::Everything;
 }
 
 Role role_of(const ResolvedEvent& resolved) {
-  return resolved.known != nullptr ? role_of_event(resolved.known->alias) : Role::Other;
+  return resolved.known_entry != nullptr ? role_of_event(resolved.known_entry->alias) : Role::Other;
 }
 
 struct Attempt {
@@ -111,19 +112,21 @@ Attempt attempt_to_open(const os::LinuxCalls& calls, const os::EventCode& code,
   return again.error == 0 ? again : attempt;
 }
 
-CountedLevels levels_of(const ResolvedEvent& resolved, const PrivilegeLevels& counted) {
-  if (is_clock(resolved) || (counted.user && counted.kernel)) return CountedLevels::UserAndKernel;
-  if (counted.user) return CountedLevels::UserOnly;
-  return counted.kernel ? CountedLevels::KernelOnly : CountedLevels::HypervisorOnly;
+CountedPrivilegeLevels levels_of(const ResolvedEvent& resolved, const PrivilegeLevels& counted) {
+  if (is_clock(resolved) || (counted.user && counted.kernel))
+    return CountedPrivilegeLevels::UserAndKernel;
+  if (counted.user) return CountedPrivilegeLevels::UserOnly;
+  return counted.kernel ? CountedPrivilegeLevels::KernelOnly
+                        : CountedPrivilegeLevels::HypervisorOnly;
 }
 
 std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Counter>& counters,
                              const PrivilegeLevels& rings) {
   std::string text = fmt::format("perf {}", resolved.perf_name);
-  if (resolved.on_pmus.size() == 1 && !resolved.on_pmus.front().encoding.empty())
-    text += fmt::format(" ({})", resolved.on_pmus.front().encoding);
+  if (resolved.events_on_pmus.size() == 1 && !resolved.events_on_pmus.front().encoding_text.empty())
+    text += fmt::format(" ({})", resolved.events_on_pmus.front().encoding_text);
   if (is_clock(resolved)) return fmt::format("{}, {}", text, resolved.description);
-  if (resolved.on_pmus.size() > 1) {
+  if (resolved.events_on_pmus.size() > 1) {
     std::vector<std::string> pmus;
     pmus.reserve(counters.size());
     for (const Counter& counter : counters) pmus.push_back(counter.pmu);
@@ -140,8 +143,8 @@ std::optional<Error> refusal_of_rings(const ResolvedEvent& resolved, bool user_o
   if (user_only && (rings.kernel || rings.hypervisor))
     return Error{"it asks for more than user space, which --user-only leaves out",
                  "leave out the modifier or --user-only"};
-  if (resolved.known == nullptr) return std::nullopt;
-  const WithoutKernel kind = resolved.known->without_kernel;
+  if (resolved.known_entry == nullptr) return std::nullopt;
+  const WithoutKernel kind = resolved.known_entry->without_kernel;
   if (kind == WithoutKernel::Everything)
     return Error{"a clock runs in user space and kernel alike", "leave out the modifier"};
   if (kind == WithoutKernel::Nothing && !rings.kernel)
@@ -150,12 +153,12 @@ std::optional<Error> refusal_of_rings(const ResolvedEvent& resolved, bool user_o
   return std::nullopt;
 }
 
-std::string described(const ResolvedEvent& resolved, const Source& source) {
-  if (source.accounted != nullptr) return source.event.meaning;
+std::string described(const ResolvedEvent& resolved, const EventCountSource& source) {
+  if (source.accounted_source != nullptr) return source.event.meaning;
   std::string text = resolved.description;
-  if (resolved.known != nullptr && resolved.on_pmus.size() == 1 &&
-      !resolved.on_pmus.front().encoding.empty())
-    text += fmt::format(" ({})", resolved.on_pmus.front().encoding);
+  if (resolved.known_entry != nullptr && resolved.events_on_pmus.size() == 1 &&
+      !resolved.events_on_pmus.front().encoding_text.empty())
+    text += fmt::format(" ({})", resolved.events_on_pmus.front().encoding_text);
   return text;
 }
 
@@ -258,12 +261,12 @@ int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes
   return counters.open(as_leader(attributes), 0);
 }
 
-bool Source::is_on_cores() const {
+bool EventCountSource::is_on_cores() const {
   return std::ranges::any_of(counters, [](const Counter& counter) { return counter.core; });
 }
 
-bool same_source(const Source& left, const Source& right) {
-  return left.accounted == right.accounted &&
+bool same_source(const EventCountSource& left, const EventCountSource& right) {
+  return left.accounted_source == right.accounted_source &&
          std::ranges::equal(left.counters, right.counters, [](const Counter& a, const Counter& b) {
            return std::memcmp(&a.attributes, &b.attributes, sizeof a.attributes) == 0;
          });
@@ -288,8 +291,8 @@ Result<Prober::OpenedCounter> Prober::open_part(const EventOnPmu& part,
     if (attempt.error == 0) {
       OpenedCounter opened{{part.pmu, part.core, attempt.attributes, role, part.scale}, counted};
       if (part.leader_code) {
-        opened.counter.led_by = make_attributes(*part.leader_code, counted);
-        opened.counter.led_by->flags = attempt.attributes.flags;
+        opened.counter.required_leader = make_attributes(*part.leader_code, counted);
+        opened.counter.required_leader->flags = attempt.attributes.flags;
       }
       return opened;
     }
@@ -301,12 +304,13 @@ Result<Prober::OpenedCounter> Prober::open_part(const EventOnPmu& part,
   return why_not_opened(error, {part.core, !counted.kernel}, situation_);
 }
 
-Result<Source> Prober::probe_counters(const ResolvedEvent& resolved, const PrivilegeLevels& rings,
-                                      bool may_leave_kernel_out) const {
-  Source source;
+Result<EventCountSource> Prober::probe_counters(const ResolvedEvent& resolved,
+                                                const PrivilegeLevels& rings,
+                                                bool may_leave_kernel_out) const {
+  EventCountSource source;
   std::optional<Error> first_error;
   PrivilegeLevels counted = rings;
-  for (const EventOnPmu& part : resolved.on_pmus) {
+  for (const EventOnPmu& part : resolved.events_on_pmus) {
     auto opened = open_part(part, rings, role_of(resolved), may_leave_kernel_out);
     if (opened) {
       counted = opened->rings;
@@ -316,17 +320,17 @@ Result<Source> Prober::probe_counters(const ResolvedEvent& resolved, const Privi
     }
   }
   if (source.counters.empty()) return *first_error;
-  source.kernel_left_out = rings.kernel && !counted.kernel && !is_clock(resolved);
+  source.lacks_wanted_kernel_part = rings.kernel && !counted.kernel && !is_clock(resolved);
   source.event = {resolved.name, describe_meaning(resolved, source.counters, counted)};
   source.event.is_time = is_clock(resolved);
-  source.event.levels = levels_of(resolved, counted);
+  source.event.privilege_levels = levels_of(resolved, counted);
   source.has_modifier = resolved.rings.are_by_modifier;
   if (counted.user || is_clock(resolved)) source.event.role = role_of(resolved);
   return source;
 }
 
-Result<Source> Prober::probe_kernel_event(const ResolvedEvent& resolved) const {
-  const AccountedEvent* accounted = find_accounted(resolved.known->name);
+Result<EventCountSource> Prober::probe_kernel_event(const ResolvedEvent& resolved) const {
+  const AccountedEvent* accounted = find_accounted(resolved.known_entry->name);
   if (!user_only_) {
     auto source = probe_counters(resolved, kAllRings, false);
     if (source || accounted == nullptr) return source;
@@ -334,32 +338,32 @@ Result<Source> Prober::probe_kernel_event(const ResolvedEvent& resolved) const {
   if (accounted == nullptr)
     return Error{"it happens in the kernel only, which --user-only leaves out",
                  "leave out --user-only"};
-  Source source;
+  EventCountSource source;
   source.event = {.name = resolved.name,
                   .meaning = std::string(accounted->meaning),
-                  .levels = CountedLevels::UserAndKernel,
+                  .privilege_levels = CountedPrivilegeLevels::UserAndKernel,
                   .name_suffix = kWithExec};
-  source.accounted = accounted;
+  source.accounted_source = accounted;
   return source;
 }
 
-Result<Source> Prober::find(std::string_view name) const {
+Result<EventCountSource> Prober::find(std::string_view name) const {
   const auto resolved = resolve(name, sysfs_);
-  return resolved ? probe(*resolved) : Result<Source>(resolved.error());
+  return resolved ? probe(*resolved) : Result<EventCountSource>(resolved.error());
 }
 
-Result<Source> Prober::probe(const ResolvedEvent& resolved) const {
+Result<EventCountSource> Prober::probe(const ResolvedEvent& resolved) const {
   if (auto refusal = refusal_of_rings(resolved, user_only_)) return *std::move(refusal);
   const bool asked_for = resolved.rings.are_by_modifier;
-  if (resolved.known != nullptr && !asked_for &&
-      (resolved.known->without_kernel == WithoutKernel::TooLittle ||
-       resolved.known->without_kernel == WithoutKernel::Nothing))
+  if (resolved.known_entry != nullptr && !asked_for &&
+      (resolved.known_entry->without_kernel == WithoutKernel::TooLittle ||
+       resolved.known_entry->without_kernel == WithoutKernel::Nothing))
     return probe_kernel_event(resolved);
   if (asked_for) return probe_counters(resolved, resolved.rings, false);
   return probe_counters(resolved, user_only_ ? kUserOnly : kAllRings, !user_only_);
 }
 
-std::string counters_in_words(const Source& source) {
+std::string counters_in_words(const EventCountSource& source) {
   std::string words;
   for (const Counter& counter : source.counters) words += (words.empty() ? "" : ", ") + counter.pmu;
   return words.empty() ? "accounting" : words;
@@ -370,7 +374,8 @@ void Prober::add(Catalog& catalog, std::string_view name) const {
   if (!resolved) return;
   const auto source = probe(*resolved);
   if (!source) return;
-  const std::string_view alias = resolved->known != nullptr ? resolved->known->alias : "";
+  const std::string_view alias =
+      resolved->known_entry != nullptr ? resolved->known_entry->alias : "";
   catalog.push_back({resolved->perf_name, std::string(alias), counters_in_words(*source),
                      described(*resolved, *source)});
 }
@@ -394,8 +399,8 @@ Catalog Prober::catalog() const {
   return catalog;
 }
 
-double CountChecker::most_instructions(const Tally& instructions,
-                                       std::span<const Tally> all) const {
+double CountChecker::max_plausible_instructions(const Tally& instructions,
+                                                std::span<const Tally> all) const {
   const auto cycles = std::ranges::find_if(all, [&](const Tally& other) {
     return other.role == Role::Cycles && other.attribute_flags == instructions.attribute_flags &&
            other.core_ns == instructions.core_ns;
@@ -414,14 +419,15 @@ std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
     if ((tally.attribute_flags & kUserAndKernel) == kUserAndKernel) return "";
     if (tally.role == Role::Cycles || tally.role == Role::Instructions)
       return fmt::format("{} was 0", tally.event);
-    const bool is_doubtful = history.least > 0
-                                 ? history.least >= kTooManyForNone
-                                 : tally.core_ns >= kLongNs && history.zeros++ < kZerosBelieved;
+    const bool is_doubtful =
+        history.least_count_above_zero > 0
+            ? history.least_count_above_zero >= kTooManyForNone
+            : tally.core_ns >= kLongNs && history.doubted_zeros++ < kZerosBelieved;
     if (is_doubtful) return fmt::format("{} was 0, so its counter seems to be dead", tally.event);
   } else if (tally.role == Role::Cycles &&
              count > kMaxCyclesANs * static_cast<double>(tally.core_ns) + kAtTheEdges) {
     return fmt::format("{} was more than its time allows", tally.event);
-  } else if (tally.role == Role::Instructions && count > most_instructions(tally, all)) {
+  } else if (tally.role == Role::Instructions && count > max_plausible_instructions(tally, all)) {
     return fmt::format("{} was more than its cycles or its time allow", tally.event);
   }
   return "";
@@ -429,7 +435,9 @@ std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
 
 void CountChecker::learn(const Tally& tally, History& history) {
   if (tally.count == 0) return;
-  history.least = history.least == 0 ? tally.count : std::min(history.least, tally.count);
+  history.least_count_above_zero = history.least_count_above_zero == 0
+                                       ? tally.count
+                                       : std::min(history.least_count_above_zero, tally.count);
   if (tally.role == Role::Cycles && tally.core_ns >= kLongNs &&
       (tally.attribute_flags & kUserAndKernel) == 0)
     fastest_clock_ = std::max(

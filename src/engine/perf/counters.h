@@ -51,7 +51,7 @@ struct Counter {
   Role role = Role::Other;
   std::uint64_t scale = 1;
   /// Attributes of the event that must lead this counter's group; nullopt: any event may lead it.
-  std::optional<os::PerfEventAttr> led_by{};
+  std::optional<os::PerfEventAttr> required_leader{};
 };
 
 /// Counters that are open; the destructor closes all of them.
@@ -93,12 +93,12 @@ os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t
 int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes);
 
 /// The source of an event's count: a sum of counters, or the kernel's accounting.
-struct Source {
+struct EventCountSource {
   Event event;
   std::vector<Counter> counters{};
-  const AccountedEvent* accounted = nullptr;
+  const AccountedEvent* accounted_source = nullptr;
   /// True if the kernel's part is missing although the user did not exclude it.
-  bool kernel_left_out = false;
+  bool lacks_wanted_kernel_part = false;
   bool has_modifier = false;
 
   bool is_on_cores() const;
@@ -106,7 +106,7 @@ struct Source {
 };
 
 /// True if both sources have equal counters, or the same accounted event.
-bool same_source(const Source& left, const Source& right);
+bool same_source(const EventCountSource& left, const EventCountSource& right);
 
 /// Finds events by name and tests if this machine can count them.
 class Prober {
@@ -122,8 +122,8 @@ class Prober {
   const PerfConditions& situation() const { return situation_; }
 
   /// Returns the source of the event called `name`; an error if it cannot be counted here.
-  Result<Source> find(std::string_view name) const;
-  Result<Source> probe(const ResolvedEvent& resolved) const;
+  Result<EventCountSource> find(std::string_view name) const;
+  Result<EventCountSource> probe(const ResolvedEvent& resolved) const;
 
   /// Returns the known events and the events in sysfs that can be counted here for a single
   /// program.
@@ -136,9 +136,10 @@ class Prober {
   };
   Result<OpenedCounter> open_part(const EventOnPmu& part, const PrivilegeLevels& rings, Role role,
                                   bool may_leave_kernel_out) const;
-  Result<Source> probe_counters(const ResolvedEvent& resolved, const PrivilegeLevels& rings,
-                                bool may_leave_kernel_out) const;
-  Result<Source> probe_kernel_event(const ResolvedEvent& resolved) const;
+  Result<EventCountSource> probe_counters(const ResolvedEvent& resolved,
+                                          const PrivilegeLevels& rings,
+                                          bool may_leave_kernel_out) const;
+  Result<EventCountSource> probe_kernel_event(const ResolvedEvent& resolved) const;
   void add(Catalog& catalog, std::string_view name) const;
 
   const os::LinuxCalls& calls_;
@@ -148,7 +149,7 @@ class Prober {
 };
 
 /// Returns the names of the PMUs that count an event ("cpu_atom, cpu_core"), or "accounting".
-std::string counters_in_words(const Source& source);
+std::string counters_in_words(const EventCountSource& source);
 
 struct Tally {
   std::string_view event;
@@ -174,11 +175,11 @@ class CountChecker {
 
  private:
   struct History {
-    std::uint64_t least = 0;
-    unsigned zeros = 0;
+    std::uint64_t least_count_above_zero = 0;
+    unsigned doubted_zeros = 0;
   };
 
-  double most_instructions(const Tally& instructions, std::span<const Tally> all) const;
+  double max_plausible_instructions(const Tally& instructions, std::span<const Tally> all) const;
   std::string doubt(const Tally& tally, std::span<const Tally> all, History& history) const;
   void learn(const Tally& tally, History& history);
 

@@ -21,7 +21,7 @@ struct PlacedCounter {
       event;  ///< index into the chosen events; nullopt if the counter is of no chosen event
 };
 
-std::vector<PlacedCounter> placed_counters(std::span<const Source> sources,
+std::vector<PlacedCounter> placed_counters(std::span<const EventCountSource> sources,
                                            std::span<const std::size_t> chosen,
                                            std::span<const Counter> witnesses) {
   std::vector<PlacedCounter> placed;
@@ -43,10 +43,11 @@ std::vector<PlacedCounter> placed_counters(std::span<const Source> sources,
 
 /// Moves the leader that a counter needs to the beginning of the group; adds the leader if missing.
 std::vector<PlacedCounter> in_order(std::vector<PlacedCounter> group) {
-  const auto led = std::ranges::find_if(
-      group, [](const PlacedCounter& placed) { return placed.counter.led_by.has_value(); });
+  const auto led = std::ranges::find_if(group, [](const PlacedCounter& placed) {
+    return placed.counter.required_leader.has_value();
+  });
   if (led == group.end()) return group;
-  const os::PerfEventAttr leader = *led->counter.led_by;
+  const os::PerfEventAttr leader = *led->counter.required_leader;
   const auto is_leader = [&](const PlacedCounter& placed) {
     return std::memcmp(&placed.counter.attributes, &leader, sizeof leader) == 0;
   };
@@ -116,7 +117,7 @@ class Binding : NonCopyable {
   bool bound_ = false;
 };
 
-const Counter* on_pmu(const Result<Source>& source, const std::string& pmu) {
+const Counter* on_pmu(const Result<EventCountSource>& source, const std::string& pmu) {
   if (!source) return nullptr;
   for (const Counter& counter : source->counters)
     if (counter.pmu == pmu) return &counter;
@@ -171,14 +172,16 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
 
 void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& prober) {
   const os::LinuxCalls& calls = prober.calls();
-  const Result<Source> all_cycles = prober.find("cycles");
-  const Result<Source> all_branches = prober.find("branches");
+  const Result<EventCountSource> all_cycles = prober.find("cycles");
+  const Result<EventCountSource> all_branches = prober.find("branches");
   const Counter* cycles = on_pmu(all_cycles, pmu.pmu);
   const Counter* branches = on_pmu(all_branches, pmu.pmu);
-  pmu.general_trial = branches != nullptr ? try_counters(*branches, calls) : pmu.trial;
-  pmu.has_instructions_counter = pmu.trial.usable_size > pmu.general_trial.usable_size;
-  pmu.has_cycles_counter =
-      cycles != nullptr && try_counters(*cycles, calls).usable_size > pmu.general_trial.usable_size;
+  pmu.branches_trial =
+      branches != nullptr ? try_counters(*branches, calls) : pmu.instructions_trial;
+  pmu.has_instructions_counter =
+      pmu.instructions_trial.usable_size > pmu.branches_trial.usable_size;
+  pmu.has_cycles_counter = cycles != nullptr && try_counters(*cycles, calls).usable_size >
+                                                    pmu.branches_trial.usable_size;
   pmu.filler = branches != nullptr ? *branches : instructions;
   if (cycles != nullptr && !pmu.has_cycles_counter) pmu.filler = *cycles;
   pmu.filler.role = Role::Other;
@@ -217,8 +220,8 @@ bool Fillers::cover_dead_counters(std::span<const std::uint64_t> values, std::ui
   return static_cast<std::size_t>(nothing) >= dead_counters;
 }
 
-CounterGroups lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
-                      std::span<const Counter> witnesses) {
+CounterGroups lay_out(std::span<const EventCountSource> sources,
+                      std::span<const std::size_t> chosen, std::span<const Counter> witnesses) {
   const std::vector<PlacedCounter> placed = placed_counters(sources, chosen, witnesses);
   CounterGroups layout;
   layout.counters_by_event.resize(chosen.size());
@@ -260,13 +263,14 @@ Result<bool> fits_at_once(const CounterGroups& layout, const os::LinuxCalls& cal
 
 std::vector<PmuCounters> try_pmus(const Prober& prober) {
   std::vector<PmuCounters> all;
-  const Result<Source> instructions = prober.find("instructions");
+  const Result<EventCountSource> instructions = prober.find("instructions");
   if (!instructions) return all;
   Binding binding(prober.calls());
   for (const Counter& counter : instructions->counters) {
     if (instructions->counters.size() > 1 && !binding.bind_to(counter.pmu)) continue;
-    PmuCounters pmu{.pmu = counter.pmu, .trial = try_counters(counter, prober.calls())};
-    if (pmu.trial.dead() > 0) look_closer(pmu, counter, prober);
+    PmuCounters pmu{.pmu = counter.pmu,
+                    .instructions_trial = try_counters(counter, prober.calls())};
+    if (pmu.instructions_trial.dead_counter_count() > 0) look_closer(pmu, counter, prober);
     all.push_back(std::move(pmu));
   }
   return all;
@@ -276,17 +280,19 @@ bool has_room(const CounterGroups& layout, std::span<const PmuCounters> pmus) {
   return std::ranges::all_of(layout.group_leaders, [&](std::size_t leader) {
     const PmuCounters* here = with_dead(layout, leader, pmus);
     return here == nullptr ||
-           general_needed(layout, leader, *here) <= here->general_trial.usable_size;
+           general_needed(layout, leader, *here) <= here->branches_trial.usable_size;
   });
 }
 
-void fill_up(CounterGroups& layout, std::span<const PmuCounters> pmus) {
+void add_fillers(CounterGroups& layout, std::span<const PmuCounters> pmus) {
   for (const std::size_t leader : layout.group_leaders) {
     const PmuCounters* here = with_dead(layout, leader, pmus);
     if (here == nullptr) continue;
-    Fillers fillers{.leader = leader, .counters = {}, .dead_counters = here->general_trial.dead()};
+    Fillers fillers{.leader = leader,
+                    .counters = {},
+                    .dead_counters = here->branches_trial.dead_counter_count()};
     for (std::size_t n = general_needed(layout, leader, *here);
-         n < here->general_trial.running_size; ++n) {
+         n < here->branches_trial.running_size; ++n) {
       fillers.counters.push_back(layout.counters.size());
       layout.counters.push_back(here->filler);
       layout.leader_of_counter.push_back(leader);
@@ -305,13 +311,13 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
            std::min(trial.accepted_size - trial.running_size, excused);
   };
   for (const PmuCounters& pmu : now) {
-    const Trial& trial = pmu.trial;
+    const Trial& trial = pmu.instructions_trial;
     const std::string all =
         fmt::format("{} counters{}", trial.accepted_size, now.size() > 1 ? " of " + pmu.pmu : "");
     const auto same = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
     const std::size_t taken_now = taken(trial, situation_now);
     const std::size_t taken_before =
-        same != before.end() ? taken(same->trial, situation_before) : taken_now;
+        same != before.end() ? taken(same->instructions_trial, situation_before) : taken_now;
     if (taken_now > taken_before) {
       const std::size_t held = taken_now - taken_before;
       return Error{held == trial.accepted_size
@@ -323,8 +329,10 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
       return Error{fmt::format("only {} of the {} can be used", trial.running_size, all),
                    "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold "
                    "some; or count fewer events"};
-    if (same != before.end() && trial.dead() > same->trial.dead()) {
-      const std::size_t died = trial.dead() - same->trial.dead();
+    if (same != before.end() &&
+        trial.dead_counter_count() > same->instructions_trial.dead_counter_count()) {
+      const std::size_t died =
+          trial.dead_counter_count() - same->instructions_trial.dead_counter_count();
       return Error{fmt::format("{} of the {} stopped counting: the host of this virtual machine "
                                "took {}; the counts since then are in doubt",
                                died, all, died == 1 ? "it" : "them"),

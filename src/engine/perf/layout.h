@@ -41,8 +41,8 @@ struct CounterGroups {
 /// Arranges the events `chosen` (indices into `sources`) in one group for each PMU. `witnesses`:
 /// counters that time core PMUs; may be empty. If any chosen event is on cores, adds the witnesses
 /// of PMUs without a chosen event.
-CounterGroups lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
-                      std::span<const Counter> witnesses);
+CounterGroups lay_out(std::span<const EventCountSource> sources,
+                      std::span<const std::size_t> chosen, std::span<const Counter> witnesses);
 
 /// True if the kernel accepts the layout, and seems to have room for it now. Returns an error if a
 /// counter cannot be opened for a reason other than a lack of room.
@@ -60,23 +60,23 @@ struct Trial {
   std::size_t usable_size =
       0;  ///< size of the largest group in which all counters counted; 0: none
 
-  std::size_t dead() const { return running_size - live_counters; }
+  std::size_t dead_counter_count() const { return running_size - live_counters; }
   bool operator==(const Trial&) const = default;
 };
 
 /// The counters of a core PMU, some of which may be dead on a virtual machine.
 struct PmuCounters {
   std::string pmu{};
-  Trial trial{};  ///< result for the event instructions
+  Trial instructions_trial{};  ///< result for the event instructions
 
   /// Result for branches (for instructions, if branches cannot be counted); all zeros unless
   /// `trial` has dead counters.
-  Trial general_trial{};
+  Trial branches_trial{};
   bool has_cycles_counter = false;  ///< true if cycles are known to have a counter of their own
   bool has_instructions_counter = false;
   Counter filler{};
 
-  bool has_dead() const { return general_trial.dead() > 0; }
+  bool has_dead() const { return branches_trial.dead_counter_count() > 0; }
 };
 
 /// Tries the counters of each core PMU; empty if instructions cannot be counted. If there are
@@ -88,7 +88,7 @@ std::vector<PmuCounters> try_pmus(const Prober& prober);
 bool has_room(const CounterGroups& layout, std::span<const PmuCounters> pmus);
 
 /// Adds fillers to the layout's groups on PMUs with dead counters.
-void fill_up(CounterGroups& layout, std::span<const PmuCounters> pmus);
+void add_fillers(CounterGroups& layout, std::span<const PmuCounters> pmus);
 
 /// Returns an error if counters in `now` do not run although the kernel accepts them, or died since
 /// the earlier trial `before`. While the NMI watchdog is on, one counter of each PMU may be

@@ -49,8 +49,9 @@ class PerfCounting final : public ArmedPass {
   /// `parts`: indices of the layout's counters whose own counts are appended to the counts of the
   /// events. `situation`: conditions when the engine was made. `uncounted`: indices of commands
   /// without counters.
-  PerfCounting(CounterGroups layout, std::vector<Source> sources, std::vector<std::size_t> parts,
-               const os::LinuxCalls& calls, PerfConditions situation, double& fastest_clock,
+  PerfCounting(CounterGroups layout, std::vector<EventCountSource> sources,
+               std::vector<std::size_t> parts, const os::LinuxCalls& calls,
+               PerfConditions situation, double& fastest_clock,
                const std::set<std::size_t>& uncounted, bool of_region)
       : layout_(std::move(layout)),
         sources_(std::move(sources)),
@@ -88,8 +89,8 @@ class PerfCounting final : public ArmedPass {
       return counted;
     }
     for (std::size_t event = 0; event < sources_.size(); ++event)
-      if (sources_[event].accounted != nullptr)
-        counted.counts[event] = sources_[event].accounted->read(ended);
+      if (sources_[event].accounted_source != nullptr)
+        counted.counts[event] = sources_[event].accounted_source->read(ended);
     if (uncounted_.contains(command)) return counted;
     if (auto absent = why_none(ended)) {
       counted.why_missing_counts = std::move(absent->why);
@@ -177,7 +178,7 @@ class PerfCounting final : public ArmedPass {
     std::vector<std::size_t> events;
     std::vector<Tally> tallies;
     for (std::size_t event = 0; event < sources_.size(); ++event) {
-      if (sources_[event].accounted != nullptr) continue;
+      if (sources_[event].accounted_source != nullptr) continue;
       events.push_back(event);
       tallies.push_back(sum_counters(event, ended));
     }
@@ -210,7 +211,7 @@ class PerfCounting final : public ArmedPass {
   }
 
   CounterGroups layout_;
-  std::vector<Source> sources_;
+  std::vector<EventCountSource> sources_;
   std::vector<std::size_t> parts_;
   const os::LinuxCalls& calls_;
   PerfConditions situation_;
@@ -249,13 +250,13 @@ class PerfEngine final : public CounterEngine {
   Catalog catalog() const override { return prober_.catalog(); }
   bool counts_regions() const override { return true; }
   const AccountedEvent* accounted(std::size_t event) const override {
-    return event < sources_.size() ? sources_[event].accounted : nullptr;
+    return event < sources_.size() ? sources_[event].accounted_source : nullptr;
   }
 
   Result<EventSet> select(const EventRequest& wanted) override {
     sources_.clear();
     passes_.clear();
-    counted_in_ = wanted.counted_in;
+    counted_in_ = wanted.counted_part;
     EventSet set;
     if (wanted.names.empty())
       set = find_defaults();
@@ -263,18 +264,18 @@ class PerfEngine final : public CounterEngine {
       return found.error();
     witnesses_.clear();
     if (const auto cycles = resolve("cycles", prober_.sysfs());
-        cycles && cycles->on_pmus.size() > 1)
+        cycles && cycles->events_on_pmus.size() > 1)
       if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
     pmus_.clear();
     if (!core_events().empty()) pmus_ = try_pmus(prober_);
     if (auto divided = divide(wanted); !divided) return divided.error();
-    const bool kernel_left_out =
-        std::ranges::any_of(sources_, [](const Source& source) { return source.kernel_left_out; });
+    const bool kernel_left_out = std::ranges::any_of(
+        sources_, [](const EventCountSource& source) { return source.lacks_wanted_kernel_part; });
     if (kernel_left_out)
       set.notes.push_back({NoteKind::UserSpaceOnly,
                            "counters cover user space only: " +
                                why_not_opened(EACCES, {true, false}, prober_.situation()).line()});
-    for (const Source& source : sources_) {
+    for (const EventCountSource& source : sources_) {
       set.events.push_back(source.event);
       set.events.back().name_suffix = write_note(source);
     }
@@ -282,7 +283,7 @@ class PerfEngine final : public CounterEngine {
     add_parts(set);
     const std::size_t of_region = counted_in_ != CountedPart::WholeRun ? set.events.size() : 0;
     if (counted_in_ == CountedPart::RegionAndWhole) add_whole_run(set, sources_.size());
-    for (std::size_t event = 0; event < of_region; ++event) mark_of_region(set.events[event]);
+    for (std::size_t event = 0; event < of_region; ++event) mark_as_region_event(set.events[event]);
     return set;
   }
 
@@ -293,7 +294,7 @@ class PerfEngine final : public CounterEngine {
     for (const Pass& pass : passes_) {
       auto& places = explanation.passes.emplace_back();
       for (const std::size_t index : pass.event_indices) {
-        const Source& source = sources_[index];
+        const EventCountSource& source = sources_[index];
         places.push_back({counters_in_words(source), source.event.name, source.event.meaning});
       }
     }
@@ -319,7 +320,7 @@ class PerfEngine final : public CounterEngine {
     const bool of_region = counted_in_ != CountedPart::WholeRun && pass < passes_.size();
     const EventIndices& events = passes_[pass % passes_.size()].event_indices;
     CounterGroups layout = place_events(events);
-    std::vector<Source> sources;
+    std::vector<EventCountSource> sources;
     for (const std::size_t index : events) sources.push_back(sources_[index]);
     const bool has_parts = of_region || counted_in_ != CountedPart::RegionAndWhole;
     EventIndices parts = has_parts ? list_counters(layout, events) : EventIndices{};
@@ -330,8 +331,9 @@ class PerfEngine final : public CounterEngine {
 
   std::optional<CounterLossFile> find_uncounted(std::size_t command,
                                                 const os::ProgramSpec& program) override {
-    const bool has_counters = std::ranges::any_of(
-        sources_, [](const Source& source) { return source.accounted == nullptr; });
+    const bool has_counters = std::ranges::any_of(sources_, [](const EventCountSource& source) {
+      return source.accounted_source == nullptr;
+    });
     auto found = has_counters ? os::find_uncounted(program, calls_) : std::nullopt;
     if (found) uncounted_.insert(command);
     return found;
@@ -347,11 +349,11 @@ class PerfEngine final : public CounterEngine {
   }
 
  private:
-  Result<Source> find(std::string_view name) const {
+  Result<EventCountSource> find(std::string_view name) const {
     const auto resolved = resolve(name, prober_.sysfs());
     if (!resolved) return resolved.error();
     auto source = prober_.probe(*resolved);
-    if (source && counted_in_ != CountedPart::WholeRun && source->accounted != nullptr)
+    if (source && counted_in_ != CountedPart::WholeRun && source->accounted_source != nullptr)
       source =
           Error{"its counter, which a region needs, may not be opened",
                 "use sudo, or sudo sysctl kernel.perf_event_paranoid=1, or leave out --region"};
@@ -364,7 +366,7 @@ class PerfEngine final : public CounterEngine {
       auto source = find(name);
       if (!source) return source.error();
       const auto same = std::ranges::find_if(
-          sources_, [&](const Source& other) { return same_source(*source, other); });
+          sources_, [&](const EventCountSource& other) { return same_source(*source, other); });
       if (same == sources_.end())
         sources_.push_back(*std::move(source));
       else if (same->event.name != source->event.name)
@@ -405,7 +407,7 @@ class PerfEngine final : public CounterEngine {
 
   CounterGroups place_events(const EventIndices& events) const {
     CounterGroups layout = lay_out(sources_, events, witnesses_);
-    fill_up(layout, pmus_);
+    add_fillers(layout, pmus_);
     return layout;
   }
 
@@ -420,7 +422,7 @@ class PerfEngine final : public CounterEngine {
 
   // A wanted pair also stands for the pair with the modifier :u or :k on both names.
   Result<std::vector<EventIndices>> divide_core_events(
-      const EventIndices& events, const std::vector<EventNames>& wanted_together) const {
+      const EventIndices& events, const std::vector<EventNamePair>& wanted_together) const {
     const auto position = [&](const std::string& name, std::string_view modifier) {
       const Role role = modifier.empty() ? role_of_event(name) : Role::Other;
       const std::string full = fmt::format("{}{}", name, modifier);
@@ -431,7 +433,7 @@ class PerfEngine final : public CounterEngine {
       });
     };
     std::vector<std::pair<std::size_t, std::size_t>> together;
-    for (const EventNames& pair : wanted_together) {
+    for (const EventNamePair& pair : wanted_together) {
       for (const std::string_view modifier : {"", ":u", ":k"}) {
         const auto first = position(pair.first, modifier);
         const auto second = position(pair.second, modifier);
@@ -489,7 +491,7 @@ class PerfEngine final : public CounterEngine {
     return kind == kinds_.end() ? pmu : kind->name;
   }
 
-  std::vector<std::string> list_pmus(const Source& source) const {
+  std::vector<std::string> list_pmus(const EventCountSource& source) const {
     std::vector<std::string> pmus;
     pmus.reserve(source.counters.size());
     for (const Counter& counter : source.counters) pmus.push_back(counter.pmu);
@@ -501,8 +503,8 @@ class PerfEngine final : public CounterEngine {
     return pmus;
   }
 
-  std::string write_note(const Source& source) const {
-    if (source.accounted != nullptr) return source.event.name_suffix;
+  std::string write_note(const EventCountSource& source) const {
+    if (source.accounted_source != nullptr) return source.event.name_suffix;
     const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
                              source.counters.size() == 1 &&
                              source.event.name.find('/') == std::string::npos;
@@ -513,13 +515,13 @@ class PerfEngine final : public CounterEngine {
     for (Pass& pass : set.passes) {
       const std::vector<std::size_t> whole = pass.event_indices;
       for (const std::size_t index : whole) {
-        const Source& source = sources_[index];
+        const EventCountSource& source = sources_[index];
         if (!source.is_of_several_kinds()) continue;
         for (const std::string& pmu : list_pmus(source)) {
           Event part{.name = fmt::format("{} ({})", source.event.name, kind_of(pmu)),
                      .meaning = fmt::format("the part of {} on {}", source.event.name, pmu),
                      .is_time = source.event.is_time,
-                     .levels = source.event.levels,
+                     .privilege_levels = source.event.privilege_levels,
                      .index_of_whole = index,
                      .role = source.event.role};
           pass.event_indices.push_back(set.events.size());
@@ -533,7 +535,7 @@ class PerfEngine final : public CounterEngine {
                                          const EventIndices& events) const {
     std::vector<std::size_t> parts;
     for (std::size_t i = 0; i < events.size(); ++i) {
-      const Source& source = sources_[events[i]];
+      const EventCountSource& source = sources_[events[i]];
       if (!source.is_of_several_kinds()) continue;
       for (const std::string& pmu : list_pmus(source))
         for (const std::size_t place : layout.counters_by_event[i])
@@ -545,7 +547,7 @@ class PerfEngine final : public CounterEngine {
   const os::LinuxCalls& calls_;
   CoreKinds kinds_;
   Prober prober_;
-  std::vector<Source> sources_;
+  std::vector<EventCountSource> sources_;
   std::vector<Counter> witnesses_;
   std::vector<PmuCounters> pmus_;
   double fastest_clock_ = 0.0;
@@ -581,9 +583,10 @@ std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_o
   const Prober prober(calls, user_only);
   std::vector<CounterFacts> facts;
   for (const PmuCounters& counters : try_pmus(prober))
-    if (counters.trial.accepted_size > 0)
-      facts.push_back({counters.pmu, counters.trial.accepted_size, counters.trial.running_size,
-                       counters.trial.live_counters, prober.situation().watchdog});
+    if (counters.instructions_trial.accepted_size > 0)
+      facts.push_back({counters.pmu, counters.instructions_trial.accepted_size,
+                       counters.instructions_trial.running_size,
+                       counters.instructions_trial.live_counters, prober.situation().watchdog});
   return facts;
 }
 

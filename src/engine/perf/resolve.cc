@@ -165,16 +165,16 @@ ResolvedEvent resolve_known(const KnownEvent& event, const os::Sysfs& sysfs) {
   ResolvedEvent resolved;
   resolved.perf_name = event.name;
   resolved.description = event.description;
-  resolved.known = &event;
+  resolved.known_entry = &event;
   const os::EventCode plain{event.type, event.config};
   if (event.type == os::kPerfTypeSoftware) {
-    resolved.on_pmus.push_back({"software", false, {plain}});
+    resolved.events_on_pmus.push_back({"software", false, {plain}});
     return resolved;
   }
   const std::vector<os::Pmu> cores = sysfs.core_pmus();
-  if (cores.empty()) resolved.on_pmus.push_back({"cpu", true, {plain}});
+  if (cores.empty()) resolved.events_on_pmus.push_back({"cpu", true, {plain}});
   for (const os::Pmu& pmu : cores)
-    resolved.on_pmus.push_back(part_on(event, pmu, cores.size() > 1, sysfs));
+    resolved.events_on_pmus.push_back(part_on(event, pmu, cores.size() > 1, sysfs));
   return resolved;
 }
 
@@ -225,15 +225,16 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
       pmu->kind == os::PmuKind::Core && !encoding ? find_known(terms) : nullptr;
   if (known != nullptr && known->type != os::kPerfTypeSoftware) {
     resolved.description = known->description;
-    resolved.on_pmus.push_back(part_on(*known, *pmu, sysfs.core_pmus().size() > 1, sysfs));
+    resolved.events_on_pmus.push_back(part_on(*known, *pmu, sysfs.core_pmus().size() > 1, sysfs));
     return resolved;
   }
   const auto code = sysfs.encode(*pmu, terms);
   if (!code) return code.error().prefixed(fmt::format("'{}'", text));
   resolved.description = encoding.value_or("");
-  resolved.on_pmus.push_back(pmu->kind == os::PmuKind::Core
-                                 ? part_of_sysfs(*pmu, terms, *code, resolved.description, sysfs)
-                                 : EventOnPmu{pmu->name, false, {*code}, resolved.description});
+  resolved.events_on_pmus.push_back(
+      pmu->kind == os::PmuKind::Core
+          ? part_of_sysfs(*pmu, terms, *code, resolved.description, sysfs)
+          : EventOnPmu{pmu->name, false, {*code}, resolved.description});
   return resolved;
 }
 
@@ -243,9 +244,9 @@ ResolvedEvent resolve_raw(std::string_view text, std::uint64_t code, const os::S
   resolved.description = "raw event";
   const std::vector<os::Pmu> cores = sysfs.core_pmus();
   if (cores.empty())
-    resolved.on_pmus.push_back({"cpu", true, {os::EventCode{os::kPerfTypeRaw, code}}});
+    resolved.events_on_pmus.push_back({"cpu", true, {os::EventCode{os::kPerfTypeRaw, code}}});
   for (const os::Pmu& pmu : cores)
-    resolved.on_pmus.push_back(
+    resolved.events_on_pmus.push_back(
         {pmu.name, true, {os::EventCode{cores.size() > 1 ? pmu.type : os::kPerfTypeRaw, code}}});
   return resolved;
 }
@@ -258,13 +259,13 @@ Result<ResolvedEvent> resolve_bare(std::string_view text, const os::Sysfs& sysfs
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
     if (!code) return code.error().prefixed(fmt::format("'{}'", text));
-    resolved.on_pmus.push_back(part_of_sysfs(pmu, text, *code, *terms, sysfs));
+    resolved.events_on_pmus.push_back(part_of_sysfs(pmu, text, *code, *terms, sysfs));
     resolved.description = *terms;
   }
   // A core kind's shares of slots cannot be added to another core kind's plain events.
   const auto is_led = [](const EventOnPmu& part) { return part.leader_code.has_value(); };
-  if (std::ranges::any_of(resolved.on_pmus, is_led))
-    std::erase_if(resolved.on_pmus, [&](const EventOnPmu& part) { return !is_led(part); });
+  if (std::ranges::any_of(resolved.events_on_pmus, is_led))
+    std::erase_if(resolved.events_on_pmus, [&](const EventOnPmu& part) { return !is_led(part); });
   return resolved;
 }
 
@@ -287,7 +288,7 @@ Result<ResolvedEvent> resolve_event(std::string_view name, std::string_view text
   if (text.find('/') != std::string_view::npos) return resolve_on_pmu(text, sysfs);
   if (const KnownEvent* known = find_known(text)) return resolve_known(*known, sysfs);
   auto bare = resolve_bare(text, sysfs);
-  if (!bare || !bare->on_pmus.empty()) return bare;
+  if (!bare || !bare->events_on_pmus.empty()) return bare;
   if (text.starts_with('r'))
     if (const auto raw = parse_hex(text.substr(1))) return resolve_raw(text, *raw, sysfs);
   return unknown(name, text, sysfs);
@@ -322,7 +323,7 @@ Result<ResolvedEvent> resolve(std::string_view name, const os::Sysfs& sysfs) {
   const auto rings = parse_rings(modifiers, name);
   if (!rings) return rings.error();
   resolved->rings = *rings;
-  resolved->name = shown_name(event, resolved->known);
+  resolved->name = shown_name(event, resolved->known_entry);
   if (!modifiers.empty()) resolved->name += fmt::format(":{}", modifiers);
   return resolved;
 }

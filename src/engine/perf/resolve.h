@@ -58,7 +58,7 @@ struct EventOnPmu {
   /// Alternative encodings of the event; the first that the kernel accepts is used.
   std::vector<os::EventCode> codes;
   /// The event's terms in sysfs ("event=0x2e,umask=0x41"), or its Arm name; empty if unknown.
-  std::string encoding{};
+  std::string encoding_text{};
   std::uint64_t scale = 1;
   /// Encoding of the event that must lead this event's group; nullopt: any event may lead it.
   std::optional<os::EventCode> leader_code{};
@@ -71,9 +71,9 @@ struct ResolvedEvent {
   std::string description{};
   PrivilegeLevels rings{};
   /// Entry of known_events() that has the name; null if no entry has the name.
-  const KnownEvent* known = nullptr;
-  std::vector<EventOnPmu>
-      on_pmus{};  ///< one element for each PMU that has the event; the counts on all PMUs are added
+  const KnownEvent* known_entry = nullptr;
+  std::vector<EventOnPmu> events_on_pmus{};  ///< one element for each PMU that has the event; the
+                                             ///< counts on all PMUs are added
 };
 
 /// Finds the event that `name` stands for: an alias, an event of perf, pmu/event/, pmu/term=1,.../,

@@ -53,7 +53,7 @@ const std::string& FunctionNames::find_in_kernel(std::uint64_t address) {
 std::set<std::size_t> FunctionNames::find_in_new_files(const WantedFunctions& wanted) {
   std::set<std::size_t> found;
   for (auto& [identity, file] : files_) {
-    if (std::exchange(file.is_listed, true) || !file.code.symbols) continue;
+    if (std::exchange(file.is_searched, true) || !file.code.symbols) continue;
     file.code.symbols->list([&](const char* symbol) {
       for (const std::size_t function : wanted.find(shown_name(symbol))) found.insert(function);
     });
@@ -61,31 +61,31 @@ std::set<std::size_t> FunctionNames::find_in_new_files(const WantedFunctions& wa
   return found;
 }
 
-std::map<std::string, std::uint64_t> FunctionNames::sum(const SampledRun& run,
-                                                        std::chrono::nanoseconds since) {
+std::map<std::string, std::uint64_t> FunctionNames::sum_by_function(
+    const SampledRun& run, std::chrono::nanoseconds since) {
   std::map<std::string, std::uint64_t> sums;
   std::map<std::uint32_t, os::SymbolMap> compiled;
   for (const auto& [place, sampled] : run.periods_by_place) {
     switch (place.kind) {
       case CodeKind::File: {
         const os::CodeIdentity& identity = run.files[place.file].identity;
-        sums[find_in(files_[identity], identity.path, place.offset)] += sampled;
+        sums[find_in(files_[identity], identity.path, place.offset_or_address)] += sampled;
         break;
       }
       case CodeKind::Vdso: {
         const auto [vdso, is_new] = files_.try_emplace({kVdso});
         if (is_new) vdso->second.code = os::open_vdso();
-        sums[find_in(vdso->second, kVdso, place.offset)] += sampled;
+        sums[find_in(vdso->second, kVdso, place.offset_or_address)] += sampled;
         break;
       }
       case CodeKind::Kernel:
-        sums[find_in_kernel(place.offset)] += sampled;
+        sums[find_in_kernel(place.offset_or_address)] += sampled;
         break;
-      case CodeKind::Compiled: {
+      case CodeKind::RuntimeCode: {
         const auto [symbols, is_new] = compiled.try_emplace(place.process);
         if (is_new)
           symbols->second = os::jit_symbols(static_cast<int>(place.process), since, user_);
-        const std::string symbol = os::find_symbol(symbols->second, place.offset);
+        const std::string symbol = os::find_symbol(symbols->second, place.offset_or_address);
         sums[symbol.empty() ? "(compiled at run time: no symbols)" : shown_name(symbol)] += sampled;
         break;
       }

@@ -29,13 +29,14 @@ class FunctionNames {
   /// Returns the sampled nanoseconds or cycles of each function, by normalized name. Code without a
   /// symbol is listed in parentheses: "(libx.so: no symbols)". `since`: time since 1970 (UTC)
   /// before the run's start.
-  std::map<std::string, std::uint64_t> sum(const SampledRun& run, std::chrono::nanoseconds since);
+  std::map<std::string, std::uint64_t> sum_by_function(const SampledRun& run,
+                                                       std::chrono::nanoseconds since);
 
  private:
   struct File {
     os::OpenedCode code;
     std::map<std::uint64_t, std::string> names;
-    bool is_listed = false;
+    bool is_searched = false;
   };
 
   static const std::string& find_in(File& file, const std::string& name, std::uint64_t offset);

@@ -134,7 +134,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     CountsOfRun counted;
     counted.counts.assign(1 + functions_.size(), 0);
     const double ns_per_unit = nanoseconds_per_unit(used_ns);
-    for (auto& [name, sampled] : names_.sum(run, since_)) {
+    for (auto& [name, sampled] : names_.sum_by_function(run, since_)) {
       const auto time_ns =
           static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
       *counted.counts[0] += time_ns;
@@ -349,7 +349,8 @@ class WithProfile final : public EngineWrapper {
                                              is_cycles() ? "cycles" : "the CPU clock",
                                              milliseconds(), is_whole ? "" : ", user space only"),
                       .is_time = true,
-                      .levels = is_whole ? CountedLevels::UserAndKernel : CountedLevels::UserOnly,
+                      .privilege_levels = is_whole ? CountedPrivilegeLevels::UserAndKernel
+                                                   : CountedPrivilegeLevels::UserOnly,
                       .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
                       .role = Role::SampledTime};
     set.events.push_back(whole);
@@ -357,7 +358,7 @@ class WithProfile final : public EngineWrapper {
       Event event = whole;
       event.name += kFunctionSeparator + functions_.typed[i];
       event.meaning = fmt::format("in the function {}: {}", functions_.typed[i], whole.meaning);
-      event.function = functions_.normalized[i];
+      event.only_function = functions_.normalized[i];
       set.events.push_back(std::move(event));
     }
     for (std::size_t i = event_; i < set.events.size(); ++i) pass.event_indices.push_back(i);
@@ -389,7 +390,7 @@ std::unique_ptr<CounterEngine> with_profile(std::unique_ptr<CounterEngine> engin
   return std::make_unique<WithProfile>(std::move(engine), period, user_only, user, calls);
 }
 
-Result<std::string> try_profile(bool user_only, const os::LinuxCalls* calls) {
+Result<std::string> find_profile_clock(bool user_only, const os::LinuxCalls* calls) {
   WithProfile engine(make_none_engine(std::nullopt), std::chrono::milliseconds(1), user_only, {},
                      calls);
   if (const auto set = engine.select({}); !set) return set.error();

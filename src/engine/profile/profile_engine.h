@@ -21,6 +21,6 @@ std::unique_ptr<CounterEngine> with_profile(std::unique_ptr<CounterEngine> engin
 
 /// Returns the clock that --profile would sample here ("the CPU clock"); an error if --profile
 /// cannot sample.
-Result<std::string> try_profile(bool user_only, const os::LinuxCalls* calls);
+Result<std::string> find_profile_clock(bool user_only, const os::LinuxCalls* calls);
 
 }  // namespace lauka::engine::profile

@@ -116,7 +116,7 @@ class Processes {
     Mapping added = mapping;
     added.kind = identity.path == "[vdso]" ? CodeKind::Vdso
                  : is_file(identity.path)  ? CodeKind::File
-                                           : CodeKind::Compiled;
+                                           : CodeKind::RuntimeCode;
     if (added.kind == CodeKind::Vdso) added.offset = 0;
     if (added.kind == CodeKind::File) added.file = file_of(identity, process);
     if (added.end > begin) replace(processes_[process], begin, added);
@@ -129,7 +129,7 @@ class Processes {
     if (found == known->second.begin()) return {CodeKind::Unmapped};
     const auto& [begin, mapping] = *--found;
     if (address >= mapping.end) return {CodeKind::Unmapped};
-    if (mapping.kind == CodeKind::Compiled) return {CodeKind::Compiled, 0, process, address};
+    if (mapping.kind == CodeKind::RuntimeCode) return {CodeKind::RuntimeCode, 0, process, address};
     return {mapping.kind, mapping.file, 0, address - begin + mapping.offset};
   }
 

@@ -17,10 +17,10 @@ enum class CodeKind : unsigned char {
   File,
   Kernel,
   Vdso,
-  Compiled,   ///< code in memory without a file on disk, such as code of a just-in-time compiler
-  Unmapped,   ///< code at an address without a known mapping
-  NoProcess,  ///< code of an unknown process
-  Other,      ///< code of neither the kernel nor a program, such as code of a hypervisor
+  RuntimeCode,  ///< code in memory without a file on disk, such as code of a just-in-time compiler
+  Unmapped,     ///< code at an address without a known mapping
+  NoProcess,    ///< code of an unknown process
+  Other,        ///< code of neither the kernel nor a program, such as code of a hypervisor
 };
 
 struct CodePlace {
@@ -28,7 +28,7 @@ struct CodePlace {
   std::size_t file = 0;       ///< index into SampledRun::files; 0 unless `kind` is File
   std::uint32_t process = 0;  ///< process id; 0 unless `kind` is Compiled
   /// Offset in the file or vdso; address in the kernel or compiled code; 0 for other kinds.
-  std::uint64_t offset = 0;
+  std::uint64_t offset_or_address = 0;
 
   auto operator<=>(const CodePlace&) const = default;
 };

@@ -219,7 +219,7 @@ std::optional<TotalsOfProcess> read_cachegrind(
   CachegrindLines file(begin, sink);
   while (const auto line = lines.next())
     if (!file.take(*line)) return std::nullopt;
-  return lines.is_whole() ? file.totals() : std::nullopt;
+  return lines.has_read_all() ? file.totals() : std::nullopt;
 }
 
 std::optional<TotalsOfProcess> read_dhat(Pieces pieces) {

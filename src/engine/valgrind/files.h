@@ -33,7 +33,7 @@ class LineReader {
   std::optional<std::string_view> next();
 
   /// True if next() has returned nullopt because no text was left.
-  bool is_whole() const { return is_whole_; }
+  bool has_read_all() const { return is_whole_; }
 
  private:
   Pieces pieces_;

@@ -45,7 +45,7 @@ ProcessCounts::ProcessCounts(Tool tool, std::span<const WantedEvent> wanted)
     : tool_(tool), wanted_(wanted) {
   for (const WantedEvent& count : wanted) {
     const auto found = std::ranges::find(events_, count.event);
-    event_of_.push_back(static_cast<std::size_t>(found - events_.begin()));
+    event_index_of_wanted_.push_back(static_cast<std::size_t>(found - events_.begin()));
     if (found == events_.end()) events_.push_back(count.event);
   }
 }
@@ -58,7 +58,7 @@ void ProcessCounts::add(std::string_view name, Pieces pieces) {
   if (parts[0] == "log") {
     LineReader log(std::move(pieces));
     // If execve started the process's program, the log is the process's first file.
-    process.began_program = process.began_program || parts[2] == "1";
+    process.was_started_by_execve = process.was_started_by_execve || parts[2] == "1";
     if (!log.next()) process.is_complete = false;
     if (const auto parent = parent_in(log)) process.parent = parent;
     return;
@@ -75,12 +75,12 @@ std::optional<TotalsOfProcess> ProcessCounts::read_counts(Pieces pieces) {
   return read_cachegrind(
       std::move(pieces),
       [this](const std::vector<std::string>& events) {
-        sums_of_.assign(events.size(), {});
+        events_of_tool_count_.assign(events.size(), {});
         for (std::size_t i = 0; i < events.size(); ++i)
           for (std::size_t e = 0; e < events_.size(); ++e)
             if (std::ranges::find(events_[e]->tool_counts, events[i]) !=
                 events_[e]->tool_counts.end())
-              sums_of_[i].push_back(e);
+              events_of_tool_count_[i].push_back(e);
       },
       [this](std::string_view function, const std::vector<std::uint64_t>& counts) {
         add_line(function, counts);
@@ -98,7 +98,7 @@ void ProcessCounts::add_line(std::string_view function, const std::vector<std::u
                           events_.size() * sizeof(std::uint64_t);
   }
   for (std::size_t i = 0; i < counts.size(); ++i)
-    for (const std::size_t place : sums_of_[i]) (*last_counts_)[place] += counts[i];
+    for (const std::size_t place : events_of_tool_count_[i]) (*last_counts_)[place] += counts[i];
 }
 
 /// Returns an upper bound for the part of a forked process's count that the parent counted, too.
@@ -120,14 +120,16 @@ ProcessCounts::Sum ProcessCounts::sum(const SimulatedEvent& event) const {
       const auto value = value_of(totals, event);
       sum.is_known = sum.is_known && value.has_value();
       sum.counted += value.value_or(0);
-      if (!process.began_program) sum.inherited += inherited_at_most(totals, process, event);
+      if (!process.was_started_by_execve)
+        sum.inherited += inherited_at_most(totals, process, event);
     }
   }
   return sum;
 }
 
 /// Returns the count of the process with the largest heap.
-std::optional<std::uint64_t> ProcessCounts::peak(const SimulatedEvent& event) const {
+std::optional<std::uint64_t> ProcessCounts::count_in_largest_process(
+    const SimulatedEvent& event) const {
   const TotalsOfProcess* largest = nullptr;
   const auto bytes = [](const TotalsOfProcess& totals) { return totals.values.find("gb")->second; };
   for (const auto& [pid, process] : processes_)
@@ -161,10 +163,10 @@ std::optional<Error> ProcessCounts::why_missing() const {
   return std::nullopt;
 }
 
-void ProcessCounts::enter_sum(std::size_t event, CountsOfRun& counted) const {
+void ProcessCounts::enter_count(std::size_t event, CountsOfRun& counted) const {
   std::optional<std::uint64_t> value;
   if (events_[event]->is_of_largest_process) {
-    value = peak(*events_[event]);
+    value = count_in_largest_process(*events_[event]);
   } else {
     const Sum sum = this->sum(*events_[event]);
     const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
@@ -187,7 +189,8 @@ void ProcessCounts::enter_sum(std::size_t event, CountsOfRun& counted) const {
                           "counts again what their parent had counted"};
   }
   for (std::size_t i = 0; i < wanted_.size(); ++i)
-    if (event_of_[i] == event) counted.counts[i] = wanted_[i].function.empty() ? value : 0;
+    if (event_index_of_wanted_[i] == event)
+      counted.counts[i] = wanted_[i].function.empty() ? value : 0;
 }
 
 void ProcessCounts::enter_wanted_functions(CountsOfRun& counted) const {
@@ -196,7 +199,7 @@ void ProcessCounts::enter_wanted_functions(CountsOfRun& counted) const {
   const WantedFunctions wanted(names);
   for (const auto& [name, counts] : functions_)
     for (const std::size_t i : wanted.find(name))
-      if (counted.counts[i]) *counted.counts[i] += counts[event_of_[i]];
+      if (counted.counts[i]) *counted.counts[i] += counts[event_index_of_wanted_[i]];
   for (std::size_t i = 0; i < wanted_.size() && has_too_many_functions(); ++i)
     if (!names[i].empty()) counted.counts[i].reset();
 }
@@ -211,7 +214,8 @@ void ProcessCounts::enter_functions(CountsOfRun& counted) {
     auto node = functions_.extract(functions_.begin());
     FunctionCounts function{std::move(node.key()), {}};
     for (std::size_t i = 0; i < wanted_.size(); ++i)
-      if (wanted_[i].function.empty()) function.counts.push_back(node.mapped()[event_of_[i]]);
+      if (wanted_[i].function.empty())
+        function.counts.push_back(node.mapped()[event_index_of_wanted_[i]]);
     counted.functions.push_back(std::move(function));
   }
 }
@@ -231,7 +235,7 @@ CountsOfRun ProcessCounts::finish() {
   }
   counted.why_missing_counts = why_missing();
   if (counted.why_missing_counts) return counted;
-  for (std::size_t e = 0; e < events_.size(); ++e) enter_sum(e, counted);
+  for (std::size_t e = 0; e < events_.size(); ++e) enter_count(e, counted);
   enter_wanted_functions(counted);
   if (!counted.why_missing_counts) enter_functions(counted);
   return counted;

@@ -28,7 +28,7 @@ struct SimulatedEvent {
   Tool tool;
   /// Names of the tool's counts whose sum is the event's count. Unused names are empty.
   std::array<std::string_view, 3> tool_counts;
-  SimulatedPart model = SimulatedPart::None;
+  SimulatedPart simulated_part = SimulatedPart::None;
   bool is_bytes = false;
   bool is_of_largest_process = false;  ///< true: the count of the process with the largest heap;
                                        ///< false: the sum over all processes
@@ -61,7 +61,7 @@ class ProcessCounts {
  private:
   struct Process {
     std::vector<TotalsOfProcess> totals;  ///< several if the process id was reused
-    bool began_program = false;
+    bool was_started_by_execve = false;
     bool is_complete = true;
     std::optional<std::uint64_t> parent{};
   };
@@ -77,10 +77,10 @@ class ProcessCounts {
   std::uint64_t inherited_at_most(const TotalsOfProcess& totals, const Process& process,
                                   const SimulatedEvent& event) const;
   Sum sum(const SimulatedEvent& event) const;
-  std::optional<std::uint64_t> peak(const SimulatedEvent& event) const;
+  std::optional<std::uint64_t> count_in_largest_process(const SimulatedEvent& event) const;
   std::optional<Error> why_missing() const;
   const TotalsOfProcess* without_allocations() const;
-  void enter_sum(std::size_t event, CountsOfRun& counted) const;
+  void enter_count(std::size_t event, CountsOfRun& counted) const;
   void enter_wanted_functions(CountsOfRun& counted) const;
   void enter_functions(CountsOfRun& counted);
   bool has_too_many_functions() const;
@@ -88,11 +88,11 @@ class ProcessCounts {
   Tool tool_;
   std::span<const WantedEvent> wanted_;
   std::vector<const SimulatedEvent*> events_;
-  std::vector<std::size_t> event_of_;
+  std::vector<std::size_t> event_index_of_wanted_;
   std::map<std::uint64_t, Process> processes_;
   std::unordered_map<std::string, std::vector<std::uint64_t>> functions_;
   std::size_t functions_bytes_ = 0;
-  std::vector<std::vector<std::size_t>> sums_of_;
+  std::vector<std::vector<std::size_t>> events_of_tool_count_;
   std::string last_name_;
   std::vector<std::uint64_t>* last_counts_ = nullptr;
 };

@@ -228,13 +228,13 @@ class ValgrindEngine final : public CounterEngine {
         .meaning = fmt::format("{}, simulated by {}", event.meaning, row_of(event.tool).spoken),
         .simulated = true,
         .is_bytes = event.is_bytes,
-        .levels = CountedLevels::UserOnly};
+        .privilege_levels = CountedPrivilegeLevels::UserOnly};
     if (wanted.function.empty()) {
       added.role = role_of_event(event.name);
     } else {
       added.name += kFunctionSeparator + wanted.function;
       added.meaning = fmt::format("in the function {}: {}", wanted.function, added.meaning);
-      added.function = wanted.function = normalized_function(wanted.function);
+      added.only_function = wanted.function = normalized_function(wanted.function);
     }
     if (std::ranges::find(set.events, added.name, &Event::name) != set.events.end()) return;
     set.events.push_back(std::move(added));
@@ -281,8 +281,9 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
                                         std::span<const WantedEvent> wanted,
                                         const std::vector<std::string>& words) {
   const auto needs = [&](SimulatedPart model) {
-    return std::ranges::any_of(
-        wanted, [model](const WantedEvent& selected) { return selected.event->model == model; });
+    return std::ranges::any_of(wanted, [model](const WantedEvent& selected) {
+      return selected.event->simulated_part == model;
+    });
   };
   const ToolRow& tool = row_of(wanted.front().event->tool);
   // --command-line-only: ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.

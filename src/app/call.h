@@ -116,8 +116,8 @@ void restore_leftovers(Call& call);
 int untune(Call& call);
 int list_tuning(Call& call);
 
-/// Returns the names of --tune's switches that would help on this machine; "+NAME" if the switch is
-/// off by default.
+/// Returns the names of --tune's switches that can change a setting of this machine, once for each
+/// setting; "+NAME" if the switch is off by default.
 std::vector<std::string> tunable_settings();
 
 /// With --tune, checks its value and chooses CPUs for the commands. On macOS, may set the

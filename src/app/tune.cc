@@ -154,7 +154,8 @@ std::vector<std::string> tunable_settings() {
   for (const tune::SettingState& setting : tune::find_settings(*files, {}, *cpus)) {
     const std::string name(setting.row->name);
     const bool helps = setting.must_be_changed() || setting.needs_root ||
-                       (!setting.is_requested && setting.current_value != setting.wanted);
+                       (!setting.is_requested && !setting.wanted.empty() &&
+                        setting.current_value != setting.wanted);
     if (helps && !setting.path.empty()) names.push_back(setting.is_requested ? name : "+" + name);
   }
   return names;

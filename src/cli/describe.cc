@@ -20,17 +20,17 @@ bool is_choice(std::string_view word) {
   });
 }
 
-std::optional<WordScript> listing_of(std::string_view name) {
+std::optional<ValueLister> listing_of(std::string_view name) {
   if (name == "[+]EVENT,...")
-    return WordScript{"events",
-                      "{ lauka -l; lauka -l --engine cachegrind,dhat; } | "
-                      "sed \"/^event /d; s/ .*//\" | sort -u",
-                      true};
+    return ValueLister{"events",
+                       "{ lauka -l; lauka -l --engine cachegrind,dhat; } | "
+                       "sed \"/^event /d; s/ .*//\" | sort -u",
+                       true};
   if (name == "LIST")
-    return WordScript{"metrics",
-                      "printf \"%s\\n\" default time all; "
-                      "lauka --list-metrics | sed -n \"1d; /^$/q; s/ .*//p\"",
-                      true};
+    return ValueLister{"metrics",
+                       "printf \"%s\\n\" default time all; "
+                       "lauka --list-metrics | sed -n \"1d; /^$/q; s/ .*//p\"",
+                       true};
   return std::nullopt;
 }
 

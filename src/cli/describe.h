@@ -10,7 +10,7 @@
 namespace lauka::cli {
 
 /// A shell script that lists the possible values of an option or argument.
-struct WordScript {
+struct ValueLister {
   std::string function_suffix;  ///< end of the shell function's name: "events" in _lauka_events
   std::string script;           ///< script for sh that prints one value per line; "$@" is the typed
                                 ///< command line
@@ -21,7 +21,7 @@ struct WordScript {
 struct ValueWord {
   std::string word_placeholder{};      ///< placeholder: "N", "auto|always|never"
   std::vector<std::string> choices{};  ///< literal words that are valid values
-  std::optional<WordScript> listing_script{};
+  std::optional<ValueLister> listing_script{};
   bool is_file = false;
   bool is_folder = false;
   bool is_command = false;

@@ -59,7 +59,7 @@ struct Inquiry {
       output_interval{};  ///< time between outputs of --threads; nullopt if --interval is missing
 };
 
-/// The part of a suite that --shard selects: number `part`, from 1 to `parts`.
+/// The part of a suite that --shard selects: number `part`, from 1 to `part_count`.
 struct Shard {
   std::uint32_t part = 1;
   std::uint32_t part_count = 1;

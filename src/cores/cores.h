@@ -118,7 +118,7 @@ struct SampledLevelTimes {
                              ///< the kernel's totals have these times
   LevelTimes descendant_times;  ///< nanoseconds of all descendants, as far as seen
   std::uint64_t vanished_descendants_ns =
-      0;  ///< part of `descendants`: nanoseconds of processes that no longer exist
+      0;  ///< part of `descendant_times`: nanoseconds of processes that no longer exist
 };
 
 /// Polls a running command and its descendants for their times by core kind, because the kernel's

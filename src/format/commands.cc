@@ -119,7 +119,7 @@ class SessionReader {
       return Error{fmt::format("has {} commands, more than {}", results.size(), kMaxCommands),
                    "make it with fewer commands"};
     session_ = member(document_, "lauka");
-    read_.recording.was_measured_by_lauka = session_ != nullptr;
+    read_.recording.was_written_by_lauka = session_ != nullptr;
     if (auto known = check_format(); !known) return known.error();
     if (session_ != nullptr) recording().setting = read_setting(*session_);
     if (session_ == nullptr) recording().setting.order = Order::Sequential;
@@ -461,7 +461,7 @@ class SessionReader {
     const ParsedJson* baseline = member(there, "baseline");
     if (baseline == nullptr) return {};
     auto session = std::make_shared<Recording>();
-    session->was_measured_by_lauka = text_in(*baseline, "tool") != "hyperfine";
+    session->was_written_by_lauka = text_in(*baseline, "tool") != "hyperfine";
     session->circumstances = read_circumstances(*baseline);
     session->metrics = recording().metrics;
     session->setting.layouts = recording().setting.layouts;
@@ -734,7 +734,7 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   json.put("runs_in_all", of_command.endings.runs_with_ending);
   if (!of_command.endings.failed_run_groups.empty()) {
     Json failures = Json::array();
-    for (const FailedRuns& failed : of_command.endings.failed_run_groups)
+    for (const FailureGroup& failed : of_command.endings.failed_run_groups)
       failures.push_back({{"outcome", ending_word(failed.ending)},
                           {"exit_code", failed.status},
                           {"runs", failed.runs}});

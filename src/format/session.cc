@@ -352,11 +352,11 @@ void put_baseline(JsonWriter& json, const Results& results) {
   }
   json.open("baseline", '{');
   json.put("file", baseline.file);
-  json.put("tool", there.was_measured_by_lauka ? "lauka" : "hyperfine");
+  json.put("tool", there.was_written_by_lauka ? "lauka" : "hyperfine");
   json.put("version",
-           there.was_measured_by_lauka ? Json(there.circumstances.version) : Json(nullptr));
+           there.was_written_by_lauka ? Json(there.circumstances.version) : Json(nullptr));
   json.put("machine",
-           there.was_measured_by_lauka ? to_json(there.circumstances.machine) : Json(nullptr));
+           there.was_written_by_lauka ? to_json(there.circumstances.machine) : Json(nullptr));
   json.put("commands", names);
   json.put("executable_sha256", executables);
   json.put("call_sha256", calls);

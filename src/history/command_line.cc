@@ -147,7 +147,7 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
   return options;
 }
 
-cli::WordScript listing_of(std::string_view name, std::string_view option) {
+cli::ValueLister listing_of(std::string_view name, std::string_view option) {
   // bash splits --db=NAME at the "=".
   constexpr std::string_view script =
       "while [ $# -gt 0 ]; do case $1 in --db=*) db=${1#*=} ;; "

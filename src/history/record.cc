@@ -383,7 +383,7 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
   }
   if (endings.failed_run_groups.empty()) return text;
   text += fmt::format("{} {}", kFailures, endings.runs_with_ending);
-  for (const FailedRuns& failed : endings.failed_run_groups)
+  for (const FailureGroup& failed : endings.failed_run_groups)
     text += fmt::format(" {} {} {}", ending_word(failed.ending), failed.status, failed.runs);
   return text;
 }

@@ -321,7 +321,7 @@ class LauncherProcess {
       }
       state_.ended_count = i + 1;
       if (ended.counter_error != 0 || state_.cancel ||
-          must_stop_after(ended.outcome, state_.go_on_after_failure))
+          ends_batch(ended.outcome, state_.go_on_after_failure))
         break;
     }
   }

@@ -53,7 +53,7 @@ std::optional<Outcome> open_named(const PathsToOpen& named,
 std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
                                   const std::function<bool()>& is_unwanted, OpenedRunFiles& own);
 
-inline bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
+inline bool ends_batch(const Outcome& outcome, bool go_on_after_failure) {
   return !has_exited_or_signalled(outcome) || (!succeeded(outcome) && !go_on_after_failure);
 }
 

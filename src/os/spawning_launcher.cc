@@ -248,7 +248,7 @@ class SpawningLauncher final : public Launcher {
       heeds_interrupts_ = !launch.goes_on_after_interrupt;
       all.push_back(is_interrupted() ? Ended{Cancelled{}, {}, {}} : run_one(launch));
       all.back().time_with_preparation = now() - began;
-      if (must_stop_after(all.back().outcome, go_on_after_failure)) break;
+      if (ends_batch(all.back().outcome, go_on_after_failure)) break;
     }
     return all;
   }

@@ -218,8 +218,8 @@ bool is_of_user_space(const std::vector<Metric>& metrics) {
   return cycles && metrics[*cycles].counted_privilege_levels == CountedPrivilegeLevels::UserOnly;
 }
 
-/// Makes formulas that may contain metrics and earlier formulas. The terms of a part that is used
-/// twice occur once.
+/// Makes a formula that may use metrics and earlier formulas. A metric or formula that is used
+/// again is replaced by a reference (RepeatedTerm) to its first use.
 class SourceMaker {
  public:
   SourceMaker(const std::vector<const FormulaDefinition*>& made, const std::vector<Metric>& metrics)

@@ -407,7 +407,7 @@ struct Reason {
   std::string text;
 };
 
-Reason reason_of(const FailedRuns& failed) {
+Reason reason_of(const FailureGroup& failed) {
   constexpr int signalled = 128;
   switch (failed.ending) {
     case Ending::TimedOut:
@@ -430,7 +430,7 @@ std::string reasons_text(const Endings& endings) {
   if (endings.failed_run_groups.size() == 1)
     return reason_of(endings.failed_run_groups.front()).text;
   std::string text;
-  for (const FailedRuns& failed : endings.failed_run_groups) {
+  for (const FailureGroup& failed : endings.failed_run_groups) {
     const Reason reason = reason_of(failed);
     text +=
         fmt::format("{}{} {}{}", text.empty() ? "" : ", ", failed.runs, reason.before, reason.text);

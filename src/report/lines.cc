@@ -616,7 +616,7 @@ std::vector<std::string> all_runs_failed_lines(const Report& report) {
       if (has_failed_throughout(results, verdict)) commands.insert(verdict.candidate);
     for (const std::size_t c : commands) {
       const Endings& endings = results.commands[c].endings;
-      const FailedRuns& first = endings.failed_run_groups.front();
+      const FailureGroup& first = endings.failed_run_groups.front();
       const Error why{
           fmt::format("{}{}: its gate decides nothing",
                       results.benchmark.empty() ? "" : results.benchmark + ": ",

@@ -227,7 +227,7 @@ struct WarningWords {
                                    : "--order random compares runs of the same round"};
   }
 
-  Words operator()(const OtherCores& warning) const {
+  Words operator()(const DifferentCoreShares& warning) const {
     const std::string candidate = quantity(warning.candidate_share, Unit::Fraction);
     const std::string reference = quantity(warning.reference_share, Unit::Fraction);
     const std::string so = ", which may account for a part of the difference in time";
@@ -235,7 +235,7 @@ struct WarningWords {
         fmt::format("{} is {}, the reference's {}: they ran on different kinds of core",
                     warning.metric, candidate, reference) +
         so;
-    for (const OtherCores::Cycles& cycles : warning.cycles)
+    for (const DifferentCoreShares::Cycles& cycles : warning.cycles)
       text +=
           fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
                       quantity(cycles.reference, Unit::Count));
@@ -244,7 +244,7 @@ struct WarningWords {
             fmt::format("{} {} against {}", warning.metric, candidate, reference)};
   }
 
-  Words operator()(const LowShare& warning) const {
+  Words operator()(const LowCoreShare& warning) const {
     const std::string general =
         fmt::format("runs had a {} below {} although they were repeated", warning.metric,
                     quantity(warning.min_core_share, Unit::Fraction));

@@ -86,12 +86,12 @@ bool is_doubtful(const Metric& metric, const Recording& session, const CommandRe
   return std::ranges::all_of(values, [](double value) { return value == 0.0; });
 }
 
-std::optional<LowShare> low_share(const Metric& metric, const std::optional<double>& least,
-                                  const std::vector<double>& shares) {
+std::optional<LowCoreShare> low_share(const Metric& metric, const std::optional<double>& least,
+                                      const std::vector<double>& shares) {
   if (!least || metric.role != Role::CoreShare) return {};
   const auto low = std::ranges::count_if(shares, [&](double share) { return share < *least; });
   if (low == 0) return {};
-  return LowShare{metric.name, *least, static_cast<std::size_t>(low), shares.size()};
+  return LowCoreShare{metric.name, *least, static_cast<std::size_t>(low), shares.size()};
 }
 
 void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& samples,

@@ -91,8 +91,8 @@ struct UncertainSplit {
   double tick_seconds = 0.0;  ///< tick of the kernel; an assumed value if unknown
 };
 
-/// Finding: `below` of `all_timed_runs` timed runs took less time than starting the shell alone, in
-/// wall or CPU time. This time counts as 0.
+/// Finding: `runs_below_shell_time` of `all_timed_runs` timed runs took less time than starting the
+/// shell alone, in wall or CPU time. This time counts as 0.
 struct BelowShell {
   std::size_t all_timed_runs = 0;
   std::size_t runs_below_shell_time = 0;
@@ -100,7 +100,7 @@ struct BelowShell {
 
 /// Finding: candidate and reference spent different shares of their CPU time on the fastest kind of
 /// core.
-struct OtherCores {
+struct DifferentCoreShares {
   struct Cycles {
     std::string event;
     double candidate = 0.0;
@@ -112,9 +112,9 @@ struct OtherCores {
   std::vector<Cycles> cycles{};
 };
 
-/// Finding: in `runs` of `all_runs` runs, `metric` (the share of the fastest kind of core) was
-/// below `least`.
-struct LowShare {
+/// Finding: in `runs_below_min_share` of `all_runs` runs, the share of CPU time on the first kind
+/// of core was below `min_core_share`.
+struct LowCoreShare {
   std::string metric;
   double min_core_share = 0.0;  ///< --min-p-share as a fraction
   std::size_t runs_below_min_share = 0;
@@ -173,8 +173,8 @@ struct SamePrograms {
   std::string reference;
 };
 
-/// Finding: processes outlived `runs` of `examined_runs` runs. Each of these runs had `fewest` to
-/// `most` such processes.
+/// Finding: processes outlived `runs_with_survivors` of `examined_runs` runs. Each of these runs
+/// had `fewest_survivors` to `most_survivors` such processes.
 struct OutlivedRuns {
   std::size_t runs_with_survivors = 0;
   std::size_t examined_runs = 0;
@@ -186,9 +186,9 @@ struct OutlivedRuns {
 using WarningFacts =
     std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
                  CoarseClock, UncertainSplit, BelowShell, FewRuns, NotInterleaved, SeparateSessions,
-                 OtherConditions, OtherCores, LowShare, LowCoverage, NeverCounted, MeanDiffers,
-                 AlikeRounds, SlowedByCounting, BusyMachine, SamePrograms, LostCounts, Throttled,
-                 OutlivedRuns>;
+                 OtherConditions, DifferentCoreShares, LowCoreShare, LowCoverage, NeverCounted,
+                 MeanDiffers, AlikeRounds, SlowedByCounting, BusyMachine, SamePrograms, LostCounts,
+                 Throttled, OutlivedRuns>;
 
 struct Warning {
   WarningFacts finding;

@@ -251,8 +251,9 @@ void add_warnings_of_origins(const Results& results, std::vector<Warning>& warni
                    other->file, warnings);
 }
 
-std::vector<OtherCores::Cycles> cycles_by_kind(const Results& results, std::size_t command) {
-  std::vector<OtherCores::Cycles> cycles;
+std::vector<DifferentCoreShares::Cycles> cycles_by_kind(const Results& results,
+                                                        std::size_t command) {
+  std::vector<DifferentCoreShares::Cycles> cycles;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
     if (metric.role != Role::Cycles || !metric.is_part) continue;
@@ -286,8 +287,8 @@ std::optional<Warning> other_cores(const Results& results) {
     const double distance = std::abs(share - reference->summary->mean);
     if (distance <= furthest || !differ_surely(*candidate->summary, *reference->summary)) continue;
     furthest = distance;
-    worst = Warning{OtherCores{results.session.metrics[candidate->metric].name, share,
-                               reference->summary->mean, cycles_by_kind(results, c)},
+    worst = Warning{DifferentCoreShares{results.session.metrics[candidate->metric].name, share,
+                                        reference->summary->mean, cycles_by_kind(results, c)},
                     c};
   }
   return worst;
@@ -421,8 +422,8 @@ std::vector<Warning> warnings_of_results(const Results& results) {
   if (results.session.reference.baseline) {
     warnings.push_back({SeparateSessions{!results.findings.verdicts.empty()}});
     const Recording& then = *results.session.reference.baseline->session;
-    add_if_foreign(then.was_measured_by_lauka, then.circumstances, results.session.circumstances,
-                   "", warnings);
+    add_if_foreign(then.was_written_by_lauka, then.circumstances, results.session.circumstances, "",
+                   warnings);
   } else if (!results.session.origins.empty()) {
     add_warnings_of_origins(results, warnings);
   } else if (!results.are_all_deltas_paired && !results.rankings.empty()) {

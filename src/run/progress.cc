@@ -96,7 +96,7 @@ std::optional<DifferenceSoFar> DifferenceWatch::over_layouts(std::size_t command
         degrees > 0.0 ? std::optional(spread.squared_deviations / degrees) : std::nullopt;
     layouts.emplace_back(layouts.size(), stats::Moments{spread.rounds, spread.mean, variance});
   }
-  const auto over = stats::log_ratio_of_means(layouts);
+  const auto over = stats::mean_of_log_ratios(layouts);
   if (!over) return std::nullopt;
   DifferenceSoFar found = difference_so_far(plan_.commands[command].name, over->value,
                                             over->interval_half_width(kTail));

@@ -118,8 +118,8 @@ class Scheduler : NonCopyable {
   };
   struct RoundTarget {
     RoundKind kind = RoundKind::Timed;
-    /// Number of rounds to reach; of counting and simulated rounds: number of turns through all
-    /// passes.
+    /// Number of rounds to reach. For counting and simulated rounds, a turn through all passes
+    /// counts as one round.
     std::uint64_t rounds = 0;
   };
   struct Block {

@@ -56,7 +56,7 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
       const std::string& there = baseline.session->commands[baseline.reference_places[c]].name;
       return Error{fmt::format("the baseline {} has no {} of {}, which {} on", cited(baseline.file),
                                plan.metrics[metric].name, cited(there), by),
-                   baseline.session->was_measured_by_lauka
+                   baseline.session->was_written_by_lauka
                        ? "measure the baseline again with it"
                        : "make the baseline with lauka --export-json: hyperfine's files have the "
                          "values of few metrics"};

@@ -380,8 +380,8 @@ void Endings::add(const RunRow& run) {
 
 void Endings::add(const Endings& others) {
   runs_with_ending += others.runs_with_ending;
-  for (const FailedRuns& other : others.failed_run_groups) {
-    const auto known = std::ranges::find_if(failed_run_groups, [&](const FailedRuns& group) {
+  for (const FailureGroup& other : others.failed_run_groups) {
+    const auto known = std::ranges::find_if(failed_run_groups, [&](const FailureGroup& group) {
       return group.ending == other.ending && group.status == other.status;
     });
     if (known != failed_run_groups.end())
@@ -393,7 +393,7 @@ void Endings::add(const Endings& others) {
 
 std::size_t Endings::failed_runs() const {
   std::size_t sum = 0;
-  for (const FailedRuns& group : failed_run_groups) sum += group.runs;
+  for (const FailureGroup& group : failed_run_groups) sum += group.runs;
   return sum;
 }
 
@@ -492,7 +492,7 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
                               cited(session.file) + " was cut short: it has the runs before that"});
     joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
     joined.complete = joined.complete && session.complete;
-    joined.was_measured_by_lauka = joined.was_measured_by_lauka && session.was_measured_by_lauka;
+    joined.was_written_by_lauka = joined.was_written_by_lauka && session.was_written_by_lauka;
     if (sessions.size() > 1 || !session.origins.empty()) add_origins(session, joined.origins);
   }
   joined.notes.insert(joined.notes.end(), plan.setting.events.notes.begin(),

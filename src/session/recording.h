@@ -29,7 +29,8 @@ struct NamedCount {
   bool operator==(const NamedCount&) const = default;
 };
 
-/// A run without its values of metrics. For fields without a comment, see RunRecord and Step.
+/// A run without its values of metrics, except its wall time. Most fields are as in RunRecord and
+/// Step.
 struct RunRow {
   std::size_t command = 0;
   std::size_t round = 0;
@@ -54,18 +55,18 @@ struct RunRow {
   bool operator==(const RunRow&) const = default;
 };
 
-struct FailedRuns {
+struct FailureGroup {
   Ending ending = Ending::Failed;
   int status = 0;
   std::size_t runs = 0;
 
-  bool operator==(const FailedRuns&) const = default;
+  bool operator==(const FailureGroup&) const = default;
 };
 
 /// Counts of the endings of a command's runs.
 struct Endings {
   std::size_t runs_with_ending = 0;  ///< number of runs with a known ending
-  std::vector<FailedRuns> failed_run_groups{};
+  std::vector<FailureGroup> failed_run_groups{};
 
   void add(const RunRow& run);
   void add(const Endings& others);
@@ -146,7 +147,7 @@ struct Recording {
   double confidence = kConfidence;
   std::vector<Note> notes{};
   /// Setting of the plan; of joined sessions, the first session's setting with the events of all.
-  /// `warmup` is 0 if unknown.
+  /// `warmup_run_count` is 0 if unknown.
   Setting setting{.warmup_run_count = 0};
   Circumstances circumstances{};  ///< of joined sessions, the first session's circumstances
   std::vector<JoinedSession>
@@ -156,8 +157,8 @@ struct Recording {
   /// Run whose failure ended the session, or the first such run of joined sessions; neither in
   /// `runs` nor in `discarded_run_table`.
   std::optional<RunRow> session_ending_run{};
-  bool was_measured_by_lauka =
-      true;  ///< false if hyperfine measured the session or a joined session
+  /// False if a file of the session, or of a joined session, was written by hyperfine.
+  bool was_written_by_lauka = true;
   /// Words of the shell's command line, without -c; empty without a shell, or if joined sessions
   /// have different shells.
   std::vector<std::string> shell{};

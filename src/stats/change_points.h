@@ -14,8 +14,8 @@ struct SeriesPoint {
   double variance = 0.0;  ///< squared standard error of `value`; 0 if it is exact or unknown
 };
 
-/// A lasting change of a series' level. `earliest` and `latest` are the ends of the confidence
-/// range of `first_point`.
+/// A lasting change of a series' level. `earliest_first_point` and `latest_first_point` are the
+/// ends of the confidence range of `first_point`.
 struct LevelStep {
   std::size_t first_point = 0;  ///< index of the most probable first point at the new level
   std::size_t earliest_first_point = 0;

@@ -150,7 +150,8 @@ struct SampleSpans {
 Change width_change(const SampleSpans& before, const SampleSpans& after, bool paired,
                     const IntervalTails& tails);
 
-/// A delta as users read it: "ran `ratio` times faster" or "ran `ratio` times slower".
+/// A delta as users read it: "ran `speed_factor` times faster" or "ran `speed_factor` times
+/// slower".
 struct RelativeSpeed {
   /// Factor, at least 1, by which the candidate is faster or slower.
   double speed_factor = 1.0;

@@ -211,7 +211,7 @@ std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_w
   return enough;
 }
 
-std::optional<LayoutEstimate> log_ratio_of_means(
+std::optional<LayoutEstimate> mean_of_log_ratios(
     std::span<const std::pair<std::uint32_t, Moments>> layouts) {
   if (layouts.size() < kMinLayouts) return std::nullopt;
   return estimate_of(clusters_of(layouts), 2.0, 1.0);

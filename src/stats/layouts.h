@@ -92,7 +92,7 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& refere
 /// Returns the mean over paired layouts, given each layout's number and the moments of its log
 /// ratios; nullopt if there are fewer than kMinLayouts. Ignores resemblance of neighbouring rounds,
 /// and leaves `are_means_equal` false.
-std::optional<LayoutEstimate> log_ratio_of_means(
+std::optional<LayoutEstimate> mean_of_log_ratios(
     std::span<const std::pair<std::uint32_t, Moments>> layouts);
 
 /// Returns the change over layouts; if a value is not positive, the change of the mean of the

@@ -151,8 +151,9 @@ std::optional<CombinedEffect> combine(std::span<const Effect> effects, double co
 std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
                                       double confidence) {
   const auto is_positive = [](double value) { return value > 0.0; };
-  if (x.size() < kMinPoints || !std::ranges::all_of(x, is_positive) ||
-      !std::ranges::all_of(y, is_positive))
+  const auto is_first_x = [&](double value) { return value == x.front(); };
+  if (x.size() < kMinPoints || std::ranges::all_of(x, is_first_x) ||
+      !std::ranges::all_of(x, is_positive) || !std::ranges::all_of(y, is_positive))
     return std::nullopt;
   const std::vector<double> u = logarithms(x);
   const std::vector<double> v = logarithms(y);
@@ -166,7 +167,6 @@ std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const
     uv += (u[i] - mean_u) * (v[i] - mean_v);
     vv += (v[i] - mean_v) * (v[i] - mean_v);
   }
-  if (uu <= 0.0) return std::nullopt;
   PowerLaw law;
   law.exponent = uv / uu;
   law.factor = std::exp(mean_v - law.exponent * mean_u);

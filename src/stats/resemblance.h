@@ -51,7 +51,8 @@ std::vector<double> relative_differences(std::span<const double> reference,
                                          std::span<const double> candidate);
 
 /// The factors, at least 1, by which resembling neighbours widen a comparison's intervals:
-/// `paired_factor` if the samples are paired, `of_reference` and `of_candidate` if they are not.
+/// `paired_factor` if the samples are paired, `factor_of_reference` and `factor_of_candidate` if
+/// they are not.
 struct Widening {
   double paired_factor = 1.0;
   double factor_of_reference = 1.0;

@@ -39,8 +39,8 @@ bool is_possible(const SettingChange& change) {
          (form != Form::Group || change.value_before_tuning == "none");
 }
 
-/// Returns the value in force; nullopt if it cannot be read. For a group: `during` if the group
-/// exists, even if lauka has not completed it.
+/// Returns the value in force; nullopt if it cannot be read. For a group: `tuned_value` if the
+/// group exists, even if lauka has not completed it.
 std::optional<std::string> value_now(os::SettingFiles& files, const SettingChange& change) {
   if (change.row->form == Form::Group)
     return files.list(change.path).empty() ? change.value_before_tuning : change.tuned_value;

@@ -39,7 +39,7 @@ TEST_CASE("of an older lauka there are the samples of all metrics, and where the
   const auto file = read_sessions(kOwn);
   REQUIRE(file);
   const Recording& recording = file->benchmarks.front().recording;
-  CHECK(recording.was_measured_by_lauka);
+  CHECK(recording.was_written_by_lauka);
   CHECK(recording.circumstances.version == "1.2.3");
   CHECK(recording.circumstances.machine.host_name == "host");
   CHECK(recording.circumstances.machine.cpu_model == "CPU 9000");
@@ -86,7 +86,7 @@ TEST_CASE("of hyperfine 1 there are the times") {
       read_sessions(R"({"results": [{"command": "a b", "mean": 1, "times": [1, 0.25]}]})");
   REQUIRE(file);
   const Recording& recording = file->benchmarks.front().recording;
-  CHECK_FALSE(recording.was_measured_by_lauka);
+  CHECK_FALSE(recording.was_written_by_lauka);
   CHECK(recording.commands[0].name == "a b");
   CHECK(values_of(recording, "wall_time") == std::vector{1.0, 0.25});
 }
@@ -160,7 +160,7 @@ TEST_CASE("of hyperfine 1 there are exit statuses, means of CPU time, memory and
   REQUIRE(file);
   const Recording& recording = file->benchmarks.front().recording;
   CHECK(count_endings(*recording.runs, 0).failed_run_groups ==
-        std::vector<FailedRuns>{{Ending::Failed, 139, 1}, {Ending::Failed, 1, 1}});
+        std::vector<FailureGroup>{{Ending::Failed, 139, 1}, {Ending::Failed, 1, 1}});
   CHECK(count_endings(*recording.runs, 1).runs_with_ending == 2);
   CHECK_FALSE(recording.runs->row(4).status.has_value());
   CHECK(recording.runs->row(4).ending == Ending::Unknown);

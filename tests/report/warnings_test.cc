@@ -190,7 +190,7 @@ TEST_CASE("warnings of hidden rows are for --verbose and for programs") {
 }
 
 TEST_CASE("other cores are reported with both shares and the cycles by kind") {
-  const OtherCores seen{
+  const DifferentCoreShares seen{
       "p_share", 0.4, 0.955, {{"cycles (P)", 3.1e9, 5e9}, {"cycles (E)", 2e8, 1e7}}};
   CHECK(line_of(results_of(2), {seen, 1U}) ==
         "lauka: warning: 'two': p_share is 40.0%, the reference's 95.5%: they ran on "
@@ -200,7 +200,7 @@ TEST_CASE("other cores are reported with both shares and the cycles by kind") {
 }
 
 TEST_CASE("runs with too small a share on P are reported with the limit") {
-  CHECK(line_of(LowShare{"p_share", 0.9, 2, 10}) ==
+  CHECK(line_of(LowCoreShare{"p_share", 0.9, 2, 10}) ==
         "lauka: warning: 'one': 2 of 10 runs had a p_share below 90.0% although they were "
         "repeated; use --cores p to keep runs on performance cores, or lower --min-p-share\n");
 }

@@ -392,7 +392,7 @@ TEST_CASE("failed runs count under --ignore-failure, and are reported") {
   CHECK(results.commands[0].runs == 4);
   CHECK(results.commands[0].endings.runs_with_ending == 4);
   CHECK(results.commands[0].endings.failed_run_groups ==
-        std::vector<FailedRuns>{
+        std::vector<FailureGroup>{
             {Ending::Failed, 3, 1}, {Ending::Signalled, 137, 1}, {Ending::TimedOut, 137, 1}});
   // It is unknown how long the one killed at its time limit would have taken.
   CHECK(row_of(results, 0, "wall_time").summary->mean == Approx(2.0));

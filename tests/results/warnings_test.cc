@@ -34,8 +34,8 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const NotInterleaved&) const { return "sequential"; }
     const char* operator()(const SeparateSessions&) const { return "baseline"; }
     const char* operator()(const OtherConditions&) const { return "foreign"; }
-    const char* operator()(const OtherCores&) const { return "cores"; }
-    const char* operator()(const LowShare&) const { return "share"; }
+    const char* operator()(const DifferentCoreShares&) const { return "cores"; }
+    const char* operator()(const LowCoreShare&) const { return "share"; }
     const char* operator()(const LowCoverage&) const { return "coverage"; }
     const char* operator()(const NeverCounted&) const { return "not counted"; }
     const char* operator()(const MeanDiffers&) const { return "mean"; }
@@ -519,7 +519,7 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
         "none");
   CHECK(class_of(results.session.circumstances.machine) !=
         class_of(session->circumstances.machine));
-  session->was_measured_by_lauka = false;
+  session->was_written_by_lauka = false;
   CHECK_FALSE(std::get<OtherConditions>(warnings_of_results(results).back().finding).names_machine);
 }
 
@@ -624,10 +624,10 @@ std::vector<Warning> of_kind(const std::vector<Warning>& all) {
 }  // namespace
 
 TEST_CASE("shares that differ by more than five points from the reference's are warned of, once") {
-  const auto found = of_kind<OtherCores>(Wandering({0.95, 0.88, 0.4}).warnings());
+  const auto found = of_kind<DifferentCoreShares>(Wandering({0.95, 0.88, 0.4}).warnings());
   REQUIRE(found.size() == 1);
   CHECK(found[0].command == 2U);
-  const auto& seen = std::get<OtherCores>(found[0].finding);
+  const auto& seen = std::get<DifferentCoreShares>(found[0].finding);
   CHECK(seen.metric == "p_share");
   CHECK(seen.candidate_share == doctest::Approx(0.4));
   CHECK(seen.reference_share == doctest::Approx(0.95));
@@ -644,12 +644,12 @@ TEST_CASE("shares that vary more than they differ are no finding") {
     it.add(round, 0, round % 2 == 0 ? 0.1 : 0.9);
     it.add(round, 1, round % 3 == 0 ? 0.1 : 0.9);
   }
-  CHECK(of_kind<OtherCores>(it.warnings()).empty());
+  CHECK(of_kind<DifferentCoreShares>(it.warnings()).empty());
 }
 
 TEST_CASE("shares within five points of each other are one machine's noise") {
-  CHECK(of_kind<OtherCores>(Wandering({0.95, 0.901}).warnings()).empty());
-  CHECK(of_kind<OtherCores>(Wandering({0.2}).warnings()).empty());
+  CHECK(of_kind<DifferentCoreShares>(Wandering({0.95, 0.901}).warnings()).empty());
+  CHECK(of_kind<DifferentCoreShares>(Wandering({0.2}).warnings()).empty());
 }
 
 TEST_CASE("runs below the least share are reported, and repeated ones are counted") {
@@ -661,10 +661,10 @@ TEST_CASE("runs below the least share are reported, and repeated ones are counte
   CHECK(results.commands[0].discarded_runs == 0);
   CHECK(results.commands[1].discarded_runs == 2);
   CHECK(results.commands[1].runs == 12);
-  const auto found = of_kind<LowShare>(results.warnings);
+  const auto found = of_kind<LowCoreShare>(results.warnings);
   REQUIRE(found.size() == 1);
   CHECK(found[0].command == 1U);
-  CHECK(std::get<LowShare>(found[0].finding).runs_below_min_share == 12);
+  CHECK(std::get<LowCoreShare>(found[0].finding).runs_below_min_share == 12);
 }
 
 namespace {

@@ -79,7 +79,7 @@ TEST_CASE("a baseline has to have what a gate or --precision looks at") {
         "the baseline 'b.json' has no cpu_time of 'a', which a gate is on; measure the baseline "
         "again with it");
   const auto of_hyperfine = baseline_of({"a"});
-  of_hyperfine->was_measured_by_lauka = false;
+  of_hyperfine->was_written_by_lauka = false;
   CHECK(has(fault(plan, of_hyperfine), "lauka --export-json"));
   plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
   plan.precision = PrecisionGoal{0.01};

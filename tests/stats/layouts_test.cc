@@ -141,7 +141,7 @@ TEST_CASE("the moments of layouts give the estimate that their samples give") {
     for (double& ratio : ratios) ratio = std::log(ratio / 2.0);
     layouts.emplace_back(layout, moments(ratios));
   }
-  const auto same = log_ratio_of_means(layouts);
+  const auto same = mean_of_log_ratios(layouts);
   CHECK(same->value == doctest::Approx(over->value));
   CHECK(same->scatter->deviation == doctest::Approx(over->scatter->deviation));
 }

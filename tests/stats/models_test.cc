@@ -104,6 +104,7 @@ TEST_CASE("two points, equal places and values without a logarithm have no power
   using Values = std::vector<double>;
   CHECK_FALSE(fit_power_law(Values{1, 2}, Values{1, 2}, 0.95));
   CHECK_FALSE(fit_power_law(Values{2, 2, 2}, Values{1, 2, 3}, 0.95));
+  CHECK_FALSE(fit_power_law(Values(6, 10.0), Values{1, 2, 3, 4, 5, 6}, 0.95));
   CHECK_FALSE(fit_power_law(Values{0, 1, 2}, Values{1, 2, 3}, 0.95));
   CHECK_FALSE(fit_power_law(Values{1, 2, 3}, Values{1, 0, 3}, 0.95));
 }

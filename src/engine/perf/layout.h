@@ -70,7 +70,7 @@ struct PmuCounters {
   Trial instructions_trial{};  ///< result for the event instructions
 
   /// Result for branches (for instructions, if branches cannot be counted); all zeros unless
-  /// `trial` has dead counters.
+  /// `instructions_trial` has dead counters.
   Trial branches_trial{};
   bool has_cycles_counter = false;  ///< true if cycles are known to have a counter of their own
   bool has_instructions_counter = false;

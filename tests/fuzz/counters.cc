@@ -20,7 +20,7 @@ void events(std::string_view bytes) {
   const os::Sysfs sysfs(perf.calls());
   const auto resolved = engine::perf::resolve(bytes, sysfs);
   if (!resolved) return require(!resolved.error().what.empty());
-  require(!resolved->name.empty() && !resolved->parts.empty());
+  require(!resolved->name.empty() && !resolved->events_on_pmus.empty());
 }
 
 void sysfs(std::string_view bytes) {
@@ -43,7 +43,7 @@ void sysfs(std::string_view bytes) {
   static_cast<void>(described.encode(*pmu, parts[4]));
   if (const auto format = os::parse_format(parts[2])) {
     for (const auto& bits : format->bits) require(bits.low <= bits.high && bits.high < 64);
-    os::Code code;
+    os::EventCode code;
     static_cast<void>(put(code, *format, ~std::uint64_t{0}));
     require(put(code, *format, 0));
   }
@@ -71,7 +71,7 @@ void read_run(engine::valgrind::Tool tool, std::string_view bytes) {
   for (const SimulatedEvent& event : simulated_events())
     if (event.tool == tool) wanted.push_back({&event});
   if (tool == Tool::Cachegrind) wanted.push_back({find_simulated("instructions"), "main"});
-  Processes processes(tool, wanted);
+  ProcessCounts processes(tool, wanted);
   const auto parts = parts_of(bytes);
   for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
     processes.add(parts[i], pieces_of(std::string(parts[i + 1])));
@@ -79,7 +79,7 @@ void read_run(engine::valgrind::Tool tool, std::string_view bytes) {
   require(counted.counts.size() == wanted.size());
   const bool complete = std::all_of(counted.counts.begin(), counted.counts.end(),
                                     [](const auto& count) { return count.has_value(); });
-  require(complete || counted.missing || counted.failure || counted.redo);
+  require(complete || counted.why_missing_counts || counted.session_error || counted.redo);
   std::uint64_t sum = 0;
   for (const FunctionCounts& function : counted.functions) sum += function.counts.at(0);
   require(counted.functions.empty() || sum == counted.counts[0]);

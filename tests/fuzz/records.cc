@@ -34,10 +34,10 @@ struct Short {
 };
 
 constexpr std::array<std::uint32_t, 8> kKinds = {
-    kNewThread,          kExec,
-    kThreadTerminatePid, kThreadCountersData | kFunctionStart,
-    kThreadCountersData, kThreadCountersData | kFunctionEnd,
-    kLostEvents,         0x0700000c};
+    kNewThreadDebugid,       kExecDebugid,
+    kThreadTerminateDebugid, kThreadCountersDebugid | kFunctionStart,
+    kThreadCountersDebugid,  kThreadCountersDebugid | kFunctionEnd,
+    kLostEventsDebugid,      0x0700000c};
 
 /// As many of `T` as `bytes` have room for.
 template <typename T>
@@ -53,11 +53,11 @@ KdebugRecord record_of(const Short& code) {
   const std::size_t kind = code.kind % 64 == 6 ? 6 : code.kind % 6;
   record.debugid = kKinds[kind];
   record.thread = code.thread % 16;
-  if (record.debugid == kNewThread) {
+  if (record.debugid == kNewThreadDebugid) {
     const std::uint64_t pid = code.second % 8;
     record.arguments = {static_cast<std::uint64_t>(code.first % 16), pid, code.second / 128U,
                         pid + 100};
-  } else if (record.debugid == kThreadTerminatePid) {
+  } else if (record.debugid == kThreadTerminateDebugid) {
     const std::uint64_t pid = code.first % 8;
     record.arguments = {pid, pid + 100, 0, 0};
   } else {
@@ -67,7 +67,7 @@ KdebugRecord record_of(const Short& code) {
 }
 
 void check(const TraceCounts& counts, std::size_t values) {
-  require(counts.command.size() == values && counts.tree.size() == values);
+  require(counts.command_sums.size() == values && counts.tree_sums.size() == values);
   require(counts.threads_command <= counts.threads_tree);
   require(counts.threads_not_ended_command <= counts.threads_not_ended_tree);
   require(counts.threads_not_ended_tree <= counts.threads_tree);
@@ -77,7 +77,7 @@ void check(const TraceCounts& counts, std::size_t values) {
 }
 
 bool same(const TraceCounts& a, const TraceCounts& b) {
-  return a.fault == b.fault && a.command == b.command && a.tree == b.tree &&
+  return a.fault == b.fault && a.command_sums == b.command_sums && a.tree_sums == b.tree_sums &&
          a.threads_tree == b.threads_tree;
 }
 
@@ -102,7 +102,7 @@ void records(std::string_view bytes) {
   for (const KdebugRecord& record : all) one_by_one.feed({&record, 1});
 
   const TraceCounts counts = at_once.counts();
-  check(counts, std::clamp<std::size_t>(head.values, 1, kMaxUserCounters));
+  check(counts, std::clamp<std::size_t>(head.values, 1, kMaxCountersPerCpu));
   require(same(counts, one_by_one.counts()));
   // A complete trace has no end missing.
   if (at_once.target_is_complete()) require(counts.fault != TraceFault::ThreadNotEnded);

@@ -12,8 +12,8 @@ namespace lauka::fuzz {
 
 void suite(std::string_view bytes) {
   Options typed;
-  typed.suite.file = "s.toml";
-  typed.typed = {{"runs", {"9"}}};
+  typed.suite.suite_path = "s.toml";
+  typed.typed_options = {{"runs", {"9"}}};
   const auto read = cli::read_suite(typed, bytes);
   if (!read) {
     const std::string line = message_line(read.error().line());
@@ -22,9 +22,9 @@ void suite(std::string_view bytes) {
   }
   require(!read->benchmarks.empty());
   for (const cli::Benchmark& one : read->benchmarks) {
-    require(!one.name.empty() && !one.options.commands.texts.empty());
+    require(!one.name.empty() && !one.options.commands.command_lines.empty());
     require(one.options.output.exports.empty() ||
-            one.options.output.exports == read->session.output.exports);
+            one.options.output.exports == read->session_options.output.exports);
     require(std::count_if(read->benchmarks.begin(), read->benchmarks.end(),
                           [&](const auto& other) { return other.name == one.name; }) == 1);
   }

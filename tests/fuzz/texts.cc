@@ -25,12 +25,13 @@ namespace lauka::fuzz {
 namespace {
 
 void check_session(const Recording& session) {
-  require(!session.commands.empty() && session.runs != nullptr && session.redone != nullptr);
+  require(!session.commands.empty() && session.runs != nullptr &&
+          session.discarded_run_table != nullptr);
   for (std::size_t run = 0; run < session.runs->size(); ++run) {
     require(session.runs->row(run).command < session.commands.size());
     for (std::size_t metric = 0; metric < session.metrics.size(); ++metric) {
       const double value = session.runs->value(run, metric).value_or(0.0);
-      require(is_measurable(value));
+      require(is_in_numeric_range(value));
     }
   }
 }
@@ -57,7 +58,7 @@ Result<EventSet> select_at_once(const EventRequest& wanted) {
   EventSet set;
   for (const std::string& name : wanted.names) {
     if (set.passes.empty()) set.passes.emplace_back();
-    set.passes.back().events.push_back(set.events.size());
+    set.passes.back().event_indices.push_back(set.events.size());
     set.events.push_back({.name = name, .meaning = name, .role = role_of_event(name)});
   }
   return set;
@@ -106,7 +107,7 @@ void options(std::string_view bytes) {
   const auto parsed = cli::parse(static_cast<int>(argv.size()), argv.data());
   if (!parsed) return check_line(parsed.error());
   if (parsed->inquiry) return;
-  require(!parsed->commands.texts.empty());
+  require(!parsed->commands.command_lines.empty());
   const auto plan = make_plan(*parsed, select_all, 1);
   if (!plan) return check_line(plan.error());
   require(!plan->commands.empty() && !plan->metrics.empty());
@@ -120,7 +121,7 @@ void gates(std::string_view bytes) {
   const auto gate = cli::condition({option("fail-if"), value});
   if (!gate) return check_line(gate.error());
   require(!gate->metric.empty() && std::isfinite(gate->limit_percent));
-  if (gate->bound) require(std::isfinite(*gate->bound) && *gate->bound > 0);
+  if (gate->limit_value) require(std::isfinite(*gate->limit_value) && *gate->limit_value > 0);
 }
 
 void metrics(std::string_view bytes) {
@@ -129,7 +130,7 @@ void metrics(std::string_view bytes) {
   if (!names) return check_line(names.error());
   auto rows = make_metrics({}, MetricSelection::Listed, false);
   const std::size_t before = rows.size();
-  const auto listed = list_rows(*names, {}, rows);
+  const auto listed = move_rows_to_front(*names, {}, rows);
   if (!listed) return check_line(listed.error());
   require(rows.size() >= before);
 }
@@ -139,8 +140,8 @@ void formulas(std::string_view bytes) {
   const auto derived = cli::derived_metric({option("derive"), value});
   if (!derived) return check_line(derived.error());
   Options options;
-  options.commands.texts = {"a"};
-  options.counting.derived = {*derived};
+  options.commands.command_lines = {"a"};
+  options.counting.derived_metrics = {*derived};
   const auto plan = make_plan(options, select_at_once, 1);
   if (!plan) return check_line(plan.error());
   RunRecord run;
@@ -148,7 +149,7 @@ void formulas(std::string_view bytes) {
   run.counts.assign(plan->setting.events.events.size(), 7);
   for (const Metric& metric : plan->metrics) {
     const auto measured = MetricReader(metric, plan->setting.events).value(run);
-    require(!measured || is_measurable(*measured));
+    require(!measured || is_in_numeric_range(*measured));
   }
 }
 
@@ -164,7 +165,7 @@ void reported(std::string_view bytes) {
     }
     require(is_own_name(line->metric.name));
     const auto value = parse_own_value(line->value, line->metric.unit);
-    if (value) require(is_measurable(*value));
+    if (value) require(is_in_numeric_range(*value));
     if (!value) check_line(value.error());
   }
 }

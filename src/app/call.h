@@ -44,7 +44,8 @@ struct RoundLog {
   std::unique_ptr<os::AppendLog> lines{};
   Seals seals{};  ///< checksums, which detect changed lines
   std::vector<RoundKeeper> keepers{};
-  std::uint64_t earlier_rounds = 0;  ///< rounds finished by earlier processes, without warm-up
+  std::uint64_t earlier_rounds =
+      0;  ///< rounds finished by earlier processes, without warm-up and settling rounds
 };
 
 struct GitQuestion {

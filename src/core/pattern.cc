@@ -17,8 +17,8 @@ constexpr std::uint32_t kMaxDepth = 10'000;
 constexpr std::uint32_t kMaxHeap = 4096;  // KiB
 constexpr std::size_t kStride =
     2048;  // starting offsets in a stride; each call of PCRE2 tries one or more strides
-constexpr std::size_t kLongStrides =
-    32;  // strides per call of PCRE2 in last_group(), until a starting offset needs many steps
+/// Strides per call of PCRE2 in last_group(); 1 as soon as a starting offset needs too many steps.
+constexpr std::size_t kLongStrides = 32;
 
 PCRE2_SPTR as_bytes(std::string_view text) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): characters as PCRE2 has them

@@ -69,9 +69,9 @@ struct Judgement {
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
                 const LookErrors& levels, bool last);
 
-/// The one-sided bounds of a decision, as fractions of the reference. The bound of a test is the
-/// limit nearest to the estimate with which the test would give the same answer; nullopt if the
-/// test did not decide, or if there is no estimate.
+/// The one-sided bounds of a decision, as fractions of the reference. A bound tells how far the
+/// gate's limit could be moved towards the estimate before the test's answer would change; nullopt
+/// if the test did not decide, or if there is no estimate.
 struct DecisionBounds {
   std::optional<double> ranks{};  ///< bound of the rank test, or of the interval of a quantile
   std::optional<double> mean{};

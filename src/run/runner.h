@@ -67,8 +67,8 @@ struct BenchmarkToRun {
 };
 
 /// Runs benchmarks, and returns their results in order. Several benchmarks take turns, except in
-/// sequential order; `seed` determines the order of turns. If a run fails, the other benchmarks go
-/// on. Returns an error only if no command was run.
+/// sequential order; `seed` determines the order of later turns. If a run fails, the other
+/// benchmarks go on. Returns an error only if no command was run.
 Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun> runs,
                                                   const RunContext& context, std::uint64_t seed);
 

@@ -26,8 +26,8 @@ enum class CodeKind : unsigned char {
 struct CodePlace {
   CodeKind kind = CodeKind::Other;
   std::size_t file = 0;       ///< index into SampledRun::files; 0 unless `kind` is File
-  std::uint32_t process = 0;  ///< process id; 0 unless `kind` is Compiled
-  /// Offset in the file or vdso; address in the kernel or compiled code; 0 for other kinds.
+  std::uint32_t process = 0;  ///< process id; 0 unless `kind` is RuntimeCode
+  /// Offset in the file or vdso; address in the kernel or in runtime code; 0 for other kinds.
   std::uint64_t offset_or_address = 0;
 
   auto operator<=>(const CodePlace&) const = default;

@@ -194,8 +194,8 @@ class Builder final : public nlohmann::json_sax<ParsedJson> {
     return true;
   }
 
-  /// Packs a complete run. A run that is a list becomes null, because it would look like a packed
-  /// run.
+  /// Packs the run that has just been parsed. A run that is a list in the file becomes null,
+  /// because packed runs are stored as lists.
   void pack(const Open& run) {
     auto& list = within_.back().value->get_ref<ParsedJson::array_t&>();
     if (list.back().is_array()) list.back() = nullptr;

@@ -39,7 +39,7 @@ stats::Change make_change(double logarithm, std::optional<double> reach) {
   return make_change(logarithm, logarithm - *reach, logarithm + *reach);
 }
 
-stats::Change make_change(const stats::CombinedEffect& all) {
+stats::Change make_change(const stats::EffectOverMachines& all) {
   return make_change(all.value, all.bounds.low, all.bounds.high);
 }
 
@@ -47,7 +47,7 @@ constexpr std::size_t kMinMachines =
     4;  // with fewer classes of machines, their differences are uncertain
 
 std::string differences_in_words(const FleetEffect& effect) {
-  const stats::CombinedEffect& combined = effect.combined;
+  const stats::EffectOverMachines& combined = effect.combined;
   const std::size_t count = effect.machines.size();
   if (count == 1) return "one class of machines: nothing is known of others";
   std::string text =
@@ -529,7 +529,7 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
 }
 
 std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
-  const stats::CombinedEffect& combined = effect.combined;
+  const stats::EffectOverMachines& combined = effect.combined;
   Drawing ends{style.ascii};
   for (const double end : {0.0, combined.bounds.low, combined.bounds.high}) ends.scale.include(end);
   for (const MachineEffect& machine : effect.machines)

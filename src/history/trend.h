@@ -121,7 +121,7 @@ struct FleetEffect {
   std::string title{};
   Better better = Better::Less;
   std::vector<MachineEffect> machines{};
-  stats::CombinedEffect combined{};
+  stats::EffectOverMachines combined{};
   std::size_t sessions_left_out =
       0;  ///< number of sessions that were left out, because their ratio to the
           ///< reference is missing, or its standard error is missing or 0

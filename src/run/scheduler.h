@@ -212,7 +212,7 @@ class Scheduler : NonCopyable {
   bool is_timed_;
   GateWatch gates_;
   PrecisionWatch precision_;
-  CountingRule counting_;
+  CountingRoundsRule counting_;
   StopRule timed_;  // rule before gates add rounds
   StopRule rule_;   // rule up to the next planned look
   std::uint64_t simulated_rounds_ = 0;

@@ -83,9 +83,9 @@ StopRule stop_rule_for_open_gates(const StopRule& rule, std::uint64_t rounds) {
           .budget_per_command = std::min(rule.budget_per_command, longest) * kBudgetFactorForGates};
 }
 
-CountingRule make_counting_rule(const Plan& plan, bool is_gated) {
+CountingRoundsRule make_counting_rule(const Plan& plan, bool is_gated) {
   constexpr std::uint64_t for_gate = 10;
-  CountingRule rule{.passes = plan.setting.events.count_passes(RoundKind::Counting)};
+  CountingRoundsRule rule{.passes = plan.setting.events.count_passes(RoundKind::Counting)};
   if (is_gated) {
     rule.min_counting_rounds = for_gate;
     rule.share = 0.5;
@@ -103,7 +103,7 @@ CountingRule make_counting_rule(const Plan& plan, bool is_gated) {
   return rule;
 }
 
-StopRule timed_rule(const StopRule& rule, const CountingRule& counting) {
+StopRule timed_rule(const StopRule& rule, const CountingRoundsRule& counting) {
   StopRule timed = rule;
   if (counting.passes > 0) {
     const auto budget = std::chrono::duration<double, std::nano>(rule.budget_per_command);
@@ -113,8 +113,8 @@ StopRule timed_rule(const StopRule& rule, const CountingRule& counting) {
   return timed;
 }
 
-bool belongs_to_block(const CountingRule& rule, const RoundsAndTime& counted, std::uint64_t block,
-                      std::chrono::nanoseconds timed_time) {
+bool belongs_to_block(const CountingRoundsRule& rule, const RoundsAndTime& counted,
+                      std::uint64_t block, std::chrono::nanoseconds timed_time) {
   const std::uint64_t blocks = std::min(block + 1, kBlocks);
   if (counted.rounds < rule.passes * ((rule.min_counting_rounds * blocks + kBlocks - 1) / kBlocks))
     return true;

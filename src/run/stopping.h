@@ -65,7 +65,7 @@ inline constexpr std::uint64_t kSettlingRounds = 2;
 /// confidence.
 inline constexpr std::uint64_t kMinSimulatedRounds = 3;
 
-struct CountingRule {
+struct CountingRoundsRule {
   std::uint64_t passes = 0;  ///< number of counting passes; 0: nothing is counted separately
   std::uint64_t min_counting_rounds = 5;
   bool is_exact = false;  ///< true: exactly min_counting_rounds, even if there is time for more
@@ -74,15 +74,15 @@ struct CountingRule {
 };
 
 /// Returns a plan's rule for counting rounds. `is_gated`: true if a gate needs their counts.
-CountingRule make_counting_rule(const Plan& plan, bool is_gated);
+CountingRoundsRule make_counting_rule(const Plan& plan, bool is_gated);
 
 /// Returns the stop rule for timed rounds: `rule` without the counting rounds' share of the budget.
-StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
+StopRule timed_rule(const StopRule& rule, const CountingRoundsRule& counting);
 
 /// True if more counting rounds are due by the end of block number `block` (from 0). `counted`:
 /// counting rounds so far. `timed_time`: estimated time of all timed rounds.
-bool belongs_to_block(const CountingRule& rule, const RoundsAndTime& counted, std::uint64_t block,
-                      std::chrono::nanoseconds timed_time);
+bool belongs_to_block(const CountingRoundsRule& rule, const RoundsAndTime& counted,
+                      std::uint64_t block, std::chrono::nanoseconds timed_time);
 
 /// Returns the number of blocks that are due after `done` timed rounds, if `left` rounds follow. A
 /// block is due after each of kBlocks equal parts of all rounds, or earlier by the fraction `early`

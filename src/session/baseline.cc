@@ -120,8 +120,8 @@ Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
 
 }  // namespace
 
-void note_other_levels(const Recording& session, const std::string& file, std::string_view here,
-                       Plan& plan) {
+void note_other_privilege_levels(const Recording& session, const std::string& file,
+                                 std::string_view here, Plan& plan) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> names;
   for (const Metric& metric : plan.metrics) {
     const auto place = place_in(session, metric);
@@ -207,7 +207,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                      "has its name",
                      cited(plan.commands[c].name), cited(there), cited(file))});
   }
-  note_other_levels(*session, file, "here", plan);
+  note_other_privilege_levels(*session, file, "here", plan);
   plan.reference.baseline = std::move(baseline);
   return {};
 }

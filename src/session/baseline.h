@@ -26,8 +26,8 @@ std::vector<std::optional<std::size_t>> find_metrics_in(const Recording& session
 /// Adds notes to `plan` about metrics that were counted at other privilege levels in `session`,
 /// read from `file`, or simulated on one side only. `here`: words for the origin of the plan's
 /// metrics.
-void note_other_levels(const Recording& session, const std::string& file, std::string_view here,
-                       Plan& plan);
+void note_other_privilege_levels(const Recording& session, const std::string& file,
+                                 std::string_view here, Plan& plan);
 
 /// Extends Baseline::metric_places to metrics that were added to `recording`; nullopt for a metric
 /// that the baseline lacks or has in another unit. Does nothing without a baseline.

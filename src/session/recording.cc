@@ -412,7 +412,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
     const auto places = add_events(session.setting.events, plan.setting.events);
     if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
       return added.error();
-    note_other_levels(session, session.file, "in the files before it", plan);
+    note_other_privilege_levels(session, session.file, "in the files before it", plan);
   }
   for (const Recording& session : sessions)
     if ((session.setting.layouts > 1) != (sessions.front().setting.layouts > 1))

@@ -80,8 +80,8 @@ struct LogRatio {
 std::optional<LogRatio> log_ratio(std::span<const double> reference,
                                   std::span<const double> candidate, bool paired);
 
-/// A change as a fraction of the reference, with its confidence interval. Both are nullopt if
-/// undefined or unknown.
+/// A change as a fraction of the reference, with its confidence interval. Each is nullopt if
+/// undefined or unknown; `bounds` may be nullopt although `change` is known.
 struct Change {
   std::optional<double> change{};
   std::optional<IntervalEnds> bounds{};

@@ -114,13 +114,13 @@ double mean_of(const std::vector<double>& values) {
 
 }  // namespace
 
-std::optional<CombinedEffect> combine(std::span<const Effect> effects, double confidence) {
+std::optional<EffectOverMachines> combine(std::span<const Effect> effects, double confidence) {
   const bool are_good = std::ranges::all_of(effects, [](const Effect& effect) {
     return std::isfinite(effect.value) && std::isfinite(effect.variance) && effect.variance > 0.0;
   });
   if (effects.empty() || !are_good) return std::nullopt;
   const double tail = (1.0 - confidence) / 2.0;
-  CombinedEffect all;
+  EffectOverMachines all;
   if (effects.size() == 1) {
     all.value = effects.front().value;
     all.standard_error = std::sqrt(effects.front().variance);

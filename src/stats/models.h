@@ -14,7 +14,7 @@ struct Effect {
   double degrees = HUGE_VAL;  ///< degrees of freedom of `variance`; infinite if `variance` is exact
 };
 
-struct CombinedEffect {
+struct EffectOverMachines {
   double value = 0.0;
   double standard_error = 0.0;
   IntervalEnds bounds{};
@@ -30,7 +30,7 @@ struct CombinedEffect {
 /// interval is Hartung & Knapp's (2001), but at least as wide as without their factor (Jackson et
 /// al. 2017). A single machine keeps its own value and interval. `confidence` is a fraction.
 /// nullopt if `effects` is empty, a value or variance is not finite, or a variance is not positive.
-std::optional<CombinedEffect> combine(std::span<const Effect> effects, double confidence);
+std::optional<EffectOverMachines> combine(std::span<const Effect> effects, double confidence);
 
 /// The curve y = factor * x^exponent, fitted by least squares to logarithms. `exponent_low` and
 /// `exponent_high` are the ends of the exponent's confidence interval.

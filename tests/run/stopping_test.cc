@@ -69,7 +69,8 @@ namespace {
 
 /// Rounds that are run when each takes `round` and block after block comes, in `timed` of timed
 /// rounds.
-std::vector<std::uint64_t> rounds_by_block(const CountingRule& rule, std::chrono::nanoseconds round,
+std::vector<std::uint64_t> rounds_by_block(const CountingRoundsRule& rule,
+                                           std::chrono::nanoseconds round,
                                            std::chrono::nanoseconds timed) {
   RoundsAndTime spent;
   std::vector<std::uint64_t> by_block;
@@ -122,7 +123,7 @@ TEST_CASE("sampled runs are six at least, and with -r as many") {
 TEST_CASE("a gate on an event gets ten rounds, and up to half of the time") {
   Plan plan;
   plan.setting.events.passes = {Pass{}, {{0}, RoundKind::Counting}};
-  const CountingRule rule = make_counting_rule(plan, true);
+  const CountingRoundsRule rule = make_counting_rule(plan, true);
   CHECK(rounds_by_block(rule, 1h, 1s).back() == 10);
   CHECK(rounds_by_block(rule, 10ms, 2s).back() == 200);
 }

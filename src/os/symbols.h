@@ -61,7 +61,7 @@ SymbolMap kernel_symbols();
 
 /// Reads /tmp/perf-PID.map, which just-in-time compilers write for perf, with the rights of `user`
 /// (nullopt: lauka's own rights). Empty if the file cannot be read, is a link, or was last changed
-/// before `since` (time since 1970, UTC; tolerance: a second), perhaps by another process.
+/// in a second that ended before `since` (time since 1970, UTC), perhaps by another process.
 SymbolMap jit_symbols(int process, std::chrono::nanoseconds since, const std::optional<User>& user);
 
 /// Parses the text of /proc/kallsyms. Skips symbols that are not code, and hidden addresses.

@@ -163,7 +163,7 @@ class Collector {
          .expression = *std::move(expression),
          .is_by_user = false,
          .is_required = is_wanted,
-         .uses_counting_times = built_in->of_one_run});
+         .may_use_times_of_counting_runs = built_in->of_one_run});
   }
 
   void add(FormulaDefinition formula) {
@@ -245,7 +245,7 @@ class SourceMaker {
   }
 
   Result<void> add_part(const FormulaDefinition& formula, std::string_view name) {
-    if (formula.uses_counting_times && name == metric_name_of(Role::CpuTime) &&
+    if (formula.may_use_times_of_counting_runs && name == metric_name_of(Role::CpuTime) &&
         is_of_user_space(metrics_))
       name = metric_name_of(Role::UserTime);
     const Metric* part = find_part(metrics_, name);
@@ -297,7 +297,7 @@ std::optional<Error> why_of_no_run(const FormulaDefinition& formula, const Metri
                              "simulated",
                              subject_of(formula)),
                  "divide counts by counts"};
-  if (formula.uses_counting_times) return std::nullopt;
+  if (formula.may_use_times_of_counting_runs) return std::nullopt;
   return Error{fmt::format("{} needs times and counts of the same run", subject_of(formula)),
                "add --counting together"};
 }

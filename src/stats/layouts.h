@@ -95,9 +95,9 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& refere
 std::optional<LayoutEstimate> mean_of_log_ratios(
     std::span<const std::pair<std::uint32_t, Moments>> layouts);
 
-/// Returns the change over layouts; if a value is not positive, the change of the mean of the
-/// layouts' means (of the layouts' quantiles, if `share` has a value). Without a change if a side
-/// has fewer than kMinLayouts layouts.
+/// Returns the change that log_ratio_over_layouts() estimates. If a value is not positive, reduces
+/// each layout to its mean (to its quantile `share`, if given), and returns the change of the mean
+/// of these numbers. The result has no change if a side has fewer than kMinLayouts layouts.
 Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
                          bool paired, const IntervalTails& tails,
                          std::optional<double> share = std::nullopt);

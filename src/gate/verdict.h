@@ -90,8 +90,8 @@ struct Verdict {
   Answer answer = Answer::Inconclusive;
   stats::Delta delta{};  ///< change from the reference, or from the gate's bound
   std::size_t rounds = 0;
-  /// Estimated number of timed rounds that the session would have had without gates. 0 unless an
-  /// early look decided, at a metric of timed rounds.
+  /// Estimated number of timed rounds that the session would have had without gates. 0 if no
+  /// early look decided, or if the metric is not of timed rounds.
   std::size_t expected_rounds = 0;
   double p_fail = 1.0;  ///< p value of the answer Fail
   double p_pass = 1.0;  ///< p value of the answer Pass

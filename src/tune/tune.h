@@ -22,7 +22,7 @@ enum class Form : unsigned char {
   Number,
   CpuList,      ///< a list of CPUs: "0-3,8"; tuning removes the commands' CPUs
   CpuMask,      ///< a mask of CPUs: "ff,00000003"; tuning removes the commands' CPUs
-  Latency,      ///< a latency in us for a device; no value can be read
+  Latency,      ///< a latency in us, for a device whose value is not read
   Controllers,  ///< a list of controllers; only cpuset counts: value "+cpuset" or "-cpuset"
   Group,        ///< a control group that lauka creates: "isolated 3" or "root 2-3"; missing: "none"
   Affinity,     ///< the commands' CPUs; no file

@@ -31,7 +31,7 @@ using EventPair = std::pair<std::size_t, std::size_t>;
 
 /// Events that outnumber their counters, so that they cannot be counted at the same time.
 struct CompetingEvents {
-  /// Indices of events, ascending; one event more than `counters` has counters.
+  /// Indices of events, ascending. Their number is the number of counters in `counters`, plus one.
   std::vector<std::size_t> events;
   CounterMask counters = 0;           ///< all counters that `events` may use
   std::size_t other_competitors = 0;  ///< number of further events that may use only `counters`

@@ -67,7 +67,7 @@ int open_shared_memory(off_t size) {
   return -1;
 }
 
-void drop_front(int fd, off_t size, off_t keep) {
+void free_front_space(int fd, off_t size, off_t keep) {
   struct stat file {};
   if (size <= keep || fstat(fd, &file) != 0 || file.st_blksize <= 0) return;
   fpunchhole_t hole{};
@@ -82,7 +82,7 @@ int join_groups(const User& user) {
   return setgroups(static_cast<int>(count), user.groups.data());
 }
 
-void when_parent_dies(int /*signal_number*/) {}
+void signal_after_parent_death(int /*signal_number*/) {}
 
 int open_unnamed(const char* /*folder*/) {
   errno = ENOTSUP;

@@ -35,7 +35,8 @@ struct Benchmark {
   os::MemoryGroups* groups = nullptr;  ///< null if tree_peak_memory is not measured
   Plan plan{};
   std::vector<Recording> saved_recordings{};
-  SessionResult session_result{};  ///< of a saved benchmark: only the findings of its first session
+  SessionResult
+      session_result{};  ///< only findings, of the first session, if the benchmark was saved
 };
 
 /// The log of a suite's finished rounds for --resume, next to the file of the JSON export.
@@ -44,8 +45,8 @@ struct RoundLog {
   std::unique_ptr<os::AppendLog> lines{};
   Seals seals{};  ///< checksums, which detect changed lines
   std::vector<RoundKeeper> keepers{};
-  std::uint64_t earlier_rounds =
-      0;  ///< rounds finished by earlier processes, without warm-up and settling rounds
+  /// Rounds finished by earlier processes, without warm-up and settling rounds.
+  std::uint64_t earlier_rounds = 0;
 };
 
 struct GitQuestion {
@@ -70,8 +71,8 @@ struct Call {
   std::optional<QuotaWait> throttling{};  ///< throttling by a CPU quota during the session; nullopt
                                           ///< without quota, or if not read
   std::string suite_text{};
-  bool may_be_stopped_by_gates =
-      false;  ///< true if gates or --precision may have ended a saved session
+  /// True if gates or --precision may have ended a saved session.
+  bool may_be_stopped_by_gates = false;
   std::vector<Benchmark> benchmarks{};
   gate::ErrorRate gate_error_rate = gate::ErrorRate::AnyFalseFail;
   std::vector<os::OpenExport> exports{};
@@ -101,7 +102,7 @@ int deliver(Call& call);
 
 Result<void> start_launcher(Call& call);
 Result<void> find_user(Call& call);
-Result<void> decide_cores(Benchmark& benchmark);
+Result<void> decide_cores(const Call& call, Benchmark& benchmark);
 Result<void> choose_engine(const Call& call, Benchmark& benchmark);
 
 /// Adds the benchmarks of the suite (--suite).

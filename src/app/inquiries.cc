@@ -24,7 +24,7 @@ int status_of(const Result<void>& said) {
 
 std::optional<int> find_engine(Call& call) {
   Benchmark& benchmark = call.benchmarks.front();
-  if (const auto status = status_if_failed(decide_cores(benchmark))) return status;
+  if (const auto status = status_if_failed(decide_cores(call, benchmark))) return status;
   if (const auto status = status_if_failed(find_user(call))) return status;
   os::watch_for_interrupts();
   return status_if_failed(choose_engine(call, benchmark));
@@ -95,7 +95,7 @@ int stream_threads(Call& call) {
 
 int show_threads(Call& call) {
   Benchmark& benchmark = call.benchmarks.front();
-  if (const auto status = status_if_failed(decide_cores(benchmark))) return *status;
+  if (const auto status = status_if_failed(decide_cores(call, benchmark))) return *status;
   os::watch_for_interrupts();
   const Inquiry& wanted = *call.options.inquiry;
   if (wanted.output_interval) return stream_threads(call);

@@ -64,18 +64,8 @@ cores::CoreRequest core_request_of(const Options& options) {
           options.counting.min_p_share, options.counting.counting_choice == CountingChoice::Apart};
 }
 
-/// Copies the first benchmark's decision about cores if the request is the same, because asking the
-/// system takes longer than a short run.
-Result<void> decide_cores_once(const Call& call, Benchmark& benchmark) {
-  const Benchmark& first = call.benchmarks.front();
-  if (&first == &benchmark || core_request_of(first.options) != core_request_of(benchmark.options))
-    return decide_cores(benchmark);
-  benchmark.cores = first.cores;
-  return {};
-}
-
 Result<void> plan_measured(Call& call, Benchmark& benchmark) {
-  if (auto decided = decide_cores_once(call, benchmark); !decided) return decided;
+  if (auto decided = decide_cores(call, benchmark); !decided) return decided;
   use_tuned_cpus(call, benchmark);
   if (auto chosen = choose_engine(call, benchmark); !chosen) return chosen;
   const auto grouped = open_groups(call, benchmark);
@@ -350,9 +340,15 @@ Result<void> start_launcher(Call& call) {
   return {};
 }
 
-Result<void> decide_cores(Benchmark& benchmark) {
-  auto decided = cores::plan_core_use(core_request_of(benchmark.options), os::linux_calls(),
-                                      os::darwin_calls());
+Result<void> decide_cores(const Call& call, Benchmark& benchmark) {
+  const cores::CoreRequest request = core_request_of(benchmark.options);
+  const Benchmark& first = call.benchmarks.front();
+  // Asking the system again would give the same answer.
+  if (&first != &benchmark && request == core_request_of(first.options)) {
+    benchmark.cores = first.cores;
+    return {};
+  }
+  auto decided = cores::plan_core_use(request, os::linux_calls(), os::darwin_calls());
   if (!decided) return decided.error();
   benchmark.cores = *std::move(decided);
   return {};

@@ -34,8 +34,8 @@ std::vector<ValueWord> value_words(std::string_view value);
 struct OptionDescription {
   std::string name;      ///< long name without dashes; empty: the option has only a letter
   std::string letter{};  ///< letter without dash; empty: the option has only a name
-  std::string
-      value_placeholder{};  ///< placeholder of the value ("FILE"); empty: the option takes no value
+  /// Placeholder of the value ("FILE"); empty: the option takes no value.
+  std::string value_placeholder{};
   bool value_is_optional = false;
   std::string help{};
   bool needs_macos = false;
@@ -73,8 +73,8 @@ struct ProgramDescription {
   std::string_view purpose;
   std::vector<std::string_view> paragraphs{};
   std::vector<CommandDescription> commands{};
-  std::vector<OptionDescription>
-      options_before_command{};  ///< options that may precede the command
+  /// Options that may precede the command.
+  std::vector<OptionDescription> options_before_command{};
   std::vector<Meaning> exit_statuses{};
   std::vector<Meaning> environment_variables{};
   std::vector<std::string_view> examples{};

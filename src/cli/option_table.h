@@ -33,19 +33,19 @@ struct ParsedOptions {
   std::optional<std::string> reference_command;
   std::optional<std::string> reference_name;
   std::optional<std::chrono::nanoseconds> threads_interval;
-  std::optional<double>
-      slower_percent;  ///< limit of the last --fail-if-slower; nullopt without that option
+  /// Limit of the last --fail-if-slower; nullopt without that option.
+  std::optional<double> slower_percent;
   std::vector<std::string> scan_steps;  ///< values of -D
-  std::vector<const OptionInfo*>
-      applied_options;  ///< options in the order applied, with repetitions
+  /// Options in the order applied, with repetitions.
+  std::vector<const OptionInfo*> applied_options;
 };
 
 /// An option with its value.
 struct OptionValue {
   const OptionInfo& option;
   const std::string& value;  ///< value, or its first word if there are several; empty if missing
-  std::span<const std::string>
-      words{};  ///< all words of the value; may be empty if the option takes at most one word
+  /// All words of the value; may be empty if the option takes at most one word.
+  std::span<const std::string> words{};
 };
 
 /// The part of a call that an option applies to. With a suite, decides where the option may be set.
@@ -63,8 +63,8 @@ struct OptionRules {
   bool needs_suite = false;  ///< true if the option needs --suite or, if `works_with_from`,
                              ///< --from
   bool needs_macos = false;
-  std::string_view
-      replaces_option{};  ///< name of another option whose value this option sets; may be empty
+  /// Name of another option whose value this option sets; may be empty.
+  std::string_view replaces_option{};
   std::string_view contradicted_option{};  ///< name of an option that must not be combined with
                                            ///< this one; may be empty
   std::string_view brief_help_text{};      ///< text in -h; empty: the option is missing from -h

@@ -53,10 +53,10 @@ struct Inquiry {
   InquiryKind kind;
   std::string filter_or_topic{};  ///< filter of ListEvents, or topic of Help; may be empty
   std::vector<std::int32_t> processes{};
-  std::optional<std::chrono::nanoseconds>
-      measuring_time{};  ///< time for which --threads measures; nullopt if --duration is missing
-  std::optional<std::chrono::nanoseconds>
-      output_interval{};  ///< time between outputs of --threads; nullopt if --interval is missing
+  /// Time for which --threads measures; nullopt if --duration is missing.
+  std::optional<std::chrono::nanoseconds> measuring_time{};
+  /// Time between outputs of --threads; nullopt if --interval is missing.
+  std::optional<std::chrono::nanoseconds> output_interval{};
 };
 
 /// The part of a suite that --shard selects: number `part`, from 1 to `part_count`.
@@ -104,9 +104,9 @@ struct RunOptions {
 struct CommandOptions {
   std::vector<std::string> command_lines;  ///< commands before substitution of parameters, first
                                            ///< the command of --reference if given
-  std::vector<std::string>
-      names;  ///< names of the typed commands, or of the measured commands if there are more names
-              ///< than typed commands; empty: the default name
+  /// Names of the typed commands, or of the measured commands if there are more names than typed
+  /// commands; empty: the default name.
+  std::vector<std::string> names;
   std::optional<UnquotedCommand> unquoted_command;
   std::optional<Shell> shell;
   std::vector<ParameterOption> parameters;
@@ -122,8 +122,8 @@ struct CommandOptions {
 
 struct CountingOptions {
   MetricSelection metric_selection = MetricSelection::Default;
-  std::vector<std::string>
-      listed_metrics;  ///< values of --metrics; empty unless `metric_selection` is Listed
+  /// Values of --metrics; empty unless `metric_selection` is Listed.
+  std::vector<std::string> listed_metrics;
   std::vector<std::string> events;
   bool adds_default_events = false;
   std::vector<double> percentiles;  ///< percentiles of wall time to show, above 0 and below 100
@@ -137,8 +137,8 @@ struct CountingOptions {
   bool single_pass = false;
   CorePreference core_preference = CorePreference::Any;
   std::chrono::nanoseconds thread_sampling_period = std::chrono::milliseconds(1);
-  std::optional<std::chrono::nanoseconds>
-      profiling_period;  ///< sampling period of --profile; nullopt: no profile
+  /// Sampling period of --profile; nullopt: no profile.
+  std::optional<std::chrono::nanoseconds> profiling_period;
   std::optional<std::string> event_database_path;  ///< path of an Apple event database (--kpep);
                                                    ///< nullopt: this machine's events apply
   CoreKinds core_kinds;
@@ -158,10 +158,10 @@ struct GateOptions {
   std::optional<int> inconclusive_status;  ///< exit status for an inconclusive gate, 1 to 255;
                                            ///< nullopt: an inconclusive gate counts as passed
   bool controls_fdr = false;  ///< true: the gates of a suite control the false discovery rate
-  std::optional<double>
-      confidence;  ///< confidence as a fraction, at least 0.5 and below 1; nullopt: default
-  std::optional<double>
-      max_half_width;  ///< largest wanted half width of an interval, as a positive fraction
+  /// Confidence as a fraction, at least 0.5 and below 1; nullopt: default.
+  std::optional<double> confidence;
+  /// Largest wanted half width of an interval, as a positive fraction.
+  std::optional<double> max_half_width;
   std::string precision_metric{};
   std::optional<std::string> baseline_file;
   std::optional<std::string> anchor_command;

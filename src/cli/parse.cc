@@ -487,7 +487,7 @@ void rename_options(Words& words) {
   constexpr std::string_view theirs = "--min-benchmarking-time";
   for (std::string& word : words) {
     if (word == "--") return;
-    if (word.starts_with(theirs) && word.substr(0, word.find('=')) == theirs)
+    if (std::string_view(word).substr(0, word.find('=')) == theirs)
       word.replace(0, theirs.size(), "--duration");
   }
 }

@@ -167,8 +167,8 @@ struct Presentation {
   TableChoice table = TableChoice::Auto;
   SortChoice sort = SortChoice::Command;
   MarksChoice marks = MarksChoice::Auto;
-  const DisplayUnit* time_unit =
-      nullptr;  ///< default unit of shown times; null: chosen to fit the values
+  /// Default unit of shown times; null: chosen to fit the values.
+  const DisplayUnit* time_unit = nullptr;
   bool compact_shows_all_metrics = false;
   bool hides_all_zero_rows = false;
   std::optional<FunctionChoice> functions{};

@@ -17,8 +17,8 @@ struct ExpectedOutput {
     Hash,
   };
   Kind kind = Kind::Same;
-  std::string
-      file_or_hash{};  ///< path of a file (File) or SHA-256 in hexadecimal (Hash); empty for Same
+  /// Path of a file (File) or SHA-256 in hexadecimal (Hash); empty for Same.
+  std::string file_or_hash{};
 };
 
 /// Returns `expected` as a value of --expect-output.
@@ -139,13 +139,13 @@ struct Command {
   std::string input{};  ///< path of the file for standard input; empty: /dev/null
   OutputChoice output{};
   std::optional<ExpectedOutput> expected{};
-  std::string
-      folder{};  ///< working folder of the command and its hooks; empty: lauka's working folder
+  /// Working folder of the command and its hooks; empty: lauka's working folder.
+  std::string folder{};
   Hooks hooks{};
   std::optional<std::string> build{};
   std::size_t typed_index = 0;  ///< index of the typed command that this command was made from
-  std::string
-      unfilled_name{};  ///< name or text before substitution of parameters (`old {n}`), if known
+  /// Name or text before substitution of parameters (`old {n}`), if known.
+  std::string unfilled_name{};
   Fingerprint fingerprint{};
   std::optional<CounterLossFile> counter_loss_file{};  ///< file that makes the command lose its
                                                        ///< counters; nullopt: no such file is known
@@ -161,7 +161,7 @@ struct User {
 
 struct IgnoreFailure {
   bool ignores_all = false;     ///< true if -i has no list of exit statuses
-  std::vector<int> statuses{};  ///< exit statuses listed with -i; 128 + N stands for signal N
+  std::vector<int> statuses{};  ///< exit statuses listed with -i; 128 + N: signal N
 };
 
 }  // namespace lauka

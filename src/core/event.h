@@ -98,8 +98,8 @@ struct Event {
   std::string meaning;
   bool is_time = false;  ///< true if the count is in nanoseconds
   bool simulated = false;
-  bool zero_is_doubtful =
-      false;               ///< true if 0 in every run may mean that the counter does not work
+  /// True if 0 in every run may mean that the counter does not work.
+  bool zero_is_doubtful = false;
   bool is_energy = false;  ///< true if the count is in nanojoules
   bool is_bytes = false;
   CountedPrivilegeLevels privilege_levels = CountedPrivilegeLevels::Unknown;

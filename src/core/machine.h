@@ -29,15 +29,15 @@ enum class CorePreference : unsigned char { Any, Performance, Efficiency };
 struct CorePlan {
   std::vector<std::string> timed_kinds{};  ///< names of the core kinds whose times are measured,
                                            ///< usually the fastest first
-  std::vector<std::uint32_t>
-      restricted_cpus{};  ///< Linux: CPUs to which commands are restricted; empty: no restriction
+  /// Linux: CPUs to which commands are restricted; empty: no restriction.
+  std::vector<std::uint32_t> restricted_cpus{};
   bool measures_unsplit_time = false;  ///< true if the session also measures kUnsplitTime
-  bool times_only_counting_runs =
-      false;  ///< true: times by core kind are measured only in counting runs
+  /// True: times by core kind are measured only in counting runs.
+  bool times_only_counting_runs = false;
   CorePreference prefer = CorePreference::Any;
-  std::optional<double>
-      min_share_on_first_kind{};  ///< smallest allowed fraction of a run's CPU time that is
-                                  ///< spent on the first core kind; nullopt: no limit
+  /// Smallest allowed fraction of a run's CPU time that is spent on the first core kind; nullopt:
+  /// no limit.
+  std::optional<double> min_share_on_first_kind{};
 };
 
 /// Returns the index of the counting pass that measures times by core kind. The pass follows all
@@ -128,8 +128,8 @@ struct SwitchFacts {
 /// The state of the kernel's counting and tracing on macOS.
 struct TracingFacts {
   bool readable = false;  ///< true if `thread_counting` could be read
-  bool thread_counting =
-      false;  ///< true if the kernel counts by thread, which slows every context switch
+  /// True if the kernel counts by thread, which slows every context switch.
+  bool thread_counting = false;
   std::int64_t owner_pid = 0;  ///< id of a process that keeps lauka from tracing; 0 if none
   std::string owner_name{};
 };
@@ -166,9 +166,8 @@ struct MachineFacts {
   /// Name of what --profile samples ("the CPU clock"), or the reason why it cannot sample; nullopt:
   /// not checked.
   std::optional<Result<std::string>> profile_source{};
-  std::vector<std::string>
-      helpful_switches{};  ///< names of --tune switches that may help; "+" before a
-                           ///< name: only --tune=+NAME uses the switch
+  /// Names of --tune switches that may help; "+" before a name: only --tune=+NAME uses the switch.
+  std::vector<std::string> helpful_switches{};
   std::optional<bool> aslr{};
   std::optional<TracingFacts> tracing{};
 };

@@ -126,14 +126,14 @@ struct Metric {
   Formula source{};
   RoundKind kind = RoundKind::Timed;
   CountedPrivilegeLevels counted_privilege_levels = CountedPrivilegeLevels::Unknown;
-  bool of_region =
-      false;  ///< true if an event of the metric is counted only in the region (lauka/region.h)
+  /// True if an event of the metric is counted only in the region (lauka/region.h).
+  bool of_region = false;
   std::string metric_suffix{};
-  const DisplayUnit* shown_in =
-      nullptr;  ///< unit in which values are shown; null: chosen to fit the values
+  /// Unit in which values are shown; null: chosen to fit the values.
+  const DisplayUnit* shown_in = nullptr;
   Role role = Role::Other;
-  std::optional<std::size_t>
-      event{};  ///< index in EventSet::events of the event that the metric shows; else nullopt
+  /// Index in EventSet::events of the event that the metric shows; else nullopt.
+  std::optional<std::size_t> event{};
   bool is_part = false;  ///< true if the metric is another metric's part on one core kind
   std::optional<Percentile> percentile{};
 
@@ -340,8 +340,8 @@ struct Precision {
 struct Series {
   std::vector<double> values;
   std::vector<std::uint32_t> rounds;  ///< round of each value, ascending; empty if not needed
-  std::optional<double>
-      largest_bound{};  ///< largest upper bound among runs for which only a bound is known
+  /// Largest upper bound among runs for which only a bound is known.
+  std::optional<double> largest_bound{};
   std::size_t runs_with_bound = 0;
   std::vector<std::uint32_t> layouts_with_bound{};  ///< layout of each run with a bound
   std::vector<std::uint32_t> layouts{};             ///< layout of each value; may be empty
@@ -376,8 +376,8 @@ void add_failed_layout(std::uint32_t layout, Series& series);
 struct Comparison {
   std::vector<double> reference;
   std::vector<double> candidate;
-  bool paired =
-      true;  ///< true: reference[i] and candidate[i] form a pair, usually of the same round
+  /// True: reference[i] and candidate[i] form a pair, usually of the same round.
+  bool paired = true;
   /// Layouts of the samples; may be empty.
   std::vector<std::uint32_t> reference_layouts{};
   std::vector<std::uint32_t> candidate_layouts{};

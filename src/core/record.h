@@ -124,8 +124,8 @@ struct Usage {
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
   std::uint64_t peak_rss_bytes = 0;  ///< largest resident memory of a single process
-  std::uint64_t peak_rss_floor_bytes =
-      0;  ///< largest peak_rss_bytes that may be the memory of the launcher
+  /// Largest peak_rss_bytes that may be the memory of the launcher.
+  std::uint64_t peak_rss_floor_bytes = 0;
   std::uint64_t tree_peak_bytes = 0;  ///< largest memory of all processes together; 0: not measured
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
@@ -184,8 +184,8 @@ struct RunRecord {
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
   bool below_overhead = false;  ///< true if the run took less wall or CPU time than the shell alone
   std::uint32_t number_in_suite = 0;  ///< number of the run in the suite, from 1; 0: not numbered
-  std::uint32_t surviving_processes =
-      0;  ///< number of processes that outlived the run, as far as known
+  /// Number of processes that outlived the run, as far as known.
+  std::uint32_t surviving_processes = 0;
   /// Values of the reported metrics, by ReportedValue::place; may be shorter than the number of
   /// metrics. nullopt: missing.
   std::vector<std::optional<double>> reported{};
@@ -282,10 +282,10 @@ struct Session {
   RunList runs_without_tuning{};
   std::deque<RedoneRun> redone_run_records;
   std::optional<EarlyEnd> cut_short;
-  std::vector<HookFailed>
-      later_failed_hooks{};  ///< hooks that failed after the session was already cut short
-  std::vector<ShellOverhead>
-      overheads{};  ///< shell overhead of each command; empty without a shell
+  /// Hooks that failed after the session was already cut short.
+  std::vector<HookFailed> later_failed_hooks{};
+  /// Shell overhead of each command; empty without a shell.
+  std::vector<ShellOverhead> overheads{};
   std::vector<Note> notes;
   std::vector<Fingerprint> programs{};
   std::vector<std::optional<CounterLossFile>> counter_loss_files{};

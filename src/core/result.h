@@ -21,8 +21,8 @@ class NonCopyable {
 struct Error {
   std::string what;
   std::string remedy;
-  std::string
-      unknown_name{};  ///< name that the user typed, if lauka does not know the name; else empty
+  /// Name that the user typed, if lauka does not know the name; else empty.
+  std::string unknown_name{};
   bool has_similar = false;  ///< true if the remedy suggests a similar name
 
   /// Returns "what; remedy", or "what" if the remedy is empty.

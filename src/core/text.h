@@ -70,7 +70,7 @@ std::vector<std::string> nearest_names(std::string_view name,
 Result<std::vector<std::string>> split_words(std::string_view text);
 
 /// Returns the first common shell syntax in `text` that quotes do not protect ("|", "$HOME"); empty
-/// if there is none.
+/// if no syntax is found.
 std::string shell_syntax_in(std::string_view text);
 
 /// Returns `word` as a user would type it into a shell: unchanged if safe, else in single quotes.

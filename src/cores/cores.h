@@ -26,8 +26,8 @@ namespace lauka::cores {
 /// kinds or the order of the kinds is unknown.
 struct LinuxCoreKinds {
   CoreKinds kinds;
-  std::string
-      why_order_unknown{};  ///< one line: why the order of the kinds is unknown; empty otherwise
+  /// One line: why the order of the kinds is unknown; empty otherwise.
+  std::string why_order_unknown{};
 };
 /// Finds the core kinds by the PMUs of the cores, else by the capacity of each CPU.
 LinuxCoreKinds detect_linux_kinds(const os::LinuxCalls& calls);
@@ -43,14 +43,14 @@ Result<std::vector<std::uint32_t>> cpus_of_preference(CorePreference prefer, con
 
 /// The user's options about core kinds.
 struct CoreRequest {
-  CoreKinds
-      user_named_kinds{};  ///< core kinds that the user named; empty: the system's core kinds apply
+  /// Core kinds that the user named; empty: the system's core kinds apply.
+  CoreKinds user_named_kinds{};
   CorePreference preferred_kind = CorePreference::Any;
-  std::optional<double>
-      min_first_kind_share{};  ///< smallest wanted share (0..1) of a run's CPU time on the
-                               ///< first core kind, usually P; nullopt: no limit
-  bool may_time_in_counting_runs =
-      true;  ///< true: times by core kind may be measured in counting runs instead of timed runs
+  /// Smallest wanted share (0..1) of a run's CPU time on the first core kind, usually P; nullopt:
+  /// no limit.
+  std::optional<double> min_first_kind_share{};
+  /// True: times by core kind may be measured in counting runs instead of timed runs.
+  bool may_time_in_counting_runs = true;
 
   bool operator==(const CoreRequest&) const = default;
 };
@@ -59,8 +59,8 @@ struct CoreRequest {
 struct CoreDecision {
   CoreKinds session_kinds{};
   CorePlan core_plan{};
-  std::string
-      no_times_note{};  ///< one line for the user: why times by core kind are missing; may be empty
+  /// One line for the user: why times by core kind are missing; may be empty.
+  std::string no_times_note{};
 };
 
 /// Decides how a session treats core kinds. Refuses options that this machine cannot fulfil. Uses
@@ -77,8 +77,8 @@ std::unique_ptr<engine::CounterEngine> add_core_time_measurement(
     const os::LinuxCalls* linux, const os::DarwinCalls* darwin = nullptr);
 
 struct CoreTimes {
-  std::vector<std::uint64_t>
-      ns{};  ///< nanoseconds on each core kind, in the order of the kinds; empty if unknown
+  /// Nanoseconds on each core kind, in the order of the kinds; empty if unknown.
+  std::vector<std::uint64_t> ns{};
   std::uint64_t unknown_kind_ns = 0;    ///< macOS: nanoseconds on unknown core kinds
   std::optional<Error> why_no_times{};  ///< reason why `ns` is empty, if known
 };
@@ -117,8 +117,8 @@ struct SampledLevelTimes {
   LevelTimes command_times;  ///< nanoseconds of the command's own process, as far as seen; all 0 if
                              ///< the kernel's totals have these times
   LevelTimes descendant_times;  ///< nanoseconds of all descendants, as far as seen
-  std::uint64_t vanished_descendants_ns =
-      0;  ///< part of `descendant_times`: nanoseconds of processes that no longer exist
+  /// Part of `descendant_times`: nanoseconds of processes that no longer exist.
+  std::uint64_t vanished_descendants_ns = 0;
 };
 
 /// Polls a running command and its descendants for their times by core kind, because the kernel's

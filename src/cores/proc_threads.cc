@@ -61,8 +61,8 @@ struct ThreadCounting {
   struct OnPmu {
     os::PerfEventAttr cycles;
     std::optional<os::PerfEventAttr> instructions{};
-    std::ptrdiff_t kind =
-        0;  ///< index of the PMU's core kind; number of kinds if the PMU has no core kind
+    /// Index of the PMU's core kind; number of kinds if the PMU has no core kind.
+    std::ptrdiff_t kind = 0;
   };
 
   const os::LinuxCalls& calls;
@@ -194,8 +194,8 @@ class AttachedThread {
   const ThreadCounting* counting_;
   perf::OpenCounters open_;
   std::vector<std::size_t> leaders_{};
-  std::vector<std::optional<std::size_t>>
-      clocks_{};  ///< index into open_ of each clock; nullopt: the CPU is offline
+  /// Index into open_ of each clock; nullopt: the CPU is offline.
+  std::vector<std::optional<std::size_t>> clocks_{};
 };
 
 /// Ticks per second (USER_HZ) of the times in /proc/PID/stat.

@@ -78,13 +78,13 @@ struct ThreadSample {
   std::int32_t process_id = 0;
   std::uint64_t thread_id = 0;
   std::string name{};
-  std::chrono::nanoseconds
-      since_previous_read{};  ///< time since the previous read(); 0 at the first read()
+  /// Time since the previous read(); 0 at the first read().
+  std::chrono::nanoseconds since_previous_read{};
   bool is_new = false;     ///< true if the previous read() did not see the thread; times then count
                            ///< from the thread's start
   bool has_ended = false;  ///< true if the thread has ended; the values may then be incomplete
-  std::optional<std::uint64_t>
-      core_kind_moves{};  ///< number of observed moves between core kinds; nullopt if unknown
+  /// Number of observed moves between core kinds; nullopt if unknown.
+  std::optional<std::uint64_t> core_kind_moves{};
   std::optional<double> runnable_wait_seconds{};  ///< seconds for which the thread was ready to run
                                                   ///< but had no CPU; nullopt if unknown
   ThreadWork work_on_all_kinds{};

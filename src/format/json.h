@@ -68,10 +68,10 @@ struct SessionFromFile {
 };
 
 struct FileSessions {
-  std::vector<SessionFromFile>
-      benchmarks;  ///< benchmarks of the suite, or the single session; at least one
-  gate::ErrorRate suite_error_rate =
-      gate::ErrorRate::AnyFalseFail;  ///< kind of error rate that a suite's gates limit
+  /// Benchmarks of the suite, or the single session; at least one.
+  std::vector<SessionFromFile> benchmarks;
+  /// Kind of error rate that a suite's gates limit.
+  gate::ErrorRate suite_error_rate = gate::ErrorRate::AnyFalseFail;
 };
 
 /// Reads the sessions in `text`, which is lauka's or hyperfine's JSON. The error message lacks its

@@ -26,7 +26,7 @@ namespace lauka {
 /// The mark of a missing value in a list of measured values.
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
-/// A value and its name in JSON. An empty name stands for null.
+/// A value and its name in JSON. An empty name is null in JSON.
 template <typename Value>
 struct NamedValue {
   Value value;

@@ -96,8 +96,8 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
   return verdict;
 }
 
-/// Returns the numbers in `text`; nullopt if `text` does not match `like`. Each 0 in `like` stands
-/// for a digit; other characters must be equal.
+/// Returns the numbers in `text`; nullopt if `text` does not match `like`. A 0 in `like`
+/// matches any digit; other characters must be equal.
 template <std::size_t Count>
 std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::string_view text) {
   if (text.size() != like.size()) return std::nullopt;

@@ -50,10 +50,10 @@ double detectable_slow_share(std::size_t rounds, double confidence);
 
 /// The errors that one look may spend.
 struct LookErrors {
-  std::optional<double>
-      error_of_false_fail{};  ///< error of the answer Fail; nullopt: the look cannot fail
-  std::optional<double>
-      error_of_false_pass{};  ///< error of the answer Pass; nullopt: the look cannot pass
+  /// Error of the answer Fail; nullopt: the look cannot fail.
+  std::optional<double> error_of_false_fail{};
+  /// Error of the answer Pass; nullopt: the look cannot pass.
+  std::optional<double> error_of_false_pass{};
   stats::IntervalTails tails{};
   /// Largest p value of the mean's test with which the look may pass; nullopt: no limit.
   std::optional<double> max_mean_p_of_pass{};

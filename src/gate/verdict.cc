@@ -162,7 +162,7 @@ std::optional<double> times_to_decide(const Judgement& judgement, const LookErro
   return times;
 }
 
-bool has_few(std::span<const std::uint32_t> layouts) {
+bool are_few_layouts(std::span<const std::uint32_t> layouts) {
   return std::set<std::uint32_t>(layouts.begin(), layouts.end()).size() < stats::kMinLayouts;
 }
 
@@ -192,7 +192,7 @@ Verdict make_verdict(const Judgement& judgement, const Question& question, const
   }
   if (verdict.answer != Answer::Inconclusive) return verdict;
   if (evidence.has_layouts() &&
-      (has_few(evidence.reference_layouts) || has_few(evidence.candidate_layouts)))
+      (are_few_layouts(evidence.reference_layouts) || are_few_layouts(evidence.candidate_layouts)))
     verdict.obstacle = Obstacle::FewLayouts;
   if (evidence.has_layouts() && verdict.delta.change)
     verdict.layouts_to_decide =

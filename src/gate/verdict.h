@@ -22,8 +22,8 @@ struct Evidence {
   std::span<const double> reference;
   std::span<const double> candidate;
   bool paired = true;
-  std::optional<double>
-      gated_quantile{};  ///< quantile that the gate is on, as a fraction; nullopt for other gates
+  /// Quantile that the gate is on, as a fraction; nullopt for other gates.
+  std::optional<double> gated_quantile{};
   /// Layout of each sample of the reference; empty without --layouts.
   std::span<const std::uint32_t> reference_layouts{};
   std::span<const std::uint32_t> candidate_layouts{};
@@ -69,7 +69,7 @@ struct Judgement {
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
                 const LookErrors& levels, bool last);
 
-/// The one-sided bounds of a decision, as fractions of the reference. A bound tells how far the
+/// The one-sided bounds of a decision, as fractions of the reference. A bound is how far the
 /// gate's limit could be moved towards the estimate before the test's answer would change; nullopt
 /// if the test did not decide, or if there is no estimate.
 struct DecisionBounds {

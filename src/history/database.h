@@ -15,8 +15,8 @@ namespace lauka::history {
 struct Address {
   std::string name{};
   std::string url{};  ///< address for SOCI and libpq, which may include a password
-  std::vector<std::string>
-      secrets{};  ///< each password, as typed and percent-decoded; must not appear in messages
+  /// Each password, as typed and percent-decoded; must not appear in messages.
+  std::vector<std::string> secrets{};
 };
 
 /// Reads postgresql://user:password@host:port/database?key=value. The error is a predicate without

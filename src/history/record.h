@@ -41,8 +41,8 @@ struct CommandRecord {
   std::string role{};       ///< role in a suite, such as "candidate"; may be empty
   std::string shown_command_name{};  ///< name of the command if several commands of the benchmark
                                      ///< have this role; else empty
-  std::string
-      anchored_name{};  ///< name of the command if it is compared with an anchor; else empty
+  /// Name of the command if it is compared with an anchor; else empty.
+  std::string anchored_name{};
   std::string anchor{};
   Endings endings{};
   std::vector<MetricRecord> metrics{};

@@ -28,15 +28,15 @@ struct MeasuredCommand {
 
 struct SessionPoint {
   std::int64_t began = 0;  ///< start of the session in milliseconds since 1970
-  std::int64_t order_added =
-      0;  ///< number that grows in the order in which sessions were added; 0 if unknown
+  /// Number that grows in the order in which sessions were added; 0 if unknown.
+  std::int64_t order_added = 0;
   std::int64_t session_row_id = 0;  ///< id in the table lauka_session; 0 without a database
   std::string uuid{};
-  std::string
-      commit{};  ///< commit, with "+dirty" if there were uncommitted changes; empty if unknown
+  /// Commit, with "+dirty" if there were uncommitted changes; empty if unknown.
+  std::string commit{};
   std::string branch{};
-  std::string
-      anchor{};  ///< name of the command with which `values.ratio_to_anchor` compares; may be empty
+  /// Name of the command with which `values.ratio_to_anchor` compares; may be empty.
+  std::string anchor{};
   MetricRecord values{};
   Endings endings{};
   double link_error = 0.0;  ///< standard error that the conversion of `values.ratio_to_anchor` to
@@ -64,8 +64,8 @@ struct SeriesSelection {
   std::string commit{};  ///< commit at which the commands were measured, or its beginning
   bool drops_other_commits = false;  ///< true: only points of `commit`
   bool reads_uuids = false;
-  std::size_t max_sessions =
-      1000;  ///< largest number of sessions in a series; older sessions are left out
+  /// Largest number of sessions in a series; older sessions are left out.
+  std::size_t max_sessions = 1000;
 };
 
 /// Returns the series of one session; each series has one point. Ignores members of `wanted` other
@@ -170,8 +170,8 @@ class Adder {
 struct ForgetRequest {
   std::string session{};
   std::string commit{};
-  std::string
-      before_date{};  ///< date or time in UTC, such as "2026-11-22"; earlier sessions are deleted
+  /// Date or time in UTC, such as "2026-11-22"; earlier sessions are deleted.
+  std::string before_date{};
 };
 
 /// Deletes sessions and returns their number. Returns an error if no session matches, or if several

@@ -52,8 +52,8 @@ struct CommitValue {
   std::int64_t began = 0;  ///< start of the first session that `value` combines, in ms since 1970
   std::string commit{};
   double value = 0.0;  ///< value, or ratio if compared; a logarithm if Trend::is_logarithm
-  std::optional<double>
-      error{};              ///< standard error of `value` without `link_error`; nullopt if unknown
+  /// Standard error of `value` without `link_error`; nullopt if unknown.
+  std::optional<double> error{};
   double link_error = 0.0;  ///< standard error that the conversion of `value` to the newest anchor
                             ///< added; 0 if not converted
   double degrees = 1.0;
@@ -104,7 +104,7 @@ struct SteppedSeries {
 Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
                                            ComparedWith against);
 
-/// Returns the id of a step: eight hexadecimal digits. `began` is Observation::began of the first
+/// Returns the id of a step: eight hexadecimal digits. `began` is CommitValue::began of the first
 /// commit after the step.
 std::string step_id(const MetricHistory& series, std::int64_t began);
 
@@ -122,9 +122,9 @@ struct FleetEffect {
   Better better = Better::Less;
   std::vector<MachineEffect> machines{};
   stats::EffectOverMachines combined{};
-  std::size_t sessions_left_out =
-      0;  ///< number of sessions that were left out, because their ratio to the
-          ///< reference is missing, or its standard error is missing or 0
+  /// Number of sessions that were left out, because their ratio to the reference is missing, or its
+  /// standard error is missing or 0.
+  std::size_t sessions_left_out = 0;
 };
 
 /// Combines series of different classes of machines that have the same title (title_of). Returns an

@@ -65,8 +65,8 @@ struct KnownMetric {
   std::string_view name;
   std::string_view unit;
   std::string_view meaning;
-  std::string_view
-      needs{};  ///< events separated by commas, or an option; empty: the metric needs nothing
+  /// Events separated by commas, or an option; empty: the metric needs nothing.
+  std::string_view needs{};
 };
 
 constexpr auto kMade = std::to_array<KnownMetric>({

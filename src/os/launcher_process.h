@@ -34,8 +34,8 @@ struct SharedEnvironment {
   char** variables = nullptr;  ///< null: lauka's own environment
   char** launch_entry = nullptr;
   char** region_entry = nullptr;
-  char* job_digits =
-      nullptr;  ///< place of the value in the variable kJobEntryPrefix; null for a single copy
+  /// Place of the value in the variable kJobEntryPrefix; null for a single copy.
+  char* job_digits = nullptr;
 };
 
 /// A ProgramSpec in shared memory.
@@ -71,8 +71,8 @@ struct SharedJobs {
 struct SharedCounters {
   std::size_t count = 0;
   const CounterRequest* requests = nullptr;
-  int* guard_descriptors =
-      nullptr;  ///< descriptors of guard events (see LauncherCounters); negative: not open
+  /// Descriptors of guard events (see LauncherCounters); negative: not open.
+  int* guard_descriptors = nullptr;
   int* descriptors = nullptr;  ///< descriptors of the current run's counters; negative: not open
 };
 
@@ -88,8 +88,8 @@ struct SharedEnded {
   std::int64_t time_with_preparation_ns = 0;
   std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC before any work for the run; 0: not begun
   std::int64_t exec_ns = 0;   ///< CLOCK_MONOTONIC before the program is executed; 0: unknown
-  std::size_t first_reading_index =
-      0;  ///< index of the run's first reading in SharedState::readings
+  /// Index of the run's first reading in SharedState::readings.
+  std::size_t first_reading_index = 0;
   std::size_t reading_count = 0;
   int counter_error = 0;
   int optional_error = 0;

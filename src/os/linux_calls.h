@@ -62,8 +62,8 @@ inline constexpr std::uint64_t kPerfSampleTid = std::uint64_t{1} << 1;
 inline constexpr std::uint64_t kPerfSampleTime = std::uint64_t{1} << 2;
 inline constexpr std::uint64_t kPerfSamplePeriod = std::uint64_t{1} << 8;
 
-inline constexpr std::uint32_t kPerfTypeHardware = 0;  ///< with config 0: CPU cycles
-inline constexpr std::uint32_t kPerfTypeSoftware = 1;  ///< with config 0: the CPU clock
+inline constexpr std::uint32_t kPerfTypeHardware = 0;  ///< type of CPU cycles (config 0)
+inline constexpr std::uint32_t kPerfTypeSoftware = 1;  ///< type of the CPU clock (config 0)
 inline constexpr std::uint32_t kPerfTypeCache = 3;
 inline constexpr std::uint32_t kPerfTypeRaw = 4;
 

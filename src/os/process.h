@@ -29,8 +29,8 @@ struct Input {
 struct Output {
   OutputKind sink = OutputKind::Null;
   std::string path{};
-  bool is_stored_first =
-      false;  ///< true: lauka stores the output, and passes it on to `sink` after the run
+  /// True: lauka stores the output, and passes it on to `sink` after the run.
+  bool is_stored_first = false;
   bool has_listener = false;  ///< true: Launch::listener gets the output
 };
 
@@ -46,15 +46,15 @@ struct ProgramSpec {
   Output output{};
   std::string folder{};  ///< working folder; empty: lauka's own
   std::optional<std::chrono::nanoseconds> timeout{};
-  std::vector<std::string>
-      environment{};       ///< entries NAME=VALUE; each replaces lauka's variable of that name
+  /// Entries NAME=VALUE; each replaces lauka's variable of that name.
+  std::vector<std::string> environment{};
   std::uint32_t jobs = 1;  ///< number of copies of the program in one run
   bool jobs_outlive_failure = false;
   std::string launch_variable{};
   bool has_region = false;     ///< true: the program may mark a region with lauka/region.h
   std::optional<User> user{};  ///< user who runs the program; nullopt: lauka's own
-  std::vector<std::uint32_t>
-      cpus{};  ///< Linux: CPUs for the program; empty: the CPUs that lauka was started with
+  /// Linux: CPUs for the program; empty: the CPUs that lauka was started with.
+  std::vector<std::uint32_t> cpus{};
   CorePreference prefer = CorePreference::Any;  ///< macOS only
 };
 
@@ -64,8 +64,8 @@ struct CounterRequest {
   int cpu = -1;                             ///< number of the CPU to count on; -1: every CPU
   bool system_wide = false;         ///< true: counts all programs on `cpu`, not only the run
   bool counts_only_region = false;  ///< true: counts only in the program's region
-  bool takes_samples =
-      false;  ///< true: takes samples for Launch::sample_listener; the only counter in its set
+  /// True: takes samples for Launch::sample_listener; the only counter in its set.
+  bool takes_samples = false;
   /// True: if the counter cannot be opened, the run goes on without any optional counter. Required
   /// counters come first.
   bool optional = false;
@@ -125,8 +125,8 @@ struct Launch {
   bool counts_calling_threads = false;  ///< true: threads note their counts in the region (macOS)
   std::string launch_variable_value{};
   OutputListener* listener = nullptr;  ///< may be null; with a listener, the batch has no other run
-  SampleListener* sample_listener =
-      nullptr;  ///< may be null; with a listener, the batch has no other run
+  /// May be null; with a listener, the batch has no other run.
+  SampleListener* sample_listener = nullptr;
   /// Path of a file with which the run joins a control group; may be empty. All runs of a batch
   /// join the first run's group.
   std::string control_group_file{};
@@ -168,13 +168,13 @@ enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
 struct Ended {
   Outcome outcome;
   Usage usage;
-  std::chrono::nanoseconds
-      time_with_preparation{};      ///< time of the run with preparation and clean-up
+  /// Time of the run with preparation and clean-up.
+  std::chrono::nanoseconds time_with_preparation{};
   std::vector<Reading> readings{};  ///< one per counter of Launch::counters; empty if not read
   int counter_error = 0;            ///< errno because of which `readings` is empty; 0: no error
   int optional_error = 0;  ///< errno because of which all optional counters read 0; 0: no error
-  std::size_t unawaited_processes =
-      0;  ///< number of ended processes that no parent waited for; 0 on macOS
+  /// Number of ended processes that no parent waited for; 0 on macOS.
+  std::size_t unawaited_processes = 0;
   /// Number of processes known to have outlived the run; 0 if the run was killed, and on macOS.
   std::size_t outliving_process_count = 0;
   InputRead input = InputRead::Unknown;

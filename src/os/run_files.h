@@ -64,8 +64,8 @@ struct ListenerRoutes {
   OutputListener* listener = nullptr;
   int output = -1;  ///< descriptor to which standard output is copied; -1: none
   int error = -1;
-  std::function<std::int64_t()>
-      now{};  ///< clock for RunFiles::ended_by_listener_ns, in nanoseconds
+  /// Clock for RunFiles::ended_by_listener_ns, in nanoseconds.
+  std::function<std::int64_t()> now{};
 };
 
 /// Returns the ListenerRoutes for a run with `sink`. `named`: descriptor of the output file, or -1.

@@ -125,8 +125,8 @@ class UsageReader {
   nanoseconds now() const { return nanoseconds(ns(calls_.mach_absolute_time())); }
 
   struct Read {
-    std::uint64_t user_ns =
-        0;  ///< user time of the process and of the child processes that the process waited for
+    /// User time of the process and of the child processes that the process waited for.
+    std::uint64_t user_ns = 0;
     std::uint64_t system_ns = 0;
     AccountedTotals totals{};
   };

@@ -74,8 +74,8 @@ struct Setting {
   Order order = Order::Random;
   std::uint64_t seed = 0;
   std::uint64_t warmup_run_count = 1;
-  std::optional<std::string>
-      until_pattern{};              ///< pattern of --until as typed; nullopt without --until
+  /// Pattern of --until as typed; nullopt without --until.
+  std::optional<std::string> until_pattern{};
   std::uint32_t copies_in_run = 1;  ///< number of copies of a command in one run
   std::uint32_t layouts = 1;        ///< number of builds of each command; 1 without --layouts
   EventSet events{};
@@ -95,8 +95,8 @@ struct Plan {
   std::vector<Metric> metrics;
   /// Metrics that --scrape, --metrics and --region announce, in this order.
   std::vector<OwnMetric> reported_metrics{};
-  std::optional<Pattern>
-      compiled_end_pattern{};  ///< compiled pattern of --until; nullopt without --until
+  /// Compiled pattern of --until; nullopt without --until.
+  std::optional<Pattern> compiled_end_pattern{};
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
   std::vector<Gate> gates{};
@@ -110,8 +110,8 @@ struct Plan {
   std::optional<Shell> shell{};
   CorePlan cores{};
   Presentation presentation{};
-  std::string
-      suggested_line{};  ///< correct command line if quotes were probably forgotten; else empty
+  /// Correct command line if quotes were probably forgotten; else empty.
+  std::string suggested_line{};
   std::vector<std::string> hints{};
 };
 

@@ -72,8 +72,8 @@ struct FormulaDefinition {
   bool is_by_user = true;
   /// True: a formula that cannot be computed is an error; false: such a formula is left out.
   bool is_required = true;
-  bool may_use_times_of_counting_runs =
-      false;  ///< true if the formula's times may be from counting runs
+  /// True if the formula's times may be from counting runs.
+  bool may_use_times_of_counting_runs = false;
 };
 
 /// Formulas in the order of their rows, and the events that they need.

@@ -174,8 +174,8 @@ struct ChangeRow {
   std::string change_html;
   std::string_view css_class;
   stats::Change change;
-  std::optional<double>
-      gate_limit{};  ///< limit of a gate as a fraction: 0.05 for +5%; nullopt: no limit is drawn
+  /// Limit of a gate as a fraction: 0.05 for +5%; nullopt: no limit is drawn.
+  std::optional<double> gate_limit{};
 };
 
 /// Returns the row of a change. `html`: name of the row, as HTML.

@@ -44,10 +44,10 @@ std::string_view role_of(const Reference& reference, std::size_t command);
 struct ExportedCommandName {
   std::string benchmark{};
   std::string role{};
-  std::string command{};           ///< name of the command; in a suite, empty if no other command
-                                   ///< has the role
-  std::string duplicate_suffix{};  ///< "#2" for the second command of the same role and name; ""
-                                   ///< for the first
+  std::string command{};  ///< name of the command; in a suite, empty if no other command
+                          ///< has the role
+  /// "#2" for the second command of the same role and name; empty for the first command.
+  std::string duplicate_suffix{};
 
   /// Returns the name as text: "parse candidate", "old", "old#2".
   std::string text() const;

@@ -86,8 +86,8 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
 
 struct Columns {
   std::vector<const FunctionChanges*> sides{};
-  std::vector<FunctionChanges>
-      listed{};  ///< owner of the elements of `sides` if no commands are compared
+  /// Owner of the elements of `sides` if no commands are compared.
+  std::vector<FunctionChanges> listed{};
   bool is_compared = true;
 };
 

@@ -104,10 +104,10 @@ struct WarningText {
   std::string_view kind;  ///< kind of warning, as a word for programs: "first_run_slow"
   std::string text;
   std::string advice;
-  std::string
-      text_for_all_commands{};  ///< form of `text` that fits all commands with the same warning
-  std::string
-      command_numbers{};  ///< numbers of the command that text_for_all_commands lacks; may be empty
+  /// Form of `text` that fits all commands with the same warning.
+  std::string text_for_all_commands{};
+  /// Numbers of the command that text_for_all_commands lacks; may be empty.
+  std::string command_numbers{};
   std::optional<std::size_t> command_index{};  ///< index of the command; nullopt: several commands,
                                                ///< or the session
 };

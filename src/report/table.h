@@ -39,8 +39,8 @@ struct TableFitAttempt {
   bool uses_roomy_widths = false;
 };
 
-/// The mark before a delta. Blank is as wide as a mark, so that deltas line up. BlankWhereRoomy is
-/// Blank before the full text of a cell, and None before a shorter text.
+/// The mark before a delta. Blank is as wide as a mark, so that deltas line up. BlankBeforeFullText
+/// is Blank before the full text of a cell, and None before a shorter text.
 enum class Mark : unsigned char { None, Better, Worse, Blank, BlankBeforeFullText };
 
 struct Cell {
@@ -48,12 +48,12 @@ struct Cell {
   Ink ink = Ink::Plain;
   Mark mark = Mark::None;
   bool is_significant_delta = false;
-  std::vector<std::string>
-      shorter_texts{};  ///< texts for narrow terminals, see TableColumn::shortening_parts
+  /// Texts for narrow terminals, see TableColumn::shortening_parts.
+  std::vector<std::string> shorter_texts{};
   std::optional<gate::Answer> answer{};
   std::string verdict_reason{};  ///< text that explains a verdict, such as its limit; may be empty
-  std::optional<double>
-      sort_number{};  ///< number whose absolute value decides the order when a page sorts the rows
+  /// Number whose absolute value decides the order when a page sorts the rows.
+  std::optional<double> sort_number{};
   double bar_share = 0.0;  ///< length of a bar in a page's cell, as a fraction of the cell's width
 };
 
@@ -74,10 +74,10 @@ struct TableColumn {
   Cell heading{};
   CellContent cell_content = CellContent::Number;
   bool is_left_aligned = false;
-  std::vector<OmittedPart> shortening_parts{};  ///< values of TableFitAttempt::last_omitted_part at
-                                                ///< which cells change to their next shorter text
-  OmittedPart dropping_part = OmittedPart::Never;  ///< value of TableFitAttempt::last_omitted_part
-                                                   ///< from which on the column is left out
+  /// Values of TableFitAttempt::last_omitted_part at which cells change to their next shorter text.
+  std::vector<OmittedPart> shortening_parts{};
+  /// Smallest value of TableFitAttempt::last_omitted_part that leaves out the column.
+  OmittedPart dropping_part = OmittedPart::Never;
   Cut cut = Cut::Nothing;
   std::size_t min_roomy_width = 0;
   bool is_dropped_on_phone = false;
@@ -90,8 +90,8 @@ struct Table {
   std::vector<TableRow> rows{};
   std::vector<TableFitAttempt> steps = {
       {}};  ///< attempts in order; the first that fits is used, or else the last
-  std::size_t min_cut_column_width =
-      8;  ///< smallest width in cells to which columns are cut if no attempt fits
+  /// Smallest width in cells to which columns are cut if no attempt fits.
+  std::size_t min_cut_column_width = 8;
   Ink heading_ink = Ink::Plain;  ///< ink of the heading's row; Plain: each heading has its own ink
 };
 

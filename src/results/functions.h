@@ -40,8 +40,8 @@ struct FunctionChange {
 struct FunctionChanges {
   std::size_t metric = 0;
   std::size_t candidate = 0;
-  double mean_of_whole_reference =
-      0.0;  ///< mean of the metric in the whole reference; 0 from list_functions
+  /// Mean of the metric in the whole reference; 0 from list_functions.
+  double mean_of_whole_reference = 0.0;
   double mean_of_whole_candidate = 0.0;
   std::size_t rounds = 0;
   /// Functions with a mean other than 0 on at least one side: first the sure differences (is_sure),

@@ -128,8 +128,8 @@ struct LowCoverage {
 struct MeanDiffers {
   std::string metric;
   stats::Delta delta;
-  bool has_high_outliers =
-      false;  ///< true if the command with the raised mean is known to have high outliers
+  /// True if the command with the raised mean is known to have high outliers.
+  bool has_high_outliers = false;
 };
 
 /// Finding: neighbouring rounds resemble each other, which widens the interval of one or more
@@ -242,8 +242,8 @@ struct WallTimeExplanation {
   /// levels.
   bool cycles_have_other_levels = false;
   bool has_kernel_only_metric = false;
-  bool counts_include_shell_start =
-      false;  ///< true if counts include the start of the shell, while times do not
+  /// True if counts include the start of the shell, while times do not.
+  bool counts_include_shell_start = false;
   bool sums_core_kinds = false;  ///< true if cycles are a sum over several core kinds
 };
 
@@ -263,18 +263,18 @@ struct MetricResult {
   std::size_t runs = 0;
   /// Summary of the values; nullopt for a percentile, or if there are no usable values.
   std::optional<stats::Summary> summary{};
-  bool is_probably_uncounted =
-      false;  ///< true: the value is 0 in every run, and was probably not counted
+  /// True: the value is 0 in every run, and was probably not counted.
+  bool is_probably_uncounted = false;
   /// Estimate of a percentile; nullopt for other metrics, or if there are too few usable runs.
   std::optional<stats::QuantileEstimate> quantile{};
   /// Number of runs that the percentile needs; 0 for other metrics, or if unknown.
   std::size_t runs_for_percentile = 0;
-  std::optional<double>
-      mean_without_run_values{};  ///< mean from a file without the runs' values; else nullopt
+  /// Mean from a file without the runs' values; else nullopt.
+  std::optional<double> mean_without_run_values{};
   /// Upper bound of all values if some values are known only as upper bounds; else nullopt.
   std::optional<double> largest_bound_of_runs{};
-  std::optional<stats::Delta>
-      delta{};  ///< change from the reference; nullopt if unknown, or for the reference itself
+  /// Change from the reference; nullopt if unknown, or for the reference itself.
+  std::optional<stats::Delta> delta{};
   std::shared_ptr<const LayoutResult> layouts{};
 
   /// Returns the mean of the runs (harmonic for a throughput without zeros); nullopt if unknown or
@@ -359,8 +359,8 @@ struct Geomean {
 /// The results of a suite's benchmarks, or of a single unnamed benchmark.
 struct Report {
   std::vector<Results> benchmarks;
-  std::vector<Geomean>
-      geomeans{};  ///< geometric means over two or more benchmarks; empty outside suites
+  /// Geometric means over two or more benchmarks; empty outside suites.
+  std::vector<Geomean> geomeans{};
   gate::ErrorRate job_error_rate = gate::ErrorRate::AnyFalseFail;
 
   bool is_suite() const { return !benchmarks.front().benchmark.empty(); }

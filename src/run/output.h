@@ -83,8 +83,7 @@ class OutputCheck {
  public:
   OutputCheck(const Plan& plan, const RunContext& context);
 
-  /// Returns those of `count` commands from `first` on that must run for the check, in the order in
-  /// which the commands must run.
+  /// Returns which of `count` commands, from `first` on, must run for the check, in their order.
   std::vector<std::uint32_t> commands_due(std::uint32_t first, std::uint32_t count) const;
 
   /// Prepares the launch of a command in one layout. Only one launch at a time is possible.

@@ -82,7 +82,7 @@ std::string call_of(const Plan& plan, const Command& command) {
   add(command.folder);
   if (!command.input.empty()) add("<" + command.input);
   for (const HookRow& row : kHookKinds)
-    if (row.is_of_a_run()) add(command.hooks[row.kind] ? *command.hooks[row.kind] : std::string());
+    if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
   add(command.output.path);
   add(std::to_string(static_cast<int>(command.output.kind)));
   add(std::to_string(plan.setting.copies_in_run));

@@ -48,8 +48,8 @@ struct RunRow {
   double wall_seconds = 0.0;  ///< wall time; 0 if unknown
   bool below_overhead = false;
   std::uint32_t number_in_suite = 0;
-  std::uint32_t processes_left_running =
-      0;  ///< number of processes that are known to have run on after the run
+  /// Number of processes that are known to have run on after the run.
+  std::uint32_t processes_left_running = 0;
   std::uint32_t layout = 0;
 
   bool operator==(const RunRow&) const = default;
@@ -149,9 +149,9 @@ struct Recording {
   /// Setting of the plan; of joined sessions, the first session's setting with the events of all.
   /// `warmup_run_count` is 0 if unknown.
   Setting setting{.warmup_run_count = 0};
-  Circumstances circumstances{};  ///< of joined sessions, the first session's circumstances
-  std::vector<JoinedSession>
-      origins{};  ///< sessions that were joined; empty if the recording is of one session
+  Circumstances circumstances{};  ///< circumstances of the first session, if sessions were joined
+  /// Sessions that were joined; empty if the recording is of one session.
+  std::vector<JoinedSession> origins{};
   TimerResolutions timers{};
   bool complete = true;
   /// Run whose failure ended the session, or the first such run of joined sessions; neither in
@@ -167,8 +167,8 @@ struct Recording {
   std::vector<ShellOverhead> overheads{};
   /// Median wall time of the program `true`, in seconds; nullopt if not measured.
   std::optional<double> seconds_of_running_true{};
-  std::vector<FunctionTable>
-      function_tables{};  ///< values by function, for each command; may be empty
+  /// Values by function, for each command; may be empty.
+  std::vector<FunctionTable> function_tables{};
 };
 
 /// Metrics that programs reported without a request. In RunRecord::reported, their values follow

@@ -20,8 +20,8 @@ struct LevelStep {
   std::size_t first_point = 0;  ///< index of the most probable first point at the new level
   std::size_t earliest_first_point = 0;
   std::size_t latest_first_point = 0;
-  std::size_t confirming_point =
-      0;  ///< index of the point that confirmed the step; greater than `first_point`
+  /// Index of the point that confirmed the step; greater than `first_point`.
+  std::size_t confirming_point = 0;
   double change = 0.0;
   IntervalEnds bounds{};
 };

@@ -18,8 +18,8 @@ struct EffectOverMachines {
   double value = 0.0;
   double standard_error = 0.0;
   IntervalEnds bounds{};
-  double deviation_between_machines =
-      0.0;                     ///< standard deviation of the machines' true values (tau)
+  /// Standard deviation of the machines' true values (tau).
+  double deviation_between_machines = 0.0;
   double heterogeneity = 0.0;  ///< fraction of the variance of the machines' values that is not
                                ///< sampling error, I^2 (0..1)
   double p_same = 1.0;  ///< p value of the hypothesis that all machines have the same true value

@@ -13,8 +13,8 @@ namespace lauka::stats {
 inline constexpr std::size_t kMaxExactRanks = 50;
 
 struct SignedRank {
-  std::size_t ranked_rounds =
-      0;  ///< number of rounds whose difference from the threshold is not a rounding error
+  /// Number of rounds whose difference from the threshold is not a rounding error.
+  std::size_t ranked_rounds = 0;
   double positive_sum = 0.0;  ///< W: sum of the mid-ranks of rounds above the threshold
   TailProbabilities tails{};
 };

@@ -36,8 +36,8 @@ struct Switch {
   std::string_view path;    ///< path of the setting's files, with '*' for a number; empty: no file
   std::string_view wanted;  ///< value to write; empty: depends on the commands' CPUs
   std::string_view help{};
-  std::string_view
-      allowed_values_file{};    ///< file next to `path` that must list `wanted`; may be empty
+  /// File next to `path` that must list `wanted`; may be empty.
+  std::string_view allowed_values_file{};
   bool is_alternative = false;  ///< true: used only if earlier rows of this name have no files
 };
 
@@ -56,8 +56,8 @@ struct CpuChoice {
 
 struct CpuFacts {
   std::vector<std::uint32_t> allowed{};
-  std::vector<std::uint32_t>
-      preferred_kind_cpus{};  ///< CPUs of the preferred core kind; empty if there is only one kind
+  /// CPUs of the preferred core kind; empty if there is only one kind.
+  std::vector<std::uint32_t> preferred_kind_cpus{};
 };
 
 /// Chooses the commands' CPUs: the CPUs that `request` names; else cores of one memory node,

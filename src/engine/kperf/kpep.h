@@ -17,8 +17,8 @@ struct PlistValue;
 using PlistArray = std::vector<PlistValue>;
 using PlistDict = std::map<std::string, PlistValue, std::less<>>;
 
-/// A value of a property list. monostate stands for values of other types, such as dates, and for
-/// negative numbers.
+/// A value of a property list. monostate represents negative numbers, and values of
+/// other types, such as dates.
 struct PlistValue {
   std::variant<std::monostate, bool, std::uint64_t, std::string, PlistArray, PlistDict> value;
 
@@ -53,8 +53,8 @@ struct KpepEvent {
   std::string description{};
   std::string errata{};
   std::string fallback{};  ///< name of an event that can replace this event; may be empty
-  std::uint16_t selector_number =
-      0;  ///< number that selects the event on a counter; 0 for fixed events
+  /// Number that selects the event on a counter; 0 for fixed events.
+  std::uint16_t selector_number = 0;
   CounterMask mask = 0;
   bool is_fixed = false;
   bool is_refused_by_kernel = false;

@@ -17,8 +17,8 @@ namespace {
 
 struct PlacedCounter {
   Counter counter;
-  std::optional<std::size_t>
-      event;  ///< index into the chosen events; nullopt if the counter is of no chosen event
+  /// Index into the chosen events; nullopt if the counter is of no chosen event.
+  std::optional<std::size_t> event;
 };
 
 std::vector<PlacedCounter> placed_counters(std::span<const EventCountSource> sources,

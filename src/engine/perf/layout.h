@@ -29,11 +29,11 @@ struct Fillers {
 /// group, which the kernel schedules as a whole or not at all.
 struct CounterGroups {
   std::vector<Counter> counters{};
-  std::vector<std::size_t>
-      leader_of_counter{};                   ///< for each counter, the index of its group's leader
-  std::vector<std::size_t> group_leaders{};  ///< for each group, the index of its leader
+  /// Index of the leader of each counter's group.
+  std::vector<std::size_t> leader_of_counter{};
+  std::vector<std::size_t> group_leaders{};  ///< index of the leader of each group
   std::vector<Fillers> fillers{};
-  /// For each chosen event, the indices of the counters whose counts are added; empty for an
+  /// Indices of the counters whose counts are added, for each chosen event; empty for an
   /// accounted event.
   std::vector<std::vector<std::size_t>> counters_by_event{};
 };
@@ -57,8 +57,8 @@ struct Trial {
   std::size_t running_size = 0;  ///< size of the largest group that ran all the time; 0: none ran
   /// Number of counters that really counted in the largest group that ran all the time.
   std::size_t live_counters = 0;
-  std::size_t usable_size =
-      0;  ///< size of the largest group in which all counters counted; 0: none
+  /// Size of the largest group in which all counters counted; 0: none.
+  std::size_t usable_size = 0;
 
   std::size_t dead_counter_count() const { return running_size - live_counters; }
   bool operator==(const Trial&) const = default;

@@ -420,7 +420,7 @@ class PerfEngine final : public CounterEngine {
     };
   }
 
-  // A wanted pair also stands for the pair with the modifier :u or :k on both names.
+  // A wanted pair includes the pair with the modifier :u or :k on both names.
   Result<std::vector<EventIndices>> divide_core_events(
       const EventIndices& events, const std::vector<EventNamePair>& wanted_together) const {
     const auto position = [&](const std::string& name, std::string_view modifier) {

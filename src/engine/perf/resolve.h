@@ -64,7 +64,7 @@ struct EventOnPmu {
   std::optional<os::EventCode> leader_code{};
 };
 
-/// The event that a name stands for. This machine may be unable to count it.
+/// An event that has a name. This machine may be unable to count it.
 struct ResolvedEvent {
   std::string name;
   std::string perf_name;
@@ -76,7 +76,7 @@ struct ResolvedEvent {
                                              ///< counts on all PMUs are added
 };
 
-/// Finds the event that `name` stands for: an alias, an event of perf, pmu/event/, pmu/term=1,.../,
+/// Finds the event called `name`: an alias, an event of perf, pmu/event/, pmu/term=1,.../,
 /// rHEX or an event of a core PMU; each may have modifiers, such as :u.
 Result<ResolvedEvent> resolve(std::string_view name, const os::Sysfs& sysfs);
 

@@ -43,8 +43,8 @@ struct SampledRun {
   /// Sums of the samples' periods by place, in nanoseconds of the CPU clock or in cycles.
   std::map<CodePlace, std::uint64_t> periods_by_place{};
   std::uint64_t samples = 0;
-  std::uint64_t loss_count =
-      0;  ///< number of lost records, plus how often the kernel throttled sampling
+  /// Number of lost records, plus how often the kernel throttled sampling.
+  std::uint64_t loss_count = 0;
 };
 
 class RunRecords {

@@ -1,6 +1,6 @@
+#include "contract/valgrind.h"
+
 #include "contract/program.h"
-#include "places.h"
-#include "skip.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -16,12 +16,6 @@
 
 namespace lauka::contract {
 namespace {
-
-bool has_valgrind() {
-  if (std::system("command -v valgrind >/dev/null 2>&1") == 0) return true;  // NOLINT
-  skip("valgrind is not installed (scripts/setup --ci brings it)");
-  return false;
-}
 
 /// Returns Valgrind's own counts of a command: the totals of every program of it, under its own
 /// names.
@@ -50,21 +44,6 @@ std::map<std::string, long long> by_hand(const std::string& command) {
     }
   }
   return totals;
-}
-
-/// lauka's own count of the same, started from the same environment.
-long long counted(const std::string& csv, const std::string& metric) {
-  return std::stoll(csv_value(csv, "it", metric, "mean"));
-}
-
-std::string csv_of(const std::string& command, const std::string& engine = "cachegrind") {
-  const Folder folder;
-  const std::string target = folder.file("out.csv");
-  const std::string line = std::string("env -i PATH=\"$PATH\" ") + places::kProgram +
-                           " -qr1 -w0 -n it --engine " + engine + " --export-csv " + target +
-                           " -- '" + command + "'";
-  REQUIRE(std::system(line.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe): one thread
-  return text_of(target);
 }
 
 }  // namespace
@@ -155,100 +134,6 @@ TEST_CASE("nothing is left of a simulation, whether it ends well, fails or is in
   const Folder log;  // the first run is a simulated one
   CHECK(run(blocks_at(1, log), [&] { return has_lines(log.file("log"), 1); }).status == 130);
   CHECK(std::filesystem::is_empty(folder.path()));
-}
-
-TEST_CASE("DHAT's counts are exactly what valgrind by itself prints") {
-  if (!has_valgrind()) return;
-  const Folder folder;
-  const std::string log = folder.file("log");
-  const std::string command = "sh -c \"ls / && exec ls /\"";
-  const std::string line =
-      "env -i PATH=\"$PATH\" valgrind --tool=dhat --trace-children=yes --log-file=" + log +
-      ".%p --dhat-out-file=/dev/null " + command + " >/dev/null";
-  REQUIRE(std::system(line.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe): one thread
-  std::vector<long long> sums = {0, 0, 0,
-                                 0};  // bytes, blocks, bytes and blocks of the largest peak
-  for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
-    for (const std::string& written : lines_of(text_of(file.path().string()))) {
-      std::string digits;
-      for (const char c : written.substr(written.find(':') + 1))
-        if (c != ',') digits += c;
-      std::istringstream numbers(digits);
-      std::string word;
-      long long bytes = 0;
-      long long blocks = 0;
-      numbers >> bytes >> word >> word >> blocks;
-      if (written.find("Total: ") != std::string::npos) {
-        sums[0] += bytes;
-        sums[1] += blocks;
-      } else if (written.find("At t-gmax: ") != std::string::npos && bytes > sums[2]) {
-        sums[2] = bytes;
-        sums[3] = blocks;
-      }
-    }
-  }
-  REQUIRE(sums[1] > 0);
-  const std::string csv = csv_of(command, "cachegrind,dhat");
-  CHECK(counted(csv, "allocated_bytes") == sums[0]);
-  CHECK(counted(csv, "allocations") == sums[1]);
-  CHECK(counted(csv, "peak_heap") == sums[2]);
-  CHECK(counted(csv, "peak_heap_blocks") == sums[3]);
-  CHECK(counted(csv, "instructions") > 0);
-}
-
-TEST_CASE("a program whose allocations are not seen has no value, and its gate is inconclusive") {
-  if (!has_valgrind()) return;
-  const Said said = lauka("-r1 -w0 --engine dhat --fail-if 'allocations > 1'", {"true", "true"});
-  CHECK(said.status == 0);
-  CHECK(said.out_has("allocations > 1%: inconclusive"));
-  CHECK(said.err_has("DHAT"));
-}
-
-TEST_CASE("a change is in the function that makes it, also of a saved session") {
-  if (!has_valgrind()) return;
-  const Folder folder;
-  const std::string file = folder.file("out.json");
-  const Said said = lauka(
-      "--engine cachegrind -e instructions --metrics instructions --functions=3 "
-      "--fail-if 'instructions > 1' --export-json " +
-          file,
-      {"ls /", "ls -l /"});
-  CHECK(said.status == 3);
-  CHECK(said.out_has("\ninstructions by function\n"));
-  CHECK(said.out_has(" other functions)"));
-  CHECK(said.out_has("\n(total) "));
-  CHECK(said.out_has("instructions > 1%: fail: "));
-  const Said again =
-      lauka({"--from", file, "--functions=3", "--fail-if", "instructions@malloc > -99.9"});
-  CHECK(again.out_has("\ninstructions by function\n"));
-  CHECK(again.out_has("instructions@malloc > -99.9%: "));
-  const Said none = lauka({"--from", file, "--fail-if", "instructions@no_such_function > 1"});
-  CHECK(none.status == 2);
-  CHECK(none.err_has("'no_such_function'"));
-}
-
-TEST_CASE("commands that are compared with a baseline each have their own reference's functions") {
-  if (!has_valgrind()) return;
-  const Folder folder;
-  const std::string file = folder.file("base.json");
-  const std::vector<std::string> commands = {"ls /", "true"};
-  completed("-q --engine cachegrind --metrics instructions --export-json " + file, commands);
-  const Said said =
-      lauka("-q --engine cachegrind --metrics instructions --functions=9 --baseline " + file +
-                " --export-markdown -",
-            commands);
-  CHECK(said.status == 0);
-  const std::string heading =
-      "| function | ls / | ls / | difference | of the change | true | true |";
-  CHECK_MESSAGE(said.out_has(heading), said.out);
-}
-
-TEST_CASE("a gate on a function that no command has ends after the first simulated runs") {
-  if (!has_valgrind()) return;
-  const Said said = lauka("--engine cachegrind -e instructions --fail-if 'instructions@exi > 1'",
-                          {"true", "true"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("'exi'"));
 }
 
 TEST_CASE("without a folder for what Valgrind writes nothing is run") {

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/wait.h>
+
 namespace lauka::darwin {
 
 // The model's kpc and threads, against the facts.

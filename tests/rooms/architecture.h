@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -71,6 +72,85 @@ inline std::vector<Include> includes_of(std::string_view text) {
       includes.push_back({line.substr(begin + 1, end - begin - 1), line[begin] == '"'});
   }
   return includes;
+}
+
+/// Returns the end of the text or character literal that begins at `begin`.
+inline std::size_t end_of_literal(const std::string& text, std::size_t begin) {
+  std::size_t end = begin + 1;
+  while (end < text.size() && text[end] != text[begin]) end += text[end] == '\\' ? 2U : 1U;
+  return std::min(end + 1, text.size());
+}
+
+/// Returns the end of the raw literal whose R is at `begin`.
+inline std::size_t end_of_raw_literal(const std::string& text, std::size_t begin) {
+  const std::size_t bracket = text.find('(', begin);
+  const std::string close = ")" + text.substr(begin + 2, bracket - begin - 2) + "\"";
+  return std::min(text.find(close, bracket), text.size() - close.size()) + close.size();
+}
+
+/// Returns the code without comments; of raw literals only their quotes.
+inline std::string code_of(const std::string& text) {
+  std::string code;
+  for (std::size_t i = 0; i < text.size();) {
+    const bool is_in_word =
+        i > 0 && (std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0 || text[i - 1] == '_');
+    if (text.compare(i, 2, "//") == 0) {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (text.compare(i, 2, "R\"") == 0 && !is_in_word) {
+      i = end_of_raw_literal(text, i);
+      code += "\"\"";
+    } else if (text[i] == '"' || (text[i] == '\'' && !is_in_word)) {  // else a digit separator
+      const std::size_t end = end_of_literal(text, i);
+      code += text.substr(i, end - i);
+      i = end;
+    } else {
+      code += text[i++];
+    }
+  }
+  return code;
+}
+
+/// A function or macro of POSIX and its header: on macOS others do not declare it by the way.
+struct DeclaredIn {
+  std::string_view name;
+  std::string_view header;
+};
+
+/// Names that lauka gives to nothing of its own.
+inline constexpr auto kDeclaredIn = std::to_array<DeclaredIn>({{"kill", "csignal"},
+                                                               {"sigaction", "csignal"},
+                                                               {"sigaddset", "csignal"},
+                                                               {"sigemptyset", "csignal"},
+                                                               {"sigprocmask", "csignal"},
+                                                               {"waitpid", "sys/wait.h"},
+                                                               {"WEXITSTATUS", "sys/wait.h"},
+                                                               {"WTERMSIG", "sys/wait.h"},
+                                                               {"getrusage", "sys/resource.h"},
+                                                               {"setrlimit", "sys/resource.h"},
+                                                               {"mmap", "sys/mman.h"},
+                                                               {"fcntl", "fcntl.h"},
+                                                               {"ioctl", "sys/ioctl.h"},
+                                                               {"getpid", "unistd.h"},
+                                                               {"geteuid", "unistd.h"},
+                                                               {"mkfifo", "sys/stat.h"},
+                                                               {"fstat", "sys/stat.h"}});
+
+/// True if both declare the same, as <csignal> and <signal.h> do.
+inline bool is_same_header(std::string_view included, std::string_view wanted) {
+  return included == wanted ||
+         (wanted.starts_with('c') && included == std::string(wanted.substr(1)) + ".h");
+}
+
+/// True if `code` calls `name` as a function of no class.
+inline bool calls(const std::string& code, std::string_view name) {
+  const std::string call = std::string(name) + "(";
+  for (std::size_t at = code.find(call); at != std::string::npos; at = code.find(call, at + 1)) {
+    const char before = at == 0 ? '\n' : code[at - 1];
+    if (std::isalnum(static_cast<unsigned char>(before)) == 0 &&
+        std::string_view("_.>").find(before) == std::string_view::npos)
+      return true;
+  }
+  return false;
 }
 
 /// A package's header that only one file may include; a folder ends with a slash.
@@ -168,6 +248,24 @@ inline std::vector<std::string> violations(const Source& source, const std::vect
                                   ? detail::wrong_with_own(include.header, *room)
                                   : detail::wrong_with_foreign(include.header, source.path, name);
     if (!wrong.empty()) found.push_back(source.path + ": <" + include.header + "> " + wrong);
+  }
+  return found;
+}
+
+/// Returns the calls of POSIX in `source` whose header it does not include itself, one line each:
+/// "path: kill needs <csignal>". A header's are its functions' declarations as well: none.
+inline std::vector<std::string> undeclared_calls(const Source& source) {
+  if (!source.path.ends_with(".cc")) return {};
+  const std::string code = detail::code_of(source.text);
+  const auto includes = detail::includes_of(source.text);
+  std::vector<std::string> found;
+  for (const detail::DeclaredIn& rule : detail::kDeclaredIn) {
+    const bool is_included = std::ranges::any_of(includes, [&](const auto& include) {
+      return detail::is_same_header(include.header, rule.header);
+    });
+    if (!is_included && detail::calls(code, rule.name))
+      found.push_back(source.path + ": " + std::string(rule.name) + " needs <" +
+                      std::string(rule.header) + ">");
   }
   return found;
 }

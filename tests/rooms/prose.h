@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <map>
 #include <regex>
@@ -58,42 +57,6 @@ inline constexpr auto kOfFacts =
     std::to_array<std::string_view>({"stats", "gate", "session", "results", "report", "run"});
 
 namespace detail {
-
-/// Returns the end of the text or character literal that begins at `begin`.
-inline std::size_t end_of_literal(const std::string& text, std::size_t begin) {
-  std::size_t end = begin + 1;
-  while (end < text.size() && text[end] != text[begin]) end += text[end] == '\\' ? 2U : 1U;
-  return std::min(end + 1, text.size());
-}
-
-/// Returns the end of the raw literal whose R is at `begin`.
-inline std::size_t end_of_raw_literal(const std::string& text, std::size_t begin) {
-  const std::size_t bracket = text.find('(', begin);
-  const std::string close = ")" + text.substr(begin + 2, bracket - begin - 2) + "\"";
-  return std::min(text.find(close, bracket), text.size() - close.size()) + close.size();
-}
-
-/// Returns the code without comments; of raw literals only their quotes.
-inline std::string code_of(const std::string& text) {
-  std::string code;
-  for (std::size_t i = 0; i < text.size();) {
-    const bool is_in_word =
-        i > 0 && (std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0 || text[i - 1] == '_');
-    if (text.compare(i, 2, "//") == 0) {
-      i = std::min(text.find('\n', i), text.size());
-    } else if (text.compare(i, 2, "R\"") == 0 && !is_in_word) {
-      i = end_of_raw_literal(text, i);
-      code += "\"\"";
-    } else if (text[i] == '"' || (text[i] == '\'' && !is_in_word)) {  // else a digit separator
-      const std::size_t end = end_of_literal(text, i);
-      code += text.substr(i, end - i);
-      i = end;
-    } else {
-      code += text[i++];
-    }
-  }
-  return code;
-}
 
 inline std::string unescaped(const std::string& literal) {
   return std::regex_replace(literal, std::regex(R"(\\(["\\]))"), "$1");

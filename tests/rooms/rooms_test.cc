@@ -26,8 +26,8 @@ std::vector<Room> rooms_of_lauka() {
   return read_rooms(contents_of(kRepository / "src/rooms.txt"));
 }
 
-std::vector<Source> sources_of_lauka() {
-  const std::filesystem::path src = kRepository / "src";
+std::vector<Source> sources_below(const char* folder) {
+  const std::filesystem::path src = kRepository / folder;
   std::vector<Source> sources;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(src)) {
     const auto extension = entry.path().extension();
@@ -37,6 +37,10 @@ std::vector<Source> sources_of_lauka() {
     }
   }
   return sources;
+}
+
+std::vector<Source> sources_of_lauka() {
+  return sources_below("src");
 }
 
 /// Returns the faults of one file of a made-up program.
@@ -110,6 +114,22 @@ TEST_CASE("a search of prose is found, and one of foreign text, of a key or a si
   CHECK(count("os/sysfs.cc", R"(name.ends_with(".scale"))") == 0);
   CHECK(count("run/steps.cc", "// note.find(\"user\")") == 0);
   CHECK(count("run/steps.cc", R"(note_once("the processor was == \"throttled\""))") == 0);
+}
+
+TEST_CASE("every file includes the headers of the system's functions that it calls") {
+  for (const char* const folder : {"src", "tests"})
+    for (const Source& source : sources_below(folder))
+      for (const std::string& call : undeclared_calls(source)) FAIL_CHECK(call);
+  const auto count = [](const char* code) { return undeclared_calls({"a.cc", code}).size(); };
+  CHECK(undeclared_calls({"a.cc", R"(return ::kill(1, 2);)"}) ==
+        std::vector<std::string>{"a.cc: kill needs <csignal>"});
+  CHECK(count(R"(#include <unistd.h>
+                 ioctl(1, 2); mkfifo("", getpid());)") == 2);
+  for (const char* const header : {"csignal", "signal.h"})
+    CHECK(count((std::string("#include <") + header + R"(>
+                 kill(1, 2);)")
+                    .c_str()) == 0);
+  CHECK(count(R"(skill(1); calls.kill(1); calls->kill(1);  // kill(1))") == 0);
 }
 
 TEST_CASE("a list of rooms is read as it is written") {

@@ -1,0 +1,60 @@
+#include "contract/program.h"
+#include "contract/valgrind.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// Functions of --engine cachegrind with the real Valgrind, if installed.
+
+namespace lauka::contract {
+
+TEST_CASE("a change is in the function that makes it, also of a saved session") {
+  if (!has_valgrind()) return;
+  const Folder folder;
+  const std::string file = folder.file("out.json");
+  const Said said = lauka(
+      "--engine cachegrind -e instructions --metrics instructions --functions=3 "
+      "--fail-if 'instructions > 1' --export-json " +
+          file,
+      {"ls /", "ls -l /"});
+  CHECK(said.status == 3);
+  CHECK(said.out_has("\ninstructions by function\n"));
+  CHECK(said.out_has(" other functions)"));
+  CHECK(said.out_has("\n(total) "));
+  CHECK(said.out_has("instructions > 1%: fail: "));
+  const Said again =
+      lauka({"--from", file, "--functions=3", "--fail-if", "instructions@malloc > -99.9"});
+  CHECK(again.out_has("\ninstructions by function\n"));
+  CHECK(again.out_has("instructions@malloc > -99.9%: "));
+  const Said none = lauka({"--from", file, "--fail-if", "instructions@no_such_function > 1"});
+  CHECK(none.status == 2);
+  CHECK(none.err_has("'no_such_function'"));
+}
+
+TEST_CASE("commands that are compared with a baseline each have their own reference's functions") {
+  if (!has_valgrind()) return;
+  const Folder folder;
+  const std::string file = folder.file("base.json");
+  const std::vector<std::string> commands = {"ls /", "true"};
+  completed("-q --engine cachegrind --metrics instructions --export-json " + file, commands);
+  const Said said =
+      lauka("-q --engine cachegrind --metrics instructions --functions=9 --baseline " + file +
+                " --export-markdown -",
+            commands);
+  CHECK(said.status == 0);
+  const std::string heading =
+      "| function | ls / | ls / | difference | of the change | true | true |";
+  CHECK_MESSAGE(said.out_has(heading), said.out);
+}
+
+TEST_CASE("a gate on a function that no command has ends after the first simulated runs") {
+  if (!has_valgrind()) return;
+  const Said said = lauka("--engine cachegrind -e instructions --fail-if 'instructions@exi > 1'",
+                          {"true", "true"});
+  CHECK(said.status == 1);
+  CHECK(said.err_has("'exi'"));
+}
+
+}  // namespace lauka::contract

@@ -80,9 +80,6 @@ struct UnquotedCommand {
 
 inline constexpr std::size_t kMaxDerivedMetrics = 1000;
 
-inline constexpr std::uint64_t kMinLayouts = 4;
-inline constexpr std::uint64_t kMaxLayouts = 1000;
-
 struct RunOptions {
   std::optional<std::uint64_t> runs;
   std::uint64_t min_runs = 10;

@@ -238,7 +238,12 @@ Result<void> settle_functions(const ParsedOptions& draft) {
   for (const Condition& gate : options.gates.conditions) {
     const std::size_t at = gate.metric.find(kFunctionSeparator);
     if (at == std::string::npos) continue;
-    const bool is_of_samples = gate.metric.substr(0, at) == kSampledTime;
+    const std::string_view metric = std::string_view(gate.metric).substr(0, at);
+    const bool is_of_samples = metric == kSampledTime;
+    if (!is_of_samples && metric.ends_with("_time"))
+      return Error{fmt::format("a gate on {}: of times only the sampled one is known by function",
+                               cited(gate.metric)),
+                   fmt::format("write {}{} with --profile", kSampledTime, gate.metric.substr(at))};
     if (is_of_samples && !are_sampled)
       return Error{fmt::format("a gate on {} needs sampled runs", cited(gate.metric)),
                    "add --profile"};

@@ -59,6 +59,10 @@ struct Label {
   std::string value;
 };
 
+/// The fewest layouts of a command for an estimate over layouts, and the most that are built.
+inline constexpr std::size_t kMinLayouts = 4;
+inline constexpr std::size_t kMaxLayouts = 1000;
+
 enum class HookKind : unsigned char { Setup, Prepare, Conclude, Cleanup };
 
 enum class Moment : unsigned char { BeforeCommand, BeforeRun, AfterRun, AfterCommand };

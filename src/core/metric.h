@@ -332,7 +332,7 @@ struct Precision {
   PrecisionEnd end = PrecisionEnd::Reached;
   std::string metric{metric_name_of(Role::WallTime)};
   /// Number of layouts to advise because more runs would not reach the precision; nullopt: no
-  /// advice. Above stats::kMaxLayouts: even kMaxLayouts layouts would not be enough.
+  /// advice. Above kMaxLayouts: even kMaxLayouts layouts would not be enough.
   std::optional<std::size_t> layouts_to_reach{};
 };
 

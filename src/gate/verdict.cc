@@ -163,7 +163,7 @@ std::optional<double> times_to_decide(const Judgement& judgement, const LookErro
 }
 
 bool are_few_layouts(std::span<const std::uint32_t> layouts) {
-  return std::set<std::uint32_t>(layouts.begin(), layouts.end()).size() < stats::kMinLayouts;
+  return std::set<std::uint32_t>(layouts.begin(), layouts.end()).size() < kMinLayouts;
 }
 
 Verdict make_verdict(const Judgement& judgement, const Question& question, const Evidence& evidence,

@@ -188,12 +188,13 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
       if (!is_new) place->second.points.push_back(series.points.front());
     }
   }
-  const bool has_several = std::ranges::any_of(all, [](const auto& entry) {
+  const auto has_several = [](const auto& entry) {
     const auto& points = entry.second.points;
-    return points.front().commit != points.back().commit;
-  });
-  if (has_several && commits.size() > 1)
-    refuse({fmt::format("note: of {} on one machine only the latest counts",
+    return std::ranges::any_of(
+        points, [&](const SessionPoint& point) { return point.commit != points.front().commit; });
+  };
+  if (std::ranges::any_of(all, has_several))
+    refuse({fmt::format("note: sessions of {} on one machine are averaged",
                         plural(commits.size(), "commit")),
             "combine sessions of one commit"},
            ExitStatus::Done);

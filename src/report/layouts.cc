@@ -45,7 +45,7 @@ std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
   if (!row.delta)
     return fmt::format(
         "{}no change over layouts: fewer than {} of {} were run on both sides without a failure\n",
-        subject, stats::kMinLayouts, layouts);
+        subject, kMinLayouts, layouts);
   if (!row.layouts->mean_log_ratio) return "";
   const std::vector<stats::LayoutMean>& each = row.layouts->mean_log_ratio->layout_means;
   std::string missing;

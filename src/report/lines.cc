@@ -631,8 +631,8 @@ std::vector<std::string> all_runs_failed_lines(const Report& report) {
 }
 
 std::string more_layouts_advice(std::size_t layouts) {
-  if (layouts > stats::kMaxLayouts)
-    return fmt::format("more runs would not do, nor would {} layouts", stats::kMaxLayouts);
+  if (layouts > kMaxLayouts)
+    return fmt::format("more runs would not do, nor would {} layouts", kMaxLayouts);
   return fmt::format("more runs would not do, about {} layouts would", layouts);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/command.h"
 #include "stats/delta.h"
 #include "stats/summary.h"
 
@@ -15,11 +16,6 @@
 // Student's t.
 
 namespace lauka::stats {
-
-/// The fewest layouts for an estimate over layouts.
-inline constexpr std::size_t kMinLayouts = 4;
-
-inline constexpr std::size_t kMaxLayouts = 1000;
 
 struct LayoutSamples {
   std::span<const double> values;

@@ -120,6 +120,9 @@ TEST_CASE("a gate on sampled time without --profile is refused, with the option 
   const Said said = lauka({"--fail-if", "sampled_time@main > 1", "true", "false"});
   CHECK(said.status == 2);
   CHECK(said.err_has("--profile"));
+  const Said of_wall_time = lauka({"--fail-if", "wall_time@main > 1", "true", "false"});
+  CHECK(of_wall_time.status == 2);
+  CHECK(of_wall_time.err_has("; write sampled_time@main with --profile"));
 }
 
 }  // namespace lauka::contract

@@ -341,6 +341,14 @@ TEST_CASE("lauka-history add: if no thread can be started, the files are read al
   CHECK_MESSAGE(said.out.starts_with("40 sessions added to "), said.err);
 }
 
+TEST_CASE("lauka-history combine: sessions of several commits on one machine are reported") {
+  const Scratch scratch;
+  write_sessions(scratch, 3, 99);
+  const std::string note = "note: sessions of 3 commits on one machine are averaged; ";
+  CHECK(has(history("combine " + scratch.path() + "/*.json").err, note));
+  CHECK_FALSE(has(history("combine " + scratch.file("s000.json")).err, "note: "));
+}
+
 TEST_CASE("lauka-history: databases of a server are reached as the documentation writes them") {
   const auto served = served_by_port();
   if (!served) return;

@@ -202,7 +202,7 @@ TEST_CASE("where more runs would not do, the layouts are named, or that there ar
   Precision short_of{0.01, 0.02, 64, PrecisionEnd::MaxRuns};
   short_of.layouts_to_reach = 34;
   CHECK(has(line(short_of), "; more runs would not do, about 34 layouts "));
-  short_of.layouts_to_reach = stats::kMaxLayouts + 1;
+  short_of.layouts_to_reach = kMaxLayouts + 1;
   CHECK(has(line(short_of), " 1000 layouts"));
 }
 

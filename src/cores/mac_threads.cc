@@ -98,7 +98,13 @@ class MacStream final : public ThreadStream {
     const ThreadIds threads = list_thread_ids(calls_, process.process);
     for (const std::uint64_t id : threads.ids) {
       ThreadLevelCounts counts = read_thread_counts(calls_, process.process, id, kinds().size());
-      if (counts.error != 0) continue;
+      if (counts.error != 0) {
+        // A thread that is still there may be readable next time: its work belongs to that read.
+        const auto unread = process.threads.find(id);
+        if (counts.error != ESRCH && unread != process.threads.end())
+          unread->second.was_seen = true;
+        continue;
+      }
       const auto [known, is_new] = process.threads.try_emplace(id);
       Thread& thread = known->second;
       thread.was_seen = true;

@@ -49,7 +49,7 @@ class EventQueue {
     for (const int fd : readable) {
       if (!add({static_cast<std::uint64_t>(fd), kFilterRead, kEventAdd})) return false;
     }
-    for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
+    for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) {
       const auto ident = static_cast<std::uint64_t>(signal_number);
       if (!add({ident, kFilterSignal, static_cast<std::uint16_t>(kEventAdd | kEventClear)}))
         return false;

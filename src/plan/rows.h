@@ -90,8 +90,8 @@ bool is_built_in_formula(std::string_view name);
 /// Returns NAME of NAME:UNIT in --metrics; the whole text if it has no colon.
 std::string_view name_of_row(std::string_view text);
 
-/// Returns the formulas of --derive, and the built-in formulas that options or formulas name or
-/// that `selection` includes. `older`: true for the forms with events of older processors.
+/// Returns the formulas of --derive, and each built-in formula that is named by an option or by
+/// another formula, or that `selection` includes. `older`: true for the forms with events of older processors.
 FormulaRequest request_formulas(const CountingOptions& options, const GateOptions& gates,
                                 MetricSelection selection, const CorePlan& cores,
                                 bool older = false);

@@ -222,8 +222,9 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series) {
   const double squares = sum_of_squares(about);
   SlowNoise result{.autocorrelation = squares > 0.0 ? with_next / squares : 0.0};
   const double most_by_chance = std::max(0.3, 3.0 / std::sqrt(static_cast<double>(series.size())));
-  // Two neighbouring long runs raise the correlation of values, but not of ranks. If most values
-  // are equal, two unequal neighbours raise the correlation of ranks.
+  // Requires high correlations of values and of ranks, and different quartiles: two neighbouring
+  // long runs raise the correlation of values alone; if most values are equal, two unequal
+  // neighbours raise the correlation of ranks.
   const std::vector<double> ascending = sorted(series);
   result.slow = result.autocorrelation > most_by_chance &&
                 resemblance(series).correlation > most_by_chance &&

@@ -19,6 +19,7 @@ struct MacProcesses {
   struct Thread {
     std::string name{};
     CountsByLevel levels{};
+    int error_of_counts = 0;
   };
   struct Process {
     int parent = 1;
@@ -123,12 +124,14 @@ struct MacProcesses {
     const auto thread = process->threads.find(argument);
     errno = ESRCH;
     if (thread == process->threads.end()) return 0;
-    const auto& [name, counts] = thread->second;
+    const auto& [name, counts, error] = thread->second;
     if (flavour == os::kPidThreadId64Info) {
       os::ThreadInfo info;
       name.copy(info.name.data(), sizeof info.name);
       return copy_out(&info, sizeof info, buffer, bytes);
     }
+    errno = error;
+    if (error != 0) return 0;
     const os::ThreadCountsHeader header{static_cast<std::uint16_t>(counts.size())};
     const std::size_t size = counts.size() * sizeof(os::ThreadCounts);
     std::vector<std::byte> written(sizeof header + size);

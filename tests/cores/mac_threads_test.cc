@@ -2,6 +2,7 @@
 #include "cores/threads.h"
 #include "must.h"
 
+#include <cerrno>
 #include <chrono>
 #include <map>
 #include <string>
@@ -145,6 +146,24 @@ TEST_CASE("on macOS a stream has times, counts and energy by kind of core of eac
   script.all.clear();
   CHECK(stream->read(6s).size() == 1);
   CHECK_FALSE(stream->has_live_process());
+}
+
+TEST_CASE("on macOS the work of a thread that cannot be read for once is in its next sample") {
+  using namespace std::chrono_literals;
+  Script script;
+  MacProcesses::Thread& thread = script.threads[7];
+  thread = {"worker", {counts(1000, 500, 1, 0), counts(0, 0, 0, 0)}};
+  const auto stream = must(stream_threads({42}, {}, nullptr, &MacProcesses::calls()));
+  CHECK(stream->read(0s).empty());
+  thread.levels[0] = counts(2000, 1000, 2, 0);
+  thread.error_of_counts = EIO;
+  CHECK(stream->read(1s).empty());
+  thread.levels[0] = counts(5000, 2500, 4, 0);
+  thread.error_of_counts = 0;
+  const auto samples = stream->read(2s);
+  REQUIRE(samples.size() == 1);
+  CHECK_FALSE(samples[0].is_new);
+  CHECK(samples[0].work_on_all_kinds.instructions == 4000U);
 }
 
 TEST_CASE("on macOS a stream of another user's process, or without levels, is refused") {

@@ -342,8 +342,8 @@ class PerfEngine final : public CounterEngine {
   std::optional<Error> held_by_others() override {
     if (pmus_.empty()) return std::nullopt;
     const std::vector<PmuCounters> now = try_pmus(prober_);
-    // Reads the conditions after the trial, so that they include a watchdog that was switched on
-    // before the trial.
+    // Reads the conditions only now: read before try_pmus(), they would miss a watchdog that was
+    // switched on in between.
     return find_lost_counters(now, read_situation(calls_, prober_.sysfs()), pmus_,
                               prober_.situation());
   }

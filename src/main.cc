@@ -21,10 +21,10 @@ int run(int argc, const char* const* argv) {
   auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);
   Call call{*std::move(options), std::move(launcher)};
-  if (call.options.inquiry) return answer(call);
+  if (call.options.inquiry) return answer_inquiry(call);
   if (const auto status = add_benchmarks(call)) return *status;
   if (const auto status = prepare(call)) return *status;
-  if (!call.is_saved())
+  if (!call.reads_saved_sessions())
     if (const auto status = measure(call)) return *status;
   return deliver(call);
 }

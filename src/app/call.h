@@ -72,19 +72,19 @@ struct Call {
                                           ///< without quota, or if not read
   std::string suite_text{};
   /// True if gates or --precision may have ended a saved session.
-  bool may_be_stopped_by_gates = false;
+  bool gates_may_have_ended_session = false;
   std::vector<Benchmark> benchmarks{};
   gate::ErrorRate gate_error_rate = gate::ErrorRate::AnyFalseFail;
   std::vector<os::OpenExport> exports{};
-  UtcTime began{};
+  UtcTime measuring_began{};
   std::optional<RoundLog> log{};
 
-  bool is_saved() const { return !options.saved_files.empty(); }
+  bool reads_saved_sessions() const { return !options.saved_session_files.empty(); }
   bool is_suite() const { return !benchmarks.empty() && !benchmarks.front().name.empty(); }
 };
 
 /// Answers `call.options.inquiry`. Returns the exit status.
-int answer(Call& call);
+int answer_inquiry(Call& call);
 
 /// Adds the benchmarks to measure, or reads saved benchmarks. Returns an exit status if the call
 /// must end.

@@ -108,7 +108,7 @@ Circumstances make_circumstances(const Call& call) {
   if (call.tuning) machine.tuning = settings_in_force(*call.tuning);
   machine.allowance = call.allowance;
   return {std::string(cli::version()),
-          call.began,
+          call.measuring_began,
           std::move(machine),
           os::time_of_day(),
           is_described ? os::new_session_id() : "",
@@ -136,7 +136,7 @@ std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::siz
 std::optional<double> measure_start_of_process(const Call& call, const Recording& session) {
   constexpr double long_enough = 0.1;  // seconds
   const Benchmark& benchmark = call.benchmarks.front();
-  const bool shows_start = !call.is_saved() && !call.is_suite() &&
+  const bool shows_start = !call.reads_saved_sessions() && !call.is_suite() &&
                            call.options.output.verbosity != Verbosity::Quiet &&
                            !benchmark.session_result.session.cut_short;
   const auto wall_time = find_metric(session.metrics, Role::WallTime);
@@ -160,18 +160,20 @@ DiscoveredMetrics discovered_in(Benchmark& benchmark) {
 }
 
 Report make_report(Call& call) {
-  const Circumstances now = call.is_saved() ? Circumstances{} : make_circumstances(call);
+  const Circumstances now =
+      call.reads_saved_sessions() ? Circumstances{} : make_circumstances(call);
   const TimerResolutions timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
   std::vector<Results> all;
   all.reserve(call.benchmarks.size());
   for (Benchmark& benchmark : call.benchmarks) {
     Results& results = all.emplace_back();
-    results.session = call.is_saved() ? join(benchmark.saved_recordings, benchmark.plan)
-                                      : make_recording(benchmark.plan,
-                                                       std::move(benchmark.session_result.session),
-                                                       timers, now, discovered_in(benchmark));
-    results.findings = call.is_saved() ? findings_of_saved(benchmark, results.session)
-                                       : std::move(benchmark.session_result.findings);
+    results.session =
+        call.reads_saved_sessions()
+            ? join(benchmark.saved_recordings, benchmark.plan)
+            : make_recording(benchmark.plan, std::move(benchmark.session_result.session), timers,
+                             now, discovered_in(benchmark));
+    results.findings = call.reads_saved_sessions() ? findings_of_saved(benchmark, results.session)
+                                                   : std::move(benchmark.session_result.findings);
     void_doubtful_verdicts(results.session, results.findings);
     results.benchmark = benchmark.name;
     results.presentation = benchmark.plan.presentation;
@@ -227,7 +229,7 @@ bool ignores_input(const Call& call) {
   const bool has_own = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     return !benchmark.options.commands.inputs.empty();
   });
-  return !call.is_saved() && !has_own && os::has_waiting_input();
+  return !call.reads_saved_sessions() && !has_own && os::has_waiting_input();
 }
 
 void say_how_to_resume(const Call& call) {

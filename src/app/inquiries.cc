@@ -164,7 +164,7 @@ int show(const std::string& text) {
   return status_of(os::write_to(StandardStream::Output, text));
 }
 
-int answer(Call& call) {
+int answer_inquiry(Call& call) {
   call.benchmarks.push_back({.options = call.options});
   if (call.options.commands.unquoted_command &&
       !call.options.commands.unquoted_command->note.empty())

@@ -27,7 +27,7 @@ std::optional<int> build_layouts(Call& call, Observer& shown) {
   }
   const std::function<int()> interrupt = os::first_interrupt_signal;
   for (const Benchmark& benchmark : call.benchmarks)
-    if (auto differ = check_programs_differ(benchmark.plan, {call.user, interrupt}); !differ)
+    if (auto differ = check_layout_files_differ(benchmark.plan, {call.user, interrupt}); !differ)
       return refuse(with_benchmark_name(differ.error(), benchmark), ExitStatus::Usage);
   return std::nullopt;
 }

@@ -109,8 +109,8 @@ void enter_saved(SessionFromFile session, Call& call) {
     benchmark = call.benchmarks.end() - 1;
   }
   const gate::Findings& found = session.findings;
-  call.may_be_stopped_by_gates =
-      call.may_be_stopped_by_gates ||
+  call.gates_may_have_ended_session =
+      call.gates_may_have_ended_session ||
       (!session.recording.setting.stop.exact_runs && (!found.verdicts.empty() || found.precision));
   if (benchmark->saved_recordings.empty())
     benchmark->session_result.findings = std::move(session.findings);
@@ -119,7 +119,7 @@ void enter_saved(SessionFromFile session, Call& call) {
 
 Result<void> read_saved(Call& call) {
   os::watch_for_interrupts();
-  for (const std::string& file : call.options.saved_files) {
+  for (const std::string& file : call.options.saved_session_files) {
     auto read = read_saved_file(call, file, "--from");
     if (!read) return read.error();
     call.gate_error_rate = read->suite_error_rate;
@@ -149,7 +149,7 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   auto plan = plan_of_saved(benchmark.options, benchmark.saved_recordings);
   if (!plan) return plan.error();
   benchmark.plan = *std::move(plan);
-  if (call.may_be_stopped_by_gates && !benchmark.plan.gates.empty())
+  if (call.gates_may_have_ended_session && !benchmark.plan.gates.empty())
     benchmark.plan.setting.events.notes.push_back(
         {NoteKind::JudgedAgain,
          "a session that ended when its own gates or --precision were content is judged again: a "
@@ -260,7 +260,7 @@ Result<void> open_exports(Call& call) {
     for (std::size_t c = 0; c < benchmark.plan.commands.size(); ++c) {
       const auto command = command_in_layout(benchmark.plan, c, 0);
       if (command->output.kind == OutputKind::File) outputs.push_back(command->output.path);
-      if (command->output.kind == OutputKind::Inherit && !call.is_saved() &&
+      if (command->output.kind == OutputKind::Inherit && !call.reads_saved_sessions() &&
           to_output != call.options.output.exports.end())
         return with_benchmark_name(
             {fmt::format("--{} {} would be mixed with the commands' own output", to_output->option,
@@ -321,7 +321,7 @@ void ask_for_head(Call& call) {
 Result<void> make_plans(Call& call) {
   for (Benchmark& benchmark : call.benchmarks) {
     const auto made =
-        call.is_saved() ? plan_saved(call, benchmark) : plan_measured(call, benchmark);
+        call.reads_saved_sessions() ? plan_saved(call, benchmark) : plan_measured(call, benchmark);
     if (made) continue;
     const auto& unquoted = benchmark.options.commands.unquoted_command;
     return unquoted && !unquoted->tip.empty() ? Error{made.error().what, unquoted->tip}
@@ -404,11 +404,11 @@ std::optional<int> status_if_failed(const Result<void>& made, ExitStatus if_refu
 }
 
 std::optional<int> add_benchmarks(Call& call) {
-  if (!call.is_saved())
+  if (!call.reads_saved_sessions())
     if (const auto status = status_if_failed(start_launcher(call), ExitStatus::Failed))
       return status;
   if (const auto status = status_if_failed(find_user(call))) return status;
-  if (call.is_saved()) return status_if_failed(read_saved(call));
+  if (call.reads_saved_sessions()) return status_if_failed(read_saved(call));
   restore_leftovers(call);
   if (!call.options.suite.suite_path) {
     call.benchmarks.push_back({.options = call.options});
@@ -424,7 +424,7 @@ std::optional<int> prepare(Call& call) {
   if (const auto status = status_if_failed(choose_tuning(call))) return status;
   os::watch_for_interrupts();  // before engines take counters, which must be released
   if (const auto status = status_if_failed(make_plans(call))) return status;
-  if (!call.is_saved()) ask_for_head(call);
+  if (!call.reads_saved_sessions()) ask_for_head(call);
   if (const auto status = status_if_failed(add_baselines(call))) return status;
   share_gates(call);
   return status_if_failed(open_exports(call));

@@ -122,7 +122,7 @@ Result<std::optional<LogHead>> head_of_log(const std::string& text, const std::s
 using MadeOf = std::vector<std::pair<std::string, std::string>>;
 
 void add_typed(const Call& call, MadeOf& all) {
-  for (const TypedOption& typed : call.options.typed_options) {
+  for (const CommandLineOption& typed : call.options.command_line_options) {
     const cli::OptionInfo* option = cli::option_of_key(typed.key);
     const bool is_free = option == nullptr || option->group == cli::OptionSection::Output ||
                          option->name == "resume" || option->name == "suite";
@@ -231,7 +231,7 @@ Result<std::size_t> take_up(const std::string& text, const MadeOf& all, Call& ca
   if (const auto what = difference(head->settings, all))
     return Error{fmt::format("--resume cannot go on with the rounds in {}: {}", cited(file), *what),
                  "make it as it was, or begin again without --resume"};
-  call.began = head->began;
+  call.measuring_began = head->measuring_began;
   return read_rounds(text, file, call);
 }
 
@@ -245,7 +245,8 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   if (auto cut = lines->truncate_to(*bytes); !cut) return cut;
   log.lines = std::move(lines);
   if (*bytes == 0)
-    log.lines->append(log.seals.seal(to_line(LogHead{all, *options.run.seed, call.began})));
+    log.lines->append(
+        log.seals.seal(to_line(LogHead{all, *options.run.seed, call.measuring_began})));
   if (options.suite.resumes)
     say_notes(
         options.output,
@@ -302,7 +303,7 @@ std::optional<int> measure_tuned(Call& call) {
   const auto metric_files = open_metric_files(call);
   if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
   Announcer observer(call.options.output, choose_drawing(call));
-  call.began = os::time_of_day();
+  call.measuring_began = os::time_of_day();
   const auto machine = tuned_machine(call);
   const RunContext context{
       *call.launcher,      clock,        observer, os::first_interrupt_signal, call.user,
@@ -329,7 +330,7 @@ Result<void> add_suite(Call& call) {
   auto suite = cli::read_suite(call.options, *text);
   if (!suite) return suite.error();
   call.suite_text = *std::move(text);
-  suite->session_options.typed_options = std::move(call.options.typed_options);
+  suite->session_options.command_line_options = std::move(call.options.command_line_options);
   suite->session_options.suite.resumes = call.options.suite.resumes;
   suite->session_options.suite.benchmark_filter = call.options.suite.benchmark_filter;
   suite->session_options.suite.shard = call.options.suite.shard;

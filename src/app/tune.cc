@@ -193,7 +193,7 @@ Result<void> choose_tuning(Call& call) {
 
 void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
   const auto& own = call.tune_cpus.command_cpus;
-  auto& cpus = benchmark.cores.core_plan.restricted_cpus;
+  auto& cpus = benchmark.cores.core_plan.command_cpus;
   if (own.empty()) return;
   const auto both = common_cpus(own, cpus);
   if (cpus.empty()) cpus = own;
@@ -209,7 +209,8 @@ Result<void> begin_tuning(Call& call) {
     if (!call.tuning->tuned_command_cpus.empty())
       call.tuning->changed_switches = {
           {"cpus", "any", cpu_list_text(call.tuning->tuned_command_cpus), 1}};
-    call.tuning->vitals_before = tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
+    call.tuning->vitals_before_runs =
+        tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
     return {};
   }
   // A run whose memory is measured already has a control group of its own.
@@ -218,7 +219,8 @@ Result<void> begin_tuning(Call& call) {
   if (!tuned) return tuned.error();
   call.tuning_session = *std::move(tuned);
   call.tuning = call.tuning_session->in_force();
-  call.tuning->vitals_before = tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
+  call.tuning->vitals_before_runs =
+      tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
   call.launcher->use_own_cpus(true, call.tuning_session->own_cpus_group_file());
   if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
   std::vector<std::string> names;
@@ -236,10 +238,11 @@ namespace {
 
 class TunedByCall final : public TunedMachine {
  public:
-  explicit TunedByCall(Call& call) : call_(call), last_(call.tuning->vitals_before.throttles) {}
+  explicit TunedByCall(Call& call)
+      : call_(call), last_(call.tuning->vitals_before_runs.throttles) {}
 
   bool watches_throttling() const override {
-    return call_.tuning->vitals_before.throttles.has_value();
+    return call_.tuning->vitals_before_runs.throttles.has_value();
   }
   bool was_throttled() override {
     if (!watches_throttling()) return false;
@@ -280,7 +283,8 @@ void compare_tuning(Call& call) {
 
 void end_tuning(Call& call) {
   if (call.tuning)
-    call.tuning->vitals_after = tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
+    call.tuning->vitals_after_runs =
+        tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
   if (!call.tuning_session) return;
   call.launcher->use_own_cpus(true, "");
   say_notes(call.options.output, restored_lines(call.tuning_session->restore()));

@@ -379,7 +379,7 @@ std::string zsh_spec(const OptionDescription& option, const std::string& spellin
   } else if (option.words.size() == 1) {
     spec += is_short ? "+" : "=";
   }
-  spec += fmt::format("[{}]", backslashed(first_sentence(option.help), "[]\\:"));
+  spec += fmt::format("[{}]", backslashed(first_clause(option.help), "[]\\:"));
   for (const ValueWord& word : option.words)
     spec += option.value_is_optional ? ":" + zsh_value(word) : zsh_value(word);
   return spec;
@@ -467,7 +467,7 @@ std::string fish_line(const OptionDescription& option) {
   if (!option.letter.empty()) line += " -s " + option.letter;
   if (!option.name.empty()) line += " -l " + option.name;
   line += fish_value(option);
-  return line + fmt::format(" -d {}\n", shell_quoted(first_sentence(option.help)));
+  return line + fmt::format(" -d {}\n", shell_quoted(first_clause(option.help)));
 }
 
 std::string fish_options(const CommandDescription& command, const std::string& begin) {
@@ -562,7 +562,7 @@ std::vector<ValueWord> value_words(std::string_view value) {
   return words;
 }
 
-std::string first_sentence(std::string_view help) {
+std::string first_clause(std::string_view help) {
   const std::size_t end =
       std::min({help.find("; "), help.find(". "), help.find(" ("), help.size()});
   return std::string(help.substr(0, end));

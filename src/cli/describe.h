@@ -103,7 +103,7 @@ std::string man_page(const ProgramDescription& program);
 std::string completion(const ProgramDescription& program, std::string_view shell);
 
 /// Returns the part of `help` before the first "; ", ". " or " (".
-std::string first_sentence(std::string_view help);
+std::string first_clause(std::string_view help);
 
 std::string_view version();
 

@@ -26,7 +26,7 @@ constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 Result<void> add_events(ParsedOptions& draft, const OptionValue& given) {
   const bool adds_to_defaults = given.value.starts_with('+');
   const std::string list = adds_to_defaults ? given.value.substr(1) : given.value;
-  const auto names = event_names(OptionValue{given.option, list});
+  const auto names = event_or_metric_names(OptionValue{given.option, list});
   if (!names) return names.error();
   draft.options.counting.adds_default_events =
       draft.options.counting.adds_default_events || adds_to_defaults;
@@ -71,8 +71,9 @@ Result<void> set_precision(ParsedOptions& draft, const OptionValue& given) {
   const bool names_metric = colon != std::string::npos && colon > 0;
   draft.options.gates.precision_metric = names_metric ? given.value.substr(0, colon) : "";
   const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
-  return keep(fraction(OptionValue{given.option, number}, {0.0, false}, {1000.0, true}),
-              draft.options.gates.max_half_width);
+  return keep(
+      percentage_as_fraction(OptionValue{given.option, number}, {0.0, false}, {1000.0, true}),
+      draft.options.gates.max_half_width);
 }
 
 Result<void> set_tune(ParsedOptions& draft, const OptionValue& given) {
@@ -103,7 +104,7 @@ Result<void> set_metrics(ParsedOptions& draft, const OptionValue& given) {
     if (given.value == name) return {};
   }
   options.counting.metric_selection = MetricSelection::Listed;
-  return keep(event_names(given), options.counting.listed_metrics);
+  return keep(event_or_metric_names(given), options.counting.listed_metrics);
 }
 
 Result<void> add_parameter_list(ParsedOptions& draft, const OptionValue& given) {
@@ -246,7 +247,7 @@ constexpr OptionRules brief(std::string_view text, OptionRules others = {}) {
   return others;
 }
 constexpr OptionRules sets(std::string_view option, OptionRules others = {}) {
-  others.replaces_option = option;
+  others.sets_value_of = option;
   return others;
 }
 constexpr OptionRules contradicts(std::string_view option) {
@@ -471,7 +472,8 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "repeat (at most 3 times, then warn) a run that spent less than this share of its CPU time on "
      "performance cores",
      [](ParsedOptions& d, const OptionValue& g) {
-       return keep(fraction(g, {0.0, false}, {100.0, true}), d.options.counting.min_p_share);
+       return keep(percentage_as_fraction(g, {0.0, false}, {100.0, true}),
+                   d.options.counting.min_p_share);
      }},
     {"threads", '\0', ValueForm::Value, "PID,...",
      "print times, cycles, instructions and IPC of each thread of a running process by kind of "
@@ -480,7 +482,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"interval", '\0', ValueForm::Value, "TIME",
      "with --threads: print a line of JSON for each thread of these processes and interval (10ms) "
      "instead, until they end, for -d TIME, or until Ctrl-C",
-     put<interval, &ParsedOptions::threads_interval>, kOfCall},
+     put<interval, &ParsedOptions::output_interval>, kOfCall},
     {"list-events", 'l', ValueForm::OptionalText, "TEXT",
      "list the events that can be counted here (those with TEXT in them), and run nothing",
      ask<InquiryKind::ListEvents>, kOfCall},
@@ -501,7 +503,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "hyperfine wrote (words after it are files, too). Commands of one session are compared within "
      "rounds, those of different sessions as independent samples; --reference NAME chooses which "
      "is compared with",
-     push<read_nonempty_text, &Options::saved_files>, kOfSaved},
+     push<read_nonempty_text, &Options::saved_session_files>, kOfSaved},
     {"suite", '\0', ValueForm::Value, "FILE",
      "measure the benchmarks that this TOML file describes, their rounds interleaved, and show a "
      "row for each and the geometric mean of the changes. Options of a benchmark win over those of "
@@ -543,7 +545,8 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "confidence of every interval and gate (default 95). Each delta is the typical round's "
      "change, or the mean's with fewer than six rounds or values of 0",
      [](ParsedOptions& d, const OptionValue& g) {
-       return keep(fraction(g, {50.0, true}, {100.0, false}), d.options.gates.confidence);
+       return keep(percentage_as_fraction(g, {50.0, true}, {100.0, false}),
+                   d.options.gates.confidence);
      },
      kOfSession},
     {"baseline", '\0', ValueForm::Value, "FILE",
@@ -588,7 +591,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      "simulated event apart by function. ROWS is a number of functions with the largest "
      "differences (default 20), or a regular expression of their names; simulates each command six "
      "times",
-     put<function_rows, &Presentation::functions>, kOfSession},
+     put<function_choice, &Presentation::functions>, kOfSession},
     {"histogram", '\0', ValueForm::Nothing, "",
      "draw the distribution of wall time under each table",
      set<&OutputOptions::shows_histogram, true>, kOfSession},
@@ -747,7 +750,7 @@ const OptionInfo* option_of_key(std::string_view key) {
   return key.size() == 2 && key.front() == '-' ? find_option(key.back()) : find_option(key);
 }
 
-std::size_t words_taken_by(const OptionInfo& option) {
+std::size_t multiword_count(const OptionInfo& option) {
   return option.value_form == ValueForm::TwoWords     ? 2
          : option.value_form == ValueForm::ThreeWords ? 3
                                                       : 0;

@@ -32,7 +32,7 @@ struct ParsedOptions {
   Options options{};
   std::optional<std::string> reference_command;
   std::optional<std::string> reference_name;
-  std::optional<std::chrono::nanoseconds> threads_interval;
+  std::optional<std::chrono::nanoseconds> output_interval;
   /// Limit of the last --fail-if-slower; nullopt without that option.
   std::optional<double> slower_percent;
   std::vector<std::string> scan_steps;  ///< values of -D
@@ -64,7 +64,7 @@ struct OptionRules {
                              ///< --from
   bool needs_macos = false;
   /// Name of another option whose value this option sets; may be empty.
-  std::string_view replaces_option{};
+  std::string_view sets_value_of{};
   std::string_view contradicted_option{};  ///< name of an option that must not be combined with
                                            ///< this one; may be empty
   std::string_view brief_help_text{};      ///< text in -h; empty: the option is missing from -h
@@ -107,7 +107,7 @@ std::string key_of(const OptionInfo& option);
 const OptionInfo* option_of_key(std::string_view key);
 
 /// Returns 2 or 3 for an option that takes so many words, else 0.
-std::size_t words_taken_by(const OptionInfo& option);
+std::size_t multiword_count(const OptionInfo& option);
 
 inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
 

@@ -65,7 +65,7 @@ struct Shard {
   std::uint32_t part_count = 1;
 };
 
-struct TypedOption {
+struct CommandLineOption {
   std::string key;  ///< name without dashes; "-S" for an option that has only a letter
   std::vector<std::string> words{};
 };
@@ -178,10 +178,10 @@ struct OutputOptions {
 /// The options of a call, of a suite's whole session, or of one benchmark of a suite.
 struct Options {
   std::optional<Inquiry> inquiry;
-  std::vector<std::string> saved_files;  ///< paths of saved sessions; empty without --from
+  std::vector<std::string> saved_session_files;  ///< paths of saved sessions; empty without --from
   std::string saved_reference;  ///< with --from: value of --reference, the name or text of a saved
                                 ///< command; empty if --reference is missing
-  std::vector<TypedOption> typed_options;
+  std::vector<CommandLineOption> command_line_options;
   RunOptions run;
   CommandOptions commands;
   CountingOptions counting;

@@ -71,7 +71,7 @@ std::optional<Error> option_as_value(WordSpan words, std::size_t at) {
   const std::string& word = words[at];
   const OptionInfo* option = find_typed_option(word);
   const std::size_t wanted =
-      option == nullptr || word.find('=') != std::string::npos ? 0 : words_taken_by(*option);
+      option == nullptr || word.find('=') != std::string::npos ? 0 : multiword_count(*option);
   for (std::size_t i = 1; i <= wanted && at + i < words.size(); ++i) {
     if (!is_option(words[at + i])) continue;
     return Error{fmt::format("{} lacks a value: {} after it is an option", option->spelling(),
@@ -121,7 +121,7 @@ OptionWord read_option_word(std::string_view word) {
   }
   if (read.options.empty() || read.value || read.unknown) return read;
   const OptionInfo& last = *read.options.back();
-  read.words_after = last.value_form == ValueForm::Value ? 1 : words_taken_by(last);
+  read.words_after = last.value_form == ValueForm::Value ? 1 : multiword_count(last);
   return read;
 }
 
@@ -307,7 +307,7 @@ std::vector<po::option> make_options(const std::string& word) {
 /// value.
 void take_words(po::option& option, Words& words) {
   const OptionInfo* info = option_of_key(option.string_key);
-  const std::size_t wanted = info == nullptr ? 0 : words_taken_by(*info);
+  const std::size_t wanted = info == nullptr ? 0 : multiword_count(*info);
   if (wanted == 0 || !option.value.empty()) return;
   const auto end = words.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, words.size()));
   const auto last = std::find(words.begin(), end, "--");
@@ -337,7 +337,7 @@ std::vector<po::option> read_word(Words& words) {
         found("--", word));  // "--" is unknown; an option without a name would look like a command
   } else if (word.starts_with("--")) {
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
-    if (option == nullptr || (!is_value_optional(*option) && words_taken_by(*option) == 0))
+    if (option == nullptr || (!is_value_optional(*option) && multiword_count(*option) == 0))
       return {};
   }
   if (options.empty()) options = make_options(word);
@@ -439,14 +439,14 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
     }
     const OptionInfo* option = option_of_key(part.string_key);
     if (option == nullptr) return unknown_option(part, words);
-    const std::size_t wanted = words_taken_by(*option);
+    const std::size_t wanted = multiword_count(*option);
     if (wanted > 0 && part.value.size() != wanted)
       return Error{fmt::format("{} needs {} words after it", option->spelling(),
                                wanted == 2 ? "two" : "three"),
                    "write " + option->usage()};
     const std::string value = part.value.empty() ? "" : part.value.front();
     draft.applied_options.push_back(option);
-    draft.options.typed_options.push_back({key_of(*option), part.value});
+    draft.options.command_line_options.push_back({key_of(*option), part.value});
     const Result<void> applied = option->apply(draft, OptionValue{*option, value, part.value});
     if (!applied) return applied.error();
     if (ends_with(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
@@ -459,7 +459,7 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const ParsedOptions& draft,
                                    bool ends_in_dashes) {
   if (!draft.options.commands.command_lines.empty() || draft.reference_command ||
-      draft.options.inquiry || !draft.options.saved_files.empty() ||
+      draft.options.inquiry || !draft.options.saved_session_files.empty() ||
       draft.options.suite.suite_path || typed.empty() || ends_in_dashes)
     return std::nullopt;
   const po::option& last = typed.back();
@@ -467,7 +467,7 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const P
   const bool takes_any_text =
       option != nullptr &&
       (option->value_placeholder == "NAME" || option->value_placeholder == "CMD" ||
-       option->value_placeholder == "FILE" || words_taken_by(*option) > 0);
+       option->value_placeholder == "FILE" || multiword_count(*option) > 0);
   if (!takes_any_text || last.value.empty()) return std::nullopt;
   const std::string& word = last.value.back();
   const bool is_max = option->value_form == ValueForm::ThreeWords;

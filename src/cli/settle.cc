@@ -96,7 +96,7 @@ Result<void> settle_gates(ParsedOptions& draft) {
   draft.options.gates.conditions = std::move(gates);
   // A saved session may have gates of its own.
   if (draft.options.gates.inconclusive_status && draft.options.gates.conditions.empty() &&
-      draft.options.saved_files.empty())
+      draft.options.saved_session_files.empty())
     return Error{"--fail-if-inconclusive without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
   return {};
@@ -138,7 +138,7 @@ Result<void> settle_saved(ParsedOptions& draft) {
                  "leave it out"};
   }
   for (std::string& file : std::exchange(draft.options.commands.command_lines, {}))
-    draft.options.saved_files.push_back(std::move(file));
+    draft.options.saved_session_files.push_back(std::move(file));
   if (!draft.reference_command) return {};
   if (draft.options.gates.baseline_file) return contradiction("--reference", "--baseline");
   draft.options.saved_reference = *std::move(draft.reference_command);
@@ -196,11 +196,11 @@ Result<void> settle_check(const Options& options) {
 
 Result<void> settle_threads(ParsedOptions& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
-  if (inquiry.processes.size() > 1 && !draft.threads_interval)
+  if (inquiry.processes.size() > 1 && !draft.output_interval)
     return Error{"--threads shows the table of one process",
                  "name one, or add --interval 10ms for a line of JSON per thread and interval"};
   if (is_given(draft, "duration")) inquiry.measuring_time = draft.options.run.time_per_command;
-  inquiry.output_interval = draft.threads_interval;
+  inquiry.output_interval = draft.output_interval;
   return {};
 }
 
@@ -226,7 +226,7 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
 /// suites.
 Result<void> settle_functions(const ParsedOptions& draft) {
   const Options& options = draft.options;
-  if (!options.saved_files.empty() || options.suite.suite_path) return {};
+  if (!options.saved_session_files.empty() || options.suite.suite_path) return {};
   const bool are_counted = counts_functions(options.counting.engine);
   const bool are_sampled = options.counting.profiling_period.has_value();
   const auto not_given = [&](std::string_view what, std::string_view remedy) {
@@ -257,7 +257,7 @@ Result<void> settle_functions(const ParsedOptions& draft) {
 
 Result<void> settle_call(ParsedOptions& draft) {
   const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
-  if (draft.threads_interval && !watches)
+  if (draft.output_interval && !watches)
     return Error{"--interval without --threads", "add --threads PID, or leave it out"};
   if (draft.options.inquiry) return settle_inquiry(draft);
   if (draft.options.counting.event_database_path)
@@ -265,7 +265,7 @@ Result<void> settle_call(ParsedOptions& draft) {
                              cited(*draft.options.counting.event_database_path)),
                  "add one of them, or leave --kpep out"};
   const std::vector<Result<void> (*)(ParsedOptions&)> parts =
-      draft.options.saved_files.empty()
+      draft.options.saved_session_files.empty()
           ? std::vector{settle_contradictions, settle_numbers_of_runs, settle_layouts,
                         settle_gates,          settle_commands,        settle_steps}
           : std::vector{settle_gates, settle_saved};
@@ -299,13 +299,13 @@ Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
       return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
                                cited(draft.options.commands.command_lines.front())),
                    "leave it out"};
-    if (!options.saved_files.empty()) return contradiction("--suite", "--from");
+    if (!options.saved_session_files.empty()) return contradiction("--suite", "--from");
     if (options.inquiry)
       return Error{"--suite measures, and a question runs nothing", "use only one of them"};
     return {};
   }
   for (const OptionInfo& option : option_table()) {
-    const bool may_be_saved = option.rules.works_with_from && !options.saved_files.empty();
+    const bool may_be_saved = option.rules.works_with_from && !options.saved_session_files.empty();
     if (option.rules.needs_suite && !may_be_saved && is_given(draft, option.name))
       return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
   }

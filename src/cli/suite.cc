@@ -166,7 +166,7 @@ bool has_bare_text(std::string_view text, std::size_t line) {
 constexpr std::string_view kHowTomlIsWritten = "see https://toml.io for how it is written";
 
 std::string_view family_of(const OptionInfo& option) {
-  return option.rules.replaces_option.empty() ? option.name : option.rules.replaces_option;
+  return option.rules.sets_value_of.empty() ? option.name : option.rules.sets_value_of;
 }
 
 bool concerns_session(const OptionInfo& option) {
@@ -194,7 +194,7 @@ std::optional<Words> to_words(const toml::node& value, std::size_t count) {
 }
 
 Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const toml::node& value) {
-  const std::size_t count = words_taken_by(option);
+  const std::size_t count = multiword_count(option);
   if (auto words = to_words(value, count)) return std::vector<Words>{*words};
   const Error wrong{fmt::format("{} needs {} words", option.spelling(), count),
                     fmt::format("write {} = \"{}\"", option.name, option.value_placeholder)};
@@ -210,7 +210,7 @@ Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const 
 }
 
 Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml::node& value) {
-  if (words_taken_by(option) > 0) return repetitions_of_words(option, value);
+  if (multiword_count(option) > 0) return repetitions_of_words(option, value);
   if (const auto* flag = value.as_boolean()) {
     if (option.value_form != ValueForm::Nothing && !is_value_optional(option))
       return Error{option.spelling() + " needs a value", "write it in quotes, or a number"};
@@ -368,7 +368,7 @@ class SuiteReader {
   }
 
   void take_typed() {
-    for (const TypedOption& typed : typed_.typed_options) {
+    for (const CommandLineOption& typed : typed_.command_line_options) {
       const OptionInfo* option = option_of_key(typed.key);
       if (option == nullptr || option->rules.scope == Scope::Call) continue;
       typed_place_.push_back({option, {typed.words}, 0});

@@ -112,7 +112,7 @@ Result<double> percentage(const OptionValue& given, Limit low, Limit high) {
   return about_option(given, parse_decimal(number, low, high));
 }
 
-Result<double> fraction(const OptionValue& given, Limit low, Limit high) {
+Result<double> percentage_as_fraction(const OptionValue& given, Limit low, Limit high) {
   const auto percent = percentage(given, low, high);
   if (!percent) return percent.error();
   return *percent / 100.0;
@@ -163,8 +163,8 @@ Result<Condition> condition(const OptionValue& given) {
   const auto number = parse_decimal(limit.substr(0, digits + 1), {0.0, false}, {1e18, true});
   if (!number) return make_value_error(OptionValue{given.option, limit}, number.error());
   gate.limit_value = *number * unit->in_base_units;
-  gate.bound_text = limit.substr(0, digits + 1) + unit_name;
-  gate.bound_unit = unit->unit;
+  gate.limit_value_text = limit.substr(0, digits + 1) + unit_name;
+  gate.limit_value_unit = unit->unit;
   return gate;
 }
 
@@ -188,7 +188,7 @@ Result<IgnoreFailure> ignored_failures(const OptionValue& given) {
   return ignored;
 }
 
-Result<std::vector<std::string>> event_names(const OptionValue& given) {
+Result<std::vector<std::string>> event_or_metric_names(const OptionValue& given) {
   std::vector<std::string> names(1);
   bool between_slashes = false;
   for (const char c : given.value) {
@@ -373,7 +373,7 @@ Result<std::vector<double>> percentiles(const OptionValue& given) {
   return all;
 }
 
-Result<FunctionChoice> function_rows(const OptionValue& given) {
+Result<FunctionChoice> function_choice(const OptionValue& given) {
   constexpr std::uint64_t most = 1'000'000;
   FunctionChoice rows;
   const bool is_number = given.value.find_first_not_of("0123456789") == std::string::npos;

@@ -29,7 +29,7 @@ Result<std::chrono::nanoseconds> duration(const OptionValue& given);
 Result<double> percentage(const OptionValue& given, Limit low, Limit high);
 
 /// Reads a percentage and returns it as a fraction. The limits are percentages.
-Result<double> fraction(const OptionValue& given, Limit low, Limit high);
+Result<double> percentage_as_fraction(const OptionValue& given, Limit low, Limit high);
 
 /// A gate's limit in percent must be above this value.
 inline constexpr Limit kMinGateLimit{-100.0, false};
@@ -47,7 +47,7 @@ Result<IgnoreFailure> ignored_failures(const OptionValue& given);
 
 /// Reads names of events or metrics, separated by commas. A comma between slashes belongs to a name
 /// (cpu/event=0x3c,umask=0x1/).
-Result<std::vector<std::string>> event_names(const OptionValue& given);
+Result<std::vector<std::string>> event_or_metric_names(const OptionValue& given);
 
 /// Reads a shell and its arguments; nullopt for "none". "default" is sh.
 Result<std::optional<Shell>> shell(const OptionValue& given);
@@ -94,7 +94,7 @@ Result<std::vector<double>> percentiles(const OptionValue& given);
 
 /// Reads a number of rows, or a regular expression for names of functions. An empty value means the
 /// default number.
-Result<FunctionChoice> function_rows(const OptionValue& given);
+Result<FunctionChoice> function_choice(const OptionValue& given);
 
 /// Reads a sampling period from 50us to 1s. An empty value means 1ms.
 Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given);

@@ -89,7 +89,7 @@ std::optional<QuotaWait> longest_quota_wait(const std::vector<QuotaWait>& before
   return most;
 }
 
-bool has_fewer_cpus(const Machine& machine) {
+bool allows_only_some_cpus(const Machine& machine) {
   return machine.allowance && machine.allowance->cpus.size() < machine.cpu_count;
 }
 
@@ -106,7 +106,8 @@ std::string class_of(const Machine& machine) {
   // A missing limit is not hashed, because older sessions, which do not record limits, must keep
   // their classes.
   if (const auto& allowance = machine.allowance) {
-    if (has_fewer_cpus(machine)) hash.add(fmt::format("allowed_cpus={}\n", allowance->cpus.size()));
+    if (allows_only_some_cpus(machine))
+      hash.add(fmt::format("allowed_cpus={}\n", allowance->cpus.size()));
     if (allowance->cpu_quota) hash.add(fmt::format("cpu_quota={:.4g}\n", *allowance->cpu_quota));
     if (allowance->memory_limit)
       hash.add(fmt::format("memory_limit={}\n", *allowance->memory_limit));

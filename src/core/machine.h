@@ -30,10 +30,10 @@ struct CorePlan {
   std::vector<std::string> timed_kinds{};  ///< names of the core kinds whose times are measured,
                                            ///< usually the fastest first
   /// Linux: CPUs to which commands are restricted; empty: no restriction.
-  std::vector<std::uint32_t> restricted_cpus{};
+  std::vector<std::uint32_t> command_cpus{};
   bool measures_unsplit_time = false;  ///< true if the session also measures kUnsplitTime
   /// True: times by core kind are measured only in counting runs.
-  bool times_only_counting_runs = false;
+  bool times_kinds_only_in_counting_runs = false;
   CorePreference prefer = CorePreference::Any;
   /// Smallest allowed fraction of a run's CPU time that is spent on the first core kind; nullopt:
   /// no limit.
@@ -109,7 +109,7 @@ struct Machine {
 };
 
 /// True if the allowance has fewer CPUs than the machine.
-bool has_fewer_cpus(const Machine& machine);
+bool allows_only_some_cpus(const Machine& machine);
 
 /// Returns an identifier of the class of machines that have comparable times: 16 hexadecimal digits
 /// of a hash of properties that affect times.
@@ -140,8 +140,8 @@ struct MachineFacts {
   std::vector<CpuCountByName> core_kinds;
 
   std::optional<std::string> clock_source{};
-  std::vector<std::string> better_clock_sources{};  ///< names of good clock sources that are
-                                                    ///< available; may include `clock_source`
+  std::vector<std::string> good_clock_sources{};  ///< names of good clock sources that are
+                                                  ///< available; may include `clock_source`
   std::chrono::nanoseconds clock_step{};
 
   std::vector<CpuCountByName> governors;
@@ -252,8 +252,8 @@ struct Tuning {
   std::vector<TunedSwitch> changed_switches{};
   std::vector<UntunedSwitch> failed_switches{};
   std::vector<std::uint32_t> tuned_command_cpus{};
-  Vitals vitals_before{};
-  Vitals vitals_after{};
+  Vitals vitals_before_runs{};
+  Vitals vitals_after_runs{};
   std::vector<TunedComparison> compared{};
 };
 

@@ -101,26 +101,26 @@ std::optional<double> MetricReader::operand(const RunRecord& run, const Step& st
 
 std::optional<double> MetricReader::result(const RunRecord& run) const {
   if (steps_.size() == 1) return measurable(operand(run, steps_.front()));
-  values_.clear();
+  value_stack_.clear();
   term_values_.clear();
   for (const Step& step : steps_) {
     std::optional<double> value;
     if (const auto* same = std::get_if<RepeatedTerm>(&step.term)) {
       if (same->place < term_values_.size()) value = term_values_[same->place];
     } else if (const auto* operation = std::get_if<Operation>(&step.term)) {
-      if (values_.size() < 2) return std::nullopt;
-      const double right = values_.back();
-      values_.pop_back();
-      value = applied(*operation, values_.back(), right);
-      values_.pop_back();
+      if (value_stack_.size() < 2) return std::nullopt;
+      const double right = value_stack_.back();
+      value_stack_.pop_back();
+      value = applied(*operation, value_stack_.back(), right);
+      value_stack_.pop_back();
     } else {
       value = operand(run, step);
     }
     if (!value) return std::nullopt;
-    values_.push_back(*value);
+    value_stack_.push_back(*value);
     term_values_.push_back(*value);
   }
-  return values_.size() == 1 ? measurable(values_.front()) : std::nullopt;
+  return value_stack_.size() == 1 ? measurable(value_stack_.front()) : std::nullopt;
 }
 
 MetricReader::Places MetricReader::find_places(std::size_t event, const EventSet& events) {
@@ -157,7 +157,7 @@ void MetricSeries::add_run(const RunRecord& run) {
   } else if (const auto bound = reader_.bound(run)) {
     series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
     ++series.runs_with_bound;
-    if (has_layouts) series.layouts_with_bound.push_back(run.step.layout);
+    if (has_layouts) series.layouts_of_bounded_runs.push_back(run.step.layout);
   }
 }
 

@@ -298,7 +298,7 @@ class MetricReader {
   RoundKind kind_;
   bool may_be_bound_;
   std::vector<Step> steps_;
-  mutable std::vector<double> values_{};
+  mutable std::vector<double> value_stack_{};
   mutable std::vector<double> term_values_{};
 };
 
@@ -309,8 +309,8 @@ struct Condition {
   bool fails_below_limit = false;  ///< true: the gate fails below the limit; false: above the limit
   std::optional<double> limit_value{};  ///< limit as a value of the metric, in base units; nullopt:
                                         ///< limit_percent is the limit
-  std::string bound_text{};
-  Unit bound_unit = Unit::Seconds;
+  std::string limit_value_text{};
+  Unit limit_value_unit = Unit::Seconds;
 
   bool operator==(const Condition&) const = default;
 };
@@ -343,8 +343,8 @@ struct Series {
   /// Largest upper bound among runs for which only a bound is known.
   std::optional<double> largest_bound{};
   std::size_t runs_with_bound = 0;
-  std::vector<std::uint32_t> layouts_with_bound{};  ///< layout of each run with a bound
-  std::vector<std::uint32_t> layouts{};             ///< layout of each value; may be empty
+  std::vector<std::uint32_t> layouts_of_bounded_runs{};  ///< layout of each run with a bound
+  std::vector<std::uint32_t> layouts{};                  ///< layout of each value; may be empty
   std::vector<std::uint32_t> failed_layouts{};
 };
 

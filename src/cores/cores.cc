@@ -156,11 +156,11 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
   }
   auto cpus = cpus_of_preference(wanted.preferred_kind, decided.session_kinds, calls);
   if (!cpus) return cpus.error();
-  decided.core_plan.restricted_cpus = *std::move(cpus);
+  decided.core_plan.command_cpus = *std::move(cpus);
   decided.core_plan.prefer = wanted.preferred_kind;
   decided.core_plan.min_share_on_first_kind = wanted.min_first_kind_share;
   // The clocks slow short runs down, but a minimum share must be checked in the timed runs.
-  decided.core_plan.times_only_counting_runs =
+  decided.core_plan.times_kinds_only_in_counting_runs =
       wanted.may_time_in_counting_runs && !wanted.min_first_kind_share;
   if (decided.session_kinds.size() > 1) {
     if (const auto able = engine::perf::can_count(calls); !able) {
@@ -445,7 +445,7 @@ class CoreTimeEngine final : public engine::EngineWrapper {
     auto inner = others_count ? wrapped_engine().arm(pass) : engine::make_accounting_pass({});
     if (!inner) return inner;
     const bool is_timed = !others_count || passes_[pass].kind == RoundKind::Timed;
-    const bool is_for_times = decided_.core_plan.times_only_counting_runs
+    const bool is_for_times = decided_.core_plan.times_kinds_only_in_counting_runs
                                   ? pass == core_time_pass(passes_.size())
                                   : is_timed;
     if (!is_for_times) return inner;

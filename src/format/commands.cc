@@ -130,7 +130,7 @@ class SessionReader {
       free_json(result);
     }
     if (recording().commands.empty()) return Error{"has no commands", "export it again"};
-    if (session_ == nullptr) restore_typed_commands(recording().commands);
+    if (session_ == nullptr) infer_typed_indices_and_names(recording().commands);
     recording().runs =
         std::make_shared<StoredRuns>(std::move(runs_), recording().metrics, std::move(at_most_));
     recording().discarded_run_table =
@@ -298,7 +298,7 @@ class SessionReader {
     if (metrics == nullptr) return foreign("a result without metrics");
     Command& made = recording().commands[*command];
     if (const std::string text = text_in(*ours, "command_line"); !text.empty()) made.text = text;
-    made.typed_index = unsigned_in(*ours, "typed").value_or(*command);
+    made.source_command_index = unsigned_in(*ours, "typed").value_or(*command);
     if (text_in(*ours, "role") == "anchor") recording().reference.anchor_index = *command;
     made.folder = text_in(*ours, "cwd");
     made.expected = parse_expected_output(text_in(*ours, "expected_output"));
@@ -335,7 +335,7 @@ class SessionReader {
     for_each_run(ours, "runs", [&](const ParsedJson& there) {
       Run run = read_run(there, command, 0);
       run.row.kind = value_in(kKindWords, text_in(there, "kind"));
-      run.row.coverage = number_in(there, "coverage");
+      run.row.instruction_coverage = number_in(there, "coverage");
       run.row.wall_seconds = number_in(there, metric_name_of(Role::WallTime)).value_or(0.0);
       run.row.below_overhead = flag_in(there, "below_overhead");
       run.row.processes_left_running =
@@ -538,7 +538,7 @@ Json estimate_json(const stats::LayoutEstimate& estimate) {
   const bool has_bounds = scatter && scatter->bounds;
   return {
       {"value", estimate.value},
-      {"standard_error", std::sqrt(estimate.squared_error)},
+      {"standard_error", std::sqrt(estimate.squared_standard_error)},
       {"degrees_of_freedom", estimate.degrees},
       {"layouts", estimate.layout_count},
       {"scatter_percent", scatter ? Json(100.0 * scatter->deviation) : Json(nullptr)},
@@ -588,7 +588,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
                             {"value", row.quantile ? Json(row.quantile->value) : Json(nullptr)},
                             {"low", row.quantile ? Json(row.quantile->low) : Json(nullptr)},
                             {"high", row.quantile ? Json(row.quantile->high) : Json(nullptr)},
-                            {"fewest_runs", row.runs_for_percentile}});
+                            {"fewest_runs", row.runs_needed_for_percentile}});
     json.put("samples", Json::array());
     json.close();
     return;
@@ -623,7 +623,7 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   if (results.session.setting.layouts > 1) put("layout", fmt::to_string(run.layout + 1));
   put("exit_code", status_json(run.status));
   if (run.status != 0) put("outcome", json_string(ending_word(run.ending)));
-  put("coverage", run.coverage ? json_real(*run.coverage) : "null");
+  put("coverage", run.instruction_coverage ? json_real(*run.instruction_coverage) : "null");
   if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
     put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
   if (run.below_overhead) put("below_overhead", "true");
@@ -689,7 +689,7 @@ Json why_json(const Results& results, std::size_t command) {
                        {"ratio", json_number(1.0 + factor.change.change.value_or(0.0))},
                        {"low", bounds ? Json(1.0 + bounds->low) : Json(nullptr)},
                        {"high", bounds ? Json(1.0 + bounds->high) : Json(nullptr)},
-                       {"of_wall_time", std::exp(factor.log_of_wall_time())},
+                       {"of_wall_time", std::exp(factor.log_contribution())},
                        {"significant", factor.change.is_significant()},
                        {"reference", json_number(factor.reference_median)},
                        {"candidate", json_number(factor.candidate_median)}});
@@ -711,7 +711,7 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   const Command& typed = results.session.commands[command];
   const CommandResult& of_command = results.commands[command];
   json.put("command_line", typed.text);
-  json.put("typed", typed.typed_index);
+  json.put("typed", typed.source_command_index);
   json.put("pattern", typed.unfilled_name);
   if (!typed.folder.empty()) json.put("cwd", typed.folder);
   if (typed.fingerprint.is_known()) {
@@ -749,7 +749,7 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
     put_functions(json, "functions", results.session.function_tables[command]);
   json.put("why", why_json(results, command));
   json.put("coverage", json_number(of_command.coverage));
-  json.put("counting_slowdown", json_number(of_command.slowdown));
+  json.put("counting_slowdown", json_number(of_command.counting_slowdown));
 }
 
 }  // namespace lauka

@@ -115,7 +115,7 @@ HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs
   return foreign;
 }
 
-void restore_typed_commands(std::vector<Command>& commands) {
+void infer_typed_indices_and_names(std::vector<Command>& commands) {
   // The second command with the same parameters comes from the second typed command.
   std::map<std::vector<std::pair<std::string, std::string>>, std::size_t> times;
   std::map<std::size_t, std::pair<std::string, bool>> patterns;
@@ -126,18 +126,18 @@ void restore_typed_commands(std::vector<Command>& commands) {
     std::vector<std::pair<std::string, std::string>> values;
     for (const Parameter& parameter : command.parameters)
       values.emplace_back(parameter.name, parameter.value);
-    command.typed_index = times[values]++;
+    command.source_command_index = times[values]++;
     const std::string pattern = pattern_of(command);
-    const auto [known, is_new] = patterns.try_emplace(command.typed_index, pattern, true);
+    const auto [known, is_new] = patterns.try_emplace(command.source_command_index, pattern, true);
     if (!is_new && known->second.first != pattern) known->second.second = false;
   }
   for (std::size_t c = 0; c < commands.size(); ++c) {
     Command& command = commands[c];
     if (command.parameters.empty()) {
-      command.typed_index = c;
+      command.source_command_index = c;
       continue;
     }
-    const auto& [pattern, is_common] = patterns.at(command.typed_index);
+    const auto& [pattern, is_common] = patterns.at(command.source_command_index);
     command.unfilled_name = is_common ? pattern : command.name;
     if (namesakes[command.name] == 1) continue;
     std::string values;

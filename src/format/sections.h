@@ -235,9 +235,10 @@ struct HyperfineResult {
 /// Reads a hyperfine result with `runs` wall times. Invalid measurements count as missing.
 HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs);
 
-/// Sets Command::typed_index of hyperfine's commands, and Command::unfilled_name of commands with
-/// parameters. If a command's name is not unique, the command's parameters are added to it.
-void restore_typed_commands(std::vector<Command>& commands);
+/// Sets Command::source_command_index of hyperfine's commands, and Command::unfilled_name of
+/// commands with parameters. If a command's name is not unique, the command's parameters are added
+/// to it.
+void infer_typed_indices_and_names(std::vector<Command>& commands);
 
 Machine read_machine(const ParsedJson& there);
 
@@ -256,7 +257,7 @@ Setting read_setting(const ParsedJson& there);
 
 /// Reads the sessions from which a session with `commands` commands was joined. Returns an empty
 /// list if these sessions do not have `commands` commands in total.
-std::vector<JoinedSession> read_origins(const ParsedJson& there, std::size_t commands);
+std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t commands);
 
 /// Reads gate verdicts, intervals and precision. Needs the commands and metrics of `session`.
 gate::Findings read_findings(const ParsedJson& there, const Recording& session);

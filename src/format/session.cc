@@ -56,7 +56,7 @@ stats::Delta read_delta(const ParsedJson& gate) {
   }
   if (const ParsedJson* there = member(gate, "delta")) {
     delta.basis = value_in(kBasisWords, text_in(*there, "basis"));
-    delta.mean_differs = flag_in(*there, "mean_differs");
+    delta.mean_and_typical_differ = flag_in(*there, "mean_differs");
     delta.widening = number_in(*there, "widening").value_or(1.0);
   }
   return delta;
@@ -74,16 +74,16 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
   condition.fails_below_limit = flag_in(there, "below");
   condition.limit_percent = number_in(there, "percent").value_or(0.0);
   condition.limit_value = number_in(there, "bound");
-  condition.bound_unit = session.metrics[*metric].unit;
-  condition.bound_text = text_in(there, "bound_text");
+  condition.limit_value_unit = session.metrics[*metric].unit;
+  condition.limit_value_text = text_in(there, "bound_text");
   verdict.answer = value_in(kAnswerWords, text_in(there, "verdict"));
   verdict.delta = read_delta(there);
   const ParsedJson& bounds = items_in(there, "decision_bounds");
   verdict.bounds = {number_at(bounds, 0), number_at(bounds, 1)};
   verdict.rounds = unsigned_in(there, "rounds").value_or(0);
-  verdict.expected_rounds = unsigned_in(there, "planned_rounds").value_or(0);
-  verdict.p_fail = number_in(there, "p_fail").value_or(1.0);
-  verdict.p_pass = number_in(there, "p_pass").value_or(1.0);
+  verdict.estimated_rounds_without_gates = unsigned_in(there, "planned_rounds").value_or(0);
+  verdict.p_value_of_fail = number_in(there, "p_fail").value_or(1.0);
+  verdict.p_value_of_pass = number_in(there, "p_pass").value_or(1.0);
   verdict.spendable_error = number_in(there, "level").value_or(0.0);
   verdict.rounds_factor = number_in(there, "times_as_many");
   verdict.layouts_to_decide = unsigned_in(there, "layouts_to_decide");
@@ -163,7 +163,7 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["below"] = condition.fails_below_limit;
   gate["percent"] = condition.limit_value ? Json(nullptr) : Json(condition.limit_percent);
   gate["bound"] = json_number(condition.limit_value);
-  gate["bound_text"] = json_text_or_null(condition.bound_text);
+  gate["bound_text"] = json_text_or_null(condition.limit_value_text);
   gate["command"] = verdict.candidate;
   gate["name"] = results.session.commands[verdict.candidate].name;
   gate["rounds"] = verdict.rounds;
@@ -172,28 +172,29 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["fractions"] = fractions_json(verdict.delta);
   gate["decision_bounds"] =
       Json::array({json_number(verdict.bounds.ranks), json_number(verdict.bounds.mean)});
-  gate["p_fail"] = verdict.p_fail;
-  gate["p_pass"] = verdict.p_pass;
+  gate["p_fail"] = verdict.p_value_of_fail;
+  gate["p_pass"] = verdict.p_value_of_pass;
   gate["level"] = verdict.spendable_error;
   gate["decided_by"] = json_text_or_null(word_in(kDecidedByWords, verdict.decided_by));
   gate["times_as_many"] = json_number(verdict.rounds_factor);
   if (verdict.layouts_to_decide) gate["layouts_to_decide"] = *verdict.layouts_to_decide;
-  gate["planned_rounds"] = verdict.expected_rounds;
+  gate["planned_rounds"] = verdict.estimated_rounds_without_gates;
   gate["too_small"] = or_null(verdict.incomparable_command);
   gate["obstacle"] = json_text_or_null(word_in(kObstacleWords, verdict.obstacle));
   return gate;
 }
 
 Json intervals_json(const Results& results) {
-  return list_of(results.findings.intervals, [&](const gate::GatedInterval& interval) -> Json {
-    return {{"metric", results.session.metrics[interval.metric].name},
-            {"tail", interval.tails.tail_of_delta},
-            {"tail_of_mean", interval.tails.tail_of_mean_change}};
-  });
+  return list_of(results.findings.gated_metric_tails,
+                 [&](const gate::GatedMetricTails& interval) -> Json {
+                   return {{"metric", results.session.metrics[interval.metric].name},
+                           {"tail", interval.tails.tail_of_delta},
+                           {"tail_of_mean", interval.tails.tail_of_mean_change}};
+                 });
 }
 
 Json comparisons_json(const Results& results) {
-  return list_of(results.rankings, [&](const HeadlineComparison& ranking) -> Json {
+  return list_of(results.headline_comparisons, [&](const HeadlineComparison& ranking) -> Json {
     const stats::RelativeSpeed& speed = ranking.speed;
     return {{"command", ranking.command},
             {"metric", results.session.metrics[ranking.metric].name},
@@ -291,14 +292,14 @@ Json json_item(const Tuning& tuning) {
   Json json = {{"cpus", cpu_list_text(tuning.tuned_command_cpus)},
                {"switched", list_of(tuning.changed_switches, of_one)},
                {"not_possible", list_of(tuning.failed_switches, of_one)},
-               {"before", vitals_json(tuning.vitals_before)},
-               {"after", vitals_json(tuning.vitals_after)}};
+               {"before", vitals_json(tuning.vitals_before_runs)},
+               {"after", vitals_json(tuning.vitals_after_runs)}};
   if (!tuning.compared.empty()) json["compare"] = list_of(tuning.compared, of_one);
   return json;
 }
 
 Json origins_json(const Results& results) {
-  return list_of(results.session.origins, [](const JoinedSession& origin) -> Json {
+  return list_of(results.session.origins, [](const OriginSession& origin) -> Json {
     Json json{{"file", origin.file},
               {"commands", origin.command_count},
               {"order", word_in(kOrderWords, origin.order)},
@@ -473,8 +474,8 @@ Tuning read_tuning(const ParsedJson& there) {
     tuning.failed_switches.push_back({text_in(item, "name"), text_in(item, "why")});
   if (auto cpus = parse_cpu_list(text_in(there, "cpus")))
     tuning.tuned_command_cpus = *std::move(cpus);
-  tuning.vitals_before = read_vitals(there, "before");
-  tuning.vitals_after = read_vitals(there, "after");
+  tuning.vitals_before_runs = read_vitals(there, "before");
+  tuning.vitals_after_runs = read_vitals(there, "after");
   for (const ParsedJson& item : items_in(there, "compare"))
     tuning.compared.push_back(read_tuned_comparison(item));
   return tuning;
@@ -530,11 +531,11 @@ Circumstances read_circumstances(const ParsedJson& there) {
   return circumstances;
 }
 
-std::vector<JoinedSession> read_origins(const ParsedJson& there, std::size_t commands) {
-  std::vector<JoinedSession> origins;
+std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t commands) {
+  std::vector<OriginSession> origins;
   std::size_t total = 0;
   for (const ParsedJson& item : items_in(there, "sessions")) {
-    JoinedSession origin{
+    OriginSession origin{
         .file = text_in(item, "file"),
         .command_count = std::min<std::size_t>(unsigned_in(item, "commands").value_or(0), commands),
         .order = value_in(kOrderWords, text_in(item, "order"))};
@@ -586,7 +587,7 @@ gate::Findings read_findings(const ParsedJson& there, const Recording& session) 
       findings.verdicts.push_back(*std::move(verdict));
   for (const ParsedJson& item : items_in(there, "intervals"))
     if (const auto metric = find_metric(session.metrics, text_in(item, "metric")))
-      findings.intervals.push_back({*metric, read_tails(item)});
+      findings.gated_metric_tails.push_back({*metric, read_tails(item)});
   if (const ParsedJson* precision = member(there, "precision")) {
     findings.precision =
         Precision{.wanted_half_width = fraction_in(*precision, "wanted_percent").value_or(0.0),
@@ -634,7 +635,7 @@ Json to_json(const stats::Delta& delta) {
           {"mean_percent", percent(delta.change_of_mean.change)},
           {"mean_low_percent", bound(delta.change_of_mean, low)},
           {"mean_high_percent", bound(delta.change_of_mean, high)},
-          {"mean_differs", delta.mean_differs},
+          {"mean_differs", delta.mean_and_typical_differ},
           {"widening", delta.widening}};
 }
 

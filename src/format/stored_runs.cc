@@ -21,26 +21,26 @@ std::uint32_t saturated(std::size_t number) {
 }  // namespace
 
 void CommandRuns::reserve(std::size_t runs) {
-  numbers_.reserve(runs);
+  session_positions_.reserve(runs);
   rounds_.reserve(runs);
 }
 
 void CommandRuns::add(std::size_t number, RunRow row, std::string_view why) {
   const std::size_t run = size();
-  numbers_.push_back(saturated(number));
+  session_positions_.push_back(saturated(number));
   rounds_.push_back(saturated(row.round));
-  suite_numbers_.put(run, std::exchange(row.number_in_suite, 0));
+  numbers_in_suite_.put(run, std::exchange(row.number_in_suite, 0));
   layouts_.put(run, std::exchange(row.layout, 0));
-  coverages_.put(run, std::exchange(row.coverage, std::nullopt).value_or(-1.0));
+  coverages_.put(run, std::exchange(row.instruction_coverage, std::nullopt).value_or(-1.0));
   wall_seconds_.put(run, std::exchange(row.wall_seconds, 0.0));
   row.round = 0;
   row.redo_text = {};
-  shared_fields_indices_.put(run, shared_fields_index({std::move(row), std::string(why)}));
+  shared_fields_indices_.put(run, find_or_add_shared_fields({std::move(row), std::string(why)}));
 }
 
 /// Returns the index of `shape` in shared_fields_, to which it is added if it is not among the
 /// latest elements. Searching all elements would take quadratic time.
-std::uint32_t CommandRuns::shared_fields_index(SharedFields shape) {
+std::uint32_t CommandRuns::find_or_add_shared_fields(SharedFields shape) {
   constexpr std::size_t most_looked_at = 16;
   const std::size_t first = shared_fields_.size() - std::min(shared_fields_.size(), most_looked_at);
   const auto found = std::find(shared_fields_.begin() + static_cast<std::ptrdiff_t>(first),
@@ -64,11 +64,12 @@ void CommandRuns::set_value(std::size_t run, std::size_t metric, double value) {
 RunRow CommandRuns::row(std::size_t run) const {
   const SharedFields& shape = shared_fields_[shared_fields_indices_.at(run)];
   RunRow row = shape.row;
-  row.redo_text = shape.why;
+  row.redo_text = shape.redo_text;
   row.round = rounds_[run];
-  row.number_in_suite = suite_numbers_.at(run);
+  row.number_in_suite = numbers_in_suite_.at(run);
   row.layout = layouts_.at(run);
-  if (const double coverage = coverages_.at(run); coverage >= 0.0) row.coverage = coverage;
+  if (const double coverage = coverages_.at(run); coverage >= 0.0)
+    row.instruction_coverage = coverage;
   row.wall_seconds = wall_seconds_.at(run);
   if (wall_time_metric_)
     row.wall_seconds = value(run, *wall_time_metric_).value_or(row.wall_seconds);
@@ -91,8 +92,8 @@ StoredRuns::StoredRuns(std::vector<CommandRuns> runs, const std::vector<Metric>&
   std::iota(runs_by_command_.begin(), runs_by_command_.end(), 0U);
   if (!is_in_order()) sort_runs();
   for (std::size_t m = 0; m < metrics.size(); ++m) {
-    kinds_.push_back(metrics[m].kind);
-    value_metrics_.push_back(find_metric(metrics, metrics[m].source_metric()).value_or(m));
+    metric_kinds_.push_back(metrics[m].kind);
+    source_metrics_.push_back(find_metric(metrics, metrics[m].source_metric()).value_or(m));
   }
 }
 
@@ -143,15 +144,15 @@ std::size_t StoredRuns::round(std::size_t run) const {
 }
 
 std::optional<double> StoredRuns::value(std::size_t run, std::size_t metric) const {
-  if (metric >= value_metrics_.size()) return std::nullopt;
+  if (metric >= source_metrics_.size()) return std::nullopt;
   const Place place = place_of(run);
-  return runs_[place.command].value(place.index, value_metrics_[metric]);
+  return runs_[place.command].value(place.index, source_metrics_[metric]);
 }
 
 std::optional<double> StoredRuns::bound(std::size_t run, std::size_t metric) const {
   if (value(run, metric)) return std::nullopt;
   const RunRow row = this->row(run);
-  if (row.kind != kinds_[metric]) return std::nullopt;
+  if (row.kind != metric_kinds_[metric]) return std::nullopt;
   const auto found = bounds_of_unknown_.find({row.command, metric});
   return found == bounds_of_unknown_.end() ? std::nullopt : std::optional(found->second);
 }

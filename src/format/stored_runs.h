@@ -36,7 +36,7 @@ class RunColumn {
 /// The runs of one command, read from a file. Fields that are equal in many runs are stored once.
 class CommandRuns {
  public:
-  std::size_t size() const { return numbers_.size(); }
+  std::size_t size() const { return session_positions_.size(); }
   void reserve(std::size_t runs);
 
   /// Adds a run. `number`: position of the run among the runs of all commands. `why`: text for
@@ -49,7 +49,7 @@ class CommandRuns {
 
   void set_value(std::size_t run, std::size_t metric, double value);
 
-  std::uint32_t session_position(std::size_t run) const { return numbers_[run]; }
+  std::uint32_t session_position(std::size_t run) const { return session_positions_[run]; }
   std::uint32_t round(std::size_t run) const { return rounds_[run]; }
 
   /// Returns a run's row. RunRow::redo_text points into this object.
@@ -60,18 +60,18 @@ class CommandRuns {
  private:
   struct SharedFields {
     RunRow row{};
-    std::string why{};
+    std::string redo_text{};
 
     bool operator==(const SharedFields&) const = default;
   };
 
-  std::uint32_t shared_fields_index(SharedFields shape);
+  std::uint32_t find_or_add_shared_fields(SharedFields shape);
 
   std::vector<SharedFields> shared_fields_{};
-  std::vector<std::uint32_t> numbers_{};
+  std::vector<std::uint32_t> session_positions_{};
   std::vector<std::uint32_t> rounds_{};
   RunColumn<std::uint32_t> shared_fields_indices_{0};
-  RunColumn<std::uint32_t> suite_numbers_{0};
+  RunColumn<std::uint32_t> numbers_in_suite_{0};
   RunColumn<std::uint32_t> layouts_{0};
   RunColumn<double> coverages_{-1.0};  // negative: unknown
   RunColumn<double> wall_seconds_{0.0};
@@ -111,8 +111,8 @@ class StoredRuns : public RunTable {
   std::vector<Place>
       places_{};  // place of each run in runs_; empty if runs_ is in the session's order
   Bounds bounds_of_unknown_;
-  std::vector<RoundKind> kinds_{};
-  std::vector<std::size_t> value_metrics_{};
+  std::vector<RoundKind> metric_kinds_{};
+  std::vector<std::size_t> source_metrics_{};
 };
 
 }  // namespace lauka

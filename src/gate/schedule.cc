@@ -65,7 +65,7 @@ double detectable_slow_share(std::size_t rounds, double confidence) {
   return 1.0 - std::pow(1.0 - confidence, 1.0 / static_cast<double>(rounds));
 }
 
-LookErrors levels_of_one_look(double confidence, std::size_t gates) {
+LookErrors levels_of_only_look(double confidence, std::size_t gates) {
   const double error = 1.0 - confidence;
   return {.error_of_false_fail = error / static_cast<double>(gates),
           .error_of_false_pass = error,
@@ -79,25 +79,26 @@ Schedule::Schedule(double confidence, std::size_t gates, std::size_t min_rounds,
       looks_early_(looks == LookTiming::Early),
       is_only_look_(looks == LookTiming::Once) {}
 
-std::optional<std::size_t> Schedule::next_early() const {
-  if (!looks_early_ || planned_looks_taken_ > 0 || early_looks_due_ == kMaxEarlyLooks)
+std::optional<std::size_t> Schedule::rounds_at_next_early_look() const {
+  if (!looks_early_ || planned_looks_taken_ > 0 || early_looks_reached_ == kMaxEarlyLooks)
     return std::nullopt;
-  return grown(rounds_at_first_early_look_, early_looks_due_);
+  return grown(rounds_at_first_early_look_, early_looks_reached_);
 }
 
 bool Schedule::is_early_look(std::size_t rounds) const {
-  const std::optional<std::size_t> next = next_early();
+  const std::optional<std::size_t> next = rounds_at_next_early_look();
   return next && *next <= rounds;
 }
 
 std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   if (!is_early_look(rounds)) return std::nullopt;
-  while (is_early_look(rounds)) ++early_looks_due_;
+  while (is_early_look(rounds)) ++early_looks_reached_;
   const auto level_of = [rounds](double error) -> std::optional<double> {
     if (!rank_test_can_decide(rounds, level_of_early_look(error))) return std::nullopt;
     return level_of_early_look(error);
   };
-  LookErrors levels{.error_of_false_fail = level_of(error_of_fail_), .max_mean_p_of_pass = error_};
+  LookErrors levels{.error_of_false_fail = level_of(error_of_fail_),
+                    .max_mean_test_p_of_pass = error_};
   if (rounds >= fewest_rounds_of_early_pass(1.0 - error_))
     levels.error_of_false_pass = level_of(error_);
   early_looks_that_may_fail_ += levels.error_of_false_fail ? 1U : 0U;
@@ -132,16 +133,16 @@ double Schedule::p_over_looks_of(double p, bool early) const {
   constexpr double most = 0.5;
   double low = 1e-12;
   double high = most;
-  if (p >= level_of_planned_look(high, early_looks_due_)) return 1.0;
+  if (p >= level_of_planned_look(high, early_looks_reached_)) return 1.0;
   constexpr int halvings = 60;
   for (int i = 0; i < halvings; ++i) {
     const double middle = std::sqrt(low * high);
-    (level_of_planned_look(middle, early_looks_due_) < p ? low : high) = middle;
+    (level_of_planned_look(middle, early_looks_reached_) < p ? low : high) = middle;
   }
   return high;
 }
 
-std::size_t Schedule::next_planned() const {
+std::size_t Schedule::rounds_at_next_planned_look() const {
   return grown(rounds_at_first_planned_look_, planned_looks_taken_);
 }
 

@@ -56,12 +56,12 @@ struct LookErrors {
   std::optional<double> error_of_false_pass{};
   stats::IntervalTails tails{};
   /// Largest p value of the mean's test with which the look may pass; nullopt: no limit.
-  std::optional<double> max_mean_p_of_pass{};
+  std::optional<double> max_mean_test_p_of_pass{};
 };
 
 /// Returns the errors that a gate's only look may spend. `gates` (at least 1): number of gate
 /// decisions in the job, which share the error of fails, but not the error of passes.
-LookErrors levels_of_one_look(double confidence, std::size_t gates);
+LookErrors levels_of_only_look(double confidence, std::size_t gates);
 
 /// The looks of a gate. Once: a single look, after all rounds. Planned: at most kMaxPlannedLooks
 /// looks. Early: also early looks, which end at the first planned look.
@@ -76,7 +76,7 @@ class Schedule {
   Schedule(double confidence, std::size_t gates, std::size_t min_rounds, LookTiming looks);
 
   /// Returns the number of rounds at the next early look; nullopt if no early look is left.
-  std::optional<std::size_t> next_early() const;
+  std::optional<std::size_t> rounds_at_next_early_look() const;
 
   /// Returns the errors that the early look after `rounds` rounds may spend; nullopt if no early
   /// look is due, or if the look can give no answer.
@@ -96,7 +96,7 @@ class Schedule {
 
   /// Returns the number of rounds at the next planned look; the first planned look must have been
   /// taken.
-  std::size_t next_planned() const;
+  std::size_t rounds_at_next_planned_look() const;
 
   /// Returns the number of looks taken so far, without early looks that could give no answer.
   std::size_t looks_taken() const { return early_looks_ + planned_looks_taken_; }
@@ -117,7 +117,7 @@ class Schedule {
   std::size_t rounds_at_first_early_look_;
   bool looks_early_;
   bool is_only_look_;
-  std::size_t early_looks_due_ = 0;
+  std::size_t early_looks_reached_ = 0;
   std::size_t early_looks_ = 0;
   std::size_t early_looks_that_may_fail_ = 0;
   std::size_t early_looks_that_may_pass_ = 0;

@@ -102,16 +102,17 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
       stats::quantile_tails(evidence.reference, evidence.candidate, evidence.paired,
                             *evidence.gated_quantile, ratio, above);
   result.rank_test_tails = tails;
-  result.p_fail = above ? tails.above : tails.below;
-  result.p_pass = above ? tails.below : tails.above;
-  const bool is_fail = levels.error_of_false_fail && result.p_fail <= *levels.error_of_false_fail;
-  const bool is_pass =
-      !is_fail && levels.error_of_false_pass && result.p_pass <= *levels.error_of_false_pass;
+  result.p_value_of_fail = above ? tails.above : tails.below;
+  result.p_value_of_pass = above ? tails.below : tails.above;
+  const bool is_fail =
+      levels.error_of_false_fail && result.p_value_of_fail <= *levels.error_of_false_fail;
+  const bool is_pass = !is_fail && levels.error_of_false_pass &&
+                       result.p_value_of_pass <= *levels.error_of_false_pass;
   if (is_fail || is_pass) {
     result.answer = is_fail ? Answer::Fail : Answer::Pass;
     result.decided_by = DecidedBy::Ranks;
   }
-  if (result.p_fail < result.p_pass)
+  if (result.p_value_of_fail < result.p_value_of_pass)
     result.allowed_error = levels.error_of_false_fail.value_or(0.0);
 }
 
@@ -139,7 +140,7 @@ FailsWhen fails_when(const Condition& condition) {
 
 std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const Evidence& evidence,
                                              double limit, const LookErrors& levels) {
-  const bool towards_fail = judgement.p_fail < judgement.p_pass;
+  const bool towards_fail = judgement.p_value_of_fail < judgement.p_value_of_pass;
   const std::optional<double> level =
       towards_fail ? levels.error_of_false_fail : levels.error_of_false_pass;
   const auto estimate = stats::log_ratio_over_layouts(
@@ -150,8 +151,8 @@ std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const E
 
 /// Assumes that a normal deviate grows with the square root of the number of rounds.
 std::optional<double> times_to_decide(const Judgement& judgement, const LookErrors& levels) {
-  const bool towards_fail = judgement.p_fail < judgement.p_pass;
-  const double probability = std::min(judgement.p_fail, judgement.p_pass);
+  const bool towards_fail = judgement.p_value_of_fail < judgement.p_value_of_pass;
+  const double probability = std::min(judgement.p_value_of_fail, judgement.p_value_of_pass);
   const std::optional<double> level =
       towards_fail ? levels.error_of_false_fail : levels.error_of_false_pass;
   if (!level || probability <= 0.0 || probability >= 0.5) return std::nullopt;
@@ -173,9 +174,9 @@ Verdict make_verdict(const Judgement& judgement, const Question& question, const
                   .metric = question.metric,
                   .answer = judgement.answer.value_or(Answer::Inconclusive),
                   .rounds = evidence.rounds(),
-                  .expected_rounds = look.estimated_rounds_without_gates,
-                  .p_fail = judgement.p_fail,
-                  .p_pass = judgement.p_pass,
+                  .estimated_rounds_without_gates = look.estimated_rounds_without_gates,
+                  .p_value_of_fail = judgement.p_value_of_fail,
+                  .p_value_of_pass = judgement.p_value_of_pass,
                   .spendable_error = judgement.allowed_error,
                   .look = look.number,
                   .decided_by = judgement.decided_by};
@@ -240,7 +241,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
   if (tests.mean.difference > 0) result.allowed_error = levels.error_of_false_fail.value_or(0.0);
   if (levels.error_of_false_fail) {
     const bool speak = ranks_speak(evidence, *levels.error_of_false_fail);
-    result.p_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
+    result.p_value_of_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
     result.decided_by = fails(tests, *levels.error_of_false_fail, speak);
     if (result.decided_by != DecidedBy::Nothing) {
       result.answer = Answer::Fail;
@@ -249,10 +250,10 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
   }
   if (levels.error_of_false_pass) {
     const bool speak = ranks_speak(evidence, *levels.error_of_false_pass);
-    result.p_pass = combined(tests.ranks.below, tests.mean.tails.below, speak);
+    result.p_value_of_pass = combined(tests.ranks.below, tests.mean.tails.below, speak);
     if (result.answer == Answer::Fail) return result;
     result.decided_by =
-        passes(tests, *levels.error_of_false_pass, speak, levels.max_mean_p_of_pass);
+        passes(tests, *levels.error_of_false_pass, speak, levels.max_mean_test_p_of_pass);
     if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
   }
   return result;
@@ -300,7 +301,7 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
                           question.gated_quantile_fraction,
                           samples.reference_layouts,
                           samples.candidate_layouts};
-  if (!condition.limit_value && !stats::has_percentages(samples.reference, samples.candidate)) {
+  if (!condition.limit_value && !stats::allows_percentages(samples.reference, samples.candidate)) {
     if (!look.last) return std::nullopt;
     return Verdict{.condition = condition,
                    .candidate = question.candidate,
@@ -322,8 +323,8 @@ Comparison samples_against_limit(const Condition& condition, const Series& serie
         !condition.fails_below_limit && *known.largest_bound <= *condition.limit_value;
     if (!is_within) return {};
     known.values.insert(known.values.end(), known.runs_with_bound, *known.largest_bound);
-    known.layouts.insert(known.layouts.end(), known.layouts_with_bound.begin(),
-                         known.layouts_with_bound.end());
+    known.layouts.insert(known.layouts.end(), known.layouts_of_bounded_runs.begin(),
+                         known.layouts_of_bounded_runs.end());
     known.largest_bound.reset();
   }
   Comparison samples = pair_samples(known, known, false);
@@ -334,12 +335,12 @@ Comparison samples_against_limit(const Condition& condition, const Series& serie
 
 bool failures_differ(const FailureCount& reference, const FailureCount& candidate) {
   constexpr double level = 0.01;
-  if (reference.runs == 0 || candidate.runs == 0) return false;
+  if (reference.all_runs == 0 || candidate.all_runs == 0) return false;
   const bool has_one_failed_throughout =
-      (reference.failed == reference.runs) != (candidate.failed == candidate.runs);
+      (reference.failed == reference.all_runs) != (candidate.failed == candidate.all_runs);
   return has_one_failed_throughout ||
-         stats::fisher_exact({reference.failed, reference.runs},
-                             {candidate.failed, candidate.runs}) <= level;
+         stats::fisher_exact({reference.failed, reference.all_runs},
+                             {candidate.failed, candidate.all_runs}) <= level;
 }
 
 void make_inconclusive(Verdict& verdict, Obstacle obstacle) {

@@ -54,8 +54,8 @@ enum class FailsWhen : unsigned char { Above, Below };
 struct Judgement {
   std::optional<Answer> answer{};  ///< nullopt: wait for the next look
   DecidedBy decided_by = DecidedBy::Nothing;
-  double p_fail = 1.0;  ///< p value of the answer Fail
-  double p_pass = 1.0;  ///< p value of the answer Pass
+  double p_value_of_fail = 1.0;  ///< p value of the answer Fail
+  double p_value_of_pass = 1.0;  ///< p value of the answer Pass
   /// Error that the look may spend on its answer or, if undecided, on the likelier answer; 0 if the
   /// look cannot give that answer.
   double allowed_error = 0.0;
@@ -92,9 +92,9 @@ struct Verdict {
   std::size_t rounds = 0;
   /// Estimated number of timed rounds that the session would have had without gates. 0 if no
   /// early look decided, or if the metric is not of timed rounds.
-  std::size_t expected_rounds = 0;
-  double p_fail = 1.0;  ///< p value of the answer Fail
-  double p_pass = 1.0;  ///< p value of the answer Pass
+  std::size_t estimated_rounds_without_gates = 0;
+  double p_value_of_fail = 1.0;  ///< p value of the answer Fail
+  double p_value_of_pass = 1.0;  ///< p value of the answer Pass
   double spendable_error = 0.0;
   /// P value of the answer Fail over all looks, for fail_gates_by_error_rate().
   double p_over_all_looks = 1.0;
@@ -143,7 +143,7 @@ Comparison samples_against_limit(const Condition& condition, const Series& serie
 
 struct FailureCount {
   std::size_t failed = 0;
-  std::size_t runs = 0;
+  std::size_t all_runs = 0;
 };
 
 /// True if the failure rates differ significantly (Fisher's exact test, 1%), or if exactly one
@@ -153,7 +153,7 @@ bool failures_differ(const FailureCount& reference, const FailureCount& candidat
 void make_inconclusive(Verdict& verdict, Obstacle obstacle);
 
 /// The tails of a gated metric's confidence intervals.
-struct GatedInterval {
+struct GatedMetricTails {
   std::size_t metric = 0;
   stats::IntervalTails tails;
 };
@@ -161,13 +161,14 @@ struct GatedInterval {
 /// The decisions about a session's gates and its precision.
 struct Findings {
   std::vector<Verdict> verdicts;  ///< verdicts in the order of the gates, then of the candidates
-  std::vector<GatedInterval> intervals{};
+  std::vector<GatedMetricTails> gated_metric_tails{};
   std::optional<Precision> precision{};
 
   /// Returns the tails of the metric's intervals; `otherwise` if the metric has no gate.
-  stats::IntervalTails tails_of(std::size_t metric, stats::IntervalTails otherwise) const {
-    const auto found = std::ranges::find(intervals, metric, &GatedInterval::metric);
-    return found == intervals.end() ? otherwise : found->tails;
+  stats::IntervalTails tail_probabilities_of(std::size_t metric,
+                                             stats::IntervalTails otherwise) const {
+    const auto found = std::ranges::find(gated_metric_tails, metric, &GatedMetricTails::metric);
+    return found == gated_metric_tails.end() ? otherwise : found->tails;
   }
 };
 

@@ -151,7 +151,7 @@ std::vector<report::TickLabel> commit_labels(const Trend& trend) {
     labels.push_back(
         {report::horizontal_percent(static_cast<double>(commit_place(i)), width_of(trend)),
          commit_name(trend.observations[i]),
-         minute_text(trend.observations[i].began).substr(0, to_day)});
+         date_time_text(trend.observations[i].began).substr(0, to_day)});
   return labels;
 }
 
@@ -237,7 +237,7 @@ struct Commits {
   }
 
   std::string link_or_time(const CommitValue& observation) const {
-    return observation.commit.empty() ? html_text(minute_text(observation.began))
+    return observation.commit.empty() ? html_text(date_time_text(observation.began))
                                       : link(observation.commit);
   }
 };
@@ -267,7 +267,7 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
   for (std::size_t i = count; i > 0 && count - i < kMaxRows; --i) {
     const CommitValue& observation = trend.observations[i - 1];
     table.rows.push_back({{observation.commit.empty() ? "-" : commits.link(observation.commit)},
-                          {minute_text(observation.began)},
+                          {date_time_text(observation.began)},
                           {value_text(stepped, observation)},
                           {i > 1 ? change_text(stepped, i - 1) : std::string()}});
     const std::string failures = report::failures_text(observation.endings);
@@ -310,7 +310,7 @@ Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits
                        {{fmt::format("<a href=\"#{}\">{}</a>", entry.id, entry.title)},
                         {text, look.ink},
                         {commits.link_or_time(at)},
-                        {minute_text(at.began)},
+                        {date_time_text(at.began)},
                         {look.word}}});
     entry.rank = std::min(entry.rank, rank);
     if (rank == entry.rank && known.state != StepState::Acknowledged)

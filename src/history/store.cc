@@ -92,7 +92,7 @@ void relate_to_newest_anchor(MetricHistory& series, const AnchorLinks& chain) {
     const auto link = links.find(point.anchor);
     if (link == links.end()) {
       ratio.reset();
-      ++series.points_without_ratio;
+      ++series.removed_anchor_ratios;
     } else {
       ratio->value += link->second.value;
       point.link_error = link->second.error.value_or(0.0);
@@ -624,13 +624,14 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
     if (auto ids = add_sessions(database_, batch); !ids) return ids;
     added = batch.sessions.size();
     if (added == 0) return {};
-    if (auto shared = add_shared(database_, batch, ids_already_written_); !shared) return shared;
+    if (auto shared = add_shared(database_, batch, shared_row_ids_already_written_); !shared)
+      return shared;
     return add_own(database_, batch);
   });
   if (!done) return done.error();
   if (added == 0) return added;
   const auto learn = [&](const auto& rows) {
-    for (const auto& [id, row] : rows) ids_already_written_.insert(id);
+    for (const auto& [id, row] : rows) shared_row_ids_already_written_.insert(id);
   };
   learn(batch.names);
   learn(batch.machines);

@@ -47,9 +47,9 @@ struct MetricHistory {
   MeasuredCommand variant{};
   MetricRecord metric{};  ///< name, unit and latest direction; other members are unused
   std::vector<SessionPoint> points{};
-  std::size_t points_without_ratio = 0;  ///< number of points whose ratio to an anchor was
-                                         ///< removed, because it could not be converted to a ratio
-                                         ///< to the newest anchor
+  std::size_t removed_anchor_ratios = 0;  ///< number of points whose ratio to an anchor was
+                                          ///< removed, because it could not be converted to a ratio
+                                          ///< to the newest anchor
 };
 
 /// A selection from a history. An empty member, except `metrics` and `role`, does not restrict the
@@ -130,7 +130,7 @@ class Store {
 
  private:
   Database& database_;
-  std::set<std::int64_t> ids_already_written_{};
+  std::set<std::int64_t> shared_row_ids_already_written_{};
 };
 
 /// Reads the session in `file`. The error is a predicate; the caller adds the subject.

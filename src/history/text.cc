@@ -286,7 +286,7 @@ report::Table table_with_drawing(std::initializer_list<std::string_view> heading
 
 std::string machine_text(const Machine& machine) {
   std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
-  if (has_fewer_cpus(machine))
+  if (allows_only_some_cpus(machine))
     text += fmt::format(", {} of {} CPUs", machine.allowance->cpus.size(), machine.cpu_count);
   else if (machine.cpu_count > 0)
     text += fmt::format(", {} CPUs", machine.cpu_count);
@@ -314,7 +314,7 @@ Metric as_metric(const MetricRecord& record) {
   return metric;
 }
 
-std::string minute_text(std::int64_t milliseconds) {
+std::string date_time_text(std::int64_t milliseconds) {
   std::string text = rfc3339(UtcTime(std::chrono::milliseconds(milliseconds)));
   constexpr std::size_t to_minute = 16;
   text.resize(to_minute);
@@ -334,7 +334,7 @@ std::string short_commit(const std::string& commit) {
 }
 
 std::string commit_name(const CommitValue& commit) {
-  return commit.commit.empty() ? minute_text(commit.began) : short_commit(commit.commit);
+  return commit.commit.empty() ? date_time_text(commit.began) : short_commit(commit.commit);
 }
 
 std::string value_text(const SteppedSeries& stepped, const CommitValue& commit) {
@@ -463,7 +463,7 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
   for (const SessionLine& line : sessions)
     table.rows.push_back(
         {{line.uuid.substr(0, kShownOfId)},
-         {minute_text(line.began)},
+         {date_time_text(line.began)},
          {short_commit(line.commit)},
          {line.branch},
          {line.machine_class},
@@ -506,7 +506,7 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
     const double reach = observation.half_width_95();
     report::TableRow& row = table.rows.emplace_back(report::TableRow{
         {observation.commit.empty() ? "-" : short_commit(observation.commit)},
-        {minute_text(observation.began)},
+        {date_time_text(observation.began)},
         {value_text(stepped, observation)},
         {},
         {drawing.draw(observation.value, observation.value - reach, observation.value + reach)}});
@@ -520,10 +520,10 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   }
   text += report::terminal_text(table, style);
   if (stepped.possible_step_at) text += report::dim_note(pending_text(stepped), style);
-  if (series.points_without_ratio > 0 && trend.against == ComparedWith::Anchor)
+  if (series.removed_anchor_ratios > 0 && trend.against == ComparedWith::Anchor)
     text +=
         report::dim_note(fmt::format("{} of another anchor left out: no session has measured both",
-                                     plural(series.points_without_ratio, "session")),
+                                     plural(series.removed_anchor_ratios, "session")),
                          style);
   return text;
 }

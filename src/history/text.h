@@ -20,7 +20,7 @@ namespace lauka::history {
 Metric as_metric(const MetricRecord& record);
 
 /// Returns a time, given in milliseconds since 1970, as "2026-11-22 18:00", UTC.
-std::string minute_text(std::int64_t milliseconds);
+std::string date_time_text(std::int64_t milliseconds);
 
 /// Returns `commit` on one line. Cuts a hash to ten digits; keeps "+dirty".
 std::string short_commit(const std::string& commit);

@@ -306,7 +306,7 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
   raise_small_variances(points);
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
   allow_for_links(stepped.trend, found.steps);
-  stepped.may_last_commit_be_step = found.is_last_suspected;
+  stepped.may_last_commit_be_step = found.may_last_point_be_step;
   if (found.pending_first_point && may_be_step(stepped.trend, *found.pending_first_point))
     stepped.possible_step_at = found.pending_first_point;
   if (found.steps.empty()) return stepped;

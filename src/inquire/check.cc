@@ -89,7 +89,7 @@ CheckLine cores_line(const MachineFacts& facts) {
 
 void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
   const Allowance& allowance = *machine.allowance;
-  if (has_fewer_cpus(machine))
+  if (allows_only_some_cpus(machine))
     lines.push_back({"allowed CPUs", Severity::Note,
                      fmt::format("{} of {}: commands run on CPU {} only", allowance.cpus.size(),
                                  machine.cpu_count, cpu_list_text(allowance.cpus)),
@@ -115,7 +115,7 @@ CheckLine clock_line(const MachineFacts& facts) {
   const std::string finding =
       fmt::format("{}steps of {}ns", facts.clock_source ? *facts.clock_source + ", " : "", step);
   if (facts.clock_step < kCoarseStep) return {"clock", Severity::Ok, finding, ""};
-  const auto& better = facts.better_clock_sources;
+  const auto& better = facts.good_clock_sources;
   const bool can_change = !better.empty() && facts.clock_source != better.front();
   return {"clock", Severity::Problem, finding + ": too coarse for short runs",
           can_change

@@ -176,7 +176,7 @@ void probe_clock(const LinuxCalls& calls, MachineFacts& facts) {
   facts.clock_source = line_in(calls, folder + "current_clocksource");
   const std::string available = read_text(calls, folder + "available_clocksource");
   for (const std::string_view name : blank_separated(available)) {
-    if (name == "tsc" || name == "kvm-clock") facts.better_clock_sources.emplace_back(name);
+    if (name == "tsc" || name == "kvm-clock") facts.good_clock_sources.emplace_back(name);
   }
 }
 

@@ -309,7 +309,7 @@ class CommandMaker {
     command.text = filled(options_.command_lines[combination.typed], combination.parameters);
     command.name = name_of(combination, measured);
     command.parameters = combination.parameters;
-    command.typed_index = combination.typed;
+    command.source_command_index = combination.typed;
     command.unfilled_name = pattern_of(combination.typed);
     for (const HookRow& row : kHookKinds)
       fill(options_.hooks[row.kind], combination, measured, command.hooks[row.kind]);
@@ -383,10 +383,10 @@ void add_hints_about_shells(const CommandOptions& options, std::vector<std::stri
   }
 }
 
-void add_hints_about_duration(const std::vector<TypedOption>& typed,
+void add_hints_about_duration(const std::vector<CommandLineOption>& typed,
                               std::chrono::nanoseconds duration, std::vector<std::string>& hints) {
   constexpr std::chrono::seconds longest(1000);
-  for (const TypedOption& option : typed) {
+  for (const CommandLineOption& option : typed) {
     if (option.key != "duration" || option.words.empty() || duration < longest) continue;
     const std::string& number = option.words.front();
     if (number.find_first_not_of("0123456789") != std::string::npos) continue;
@@ -426,10 +426,10 @@ void add_hints_about_names(const CommandOptions& options, std::vector<std::strin
       hints.push_back(fmt::format("-n {0} names a command {0}; for {0} runs write -r {0}", name));
 }
 
-void add_hint_about_two_shells(const std::vector<TypedOption>& typed,
+void add_hint_about_two_shells(const std::vector<CommandLineOption>& typed,
                                std::vector<std::string>& hints) {
   std::vector<std::string> shells;
-  for (const TypedOption& option : typed)
+  for (const CommandLineOption& option : typed)
     if (option.key == "shell" && !option.words.empty()) shells.push_back(option.words.front());
   if (shells.size() > 1 && shells.front() != shells.back())
     hints.push_back(
@@ -623,8 +623,8 @@ std::vector<std::string> hints_about(const Options& options, const std::vector<C
   if (options.commands.unquoted_command && !options.commands.unquoted_command->note.empty())
     hints.push_back(options.commands.unquoted_command->note);
   if (!options.commands.unquoted_command) add_hints_about_names(options.commands, hints);
-  add_hint_about_two_shells(options.typed_options, hints);
-  add_hints_about_duration(options.typed_options, options.run.time_per_command, hints);
+  add_hint_about_two_shells(options.command_line_options, hints);
+  add_hints_about_duration(options.command_line_options, options.run.time_per_command, hints);
   add_hints_about_scraped(options.counting, hints);
   add_hint_about_output(commands, hints);
   return hints;

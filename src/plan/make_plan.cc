@@ -42,7 +42,7 @@ std::vector<std::string> events_of_gates(const CountingOptions& options, const G
 std::vector<std::string> default_names(const EventSet& defaults) {
   std::vector<std::string> names;
   for (const Event& event : defaults.events)
-    if (!event.index_of_whole) names.push_back(event.name);
+    if (!event.index_for_all_core_kinds) names.push_back(event.name);
   return names;
 }
 
@@ -173,13 +173,13 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
 void add_core_times(Plan& plan) {
   if (plan.cores.timed_kinds.empty()) return;
   EventSet& set = plan.setting.events;
-  if (plan.cores.times_only_counting_runs) {
+  if (plan.cores.times_kinds_only_in_counting_runs) {
     const std::size_t own = core_time_pass(set.passes.size());
     set.passes.resize(own);
     set.passes.push_back({{}, RoundKind::Counting});
   }
   if (set.passes.empty()) set.passes.emplace_back();
-  const auto add = [&set, separately = plan.cores.times_only_counting_runs](Event event) {
+  const auto add = [&set, separately = plan.cores.times_kinds_only_in_counting_runs](Event event) {
     for (Pass& pass : set.passes)
       if (separately ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed)
         pass.event_indices.push_back(set.events.size());
@@ -316,7 +316,7 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
                          : metric.better == Better::Less && gate.fails_below_limit;
   if (!gains) return;
   const std::string limit =
-      gate.limit_value ? gate.bound_text : fmt::format("{}", 0.0 - gate.limit_percent);
+      gate.limit_value ? gate.limit_value_text : fmt::format("{}", 0.0 - gate.limit_percent);
   notes.push_back(
       {NoteKind::ImprovementFails,
        fmt::format("the gate on {} fails when the metric improves ({} is better); to fail when it "
@@ -326,15 +326,16 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
 }
 
 Error unfit_limit(const Condition& gate, Unit unit) {
-  const bool lacks_bytes = unit == Unit::Bytes && gate.bound_unit == Unit::Count;
+  const bool lacks_bytes = unit == Unit::Bytes && gate.limit_value_unit == Unit::Count;
   const std::string units = units_for(unit);
-  const std::string remedy = lacks_bytes     ? fmt::format("write {}B", gate.bound_text)
+  const std::string remedy = lacks_bytes     ? fmt::format("write {}B", gate.limit_value_text)
                              : units.empty() ? std::string("write a percentage of the reference")
                                              : fmt::format(
                                                    "write the limit in {}, or as a "
                                                    "percentage of the reference",
                                                    units);
-  return {fmt::format("a gate on {} cannot have the limit {}", gate.metric, cited(gate.bound_text)),
+  return {fmt::format("a gate on {} cannot have the limit {}", gate.metric,
+                      cited(gate.limit_value_text)),
           remedy};
 }
 
@@ -350,7 +351,8 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
   if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
       !percentiles)
     return percentiles.error();
-  if (counting.measures_region) show_region(choose_metric_selection(options), plan.metrics);
+  if (counting.measures_region)
+    move_region_to_front(choose_metric_selection(options), plan.metrics);
   if (counting.metric_selection == MetricSelection::Listed) {
     const Result<void> listed =
         move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
@@ -436,7 +438,7 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   if (options.run.end_pattern) plan.setting.until_pattern = options.run.end_pattern->text();
   plan.setting.copies_in_run = static_cast<std::uint32_t>(options.run.copies_per_run.value_or(1));
   plan.setting.layouts = static_cast<std::uint32_t>(options.run.layouts.value_or(1));
-  plan.confidence = options.gates.confidence.value_or(kConfidence);
+  plan.confidence = options.gates.confidence.value_or(kDefaultConfidence);
   plan.shell = options.commands.shell;
   plan.cores = cores;
   plan.presentation = options.output.presentation;
@@ -484,7 +486,8 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
           suggestion_for(gate.metric, plan.metrics, "add it with -e, or name another metric")};
     }
     const Metric& metric = plan.metrics[*place];
-    if (gate.limit_value && gate.bound_unit != metric.unit) return unfit_limit(gate, metric.unit);
+    if (gate.limit_value && gate.limit_value_unit != metric.unit)
+      return unfit_limit(gate, metric.unit);
     needs_reference = needs_reference || !gate.limit_value;
     note_direction(gate, metric, plan.setting.events.notes);
     plan.gates.push_back({gate, *place});

@@ -24,7 +24,7 @@
 namespace lauka {
 
 /// Confidence of intervals and gates without --confidence.
-inline constexpr double kConfidence = 0.95;
+inline constexpr double kDefaultConfidence = 0.95;
 
 struct StopRule {
   std::optional<std::uint64_t> exact_runs{};
@@ -40,7 +40,7 @@ struct Gate {
 
 /// Largest width that --precision allows for a metric's intervals.
 struct PrecisionGoal {
-  double half_width = 0.0;  ///< half of the width, as a fraction of the value
+  double relative_half_width = 0.0;  ///< half of the width, as a fraction of the value
   std::size_t metric = 0;
 };
 
@@ -103,7 +103,7 @@ struct Plan {
   /// Number of gate decisions, of all plans, that share the rate of false fails; 0: only this
   /// plan's decisions share the rate.
   std::size_t decisions_sharing_error_rate = 0;
-  double confidence = kConfidence;
+  double confidence = kDefaultConfidence;
   std::optional<PrecisionGoal> precision{};
   Reference reference{};
   /// Shell that runs the commands; nullopt: no shell.

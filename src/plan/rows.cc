@@ -347,7 +347,7 @@ std::optional<std::size_t> find_event(const EventSet& set, Role role) {
   const auto find = [&](bool with_kernel) {
     return find_place_if(set.events, [&](const Event& event) {
       const bool has_kernel = event.privilege_levels != CountedPrivilegeLevels::UserOnly;
-      return event.role == role && !event.index_of_whole && (has_kernel || !with_kernel);
+      return event.role == role && !event.index_for_all_core_kinds && (has_kernel || !with_kernel);
     });
   };
   const auto widest = find(true);
@@ -356,7 +356,7 @@ std::optional<std::size_t> find_event(const EventSet& set, Role role) {
 
 Role role_in(const EventSet& set, std::size_t event) {
   if (!set.events[event].only_function.empty()) return set.events[event].role;
-  const std::size_t whole = set.events[event].index_of_whole.value_or(event);
+  const std::size_t whole = set.events[event].index_for_all_core_kinds.value_or(event);
   const Role role = set.events[event].role;
   return find_event(set, role) == whole ? role : Role::Other;
 }
@@ -520,7 +520,7 @@ Result<void> add_percentiles(const CountingOptions& options, const GateOptions& 
   if (!wall_time) return {};
   auto place = *wall_time;
   const std::vector<double> percentiles = wanted(options, gates);
-  if (auto few = too_few_runs(run, gates.confidence.value_or(kConfidence), percentiles))
+  if (auto few = too_few_runs(run, gates.confidence.value_or(kDefaultConfidence), percentiles))
     return *std::move(few);
   for (const double percent : percentiles) {
     const auto known = find_metric(metrics, name_of_percentile(percent));
@@ -547,7 +547,7 @@ std::vector<OwnMetric> region_metrics() {
   return {time, entries};
 }
 
-void show_region(MetricSelection selection, std::vector<Metric>& metrics) {
+void move_region_to_front(MetricSelection selection, std::vector<Metric>& metrics) {
   const auto time = std::ranges::find(metrics, kRegionTime, &Metric::name);
   if (time == metrics.end()) return;
   std::rotate(metrics.begin(), time, time + 1);
@@ -647,7 +647,7 @@ void add_event_metrics(const EventSet& events, MetricSelection selection, Shown 
   for (std::size_t i = 0; i < events.events.size(); ++i) {
     const Event& event = events.events[i];
     if (event.role == Role::CoreTime) continue;
-    const bool is_part_row = event.index_of_whole && selection != MetricSelection::All;
+    const bool is_part_row = event.index_for_all_core_kinds && selection != MetricSelection::All;
     metrics.push_back(Metric{.name = event.name,
                              .unit = unit_of(event),
                              .better = Better::Less,
@@ -658,7 +658,7 @@ void add_event_metrics(const EventSet& events, MetricSelection selection, Shown 
                              .metric_suffix = write_note(event),
                              .role = role_in(events, i),
                              .event = i,
-                             .is_part = event.index_of_whole.has_value()});
+                             .is_part = event.index_for_all_core_kinds.has_value()});
   }
 }
 

@@ -57,7 +57,7 @@ std::vector<OwnMetric> region_metrics();
 
 /// Moves the region's time to the front, if it is measured. With the default `selection`, also
 /// hides built-in metrics, metrics of core kinds, and region_entries.
-void show_region(MetricSelection selection, std::vector<Metric>& metrics);
+void move_region_to_front(MetricSelection selection, std::vector<Metric>& metrics);
 
 /// Adds to CountingOptions::scraped_metrics the metrics that --metrics announces
 /// (NAME[:UNIT]:higher|lower) and the metrics of --region. Refuses two metrics with the same name.
@@ -91,7 +91,8 @@ bool is_built_in_formula(std::string_view name);
 std::string_view name_of_row(std::string_view text);
 
 /// Returns the formulas of --derive, and each built-in formula that is named by an option or by
-/// another formula, or that `selection` includes. `older`: true for the forms with events of older processors.
+/// another formula, or that `selection` includes. `older`: true for the forms with events of older
+/// processors.
 FormulaRequest request_formulas(const CountingOptions& options, const GateOptions& gates,
                                 MetricSelection selection, const CorePlan& cores,
                                 bool older = false);

@@ -564,7 +564,7 @@ bool has_any_summary(const Results& results, std::size_t metric) {
   return false;
 }
 
-std::string command_lines_for_script(const Results& results) {
+std::string commands_for_page_script(const Results& results) {
   const std::vector<std::string> classes = command_classes(results);
   std::string names;
   for (std::size_t c = 0; c < results.commands.size(); ++c)

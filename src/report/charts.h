@@ -127,7 +127,7 @@ const stats::Summary* summary_of(const Results& results, std::size_t command, st
 inline constexpr std::size_t kMaxDrawnPoints = 2000;
 
 /// Returns a line for each command: the CSS classes of its colour, "|" and its name as HTML.
-std::string command_lines_for_script(const Results& results);
+std::string commands_for_page_script(const Results& results);
 
 /// Makes the data from which the page's script draws the metrics of a session: box plots,
 /// distributions, and runs over time.

@@ -329,7 +329,7 @@ void write_table(const Table& table, const Markup& markup, const Sink& sink) {
 }
 
 void write_markup_tables(const Results& results, const Markup& markup, const Sink& sink) {
-  if (!replaces_full_tables(results))
+  if (!compact_table_replaces_full_tables(results))
     return write_table(markup_table(results, markup), markup, sink);
   bool is_first = true;
   for (const std::size_t metric : compact_metrics(results, false)) {

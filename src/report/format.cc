@@ -392,8 +392,9 @@ std::string exact_decimal(double value) {
 
 std::string quantile_text(const MetricResult& row, const Metric& metric, bool with_interval) {
   if (!row.quantile)
-    return with_interval ? fmt::format("n/a (needs {})", plural(row.runs_for_percentile, "run"))
-                         : "n/a";
+    return with_interval
+               ? fmt::format("n/a (needs {})", plural(row.runs_needed_for_percentile, "run"))
+               : "n/a";
   const auto [value, low, high] = *row.quantile;
   const Notation notation = notation_of(value, (high - low) / 2.0, metric);
   if (!with_interval) return notation.text(value);

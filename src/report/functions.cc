@@ -350,7 +350,7 @@ std::string function_summary(const Results& results) {
   return text;
 }
 
-std::string largest_change_lines(const Report& suite) {
+std::string largest_function_change_lines(const Report& suite) {
   std::vector<std::pair<double, std::string>> found;
   for (const Results& results : suite.benchmarks) {
     for (const std::size_t candidate : find_candidates(results)) {

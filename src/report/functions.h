@@ -32,7 +32,7 @@ std::vector<FunctionSection> function_sections(const Results& results);
 
 /// Returns up to three lines with the functions of a suite that certainly changed. The largest
 /// changes, as a share of the reference's total, come first.
-std::string largest_change_lines(const Report& suite);
+std::string largest_function_change_lines(const Report& suite);
 
 /// Returns why --functions has no table; empty without --functions. Requires that there is no
 /// table.

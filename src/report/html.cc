@@ -357,7 +357,8 @@ std::string verdict_part(const Results& results) {
   if (!why.table.rows.empty()) html += table_html(why.table);
   html += elements(why.remarks, "<p class=\"faint\">", "</p>");
   html += elements(lines_with_text(layout_lines(results)), "<p>", "</p>");
-  for (const std::string& text : {layouts_advice_line(results), lines_about_means(results, {})})
+  for (const std::string& text :
+       {layouts_advice_line(results), lines_about_contradicting_means(results, {})})
     html += elements(lines_with_text(text), "<p class=\"faint\">", "</p>");
   html += elements(lines_with_text(function_summary(results)), "<p>", "</p>");
   return html + gate_list(gate_items(results, true, "")) +
@@ -405,10 +406,12 @@ std::string tuned_machine(const Circumstances& at) {
     if (before || after)
       vitals.rows.push_back({{std::string(what)}, {text(before)}, {text(after)}});
   };
-  add("throttle events", tuning.vitals_before.throttles, tuning.vitals_after.throttles);
-  add("temperature, °C", tuning.vitals_before.celsius, tuning.vitals_after.celsius);
-  add("stolen ticks", tuning.vitals_before.stolen_ticks, tuning.vitals_after.stolen_ticks);
-  add("ticks", tuning.vitals_before.clock_ticks_in_all, tuning.vitals_after.clock_ticks_in_all);
+  add("throttle events", tuning.vitals_before_runs.throttles, tuning.vitals_after_runs.throttles);
+  add("temperature, °C", tuning.vitals_before_runs.celsius, tuning.vitals_after_runs.celsius);
+  add("stolen ticks", tuning.vitals_before_runs.stolen_ticks,
+      tuning.vitals_after_runs.stolen_ticks);
+  add("ticks", tuning.vitals_before_runs.clock_ticks_in_all,
+      tuning.vitals_after_runs.clock_ticks_in_all);
   Table switched{
       .columns = {{.heading = {"switch"}}, {.heading = {"before"}}, {.heading = {"during"}}}};
   for (const TunedSwitch& tuned : tuning.changed_switches)
@@ -428,7 +431,7 @@ void write_charts(const Results& results, std::size_t max_points, bool opens, co
   MetricDrawings drawings(results, max_points);
   sink(fmt::format("<div data-runs=\"{}\" data-commands=\"{}\">\n",
                    std::max<std::size_t>(results.session.runs->size(), 1),
-                   command_lines_for_script(results)));
+                   commands_for_page_script(results)));
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     if (!has_any_summary(results, m) || (m != primary && is_constant(results, m))) continue;
     sink(fmt::format("<details{}{}>\n<summary>{}</summary>\n", opens && m == primary ? " open" : "",
@@ -525,7 +528,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
       {changes_in_one_line(std::span(changes).first(changes.size() - suite.geomeans.size()))},
       "<p class=\"answer\">", "</p>"));
   sink(elements(lines_with_text(gates_in_one_line(suite)), "<p>", "</p>"));
-  sink(elements(lines_with_text(largest_change_lines(suite)), "<p>", "</p>"));
+  sink(elements(lines_with_text(largest_function_change_lines(suite)), "<p>", "</p>"));
   std::string items;
   for (const Results* results : benchmarks_in_table_order(suite))
     items += gate_items(*results, false, results->benchmark);

@@ -33,8 +33,9 @@ double limit_of(const Condition& condition) {
 }
 
 std::string bound_text(const Condition& condition) {
-  return condition.bound_text.empty() ? quantity(*condition.limit_value, condition.bound_unit)
-                                      : condition.bound_text;
+  return condition.limit_value_text.empty()
+             ? quantity(*condition.limit_value, condition.limit_value_unit)
+             : condition.limit_value_text;
 }
 
 std::string limit_text(const Condition& condition) {
@@ -113,10 +114,11 @@ std::string measured(stats::Change change, std::optional<double> bound,
 }
 
 std::string rounds_text(const gate::Verdict& verdict) {
-  if (verdict.expected_rounds <= verdict.rounds) return plural(verdict.rounds, "round");
+  if (verdict.estimated_rounds_without_gates <= verdict.rounds)
+    return plural(verdict.rounds, "round");
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
-                     exact_decimal(std::stod(
-                         fmt::format("{:.2g}", static_cast<double>(verdict.expected_rounds)))));
+                     exact_decimal(std::stod(fmt::format(
+                         "{:.2g}", static_cast<double>(verdict.estimated_rounds_without_gates)))));
 }
 
 std::string blind_spot(std::size_t runs, bool is_slowness, double confidence) {
@@ -126,7 +128,9 @@ std::string blind_spot(std::size_t runs, bool is_slowness, double confidence) {
 }
 
 std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, double confidence) {
-  if (verdict.answer != gate::Answer::Pass || verdict.expected_rounds <= verdict.rounds) return "";
+  if (verdict.answer != gate::Answer::Pass ||
+      verdict.estimated_rounds_without_gates <= verdict.rounds)
+    return "";
   const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.fails_below_limit;
   return ": " + blind_spot(verdict.rounds, is_slowness, confidence);
 }
@@ -135,7 +139,7 @@ std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, doubl
 /// typical round.
 bool is_about_mean(const gate::Verdict& verdict) {
   return verdict.delta.basis == stats::Basis::Typical &&
-         (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_differs);
+         (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_and_typical_differ);
 }
 
 std::string more_rounds(double times) {
@@ -214,10 +218,10 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   const Metric& metric = results.session.metrics[verdict.metric];
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
   if (metric.percentile && !verdict.delta.bounds && row != nullptr &&
-      verdict.rounds < row->runs_for_percentile)
+      verdict.rounds < row->runs_needed_for_percentile)
     return fmt::format("{} are too few; it needs {}, as --min-runs {} gives them",
-                       plural(verdict.rounds, "run"), row->runs_for_percentile,
-                       row->runs_for_percentile);
+                       plural(verdict.rounds, "run"), row->runs_needed_for_percentile,
+                       row->runs_needed_for_percentile);
   const Claims claims = make_claims(verdict.condition);
   const std::string grounds = grounds_text(verdict, metric, results.session.confidence);
   if (verdict.answer != gate::Answer::Inconclusive)
@@ -492,7 +496,7 @@ Cell factor_cell(const WallFactor& factor) {
   const std::string figures =
       factor.factor_kind == WallFactorKind::Clock ? clocks_text(factor) : "";
   return {times(*ratio) + " " + std::string(ratio->faster ? words.less : words.more) + figures,
-          factor.log_of_wall_time() < 0 ? Ink::Green : Ink::Red};
+          factor.log_contribution() < 0 ? Ink::Green : Ink::Red};
 }
 
 std::vector<std::string> list_remarks(const WallTimeExplanation& why) {

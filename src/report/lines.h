@@ -107,7 +107,7 @@ struct WarningText {
   /// Form of `text` that fits all commands with the same warning.
   std::string text_for_all_commands{};
   /// Numbers of the command that text_for_all_commands lacks; may be empty.
-  std::string command_numbers{};
+  std::string command_figures{};
   std::optional<std::size_t> command_index{};  ///< index of the command; nullopt: several commands,
                                                ///< or the session
 };

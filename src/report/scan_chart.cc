@@ -80,7 +80,8 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
     const stats::Summary* summary = summary_of(results, c, metric);
     if (value == nullptr || summary == nullptr) continue;
     std::string name = name_of_series(command, parameter);
-    const auto [place, is_new] = places.try_emplace({command.typed_index, name}, all.size());
+    const auto [place, is_new] =
+        places.try_emplace({command.source_command_index, name}, all.size());
     if (is_new) all.push_back({std::move(name), {}});
     all[place->second].points.push_back(
         {*parse_number(value->value), summary->median, summary->q1, summary->q3, c});

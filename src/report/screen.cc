@@ -54,7 +54,7 @@ bool contradicts_means(const Results& results, std::size_t metric, std::size_t c
     return false;
   return delta.bounds->leave_out(*delta.change_of_mean.change) &&
          std::fabs(*delta.change - *delta.change_of_mean.change) >= seen &&
-         (delta.mean_differs || outliers_explain_mean(results, metric, candidate));
+         (delta.mean_and_typical_differ || outliers_explain_mean(results, metric, candidate));
 }
 
 std::string difference_of_means(const Results& results, std::size_t index, std::size_t candidate) {
@@ -75,7 +75,7 @@ std::string difference_of_means(const Results& results, std::size_t index, std::
 
 std::string hidden_zeros_line(const Results& results, const Style& style) {
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    if (is_all_zero(results, m))
+    if (is_hidden_as_all_zero(results, m))
       return dim_note("rows that are 0 in each run are left out; -v shows them", style);
   return "";
 }
@@ -92,7 +92,7 @@ std::string full_tables(const Results& results, const Style& style) {
     text += terminal_text(tables[c], fitted, style);
     if (style.shows_histograms) text += histogram(results, c, style);
   }
-  const std::string_view note = interval_note(tables, fitted);
+  const std::string_view note = omitted_intervals_note(tables, fitted);
   return text + hidden_zeros_line(results, style) +
          dim_note(note.empty() ? why_no_interval(results, style) : note, style);
 }
@@ -126,7 +126,7 @@ std::string hidden_rows_line(const Results& results, const std::vector<std::size
   std::size_t more = 0;
   constexpr std::size_t most = 3;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-    if (results.session.metrics[m].shown != Shown::Always || is_all_zero(results, m) ||
+    if (results.session.metrics[m].shown != Shown::Always || is_hidden_as_all_zero(results, m) ||
         std::ranges::find(shown, m) != shown.end() || ++more > most)
       continue;
     names += (names.empty() ? "" : ", ") + one_line(results.session.metrics[m].name);
@@ -308,7 +308,7 @@ std::string wrapped_lines(const std::string& text, const Style& style) {
 }
 
 std::string about_short_runs(const Results& results, const Style& style) {
-  const auto shortest = shortest_median_seconds(results);
+  const auto shortest = short_run_median_seconds(results);
   if (!shortest) return "";
   const auto& start = results.session.seconds_of_running_true;
   if (!start)
@@ -352,14 +352,14 @@ std::string tables(const Results& results, const Style& style) {
   }
   if (has_compact_table_first(results))
     text += titled_compact_text(results, *primary_metric(results.session.metrics), style) + "\n";
-  text +=
-      replaces_full_tables(results) ? compact_tables(results, style) : full_tables(results, style);
+  text += compact_table_replaces_full_tables(results) ? compact_tables(results, style)
+                                                      : full_tables(results, style);
   for (const std::string& line : lines_with_text(layout_lines(results)))
     text += dim_note(line, style);
   if (style.verbose)
     for (const std::string& line : lines_with_text(layouts_advice_line(results)))
       text += dim_note(line, style);
-  return text + lines_about_means(results, style) + about_short_runs(results, style);
+  return text + lines_about_contradicting_means(results, style) + about_short_runs(results, style);
 }
 
 constexpr std::chrono::milliseconds kMinPause{100};
@@ -436,7 +436,7 @@ std::vector<std::string> bin_labels(const std::vector<Bin>& bins, const Metric& 
 
 }  // namespace
 
-std::string lines_about_means(const Results& results, const Style& style) {
+std::string lines_about_contradicting_means(const Results& results, const Style& style) {
   std::string text;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
@@ -460,19 +460,20 @@ std::string histograms(const Results& results, const Style& style) {
 }
 
 std::string comparison_lines(const Results& results, const Style& style) {
-  std::vector<HeadlineComparison> rankings = results.rankings;
+  std::vector<HeadlineComparison> rankings = results.headline_comparisons;
   std::ranges::stable_sort(rankings, [&](const HeadlineComparison& a, const HeadlineComparison& b) {
     return gain_of(results, a) > gain_of(results, b);
   });
   if (rankings.empty()) return "";
   const std::string failures = failure_lines(results, style);
-  if (replaces_full_tables(results)) return headline(results, rankings, style) + failures;
+  if (compact_table_replaces_full_tables(results))
+    return headline(results, rankings, style) + failures;
   std::string text;
   for (const HeadlineComparison& ranking : rankings) text += write_line(results, ranking, style);
   return text + failures;
 }
 
-std::optional<double> shortest_median_seconds(const Results& results) {
+std::optional<double> short_run_median_seconds(const Results& results) {
   std::optional<double> shortest;
   for (std::size_t c = 0; c < results.commands.size() && results.session.shell.empty(); ++c) {
     const MetricResult* row = row_of(results, c, Role::WallTime);

@@ -33,7 +33,7 @@ inline constexpr double kShortRunSeconds = 1e-3;
 /// Returns the shortest median wall time, in seconds, of the commands whose mean wall time is below
 /// kShortRunSeconds. nullopt if there is no such command, commands run in a shell, or wall times
 /// are hidden.
-std::optional<double> shortest_median_seconds(const Results& results);
+std::optional<double> short_run_median_seconds(const Results& results);
 
 std::string histograms(const Results& results, const Style& style);
 
@@ -42,7 +42,7 @@ std::string histograms(const Results& results, const Style& style);
 std::string comparison_lines(const Results& results, const Style& style);
 
 /// Explains the first delta that contradicts the means shown; with --verbose, each such delta.
-std::string lines_about_means(const Results& results, const Style& style);
+std::string lines_about_contradicting_means(const Results& results, const Style& style);
 
 /// Returns notes as lines for standard error, without duplicates. Lines are wrapped to `width`
 /// cells; 0: not wrapped.

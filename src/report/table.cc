@@ -96,7 +96,7 @@ std::string write_line(const Table& table, const TableRow& row, const TableLayou
     const std::size_t width = fitted.widths[c];
     if (width == 0) continue;
     const TableColumn& column = table.columns[c];
-    const std::string whole = shown(row[c], column, fitted.step.last_omitted_part, style);
+    const std::string whole = shown(row[c], column, fitted.chosen_attempt.last_omitted_part, style);
     const std::string cell =
         column.cut == Cut::End ? cut_end(whole, width) : cut_middle(whole, width);
     if (!cell.empty()) {
@@ -104,7 +104,7 @@ std::string write_line(const Table& table, const TableRow& row, const TableLayou
       line += inked(cell, row[c].ink, style.color);
       pending = 0;
     }
-    pending += width - display_width(cell) + fitted.step.gap;
+    pending += width - display_width(cell) + fitted.chosen_attempt.gap;
   }
   return line;
 }
@@ -383,7 +383,8 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
     row.push_back({mean_cell_text(*wall, metric) + failed});
     const Command& reference = results.session.commands[results.session.reference.command];
     if (grid.columns.size() == 1 && wall->delta &&
-        reference.typed_index == results.session.commands[commands->front()].typed_index)
+        reference.source_command_index ==
+            results.session.commands[commands->front()].source_command_index)
       row.push_back(delta_cell(*wall->delta, metric.better));
   }
   return row;
@@ -413,7 +414,7 @@ TableLayout choose_table_layout(std::span<const Table> tables, const Style& styl
   const Table& widest = *std::ranges::max_element(
       tables, {}, [](const Table& table) { return table.columns.size(); });
   for (const TableFitAttempt& step : widest.steps) {
-    fitted.step = step;
+    fitted.chosen_attempt = step;
     fitted.widths = column_widths(tables, step, style);
     std::vector<std::size_t> cut = fitted.widths;
     for (std::size_t c = 0; c < widest.columns.size(); ++c)
@@ -421,7 +422,7 @@ TableLayout choose_table_layout(std::span<const Table> tables, const Style& styl
     fitted.fits = style.width == 0 || line_width(cut, step.gap) <= style.width;
     if (fitted.fits) break;
   }
-  if (style.width > 0) narrow(fitted.widths, widest, fitted.step.gap, style.width);
+  if (style.width > 0) narrow(fitted.widths, widest, fitted.chosen_attempt.gap, style.width);
   return fitted;
 }
 
@@ -440,7 +441,7 @@ std::string terminal_text(const Table& table, const Style& style) {
   return terminal_text(table, choose_table_layout({&table, 1}, style), style);
 }
 
-std::string_view interval_note(std::span<const Table> tables, const TableLayout& fitted) {
+std::string_view omitted_intervals_note(std::span<const Table> tables, const TableLayout& fitted) {
   const bool has_deltas = std::ranges::any_of(tables, [](const Table& table) {
     return std::ranges::find(table.columns, CellContent::Delta, &TableColumn::cell_content) !=
            table.columns.end();
@@ -452,7 +453,8 @@ std::string_view interval_note(std::span<const Table> tables, const TableLayout&
 
 std::string terminal_text_with_note(const Table& table, const Style& style) {
   const TableLayout fitted = choose_table_layout({&table, 1}, style);
-  return terminal_text(table, fitted, style) + dim_note(interval_note({&table, 1}, fitted), style);
+  return terminal_text(table, fitted, style) +
+         dim_note(omitted_intervals_note({&table, 1}, fitted), style);
 }
 
 std::string dim_note(std::string_view note, const Style& style) {
@@ -539,11 +541,11 @@ bool has_deltas_of(const Results& results, std::size_t metric) {
 
 bool has_single_typed_command(const Results& results) {
   return std::ranges::all_of(results.session.commands, [&](const Command& command) {
-    return command.typed_index == results.session.commands[0].typed_index;
+    return command.source_command_index == results.session.commands[0].source_command_index;
   });
 }
 
-bool replaces_full_tables(const Results& results) {
+bool compact_table_replaces_full_tables(const Results& results) {
   constexpr std::size_t many = 5;
   if (results.presentation.table == TableChoice::Auto) return results.commands.size() >= many;
   return results.presentation.table == TableChoice::Compact;
@@ -559,15 +561,16 @@ bool is_constant(const Results& results, std::size_t metric, std::optional<doubl
   });
 }
 
-bool is_all_zero(const Results& results, std::size_t metric) {
+bool is_hidden_as_all_zero(const Results& results, std::size_t metric) {
   constexpr std::size_t most = 1000;  // checking more commands would take too long
   return results.presentation.hides_all_zero_rows && results.commands.size() <= most &&
          is_constant(results, metric, 0.0);
 }
 
 bool has_compact_table_first(const Results& results) {
-  return results.presentation.table == TableChoice::Auto && !replaces_full_tables(results) &&
-         results.commands.size() > 2 && primary_metric(results.session.metrics);
+  return results.presentation.table == TableChoice::Auto &&
+         !compact_table_replaces_full_tables(results) && results.commands.size() > 2 &&
+         primary_metric(results.session.metrics);
 }
 
 const MetricResult* row_if_has_values(const CommandResult& command, std::size_t metric) {
@@ -598,7 +601,7 @@ std::vector<std::size_t> compact_metrics(const Results& results, bool verbose) {
   if (!verbose && !results.presentation.compact_shows_all_metrics) return {*primary};
   std::vector<std::size_t> metrics;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    if (is_shown(results.session.metrics[m], verbose) && !is_all_zero(results, m))
+    if (is_shown(results.session.metrics[m], verbose) && !is_hidden_as_all_zero(results, m))
       metrics.push_back(m);
   return metrics;
 }
@@ -624,7 +627,7 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
       list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, of, verbose)});
   for (const MetricResult& row : of.rows) {
     const Metric& metric = results.session.metrics[row.metric];
-    if (!is_shown(metric, verbose) || is_all_zero(results, row.metric)) continue;
+    if (!is_shown(metric, verbose) || is_hidden_as_all_zero(results, row.metric)) continue;
     TableRow& cells = table.rows.emplace_back();
     for (const MetricColumn& column : columns)
       cells.push_back(column.cell({results, command, metric, &row, false}));
@@ -651,7 +654,8 @@ Table markup_table(const Results& results, const Markup& markup) {
       first += line_break + markup.format_text(parameter.name + " = " + parameter.value);
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.session.metrics[row.metric];
-      if (!is_shown(metric, false) || !has_values(command) || is_all_zero(results, row.metric))
+      if (!is_shown(metric, false) || !has_values(command) ||
+          is_hidden_as_all_zero(results, row.metric))
         continue;
       TableRow& cells = table.rows.emplace_back(TableRow{{std::exchange(first, "")}});
       for (const MetricColumn& column : columns)
@@ -720,11 +724,13 @@ std::string scan_table(const Results& results, const Style& style) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 1) return "";
   const Grid grid = make_grid(results, names.front(), [](const Command& command) {
-    return GridColumn{std::to_string(command.typed_index), one_line(command.unfilled_name)};
+    return GridColumn{std::to_string(command.source_command_index),
+                      one_line(command.unfilled_name)};
   });
   if (grid.rows.size() < 2) return "";
   const bool has_one = grid.columns.size() == 1;
-  if ((replaces_full_tables(results) || has_compact_table_first(results)) && has_one) return "";
+  if ((compact_table_replaces_full_tables(results) || has_compact_table_first(results)) && has_one)
+    return "";
   Table table{.columns = {bold_column(names.front(), CellContent::Text, Cut::Middle)},
               .steps = {kScanSteps.begin(), kScanSteps.end()}};
   for (const GridColumn& column : grid.columns)
@@ -769,7 +775,7 @@ Table metrics_table(const Results& results, bool every_row) {
 std::string differences_html(const Results& results) {
   std::vector<std::size_t> metrics;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    if (is_shown(results.session.metrics[m], false) && !is_all_zero(results, m) &&
+    if (is_shown(results.session.metrics[m], false) && !is_hidden_as_all_zero(results, m) &&
         has_deltas_of(results, m))
       metrics.push_back(m);
   if (metrics.empty()) return "";

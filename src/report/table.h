@@ -96,12 +96,12 @@ struct Table {
 };
 
 struct TableLayout {
-  TableFitAttempt step{};
+  TableFitAttempt chosen_attempt{};
   std::vector<std::size_t> widths{};
   bool fits = false;  ///< true if lines fit into Style::width without cutting a column below
                       ///< TableFitAttempt::min_cut_width
 
-  bool has_given_up(OmittedPart what) const { return step.last_omitted_part >= what; }
+  bool has_given_up(OmittedPart what) const { return chosen_attempt.last_omitted_part >= what; }
 };
 
 /// Chooses a layout for several tables, so that their columns line up.
@@ -112,7 +112,7 @@ std::string terminal_text(const Table& table, const Style& style);
 
 /// Returns a note if deltas are shown without their intervals because the terminal is narrow; else
 /// empty.
-std::string_view interval_note(std::span<const Table> tables, const TableLayout& fitted);
+std::string_view omitted_intervals_note(std::span<const Table> tables, const TableLayout& fitted);
 std::string terminal_text_with_note(const Table& table, const Style& style);
 
 std::string dim_note(std::string_view note, const Style& style);
@@ -158,7 +158,7 @@ bool has_single_typed_command(const Results& results);
 
 /// True if a table with a row for each command replaces the tables of single commands: by --table,
 /// or by default with five or more commands.
-bool replaces_full_tables(const Results& results);
+bool compact_table_replaces_full_tables(const Results& results);
 
 /// True if a table with a row for each command precedes the tables of single commands: by default
 /// with three or four commands, if there is a primary metric.
@@ -182,7 +182,7 @@ bool is_constant(const Results& results, std::size_t metric,
 
 /// True if tables leave out the metric because it is 0 in all runs of all commands. False for more
 /// than 1,000 commands.
-bool is_all_zero(const Results& results, std::size_t metric);
+bool is_hidden_as_all_zero(const Results& results, std::size_t metric);
 
 /// Returns the metrics that get a compact table: usually the primary metric only.
 std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);

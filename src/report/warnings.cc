@@ -120,12 +120,12 @@ struct WarningWords {
   Words operator()(const ManyOutliers& warning) const {
     return {"severe_outliers",
             fmt::format("{} of {} runs ({}) took far longer or shorter than the rest",
-                        warning.count, warning.runs,
+                        warning.count, warning.all_runs,
                         whole_percent(static_cast<double>(warning.count) /
-                                      static_cast<double>(warning.runs))),
+                                      static_cast<double>(warning.all_runs))),
             "stop other programs that may be running, or compare cpu_time, which suffers less",
             "several runs took far longer or shorter than the rest",
-            fmt::format("{} of {}", warning.count, warning.runs)};
+            fmt::format("{} of {}", warning.count, warning.all_runs)};
   }
 
   Words operator()(const stats::SlowNoise& seen) const {
@@ -362,10 +362,10 @@ struct WarningWords {
 };
 
 Words worded(const Results& results, const Warning& warning) {
-  Words words =
-      std::visit(WarningWords{!results.rankings.empty() && !results.session.reference.baseline,
-                              results.are_all_deltas_paired, results.presentation.time_unit},
-                 warning.finding);
+  Words words = std::visit(
+      WarningWords{!results.headline_comparisons.empty() && !results.session.reference.baseline,
+                   results.are_all_deltas_paired, results.presentation.time_unit},
+      warning.finding);
   if (words.text_for_all_commands.empty()) words.text_for_all_commands = words.text;
   words.command_index = warning.command;
   return words;
@@ -401,7 +401,7 @@ std::string write_line(const Results& results, std::span<const Words> group) {
   std::vector<std::string> subjects;
   for (const Words& each : group) {
     std::string subject = subject_of(results, *each.command_index);
-    if (!each.command_numbers.empty()) subject += " (" + each.command_numbers + ")";
+    if (!each.command_figures.empty()) subject += " (" + each.command_figures + ")";
     subjects.push_back(std::move(subject));
   }
   return fmt::format("{}: {}; {}", enumerated(std::move(subjects)), words.text_for_all_commands,

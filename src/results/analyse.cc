@@ -39,7 +39,7 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
     } else if (const auto bound = session.runs->bound(run, metric)) {
       series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
       ++series.runs_with_bound;
-      if (has_layouts) series.layouts_with_bound.push_back(session.runs->row(run).layout);
+      if (has_layouts) series.layouts_of_bounded_runs.push_back(session.runs->row(run).layout);
     }
   }
   return series;
@@ -65,7 +65,7 @@ MetricResult make_result(std::size_t place, const Metric& metric, double tail, c
   }
   result.runs = series.values.size();
   if (const auto share = metric.percentile_share()) {
-    result.runs_for_percentile = fewest_runs_for_quantile(*share, tail);
+    result.runs_needed_for_percentile = fewest_runs_for_quantile(*share, tail);
     result.quantile = stats::quantile_estimate(stats::sorted(series.values), *share, tail);
     return result;
   }
@@ -102,7 +102,7 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
       results.session.reference.baseline ? std::nullopt
                                          : std::optional(results.session.reference.command);
   const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
-  if (delta.mean_differs)
+  if (delta.mean_and_typical_differ)
     results.warnings.push_back(
         {MeanDiffers{metric.name, delta, outliers_explain_mean(results, index, c)}, c,
          is_time ? metric.shown : Shown::Verbose});
@@ -112,7 +112,7 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   if (metric.role != Role::WallTime && !is_gated) return;
   auto alike = find_alike_rounds(metric, delta, samples, series.size() - 1);
   if (!alike) return;
-  const auto cause = find_resembling_command(series, c, reference);
+  const auto cause = find_command_with_alike_runs(series, c, reference);
   alike->is_of_one_command = cause.has_value();
   const auto known = std::ranges::find_if(results.warnings, [&](const Warning& warning) {
     const auto* other = std::get_if<AlikeRounds>(&warning.finding);
@@ -153,7 +153,7 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
       continue;
     const Comparison samples = collect_samples(
         results.session.reference, compares_within_rounds(results.session, c), index, series, c);
-    if (samples.is_empty() || !stats::has_percentages(samples.reference, samples.candidate))
+    if (samples.is_empty() || !stats::allows_percentages(samples.reference, samples.candidate))
       continue;
     row.delta = estimate_delta(samples, tails, metric.percentile_share());
     if (samples.has_layouts()) {
@@ -277,7 +277,7 @@ void rank(Results& results) {
     auto ranking = ranking_by(results, c, *metric);
     if (!ranking || !ranking->is_significant)
       if (const auto other = ranking_by_other(results, c)) ranking = other;
-    if (ranking) results.rankings.push_back(*ranking);
+    if (ranking) results.headline_comparisons.push_back(*ranking);
   }
 }
 
@@ -286,7 +286,7 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
   if (timed.empty() || counting.empty()) return;
   const double usual = stats::median(stats::sorted(timed));
   if (usual <= 0.0) return;
-  results.commands[command].slowdown = stats::median(stats::sorted(counting)) / usual;
+  results.commands[command].counting_slowdown = stats::median(stats::sorted(counting)) / usual;
   if (const auto slowed = slowed_by_counting(timed, counting))
     results.warnings.push_back({*slowed, command});
 }
@@ -314,7 +314,7 @@ void analyse_runs(std::size_t c, Results& results) {
     const RunRow run = results.session.runs->row(index);
     command.endings.add(run);
     add(run, outlived);
-    if (run.coverage) coverage.push_back(*run.coverage);
+    if (run.instruction_coverage) coverage.push_back(*run.instruction_coverage);
     below += run.below_overhead ? 1 : 0;
     if (run.kind == RoundKind::Counting) counting.push_back(run.wall_seconds);
     if (run.kind != RoundKind::Timed) continue;
@@ -416,7 +416,7 @@ void analyse(Results& results) {
   }
   const stats::IntervalTails plain = stats::tails_of(results.session.confidence);
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    analyse_metric(m, results.findings.tails_of(m, plain), results);
+    analyse_metric(m, results.findings.tail_probabilities_of(m, plain), results);
   rank(results);
   results.explanations = make_explanations(results);
   compare_functions(results);
@@ -452,7 +452,7 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
   if (samples.has_layouts()) {
     const auto over = log_ratio_over_layouts(samples);
     if (!over) return std::nullopt;
-    return stats::LogRatio{over->value, std::sqrt(over->squared_error)};
+    return stats::LogRatio{over->value, std::sqrt(over->squared_standard_error)};
   }
   return stats::log_ratio(samples.reference, samples.candidate, samples.paired);
 }
@@ -469,7 +469,7 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
             {gate.condition, c, gate.metric, session.metrics[gate.metric].percentile_share()});
   if (questions.empty()) return findings;
   const gate::LookErrors levels =
-      gate::levels_of_one_look(session.confidence, std::max(questions.size(), gates_of_job));
+      gate::levels_of_only_look(session.confidence, std::max(questions.size(), gates_of_job));
   for (const gate::Question& question : questions) {
     const std::vector<Series> series = make_series(session, question.metric);
     const std::size_t c = question.candidate;
@@ -481,8 +481,8 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
     const auto too_small = find_incomparable(session.reference, question.condition, series, c);
     findings.verdicts.push_back(
         *gate::decide_at_look(question, samples, too_small, levels, {1, true}));
-    findings.verdicts.back().p_over_all_looks = findings.verdicts.back().p_fail;
-    findings.intervals.push_back({question.metric, levels.tails});
+    findings.verdicts.back().p_over_all_looks = findings.verdicts.back().p_value_of_fail;
+    findings.gated_metric_tails.push_back({question.metric, levels.tails});
   }
   return findings;
 }

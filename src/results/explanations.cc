@@ -190,7 +190,7 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
 
 }  // namespace
 
-double WallFactor::log_of_wall_time() const {
+double WallFactor::log_contribution() const {
   const double log = std::log1p(change.change.value_or(0.0));
   const bool divides = factor_kind == WallFactorKind::InstructionsPerCycle ||
                        factor_kind == WallFactorKind::Clock ||

@@ -89,7 +89,8 @@ std::optional<MeanError> error_of_mean(const Side& side, std::string_view functi
   const std::vector<double> values = all_rounds(side.find(function), side.rounds);
   if (!side.layouts.empty()) {
     const auto over = stats::mean_over_layouts({values, side.layouts});
-    return over ? std::optional(MeanError{over->squared_error, over->layout_count}) : std::nullopt;
+    return over ? std::optional(MeanError{over->squared_standard_error, over->layout_count})
+                : std::nullopt;
   }
   if (side.rounds < kMinFunctionRounds) return std::nullopt;
   return MeanError{*stats::moments(values).variance / static_cast<double>(side.rounds),

@@ -36,7 +36,7 @@ struct SlowFirstRun {
 
 struct ManyOutliers {
   std::size_t count = 0;
-  std::size_t runs = 0;
+  std::size_t all_runs = 0;
 };
 
 /// The option that a warning about few runs advises to raise; Ended if the session was cut short.
@@ -222,10 +222,10 @@ struct WallFactor {
   std::optional<double> candidate_median{};
 
   /// Returns what the factor adds to the logarithm of the wall times' ratio.
-  double log_of_wall_time() const;
+  double log_contribution() const;
 };
 
-/// The factors of a candidate's wall time. The sum of the factors' log_of_wall_time() is the
+/// The factors of a candidate's wall time. The sum of the factors' log_contribution() is the
 /// logarithm of the candidate's wall time divided by the reference's.
 struct WallTimeExplanation {
   std::size_t command = 0;
@@ -268,7 +268,7 @@ struct MetricResult {
   /// Estimate of a percentile; nullopt for other metrics, or if there are too few usable runs.
   std::optional<stats::QuantileEstimate> quantile{};
   /// Number of runs that the percentile needs; 0 for other metrics, or if unknown.
-  std::size_t runs_for_percentile = 0;
+  std::size_t runs_needed_for_percentile = 0;
   /// Mean from a file without the runs' values; else nullopt.
   std::optional<double> mean_without_run_values{};
   /// Upper bound of all values if some values are known only as upper bounds; else nullopt.
@@ -291,7 +291,7 @@ struct CommandResult {
   std::size_t discarded_runs = 0;
   std::optional<double> coverage{};
   /// Median wall time of counting runs, divided by the median of timed runs; nullopt if unknown.
-  std::optional<double> slowdown{};
+  std::optional<double> counting_slowdown{};
   std::vector<MetricResult> rows{};
 };
 
@@ -309,7 +309,7 @@ struct Results {
   gate::Findings findings{};
   std::string benchmark{};  ///< name of the benchmark in a suite; empty outside suites
   std::vector<CommandResult> commands{};
-  std::vector<HeadlineComparison> rankings{};
+  std::vector<HeadlineComparison> headline_comparisons{};
   std::vector<WallTimeExplanation> explanations{};
   std::vector<FunctionChanges> function_changes{};
   bool are_all_deltas_paired = true;  ///< true if all deltas compare values within rounds
@@ -452,9 +452,9 @@ std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::
 /// Returns `candidate` or `reference` if only this command's runs clearly resemble their
 /// neighbours; else nullopt. `reference` is nullopt if it is in a baseline, and then counts as not
 /// resembling.
-std::optional<std::size_t> find_resembling_command(std::span<const Series> series,
-                                                   std::size_t candidate,
-                                                   std::optional<std::size_t> reference);
+std::optional<std::size_t> find_command_with_alike_runs(std::span<const Series> series,
+                                                        std::size_t candidate,
+                                                        std::optional<std::size_t> reference);
 
 /// True if high outliers may explain why the change of the mean differs from the delta. They are
 /// looked for in the candidate if the mean's change is larger, else in the reference. The

@@ -70,8 +70,9 @@ FewRunsReason why_few(const Results& results) {
   const StopRule& stop = results.session.setting.stop;
   if (!results.session.complete) return FewRunsReason::Ended;
   if (stop.exact_runs) return FewRunsReason::Runs;
-  return stop.max_runs && *stop.max_runs < stats::kMinRoundsForGate ? FewRunsReason::MaxRuns
-                                                                    : FewRunsReason::MinRuns;
+  return stop.max_runs && *stop.max_runs < stats::kMinGateRoundsWithoutWarning
+             ? FewRunsReason::MaxRuns
+             : FewRunsReason::MinRuns;
 }
 
 std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
@@ -102,9 +103,10 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
 std::optional<FewRuns> few_runs(const Results& results) {
   const FewRunsReason because = why_few(results);
   const auto rounds = rounds_of_open_gates(results);
-  if (rounds && *rounds < stats::kMinRoundsForGate) return FewRuns{*rounds, true, because};
+  if (rounds && *rounds < stats::kMinGateRoundsWithoutWarning)
+    return FewRuns{*rounds, true, because};
   const auto runs = runs_of_deltas(results);
-  if (runs && *runs < stats::kMinRunsForDelta) return FewRuns{*runs, false, because};
+  if (runs && *runs < stats::kMinDeltaRunsWithoutWarning) return FewRuns{*runs, false, because};
   return std::nullopt;
 }
 
@@ -131,7 +133,7 @@ constexpr double kMaxSliceSeconds = 0.1;
 
 QuotaWait worst_throttling(const Results& results) {
   QuotaWait worst = results.session.circumstances.throttling.value_or(QuotaWait{});
-  for (const JoinedSession& origin : results.session.origins) {
+  for (const OriginSession& origin : results.session.origins) {
     const auto& seen = origin.circumstances.throttling;
     if (seen && seen->waited_ns > worst.waited_ns) worst = *seen;
   }
@@ -238,15 +240,15 @@ void add_if_foreign(bool names_machine, const Circumstances& then, const Circums
 }
 
 void add_warnings_of_origins(const Results& results, std::vector<Warning>& warnings) {
-  const JoinedSession& here = origin_of(results.session, results.session.reference.command);
-  std::vector<const JoinedSession*> others;
+  const OriginSession& here = origin_of(results.session, results.session.reference.command);
+  std::vector<const OriginSession*> others;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const JoinedSession& origin = origin_of(results.session, c);
+    const OriginSession& origin = origin_of(results.session, c);
     if (&origin != &here && (others.empty() || others.back() != &origin)) others.push_back(&origin);
   }
   if (others.empty()) return;
   warnings.push_back({SeparateSessions{!results.findings.verdicts.empty(), true}});
-  for (const JoinedSession* other : others)
+  for (const OriginSession* other : others)
     add_if_foreign(!other->circumstances.version.empty(), other->circumstances, here.circumstances,
                    other->file, warnings);
 }
@@ -352,7 +354,7 @@ std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::
   if (delta.widening <= 1.0) return std::nullopt;
   const double error = kFalseAlarms / 2.0 / static_cast<double>(std::max<std::size_t>(tests, 1));
   const auto is_clear = [&](std::span<const double> series) {
-    return stats::resemblance(series).is_clear(error);
+    return stats::neighbour_resemblance(series).is_clear(error);
   };
   const bool is_found =
       samples.paired ? is_clear(stats::relative_differences(samples.reference, samples.candidate))
@@ -361,11 +363,11 @@ std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::
   return AlikeRounds{metric.name, delta.widening};
 }
 
-std::optional<std::size_t> find_resembling_command(std::span<const Series> series,
-                                                   std::size_t candidate,
-                                                   std::optional<std::size_t> reference) {
+std::optional<std::size_t> find_command_with_alike_runs(std::span<const Series> series,
+                                                        std::size_t candidate,
+                                                        std::optional<std::size_t> reference) {
   const auto shows_it = [&](std::size_t command) {
-    return stats::resemblance(series[command].values).is_clear(kFalseAlarms / 2.0);
+    return stats::neighbour_resemblance(series[command].values).is_clear(kFalseAlarms / 2.0);
   };
   const bool is_of_candidate = shows_it(candidate);
   const bool is_of_reference = reference && shows_it(*reference);
@@ -426,7 +428,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
                    warnings);
   } else if (!results.session.origins.empty()) {
     add_warnings_of_origins(results, warnings);
-  } else if (!results.are_all_deltas_paired && !results.rankings.empty()) {
+  } else if (!results.are_all_deltas_paired && !results.headline_comparisons.empty()) {
     warnings.push_back({NotInterleaved{!results.findings.verdicts.empty(),
                                        results.session.setting.order_is_for_hooks}});
   }

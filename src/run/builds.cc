@@ -141,7 +141,7 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
   return failed;
 }
 
-Result<void> check_programs_differ(const Plan& plan, const ReadContext& reader) {
+Result<void> check_layout_files_differ(const Plan& plan, const ReadContext& reader) {
   for (std::size_t c = 0; plan.setting.layouts > 1 && c < plan.commands.size(); ++c) {
     std::map<std::string, std::uint32_t> layout_of_files;
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {

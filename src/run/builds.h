@@ -42,6 +42,6 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
 
 /// Refuses a plan if the files of a command that depend on the layout are the same in two layouts.
 /// Returns no error if the user interrupts.
-Result<void> check_programs_differ(const Plan& plan, const ReadContext& reader);
+Result<void> check_layout_files_differ(const Plan& plan, const ReadContext& reader);
 
 }  // namespace lauka

@@ -10,7 +10,7 @@
 
 namespace lauka {
 
-void FunctionRuns::add(const Step& step, const std::vector<FunctionCounts>& functions) {
+void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions) {
   if (functions.empty()) return;
   constexpr double ns_per_second = 1e9;
   std::vector<std::string> metrics;
@@ -23,7 +23,7 @@ void FunctionRuns::add(const Step& step, const std::vector<FunctionCounts>& func
   tables_[step.command].add_round(metrics, functions, per_unit);
 }
 
-std::optional<Error> FunctionRuns::find_unknown() {
+std::optional<Error> FunctionTableBuilder::find_unknown() {
   const bool has_all = std::ranges::none_of(
       tables_, [](const FunctionTable& table) { return table.functions.empty(); });
   if (is_checked_ || !has_all) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<Error> FunctionRuns::find_unknown() {
   return known ? std::nullopt : std::optional(known.error());
 }
 
-std::vector<FunctionTable> FunctionRuns::close() {
+std::vector<FunctionTable> FunctionTableBuilder::close() {
   const bool has_any = std::ranges::any_of(
       tables_, [](const FunctionTable& table) { return !table.metrics.empty(); });
   return has_any ? std::move(tables_) : std::vector<FunctionTable>();

@@ -11,9 +11,9 @@
 namespace lauka {
 
 /// Collects the counts by function of a session's simulated and sampled runs.
-class FunctionRuns {
+class FunctionTableBuilder {
  public:
-  explicit FunctionRuns(const Plan& plan) : plan_(plan), tables_(plan.commands.size()) {}
+  explicit FunctionTableBuilder(const Plan& plan) : plan_(plan), tables_(plan.commands.size()) {}
 
   void add(const Step& step, const std::vector<FunctionCounts>& functions);
 

@@ -241,7 +241,8 @@ std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_v
 }
 
 std::string to_line(const LogHead& head) {
-  return Json::array({tag(), head.seed, head.began.time_since_epoch().count(), head.settings})
+  return Json::array(
+             {tag(), head.seed, head.measuring_began.time_since_epoch().count(), head.settings})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

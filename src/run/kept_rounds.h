@@ -70,7 +70,7 @@ struct LogHead {
   /// Names and values of the settings that determine the rounds.
   std::vector<std::pair<std::string, std::string>> settings{};
   std::uint64_t seed = 0;
-  UtcTime began{};
+  UtcTime measuring_began{};
 };
 
 std::string to_line(const LogHead& head);

@@ -161,13 +161,13 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   const std::size_t reference = plan_.reference.command;
   const Command& own = commands[command];
   if (!own.expected || own.expected->kind != ExpectedOutput::Kind::Same) return std::nullopt;
-  const std::size_t typed = commands[reference].typed_index;
+  const std::size_t typed = commands[reference].source_command_index;
   const bool is_one_typed = std::ranges::all_of(
-      commands, [&](const Command& other) { return other.typed_index == typed; });
+      commands, [&](const Command& other) { return other.source_command_index == typed; });
   if (is_one_typed) return command == reference ? std::nullopt : std::optional(reference);
-  if (own.typed_index == typed) return std::nullopt;
+  if (own.source_command_index == typed) return std::nullopt;
   const auto found = std::ranges::find_if(commands, [&](const Command& other) {
-    return other.typed_index == typed && was_made_alike(other, own);
+    return other.source_command_index == typed && was_made_alike(other, own);
   });
   if (found == commands.end()) return reference;
   return static_cast<std::size_t>(found - commands.begin());

@@ -208,7 +208,7 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
   spec.output = {command.output.kind, command.output.path, has_scraped_metrics(plan),
                  plan.setting.until_pattern.has_value()};
   spec.timeout = plan.timeout;
-  spec.cpus = plan.cores.restricted_cpus;
+  spec.cpus = plan.cores.command_cpus;
   spec.prefer = plan.cores.prefer;
   spec.environment = command.environment;
   spec.folder = command.folder;
@@ -282,7 +282,7 @@ Result<void> HookRunner::add_programs(std::size_t index, std::uint32_t layout,
     const auto id = launcher_.add_program(make_hook(row, *command, user));
     if (!id) return id.error();
     programs[row.kind] = *id;
-    if (row.is_of_a_run()) between_runs_ = true;
+    if (row.is_of_a_run()) has_hooks_between_runs_ = true;
   }
   return {};
 }
@@ -416,7 +416,7 @@ std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContex
 
 }  // namespace
 
-std::vector<Fingerprint> identify_equal(const Plan& plan, const ReadContext& reader) {
+std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader) {
   std::vector<Fingerprint> programs;
   if (plan.setting.layouts > 1) return programs;
   if (plan.reference.baseline) return identify_as_baseline(plan, reader);

@@ -67,7 +67,7 @@ class HookRunner {
 
   Result<void> register_hooks(const std::optional<User>& user);
 
-  bool has_hooks_between_runs() const { return between_runs_; }
+  bool has_hooks_between_runs() const { return has_hooks_between_runs_; }
 
   /// Runs a command's hooks of a moment in the layout of `step` (nullopt: in all layouts). Returns
   /// the first failure; nullopt if no hook failed. Setup and prepare hooks stop after a failure;
@@ -99,7 +99,7 @@ class HookRunner {
   os::Launcher& launcher_;
   std::vector<Programs> programs_;  // by command, then by layout
   std::vector<bool> to_clean_up_;
-  bool between_runs_ = false;
+  bool has_hooks_between_runs_ = false;
   std::chrono::nanoseconds time_{};
 };
 
@@ -134,6 +134,6 @@ void set_fingerprints(const Plan& plan, const ReadContext& reader, std::size_t f
 /// baseline: of candidates with the reference's file and call, and of the reference. With a
 /// baseline: of commands with their reference's Fingerprint::call_hash. Other fingerprints are
 /// empty or missing; with several layouts, all are missing.
-std::vector<Fingerprint> identify_equal(const Plan& plan, const ReadContext& reader);
+std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader);
 
 }  // namespace lauka

@@ -27,7 +27,7 @@ std::optional<double> wanted_reach(const Plan& plan, double value) {
   };
   std::optional<double> wanted;
   if (plan.precision && is_wall_time(plan.precision->metric))
-    wanted = plan.precision->half_width / std::exp(value);
+    wanted = plan.precision->relative_half_width / std::exp(value);
   for (const Gate& gate : plan.gates) {
     const double limit = gate.condition.limit_percent / 100.0;
     if (!is_wall_time(gate.metric) || gate.condition.limit_value) continue;
@@ -51,7 +51,7 @@ void DifferenceWatch::add_run(const RunRecord& run) {
   if (run.step.kind != RoundKind::Timed || run.usage.wall_ns == 0 || plan_.reference.baseline)
     return;
   const std::size_t command = run.step.command;
-  all_[command].latest = std::log(static_cast<double>(run.usage.wall_ns));
+  all_[command].latest_log_wall_time = std::log(static_cast<double>(run.usage.wall_ns));
   all_[command].round = run.step.round;
   if (command != plan_.reference.command) return compare(command, run.step);
   for (std::size_t other = 0; other < all_.size(); ++other)
@@ -61,16 +61,18 @@ void DifferenceWatch::add_run(const RunRecord& run) {
 void DifferenceWatch::compare(std::size_t command, const Step& step) {
   const OfCommand& reference = all_[plan_.reference.command];
   OfCommand& own = all_[command];
-  if (!own.latest || !reference.latest || own.round != step.round || reference.round != step.round)
+  if (!own.latest_log_wall_time || !reference.latest_log_wall_time || own.round != step.round ||
+      reference.round != step.round)
     return;
   Spread& spread = own.of_layout[step.layout];
-  const double difference = *own.latest - *reference.latest;
+  const double difference = *own.latest_log_wall_time - *reference.latest_log_wall_time;
   const double before = difference - spread.mean;
   spread.mean += before / static_cast<double>(++spread.rounds);
   spread.squared_deviations += before * (difference - spread.mean);
 }
 
-std::optional<DifferenceSoFar> DifferenceWatch::difference_of_command(std::size_t command) const {
+std::optional<DifferenceSoFar> DifferenceWatch::difference_of_command_or_another(
+    std::size_t command) const {
   const std::uint64_t fewest = plan_.setting.layouts > 1 ? 1 : 5;
   const auto has_difference = [&](std::size_t place) {
     const auto has_enough = [&](const Spread& spread) { return spread.rounds >= fewest; };
@@ -106,7 +108,7 @@ std::optional<DifferenceSoFar> DifferenceWatch::over_layouts(std::size_t command
 }
 
 void SuiteProgress::show(std::size_t benchmark, const std::string& name, const Progress& own) {
-  enter(benchmark, own.remaining);
+  record_time_left(benchmark, own.remaining);
   const std::string shown =
       name + ": " + std::string(own.difference ? own.difference->candidate : own.command);
   Progress all = own;
@@ -116,26 +118,28 @@ void SuiteProgress::show(std::size_t benchmark, const std::string& name, const P
   all.remaining.reset();
   all.elapsed_share = 0.0;
   if (const auto left = seconds_left()) enter_remaining(*left, all);
-  shown_.progress(all);
+  observer_.progress(all);
 }
 
 void SuiteProgress::finish(std::size_t benchmark) {
-  enter(benchmark, std::chrono::nanoseconds(0));
-  if (--open_ == 0) shown_.finished();
+  record_time_left(benchmark, std::chrono::nanoseconds(0));
+  if (--open_ == 0) observer_.finished();
 }
 
-void SuiteProgress::enter(std::size_t benchmark, std::optional<std::chrono::nanoseconds> left) {
+void SuiteProgress::record_time_left(std::size_t benchmark,
+                                     std::optional<std::chrono::nanoseconds> left) {
   std::optional<double>& known = left_[benchmark];
-  if (known) known_ -= *known;
+  if (known) known_seconds_left_ -= *known;
   if (known) --known_parts_;
   known = left ? std::optional(Seconds(*left).count()) : std::nullopt;
-  if (known) known_ += *known;
+  if (known) known_seconds_left_ += *known;
   if (known) ++known_parts_;
 }
 
 std::optional<double> SuiteProgress::seconds_left() const {
   if (known_parts_ == 0) return std::nullopt;
-  return known_ / static_cast<double>(known_parts_) * static_cast<double>(left_.size());
+  return known_seconds_left_ / static_cast<double>(known_parts_) *
+         static_cast<double>(left_.size());
 }
 
 }  // namespace lauka

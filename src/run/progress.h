@@ -29,7 +29,7 @@ class DifferenceWatch {
 
   /// Returns the difference of `command` or, if `command` has none, of the first candidate that has
   /// a difference. nullopt if no difference is known.
-  std::optional<DifferenceSoFar> difference_of_command(std::size_t command) const;
+  std::optional<DifferenceSoFar> difference_of_command_or_another(std::size_t command) const;
 
  private:
   struct Spread {
@@ -39,7 +39,7 @@ class DifferenceWatch {
   };
   struct OfCommand {
     std::vector<Spread> of_layout{};
-    std::optional<double> latest{};
+    std::optional<double> latest_log_wall_time{};
     std::uint32_t round = 0;
   };
 
@@ -54,28 +54,32 @@ class DifferenceWatch {
 class SuiteProgress : NonCopyable {
  public:
   SuiteProgress(Observer& shown, const os::Clock& clock, std::size_t benchmarks)
-      : shown_(shown), clock_(clock), began_(clock.now()), left_(benchmarks), open_(benchmarks) {}
+      : observer_(shown),
+        clock_(clock),
+        began_(clock.now()),
+        left_(benchmarks),
+        open_(benchmarks) {}
 
-  bool is_wanted() const { return shown_.wants_progress(); }
+  bool is_wanted() const { return observer_.wants_progress(); }
 
   /// Shows the suite's progress, given the progress `own` of one benchmark.
   void show(std::size_t benchmark, const std::string& name, const Progress& own);
 
   void counts_lost(const Command& command, const CounterLossFile& file) {
-    shown_.counts_lost(command, file);
+    observer_.counts_lost(command, file);
   }
 
   void finish(std::size_t benchmark);
 
  private:
-  void enter(std::size_t benchmark, std::optional<std::chrono::nanoseconds> left);
+  void record_time_left(std::size_t benchmark, std::optional<std::chrono::nanoseconds> left);
   std::optional<double> seconds_left() const;
 
-  Observer& shown_;
+  Observer& observer_;
   const os::Clock& clock_;
   std::chrono::nanoseconds began_;
   std::vector<std::optional<double>> left_;
-  double known_ = 0.0;
+  double known_seconds_left_ = 0.0;
   std::size_t known_parts_ = 0;
   std::size_t open_;
 };

@@ -52,9 +52,9 @@ class Runner final : NonCopyable {
     gate::Findings findings = scheduler_.close();
     std::vector<OwnMetric> discovered = steps_.discovered();
     Session session = steps_.close();
-    session.programs = programs_.empty()
-                           ? identify_equal(plan_, {context_.user, context_.pending_interrupt})
-                           : std::move(programs_);
+    session.programs = programs_.empty() ? fingerprints_to_compare(
+                                               plan_, {context_.user, context_.pending_interrupt})
+                                         : std::move(programs_);
     return {std::move(session), std::move(findings), std::move(discovered)};
   }
 
@@ -82,7 +82,7 @@ class Runner final : NonCopyable {
     FinishedRounds done = steps_.run(action);
     for (RunRecord& run : done.runs)
       if (order_ != nullptr && run.step.kind != RoundKind::Untuned) run.number_in_suite = ++*order_;
-    if (action.is_kept && done.step_count > 0 && run_.rounds != nullptr &&
+    if (action.is_kept_for_resume && done.step_count > 0 && run_.rounds != nullptr &&
         run_.rounds->append_to_log)
       run_.rounds->append_to_log(steps_.kept_part(done));
     if (observer_.wants_progress())
@@ -145,7 +145,7 @@ class Runner final : NonCopyable {
     }
     const Pace& pace = paces[step.command];
     if (pace.wall_time_seconds.count > 0) progress.mean_wall_seconds = pace.wall_time_seconds.mean;
-    progress.difference = differences_.difference_of_command(step.command);
+    progress.difference = differences_.difference_of_command_or_another(step.command);
     observer_.progress(progress);
   }
 

@@ -38,7 +38,7 @@ std::uint64_t count_simulated_rounds(const Plan& plan, const GateWatch& gates) {
   if (plan.setting.events.count_passes(RoundKind::Simulated) == 0) return 0;
   return std::max<std::uint64_t>(
       plan.presentation.functions ? kMinFunctionRounds : kMinSimulatedRounds,
-      gates.rounds_of_constants(RoundKind::Simulated));
+      gates.rounds_to_decide_constants(RoundKind::Simulated));
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Scheduler::Scheduler(const Plan& plan, const Conditions& conditions)
       counting_(make_counting_rule(plan, gates_.has_gate_on(RoundKind::Counting))),
       timed_(timed_rule(plan.setting.stop, counting_)),
       rule_(timed_),
-      simulated_rounds_(count_simulated_rounds(plan, gates_)),
+      planned_simulated_rounds_(count_simulated_rounds(plan, gates_)),
       paces_(plan.commands.size()),
       groups_(make_groups(plan)),
       has_left_replay_(!conditions.is_resumed) {}
@@ -148,7 +148,7 @@ void Scheduler::go_on() {
     case Stage::Finish:
       return finish();
     case Stage::Restore:
-      return restore();
+      return restore_tuning();
     case Stage::End:
       return;
   }
@@ -163,13 +163,13 @@ void Scheduler::enter_group() {
   add(Once{SetUp{range()}});
   if (conditions_.hashes_programs || has_surrounding_hooks_) add(Once{HashPrograms{range()}});
   if (has_surrounding_hooks_) add(Once{CheckOutput{range()}});
-  add(RoundTarget{RoundKind::Simulated, simulated_rounds_});
+  add(RoundTarget{RoundKind::Simulated, planned_simulated_rounds_});
   stage_ = Stage::DecideSimulated;
 }
 
 void Scheduler::decide_simulated() {
   if (groups_.size() == 1 && gates_.has_undecided_gate_on(RoundKind::Simulated)) {
-    look(RoundKind::Simulated, simulated_rounds_, !plan_.setting.stop.exact_runs);
+    look(RoundKind::Simulated, planned_simulated_rounds_, !plan_.setting.stop.exact_runs);
     if (gates_.has_undecided_gate_on(RoundKind::Simulated))
       add(RoundTarget{RoundKind::Simulated,
                       gates_.rounds_at_next_planned_look(RoundKind::Simulated)});
@@ -185,8 +185,8 @@ void Scheduler::decide_simulated() {
 }
 
 std::uint64_t Scheduler::warmup_rounds_done_by_check() const {
-  const bool is_begun = has_checked_output_ && groups_.size() == 1 && simulated_rounds_ == 0 &&
-                        plan_.setting.copies_in_run == 1;
+  const bool is_begun = has_checked_output_ && groups_.size() == 1 &&
+                        planned_simulated_rounds_ == 0 && plan_.setting.copies_in_run == 1;
   return is_begun ? plan_.setting.layouts : 0;
 }
 
@@ -224,7 +224,7 @@ void Scheduler::time() {
 }
 
 void Scheduler::count_last_block() {
-  if (counting_.passes > 0) add(Block{kBlocks - 1, group().timed_spent.time});
+  if (counting_.passes > 0) add(CountingBlock{kBlocks - 1, group().timed_spent.time});
   stage_ = Stage::Leave;
 }
 
@@ -256,7 +256,7 @@ void Scheduler::look_at_gates() {
   if (gates_.is_decided()) {
     stage_ = Stage::Finish;
   } else if (gates_.planned_looks_taken(RoundKind::Timed) == 0) {
-    look_everywhere();
+    look_at_all_kinds();
   } else {
     current_ = 0;
     stage_ = Stage::Extend;
@@ -268,7 +268,7 @@ void Scheduler::extend_to_next_look() {
     add(RoundTarget{RoundKind::Simulated,
                     gates_.rounds_at_next_planned_look(RoundKind::Simulated)});
   if (gates_.has_undecided_gate_on(RoundKind::Counting))
-    add(TurnsToLook{gates_.rounds_at_next_planned_look(RoundKind::Counting)});
+    add(CountingTurnTarget{gates_.rounds_at_next_planned_look(RoundKind::Counting)});
   if (gates_.has_undecided_gate_on(RoundKind::Timed)) {
     const std::size_t number = gates_.planned_looks_taken(RoundKind::Timed);
     rule_ =
@@ -286,7 +286,7 @@ void Scheduler::extend_timed() {
     return;
   }
   current_ = 0;
-  look_everywhere();
+  look_at_all_kinds();
   stage_ = Stage::Look;
 }
 
@@ -296,7 +296,7 @@ void Scheduler::finish() {
   stage_ = Stage::Restore;
 }
 
-void Scheduler::restore() {
+void Scheduler::restore_tuning() {
   if (!is_tuned_) add(Once{SwitchTuning{true}});
   is_tuned_ = true;
   stage_ = Stage::End;
@@ -311,7 +311,7 @@ std::optional<Action> Scheduler::next_action_for(Once& goal) const {
 
 std::optional<Action> Scheduler::next_action_for(const RoundTarget& goal) {
   if (goal.kind == RoundKind::Counting)
-    return counting_turns_done(group()) < goal.rounds ? std::optional(count_a_turn())
+    return counting_turns_done(group()) < goal.rounds ? std::optional(request_counting_turn())
                                                       : std::nullopt;
   const std::uint64_t done = rounds_of(goal.kind);
   if (goal.kind == RoundKind::Simulated) {
@@ -324,17 +324,18 @@ std::optional<Action> Scheduler::next_action_for(const RoundTarget& goal) {
                  round_up_to_sweeps(plan_, std::min(goal.rounds - done, rounds_at_once())));
 }
 
-std::optional<Action> Scheduler::next_action_for(const Block& goal) {
+std::optional<Action> Scheduler::next_action_for(const CountingBlock& goal) {
   if (is_answered())
     return next_action_for(RoundTarget{RoundKind::Counting, counting_.min_counting_rounds});
-  if (!belongs_to_block(counting_, group().counting, goal.number, goal.timed_time))
+  if (!block_needs_more_counting(counting_, group().counting, goal.number,
+                                 goal.time_of_all_timed_rounds))
     return std::nullopt;
-  return count_a_turn();
+  return request_counting_turn();
 }
 
-std::optional<Action> Scheduler::next_action_for(const TurnsToLook& goal) {
-  if (counting_turns_done(group()) >= goal.turns || !can_count_more()) return std::nullopt;
-  return count_a_turn();
+std::optional<Action> Scheduler::next_action_for(const CountingTurnTarget& goal) {
+  if (counting_turns_done(group()) >= goal.counting_turns || !can_count_more()) return std::nullopt;
+  return request_counting_turn();
 }
 
 std::optional<Action> Scheduler::next_action_for(const SettlingRounds& /*goal*/) {
@@ -366,7 +367,8 @@ void Scheduler::add_due_counting() {
       gates_.has_undecided_gate_on(RoundKind::Counting))
     due = 1;
   if (due == 0) return;
-  add(Block{due - 1, group().timed_spent.time + time_of_rounds(left, round_time(group(), paces_))});
+  add(CountingBlock{due - 1,
+                    group().timed_spent.time + time_of_rounds(left, round_time(group(), paces_))});
 }
 
 void Scheduler::add_untuned(std::uint64_t due) {
@@ -383,14 +385,14 @@ void Scheduler::add_batch() {
   add(TimedBatch{});
 }
 
-Action Scheduler::count_a_turn() {
+Action Scheduler::request_counting_turn() {
   group().is_settled = false;
   return request(RoundKind::Counting, group().counting.rounds,
                  counting_.passes * plan_.setting.layouts);
 }
 
 Action Scheduler::request(RoundKind kind, std::uint64_t first, std::uint64_t rounds, bool is_kept) {
-  Request request{.kind = kind, .rounds = rounds, .is_kept = is_kept};
+  Request request{.kind = kind, .rounds = rounds, .is_kept_for_resume = is_kept};
   for (std::uint64_t round = first; round < first + rounds; ++round) {
     const auto steps = steps_of_round(plan_, kind, static_cast<std::uint32_t>(round), group().first,
                                       group().count);
@@ -418,7 +420,7 @@ Action Scheduler::issue() {
     return SwitchTuning{is_goal_tuned_};
   }
   const Request& request = requests_.back();
-  return RunSteps{std::span(request.steps).subspan(request.done), request.is_kept};
+  return RunSteps{std::span(request.steps).subspan(request.done), request.is_kept_for_resume};
 }
 
 nanoseconds* Scheduler::time_of(RoundKind kind) {
@@ -456,7 +458,7 @@ std::uint64_t& Scheduler::rounds_of(RoundKind kind) {
 }
 
 void Scheduler::complete(const Request& request) {
-  if (!request.is_kept) return;
+  if (!request.is_kept_for_resume) return;
   rounds_of(request.kind) += request.rounds;
   if (request.kind == RoundKind::Simulated)
     simulated_runs_and_time_.rounds += group().count * request.rounds;
@@ -530,13 +532,13 @@ std::optional<std::size_t> Scheduler::next_to_refine(std::size_t from) const {
   return std::nullopt;
 }
 
-void Scheduler::look_everywhere() {
-  const bool can_go_on = !plan_.setting.stop.exact_runs && !cannot_resume_commands();
+void Scheduler::look_at_all_kinds() {
+  const bool can_go_on = !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds();
   const Group& first = groups_.front();
   look(RoundKind::Timed, first.rounds_at_first_look, can_time_more());
   look(RoundKind::Counting, counting_turns_done(first), can_go_on && can_count_more());
   if (gates_.has_undecided_gate_on(RoundKind::Simulated))
-    look(RoundKind::Simulated, simulated_rounds_, can_go_on);
+    look(RoundKind::Simulated, planned_simulated_rounds_, can_go_on);
 }
 
 void Scheduler::look(RoundKind kind, std::uint64_t rounds, bool can_go_on) {
@@ -553,12 +555,12 @@ void Scheduler::note_variation(const FinishedRounds& done) {
   }
 }
 
-bool Scheduler::cannot_resume_commands() const {
+bool Scheduler::hooks_prevent_more_rounds() const {
   return groups_.size() > 1 && has_surrounding_hooks_;
 }
 
 bool Scheduler::can_time_more() const {
-  if (cannot_resume_commands()) return false;
+  if (hooks_prevent_more_rounds()) return false;
   const StopRule rule = stop_rule_for_open_gates(timed_, std::numeric_limits<std::uint64_t>::max());
   return std::ranges::any_of(
       groups_, [&](const Group& each) { return !satisfies_stop_rule(rule, each.timed_spent); });
@@ -572,16 +574,16 @@ bool Scheduler::can_count_more() const {
   });
 }
 
-double Scheduler::seconds_of_timed(const Group& group, std::span<const Pace> paces) const {
+double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> paces) const {
   const nanoseconds round = round_time(group, paces);
   return static_cast<double>(rounds_left(rule_, group.timed_spent, round)) * Seconds(round).count();
 }
 
-double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> paces) const {
+double Scheduler::seconds_left_by_paces(const Step& step, std::span<const Pace> paces) const {
   const Group& own = group();
   const bool is_warmup = step.kind == RoundKind::Warmup;
   const double timed = is_warmup || !satisfies_stop_rule(rule_, own.timed_spent)
-                           ? seconds_of_timed(own, paces)
+                           ? timed_seconds_left(own, paces)
                            : 0.0;
   const double timed_so_far = Seconds(own.timed_spent.time).count();
   const double counted = Seconds(own.counting.time).count();
@@ -595,7 +597,7 @@ double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> pace
     if (later.timed_spent.rounds == 0)
       left += whole;
     else if (!satisfies_stop_rule(rule_, later.timed_spent))
-      left += seconds_of_timed(later, paces);
+      left += timed_seconds_left(later, paces);
   }
   if (is_warmup && step.round < warmup_rounds())
     left +=
@@ -604,13 +606,13 @@ double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> pace
 }
 
 std::optional<double> Scheduler::seconds_left(const Step& step, std::span<const Pace> paces) const {
-  if (paces[step.command].run_seconds.count > 0) return seconds_of_rounds(step, paces);
+  if (paces[step.command].run_seconds.count > 0) return seconds_left_by_paces(step, paces);
   if (step.kind != RoundKind::Simulated || plan_.setting.stop.exact_runs ||
       simulated_runs_and_time_.rounds == 0)
     return std::nullopt;
   const auto commands = static_cast<double>(plan_.commands.size());
   const auto runs = static_cast<double>(simulated_runs_and_time_.rounds);
-  const auto rounds = static_cast<double>(simulated_rounds_ *
+  const auto rounds = static_cast<double>(planned_simulated_rounds_ *
                                           plan_.setting.events.count_passes(RoundKind::Simulated));
   const double left = std::max(rounds * commands - runs, 0.0);
   return left * Seconds(simulated_runs_and_time_.time).count() / runs +

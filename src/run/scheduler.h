@@ -23,7 +23,7 @@ namespace lauka {
 /// results or Scheduler::end_early() is called.
 struct RunSteps {
   std::span<const Step> steps;
-  bool is_kept = true;  ///< false: the result must not be kept for --resume
+  bool is_kept_for_resume = true;  ///< false: the result must not be kept for --resume
 };
 struct SetUp {
   CommandRange commands;
@@ -122,12 +122,12 @@ class Scheduler : NonCopyable {
     /// counts as one round.
     std::uint64_t rounds = 0;
   };
-  struct Block {
+  struct CountingBlock {
     std::uint64_t number = 0;
-    std::chrono::nanoseconds timed_time{};
+    std::chrono::nanoseconds time_of_all_timed_rounds{};
   };
-  struct TurnsToLook {
-    std::uint64_t turns = 0;
+  struct CountingTurnTarget {
+    std::uint64_t counting_turns = 0;
   };
   struct SettlingRounds {};
   struct TuningState {
@@ -136,22 +136,22 @@ class Scheduler : NonCopyable {
   struct TimedBatch {
     bool is_done = false;
   };
-  using Goal =
-      std::variant<Once, RoundTarget, Block, TurnsToLook, SettlingRounds, TuningState, TimedBatch>;
+  using Goal = std::variant<Once, RoundTarget, CountingBlock, CountingTurnTarget, SettlingRounds,
+                            TuningState, TimedBatch>;
 
   struct Request {
     RoundKind kind = RoundKind::Timed;
     std::uint64_t rounds = 0;
     std::vector<Step> steps{};
     std::size_t done = 0;
-    bool is_kept = true;
+    bool is_kept_for_resume = true;
   };
 
   // Each function returns the next action for a goal; nullopt if nothing is left to do.
   std::optional<Action> next_action_for(Once& goal) const;
   std::optional<Action> next_action_for(const RoundTarget& goal);
-  std::optional<Action> next_action_for(const Block& goal);
-  std::optional<Action> next_action_for(const TurnsToLook& goal);
+  std::optional<Action> next_action_for(const CountingBlock& goal);
+  std::optional<Action> next_action_for(const CountingTurnTarget& goal);
   std::optional<Action> next_action_for(const SettlingRounds& goal);
   std::optional<Action> next_action_for(const TuningState& goal);
   std::optional<Action> next_action_for(TimedBatch& goal);
@@ -169,14 +169,14 @@ class Scheduler : NonCopyable {
   void extend_to_next_look();
   void extend_timed();
   void finish();
-  void restore();
+  void restore_tuning();
 
   void add(Goal goal) { goals_.push_back(std::move(goal)); }
   void add_due_counting();
   void add_untuned(std::uint64_t due);
   void add_batch();
-  void look_everywhere();
-  Action count_a_turn();
+  void look_at_all_kinds();
+  Action request_counting_turn();
   Group& group() { return groups_[current_]; }
   const Group& group() const { return groups_[current_]; }
   CommandRange range() const { return {group().first, group().count}; }
@@ -200,11 +200,11 @@ class Scheduler : NonCopyable {
   std::optional<std::size_t> next_to_refine(std::size_t from) const;
   void look(RoundKind kind, std::uint64_t rounds, bool can_go_on);
   void note_variation(const FinishedRounds& done);
-  bool cannot_resume_commands() const;
+  bool hooks_prevent_more_rounds() const;
   bool can_time_more() const;
   bool can_count_more() const;
-  double seconds_of_timed(const Group& group, std::span<const Pace> paces) const;
-  double seconds_of_rounds(const Step& step, std::span<const Pace> paces) const;
+  double timed_seconds_left(const Group& group, std::span<const Pace> paces) const;
+  double seconds_left_by_paces(const Step& step, std::span<const Pace> paces) const;
 
   const Plan& plan_;
   Conditions conditions_;
@@ -215,7 +215,7 @@ class Scheduler : NonCopyable {
   CountingRoundsRule counting_;
   StopRule timed_;  // rule before gates add rounds
   StopRule rule_;   // rule up to the next planned look
-  std::uint64_t simulated_rounds_ = 0;
+  std::uint64_t planned_simulated_rounds_ = 0;
   RoundsAndTime simulated_runs_and_time_;  // `rounds` is a number of runs
   /// Counts of the first run that had counts by function, for each command and pass.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::optional<std::uint64_t>>>

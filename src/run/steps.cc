@@ -43,7 +43,7 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
       reported_(plan_, context.launcher, context.metric_files, context.clock),
       check_(plan_, context),
       functions_(plan_),
-      is_looked_up_(plan_.commands.size()),
+      has_looked_for_counter_loss_(plan_.commands.size()),
       paces_(plan_.commands.size()) {
   session_.counter_loss_files.resize(plan_.commands.size());
 }
@@ -65,7 +65,7 @@ Result<void> StepRunner::prepare() {
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
     const Hooks& hooks = plan_.commands[c].hooks;
     // A setup or prepare hook may make or replace the program.
-    if (!hooks[HookKind::Setup] && !hooks[HookKind::Prepare]) look_up(c);
+    if (!hooks[HookKind::Setup] && !hooks[HookKind::Prepare]) look_for_counter_loss(c);
   }
   if (auto hooks = hooks_.register_hooks(context_.user); !hooks) return hooks;
   auto overheads =
@@ -82,13 +82,13 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   result_ = {.first = steps.front(), .step_count = steps.size(), .paces = paces_};
   steps_per_round_ =
       static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
-  whole_time_ = {};
+  time_of_whole_rounds_ = {};
   prepare_counters(result_.first.kind);
   if (run_live({steps.begin(), steps.end()})) {
     result_.paces = paces_;
   } else {
-    result_.step_count = steps_done_ - steps_done_ % steps_per_round_;
-    result_.time = whole_time_;
+    result_.step_count = leading_steps_done_ - leading_steps_done_ % steps_per_round_;
+    result_.time = time_of_whole_rounds_;
     std::ranges::move(result_.redone, std::back_inserter(session_.redone_run_records));
     result_.redone.clear();
   }
@@ -98,14 +98,14 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
 }
 
 void StepRunner::count_finished_step() {
-  if (++steps_done_ % steps_per_round_ != 0) return;
+  if (++leading_steps_done_ % steps_per_round_ != 0) return;
   result_.paces = paces_;
-  whole_time_ = result_.time;
+  time_of_whole_rounds_ = result_.time;
 }
 
 bool StepRunner::run_live(std::vector<Step> steps) {
   earlier_attempts_ = 0;
-  steps_done_ = 0;
+  leading_steps_done_ = 0;
   do {
     to_repeat_.clear();
     if (!run_steps(steps)) return false;
@@ -150,9 +150,9 @@ bool StepRunner::run_steps(std::span<const Step> left) {
   return true;
 }
 
-void StepRunner::look_up(std::size_t command) {
-  if (is_looked_up_[command]) return;
-  is_looked_up_[command] = true;
+void StepRunner::look_for_counter_loss(std::size_t command) {
+  if (has_looked_for_counter_loss_[command]) return;
+  has_looked_for_counter_loss_[command] = true;
   auto found = benchmark_.engine.find_uncounted(
       command, make_program(plan_, *command_in_layout(plan_, command, 0), context_.user));
   if (found) observer_.counts_lost(plan_.commands[command], *found);
@@ -178,7 +178,8 @@ std::size_t StepRunner::between_hooks(const Step& step,
   }
   const std::size_t done = launch_them();
   if (const auto failed = hooks_.run(Moment::AfterRun, step.command, step)) {
-    if (steps_done_ > 0) --steps_done_;  // a step is incomplete without its conclude hook
+    if (leading_steps_done_ > 0)
+      --leading_steps_done_;  // a step is incomplete without its conclude hook
     note_failure(*failed);
     return 0;
   }
@@ -194,7 +195,7 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
   for (const Step& step : steps) {
-    look_up(step.command);
+    look_for_counter_loss(step.command);
     const auto program = programs_.program(step, reported_.uses_metric_files());
     if (!program) return program.error();
     launches.push_back({.program = *program});
@@ -238,7 +239,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   reported_.collect();
   was_throttled_ = context_.machine != nullptr && context_.machine->was_throttled();
   for (std::size_t i = 0; i < all->size(); ++i) {
-    if (!keep_run(steps[i], (*all)[i], i)) return 0;
+    if (!take_ended_run(steps[i], (*all)[i], i)) return 0;
   }
   if (const int signal = context_.pending_interrupt(); signal != 0) cut_short(Interrupted{signal});
   return all->size();
@@ -295,7 +296,7 @@ std::optional<EarlyEnd> StepRunner::why_to_end(const Step& step, const os::Ended
   return failure(step, ended);
 }
 
-bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t place) {
+bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::size_t place) {
   const auto end_with = [this](EarlyEnd why) {
     cut_short(std::move(why));
     return false;

@@ -45,7 +45,7 @@ class StepRunner {
   FinishedRounds kept_part(const FinishedRounds& done) const;
 
   /// Adds the runs of a result to the session. Cuts the session short if
-  /// FunctionRuns::find_unknown() returns an error.
+  /// FunctionTableBuilder::find_unknown() returns an error.
   void add_results(FinishedRounds done);
 
   /// Adds rounds that an earlier process finished, and continues from their state.
@@ -88,13 +88,13 @@ class StepRunner {
                                               const Step& step, bool go_on_after_failure);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::CountsOfRun counted);
-  bool keep_run(const Step& step, const os::Ended& ended, std::size_t place);
+  bool take_ended_run(const Step& step, const os::Ended& ended, std::size_t place);
   std::optional<EarlyEnd> failure(const Step& step, const os::Ended& ended) const;
   std::optional<EarlyEnd> failure_of_until(const Step& step, const os::Ended& ended) const;
   std::optional<EarlyEnd> why_to_end(const Step& step, const os::Ended& ended,
                                      const engine::CountsOfRun& counted) const;
   std::size_t launch_check(const Step& step);
-  void look_up(std::size_t command);
+  void look_for_counter_loss(std::size_t command);
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
   std::optional<Error> take_reported(RunRecord& run, std::size_t place);
   std::optional<Error> take_region(RunRecord& run, const os::Ended& ended,
@@ -118,8 +118,8 @@ class StepRunner {
   ReportedValues reported_;
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
-  FunctionRuns functions_;
-  std::vector<bool> is_looked_up_;
+  FunctionTableBuilder functions_;
+  std::vector<bool> has_looked_for_counter_loss_;
   RoundKind latest_kind_ = RoundKind::Warmup;
   std::vector<Pace> paces_;
   std::vector<UncountedRuns> uncounted_;
@@ -128,8 +128,9 @@ class StepRunner {
   std::vector<Step> to_repeat_;
   std::uint32_t earlier_attempts_ = 0;
   std::size_t steps_per_round_ = 1;  // number of steps in a round
-  std::size_t steps_done_ = 0;  // number of steps done before the first step that must be repeated
-  std::chrono::nanoseconds whole_time_{};
+  std::size_t leading_steps_done_ =
+      0;  // number of steps done before the first step that must be repeated
+  std::chrono::nanoseconds time_of_whole_rounds_{};
   FinishedRounds result_;
   std::chrono::nanoseconds batch_began_{};
 };

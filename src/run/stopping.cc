@@ -113,8 +113,8 @@ StopRule timed_rule(const StopRule& rule, const CountingRoundsRule& counting) {
   return timed;
 }
 
-bool belongs_to_block(const CountingRoundsRule& rule, const RoundsAndTime& counted,
-                      std::uint64_t block, std::chrono::nanoseconds timed_time) {
+bool block_needs_more_counting(const CountingRoundsRule& rule, const RoundsAndTime& counted,
+                               std::uint64_t block, std::chrono::nanoseconds timed_time) {
   const std::uint64_t blocks = std::min(block + 1, kBlocks);
   if (counted.rounds < rule.passes * ((rule.min_counting_rounds * blocks + kBlocks - 1) / kBlocks))
     return true;
@@ -150,7 +150,7 @@ std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left) {
 
 GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
   for (const Gate& gate : plan.gates) {
-    const std::size_t place = find_series(gate.metric);
+    const std::size_t place = find_or_add_series(gate.metric);
     const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.setting.events);
     for (std::size_t c = 0; c < plan.commands.size(); ++c)
       if (is_gated(gate.condition, plan.reference, c, plan.commands.size()))
@@ -163,7 +163,7 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
                            schedule_looks(plan, kind));
 }
 
-std::size_t GateWatch::find_series(std::size_t metric) {
+std::size_t GateWatch::find_or_add_series(std::size_t metric) {
   const auto known = std::ranges::find(metrics_, metric);
   const auto place = static_cast<std::size_t>(known - metrics_.begin());
   if (known == metrics_.end()) {
@@ -196,7 +196,8 @@ void GateWatch::look_early_if_due(RoundKind kind, std::size_t rounds, std::size_
 }
 
 std::optional<std::size_t> GateWatch::rounds_at_next_early_look(RoundKind kind) const {
-  return has_undecided_gate_on(kind) ? schedules_.at(kind).next_early() : std::nullopt;
+  return has_undecided_gate_on(kind) ? schedules_.at(kind).rounds_at_next_early_look()
+                                     : std::nullopt;
 }
 
 void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
@@ -211,15 +212,15 @@ void GateWatch::look(RoundKind kind, const gate::LookErrors& levels, const gate:
     question.verdict = decide(question, levels, look);
     if (question.verdict)
       question.verdict->p_over_all_looks =
-          schedules_.at(kind).p_over_looks_of(question.verdict->p_fail, early);
+          schedules_.at(kind).p_over_looks_of(question.verdict->p_value_of_fail, early);
   }
 }
 
-std::size_t GateWatch::rounds_of_constants(RoundKind kind) const {
+std::size_t GateWatch::rounds_to_decide_constants(RoundKind kind) const {
   return has_gate_on(kind) ? schedules_.at(kind).rounds_to_decide_constants() : 0;
 }
 
-stats::IntervalTails GateWatch::tails_of(std::size_t metric) const {
+stats::IntervalTails GateWatch::tail_probabilities_of(std::size_t metric) const {
   const auto gated = std::ranges::find_if(
       questions_, [&](const Question& question) { return metrics_[question.series] == metric; });
   return gated == questions_.end() ? stats::tails_of(plan_.confidence)
@@ -240,7 +241,7 @@ gate::Findings GateWatch::close() {
     findings.verdicts.push_back(*question.verdict);
   }
   for (const std::size_t metric : metrics_)
-    findings.intervals.push_back({metric, tails_of(metric)});
+    findings.gated_metric_tails.push_back({metric, tail_probabilities_of(metric)});
   return findings;
 }
 
@@ -271,16 +272,16 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
 
 bool PrecisionWatch::has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds) {
   if (!series_ || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
-  const bool is_next_group = first != latest_first_;
+  const bool is_next_group = first != first_command_at_latest_check_;
   if (!is_next_group &&
       rounds < rounds_at_latest_check_ + rounds_at_latest_check_ / kRoundsPerNewOne)
     return false;
   rounds_at_latest_check_ = rounds;
-  latest_first_ = first;
+  first_command_at_latest_check_ = first;
   if (!plan_.reference.is_candidate(first) && count == 1) {
     const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
     const auto half_width = half_width_of_mean(first);
-    return half_width && *half_width <= share * plan_.precision->half_width;
+    return half_width && *half_width <= share * plan_.precision->relative_half_width;
   }
   const bool is_alone = count == 1 && !plan_.reference.baseline;
   for (std::size_t c = first; c < first + count; ++c) {
@@ -309,17 +310,17 @@ bool PrecisionWatch::is_within_share(std::size_t command, std::size_t candidate)
   if (!own || series_->of_command(candidate).values.empty() || reference.empty()) return false;
   const double ratio =
       stats::moments(series_->of_command(candidate).values).mean / stats::moments(reference).mean;
-  return *own * ratio <= plan_.precision->half_width / std::numbers::sqrt2;
+  return *own * ratio <= plan_.precision->relative_half_width / std::numbers::sqrt2;
 }
 
 bool PrecisionWatch::is_too_wide(std::size_t candidate) const {
   const auto half_width = half_width_of_delta(candidate);
-  return !half_width || *half_width > plan_.precision->half_width;
+  return !half_width || *half_width > plan_.precision->relative_half_width;
 }
 
 std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   if (!series_) return std::nullopt;
-  Precision result{.wanted_half_width = plan_.precision->half_width,
+  Precision result{.wanted_half_width = plan_.precision->relative_half_width,
                    .half_width = 0.0,
                    .fewest_values_of_command = 0,
                    .end = end,
@@ -333,7 +334,8 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (plan_.reference.is_candidate(c))
       result.half_width = wider(result.half_width, half_width_of_delta(c));
-  const bool is_reached = result.half_width && *result.half_width <= plan_.precision->half_width;
+  const bool is_reached =
+      result.half_width && *result.half_width <= plan_.precision->relative_half_width;
   if (is_reached) result.end = PrecisionEnd::Reached;
   if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::LostInGateRounds;
   if (is_reached || plan_.setting.layouts == 1) return result;
@@ -346,7 +348,7 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
 std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) const {
   const std::vector<double>& values = series_->of_command(command).values;
   if (values.empty()) return std::nullopt;
-  const double tail = gates_.tails_of(plan_.precision->metric).tail_of_delta;
+  const double tail = gates_.tail_probabilities_of(plan_.precision->metric).tail_of_delta;
   if (const auto share = plan_.metrics[plan_.precision->metric].percentile_share()) {
     const auto found = stats::quantile_estimate(stats::sorted(values), *share, tail);
     if (!found || found->value <= 0.0) return std::nullopt;
@@ -372,22 +374,23 @@ Comparison PrecisionWatch::samples_of(std::size_t candidate) const {
 std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
   const Comparison samples = samples_of(candidate);
   if (samples.is_empty()) return std::nullopt;
-  return estimate_delta(samples, gates_.tails_of(plan_.precision->metric),
+  return estimate_delta(samples, gates_.tail_probabilities_of(plan_.precision->metric),
                         plan_.metrics[plan_.precision->metric].percentile_share())
       .half_width();
 }
 
 std::optional<std::size_t> PrecisionWatch::layouts_to_reach(std::size_t command) const {
-  const double tail = gates_.tails_of(plan_.precision->metric).tail_of_delta;
+  const double tail = gates_.tail_probabilities_of(plan_.precision->metric).tail_of_delta;
   if (!plan_.reference.is_candidate(command)) {
     const auto over = mean_over_layouts(series_->of_command(command));
     if (!over) return std::nullopt;
-    return over->layouts_instead_of_runs(plan_.precision->half_width * over->value, tail);
+    return over->layouts_instead_of_runs(plan_.precision->relative_half_width * over->value, tail);
   }
   const auto over = log_ratio_over_layouts(
       samples_of(command), plan_.metrics[plan_.precision->metric].percentile_share());
   if (!over) return std::nullopt;
-  return over->layouts_instead_of_runs(plan_.precision->half_width / std::exp(over->value), tail);
+  return over->layouts_instead_of_runs(plan_.precision->relative_half_width / std::exp(over->value),
+                                       tail);
 }
 
 }  // namespace lauka

@@ -81,8 +81,8 @@ StopRule timed_rule(const StopRule& rule, const CountingRoundsRule& counting);
 
 /// True if more counting rounds are due by the end of block number `block` (from 0). `counted`:
 /// counting rounds so far. `timed_time`: estimated time of all timed rounds.
-bool belongs_to_block(const CountingRoundsRule& rule, const RoundsAndTime& counted,
-                      std::uint64_t block, std::chrono::nanoseconds timed_time);
+bool block_needs_more_counting(const CountingRoundsRule& rule, const RoundsAndTime& counted,
+                               std::uint64_t block, std::chrono::nanoseconds timed_time);
 
 /// Returns the number of blocks that are due after `done` timed rounds, if `left` rounds follow. A
 /// block is due after each of kBlocks equal parts of all rounds, or earlier by the fraction `early`
@@ -156,15 +156,15 @@ class GateWatch {
   }
   /// Returns the number of rounds at the next planned look. Must be called after a planned look.
   std::size_t rounds_at_next_planned_look(RoundKind kind) const {
-    return schedules_.at(kind).next_planned();
+    return schedules_.at(kind).rounds_at_next_planned_look();
   }
 
   /// Returns the fewest rounds that decide a gate on a metric that never varies; 0 if has_gate_on()
   /// is false.
-  std::size_t rounds_of_constants(RoundKind kind) const;
+  std::size_t rounds_to_decide_constants(RoundKind kind) const;
 
   /// Returns the tails that the intervals of `metric` have if the rounds end now.
-  stats::IntervalTails tails_of(std::size_t metric) const;
+  stats::IntervalTails tail_probabilities_of(std::size_t metric) const;
 
   /// Returns the verdicts (undecided gates are inconclusive) and the interval tails of gated
   /// metrics.
@@ -179,7 +179,7 @@ class GateWatch {
     std::optional<gate::Verdict> verdict;
   };
 
-  std::size_t find_series(std::size_t metric);
+  std::size_t find_or_add_series(std::size_t metric);
   void look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look, bool early);
   std::optional<gate::Verdict> decide(const Question& question, const gate::LookErrors& levels,
                                       gate::Look look) const;
@@ -224,7 +224,7 @@ class PrecisionWatch {
   const GateWatch& gates_;
   std::optional<MetricSeries> series_;
   std::uint64_t rounds_at_latest_check_ = 0;
-  std::size_t latest_first_ = 0;
+  std::size_t first_command_at_latest_check_ = 0;
 };
 
 }  // namespace lauka

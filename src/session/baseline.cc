@@ -212,7 +212,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
   return {};
 }
 
-void extend_baseline(Recording& recording) {
+void extend_metric_places_of_baseline(Recording& recording) {
   if (!recording.reference.baseline) return;
   Baseline& baseline = *recording.reference.baseline;
   for (std::size_t m = baseline.metric_places.size(); m < recording.metrics.size(); ++m) {
@@ -239,12 +239,12 @@ bool compares_within_rounds(Order order, const Reference& reference) {
 bool compares_within_rounds(const Recording& session, std::size_t candidate) {
   if (session.origins.empty() || session.reference.baseline)
     return compares_within_rounds(session.setting.order, session.reference);
-  const JoinedSession& origin = origin_of(session, candidate);
+  const OriginSession& origin = origin_of(session, candidate);
   return &origin == &origin_of(session, session.reference.command) &&
          compares_within_rounds(origin.order, session.reference);
 }
 
-const JoinedSession& origin_of(const Recording& session, std::size_t command) {
+const OriginSession& origin_of(const Recording& session, std::size_t command) {
   auto origin = session.origins.begin();
   for (; command >= origin->command_count; ++origin) command -= origin->command_count;
   return *origin;

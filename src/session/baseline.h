@@ -31,7 +31,7 @@ void note_other_privilege_levels(const Recording& session, const std::string& fi
 
 /// Extends Baseline::metric_places to metrics that were added to `recording`; nullopt for a metric
 /// that the baseline lacks or has in another unit. Does nothing without a baseline.
-void extend_baseline(Recording& recording);
+void extend_metric_places_of_baseline(Recording& recording);
 
 /// Makes `plan` use `session`, read from `file`, as its baseline. A command's reference has the
 /// same name, or else the same position. Refuses a session that the plan cannot be compared with.
@@ -63,7 +63,7 @@ bool compares_within_rounds(Order order, const Reference& reference);
 bool compares_within_rounds(const Recording& session, std::size_t candidate);
 
 /// Returns the joined session that a command is from. Recording::origins must not be empty.
-const JoinedSession& origin_of(const Recording& session, std::size_t command);
+const OriginSession& origin_of(const Recording& session, std::size_t command);
 
 /// Returns the samples for the delta of `candidate` in the metric with index `metric`. `series`:
 /// values of the metric for each command.

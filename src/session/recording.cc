@@ -132,7 +132,7 @@ void add_discovered(const Plan& plan, const DiscoveredMetrics& discovered, Recor
     recording.metrics.push_back(make_metric(metric, ReportedValue{place++}));
     recording.metrics.back().shown = discovered.is_shown ? Shown::Always : Shown::Verbose;
   }
-  extend_baseline(recording);
+  extend_metric_places_of_baseline(recording);
 }
 
 std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
@@ -197,7 +197,7 @@ Result<std::vector<Command>> named_commands(const std::vector<std::string>& name
   for (std::size_t s = 0; s < sessions.size(); ++s) {
     const std::size_t first = commands.size();
     for (Command command : sessions[s].commands) {
-      command.typed_index += first;
+      command.source_command_index += first;
       if (has_namesake(sessions, s, command.name))
         command.name = fmt::format("{} ({})", command.name, sessions[s].file);
       commands.push_back(std::move(command));
@@ -312,7 +312,7 @@ class JoinedRuns : public RunTable {
   std::vector<std::vector<std::uint32_t>> of_command_;
 };
 
-void add_origins(const Recording& session, std::vector<JoinedSession>& origins) {
+void add_origins(const Recording& session, std::vector<OriginSession>& origins) {
   if (session.origins.empty())
     origins.push_back(
         {session.file, session.commands.size(), session.setting.order, session.circumstances});
@@ -508,7 +508,7 @@ gate::Findings convert_metric_indices(gate::Findings findings, const std::vector
                                       const std::vector<Metric>& to) {
   const auto place_of = [&](std::size_t metric) { return *find_metric(to, from[metric].name); };
   for (gate::Verdict& verdict : findings.verdicts) verdict.metric = place_of(verdict.metric);
-  for (gate::GatedInterval& interval : findings.intervals)
+  for (gate::GatedMetricTails& interval : findings.gated_metric_tails)
     interval.metric = place_of(interval.metric);
   return findings;
 }

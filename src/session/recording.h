@@ -39,7 +39,7 @@ struct RunRow {
   std::optional<int> status{};
   Ending ending = Ending::Unknown;
   RoundKind kind = RoundKind::Timed;
-  std::optional<double> coverage{};
+  std::optional<double> instruction_coverage{};
   /// Counts of the command's own process, without descendants; may be empty.
   std::vector<NamedCount> own_process_counts{};
   RedoReason reason = RedoReason::Other;
@@ -119,7 +119,7 @@ struct TimerResolutions {
   std::optional<std::chrono::nanoseconds> kernel_tick{};
 };
 
-struct JoinedSession {
+struct OriginSession {
   std::string file{};
   std::size_t command_count = 0;  ///< number of the session's commands; in a joined recording, they
                                   ///< follow the commands of the joined sessions before
@@ -144,14 +144,14 @@ struct Recording {
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   std::shared_ptr<const RunTable> discarded_run_table = std::make_shared<RunTable>();
   std::vector<KnownMean> means_without_runs{};
-  double confidence = kConfidence;
+  double confidence = kDefaultConfidence;
   std::vector<Note> notes{};
   /// Setting of the plan; of joined sessions, the first session's setting with the events of all.
   /// `warmup_run_count` is 0 if unknown.
   Setting setting{.warmup_run_count = 0};
   Circumstances circumstances{};  ///< circumstances of the first session, if sessions were joined
   /// Sessions that were joined; empty if the recording is of one session.
-  std::vector<JoinedSession> origins{};
+  std::vector<OriginSession> origins{};
   TimerResolutions timers{};
   bool complete = true;
   /// Run whose failure ended the session, or the first such run of joined sessions; neither in

@@ -378,7 +378,7 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   const std::size_t begin = growth.begin();
   const std::size_t last = points.size() - 1;
   if (points.size() >= kMinForNoise && series.varies(last) && last >= begin + kMinPointsAround)
-    found.is_last_suspected =
+    found.may_last_point_be_step =
         (found.steps.empty() || found.steps.back().confirming_point != last) &&
         series.contrast({back(last, kWindow, begin), last}, {last, last + 1}).deviates() >
             rare_as(kSuspect, std::min(points.size(), kNoiseFrom) - 1);

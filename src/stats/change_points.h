@@ -29,7 +29,7 @@ struct LevelStep {
 struct SeriesSteps {
   std::vector<LevelStep> steps{};
   /// True if the last point is far from the current level but confirms no step; false if unknown.
-  bool is_last_suspected = false;
+  bool may_last_point_be_step = false;
   /// Index of the first point of an unconfirmed step: two or more points are at the new level, and
   /// a copy of the last point would confirm the step. nullopt if there is no such step.
   std::optional<std::size_t> pending_first_point{};

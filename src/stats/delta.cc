@@ -366,8 +366,9 @@ Delta delta_of(std::span<const double> reference, std::span<const double> candid
   delta.basis = Basis::Typical;
   static_cast<Change&>(delta) = cleaned({typical->change, typical->bounds});
   delta.change_of_mean = mean.at(tails.tail_of_mean_change);
-  delta.mean_differs = is_outside(delta.change_of_mean, delta) &&
-                       leaves_out(mean.at(kSureTail * tails.tail_of_mean_change), *delta.change);
+  delta.mean_and_typical_differ =
+      is_outside(delta.change_of_mean, delta) &&
+      leaves_out(mean.at(kSureTail * tails.tail_of_mean_change), *delta.change);
   return delta;
 }
 
@@ -469,7 +470,7 @@ IntervalTails tails_of(double confidence) {
   return {tail, tail};
 }
 
-bool has_percentages(std::span<const double> reference, std::span<const double> candidate) {
+bool allows_percentages(std::span<const double> reference, std::span<const double> candidate) {
   const auto is_negative = [](double value) { return value < 0.0; };
   return std::ranges::none_of(reference, is_negative) &&
          std::ranges::none_of(candidate, is_negative);

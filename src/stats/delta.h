@@ -107,7 +107,7 @@ struct Delta : Change {
   Change change_of_mean{};  ///< change of the mean; empty for a quantile
   /// True if the changes of the mean and of the typical round clearly differ, by at least one
   /// percentage point.
-  bool mean_differs = false;
+  bool mean_and_typical_differ = false;
   /// Factor by which resemblance of neighbouring rounds widens the interval; at least 1.
   double widening = 1.0;
 };
@@ -124,7 +124,7 @@ struct IntervalTails {
 IntervalTails tails_of(double confidence);
 
 /// True if no sample is negative, as percentages require.
-bool has_percentages(std::span<const double> reference, std::span<const double> candidate);
+bool allows_percentages(std::span<const double> reference, std::span<const double> candidate);
 
 /// Compares samples in the order measured (at least one per side, none negative). If `paired`,
 /// reference[i] and candidate[i] are of the same round (equal sizes). The intervals are wider if

@@ -33,7 +33,7 @@ struct Clusters {
 /// Returns the mean's squared error from noise that lasts longer than a run, estimated from the
 /// resemblance of neighbouring rounds' residuals.
 double error_of_neighbours(const std::vector<double>& residuals, double of_runs) {
-  const Resemblance alike = resemblance(residuals);
+  const NeighbourResemblance alike = neighbour_resemblance(residuals);
   const double factor = alike.widening();
   return (factor * factor - 1.0) * of_runs / to_double(residuals.size());
 }
@@ -120,7 +120,7 @@ std::size_t fewest_runs(const Clusters& all) {
 LayoutEstimate estimate_of(const Clusters& all, double sides, double scale) {
   LayoutEstimate estimate;
   estimate.value = all.mean;
-  estimate.squared_error = all.squared_error();
+  estimate.squared_standard_error = all.squared_error();
   estimate.degrees = to_double(all.each.size()) - 1.0;
   estimate.layout_count = all.each.size();
   estimate.fewest_runs_of_layout = fewest_runs(all);
@@ -136,7 +136,7 @@ LayoutEstimate estimate_of(const Clusters& all, double sides, double scale) {
 LayoutEstimate difference_of(const Clusters& reference, const Clusters& candidate) {
   LayoutEstimate estimate = estimate_of(candidate, 1.0, 1.0);
   estimate.value = candidate.mean - reference.mean;
-  estimate.squared_error = candidate.squared_error() + reference.squared_error();
+  estimate.squared_standard_error = candidate.squared_error() + reference.squared_error();
   estimate.degrees = welch_degrees(candidate.squared_error(), candidate.each.size(),
                                    reference.squared_error(), reference.each.size());
   estimate.layout_count = std::min(candidate.each.size(), reference.each.size());
@@ -184,7 +184,7 @@ bool have_enough_layouts(const LayoutValues& reference, const LayoutValues& cand
 }  // namespace
 
 double LayoutEstimate::interval_half_width(double tail) const {
-  return student_t_quantile_above(tail, degrees) * std::sqrt(squared_error);
+  return student_t_quantile_above(tail, degrees) * std::sqrt(squared_standard_error);
 }
 
 double LayoutEstimate::expected_half_width(double tail, std::size_t layouts_then,
@@ -302,7 +302,7 @@ MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& 
   if (estimate->are_means_equal)
     return {.difference = difference,
             .tails = tails_without_noise(difference, estimate->layout_count)};
-  return mean_test(difference, std::sqrt(estimate->squared_error), estimate->degrees);
+  return mean_test(difference, std::sqrt(estimate->squared_standard_error), estimate->degrees);
 }
 
 std::vector<double> samples_of_layout(const LayoutSamples& samples, std::uint32_t layout) {

@@ -46,7 +46,7 @@ struct Scatter {
 struct LayoutEstimate {
   /// Mean over layouts of a command's values, or of log(candidate / reference).
   double value = 0.0;
-  double squared_error = 0.0;
+  double squared_standard_error = 0.0;
   double degrees = 1.0;
   std::size_t layout_count = 0;
   /// Number of runs of the layout with the fewest runs; 1 for a quantile.

@@ -35,29 +35,29 @@ std::vector<double> ranks_in_order(std::span<const double> series) {
   return ranks;
 }
 
-double Resemblance::error_factor() const {
+double NeighbourResemblance::error_factor() const {
   if (count == 0) return 1.0;
   const double corrected =
       std::clamp(correlation + (1.0 + 3.0 * correlation) / to_double(count), 0.0, kMaxCorrelation);
   return std::sqrt((1.0 + corrected) / (1.0 - corrected));
 }
 
-double Resemblance::widening() const {
+double NeighbourResemblance::widening() const {
   return correlation * std::sqrt(to_double(count)) > kChance ? error_factor() : 1.0;
 }
 
-double Resemblance::effective_count() const {
+double NeighbourResemblance::effective_count() const {
   const double factor = widening();
   const double n = to_double(count);
   return std::max(n / (factor * factor), std::min(n, 2.0));
 }
 
-bool Resemblance::is_clear(double error) const {
+bool NeighbourResemblance::is_clear(double error) const {
   return count >= kMinForClear &&
          correlation * std::sqrt(to_double(count)) > normal_quantile_above(error);
 }
 
-Resemblance resemblance(std::span<const double> series) {
+NeighbourResemblance neighbour_resemblance(std::span<const double> series) {
   const std::vector<double> ranks = ranks_in_order(series);
   const double middle = (to_double(ranks.size()) + 1.0) / 2.0;
   double with_next = 0.0;
@@ -94,9 +94,10 @@ double Widening::rank_test_factor(std::size_t reference, std::size_t candidate) 
 Widening widening_of(std::span<const double> reference, std::span<const double> candidate,
                      bool paired) {
   if (paired)
-    return {.paired_factor = resemblance(relative_differences(reference, candidate)).widening()};
-  return {.factor_of_reference = resemblance(reference).widening(),
-          .factor_of_candidate = resemblance(candidate).widening()};
+    return {.paired_factor =
+                neighbour_resemblance(relative_differences(reference, candidate)).widening()};
+  return {.factor_of_reference = neighbour_resemblance(reference).widening(),
+          .factor_of_candidate = neighbour_resemblance(candidate).widening()};
 }
 
 TailProbabilities widen_tails(const TailProbabilities& tails, double factor) {

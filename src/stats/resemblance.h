@@ -19,7 +19,7 @@ std::vector<double> ranks_in_order(std::span<const double> series);
 
 /// The correlation of neighbouring values of a series. It is computed from ranks, so that outliers
 /// hardly affect it.
-struct Resemblance {
+struct NeighbourResemblance {
   double correlation = 0.0;  ///< correlation of a value's rank and the next value's rank, -1..1; 0
                              ///< if all values are equal
   std::size_t count = 0;
@@ -43,7 +43,7 @@ struct Resemblance {
 };
 
 /// Returns the resemblance of neighbours in `series`, which is in the order measured.
-Resemblance resemblance(std::span<const double> series);
+NeighbourResemblance neighbour_resemblance(std::span<const double> series);
 
 /// Returns (c - r) / (c + r) for each round, with the candidate's value c and the reference's value
 /// r (equal sizes); 0 if both values are 0. Returns c - r for all rounds if any value is negative.

@@ -155,7 +155,7 @@ Summary summarize(std::span<const double> samples) {
 std::optional<double> mean_half_width(std::span<const double> samples, double confidence) {
   const Moments about = moments(samples);
   if (!about.variance) return std::nullopt;
-  const double count = resemblance(samples).effective_count();
+  const double count = neighbour_resemblance(samples).effective_count();
   return student_t_quantile_above((1.0 - confidence) / 2.0, count - 1.0) * about.deviation() /
          std::sqrt(count);
 }
@@ -227,7 +227,7 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series) {
   // neighbours raise the correlation of ranks.
   const std::vector<double> ascending = sorted(series);
   result.slow = result.autocorrelation > most_by_chance &&
-                resemblance(series).correlation > most_by_chance &&
+                neighbour_resemblance(series).correlation > most_by_chance &&
                 quantile(ascending, 0.25) < quantile(ascending, 0.75);
   return result;
 }
@@ -241,7 +241,7 @@ std::optional<Drift> drift(std::span<const double> series) {
                .change = before == 0.0 ? 0.0 : (after - before) / before};
   const double errors =
       std::abs(result.rank_correlation) * std::sqrt(static_cast<double>(series.size()) - 1.0);
-  result.drifting = errors > 3.29 * resemblance(without_trend(series)).error_factor() &&
+  result.drifting = errors > 3.29 * neighbour_resemblance(without_trend(series)).error_factor() &&
                     std::abs(result.change) > 0.02;
   return result;
 }

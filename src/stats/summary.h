@@ -93,9 +93,9 @@ Summary summarize(std::span<const double> samples);
 std::optional<double> mean_half_width(std::span<const double> samples, double confidence);
 
 /// The fewest runs of a wall time delta without a warning.
-inline constexpr std::size_t kMinRunsForDelta = 5;
+inline constexpr std::size_t kMinDeltaRunsWithoutWarning = 5;
 /// The fewest rounds of an undecided gate without a warning.
-inline constexpr std::size_t kMinRoundsForGate = 10;
+inline constexpr std::size_t kMinGateRoundsWithoutWarning = 10;
 
 struct FirstRun {
   double first = 0.0;

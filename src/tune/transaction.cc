@@ -274,7 +274,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
     if (const int error = tuned->apply(change); error != 0)
       tuned->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
   tuned->in_force_.tuned_command_cpus = cpus.command_cpus;
-  tuned->note(found);
+  tuned->hold_latency_and_note(found);
   return tuned;
 }
 
@@ -284,7 +284,7 @@ int TuningSession::apply(const SettingChange& change) {
   int error = write_value(files_, change, change.tuned_value);
   if (error == 0 && value_now(files_, change) != change.tuned_value) error = EINVAL;
   if (error == 0) {
-    if (change.row->form == Form::Group) group_ = change.path + "/cgroup.procs";
+    if (change.row->form == Form::Group) own_cpus_group_file_ = change.path + "/cgroup.procs";
     return 0;
   }
   const auto now = value_now(files_, change);
@@ -295,7 +295,7 @@ int TuningSession::apply(const SettingChange& change) {
 
 void TuningSession::pause() {
   files_.release_latency();
-  group_.clear();
+  own_cpus_group_file_.clear();
   static_cast<void>(restore_changes(files_, changes_));
 }
 
@@ -311,7 +311,7 @@ void TuningSession::go_on() {
   if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }
 
-void TuningSession::note(const std::vector<SettingState>& found) {
+void TuningSession::hold_latency_and_note(const std::vector<SettingState>& found) {
   for (const SettingState& setting : found) {
     if (!setting.is_requested ||
         (setting.row->form == Form::Controllers && !setting.wanted.empty()))

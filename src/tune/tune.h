@@ -166,7 +166,7 @@ class TuningSession : NonCopyable {
 
   /// Returns the path of the file with which runs join the control group that has CPUs of its own;
   /// empty without such a group, or while tuning is paused.
-  const std::string& own_cpus_group_file() const { return group_; }
+  const std::string& own_cpus_group_file() const { return own_cpus_group_file_; }
 
   /// Returns what begin() restored of a killed lauka; nullopt without a journal.
   const std::optional<RestoreResult>& leftovers_restored() const { return leftovers_restored_; }
@@ -175,14 +175,14 @@ class TuningSession : NonCopyable {
   explicit TuningSession(os::SettingFiles& files) : files_(files) {}
 
   int apply(const SettingChange& change);
-  void note(const std::vector<SettingState>& found);
+  void hold_latency_and_note(const std::vector<SettingState>& found);
 
   os::SettingFiles& files_;
   std::vector<SettingChange> changes_{};
   std::map<std::string, std::string> refused_{};
   std::vector<std::string> retuning_failure_messages_{};
   Tuning in_force_{};
-  std::string group_{};
+  std::string own_cpus_group_file_{};
   std::optional<std::pair<std::string, std::int32_t>> latency_{};
   std::optional<RestoreResult> leftovers_restored_{};
   RestoreResult restored_{};

@@ -189,9 +189,9 @@ TEST_CASE("the completions of all three shells have every option") {
 }
 
 TEST_CASE("a short text is the first sentence") {
-  CHECK(first_sentence(find_option("runs")->help) == "exactly N timed runs of each command");
-  CHECK(first_sentence(find_option("engine")->help) == "what counts events");
-  CHECK(first_sentence(find_option("seed")->help) == "seed of the shuffle");
+  CHECK(first_clause(find_option("runs")->help) == "exactly N timed runs of each command");
+  CHECK(first_clause(find_option("engine")->help) == "what counts events");
+  CHECK(first_clause(find_option("seed")->help) == "seed of the shuffle");
 }
 
 }  // namespace lauka::cli

@@ -245,11 +245,11 @@ TEST_CASE("--fail-if may be of a drop, and of a value with a unit") {
   CHECK_FALSE(gate("ipc > 5").fails_below_limit);
   const Condition time = gate("wall_time > 200ms");
   CHECK(time.limit_value == 0.2);
-  CHECK(time.bound_text == "200ms");
-  CHECK(time.bound_unit == Unit::Seconds);
+  CHECK(time.limit_value_text == "200ms");
+  CHECK(time.limit_value_unit == Unit::Seconds);
   CHECK_FALSE(time.fails_below_limit);
   CHECK(gate("peak_rss>64 MiB").limit_value == 67108864.0);
-  CHECK(gate("peak_rss>64 MiB").bound_unit == Unit::Bytes);
+  CHECK(gate("peak_rss>64 MiB").limit_value_unit == Unit::Bytes);
   CHECK(gate("instructions < 1.5G").limit_value == 1.5e9);
   CHECK(gate("instructions < 1.5G").fails_below_limit);
 }

@@ -375,7 +375,7 @@ TEST_CASE("where no clock can be opened there is no time by kind, with the reaso
   CHECK(has(decided.no_times_note, "; sudo sysctl "));
   CHECK_FALSE(plan_core_use({{}, CorePreference::Any, 0.9}, &perf.calls()).has_value());
   // A preference needs no clock.
-  CHECK(plan_core_use({{}, CorePreference::Efficiency}, &perf.calls())->core_plan.restricted_cpus ==
+  CHECK(plan_core_use({{}, CorePreference::Efficiency}, &perf.calls())->core_plan.command_cpus ==
         std::vector<std::uint32_t>{4, 5, 6, 7});
 }
 

@@ -385,7 +385,7 @@ TEST_CASE("the parts of an event on each kind of core have the kinds' names, P f
   REQUIRE(events.size() == 5);
   CHECK(events[3].name == "cycles (P)");
   CHECK(events[4].name == "cycles (E)");
-  CHECK(events[3].index_of_whole == 0U);
+  CHECK(events[3].index_for_all_core_kinds == 0U);
   CHECK(events[1].name_suffix == "(P only)");
   CHECK(events[0].name_suffix.empty());
   CHECK(it.counting->timed_pmus().size() == 2);

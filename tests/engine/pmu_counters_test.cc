@@ -85,20 +85,20 @@ const Counts kTruth{30'000'000, 60'000'000, 900, 500, 70'000, 9'000'000};
 TEST_CASE("counters that are all alive are found with one group") {
   FakePerf perf(fakes::usual_pmu());
   // Four general ones, and the one of instructions.
-  CHECK(only_pmu_of(perf).instructions_trial == Trial{5, 5, 5, 5});
+  CHECK(only_pmu_of(perf).instructions_trial == CounterTrial{5, 5, 5, 5});
   CHECK_FALSE(only_pmu_of(perf).has_dead());
 }
 
 TEST_CASE("a counter that runs and counts nothing is dead") {
   FakePerf perf(fakes::virtual_pmu());
-  CHECK(only_pmu_of(perf).instructions_trial == Trial{6, 6, 5, 5});
+  CHECK(only_pmu_of(perf).instructions_trial == CounterTrial{6, 6, 5, 5});
   CHECK(only_pmu_of(perf).has_dead());
 }
 
 TEST_CASE("counters that another program holds differ from dead ones") {
   FakePerf perf;
   perf.add(fakes::virtual_pmu()).taken = 2;
-  CHECK(only_pmu_of(perf).instructions_trial == Trial{6, 4, 3, 3});
+  CHECK(only_pmu_of(perf).instructions_trial == CounterTrial{6, 4, 3, 3});
 }
 
 TEST_CASE("an event with a counter of its own does not cost one that is alive") {
@@ -106,8 +106,8 @@ TEST_CASE("an event with a counter of its own does not cost one that is alive") 
   perf.add(fakes::usual_pmu()).dead = {3};
   const PmuCounters pmu = only_pmu_of(perf);
   CHECK(pmu.branches_trial.usable_size == 3);
-  CHECK(pmu.has_cycles_counter);
-  CHECK(pmu.has_instructions_counter);
+  CHECK(pmu.has_own_cycles_counter);
+  CHECK(pmu.has_own_instructions_counter);
   // Two with their own counters and three others: one pass, as if there were no fourth counter.
   const auto engine = make_perf_engine(perf.calls(), false);
   CHECK(engine->select({kFive, true}).has_value());
@@ -160,8 +160,8 @@ TEST_CASE("each PMU of a machine with several kinds of core is tried on its own 
   const auto pmus = pmus_of(perf);
   REQUIRE(pmus.size() == 2);
   CHECK(pmus[0].pmu == "cpu_atom");
-  CHECK(pmus[0].instructions_trial.running_size == 4);
-  CHECK(pmus[1].instructions_trial.running_size == 5);
+  CHECK(pmus[0].instructions_trial.running_group_size == 4);
+  CHECK(pmus[1].instructions_trial.running_group_size == 5);
   CHECK(perf.thread_cpus == perf.allowed);  // given back
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("on Arm no counter is missed that was never there") {
     perf.validates_like_arm = true;
     perf.add(fakes::small_pmu(6)).fixed = own;
     CHECK(only_pmu_of(perf).instructions_trial.accepted_size == 6);
-    CHECK(only_pmu_of(perf).instructions_trial.running_size == 6);
+    CHECK(only_pmu_of(perf).instructions_trial.running_group_size == 6);
     const auto engine = select(perf, kFive);
     CHECK(held(*engine) == "");
     perf.pmu("cpu").taken = 1;
@@ -211,7 +211,7 @@ TEST_CASE("on Arm with two kinds of core no counter is missed either") {
   CHECK(pmus[0].instructions_trial.accepted_size == 4);
   CHECK(pmus[1].instructions_trial.accepted_size == 5);
   for (const PmuCounters& one : pmus)
-    CHECK(one.instructions_trial.running_size == one.instructions_trial.accepted_size);
+    CHECK(one.instructions_trial.running_group_size == one.instructions_trial.accepted_size);
 }
 
 TEST_CASE("on Arm with two PMUs of six counters and one of cycles each, none is missed") {
@@ -226,7 +226,7 @@ TEST_CASE("on Arm with two PMUs of six counters and one of cycles each, none is 
   REQUIRE(pmus.size() == 2);
   for (const PmuCounters& one : pmus) {
     CHECK(one.instructions_trial.accepted_size == 6);
-    CHECK(one.instructions_trial.running_size == 6);
+    CHECK(one.instructions_trial.running_group_size == 6);
     CHECK(one.instructions_trial.live_counters == 6);
   }
   const auto engine = make_perf_engine(perf.calls(), false);

@@ -19,7 +19,7 @@ inline Comparison comparison_of(const Evidence& evidence) {
 inline Verdict decide(const Condition& condition, std::size_t candidate, const Evidence& evidence,
                       double confidence, std::size_t gates) {
   return *decide_at_look({condition, candidate, 0}, comparison_of(evidence), std::nullopt,
-                         levels_of_one_look(confidence, gates), {1, true});
+                         levels_of_only_look(confidence, gates), {1, true});
 }
 
 }  // namespace lauka::gate

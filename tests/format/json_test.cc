@@ -215,8 +215,8 @@ TEST_CASE("the session has the machine, the order and how each gate was decided"
                                 .answer = gate::Answer::Fail,
                                 .delta = changed(1.5, 0.25),
                                 .rounds = 20,
-                                .p_fail = 0.001,
-                                .p_pass = 0.999,
+                                .p_value_of_fail = 0.001,
+                                .p_value_of_pass = 0.999,
                                 .spendable_error = 0.05,
                                 .look = 3,
                                 .decided_by = gate::DecidedBy::Ranks}};

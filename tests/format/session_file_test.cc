@@ -154,7 +154,10 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
       {.name = "cpu-cycles", .meaning = "perf cycles", .role = Role::Cycles},
       {.name = "instructions", .meaning = "perf", .role = Role::Instructions},
       {.name = "fp_ops", .meaning = "FP", .zero_is_doubtful = true},
-      {.name = "cpu-cycles (P)", .meaning = "P", .index_of_whole = 0, .role = Role::Cycles},
+      {.name = "cpu-cycles (P)",
+       .meaning = "P",
+       .index_for_all_core_kinds = 0,
+       .role = Role::Cycles},
       {.name = "p_time", .meaning = "P", .is_time = true, .role = Role::CoreTime, .core_kind = "P"},
       {.name = "e_time",
        .meaning = "E",
@@ -183,7 +186,7 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
   it.session.redone_run_records.push_back(
       {it.session.runs[3], RedoReason::Counting, "the trace lost records"});
   const Results results = it.results();
-  REQUIRE(results.commands[0].slowdown.value_or(0.0) > 1.5);
+  REQUIRE(results.commands[0].counting_slowdown.value_or(0.0) > 1.5);
   REQUIRE(results.commands[1].discarded_runs == 1);
   REQUIRE(find_metric(results.session.metrics, Role::Ipc).has_value());
   REQUIRE(results.commands[0]
@@ -211,7 +214,7 @@ TEST_CASE("percentiles are read back with the values that they are made of") {
   CHECK(results.commands[1].rows[1].delta->basis == stats::Basis::Quantile);
   CHECK_FALSE(results.commands[1].rows[2].quantile.has_value());
   CHECK_FALSE(results.commands[1].rows[2].delta.has_value());
-  CHECK(results.commands[1].rows[2].runs_for_percentile == 368);
+  CHECK(results.commands[1].rows[2].runs_needed_for_percentile == 368);
   check_same(results);
   Case later(40);
   later.plan.metrics = it.plan.metrics;
@@ -231,11 +234,11 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
   verdict.delta.bounds = {0.1, 0.7};
   verdict.delta.basis = stats::Basis::Typical;
   verdict.delta.change_of_mean = {0.29, stats::IntervalEnds{-0.07, 0.57}};
-  verdict.delta.mean_differs = true;
+  verdict.delta.mean_and_typical_differ = true;
   verdict.delta.widening = 2.25;
   verdict.rounds = 19;
-  verdict.expected_rounds = 250;
-  verdict.p_fail = 0.07;
+  verdict.estimated_rounds_without_gates = 250;
+  verdict.p_value_of_fail = 0.07;
   verdict.spendable_error = 0.01;
   verdict.rounds_factor = 1.7;
   verdict.look = 3;
@@ -250,7 +253,7 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
   small.candidate = 1;
   small.incomparable_command = 0;
   it.findings.verdicts = {verdict, bounded, small};
-  it.findings.intervals = {{0, {0.005, 0.025}}, {4, {0.01, 0.03}}};
+  it.findings.gated_metric_tails = {{0, {0.005, 0.025}}, {4, {0.01, 0.03}}};
   it.findings.precision = Precision{.wanted_half_width = 0.007,
                                     .half_width = 0.0123,
                                     .fewest_values_of_command = 20,

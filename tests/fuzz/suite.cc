@@ -13,7 +13,7 @@ namespace lauka::fuzz {
 void suite(std::string_view bytes) {
   Options typed;
   typed.suite.suite_path = "s.toml";
-  typed.typed_options = {{"runs", {"9"}}};
+  typed.command_line_options = {{"runs", {"9"}}};
   const auto read = cli::read_suite(typed, bytes);
   if (!read) {
     const std::string line = message_line(read.error().line());

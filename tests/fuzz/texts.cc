@@ -126,7 +126,7 @@ void gates(std::string_view bytes) {
 
 void metrics(std::string_view bytes) {
   const std::string value(bytes);
-  const auto names = cli::event_names({option("metrics"), value});
+  const auto names = cli::event_or_metric_names({option("metrics"), value});
   if (!names) return check_line(names.error());
   auto rows = make_metrics({}, MetricSelection::Listed, false);
   const std::size_t before = rows.size();

@@ -59,7 +59,7 @@ std::vector<LookAt> looks_of(const Json& c) {
     if (rounds == planned) {
       const bool last = rounds == most;
       looks.push_back({rounds, false, last, schedule.look_as_planned(rounds, last)});
-      planned = std::min(schedule.next_planned(), most);
+      planned = std::min(schedule.rounds_at_next_planned_look(), most);
     } else if (const auto levels = schedule.look_early(rounds)) {
       looks.push_back({rounds, true, false, *levels});
     }
@@ -131,8 +131,8 @@ TEST_CASE("the rounds to look at, and what counts as a look, agree with the gold
     for (const std::size_t gates : {std::size_t{1}, std::size_t{5}}) {
       Schedule schedule(0.95, gates, c.at("min_runs").get<std::size_t>(), LookTiming::Early);
       std::vector<std::size_t> early;
-      while (schedule.next_early() && *schedule.next_early() < n1) {
-        early.push_back(*schedule.next_early());
+      while (schedule.rounds_at_next_early_look() && *schedule.rounds_at_next_early_look() < n1) {
+        early.push_back(*schedule.rounds_at_next_early_look());
         schedule.look_early(early.back());
       }
       CHECK(early == c.at("early").get<std::vector<std::size_t>>());
@@ -209,7 +209,7 @@ TEST_CASE("a gate that looks once agrees with the golden cases") {
     const std::vector<double> reference = golden::series(c, "reference");
     const std::vector<double> candidate = golden::series(c, "candidate");
     const LookErrors levels =
-        levels_of_one_look(c.at("confidence"), c.at("gates").get<std::size_t>());
+        levels_of_only_look(c.at("confidence"), c.at("gates").get<std::size_t>());
     CHECK_GOLDEN(*levels.error_of_false_fail, c.at("p_fail"));
     CHECK_GOLDEN(*levels.error_of_false_pass, c.at("p_pass"));
     const double limit = c.at("percent").get<double>() / 100.0;

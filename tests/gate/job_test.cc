@@ -30,7 +30,7 @@ Findings watched(noise::Source& noise, std::size_t gates, double shift) {
     const bool last = look + 1 == looks.size();
     const LookErrors levels = schedule.look_as_planned(looks[look], last);
     const Judgement judged = judge({reference, candidate}, 0.0, FailsWhen::Above, levels, last);
-    verdict.p_over_all_looks = schedule.p_over_looks_of(judged.p_fail, false);
+    verdict.p_over_all_looks = schedule.p_over_looks_of(judged.p_value_of_fail, false);
     verdict.answer = judged.answer.value_or(Answer::Inconclusive);
     if (judged.answer) break;
   }
@@ -65,12 +65,12 @@ Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
   const std::vector<double> reference(20, spread > 0.0 ? 100.0 : 0.0);
   std::vector<double> candidate = reference;
   for (double& value : candidate) value += spread * noise.normal();
-  const LookErrors levels = levels_of_one_look(1.0 - kError, gates);
+  const LookErrors levels = levels_of_only_look(1.0 - kError, gates);
   const double limit = spread > 0.0 ? 0.0 : 0.05;
   const Judgement judged = judge({reference, candidate}, limit, FailsWhen::Above, levels, true);
   Verdict verdict;
   verdict.answer = judged.answer.value();
-  verdict.p_over_all_looks = judged.p_fail;
+  verdict.p_over_all_looks = judged.p_value_of_fail;
   return verdict;
 }
 

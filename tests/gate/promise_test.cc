@@ -83,8 +83,8 @@ Answer answer_of_five_looks(const PromiseRounds& rounds, std::size_t first, doub
 /// With the early looks before `first`.
 Answer answer_of_all_looks(const PromiseRounds& rounds, std::size_t first, double limit) {
   Schedule schedule(0.95, 1, 10, LookTiming::Early);
-  while (schedule.next_early() && *schedule.next_early() < first) {
-    const std::size_t look = *schedule.next_early();
+  while (schedule.rounds_at_next_early_look() && *schedule.rounds_at_next_early_look() < first) {
+    const std::size_t look = *schedule.rounds_at_next_early_look();
     const auto levels = schedule.look_early(look);
     if (!levels) continue;
     const Evidence evidence{std::span(rounds.reference).first(look),
@@ -161,8 +161,9 @@ Ends ends_of(const SlowRuns& slow, LookTiming looks, int gates, noise::Source& s
     };
     Schedule schedule(0.95, 1, 10, looks);
     bool is_over = false;
-    while (!is_over && schedule.next_early() && *schedule.next_early() < planned) {
-      const std::size_t rounds = *schedule.next_early();
+    while (!is_over && schedule.rounds_at_next_early_look() &&
+           *schedule.rounds_at_next_early_look() < planned) {
+      const std::size_t rounds = *schedule.rounds_at_next_early_look();
       if (const auto levels = schedule.look_early(rounds))
         is_over = enter(answer_at(rounds, *levels, false), rounds);
     }
@@ -226,7 +227,7 @@ TEST_CASE("all of the table of early passes (scripts/bench gate --early)" * doct
 }
 
 TEST_CASE("a gate that looks once fails a slow-down exactly at its limit in 5% of cases at most") {
-  const LookErrors levels = levels_of_one_look(0.95, 1);
+  const LookErrors levels = levels_of_only_look(0.95, 1);
   check_rate(60, 15, [&](const PromiseRounds& rounds) {
     const Evidence evidence{rounds.reference, rounds.candidate};
     return judge(evidence, 0.1, FailsWhen::Above, levels, true).answer;
@@ -246,7 +247,7 @@ TEST_CASE("nor does looking early, from ten rounds on") {
 }
 
 TEST_CASE("five looks at one look's level would raise it: the boundary is needed") {
-  const LookErrors naive = levels_of_one_look(0.95, 1);
+  const LookErrors naive = levels_of_only_look(0.95, 1);
   noise::Source source(62);
   int failed = 0;
   for (int gate = 0; gate < kGates; ++gate) {

@@ -41,8 +41,8 @@ TEST_CASE("a verdict has what was asked, about which command, and after how many
   CHECK(verdict.look == 1);
   CHECK(verdict.answer == Answer::Fail);
   CHECK(verdict.decided_by == DecidedBy::Both);
-  CHECK(verdict.p_fail < 1e-4);
-  CHECK(verdict.p_pass == 1.0);
+  CHECK(verdict.p_value_of_fail < 1e-4);
+  CHECK(verdict.p_value_of_pass == 1.0);
   CHECK_FALSE(verdict.rounds_factor.has_value());
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("where ranks would pass and the mean speaks against it, no more rounds
   const std::vector<double> reference(candidate.size(), 1.0);
   const Verdict verdict = decide(kTenPercent, 1, {reference, candidate, true}, 0.95, 1);
   CHECK(verdict.answer == Answer::Inconclusive);
-  CHECK(verdict.p_pass < verdict.spendable_error / 10);
+  CHECK(verdict.p_value_of_pass < verdict.spendable_error / 10);
   CHECK_FALSE(verdict.rounds_factor.has_value());
 }
 
@@ -86,9 +86,9 @@ TEST_CASE("a gate below its limit fails where the value drops") {
 
 TEST_CASE("an early look that comes late takes the place of those before it") {
   Schedule schedule(0.95, 1, 10, LookTiming::Early);
-  CHECK(*schedule.next_early() == 10);
+  CHECK(*schedule.rounds_at_next_early_look() == 10);
   static_cast<void>(schedule.look_early(100));
-  CHECK(*schedule.next_early() > 100);
+  CHECK(*schedule.rounds_at_next_early_look() > 100);
 }
 
 TEST_CASE("a candidate of zeros has a verdict, and one against zeros has no delta") {
@@ -108,7 +108,7 @@ TEST_CASE("an inconclusive verdict shows how many times the rounds would decide"
   for (std::uint64_t seed = 50; seed < 60; ++seed) {
     const Verdict verdict =
         decide(kTenPercent, 1, Samples(seed, 20, 0.11, 0.03).evidence(), 0.95, 1);
-    const double p = std::min(verdict.p_fail, verdict.p_pass);
+    const double p = std::min(verdict.p_value_of_fail, verdict.p_value_of_pass);
     if (verdict.answer != Answer::Inconclusive || !verdict.rounds_factor) continue;
     reported = true;
     // The deviate of p by bisection of erfc; for .05 it is 1.6449.
@@ -139,8 +139,8 @@ TEST_CASE("where more rounds are hopeless no number of them is reported") {
 }
 
 TEST_CASE("among ten gates a fail needs a tenth of the error, a pass needs all of it") {
-  const LookErrors one = levels_of_one_look(0.95, 1);
-  const LookErrors ten = levels_of_one_look(0.95, 10);
+  const LookErrors one = levels_of_only_look(0.95, 1);
+  const LookErrors ten = levels_of_only_look(0.95, 10);
   CHECK(*one.error_of_false_fail == doctest::Approx(0.05).epsilon(1e-12));
   CHECK(*ten.error_of_false_fail == doctest::Approx(0.005).epsilon(1e-12));
   CHECK(ten.error_of_false_pass == one.error_of_false_pass);
@@ -207,12 +207,12 @@ TEST_CASE("four rounds leave the whole error to the mean, five share it with the
   const Judgement four = judged(Rounds(4, 0.1).evidence(), 0.1);
   CHECK(four.answer == Answer::Fail);
   CHECK(four.decided_by == DecidedBy::Mean);
-  CHECK(four.p_fail == four.mean_test_tails.above);
+  CHECK(four.p_value_of_fail == four.mean_test_tails.above);
 
   const Judgement five = judged(Rounds(5, 0.1).evidence(), 0.1);
   CHECK(five.rank_test_tails.above == 1.0 / 32);
   CHECK(five.answer == Answer::Fail);
-  CHECK(five.p_fail ==
+  CHECK(five.p_value_of_fail ==
         std::min(five.rank_test_tails.above / 0.8, five.mean_test_tails.above / 0.2));
 }
 
@@ -264,13 +264,13 @@ TEST_CASE("rounds that are all at the limit do not support a fail, on whichever 
     for (const bool paired : {true, false}) {
       const Judgement judgement = judge({zeros, zeros, paired}, 0.05, side, kFivePercent, true);
       CHECK(judgement.answer == Answer::Pass);
-      CHECK(judgement.p_fail == 1.0);
-      CHECK(judgement.p_pass < 1e-10);
+      CHECK(judgement.p_value_of_fail == 1.0);
+      CHECK(judgement.p_value_of_pass < 1e-10);
     }
     const std::vector<double> equal(20, 7.0);
     const auto of_quantile = judge({equal, equal, true, 0.5}, 0.0, side, kFivePercent, true);
     CHECK(of_quantile.answer == Answer::Pass);
-    CHECK(of_quantile.p_fail == 1.0);
+    CHECK(of_quantile.p_value_of_fail == 1.0);
   }
 }
 
@@ -308,7 +308,7 @@ TEST_CASE("the boundary is farther if neighbouring rounds resemble each other") 
     const Judgement plain = judged(Rounds(20, change).evidence(paired), 0.1);
     const Judgement widened = judged(Rounds(20, change, 1).evidence(paired), 0.1);
     CHECK(widened.mean_difference == doctest::Approx(plain.mean_difference));
-    CHECK(widened.p_fail > 2.0 * plain.p_fail);
+    CHECK(widened.p_value_of_fail > 2.0 * plain.p_value_of_fail);
     CHECK(plain.answer == Answer::Fail);
     CHECK(widened.answer == Answer::Inconclusive);
   }
@@ -367,7 +367,7 @@ TEST_CASE("a verdict that is held back stays inconclusive when its job is settle
   const Samples samples(43, 20, 0.3, 0.01);
   Findings findings{{decide(kTenPercent, 1, samples.evidence(), 0.95, 1)}};
   REQUIRE(findings.verdicts[0].answer == Answer::Fail);
-  findings.verdicts[0].p_over_all_looks = findings.verdicts[0].p_fail;
+  findings.verdicts[0].p_over_all_looks = findings.verdicts[0].p_value_of_fail;
   make_inconclusive(findings.verdicts[0], Obstacle::FailureRates);
   for (const ErrorRate risk : {ErrorRate::AnyFalseFail, ErrorRate::ShareOfFalseFails}) {
     const std::vector<Findings*> all = {&findings};
@@ -384,7 +384,7 @@ TEST_CASE("a fixed bound also judges the layouts of which only an upper bound is
   series.layouts = {0, 1};
   series.largest_bound = 20.0;
   series.runs_with_bound = 2;
-  series.layouts_with_bound = {2, 3};
+  series.layouts_of_bounded_runs = {2, 3};
   const Comparison all = samples_against_limit(condition, series);
   CHECK(all.candidate == std::vector{10.0, 11.0, 20.0, 20.0});
   CHECK(all.candidate_layouts == std::vector<std::uint32_t>{0, 1, 2, 3});

@@ -278,7 +278,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     Loader loader(database);
     const auto variants = loader.variants({.benchmark = "a"}).value();
     auto series = loader.series(variants.front(), {}).value();
-    CHECK(series.front().points_without_ratio == 10);
+    CHECK(series.front().removed_anchor_ratios == 10);
     const Trend alone = make_trend(series.front(), ComparedWith::AnchorIfPresent);
     CHECK(alone.observations.size() == 10);
     CHECK(has(series_text({series.front(), alone}, {}), "10 sessions of another anchor left out"));
@@ -296,7 +296,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
       add(30, {{"v1", times_of(1.0), "a", "anchor"}, {"v2", times_of(0.8), "a", "reference"}});
     }
     series = loader.series(variants.front(), {}).value();
-    CHECK(series.front().points_without_ratio == 0);
+    CHECK(series.front().removed_anchor_ratios == 0);
     const Trend trend = make_trend(series.front(), ComparedWith::AnchorIfPresent);
     REQUIRE(trend.observations.size() == 20);
     for (const CommitValue& one : trend.observations)

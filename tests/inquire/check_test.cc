@@ -146,7 +146,7 @@ TEST_CASE("a coarse clock names the better one, if the machine has one") {
   facts.clock_step = std::chrono::microseconds(2);
   CHECK(line_of(facts, "clock").severity == Severity::Problem);
   CHECK(line_of(facts, "clock").remedy.empty());
-  facts.better_clock_sources = {"tsc"};
+  facts.good_clock_sources = {"tsc"};
   CHECK(line_of(facts, "clock").remedy ==
         "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource");
 }

@@ -113,7 +113,7 @@ TEST_CASE("a laptop on battery shows it, its governor, turbo and SMT") {
   CHECK(facts.on_battery == true);
   CHECK(facts.power_saving == "low-power");
   CHECK(facts.clock_source == "hpet");
-  CHECK(facts.better_clock_sources == std::vector<std::string>{"tsc"});
+  CHECK(facts.good_clock_sources == std::vector<std::string>{"tsc"});
   CHECK(facts.aslr == true);
   CHECK(facts.hypervisor_is_certain);
   CHECK_FALSE(facts.hypervisor.has_value());

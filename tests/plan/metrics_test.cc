@@ -157,7 +157,7 @@ TEST_CASE("the share is the first kind's part of the times' own sum") {
 TEST_CASE("what an event has on one kind of core is shown under --metrics all only, with notes") {
   EventSet set =
       counted({"cycles", "ref-cycles", "cycles (P)", "cycles (E)"}, {Pass{{0, 1, 2, 3}}});
-  set.events[2].index_of_whole = set.events[3].index_of_whole = 0;
+  set.events[2].index_for_all_core_kinds = set.events[3].index_for_all_core_kinds = 0;
   set.events[1].name_suffix = "(P only)";
   const auto metrics = make_metrics(set, MetricSelection::Default, false);
   CHECK(rows(metrics, Shown::Always) == "wall_time cpu_time peak_rss cycles ref-cycles");

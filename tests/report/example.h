@@ -128,10 +128,10 @@ inline void remove_commands(Results& results, std::size_t first, std::size_t end
   };
   erase(results.session.commands);
   erase(results.commands);
-  std::erase_if(results.rankings, [&](const HeadlineComparison& ranking) {
+  std::erase_if(results.headline_comparisons, [&](const HeadlineComparison& ranking) {
     return ranking.command >= first && ranking.command < end;
   });
-  for (HeadlineComparison& ranking : results.rankings)
+  for (HeadlineComparison& ranking : results.headline_comparisons)
     if (ranking.command >= end) ranking.command -= end - first;
 }
 
@@ -215,7 +215,7 @@ inline Results manual_example() {
                {row(0, summary(9, 0.130, 0.0083, 0.125, 0.141), changed(-0.78, 0.005)),
                 row(1, summary(9, 141e6, 0.4e6, 140.4e6, 141.9e6, 1), changed(0.031, 0.004)),
                 row(2, summary(9, 2.5e9, 31.4e6, 2.41e9, 2.59e9), changed(-0.004, 0.011))})});
-  results.rankings = {ranked(1, 4.5512, 0.0411, true, true)};
+  results.headline_comparisons = {ranked(1, 4.5512, 0.0411, true, true)};
   return results;
 }
 

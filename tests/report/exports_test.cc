@@ -98,7 +98,7 @@ TEST_CASE("--marks emoji puts emoji into Markdown") {
 TEST_CASE("without a second command there is no column for deltas") {
   Results results = manual_example();
   remove_commands(results, 1, results.commands.size());
-  results.rankings.clear();
+  results.headline_comparisons.clear();
   const std::string text = written(write_markdown, results);
   CHECK_FALSE(has(text, "delta"));
   CHECK(has(text, "|:--|:--|--:|--:|--:|\n"));

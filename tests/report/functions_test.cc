@@ -179,7 +179,7 @@ TEST_CASE("in a suite's page the largest differences of all are above the gates"
   functions.at("parse") = {{9'000'000}};
   compare_functions(suite.benchmarks[1]);
   suite.benchmarks[1].findings.verdicts = {{.candidate = 1, .answer = gate::Answer::Fail}};
-  CHECK(largest_change_lines(suite).starts_with("large: instructions of parse +1.00M "));
+  CHECK(largest_function_change_lines(suite).starts_with("large: instructions of parse +1.00M "));
   std::string page;
   write_html(suite, [&](std::string_view piece) { page += piece; });
   CHECK(page.find("large: instructions of parse") < page.find("<li>"));

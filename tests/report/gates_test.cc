@@ -58,7 +58,7 @@ TEST_CASE("a gate's line can be read aloud: the answer, what was measured, how o
         "wall_time > 10%: fail: more than 10% slower, with confidence (measured +15.2%, at least "
         "+13.1%; 36 rounds)\n");
   auto passed = verdict(Answer::Pass, changed(0.042, 0.007), 57);
-  passed.expected_rounds = 250;
+  passed.estimated_rounds_without_gates = 250;
   CHECK(line_of(passed) ==
         "wall_time > 10%: pass: at most 10% slower, with confidence (measured +4.2%, at most "
         "+4.9%; 57 of about 250 planned rounds: slow runs that happen less than once in 20 could "
@@ -112,7 +112,7 @@ TEST_CASE("the mean comes first if it decided, or contradicts the typical round"
             "−0.2% and +0.8%; 114 rounds)"));
   failed.decided_by = gate::DecidedBy::Ranks;
   CHECK(line_of(failed) != by_mean);
-  failed.delta.mean_differs = true;
+  failed.delta.mean_and_typical_differ = true;
   CHECK(line_of(failed) == by_mean);
 }
 

@@ -81,8 +81,8 @@ TEST_CASE("the page has what was tuned, and how the machine was before and after
   results.session.circumstances.tuning =
       Tuning{.changed_switches = {{"turbo", "0", "1", 1}},
              .failed_switches = {{"smt", "the kernel <refuses>"}},
-             .vitals_before = {.throttles = 3, .celsius = 41.5},
-             .vitals_after = {.throttles = 4},
+             .vitals_before_runs = {.throttles = 3, .celsius = 41.5},
+             .vitals_after_runs = {.throttles = 4},
              .compared = {{.command = "a <b>",
                            .tuned_runs = 30,
                            .untuned_runs = 10,
@@ -136,7 +136,7 @@ TEST_CASE("the page needs nothing from elsewhere, and one script that is in it")
 
 TEST_CASE("the page begins with the verdict, the gates and the overview; the tables come last") {
   Results results = drawn_example(8);
-  results.rankings = {ranked(1, 2.0, 0.1, false, true)};
+  results.headline_comparisons = {ranked(1, 2.0, 0.1, false, true)};
   gate::Verdict verdict;
   verdict.condition = {"wall_time", 10};
   verdict.candidate = 1;
@@ -337,12 +337,12 @@ TEST_CASE("a screen reader finds one heading of the page, and headings of rows a
 
 TEST_CASE("the page explains a delta that the means contradict") {
   Results results = drawn_example(5);
-  CHECK(lines_about_means(results, {}).empty());
+  CHECK(lines_about_contradicting_means(results, {}).empty());
   stats::Delta& delta = *results.commands[1].rows[0].delta;
   delta.basis = stats::Basis::Typical;
   delta.change_of_mean = changed(-0.016, 0.01);
   results.commands[0].rows[0].summary->max *= 3;
-  std::string line = lines_about_means(results, {});
+  std::string line = lines_about_contradicting_means(results, {});
   REQUIRE(line.ends_with("\n"));
   line.pop_back();
   CHECK(count_of("<p class=\"faint\">" + line + "</p>", written(write_html, results)) == 1);

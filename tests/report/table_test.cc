@@ -111,7 +111,7 @@ TEST_CASE("no line is wider than the terminal from 60 columns on") {
   for (const HeadlineComparison& ranking :
        {ranked(1, 4.5512, 0.0411, true, true), ranked(1, 123456.0, 0.1, false, true),
         ranked(1, 1.001, 0.01, true, false), ranked(1, 1.5, std::nullopt, true, false)}) {
-    wide.rankings = {ranking};
+    wide.headline_comparisons = {ranking};
     for (std::size_t width = 60; width <= 250; ++width) {
       CAPTURE(width);
       CHECK(widest_line(table(wide, {.width = width})) <= width);
@@ -137,7 +137,7 @@ TEST_CASE("what a narrow terminal costs: percentages, then outliers, and the ran
 TEST_CASE("a name that is too long loses its middle") {
   Results results = manual_example();
   remove_commands(results, 1, results.commands.size());
-  results.rankings.clear();
+  results.headline_comparisons.clear();
   results.session.commands[0].name = "./build --target=" + std::string(80, 'x') + " --size=1";
   results.commands[0].rows.resize(1);
   CHECK(table(results, {.width = 60}) ==
@@ -184,7 +184,7 @@ TEST_CASE("one run has no σ, and its delta no interval") {
       {command("a", 1, {row(0, summary(1, 0.2, std::nullopt, 0.2, 0.2))}),
        command("b", 1,
                {row(0, summary(1, 0.1, std::nullopt, 0.1, 0.1), changed(-0.5, std::nullopt))})});
-  results.rankings = {ranked(1, 2.0, std::nullopt, true, false)};
+  results.headline_comparisons = {ranked(1, 2.0, std::nullopt, true, false)};
   CHECK(table(results, {}) ==
         R"(Benchmark 1 (1 run): a
 measurement                 mean ± σ          min … max            outliers
@@ -273,8 +273,9 @@ TEST_CASE("the summary has a line for each candidate, fastest first") {
       results_of({metric("wall_time", Unit::Seconds)},
                  {command("ref", 9, {}), command("slow", 9, {}), command("same", 9, {}),
                   command("fast", 9, {}), command("faster", 9, {})});
-  results.rankings = {ranked(1, 1.5, 0.02, false, true), ranked(2, 1.003, 0.01, true, false),
-                      ranked(3, 2.0, 0.1, true, true), ranked(4, 12.34, 1.5, true, true)};
+  results.headline_comparisons = {
+      ranked(1, 1.5, 0.02, false, true), ranked(2, 1.003, 0.01, true, false),
+      ranked(3, 2.0, 0.1, true, true), ranked(4, 12.34, 1.5, true, true)};
   results.presentation.table = TableChoice::Full;
   CHECK(comparison_lines(results, {}) ==
         "faster ran 12.3 ± 1.5 times faster than ref\n"
@@ -292,7 +293,7 @@ TEST_CASE("the summary has a line for each candidate, fastest first") {
 TEST_CASE("a candidate that nothing can be said of has a line in the summary, too") {
   Results results = results_of({metric("wall_time", Unit::Seconds)},
                                {command("ref", 2, {}), command("new", 2, {})});
-  results.rankings = {ranked(1, 1.5, std::nullopt, false, false)};
+  results.headline_comparisons = {ranked(1, 1.5, std::nullopt, false, false)};
   CHECK(comparison_lines(results, {}) ==
         "new: too few runs to tell whether it differs from ref in wall time\n");
   // A gate looks at one side, which takes fewer runs: it must not be contradicted.
@@ -306,7 +307,7 @@ TEST_CASE("a candidate that nothing can be said of has a line in the summary, to
         "new: too different runs to tell whether it differs from ref in wall time\n");
   results.commands[1].runs = 2;
   add_command(command("third", 2, {}), results);
-  results.rankings.push_back(ranked(2, 1.5, std::nullopt, false, false));
+  results.headline_comparisons.push_back(ranked(2, 1.5, std::nullopt, false, false));
   results.presentation.table = TableChoice::Compact;
   CHECK(comparison_lines(results, {}) ==
         "too few runs to tell whether a command differs from ref in wall time\n");
@@ -353,9 +354,9 @@ Results five() {
                         {c == 0 ? row(0, values) : row(0, values, delta),
                          row(1, summary(10, 2e6, 1e3, 1.9e6, 2.1e6))}),
                 results);
-    results.session.commands.back().typed_index = c;
+    results.session.commands.back().source_command_index = c;
     if (c > 0)
-      results.rankings.push_back(
+      results.headline_comparisons.push_back(
           ranked(c, mean < 0.1 ? 0.1 / mean : mean / 0.1, 0.01, mean < 0.1, mean != 0.100));
     ++c;
   }
@@ -404,7 +405,7 @@ TEST_CASE("four commands have a table each, unless a compact one is asked for, a
   CHECK(has(table(results, {}), "Benchmark 5 (10 runs): ./new -Os\n"));
   results.presentation.table = TableChoice::Auto;
   remove_commands(results, 4, 5);
-  CHECK_FALSE(replaces_full_tables(results));
+  CHECK_FALSE(compact_table_replaces_full_tables(results));
   CHECK(has_compact_table_first(results));
   check_order(table(results, {}),
               {"wall_time of 4 commands, 10 runs each\n", "\nBenchmark 1 ", "\nBenchmark 4 "});
@@ -468,9 +469,11 @@ TEST_CASE("runs get a column where their numbers differ") {
 
 TEST_CASE("the headline of many commands never names a loser as the winner") {
   Results results = five();
-  results.rankings = {ranked(1, 1.1, 0.01, false, true), ranked(2, 1.0, 0.01, true, false)};
+  results.headline_comparisons = {ranked(1, 1.1, 0.01, false, true),
+                                  ranked(2, 1.0, 0.01, true, false)};
   CHECK(comparison_lines(results, {}) == "no command is significantly faster than ./old\n");
-  results.rankings = {ranked(1, 1.01, 0.02, false, false), ranked(2, 1.0, 0.01, true, false)};
+  results.headline_comparisons = {ranked(1, 1.01, 0.02, false, false),
+                                  ranked(2, 1.0, 0.01, true, false)};
   CHECK(comparison_lines(results, {}) ==
         "no command differs significantly from ./old in wall time\n");
 }
@@ -485,11 +488,11 @@ TEST_CASE("the headline of many is about another metric where nothing differs by
     return ranking;
   };
   const HeadlineComparison same = ranked(3, 1.0, 0.01, true, false);
-  results.rankings = {same, by_rate(1, 3.2, true), by_rate(2, 1.5, true)};
+  results.headline_comparisons = {same, by_rate(1, 3.2, true), by_rate(2, 1.5, true)};
   CHECK(has(comparison_lines(results, {}), ": rate is 3.20 ± 0.10 times lower than in ./old\n"));
-  results.rankings = {same, by_rate(1, 3.2, true), by_rate(2, 1.5, false)};
+  results.headline_comparisons = {same, by_rate(1, 3.2, true), by_rate(2, 1.5, false)};
   CHECK(has(comparison_lines(results, {}), ": rate is 1.50 ± 0.10 times higher than in ./old\n"));
-  results.rankings[0].is_significant = true;
+  results.headline_comparisons[0].is_significant = true;
   CHECK(has(comparison_lines(results, {}), " faster than ./old\n"));
 }
 
@@ -499,7 +502,7 @@ TEST_CASE("a scan's headline has the law and the fastest value") {
   const std::vector<std::string> values = {"80", "20", "10", "40", "160"};
   for (std::size_t c = 0; c < 5; ++c) {
     Command& command = scan.session.commands[c];
-    command.typed_index = 0;
+    command.source_command_index = 0;
     command.unfilled_name = "work {n}";
     command.parameters = {{"n", values[c]}};
     scan.commands[c].rows[0].summary = summary(10, means[c], 0.001, means[c], means[c]);

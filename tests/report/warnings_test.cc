@@ -21,7 +21,7 @@ Results results_of(std::size_t commands) {
   add_command(command("one", 20, {row(0, summary(20, 1, 0.1, 0.9, 1.1))}), results);
   if (commands == 1) return results;
   add_command(command("two", 20, {row(0, summary(20, 1, 0.1, 0.9, 1.1))}), results);
-  results.rankings = {ranked(1, 1.0, 0.01, true, false)};
+  results.headline_comparisons = {ranked(1, 1.0, 0.01, true, false)};
   return results;
 }
 

@@ -129,8 +129,8 @@ Results with_own_metrics(std::size_t own, const std::vector<double>& changes,
 }
 
 std::string ranked_metric(const Results& results) {
-  REQUIRE(results.rankings.size() == 1);
-  return results.session.metrics[results.rankings[0].metric].name;
+  REQUIRE(results.headline_comparisons.size() == 1);
+  return results.session.metrics[results.headline_comparisons[0].metric].name;
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ TEST_CASE("each command has a row for each metric, in the plan's order") {
   CHECK(wall.summary->q1 == Approx(2.0).epsilon(1e-12));
   CHECK_FALSE(wall.delta);
   CHECK(row_of(results, 0, "cpu_time").summary->max == Approx(500e-9).epsilon(1e-12));
-  CHECK(results.rankings.empty());
+  CHECK(results.headline_comparisons.empty());
   CHECK(shown_warnings(results).empty());
 }
 
@@ -225,18 +225,22 @@ TEST_CASE("only rounds in which both have a value are compared") {
 
 TEST_CASE("the ranking turns the delta of the first metric shown into times faster or slower") {
   const Results faster = analyse(plan_of(2), rounds_of(kFasterReference, kFasterCandidate));
-  REQUIRE(faster.rankings.size() == 1);
+  REQUIRE(faster.headline_comparisons.size() == 1);
   // 1 / 0.22466712..., and of the bounds likewise, worked out with Python.
-  CHECK(faster.rankings[0].command == 1);
-  CHECK(faster.rankings[0].is_significant);
-  CHECK(faster.rankings[0].speed.faster);
-  CHECK(faster.rankings[0].speed.speed_factor == Approx(4.451029518496362).epsilon(1e-10));
-  CHECK(faster.rankings[0].speed.bounds->low == Approx(4.203513597438419).epsilon(1e-10));
-  CHECK(faster.rankings[0].speed.bounds->high == Approx(4.685731836647169).epsilon(1e-10));
+  CHECK(faster.headline_comparisons[0].command == 1);
+  CHECK(faster.headline_comparisons[0].is_significant);
+  CHECK(faster.headline_comparisons[0].speed.faster);
+  CHECK(faster.headline_comparisons[0].speed.speed_factor ==
+        Approx(4.451029518496362).epsilon(1e-10));
+  CHECK(faster.headline_comparisons[0].speed.bounds->low ==
+        Approx(4.203513597438419).epsilon(1e-10));
+  CHECK(faster.headline_comparisons[0].speed.bounds->high ==
+        Approx(4.685731836647169).epsilon(1e-10));
   const Results slower = analyse(plan_of(2), rounds_of(kPlainReference, kPlainCandidate));
-  REQUIRE(slower.rankings.size() == 1);
-  CHECK_FALSE(slower.rankings[0].speed.faster);
-  CHECK(slower.rankings[0].speed.speed_factor == Approx(1.10045371069685914).epsilon(1e-10));
+  REQUIRE(slower.headline_comparisons.size() == 1);
+  CHECK_FALSE(slower.headline_comparisons[0].speed.faster);
+  CHECK(slower.headline_comparisons[0].speed.speed_factor ==
+        Approx(1.10045371069685914).epsilon(1e-10));
 
   Plan plan = plan_of(2);
   std::rotate(plan.metrics.begin(), plan.metrics.begin() + 1, plan.metrics.begin() + 2);
@@ -244,16 +248,16 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
   Session session = rounds_of(kPlainReference, kPlainCandidate);
   change(session.runs, [&](RunRecord& run) { run.usage.user_ns = 100 + run.step.command * 100; });
   const Results by_cpu_time = analyse(plan, session);
-  REQUIRE(by_cpu_time.rankings.size() == 1);
-  CHECK(by_cpu_time.rankings[0].metric == 0);
-  CHECK(by_cpu_time.rankings[0].speed.speed_factor == Approx(2.0));
+  REQUIRE(by_cpu_time.headline_comparisons.size() == 1);
+  CHECK(by_cpu_time.headline_comparisons[0].metric == 0);
+  CHECK(by_cpu_time.headline_comparisons[0].speed.speed_factor == Approx(2.0));
 }
 
 TEST_CASE("where wall time does not differ, the ranking is by an own metric that does") {
   const Results results = with_own_metrics(1, {-0.69, -0.69, -0.68, -0.69, -0.70, -0.69});
   CHECK(ranked_metric(results) == "own0");
-  CHECK(results.rankings[0].is_significant);
-  CHECK(results.rankings[0].speed.speed_factor == Approx(1 / 0.31).epsilon(0.01));
+  CHECK(results.headline_comparisons[0].is_significant);
+  CHECK(results.headline_comparisons[0].speed.speed_factor == Approx(1 / 0.31).epsilon(0.01));
   CHECK(ranked_metric(with_own_metrics(1, {-0.1, 0.1, -0.1, 0.1, -0.1, 0.1})) == "wall_time");
   // Significant, but less than the 0.1% that a mark needs.
   CHECK(ranked_metric(with_own_metrics(1, std::vector(6, -0.0005))) == "wall_time");
@@ -421,7 +425,7 @@ TEST_CASE("the delta of a gated metric has the interval of the moment that the g
   Plan plan = plan_of(2);
   plan.gates = fakes::gates_of(plan, {{"wall_time", 10}});
   gate::Findings findings;
-  findings.intervals = {{0, {0.005, 0.025}}};
+  findings.gated_metric_tails = {{0, {0.005, 0.025}}};
   Session session = rounds_of(kPlainReference, kPlainCandidate);
   change(session.runs, [&](RunRecord& run) { run.usage.user_ns = run.usage.wall_ns; });
   const Results results = lauka::analyse(plan, session, findings);
@@ -441,7 +445,7 @@ TEST_CASE("a session without a counted run has commands without values") {
   REQUIRE(results.commands[1].rows.size() == std::size(kBuiltInMetrics));
   CHECK_FALSE(results.commands[1].rows[0].summary);
   CHECK_FALSE(results.commands[1].rows[0].delta);
-  CHECK(results.rankings.empty());
+  CHECK(results.headline_comparisons.empty());
   CHECK(results.session.runs->size() == 0);
   CHECK(results.findings.verdicts.empty());
 }

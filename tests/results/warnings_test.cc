@@ -196,7 +196,7 @@ TEST_CASE("one outlier is bad luck, two of forty are a warning, two of forty-one
   REQUIRE(kinds(warnings) == "outliers");
   const auto& outliers = std::get<ManyOutliers>(warnings.front().finding);
   CHECK(outliers.count == 2);
-  CHECK(outliers.runs == 40);
+  CHECK(outliers.all_runs == 40);
   // A third one that is not as far off is in the table's column, and so in the warning.
   series[10] = 1.0 + 3.0 * (stats::summarize(series).q3 - stats::summarize(series).q1);
   REQUIRE(stats::severe_outliers(series).count == 2);
@@ -588,10 +588,15 @@ struct Wandering {
       options.commands.command_lines.emplace_back(1, static_cast<char>('a' + c));
     const auto select = [](const EventRequest&) -> Result<EventSet> {
       EventSet set;
-      set.events = {
-          {.name = "cycles", .meaning = "", .role = Role::Cycles},
-          {.name = "cycles (P)", .meaning = "", .index_of_whole = 0, .role = Role::Cycles},
-          {.name = "cycles (E)", .meaning = "", .index_of_whole = 0, .role = Role::Cycles}};
+      set.events = {{.name = "cycles", .meaning = "", .role = Role::Cycles},
+                    {.name = "cycles (P)",
+                     .meaning = "",
+                     .index_for_all_core_kinds = 0,
+                     .role = Role::Cycles},
+                    {.name = "cycles (E)",
+                     .meaning = "",
+                     .index_for_all_core_kinds = 0,
+                     .role = Role::Cycles}};
       set.passes = {{{0, 1, 2}}};
       return set;
     };
@@ -712,7 +717,7 @@ TEST_CASE("a median coverage under 98% is warned of with its figure") {
   REQUIRE(found.size() == 1);
   CHECK(std::get<LowCoverage>(found[0].finding).median == doctest::Approx(0.96));
   CHECK(low.commands[0].coverage == doctest::Approx(0.96));
-  CHECK(low.session.runs->row(1).coverage == doctest::Approx(0.93));
+  CHECK(low.session.runs->row(1).instruction_coverage == doctest::Approx(0.93));
   CHECK(of_kind<LowCoverage>(analysed(session_of({5, 5, 5}, {0.97, 0.98, 0.99})).warnings).empty());
   const Results unknown = analysed(session_of({5, 5, 5}, {}));
   CHECK(of_kind<LowCoverage>(unknown.warnings).empty());

@@ -108,7 +108,7 @@ const WallFactor* factor_of(const WallTimeExplanation& why, WallFactorKind part)
 
 double product_of(const WallTimeExplanation& why) {
   double sum = 0.0;
-  for (const WallFactor& factor : why.factors) sum += factor.log_of_wall_time();
+  for (const WallFactor& factor : why.factors) sum += factor.log_contribution();
   return std::exp(sum);
 }
 

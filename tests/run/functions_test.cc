@@ -31,7 +31,7 @@ Step step(std::uint32_t command, std::uint32_t round = 0) {
 
 TEST_CASE("the functions of each command are kept, for the events that are not of one function") {
   const Plan plan = plan_of_functions("main");
-  FunctionRuns runs(plan);
+  FunctionTableBuilder runs(plan);
   runs.add(step(0), {{"main", {10}}});
   runs.add(step(1), {{"main", {11}}, {"read", {5}}});
   CHECK_FALSE(runs.find_unknown().has_value());
@@ -46,14 +46,14 @@ TEST_CASE("the functions of sampled runs are kept in seconds") {
   plan.setting.events.events = {
       {.name = "sampled_time", .meaning = "", .is_time = true, .role = Role::SampledTime}};
   plan.setting.events.passes = {Pass{}, Pass{{0}, RoundKind::Counting}};
-  FunctionRuns runs(plan);
+  FunctionTableBuilder runs(plan);
   runs.add({0, 0, 1, RoundKind::Counting}, {{"main", {2'500'000}}});
   CHECK(runs.close()[0].functions.at("main") == std::vector<RoundValues>{{0.0025}});
 }
 
 TEST_CASE("a gate's function that no command has is an error with the nearest names") {
   const Plan plan = plan_of_functions("parse_nmber");
-  FunctionRuns runs(plan);
+  FunctionTableBuilder runs(plan);
   runs.add(step(0), {{"main", {10}}, {"parse_number", {10}}});
   CHECK_FALSE(runs.find_unknown().has_value());  // the other command may have it
   runs.add(step(1), {{"main", {11}}});
@@ -65,7 +65,7 @@ TEST_CASE("a gate's function that no command has is an error with the nearest na
 
 TEST_CASE("a gate's function that one side alone has is 0 on the other") {
   const Plan plan = plan_of_functions("parse");
-  FunctionRuns runs(plan);
+  FunctionTableBuilder runs(plan);
   runs.add(step(0), {{"main", {10}}});
   runs.add(step(1), {{"main", {11}}, {"parse(char const*)", {3}}});
   CHECK_FALSE(runs.find_unknown().has_value());

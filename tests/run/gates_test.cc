@@ -102,7 +102,7 @@ std::string name_of(gate::Answer answer) {
 }
 
 double tail_of_wall_time(const Fed& fed) {
-  return fed.bench.findings.tails_of(0, {}).tail_of_delta;
+  return fed.bench.findings.tail_probabilities_of(0, {}).tail_of_delta;
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST_CASE(
   const LogHead head{{{"suite", "x"}}, 7, UtcTime(std::chrono::milliseconds(1'795'424'400'123))};
   const auto back = parse_head(to_line(head));
   REQUIRE(back);
-  CHECK(back->began == head.began);
+  CHECK(back->measuring_began == head.measuring_began);
   CHECK(back->seed == head.seed);
   CHECK(back->settings == head.settings);
   std::string of_another = to_line(head);

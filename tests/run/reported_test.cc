@@ -431,7 +431,7 @@ TEST_CASE("the time of the region is the first row, and what is of the whole run
   events.passes = {Pass{{0}}};
   std::vector<Metric> metrics = make_metrics(events, MetricSelection::Default, false);
   for (const OwnMetric& own : region_metrics()) metrics.push_back(make_metric(own, 0.0));
-  show_region(MetricSelection::Default, metrics);
+  move_region_to_front(MetricSelection::Default, metrics);
   CHECK(metrics.front().name == "region_time");
   CHECK(metrics.front().unit == Unit::Seconds);
   for (const Metric& metric : metrics) {

@@ -141,7 +141,7 @@ class World {
         run.counts.assign(plan_.setting.events.passes[step.pass].event_indices.size(), ns / 1000);
       done.runs.push_back(std::move(run));
     }
-    if (!action.is_kept) paces_ = paces_before;
+    if (!action.is_kept_for_resume) paces_ = paces_before;
     done.paces = paces_;
     return done;
   }
@@ -235,8 +235,8 @@ Told tell(const Drawn& drawn, std::uint64_t seed, std::vector<FinishedRounds> ke
       const FinishedRounds done = world.run(*runs, most);
       CHECK(scheduler.accepts(done));
       scheduler.take(done);
-      if (runs->is_kept) world.enter(done);
-      if (runs->is_kept) told.kept.push_back(done);
+      if (runs->is_kept_for_resume) world.enter(done);
+      if (runs->is_kept_for_resume) told.kept.push_back(done);
       told.live_runs += done.step_count;
       if (is_last) scheduler.end_early();
     } else if (const auto* setup = std::get_if<SetUp>(&action)) {
@@ -258,7 +258,7 @@ std::string answers(const gate::Findings& findings) {
   std::string text;
   for (const gate::Verdict& verdict : findings.verdicts)
     text += std::to_string(static_cast<int>(verdict.answer)) + " " +
-            std::to_string(verdict.p_fail) + "; ";
+            std::to_string(verdict.p_value_of_fail) + "; ";
   return text;
 }
 

@@ -75,7 +75,7 @@ std::vector<std::uint64_t> rounds_by_block(const CountingRoundsRule& rule,
   RoundsAndTime spent;
   std::vector<std::uint64_t> by_block;
   for (std::uint64_t block = 0; block < kBlocks; ++block) {
-    while (belongs_to_block(rule, spent, block, timed)) {
+    while (block_needs_more_counting(rule, spent, block, timed)) {
       spent.rounds += rule.passes;
       spent.time += round * static_cast<std::int64_t>(rule.passes);
     }

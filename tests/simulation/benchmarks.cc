@@ -38,11 +38,11 @@ Ended end_of(const Measured& measured, const Case& what, std::size_t planned,
     const gate::Evidence evidence{std::span(measured.reference).first(rounds),
                                   std::span(measured.candidate).first(rounds)};
     return gate::judge(evidence, what.limit - 1.0, gate::FailsWhen::Above,
-                       naive ? gate::levels_of_one_look(0.95, 1) : levels, last)
+                       naive ? gate::levels_of_only_look(0.95, 1) : levels, last)
         .answer;
   };
-  while (schedule.next_early() && *schedule.next_early() < planned) {
-    const std::size_t rounds = *schedule.next_early();
+  while (schedule.rounds_at_next_early_look() && *schedule.rounds_at_next_early_look() < planned) {
+    const std::size_t rounds = *schedule.rounds_at_next_early_look();
     const auto levels = schedule.look_early(rounds);
     if (!levels) continue;
     if (const auto answer = answer_at(rounds, *levels, false)) return {*answer, rounds};

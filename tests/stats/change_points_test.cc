@@ -235,11 +235,11 @@ TEST_CASE("one point alone is suspected, not confirmed, and no step once it is p
   points.back().value = 20.0;
   const auto at_once = find_steps(points, 0.95);
   CHECK(at_once.steps.empty());
-  CHECK(at_once.is_last_suspected);
+  CHECK(at_once.may_last_point_be_step);
   for (int i = 0; i < 20; ++i) points.push_back({source.normal(), 0.0});
   const auto later = find_steps(points, 0.95);
   CHECK(later.steps.empty());
-  CHECK_FALSE(later.is_last_suspected);
+  CHECK_FALSE(later.may_last_point_be_step);
 }
 
 TEST_CASE("short series and such as never vary have no steps") {
@@ -249,7 +249,7 @@ TEST_CASE("short series and such as never vary have no steps") {
   const auto flat = find_steps(series(50, [](std::size_t) { return 2.0; }), 0.95);
   CHECK(flat.steps.empty());
   CHECK(flat.noise_deviation == 0.0);
-  CHECK_FALSE(flat.is_last_suspected);
+  CHECK_FALSE(flat.may_last_point_be_step);
   // Counts that vary only when the program changes: their sampling error is nothing, so only the
   // change itself shows.
   const auto exact = find_steps(series(50, [](std::size_t i) { return i < 30 ? 7.0 : 7.1; }), 0.95);
@@ -282,7 +282,7 @@ TEST_CASE("a step of two points among many waits for one more, and a single poin
   };
   CHECK_FALSE(find_steps(points(0), 0.95).pending_first_point.has_value());
   CHECK_FALSE(find_steps(points(1), 0.95).pending_first_point.has_value());
-  CHECK(find_steps(points(1), 0.95).is_last_suspected);
+  CHECK(find_steps(points(1), 0.95).may_last_point_be_step);
   CHECK(find_steps(points(2), 0.95).pending_first_point == 40U);
   CHECK(find_steps(points(2), 0.95).steps.empty());
   CHECK(find_steps(points(3), 0.95).steps.size() == 1);

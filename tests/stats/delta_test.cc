@@ -165,13 +165,13 @@ TEST_CASE("rare long runs are reported for the mean, noise is not") {
   noise::Source source(7);
   std::vector<double> reference = source.normals(100, 1.0, 0.01);
   std::vector<double> candidate = source.normals(100, 1.0, 0.01);
-  CHECK_FALSE(at_95(reference, candidate).mean_differs);
+  CHECK_FALSE(at_95(reference, candidate).mean_and_typical_differ);
   for (std::size_t round = 3; round < 100; round += 8) candidate[round] *= 3.0;
   const Delta slower = at_95(reference, candidate);
-  CHECK(slower.mean_differs);
+  CHECK(slower.mean_and_typical_differ);
   CHECK(*slower.change_of_mean.change > 0.1);
   CHECK(std::abs(*slower.change) < 0.02);
-  CHECK_FALSE(at_95(candidate, candidate).mean_differs);
+  CHECK_FALSE(at_95(candidate, candidate).mean_and_typical_differ);
 }
 
 TEST_CASE("faster and slower are two faces of one interval") {

@@ -155,7 +155,7 @@ TEST_CASE("deltas, and what is said of the mean, agree with the golden cases") {
     if (const Json& mean = expected.at("mean_warning"); !mean.is_null()) {
       check_change(delta.change_of_mean, mean.at("mean"), mean.at("mean_low"),
                    mean.at("mean_high"));
-      CHECK(delta.mean_differs == mean.at("warn").get<bool>());
+      CHECK(delta.mean_and_typical_differ == mean.at("warn").get<bool>());
     }
     const auto speed = relative_speed(delta);
     REQUIRE(speed.has_value() == !expected.at("speed").is_null());

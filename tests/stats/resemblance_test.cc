@@ -28,7 +28,7 @@ TEST_CASE("the likeness of neighbours and what it does to a mean agree with the 
   for (const Json& c : golden::section_3("resemblance")) {
     const std::vector<double> values = golden::series(c, "values");
     INFO(c.dump());
-    const Resemblance seen = resemblance(values);
+    const NeighbourResemblance seen = neighbour_resemblance(values);
     CHECK_GOLDEN(seen.correlation, c.at("correlation"));
     CHECK_GOLDEN(seen.widening(), c.at("widening"));
     CHECK(golden::agrees_or_neither(mean_half_width(values, 0.95), c.at("half_width")));
@@ -111,11 +111,12 @@ TEST_CASE("a likeness is clear in at most one of two hundred series of independe
   for (const std::size_t count : {20U, 30U, 100U}) {
     std::size_t clear = 0;
     for (std::size_t i = 0; i < 4000; ++i)
-      clear += resemblance(source.normals(count, 1.0, 0.01)).is_clear(0.005) ? 1U : 0U;
+      clear += neighbour_resemblance(source.normals(count, 1.0, 0.01)).is_clear(0.005) ? 1U : 0U;
     INFO(count, ": ", clear);
     CHECK(clear <= 20 + 13);  // three standard errors
   }
-  CHECK_FALSE(resemblance(std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}).is_clear(0.005));
+  CHECK_FALSE(
+      neighbour_resemblance(std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}).is_clear(0.005));
 }
 
 }  // namespace lauka::stats

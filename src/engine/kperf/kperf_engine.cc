@@ -579,7 +579,7 @@ class OfCallingThreads final : public EngineWrapper {
     for (Event& event : whole.events) {
       event.name += kWholeRunSuffix;
       event.role = Role::Other;
-      if (event.index_of_whole) *event.index_of_whole += events_.size();
+      if (event.index_for_all_core_kinds) *event.index_for_all_core_kinds += events_.size();
       set.events.push_back(std::move(event));
     }
     for (std::size_t place = 0; place < whole.passes.size(); ++place) {

@@ -272,9 +272,9 @@ bool same_source(const EventCountSource& left, const EventCountSource& right) {
          });
 }
 
-Result<Prober::OpenedCounter> Prober::open_part(const EventOnPmu& part,
-                                                const PrivilegeLevels& rings, Role role,
-                                                bool may_leave_kernel_out) const {
+Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& part,
+                                                 const PrivilegeLevels& rings, Role role,
+                                                 bool may_leave_kernel_out) const {
   int error = ENOENT;
   PrivilegeLevels counted = rings;
   for (const os::EventCode& code : part.codes) {
@@ -289,7 +289,7 @@ Result<Prober::OpenedCounter> Prober::open_part(const EventOnPmu& part,
       }
     }
     if (attempt.error == 0) {
-      OpenedCounter opened{{part.pmu, part.core, attempt.attributes, role, part.scale}, counted};
+      ProbedCounter opened{{part.pmu, part.core, attempt.attributes, role, part.scale}, counted};
       if (part.leader_code) {
         opened.counter.required_leader = make_attributes(*part.leader_code, counted);
         opened.counter.required_leader->flags = attempt.attributes.flags;
@@ -311,7 +311,7 @@ Result<EventCountSource> Prober::probe_counters(const ResolvedEvent& resolved,
   std::optional<Error> first_error;
   PrivilegeLevels counted = rings;
   for (const EventOnPmu& part : resolved.events_on_pmus) {
-    auto opened = open_part(part, rings, role_of(resolved), may_leave_kernel_out);
+    auto opened = probe_part(part, rings, role_of(resolved), may_leave_kernel_out);
     if (opened) {
       counted = opened->rings;
       source.counters.push_back(std::move(opened->counter));

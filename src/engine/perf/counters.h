@@ -130,12 +130,12 @@ class Prober {
   Catalog catalog() const;
 
  private:
-  struct OpenedCounter {
+  struct ProbedCounter {
     Counter counter;
     PrivilegeLevels rings;
   };
-  Result<OpenedCounter> open_part(const EventOnPmu& part, const PrivilegeLevels& rings, Role role,
-                                  bool may_leave_kernel_out) const;
+  Result<ProbedCounter> probe_part(const EventOnPmu& part, const PrivilegeLevels& rings, Role role,
+                                   bool may_leave_kernel_out) const;
   Result<EventCountSource> probe_counters(const ResolvedEvent& resolved,
                                           const PrivilegeLevels& rings,
                                           bool may_leave_kernel_out) const;

@@ -86,7 +86,8 @@ bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
     if (fillers == layout.fillers.end() || got < 3 || words[1] == 0) return true;
     const std::size_t count = fillers->counters.size();
     const std::span<const std::uint64_t> read(words.data(), static_cast<std::size_t>(got));
-    return read.size() >= 3 + count && fillers->cover_dead_counters(read.last(count), words[2]);
+    return read.size() >= 3 + count &&
+           fillers->have_covered_dead_counters(read.last(count), words[2]);
   }
   return !any_left_out;
 }
@@ -143,8 +144,8 @@ std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open,
   return counts;
 }
 
-Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
-  Trial trial;
+CounterTrial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
+  CounterTrial trial;
   OpenCounters open(calls);
   os::PerfEventAttr attributes = counter.attributes;
   // Arm's kernel reserves counters only for events that are enabled or will be at exec (armpmu's
@@ -160,13 +161,13 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
     if (!counts) continue;
     const auto alive = static_cast<std::size_t>(std::count_if(
         counts->begin(), counts->end(), [](std::uint64_t count) { return count >= kLoopTurns; }));
-    if (trial.running_size == 0) trial.running_size = open.size();
-    if (trial.running_size == open.size()) trial.live_counters = alive;
+    if (trial.running_group_size == 0) trial.running_group_size = open.size();
+    if (trial.running_group_size == open.size()) trial.live_counters = alive;
     if (alive < open.size()) continue;
     trial.usable_size = open.size();
     break;
   }
-  if (trial.accepted_size == kMaxGroupTried) trial.accepted_size = trial.running_size;
+  if (trial.accepted_size == kMaxGroupTried) trial.accepted_size = trial.running_group_size;
   return trial;
 }
 
@@ -178,12 +179,12 @@ void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& pr
   const Counter* branches = on_pmu(all_branches, pmu.pmu);
   pmu.branches_trial =
       branches != nullptr ? try_counters(*branches, calls) : pmu.instructions_trial;
-  pmu.has_instructions_counter =
+  pmu.has_own_instructions_counter =
       pmu.instructions_trial.usable_size > pmu.branches_trial.usable_size;
-  pmu.has_cycles_counter = cycles != nullptr && try_counters(*cycles, calls).usable_size >
-                                                    pmu.branches_trial.usable_size;
+  pmu.has_own_cycles_counter = cycles != nullptr && try_counters(*cycles, calls).usable_size >
+                                                        pmu.branches_trial.usable_size;
   pmu.filler = branches != nullptr ? *branches : instructions;
-  if (cycles != nullptr && !pmu.has_cycles_counter) pmu.filler = *cycles;
+  if (cycles != nullptr && !pmu.has_own_cycles_counter) pmu.filler = *cycles;
   pmu.filler.role = Role::Other;
 }
 
@@ -197,8 +198,8 @@ const PmuCounters* with_dead(const CounterGroups& layout, std::size_t leader,
 std::size_t general_needed(const CounterGroups& layout, std::size_t leader,
                            const PmuCounters& pmu) {
   std::size_t needed = 0;
-  bool has_own_cycles = pmu.has_cycles_counter;
-  bool has_own_instructions = pmu.has_instructions_counter;
+  bool has_own_cycles = pmu.has_own_cycles_counter;
+  bool has_own_instructions = pmu.has_own_instructions_counter;
   for (std::size_t i = 0; i < layout.counters.size(); ++i) {
     if (layout.leader_of_counter[i] != leader) continue;
     const Role role = layout.counters[i].role;
@@ -211,13 +212,14 @@ std::size_t general_needed(const CounterGroups& layout, std::size_t leader,
 
 }  // namespace
 
-bool Fillers::cover_dead_counters(std::span<const std::uint64_t> values, std::uint64_t ns) const {
+bool Fillers::have_covered_dead_counters(std::span<const std::uint64_t> values,
+                                         std::uint64_t ns) const {
   // Even a dead counter may show a few events.
   constexpr std::uint64_t always = 32;
   constexpr std::uint64_t one_in_ns = 10'000;
   const auto nothing = std::ranges::count_if(
       values, [ns](std::uint64_t value) { return value <= always + ns / one_in_ns; });
-  return static_cast<std::size_t>(nothing) >= dead_counters;
+  return static_cast<std::size_t>(nothing) >= dead_counters_to_cover;
 }
 
 CounterGroups lay_out(std::span<const EventCountSource> sources,
@@ -290,9 +292,9 @@ void add_fillers(CounterGroups& layout, std::span<const PmuCounters> pmus) {
     if (here == nullptr) continue;
     Fillers fillers{.leader = leader,
                     .counters = {},
-                    .dead_counters = here->branches_trial.dead_counter_count()};
+                    .dead_counters_to_cover = here->branches_trial.dead_counter_count()};
     for (std::size_t n = general_needed(layout, leader, *here);
-         n < here->branches_trial.running_size; ++n) {
+         n < here->branches_trial.running_group_size; ++n) {
       fillers.counters.push_back(layout.counters.size());
       layout.counters.push_back(here->filler);
       layout.leader_of_counter.push_back(leader);
@@ -305,13 +307,13 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
                                         const PerfConditions& situation_now,
                                         std::span<const PmuCounters> before,
                                         const PerfConditions& situation_before) {
-  const auto taken = [](const Trial& trial, const PerfConditions& situation) {
+  const auto taken = [](const CounterTrial& trial, const PerfConditions& situation) {
     const std::size_t excused = situation.watchdog ? 1 : 0;
-    return trial.accepted_size - trial.running_size -
-           std::min(trial.accepted_size - trial.running_size, excused);
+    return trial.accepted_size - trial.running_group_size -
+           std::min(trial.accepted_size - trial.running_group_size, excused);
   };
   for (const PmuCounters& pmu : now) {
-    const Trial& trial = pmu.instructions_trial;
+    const CounterTrial& trial = pmu.instructions_trial;
     const std::string all =
         fmt::format("{} counters{}", trial.accepted_size, now.size() > 1 ? " of " + pmu.pmu : "");
     const auto same = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
@@ -326,7 +328,7 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
                    kHolderRemedy};
     }
     if (taken_now > 0)
-      return Error{fmt::format("only {} of the {} can be used", trial.running_size, all),
+      return Error{fmt::format("only {} of the {} can be used", trial.running_group_size, all),
                    "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold "
                    "some; or count fewer events"};
     if (same != before.end() &&

@@ -18,11 +18,12 @@ namespace lauka::engine::perf {
 struct Fillers {
   std::size_t leader = 0;
   std::vector<std::size_t> counters{};
-  std::size_t dead_counters = 0;
+  std::size_t dead_counters_to_cover = 0;
 
-  /// True if at least `dead_counters` fillers counted almost nothing, so that no other event was on
-  /// a dead counter. `values`: counts of the fillers; `ns`: nanoseconds for which the group ran.
-  bool cover_dead_counters(std::span<const std::uint64_t> values, std::uint64_t ns) const;
+  /// True if at least `dead_counters_to_cover` fillers counted almost nothing, so that no other
+  /// event was on a dead counter. `values`: counts of the fillers; `ns`: nanoseconds for which the
+  /// group ran.
+  bool have_covered_dead_counters(std::span<const std::uint64_t> values, std::uint64_t ns) const;
 };
 
 /// The counters of one pass, in the order in which they are opened. The counters of one PMU form a
@@ -50,30 +51,31 @@ Result<bool> fits_at_once(const CounterGroups& layout, const os::LinuxCalls& cal
                           const PerfConditions& situation);
 
 /// The result of opening one event several times as a group and counting a known loop with it.
-struct Trial {
-  /// Size of the largest group that the kernel accepts; `running_size` if the kernel accepts every
-  /// tried group.
+struct CounterTrial {
+  /// Size of the largest group that the kernel accepts; `running_group_size` if the kernel accepts
+  /// every tried group.
   std::size_t accepted_size = 0;
-  std::size_t running_size = 0;  ///< size of the largest group that ran all the time; 0: none ran
+  std::size_t running_group_size =
+      0;  ///< size of the largest group that ran all the time; 0: none ran
   /// Number of counters that really counted in the largest group that ran all the time.
   std::size_t live_counters = 0;
   /// Size of the largest group in which all counters counted; 0: none.
   std::size_t usable_size = 0;
 
-  std::size_t dead_counter_count() const { return running_size - live_counters; }
-  bool operator==(const Trial&) const = default;
+  std::size_t dead_counter_count() const { return running_group_size - live_counters; }
+  bool operator==(const CounterTrial&) const = default;
 };
 
 /// The counters of a core PMU, some of which may be dead on a virtual machine.
 struct PmuCounters {
   std::string pmu{};
-  Trial instructions_trial{};  ///< result for the event instructions
+  CounterTrial instructions_trial{};  ///< result for the event instructions
 
   /// Result for branches (for instructions, if branches cannot be counted); all zeros unless
   /// `instructions_trial` has dead counters.
-  Trial branches_trial{};
-  bool has_cycles_counter = false;  ///< true if cycles are known to have a counter of their own
-  bool has_instructions_counter = false;
+  CounterTrial branches_trial{};
+  bool has_own_cycles_counter = false;  ///< true if cycles are known to have a counter of their own
+  bool has_own_instructions_counter = false;
   Counter filler{};
 
   bool has_dead() const { return branches_trial.dead_counter_count() > 0; }

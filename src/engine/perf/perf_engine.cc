@@ -156,7 +156,7 @@ class PerfCounting final : public ArmedPass {
       std::vector<std::uint64_t> values;
       for (const std::size_t filler : fillers.counters)
         values.push_back(ended.readings[filler].value);
-      if (!fillers.cover_dead_counters(values, ended.readings[fillers.leader].running_ns))
+      if (!fillers.have_covered_dead_counters(values, ended.readings[fillers.leader].running_ns))
         return MissingCounts{{"other programs took some of the counters", kHolderRemedy},
                              "the counters changed hands"};
     }
@@ -522,7 +522,7 @@ class PerfEngine final : public CounterEngine {
                      .meaning = fmt::format("the part of {} on {}", source.event.name, pmu),
                      .is_time = source.event.is_time,
                      .privilege_levels = source.event.privilege_levels,
-                     .index_of_whole = index,
+                     .index_for_all_core_kinds = index,
                      .role = source.event.role};
           pass.event_indices.push_back(set.events.size());
           set.events.push_back(std::move(part));
@@ -585,7 +585,7 @@ std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_o
   for (const PmuCounters& counters : try_pmus(prober))
     if (counters.instructions_trial.accepted_size > 0)
       facts.push_back({counters.pmu, counters.instructions_trial.accepted_size,
-                       counters.instructions_trial.running_size,
+                       counters.instructions_trial.running_group_size,
                        counters.instructions_trial.live_counters, prober.situation().watchdog});
   return facts;
 }

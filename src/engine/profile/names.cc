@@ -29,8 +29,8 @@ void FunctionNames::open(const MappedFile& file) {
     place->second.code = os::open_code(file.identity, static_cast<int>(file.process), user_);
 }
 
-const std::string& FunctionNames::find_in(File& file, const std::string& name,
-                                          std::uint64_t offset) {
+const std::string& FunctionNames::function_name_at(File& file, const std::string& name,
+                                                   std::uint64_t offset) {
   std::string& found = file.names[offset];
   if (!found.empty()) return found;
   const std::string symbol = file.code.symbols ? file.code.symbols->find(offset) : std::string();
@@ -69,13 +69,13 @@ std::map<std::string, std::uint64_t> FunctionNames::sum_by_function(
     switch (place.kind) {
       case CodeKind::File: {
         const os::CodeIdentity& identity = run.files[place.file].identity;
-        sums[find_in(files_[identity], identity.path, place.offset_or_address)] += sampled;
+        sums[function_name_at(files_[identity], identity.path, place.offset_or_address)] += sampled;
         break;
       }
       case CodeKind::Vdso: {
         const auto [vdso, is_new] = files_.try_emplace({kVdso});
         if (is_new) vdso->second.code = os::open_vdso();
-        sums[find_in(vdso->second, kVdso, place.offset_or_address)] += sampled;
+        sums[function_name_at(vdso->second, kVdso, place.offset_or_address)] += sampled;
         break;
       }
       case CodeKind::Kernel:

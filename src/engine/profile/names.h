@@ -39,7 +39,8 @@ class FunctionNames {
     bool is_searched = false;
   };
 
-  static const std::string& find_in(File& file, const std::string& name, std::uint64_t offset);
+  static const std::string& function_name_at(File& file, const std::string& name,
+                                             std::uint64_t offset);
   const std::string& find_in_kernel(std::uint64_t address);
 
   std::optional<User> user_;

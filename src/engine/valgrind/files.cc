@@ -32,7 +32,7 @@ bool read_numbers(std::string_view text, std::vector<std::uint64_t>& numbers) {
 class CachegrindLines {
  public:
   CachegrindLines(const std::function<void(const std::vector<std::string>& events)>& begin,
-                  const FunctionSink& sink)
+                  const FunctionLineSink& sink)
       : begin_(begin), sink_(sink) {}
 
   bool take(std::string_view line) {
@@ -76,7 +76,7 @@ class CachegrindLines {
   }
 
   const std::function<void(const std::vector<std::string>& events)>& begin_;
-  const FunctionSink& sink_;
+  const FunctionLineSink& sink_;
   std::optional<std::string> command_;
   std::vector<std::string> events_;
   std::vector<std::uint64_t> sums_;
@@ -199,7 +199,7 @@ std::optional<std::string_view> LineReader::next() {
   for (;;) {
     if (piece_.empty()) piece_ = pieces_();
     if (piece_.empty()) {
-      is_whole_ = line_.empty();
+      has_read_all_ = line_.empty();
       return std::nullopt;
     }
     const std::size_t end = piece_.find('\n');
@@ -214,7 +214,7 @@ std::optional<std::string_view> LineReader::next() {
 
 std::optional<TotalsOfProcess> read_cachegrind(
     Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin,
-    const FunctionSink& sink) {
+    const FunctionLineSink& sink) {
   LineReader lines(std::move(pieces));
   CachegrindLines file(begin, sink);
   while (const auto line = lines.next())

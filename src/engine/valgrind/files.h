@@ -33,13 +33,13 @@ class LineReader {
   std::optional<std::string_view> next();
 
   /// True if next() has returned nullopt because no text was left.
-  bool has_read_all() const { return is_whole_; }
+  bool has_read_all() const { return has_read_all_; }
 
  private:
   Pieces pieces_;
   std::string_view piece_{};
   std::string line_{};
-  bool is_whole_ = false;
+  bool has_read_all_ = false;
 };
 
 /// The command line of a process, and the process's total counts by the tool's names for counts.
@@ -50,14 +50,14 @@ struct TotalsOfProcess {
 
 /// A function that receives the counts of one source line of a function, in the order of the file's
 /// events.
-using FunctionSink =
+using FunctionLineSink =
     std::function<void(std::string_view function, const std::vector<std::uint64_t>& counts)>;
 
 /// Reads a cachegrind.out file. Calls `begin` with the names of the file's events, then `sink` for
 /// each line of counts. Returns the totals; nullopt if the file is incomplete or malformed.
 std::optional<TotalsOfProcess> read_cachegrind(
     Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin,
-    const FunctionSink& sink);
+    const FunctionLineSink& sink);
 
 /// Reads DHAT's JSON. Returns the totals `tbk` and `tb` (blocks and bytes that were allocated),
 /// `gbk` and `gb` (blocks and bytes at the peak); nullopt if the file is incomplete or malformed.

@@ -89,8 +89,8 @@ std::optional<TotalsOfProcess> ProcessCounts::read_counts(Pieces pieces) {
 
 void ProcessCounts::add_line(std::string_view function, const std::vector<std::uint64_t>& counts) {
   if (has_too_many_functions()) return;
-  if (last_counts_ == nullptr || function != last_name_) {
-    last_name_ = function;
+  if (last_counts_ == nullptr || function != last_function_) {
+    last_function_ = function;
     auto [entry, is_new] = functions_.try_emplace(normalized_function(function), events_.size());
     last_counts_ = &entry->second;
     if (is_new)
@@ -138,7 +138,7 @@ std::optional<std::uint64_t> ProcessCounts::count_in_largest_process(
   return largest == nullptr ? std::nullopt : value_of(*largest, event);
 }
 
-const TotalsOfProcess* ProcessCounts::without_allocations() const {
+const TotalsOfProcess* ProcessCounts::process_without_allocations() const {
   if (tool_ != Tool::Dhat) return nullptr;
   for (const auto& [pid, process] : processes_)
     for (const TotalsOfProcess& totals : process.totals)
@@ -154,7 +154,7 @@ std::optional<Error> ProcessCounts::why_missing() const {
         "not simulated to its end: a process was killed, still ran, or left Valgrind (as setuid "
         "programs do)",
         ""};
-  if (const TotalsOfProcess* process = without_allocations())
+  if (const TotalsOfProcess* process = process_without_allocations())
     return Error{fmt::format("DHAT saw no allocation in the process {}: it makes none, or it has "
                              "an allocator that Valgrind does not replace (a static program's, or "
                              "one of its own)",

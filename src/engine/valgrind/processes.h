@@ -79,7 +79,7 @@ class ProcessCounts {
   Sum sum(const SimulatedEvent& event) const;
   std::optional<std::uint64_t> count_in_largest_process(const SimulatedEvent& event) const;
   std::optional<Error> why_missing() const;
-  const TotalsOfProcess* without_allocations() const;
+  const TotalsOfProcess* process_without_allocations() const;
   void enter_count(std::size_t event, CountsOfRun& counted) const;
   void enter_wanted_functions(CountsOfRun& counted) const;
   void enter_functions(CountsOfRun& counted);
@@ -93,7 +93,7 @@ class ProcessCounts {
   std::unordered_map<std::string, std::vector<std::uint64_t>> functions_;
   std::size_t functions_bytes_ = 0;
   std::vector<std::vector<std::size_t>> events_of_tool_count_;
-  std::string last_name_;
+  std::string last_function_;
   std::vector<std::uint64_t>* last_counts_ = nullptr;
 };
 

@@ -85,7 +85,7 @@ Made statements_of(const Results& results) {
     if (warning.shown == Shown::Always)
       std::visit(Reader{made, warning.command.has_value()}, warning.finding);
   made[static_cast<std::size_t>(Statement::MeansNote)] =
-      !report::lines_about_means(results, {}).empty();
+      !report::lines_about_contradicting_means(results, {}).empty();
   return made;
 }
 

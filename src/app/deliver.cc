@@ -110,7 +110,7 @@ Circumstances make_circumstances(const Call& call) {
   return {std::string(cli::version()),
           call.measuring_began,
           std::move(machine),
-          os::time_of_day(),
+          os::utc_now(),
           is_described ? os::new_session_id() : "",
           call.labels,
           call.tuning,

@@ -436,7 +436,7 @@ std::vector<Label> await_head_labels(Call& call) {
   const auto answer = call.git->program->wait(most_bytes);
   const std::string folder = std::move(call.git->repository);
   call.git.reset();
-  if (succeeded(answer.outcome)) return labels_of_head(answer.output);
+  if (succeeded(answer.outcome)) return labels_of_git_head(answer.output);
   const bool is_foreign = !folder.empty() && (os::belongs_to_another(folder, call.user) ||
                                               os::belongs_to_another(folder + "/.git", call.user));
   if (std::holds_alternative<Exited>(answer.outcome) && is_foreign)

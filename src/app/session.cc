@@ -28,14 +28,14 @@ constexpr std::size_t kMaxBytes = std::size_t{4} << 20U;
 std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
   Sha256 hash;
   hash.add(benchmark);
-  return session ^ parse_hex(hash.digest().substr(0, 12)).value_or(0);
+  return session ^ parse_hex(hash.hex_digest().substr(0, 12)).value_or(0);
 }
 
 /// Returns null if the files cannot be made and no plan announces a metric in files.
 Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
   auto files = os::open_metric_files(call.user);
   const bool is_needed = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return std::ranges::any_of(benchmark.plan.reported_metrics, &OwnMetric::is_written);
+    return std::ranges::any_of(benchmark.plan.reported_metrics, &OwnMetric::is_from_metrics_file);
   });
   if (files || is_needed) return files;
   return std::unique_ptr<os::MetricFiles>();
@@ -158,7 +158,7 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
   add_typed(call, all);
   Sha256 file;
   file.add(call.suite_text);
-  all.emplace_back("the suite's file", file.digest());
+  all.emplace_back("the suite's file", file.hex_digest());
   for (const Benchmark& benchmark : call.benchmarks) {
     Sha256 hash;
     const auto add = [&](std::string_view word) {
@@ -174,7 +174,7 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
     }
     for (const Command& command : benchmark.plan.commands)
       for (const std::string& word : command.words) add(word);
-    all.emplace_back("what is measured of benchmark " + cited(benchmark.name), hash.digest());
+    all.emplace_back("what is measured of benchmark " + cited(benchmark.name), hash.hex_digest());
   }
   add_programs(runs, context, all);
   return all;
@@ -239,7 +239,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   const Options& options = call.options;
   RoundLog& log = *call.log;
   log.keepers.resize(call.benchmarks.size());
-  const auto bytes = options.suite.resumes ? take_up(lines->text(), all, call)
+  const auto bytes = options.suite.resumes ? take_up(lines->text_at_open(), all, call)
                                            : Result<std::size_t>(std::size_t{0});
   if (!bytes) return bytes.error();
   if (auto cut = lines->truncate_to(*bytes); !cut) return cut;
@@ -303,7 +303,7 @@ std::optional<int> measure_tuned(Call& call) {
   const auto metric_files = open_metric_files(call);
   if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
   Announcer observer(call.options.output, choose_drawing(call));
-  call.measuring_began = os::time_of_day();
+  call.measuring_began = os::utc_now();
   const auto machine = tuned_machine(call);
   const RunContext context{
       *call.launcher,      clock,        observer, os::first_interrupt_signal, call.user,

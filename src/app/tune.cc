@@ -60,7 +60,7 @@ void say_without_root(Call& call) {
 }
 
 void pause_tuning(Call& call) {
-  call.launcher->use_own_cpus(false, "");
+  call.launcher->use_program_cpus(false, "");
   if (!call.tuning_session) return;
   std::vector<std::uint32_t> all = call.tune_cpus.command_cpus;
   all.insert(all.end(), call.tune_cpus.other_cpus.begin(), call.tune_cpus.other_cpus.end());
@@ -73,7 +73,7 @@ void resume_tuning(Call& call) {
     if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
     call.tuning_session->go_on();
   }
-  call.launcher->use_own_cpus(
+  call.launcher->use_program_cpus(
       true, call.tuning_session ? call.tuning_session->own_cpus_group_file() : "");
 }
 
@@ -221,7 +221,7 @@ Result<void> begin_tuning(Call& call) {
   call.tuning = call.tuning_session->in_force();
   call.tuning->vitals_before_runs =
       tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
-  call.launcher->use_own_cpus(true, call.tuning_session->own_cpus_group_file());
+  call.launcher->use_program_cpus(true, call.tuning_session->own_cpus_group_file());
   if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
   std::vector<std::string> names;
   for (const TunedSwitch& entry : call.tuning->changed_switches)
@@ -250,7 +250,7 @@ class TunedByCall final : public TunedMachine {
     return std::exchange(last_, now) != now;
   }
 
-  bool can_switch() const override {
+  bool compares_tuning() const override {
     return call_.options.run.tune->compares &&
            std::ranges::any_of(call_.tuning->changed_switches, [](const auto& entry) {
              return entry.value_before != entry.value_while_tuned;
@@ -286,7 +286,7 @@ void end_tuning(Call& call) {
     call.tuning->vitals_after_runs =
         tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
   if (!call.tuning_session) return;
-  call.launcher->use_own_cpus(true, "");
+  call.launcher->use_program_cpus(true, "");
   say_notes(call.options.output, restored_lines(call.tuning_session->restore()));
   call.tuning_session.reset();
 }

@@ -34,7 +34,7 @@ Result<OwnMetric> own_metric(const OptionValue& given, const char* example) {
                              std::string("write, for example, ") + example});
   auto metric = parse_own_metric(std::string_view(given.value).substr(0, sign));
   if (!metric) return make_value_error(given, metric.error());
-  metric->text = given.value.substr(sign + 1);
+  metric->formula = given.value.substr(sign + 1);
   return metric;
 }
 
@@ -300,14 +300,14 @@ Result<std::size_t> choice(const OptionValue& given) {
 Result<OwnMetric> derived_metric(const OptionValue& given) {
   auto metric = own_metric(given, "'mpki=1000*cache-misses/instructions'");
   if (!metric) return metric;
-  const auto expression = about_option(given, parse_expression(metric->text));
+  const auto expression = about_option(given, parse_expression(metric->formula));
   return expression ? metric : expression.error();
 }
 
 Result<OwnMetric> scraped_metric(const OptionValue& given) {
   auto metric = own_metric(given, "'rate:higher=([0-9.]+) requests/s'");
   if (!metric) return metric;
-  auto pattern = about_option(given, Pattern::compile(std::exchange(metric->text, {})));
+  auto pattern = about_option(given, Pattern::compile(std::exchange(metric->formula, {})));
   if (!pattern) return pattern.error();
   metric->pattern = *std::move(pattern);
   return metric;

@@ -112,7 +112,7 @@ std::string class_of(const Machine& machine) {
     if (allowance->memory_limit)
       hash.add(fmt::format("memory_limit={}\n", *allowance->memory_limit));
   }
-  return hash.digest().substr(0, digits);
+  return hash.hex_digest().substr(0, digits);
 }
 
 std::string settings_in_force(const Tuning& tuning) {

@@ -32,7 +32,7 @@ struct OwnMetric {
   OwnUnit unit{};
   Better better = Better::Less;
   bool has_direction = false;        ///< true if the user or the program chose `better`
-  std::string text{};                ///< formula of a computed metric; else empty
+  std::string formula{};             ///< formula of a computed metric; else empty
   std::optional<Pattern> pattern{};  ///< finds the value in the command's output; nullopt: the
                                      ///< value is not read from the output
   std::optional<RegionValue> region{};
@@ -40,7 +40,7 @@ struct OwnMetric {
 
   bool is_scraped() const { return pattern.has_value(); }
   /// True if the value is expected in the file of LAUKA_METRICS, which the program writes.
-  bool is_written() const { return text.empty() && !pattern && !region; }
+  bool is_from_metrics_file() const { return formula.empty() && !pattern && !region; }
 };
 
 /// True if `name` has the form of a user's metric name: a letter or _, then letters, digits and

@@ -17,7 +17,8 @@ constexpr std::uint32_t kMaxDepth = 10'000;
 constexpr std::uint32_t kMaxHeap = 4096;  // KiB
 constexpr std::size_t kStride =
     2048;  // starting offsets in a stride; each call of PCRE2 tries one or more strides
-/// Strides per call of PCRE2 in last_group(); 1 as soon as a starting offset needs too many steps.
+/// Strides per call of PCRE2 in group_in_last_match(); 1 as soon as a starting offset needs too
+/// many steps.
 constexpr std::size_t kLongStrides = 32;
 
 PCRE2_SPTR as_bytes(std::string_view text) {
@@ -93,8 +94,8 @@ Result<bool> Pattern::matches(std::string_view text, const std::function<bool()>
   return false;
 }
 
-Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
-                                                       const std::function<bool()>& goes_on) const {
+Result<std::optional<std::string>> Pattern::group_in_last_match(
+    const Piece& piece, const std::function<bool()>& goes_on) const {
   const MatchContext context = limited_context();
   const MatchData data(pcre2_match_data_create(2, nullptr), &pcre2_match_data_free);
   if (!context || !data) return no_memory();
@@ -102,8 +103,8 @@ Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
   std::optional<std::string> group;
   std::size_t strides = kLongStrides;
-  for (std::size_t at = piece.first_start; at <= piece.last_start;) {
-    const std::size_t last = std::min(at + strides * kStride - 1, piece.last_start);
+  for (std::size_t at = piece.min_match_start; at <= piece.max_match_start;) {
+    const std::size_t last = std::min(at + strides * kStride - 1, piece.max_match_start);
     pcre2_set_offset_limit(context.get(), last);
     pcre2_set_match_limit(context.get(), kMaxSteps / static_cast<std::uint32_t>(strides));
     const int found = pcre2_match(code, as_bytes(piece.text), piece.text.size(), at, options,

@@ -32,16 +32,16 @@ class Pattern {
   /// A piece of a longer text.
   struct Piece {
     std::string_view text;
-    std::size_t first_start = 0;  ///< first offset at which matches may begin
-    std::size_t last_start = 0;   ///< last offset at which matches may begin
-    bool is_beginning = true;     ///< true if the piece begins where the longer text begins
+    std::size_t min_match_start = 0;  ///< first offset at which matches may begin
+    std::size_t max_match_start = 0;  ///< last offset at which matches may begin
+    bool is_beginning = true;         ///< true if the piece begins where the longer text begins
   };
 
   /// Returns the text of the expression's first group in the last match in which this group
   /// takes part; nullopt if there is no such match. Returns an error if matching takes too many
   /// steps or too much memory, or if `goes_on`, which is called from time to time, returns false.
-  Result<std::optional<std::string>> last_group(const Piece& piece,
-                                                const std::function<bool()>& goes_on) const;
+  Result<std::optional<std::string>> group_in_last_match(
+      const Piece& piece, const std::function<bool()>& goes_on) const;
 
  private:
   Pattern(std::string_view text, std::shared_ptr<void> code)

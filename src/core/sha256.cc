@@ -156,7 +156,7 @@ void Sha256::add(std::string_view bytes) {
   rest_ = bytes.substr(whole);
 }
 
-std::string Sha256::digest() const {
+std::string Sha256::hex_digest() const {
   Sha256 ended = *this;
   ended.pad();
   constexpr std::string_view digits = "0123456789abcdef";

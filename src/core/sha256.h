@@ -17,7 +17,7 @@ class Sha256 {
   void add(std::string_view bytes);
 
   /// Returns the hash of all bytes added, as 64 lower-case hexadecimal digits.
-  std::string digest() const;
+  std::string hex_digest() const;
 
  private:
   using State = std::array<std::uint32_t, 8>;

@@ -306,7 +306,7 @@ class TimedCounting : public engine::ArmedPass {
 
   std::vector<os::CounterRequest> requests() const override { return inner_->requests(); }
   std::vector<os::RunObserver*> watches() override { return inner_->watches(); }
-  std::size_t runs_at_once() const override { return inner_->runs_at_once(); }
+  std::size_t max_batch_size() const override { return inner_->max_batch_size(); }
   bool counts_calling_threads() const override { return inner_->counts_calling_threads(); }
 
   engine::CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
@@ -382,7 +382,7 @@ class ClockedCounting final : public TimedCounting {
     if (places_.empty()) {
       const std::span<const os::Reading> all = ended.readings;
       return clocks_.times_by_kind(all.subspan(std::min(all.size(), inner_counters())),
-                                   ended.optional_error, situation_);
+                                   ended.optional_counter_error, situation_);
     }
     CoreTimes times;
     if (counted.cpu_ns_by_pmu.size() == places_.size())
@@ -407,7 +407,7 @@ class PolledCounting final : public TimedCounting {
     all.push_back(&poll_);
     return all;
   }
-  std::size_t runs_at_once() const override { return 1; }
+  std::size_t max_batch_size() const override { return 1; }
 
  private:
   CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& /*counted*/) override {
@@ -456,10 +456,10 @@ class CoreTimeEngine final : public engine::EngineWrapper {
         *std::move(inner), decided_, uncounted_, clocks_, situation_));
   }
 
-  std::optional<CounterLossFile> find_uncounted(std::size_t command,
-                                                const os::ProgramSpec& program) override {
-    auto found = wrapped_engine().find_uncounted(command, program);
-    if (!found && linux_ != nullptr) found = os::find_uncounted(program, *linux_);
+  std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
+                                                        const os::ProgramSpec& program) override {
+    auto found = wrapped_engine().find_counter_loss_file(command, program);
+    if (!found && linux_ != nullptr) found = os::find_counter_loss_file(program, *linux_);
     if (found) uncounted_.insert(command);
     return found;
   }
@@ -520,7 +520,7 @@ CoreTimePoller::CoreTimePoller(const os::DarwinCalls& calls, std::size_t levels)
     : calls_(calls), level_count_(levels), mach_timebase_(os::timebase_of(calls)) {}
 
 void CoreTimePoller::before_start() {
-  times_of_seen_.clear();
+  seen_processes_.clear();
   command_pid_ = 0;
   last_poll_end_ = 0;
   last_poll_duration_ = 0;
@@ -540,7 +540,7 @@ void CoreTimePoller::running(int pid) {
   }
   // Orphans are no longer descendants of the command, but still belong to the run.
   std::vector<int> orphans;
-  for (const auto& [known, process] : times_of_seen_)
+  for (const auto& [known, process] : seen_processes_)
     if (!looked.contains(known.pid)) orphans.push_back(known.pid);
   for (const int orphan : orphans) update_times_of(orphan);
   last_poll_end_ = calls_.mach_absolute_time();
@@ -558,7 +558,7 @@ void CoreTimePoller::update_times_of(int pid) {
   bool has_levels = false;
   if (!read_usage(pid, usage, has_levels)) return;
   if (pid == command_pid_ && has_levels) return;  // the kernel's totals will have these times
-  Process& process = times_of_seen_[{pid, usage.started_at}];
+  Process& process = seen_processes_[{pid, usage.started_at}];
   if (has_levels) {
     const std::uint64_t fast = usage.performance_user_time + usage.performance_system_time;
     const std::uint64_t all = usage.user_time + usage.system_time;
@@ -595,7 +595,7 @@ LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
 
 SampledLevelTimes CoreTimePoller::sampled_times() const {
   SampledLevelTimes polled{LevelTimes(level_count_), LevelTimes(level_count_)};
-  for (const auto& [known, process] : times_of_seen_) {
+  for (const auto& [known, process] : seen_processes_) {
     LevelTimes& sum = known.pid == command_pid_ ? polled.command_times : polled.descendant_times;
     for (std::size_t level = 0; level < process.times.size(); ++level)
       sum[level] += os::ns_of_mach(process.times[level], mach_timebase_);

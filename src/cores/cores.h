@@ -156,7 +156,7 @@ class CoreTimePoller final : public os::RunObserver {
   const os::DarwinCalls& calls_;
   std::size_t level_count_;
   os::Timebase mach_timebase_;
-  std::map<Identity, Process> times_of_seen_{};
+  std::map<Identity, Process> seen_processes_{};
   int command_pid_ = 0;
   std::uint64_t last_poll_end_ = 0;
   std::uint64_t last_poll_duration_ = 0;

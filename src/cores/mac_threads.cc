@@ -248,7 +248,7 @@ Result<ThreadTable> sample_darwin_threads(std::int32_t process,
                                    sample.work_on_all_kinds.cpu_seconds.value_or(0.0),
                                    sample.work_by_kind});
     if (!stream.was_counted()) continue;
-    for (ThreadWork& part : threads.thread_rows.back().work_by_column) {
+    for (ThreadWork& part : threads.thread_rows.back().work_by_column_group) {
       part.cycles = part.cycles.value_or(0);
       part.instructions = part.instructions.value_or(0);
     }

@@ -323,8 +323,8 @@ Result<ThreadTable> linux_threads(std::int32_t process,
     if (counted.was_shared) ++shared;
     threads.thread_rows.push_back(make_line(thread, named.first, times, std::move(counted.parts)));
     if (end == after.end()) {
-      threads.thread_rows.back().work_by_column.front().user_seconds.reset();
-      threads.thread_rows.back().work_by_column.front().system_seconds.reset();
+      threads.thread_rows.back().work_by_column_group.front().user_seconds.reset();
+      threads.thread_rows.back().work_by_column_group.front().system_seconds.reset();
     }
   }
   if (shared > 0)
@@ -385,7 +385,7 @@ class KeptFile {
         descriptor_(std::exchange(other.descriptor_, -1)) {}
   KeptFile& operator=(KeptFile&&) = delete;
   ~KeptFile() {
-    if (descriptor_ >= 0) calls_->close_counter(descriptor_);
+    if (descriptor_ >= 0) calls_->close_descriptor(descriptor_);
   }
 
   std::string_view read(std::string& room, std::size_t bytes = 256) const {

@@ -44,8 +44,9 @@ struct ThreadWork {
 struct ThreadRow {
   std::uint64_t id = 0;
   std::string name{};
-  double cpu_seconds = 0.0;                  ///< CPU time on all cores; 0: none, or unknown
-  std::vector<ThreadWork> work_by_column{};  ///< one element for each of ThreadTable::column_groups
+  double cpu_seconds = 0.0;  ///< CPU time on all cores; 0: none, or unknown
+  std::vector<ThreadWork>
+      work_by_column_group{};  ///< one element for each of ThreadTable::column_groups
 };
 
 /// A group of columns of the thread table, for one core kind or for all cores.

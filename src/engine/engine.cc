@@ -52,7 +52,7 @@ class FreeOnly final : public ArmedPass {
 
   bool counts_calling_threads() const override { return counts_calling_threads_; }
 
-  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
+  std::size_t max_batch_size() const override { return os::Launcher::kMaxBatch; }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
     CountsOfRun counted{std::vector<std::optional<std::uint64_t>>(events_.size())};
@@ -206,7 +206,7 @@ class EnergyCounting final : public ArmedPass {
     return all;
   }
 
-  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
+  std::size_t max_batch_size() const override { return os::Launcher::kMaxBatch; }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
     CountsOfRun counted;
@@ -436,7 +436,7 @@ std::unique_ptr<ArmedPass> make_accounting_pass(
   return std::make_unique<FreeOnly>(std::move(events), std::move(also), counts_calling_threads);
 }
 
-std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why) {
+std::unique_ptr<CounterEngine> make_accounted_engine(std::optional<Error> why) {
   return std::make_unique<NoneEngine>(std::move(why));
 }
 
@@ -495,7 +495,7 @@ Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
   }
   if (choice == Choice::Kperf) return why.prefixed("--engine kperf");
   if (!kernel.has_counters() && here.launcher != nullptr)
-    return ChosenEngine{make_none_engine(why), why.line()};
+    return ChosenEngine{make_accounted_engine(why), why.line()};
   std::optional<kperf::KpepDatabase> known;
   if (database) known = *std::move(database);
   return ChosenEngine{kperf::make_totals_engine(why, std::move(known)), why.line()};
@@ -508,7 +508,7 @@ bool is_meant(Choice choice, const os::LinuxCalls* linux, const MacosEngineOptio
 
 ChosenEngine without_counters(const Error& why) {
   return ChosenEngine{
-      make_none_engine(why),
+      make_accounted_engine(why),
       fmt::format("no hardware counters: {}; or --engine cachegrind counts instructions "
                   "by simulation",
                   why.line())};
@@ -560,7 +560,7 @@ Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls*
                           std::nullopt};
     }
     case Choice::None:
-      return ChosenEngine{make_none_engine(std::nullopt), std::nullopt};
+      return ChosenEngine{make_accounted_engine(std::nullopt), std::nullopt};
     case Choice::Auto:
       break;
   }

@@ -37,7 +37,7 @@ struct CountsOfRun {
   std::optional<Error> why_missing_counts{};
   std::optional<Error> session_error{};
   std::optional<RepeatRequest> redo{};
-  std::optional<double> coverage{};
+  std::optional<double> instruction_coverage{};
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
   std::optional<Note> note{};
   /// Nanoseconds of CPU time on the cores of each PMU in ArmedPass::timed_pmus(); empty if unknown.
@@ -80,7 +80,7 @@ class ArmedPass : NonCopyable {
   virtual std::vector<std::string> timed_pmus() const { return {}; }
 
   /// Returns the largest number of runs that may be launched before finish() is called.
-  virtual std::size_t runs_at_once() const = 0;
+  virtual std::size_t max_batch_size() const = 0;
 
   /// Returns the counts of a run that has ended. `command`: index of the command that ran.
   virtual CountsOfRun finish(const os::Ended& ended, std::size_t command) = 0;
@@ -113,8 +113,8 @@ class CounterEngine : NonCopyable {
   /// Returns the file because of which the kernel takes the counters away when `program` starts;
   /// nullopt if no such file is known. If there is such a file, remembers that `command` has no
   /// counters.
-  virtual std::optional<CounterLossFile> find_uncounted(std::size_t /*command*/,
-                                                        const os::ProgramSpec& /*program*/) {
+  virtual std::optional<CounterLossFile> find_counter_loss_file(
+      std::size_t /*command*/, const os::ProgramSpec& /*program*/) {
     return std::nullopt;
   }
 
@@ -145,9 +145,9 @@ class EngineWrapper : public CounterEngine {
     return inner_->explain(wanted);
   }
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override { return inner_->arm(pass); }
-  std::optional<CounterLossFile> find_uncounted(std::size_t command,
-                                                const os::ProgramSpec& program) override {
-    return inner_->find_uncounted(command, program);
+  std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
+                                                        const os::ProgramSpec& program) override {
+    return inner_->find_counter_loss_file(command, program);
   }
   bool counts_regions() const override { return inner_->counts_regions(); }
   std::optional<Error> held_by_others() override { return inner_->held_by_others(); }
@@ -194,7 +194,7 @@ std::unique_ptr<ArmedPass> make_accounting_pass(
 
 /// Makes an engine that counts accounted events only. `why`: reason why other events cannot be
 /// counted; nullopt: --engine none excludes them.
-std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why);
+std::unique_ptr<CounterEngine> make_accounted_engine(std::optional<Error> why);
 
 /// Adds the events of Linux's power PMU (RAPL), such as energy-pkg, to an engine. These events
 /// cover all programs on the machine, and have a pass of their own. Returns `engine` unchanged if

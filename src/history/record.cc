@@ -358,7 +358,7 @@ std::int64_t text_id(std::string_view text) {
   if (text.empty()) return 0;
   Sha256 hash;
   hash.add(text);
-  const auto number = parse_hex(hash.digest().substr(0, digits));
+  const auto number = parse_hex(hash.hex_digest().substr(0, digits));
   return static_cast<std::int64_t>(number.value_or(0) >> 1U);
 }
 

@@ -326,13 +326,13 @@ std::string threads_table(const ThreadTable& threads) {
   for (const ThreadRow& line : threads.thread_rows) {
     text += first_cell(fmt::format("{}", line.id));
     for (std::size_t i = 0; i < threads.column_groups.size(); ++i)
-      text += " " + write_cells(threads.column_groups[i], &line.work_by_column[i]) + " |";
+      text += " " + write_cells(threads.column_groups[i], &line.work_by_column_group[i]) + " |";
     text += (line.name.empty() ? "" : " " + one_line(line.name)) + "\n";
   }
   text += first_cell("total");
   for (std::size_t i = 0; i < threads.column_groups.size(); ++i) {
     ThreadWork total;
-    for (const ThreadRow& line : threads.thread_rows) total.add(line.work_by_column[i]);
+    for (const ThreadRow& line : threads.thread_rows) total.add(line.work_by_column_group[i]);
     text += " " + write_cells(threads.column_groups[i], &total) + " |";
   }
   return text + " " + plural(threads.thread_rows.size(), "thread") + "\n";

@@ -47,6 +47,6 @@ std::optional<std::chrono::nanoseconds> scheduler_tick();
 /// Returns the time since 1970 (UTC) minus the time of MonotonicClock.
 std::chrono::nanoseconds utc_minus_monotonic();
 
-UtcTime time_of_day();
+UtcTime utc_now();
 
 }  // namespace lauka::os

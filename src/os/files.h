@@ -140,10 +140,10 @@ class PrivateFolder {
 
  private:
   PrivateFolder(std::string path, Descriptor lock, std::optional<User> user)
-      : path_(std::move(path)), lock_(std::move(lock)), user_(std::move(user)) {}
+      : path_(std::move(path)), folder_(std::move(lock)), user_(std::move(user)) {}
 
   std::string path_;
-  Descriptor lock_;
+  Descriptor folder_;
   std::optional<User> user_;
 };
 
@@ -158,10 +158,10 @@ class AppendLog {
   /// Reads the log `path`, which another lauka may be writing. Returns "" if the file is missing.
   static Result<std::string> read(const std::string& path, std::size_t most_bytes);
 
-  AppendLog(Descriptor file, std::string path, std::string text)
-      : file_(std::move(file)), path_(std::move(path)), text_(std::move(text)) {}
+  AppendLog(Descriptor file, std::string path, std::string text_at_open)
+      : file_(std::move(file)), path_(std::move(path)), text_at_open_(std::move(text_at_open)) {}
 
-  const std::string& text() const { return text_; }
+  const std::string& text_at_open() const { return text_at_open_; }
 
   Result<void> truncate_to(std::size_t bytes);
 
@@ -176,7 +176,7 @@ class AppendLog {
  private:
   Descriptor file_;
   std::string path_;
-  std::string text_;
+  std::string text_at_open_;
   std::chrono::nanoseconds synced_{};
   std::string waiting_{};
 };
@@ -244,7 +244,7 @@ class ExportFile : NonCopyable {
   int error_at_close() const;
   Error failure(int error) const;
   bool replace_bytes();
-  bool take_place();
+  bool replace_target();
   void discard();
   Result<void> save_elsewhere(int error);
 

@@ -60,8 +60,8 @@ bool is_run_unwanted(const LauncherSetup& setup) {
 
 std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSetup& setup,
                                   OpenedRunFiles& own, StandardFiles& files) {
-  files = program.is_kept ? setup.files->stored_output_files()
-                          : setup.files->standard_files_for_sink(program.sink);
+  files = program.is_output_stored ? setup.files->stored_output_files()
+                                   : setup.files->standard_files_for_sink(program.sink);
   if (program.input_path == nullptr && program.output_path == nullptr) return std::nullopt;
   const Rights rights(program.user);
   if (rights.error() != 0) return NotStarted{LaunchStep::BecomeUser, rights.error()};
@@ -70,7 +70,7 @@ std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSe
       {program.input_path, program.output_path, limit}, [&] { return is_run_unwanted(setup); },
       own);
   if (own.input) files.input = own.input.get();
-  if (own.output && !program.is_kept) files.output = files.error = own.output.get();
+  if (own.output && !program.is_output_stored) files.output = files.error = own.output.get();
   return failed;
 }
 
@@ -173,8 +173,8 @@ pid_t start_patiently(ChildPlan& plan) {
 
 int share_region(const SharedLaunch& launch, RegionPage& page) {
   if (launch.program->environment.region_entry == nullptr) return 0;
-  if (!page.create_inherited_memory()) return errno;
-  *launch.program->environment.region_entry = page.variable();
+  if (!page.hand_down()) return errno;
+  *launch.program->environment.region_entry = page.variable_entry();
   const SharedCounters* set = launch.counters;
   for (std::size_t i = 0; set != nullptr && i < set->count; ++i) {
     const CounterRequest& request = set->requests[i];
@@ -228,7 +228,7 @@ class Jobs {
     const pid_t pid = start_patiently(plan_);
     plan_.files.input = common;
     if (own >= 0) close(own);
-    if (job == 0) shared_.exec_ns = plan_.exec_ns;
+    if (job == 0) shared_.first_executed_at_ns = plan_.exec_ns;
     if (pid > 0 && plan_.error_number == 0) return true;
     fail(pid < 0 ? NotStarted{LaunchStep::Fork, errno}
                  : NotStarted{plan_.failed_step, plan_.error_number});
@@ -262,7 +262,7 @@ class Jobs {
 
   void fail(const Outcome& outcome) {
     shared_.outcome = outcome;
-    shared_.has_failed = true;
+    shared_.were_killed = true;
     kill(0, SIGKILL);
   }
 
@@ -332,19 +332,19 @@ class LauncherProcess {
     ended.began_ns = now_ns();
     setup_.files->truncate_output();
     ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
-    plan.uses_own_cpus = !state_.ignores_own_cpus;
+    plan.uses_own_cpus = !state_.ignores_program_cpus;
     if (char** const variable = launch.program->environment.launch_entry)
-      *variable = launch.variable;
+      *variable = launch.variable_entry;
     OpenedRunFiles own;
     if (const auto failed = open_files(*launch.program, setup_, own, plan.files)) {
       ended.outcome = *failed;
     } else {
-      const auto& group = state_.group_file[0] != '\0' || launch.program->cpus == nullptr
-                              ? state_.group_file
-                              : state_.group_file_on_own_cpus;
+      const auto& group = state_.control_group_file[0] != '\0' || launch.program->cpus == nullptr
+                              ? state_.control_group_file
+                              : state_.control_group_file_on_program_cpus;
       if (group[0] != '\0') plan.control_group = ::open(group.data(), O_WRONLY | O_CLOEXEC);
       ended.counter_error = counters_.open(launch.counters);
-      ended.optional_error = counters_.optional_error();
+      ended.optional_counter_error = counters_.optional_counter_error();
       plan.descriptors = counters_.original_limit();
       RegionPage region;
       if (const int error = share_region(launch, region); error != 0) {
@@ -358,13 +358,14 @@ class LauncherProcess {
       if (launch.program->input_path != nullptr && launch.program->jobs == 1)
         ended.input = input_read(plan.files.input);
     }
-    if (launch.program->is_kept) setup_.files->pass_on(launch.program->sink, own.output.get());
+    if (launch.program->is_output_stored)
+      setup_.files->pass_on(launch.program->sink, own.output.get());
     own = OpenedRunFiles{};
     if (plan.control_group >= 0) close(plan.control_group);
     pid_t left = 0;
     while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.unawaited_process_count;
     const bool had_children = std::exchange(has_children_, left == 0);
-    if (has_children_) ended.outlived = count_outlived(had_children);
+    if (has_children_) ended.outliving_process_count = count_outlived(had_children);
     ended.time_with_preparation_ns = now_ns() - ended.began_ns;
   }
 
@@ -379,18 +380,19 @@ class LauncherProcess {
     }
     leader_ = pid;
     await_end(pid, plan, ended);
-    ended.exec_ns = plan.exec_ns;
+    ended.executed_at_ns = plan.exec_ns;
     if (has_jobs) note_jobs(ended);
     if (plan.error_number != 0) ended.outcome = NotStarted{plan.failed_step, plan.error_number};
   }
 
   void note_jobs(SharedEnded& ended) const {
     const SharedJobs& jobs = state_.jobs;
-    if (!has_exited_or_signalled(ended.outcome) || (!jobs.has_failed && !jobs.are_all_over)) return;
+    if (!has_exited_or_signalled(ended.outcome) || (!jobs.were_killed && !jobs.are_all_over))
+      return;
     ended.outcome = jobs.outcome;
     if (!jobs.are_all_over) return;
     ended.usage = jobs.usage;
-    ended.usage.wall_ns = static_cast<std::uint64_t>(jobs.end_ns - jobs.exec_ns);
+    ended.usage.wall_ns = static_cast<std::uint64_t>(jobs.end_ns - jobs.first_executed_at_ns);
   }
 
   void read_counters(const SharedCounters* set, SharedEnded& ended) {
@@ -446,7 +448,7 @@ class LauncherProcess {
         ended.surviving_pid = pid;
         return;
       }
-      if (signal == SIGALRM) setup_.files->drop_old_output(plan.program->is_kept);
+      if (signal == SIGALRM) setup_.files->drop_old_output(plan.program->is_output_stored);
     }
   }
 
@@ -559,7 +561,7 @@ void serve_as_launcher(const LauncherSetup& setup) {
 }
 
 int LauncherCounters::open(SharedCounters* set) {
-  optional_error_ = 0;
+  optional_counter_error_ = 0;
   if (set == nullptr) return 0;
   if (calls_ == nullptr) return ENOSYS;
   for (std::size_t i = 0; i < set->count; ++i) set->descriptors[i] = -1;
@@ -567,7 +569,7 @@ int LauncherCounters::open(SharedCounters* set) {
     const int error = open_request(*set, i);
     if (error == 0) continue;
     if (!set->requests[i].optional) return error;
-    optional_error_ = error;
+    optional_counter_error_ = error;
     close_optional(*set);
     return 0;
   }
@@ -628,7 +630,7 @@ int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
 void LauncherCounters::close_optional(SharedCounters& set) const {
   for (std::size_t i = set.count; i-- > 0;) {
     if (!set.requests[i].optional || set.descriptors[i] < 0) continue;
-    calls_->close_counter(set.descriptors[i]);
+    calls_->close_descriptor(set.descriptors[i]);
     set.descriptors[i] = -1;
   }
 }
@@ -636,7 +638,7 @@ void LauncherCounters::close_optional(SharedCounters& set) const {
 void LauncherCounters::close(SharedCounters* set) const {
   if (set == nullptr || calls_ == nullptr) return;
   for (std::size_t i = set->count; i-- > 0;) {
-    if (set->descriptors[i] >= 0) calls_->close_counter(set->descriptors[i]);
+    if (set->descriptors[i] >= 0) calls_->close_descriptor(set->descriptors[i]);
     set->descriptors[i] = -1;
   }
 }

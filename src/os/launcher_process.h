@@ -48,7 +48,7 @@ struct SharedProgram {
   const char* output_path = nullptr;
   const char* folder = nullptr;
   OutputKind sink = OutputKind::Null;
-  bool is_kept = false;
+  bool is_output_stored = false;
   std::uint32_t jobs = 1;
   bool jobs_outlive_failure = false;
   std::int64_t timeout_ns = 0;
@@ -61,9 +61,9 @@ static_assert(std::is_trivially_copyable_v<Outcome>);
 
 struct SharedJobs {
   bool are_all_over = false;
-  bool has_failed = false;  ///< true if all copies were killed because of one copy's outcome
+  bool were_killed = false;  ///< true if all copies were killed because of one copy's outcome
   Outcome outcome{};
-  std::int64_t exec_ns = 0;
+  std::int64_t first_executed_at_ns = 0;
   std::int64_t end_ns = 0;
   Usage usage{};  ///< sums over the copies, but the largest peak_rss_bytes; no wall time
 };
@@ -79,23 +79,24 @@ struct SharedCounters {
 struct SharedLaunch {
   const SharedProgram* program = nullptr;
   SharedCounters* counters = nullptr;
-  char* variable = nullptr;
+  char* variable_entry = nullptr;
 };
 
 struct SharedEnded {
   Outcome outcome{};
   Usage usage;
   std::int64_t time_with_preparation_ns = 0;
-  std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC before any work for the run; 0: not begun
-  std::int64_t exec_ns = 0;   ///< CLOCK_MONOTONIC before the program is executed; 0: unknown
+  std::int64_t began_ns = 0;        ///< CLOCK_MONOTONIC before any work for the run; 0: not begun
+  std::int64_t executed_at_ns = 0;  ///< CLOCK_MONOTONIC before the program is executed; 0: unknown
   /// Index of the run's first reading in SharedState::readings.
   std::size_t first_reading_index = 0;
   std::size_t reading_count = 0;
   int counter_error = 0;
-  int optional_error = 0;
+  int optional_counter_error = 0;
   int surviving_pid = 0;
   std::size_t unawaited_process_count = 0;
-  std::size_t outlived = 0;  ///< number of processes known to outlive the run, even a killed run
+  std::size_t outliving_process_count =
+      0;  ///< number of processes known to outlive the run, even a killed run
   InputRead input = InputRead::Unknown;
   RegionUse region;
 };
@@ -110,11 +111,11 @@ struct SharedState {
 
   SharedJobs jobs{};
   /// Path of the file with which the batch's runs join a control group; may be empty.
-  std::array<char, 4096> group_file{};
-  /// Path used in place of `group_file`, if that is empty, by programs with SharedProgram::cpus.
-  /// May be empty.
-  std::array<char, 4096> group_file_on_own_cpus{};
-  bool ignores_own_cpus = false;
+  std::array<char, 4096> control_group_file{};
+  /// Path used in place of `control_group_file`, if that is empty, by programs with
+  /// SharedProgram::cpus. May be empty.
+  std::array<char, 4096> control_group_file_on_program_cpus{};
+  bool ignores_program_cpus = false;
 
   bool go_on_after_failure = false;
   std::size_t launch_count = 0;
@@ -167,7 +168,7 @@ class LauncherCounters {
 
   /// Returns the errno because of which the last open() left all optional counters closed; 0: no
   /// error.
-  int optional_error() const { return optional_error_; }
+  int optional_counter_error() const { return optional_counter_error_; }
 
   /// Writes one reading per counter of `set` to `readings`. Returns 0 or errno.
   int read(const SharedCounters& set, Reading* readings) const;
@@ -184,7 +185,7 @@ class LauncherCounters {
   void close_optional(SharedCounters& set) const;
 
   const LinuxCalls* calls_;
-  int optional_error_ = 0;
+  int optional_counter_error_ = 0;
   bool limit_was_raised_ = false;
   rlimit original_limit_{};
 };

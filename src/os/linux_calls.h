@@ -82,7 +82,7 @@ struct CounterPlace {
 /// The facts about a file that decide whether a process keeps its counters when it executes the
 /// file.
 struct ProgramFile {
-  std::uint32_t user = 0;
+  std::uint32_t owner = 0;
   std::uint32_t group = 0;
   std::uint32_t mode = 0;
   bool is_on_nosuid = false;   ///< true if the file system is mounted with nosuid
@@ -108,7 +108,7 @@ struct LinuxCalls {
   /// Reads at most `capacity` words. Returns the number of words, or minus errno.
   long (*read_counter)(int descriptor, std::uint64_t* words, std::size_t capacity);
 
-  void (*close_counter)(int descriptor);
+  void (*close_descriptor)(int descriptor);
 
   /// Returns the CPUs on which lauka may run, ascending; empty if unknown.
   std::vector<std::uint32_t> (*allowed_cpus)();

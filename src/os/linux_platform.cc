@@ -49,8 +49,8 @@ static_assert(offsetof(perf_event_attr, wakeup_watermark) == offsetof(PerfEventA
 static_assert(PERF_COUNT_HW_CPU_CYCLES == 0 && PERF_COUNT_SW_CPU_CLOCK == 0);
 static_assert(PERF_SAMPLE_IP == kPerfSampleIp && PERF_SAMPLE_TID == kPerfSampleTid);
 static_assert(PERF_SAMPLE_TIME == kPerfSampleTime && PERF_SAMPLE_PERIOD == kPerfSamplePeriod);
-static_assert(offsetof(perf_event_mmap_page, data_head) == kRingHead);
-static_assert(offsetof(perf_event_mmap_page, data_tail) == kRingTail);
+static_assert(offsetof(perf_event_mmap_page, data_head) == kRingHeadOffset);
+static_assert(offsetof(perf_event_mmap_page, data_tail) == kRingTailOffset);
 static_assert(offsetof(perf_event_attr, read_format) == offsetof(PerfEventAttr, read_format));
 static_assert(offsetof(perf_event_attr, config1) == offsetof(PerfEventAttr, config1));
 static_assert(offsetof(perf_event_attr, config2) == offsetof(PerfEventAttr, config2));

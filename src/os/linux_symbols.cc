@@ -206,7 +206,7 @@ OpenedCode open_mapped(const std::string& path, const CodeIdentity& identity) {
 
 }  // namespace
 
-bool has_symbols() {
+bool can_read_symbols() {
   return true;
 }
 

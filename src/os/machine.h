@@ -32,8 +32,8 @@ std::string parse_os_name(std::string_view os_release);
 MachineFacts linux_facts(const LinuxCalls& calls);
 
 /// Adds the governors, the hypervisor and the CPU's model to `facts`, for class_of().
-void add_linux_class(const LinuxCalls& calls, MachineFacts& facts);
-void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
+void add_linux_class_facts(const LinuxCalls& calls, MachineFacts& facts);
+void add_darwin_class_facts(const DarwinCalls& calls, MachineFacts& facts);
 
 /// Returns the limits of this process: its CPU affinity, and the smallest limits of CPU time and of
 /// memory that its control groups and their ancestors have (cgroup v1 and v2). Ignores a memory

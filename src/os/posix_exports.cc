@@ -188,7 +188,7 @@ Result<void> ExportFile::commit() {
     return failure(error_);
   }
   if (!is_temporary_) return {};
-  if (target_descriptor_ ? replace_bytes() : take_place()) {
+  if (target_descriptor_ ? replace_bytes() : replace_target()) {
     if (target_descriptor_) discard();
     is_temporary_ = false;
     return {};
@@ -217,7 +217,7 @@ bool ExportFile::replace_bytes() {
          copy_all(file_.get(), target_descriptor_.get(), calls_.write);
 }
 
-bool ExportFile::take_place() {
+bool ExportFile::replace_target() {
   if (temporary_.empty()) {
     if (calls_.name_unnamed_file(file_.get(), target_.c_str()) == 0) return true;
     if (errno != EEXIST) return false;

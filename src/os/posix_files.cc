@@ -415,7 +415,7 @@ std::optional<CounterLoss> loss_at(const ProgramFile& file, const Credentials& r
   if (!file.is_on_nosuid && !rights.gains_nothing) {
     constexpr std::uint32_t setgid =
         S_ISGID | S_IXGRP;  // setgid without group execution has no effect
-    if ((file.mode & S_ISUID) != 0 && file.user != rights.user) return CounterLoss::SetUser;
+    if ((file.mode & S_ISUID) != 0 && file.owner != rights.user) return CounterLoss::SetUser;
     if ((file.mode & setgid) == setgid && file.group != rights.group) return CounterLoss::SetGroup;
     if (rights.user != 0 && gives_capabilities(file.capabilities, rights))
       return CounterLoss::Capabilities;
@@ -430,7 +430,8 @@ bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
 
 }  // namespace
 
-std::optional<CounterLossFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls) {
+std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
+                                                      const LinuxCalls& calls) {
   // With suid_dumpable 1, processes that gain rights keep their counters.
   if (calls.read_file("/proc/sys/fs/suid_dumpable").value_or("").starts_with('1'))
     return std::nullopt;
@@ -648,26 +649,26 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
 }
 
 PrivateFolder::~PrivateFolder() {
-  if (!lock_) return;
+  if (!folder_) return;
   const ActAs owner(user_);
   if (rmdir(path_.c_str()) == 0) return;
-  empty_folder(lock_.get());
+  empty_folder(folder_.get());
   rmdir(path_.c_str());
 }
 
 std::vector<std::string> PrivateFolder::names() const {
-  return names_in(open_folder(lock_.get(), "."));
+  return names_in(open_folder(folder_.get(), "."));
 }
 
 Descriptor PrivateFolder::open_file(const std::string& name) const {
   const ActAs owner(user_);
   return Descriptor(
-      openat(lock_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+      openat(folder_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
 }
 
 void PrivateFolder::clear() const {
   const ActAs owner(user_);
-  empty_folder(lock_.get());
+  empty_folder(folder_.get());
 }
 
 Result<std::unique_ptr<AppendLog>> AppendLog::open(const std::string& path,

@@ -73,7 +73,7 @@ bool has_same_environment(const ProgramSpec& a, const ProgramSpec& b) {
   const bool has_same_user = a.user && b.user
                                  ? a.user->name == b.user->name && a.user->home == b.user->home
                                  : a.user.has_value() == b.user.has_value();
-  return has_same_user && a.environment == b.environment && a.folder == b.folder &&
+  return has_same_user && a.environment_changes == b.environment_changes && a.folder == b.folder &&
          a.launch_variable == b.launch_variable && a.has_region == b.has_region &&
          (a.jobs > 1) == (b.jobs > 1);
 }
@@ -128,7 +128,7 @@ class SharedPrograms {
     program->argv = argv;
     program->path = arena_.copy(path);
     program->sink = spec.output.has_listener ? OutputKind::Pipe : spec.output.sink;
-    program->is_kept = spec.output.is_stored_first;
+    program->is_output_stored = spec.output.is_stored_during_run;
     program->jobs = spec.jobs;
     program->jobs_outlive_failure = spec.jobs_outlive_failure;
     program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
@@ -142,7 +142,7 @@ class SharedPrograms {
   }
 
   SharedEnvironment environment_of(const ProgramSpec& spec) {
-    if (is_own_environment(spec)) return {};
+    if (inherits_environment_unchanged(spec)) return {};
     if (!latest_spec_ || !has_same_environment(*latest_spec_, spec)) {
       latest_environment_ = make_environment(spec);
       latest_spec_ = spec;
@@ -268,7 +268,7 @@ class PosixLauncher final : public Launcher {
     state_->go_on_after_failure = go_on_after_failure;
     state_->launch_count = launches.size();
     keep_path(launches.empty() ? std::string() : launches.front().control_group_file,
-              state_->group_file);
+              state_->control_group_file);
     try {
       for (std::size_t i = 0; i < launches.size(); ++i) {
         const Launch& launch = launches[i];
@@ -300,23 +300,23 @@ class PosixLauncher final : public Launcher {
     if (trouble != 0) return end_of_launcher(trouble, began_ns);
     if (launches.front().sample_listener != nullptr) {
       rings.move_to(*launches.front().sample_listener);
-      launches.front().sample_listener->end(rings.read());
+      launches.front().sample_listener->end(rings.read_counters());
     }
     channels_.files.drain();
     return collect(go_on_after_failure);
   }
 
-  void use_own_cpus(bool are_used, const std::string& group) override {
-    state_->ignores_own_cpus = !are_used;
-    keep_path(group, state_->group_file_on_own_cpus);
+  void use_program_cpus(bool are_used, const std::string& group) override {
+    state_->ignores_program_cpus = !are_used;
+    keep_path(group, state_->control_group_file_on_program_cpus);
   }
 
   std::string error_output_end() const override {
     return channels_.files.error_output_end(last_sink_);
   }
 
-  std::uint64_t kept_bytes(OutputStream which) const override {
-    return channels_.files.kept_bytes(which);
+  std::uint64_t stored_stream_bytes(OutputStream which) const override {
+    return channels_.files.stored_stream_bytes(which);
   }
 
   std::size_t read_kept(OutputStream which, std::uint64_t from,
@@ -445,7 +445,7 @@ class PosixLauncher final : public Launcher {
     for (std::size_t i = 0; i < state_->ended_count; ++i) {
       const SharedEnded& shared = state_->ended[i];
       const SharedProgram& program = *state_->launches[i].program;
-      last_sink_ = program.is_kept ? OutputKind::Null : program.sink;
+      last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;
       // Kills processes that left a killed run's process group, so that they do not use the CPU
       // during the next run.
       const bool ended_by_listener =
@@ -457,9 +457,9 @@ class PosixLauncher final : public Launcher {
           .usage = shared.usage,
           .time_with_preparation = std::chrono::nanoseconds(shared.time_with_preparation_ns),
           .counter_error = shared.counter_error,
-          .optional_error = shared.optional_error,
+          .optional_counter_error = shared.optional_counter_error,
           .unawaited_processes = shared.unawaited_process_count,
-          .outliving_process_count = killed ? 0 : shared.outlived,
+          .outliving_process_count = killed ? 0 : shared.outliving_process_count,
           .input = shared.input};
       const int survivor = std::max(shared.surviving_pid, left);
       enter_survivor(survivor, ended.outcome);
@@ -482,7 +482,7 @@ class PosixLauncher final : public Launcher {
     ended.outcome = Exited{0};
     if (shared.surviving_pid != 0)
       ended.outcome = TimedOut{kTerminateTimeout, true, shared.surviving_pid};
-    const std::int64_t wall_ns = *channels_.files.ended_by_listener_ns() - shared.exec_ns;
+    const std::int64_t wall_ns = *channels_.files.ended_by_listener_ns() - shared.executed_at_ns;
     ended.usage.wall_ns = std::min(ended.usage.wall_ns,
                                    static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0)));
   }

@@ -80,9 +80,9 @@ std::string new_session_id() {
 Machine this_machine_with_class_facts() {
   MachineFacts facts;
   if (const DarwinCalls* darwin_system = darwin_calls()) {
-    add_darwin_class(*darwin_system, facts);
+    add_darwin_class_facts(*darwin_system, facts);
   } else if (const LinuxCalls* linux_system = linux_calls()) {
-    add_linux_class(*linux_system, facts);
+    add_linux_class_facts(*linux_system, facts);
   }
   return describe(facts);
 }
@@ -142,7 +142,7 @@ std::chrono::nanoseconds utc_minus_monotonic() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970) - MonotonicClock().now();
 }
 
-UtcTime time_of_day() {
+UtcTime utc_now() {
   return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
@@ -296,7 +296,7 @@ void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
 
 }  // namespace
 
-void add_linux_class(const LinuxCalls& calls, MachineFacts& facts) {
+void add_linux_class_facts(const LinuxCalls& calls, MachineFacts& facts) {
   probe_governors(calls, facts);
   const std::string cpuinfo = read_text(calls, "/proc/cpuinfo");
   facts.machine.cpu_model = parse_cpu_model(cpuinfo);
@@ -310,7 +310,7 @@ MachineFacts linux_facts(const LinuxCalls& calls) {
   probe_smt(calls, facts);
   probe_load(calls, facts);
   probe_power(calls, facts);
-  add_linux_class(calls, facts);
+  add_linux_class_facts(calls, facts);
   if (facts.hypervisor) facts.stolen_share = parse_stolen(read_text(calls, "/proc/stat"));
   probe_container(calls, facts);
   facts.machine.allowance = read_allowance(calls);
@@ -412,7 +412,7 @@ std::vector<pid_t> find_children(const DarwinCalls& calls, pid_t parent) {
   }
 }
 
-void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts) {
+void add_darwin_class_facts(const DarwinCalls& calls, MachineFacts& facts) {
   if (const auto virtual_machine = sysctl_number(calls, "kern.hv_vmm_present")) {
     facts.hypervisor_is_certain = true;
     if (*virtual_machine != 0) facts.hypervisor = std::string();
@@ -428,7 +428,7 @@ MachineFacts darwin_facts(const DarwinCalls& calls) {
   facts.core_kinds = list_kinds(calls);
   facts.load = load_of(calls);
   facts.on_battery = on_battery(calls);
-  add_darwin_class(calls, facts);
+  add_darwin_class_facts(calls, facts);
   facts.aslr = true;
   facts.tracing = probe_tracing(calls);
   return facts;

@@ -28,7 +28,7 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t interrupted_by = 0;
 
-// The argument of set_final_action(); null: not called.
+// The argument of set_forced_end_action(); null: not called.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<void (*)()> give_back_before_end = nullptr;
 
@@ -148,7 +148,7 @@ void watch_for_interrupts() {
   ignore_file_size_signal();
 }
 
-void set_final_action(void (*give_back)()) {
+void set_forced_end_action(void (*give_back)()) {
   give_back_before_end = give_back;
 }
 

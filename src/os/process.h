@@ -30,14 +30,14 @@ struct Output {
   OutputKind sink = OutputKind::Null;
   std::string path{};
   /// True: lauka stores the output, and passes it on to `sink` after the run.
-  bool is_stored_first = false;
+  bool is_stored_during_run = false;
   bool has_listener = false;  ///< true: Launch::listener gets the output
 };
 
 enum class OutputStream : unsigned char { Output, Error };
 
-/// Number of bytes that lauka always keeps at the end of a stored stream (Output::is_stored_first).
-/// Earlier bytes may be dropped during the run.
+/// Number of bytes that lauka always keeps at the end of a stored stream
+/// (Output::is_stored_during_run). Earlier bytes may be dropped during the run.
 inline constexpr std::uint64_t kStoredEndBytes = std::uint64_t{64} << 20U;
 
 struct ProgramSpec {
@@ -47,7 +47,7 @@ struct ProgramSpec {
   std::string folder{};  ///< working folder; empty: lauka's own
   std::optional<std::chrono::nanoseconds> timeout{};
   /// Entries NAME=VALUE; each replaces lauka's variable of that name.
-  std::vector<std::string> environment{};
+  std::vector<std::string> environment_changes{};
   std::uint32_t jobs = 1;  ///< number of copies of the program in one run
   bool jobs_outlive_failure = false;
   std::string launch_variable{};
@@ -149,9 +149,9 @@ struct AccountedTotals {
 struct RegionUse {
   std::uint64_t entries = 0;  ///< number of times that the region was opened, without nested begins
   std::uint64_t time_ns = 0;
-  std::uint64_t unmatched_ends = 0;  ///< number of ends without a begin
-  std::uint64_t failures = 0;        ///< number of failures to switch a counter on or off
-  std::uint64_t lock_timeouts = 0;   ///< number of waits for a lock that took over a second
+  std::uint64_t unmatched_ends = 0;    ///< number of ends without a begin
+  std::uint64_t counter_failures = 0;  ///< number of failures to switch a counter on or off
+  std::uint64_t lock_timeouts = 0;     ///< number of waits for a lock that took over a second
   bool is_open = false;
 
   /// Instructions that all threads executed between outermost begins and their ends; 0 without
@@ -172,7 +172,8 @@ struct Ended {
   std::chrono::nanoseconds time_with_preparation{};
   std::vector<Reading> readings{};  ///< one per counter of Launch::counters; empty if not read
   int counter_error = 0;            ///< errno because of which `readings` is empty; 0: no error
-  int optional_error = 0;  ///< errno because of which all optional counters read 0; 0: no error
+  int optional_counter_error =
+      0;  ///< errno because of which all optional counters read 0; 0: no error
   /// Number of ended processes that no parent waited for; 0 on macOS.
   std::size_t unawaited_processes = 0;
   /// Number of processes known to have outlived the run; 0 if the run was killed, and on macOS.
@@ -212,11 +213,11 @@ class Launcher : NonCopyable {
   /// streams); empty if lauka has not received them.
   virtual std::string error_output_end() const = 0;
 
-  /// Returns the length in bytes of a stream of the latest run. Needs Output::is_stored_first.
-  virtual std::uint64_t kept_bytes(OutputStream /*which*/) const { return 0; }
+  /// Returns the length in bytes of a stream of the latest run. Needs Output::is_stored_during_run.
+  virtual std::uint64_t stored_stream_bytes(OutputStream /*which*/) const { return 0; }
   /// Reads a stream of the latest run from offset `from` until `into` is full, the stream ends or
   /// reading fails. Returns the number of bytes. Bytes before the last kStoredEndBytes may read as
-  /// 0. Needs Output::is_stored_first.
+  /// 0. Needs Output::is_stored_during_run.
   virtual std::size_t read_kept(OutputStream /*which*/, std::uint64_t /*from*/,
                                 std::span<char> /*into*/) const {
     return 0;
@@ -225,7 +226,7 @@ class Launcher : NonCopyable {
   /// Decides whether programs with ProgramSpec::cpus run on these CPUs (`are_used`) or on the CPUs
   /// that lauka was started with. Without Launch::control_group_file, these programs join the
   /// control group of the file `group` (empty: no group). Does nothing on macOS.
-  virtual void use_own_cpus(bool /*are_used*/, const std::string& /*group*/) {}
+  virtual void use_program_cpus(bool /*are_used*/, const std::string& /*group*/) {}
 
   /// True if a run can consist of several copies of a program (ProgramSpec::jobs).
   virtual bool runs_copies() const { return true; }
@@ -265,11 +266,12 @@ struct LinuxCalls;
 
 /// Finds the file because of which the process of `spec` loses its counters on Linux: the program's
 /// file, or a script's interpreter. nullopt if the process keeps its counters, or if unknown.
-std::optional<CounterLossFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls);
+std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
+                                                      const LinuxCalls& calls);
 
 /// True if runs of `spec` get lauka's own environment without any change.
-inline bool is_own_environment(const ProgramSpec& spec) {
-  return spec.environment.empty() && spec.launch_variable.empty() && spec.folder.empty() &&
+inline bool inherits_environment_unchanged(const ProgramSpec& spec) {
+  return spec.environment_changes.empty() && spec.launch_variable.empty() && spec.folder.empty() &&
          !spec.has_region && spec.jobs == 1 && !spec.user;
 }
 
@@ -305,9 +307,10 @@ class HelperProgram : NonCopyable {
  private:
   class Patience;
 
-  bool reads(Patience& patience, std::size_t most_bytes, Part part, std::string& output) const;
+  bool read_output(Patience& patience, std::size_t most_bytes, Part part,
+                   std::string& output) const;
   bool is_over() const;
-  bool has_ended(Patience& patience) const;
+  bool wait_for_end(Patience& patience) const;
   void kill_it();
 
   pid_t pid_ = 0;

@@ -67,11 +67,11 @@ const IdentityCalls& identity_calls() {
 }
 
 ActAs::ActAs(const std::optional<User>& user, const IdentityCalls& calls)
-    : calls_(calls), group_(getegid()) {
+    : calls_(calls), original_group_(getegid()) {
   if (!user) return;
   errno = EPERM;
   if (geteuid() == 0) {
-    groups_ = own_groups();
+    original_groups_ = own_groups();
     acting_ = calls_.join_groups(*user) == 0 && calls_.setegid(user->group) == 0 &&
               calls_.seteuid(user->id) == 0;
   }
@@ -88,7 +88,8 @@ ActAs::~ActAs() {
 
 /// Restores root's rights. Ends lauka if that fails.
 void ActAs::give_back() const {
-  if (calls_.seteuid(0) == 0 && calls_.setegid(group_) == 0 && calls_.setgroups(groups_) == 0)
+  if (calls_.seteuid(0) == 0 && calls_.setegid(original_group_) == 0 &&
+      calls_.setgroups(original_groups_) == 0)
     return;
   std::perror("lauka: cannot become root again");
   _exit(1);
@@ -191,7 +192,7 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   std::vector<std::string> words = spec.words;
   std::vector<std::string> variables;
-  if (!is_own_environment(spec)) variables = program_environment(spec, "");
+  if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, "");
   const std::vector<char*> argv = pointers_to(words);
   const std::vector<char*> environment = pointers_to(variables);
   char* const* const given = variables.empty() ? environ : environment.data();
@@ -205,8 +206,8 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   deadline_ = MonotonicClock().now() + timeout;
 }
 
-bool HelperProgram::reads(Patience& patience, std::size_t most_bytes, Part part,
-                          std::string& output) const {
+bool HelperProgram::read_output(Patience& patience, std::size_t most_bytes, Part part,
+                                std::string& output) const {
   constexpr nanoseconds until_signal = std::chrono::milliseconds(20);
   std::array<char, 4096> piece;
   for (;;) {
@@ -235,7 +236,7 @@ bool HelperProgram::is_over() const {
 
 /// Waits for the end of the program; returns false if time runs out. The ended program stays a
 /// zombie, so that its id is not reused.
-bool HelperProgram::has_ended(Patience& patience) const {
+bool HelperProgram::wait_for_end(Patience& patience) const {
   constexpr nanoseconds pause = std::chrono::microseconds(100);
   for (;;) {
     if (is_over()) return true;
@@ -248,7 +249,7 @@ HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   if (pid_ == 0) return {NotStarted{}};
   Answer answer{TimedOut{}};
   Patience patience(deadline_, pid_);
-  if (!reads(patience, most_bytes, part, answer.output) || !has_ended(patience)) {
+  if (!read_output(patience, most_bytes, part, answer.output) || !wait_for_end(patience)) {
     kill_it();
     return answer;
   }
@@ -264,7 +265,7 @@ void HelperProgram::kill_it() {
   kill(-pid_, SIGKILL);
   kill(pid_, SIGKILL);
   Patience patience(MonotonicClock().now() + kMaxDyingTime);
-  if (has_ended(patience)) waitpid(pid_, nullptr, 0);
+  if (wait_for_end(patience)) waitpid(pid_, nullptr, 0);
   pid_ = 0;
 }
 
@@ -273,7 +274,7 @@ Result<std::string> find_program(const ProgramSpec& spec) {
   if (!user.error().empty()) return Error{user.error(), "use --as-root to keep root"};
   constexpr std::string_view name = "PATH=";
   std::optional<std::string> path;
-  for (const std::string& variable : spec.environment) {
+  for (const std::string& variable : spec.environment_changes) {
     if (variable.starts_with(name)) path = variable.substr(name.size());
   }
   return find_program(spec.words.at(0), path, spec.folder);
@@ -293,7 +294,7 @@ std::vector<std::string> program_environment(const ProgramSpec& spec, const std:
     const auto folder = std::filesystem::absolute(spec.folder, error).lexically_normal();
     if (!error) set(environment, "PWD=" + folder.string());
   }
-  for (const std::string& variable : spec.environment) set(environment, variable);
+  for (const std::string& variable : spec.environment_changes) set(environment, variable);
   if (spec.jobs > 1) set(environment, std::string(kJobEntryPrefix) + "0000");
   if (!spec.launch_variable.empty()) set(environment, spec.launch_variable + "=" + value);
   if (spec.has_region) set(environment, std::string(kRegionVariable) + "=");

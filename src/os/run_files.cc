@@ -226,9 +226,9 @@ void RunFiles::copy(OutputStream which, int from, int to, int most_pieces) {
     const ssize_t got = ::read(from, room_->data(), room_->size());
     if (got <= 0) return;
     const std::string_view bytes(room_->data(), static_cast<std::size_t>(got));
-    if (listening_.listener != nullptr && !enough_ns_) {
+    if (listening_.listener != nullptr && !ended_by_listener_ns_) {
       const std::int64_t now = listening_.now();
-      if (!listening_.listener->receive(which, bytes)) enough_ns_ = now;
+      if (!listening_.listener->receive(which, bytes)) ended_by_listener_ns_ = now;
     }
     if (which == OutputStream::Error) tail_.add(bytes);
     if (to >= 0) static_cast<void>(write_all(to, bytes));
@@ -241,7 +241,7 @@ std::string RunFiles::error_output_end(OutputKind sink) const {
   return is_kept ? last_lines_of_file(error_file_.get()) : "";
 }
 
-std::uint64_t RunFiles::kept_bytes(OutputStream which) const {
+std::uint64_t RunFiles::stored_stream_bytes(OutputStream which) const {
   return static_cast<std::uint64_t>(
       size_of(which == OutputStream::Output ? output_file_.get() : error_file_.get()));
 }
@@ -258,27 +258,27 @@ void fill_standard_descriptors() {
 }
 
 RegionPage::~RegionPage() {
-  for (std::size_t i = 0; i < count_; ++i) close(handed_.at(i));
+  for (std::size_t i = 0; i < handed_count_; ++i) close(handed_.at(i));
   if (memory_ != nullptr) munmap(memory_, sizeof *memory_);
 }
 
 /// Duplicates `descriptor` for the program. Returns the duplicate, which stays open across exec, or
 /// -1 with errno.
-int RegionPage::create_inherited_memory(int descriptor) {
-  if (count_ == handed_.size()) {
+int RegionPage::hand_down(int descriptor) {
+  if (handed_count_ == handed_.size()) {
     errno = EMFILE;
     return -1;
   }
   int number = fcntl(descriptor, F_DUPFD, kFirstNumber);                   // NOLINT: fcntl is so
   if (number < 0) number = fcntl(descriptor, F_DUPFD, kFirstNumberOfFew);  // NOLINT: as above
-  if (number >= 0) handed_.at(count_++) = number;
+  if (number >= 0) handed_.at(handed_count_++) = number;
   return number;
 }
 
-bool RegionPage::create_inherited_memory() {
+bool RegionPage::hand_down() {
   const int file = open_shared_memory(sizeof *memory_);
   if (file < 0) return false;
-  const int number = create_inherited_memory(file);
+  const int number = hand_down(file);
   void* memory = mmap(nullptr, sizeof *memory_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   const int error = errno;
   close(file);
@@ -288,7 +288,8 @@ bool RegionPage::create_inherited_memory() {
   if (number < 0) return false;
   memory_->page.magic = LAUKA_REGION_MAGIC_;
   memory_->page.version = LAUKA_REGION_VERSION_;
-  std::snprintf(variable_.data(), variable_.size(), "%s=%d", kRegionVariable,  // NOLINT: a number
+  std::snprintf(variable_entry_.data(), variable_entry_.size(), "%s=%d",
+                kRegionVariable,  // NOLINT: a number
                 number);
   return true;
 }
@@ -299,14 +300,14 @@ bool RegionPage::hand_down_counter(int descriptor) {
     errno = EMFILE;
     return false;
   }
-  const int number = create_inherited_memory(descriptor);
+  const int number = hand_down(descriptor);
   if (number < 0) return false;
   page.descriptors[page.counters] = number;
   ++page.counters;
   return true;
 }
 
-void RegionPage::count_threads() {
+void RegionPage::request_thread_counts() {
   memory_->page.counts_threads = 1;
 }
 
@@ -317,7 +318,7 @@ RegionUse RegionPage::use() const {
   use.entries = read(page.entries);
   use.time_ns = read(page.time_ns);
   use.unmatched_ends = read(page.stray);
-  use.failures = read(page.failures) & 0xffffffffU;
+  use.counter_failures = read(page.failures) & 0xffffffffU;
   use.lock_timeouts = read(page.failures) >> 32U;
   use.is_open = read(page.depth) != 0 || read(page.lock) != 0;
   use.instructions = read(page.instructions);

@@ -107,7 +107,7 @@ class RunFiles {
   void begin(const ListenerRoutes& listening = {}) {
     tail_.clear();
     listening_ = listening;
-    enough_ns_.reset();
+    ended_by_listener_ns_.reset();
   }
 
   /// Reads the pipes until they are empty, but at most kMaxPieces pieces from each pipe.
@@ -119,13 +119,13 @@ class RunFiles {
 
   /// Returns the time (of ListenerRoutes::now) at which the listener ended the run; nullopt if the
   /// listener did not.
-  std::optional<std::int64_t> ended_by_listener_ns() const { return enough_ns_; }
+  std::optional<std::int64_t> ended_by_listener_ns() const { return ended_by_listener_ns_; }
 
   /// Returns the last lines of standard error of a run with `sink` (Capture: of both streams);
   /// empty if lauka has not received them.
   std::string error_output_end(OutputKind sink) const;
 
-  std::uint64_t kept_bytes(OutputStream which) const;
+  std::uint64_t stored_stream_bytes(OutputStream which) const;
   std::size_t read_kept(OutputStream which, std::uint64_t from, std::span<char> into) const;
 
  private:
@@ -148,7 +148,7 @@ class RunFiles {
 
   OutputTail tail_;
   ListenerRoutes listening_;
-  std::optional<std::int64_t> enough_ns_;
+  std::optional<std::int64_t> ended_by_listener_ns_;
   using Room = std::array<char, 65536>;
   std::unique_ptr<Room> room_{new Room};  // not zeroed: without output its pages stay unused
 };
@@ -165,33 +165,33 @@ class RegionPage : NonCopyable {
 
   /// Creates the memory and a descriptor of the memory that the next program inherits. Returns
   /// false with errno on failure.
-  bool create_inherited_memory();
+  bool hand_down();
 
-  /// Makes the next program inherit a counter's descriptor. Needs create_inherited_memory().
+  /// Makes the next program inherit a counter's descriptor. Needs hand_down().
   /// Returns false with errno on failure.
   bool hand_down_counter(int descriptor);
 
   /// Asks threads that enter the region to note their counts (macOS). Needs
-  /// create_inherited_memory().
-  void count_threads();
+  /// hand_down().
+  void request_thread_counts();
 
   /// Returns the memory's descriptor in the next program; -1 without memory.
-  int descriptor() const { return count_ > 0 ? handed_.front() : -1; }
+  int descriptor() const { return handed_count_ > 0 ? handed_.front() : -1; }
 
   /// Returns NAME=VALUE for the program's environment; empty without memory. The pointer is valid
   /// as long as this object.
-  char* variable() { return variable_.data(); }
+  char* variable_entry() { return variable_entry_.data(); }
 
   /// Returns what the program has noted so far; all fields are 0 without memory.
   RegionUse use() const;
 
  private:
-  int create_inherited_memory(int descriptor);
+  int hand_down(int descriptor);
 
   lauka_region_memory_* memory_ = nullptr;
   std::array<int, 17> handed_{};
-  std::size_t count_ = 0;
-  std::array<char, 32> variable_{};
+  std::size_t handed_count_ = 0;
+  std::array<char, 32> variable_entry_{};
 };
 
 }  // namespace lauka::os

@@ -26,7 +26,7 @@ double period_factor(std::uint32_t run) {
 
 SampleRings::~SampleRings() {
   for (std::byte* const ring : rings_) calls_->unmap_ring(ring, page_bytes() + kRingBytes);
-  for (const int counter : counters_) calls_->close_counter(counter);
+  for (const int counter : counters_) calls_->close_descriptor(counter);
 }
 
 int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) {
@@ -47,7 +47,7 @@ int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) 
   return 0;
 }
 
-std::vector<Reading> SampleRings::read() const {
+std::vector<Reading> SampleRings::read_counters() const {
   std::vector<Reading> readings;
   for (const int counter : counters_) {
     std::array<std::uint64_t, 3> words{};
@@ -61,8 +61,8 @@ void SampleRings::move_to(SampleListener& listener) {
   std::vector<std::byte> records;
   for (std::byte* const ring : rings_) {
     const std::uint64_t head =
-        __atomic_load_n(reinterpret_cast<std::uint64_t*>(ring + kRingHead), __ATOMIC_ACQUIRE);
-    auto* const tail = reinterpret_cast<std::uint64_t*>(ring + kRingTail);
+        __atomic_load_n(reinterpret_cast<std::uint64_t*>(ring + kRingHeadOffset), __ATOMIC_ACQUIRE);
+    auto* const tail = reinterpret_cast<std::uint64_t*>(ring + kRingTailOffset);
     const std::byte* const first = ring + page_bytes();
     for (std::uint64_t at = *tail; at != head;) {
       const std::uint64_t place = at % kRingBytes;

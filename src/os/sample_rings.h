@@ -10,8 +10,8 @@
 namespace lauka::os {
 
 /// The offset of data_head in Linux's perf_event_mmap_page, the first page of a ring.
-inline constexpr std::size_t kRingHead = 1024;
-inline constexpr std::size_t kRingTail = 1032;
+inline constexpr std::size_t kRingHeadOffset = 1024;
+inline constexpr std::size_t kRingTailOffset = 1032;
 
 /// The space for records in a ring, in bytes: about half of what perf_event_mlock_kb (by default
 /// 516) allows a user per CPU.
@@ -35,7 +35,7 @@ class SampleRings : NonCopyable {
 
   /// Returns a reading of each counter, with zeros if it cannot be read. Needs the read_format
   /// kPerfReadEnabled | kPerfReadRunning.
-  std::vector<Reading> read() const;
+  std::vector<Reading> read_counters() const;
 
   void move_to(SampleListener& listener);
 

@@ -18,7 +18,7 @@ void watch_for_interrupts();
 
 /// Makes a signal that ends lauka at once (see watch_for_interrupts()) call `give_back` first.
 /// `give_back` may only make system calls.
-void set_final_action(void (*give_back)());
+void set_forced_end_action(void (*give_back)());
 
 /// Returns the first signal that asked lauka to end; 0 if none.
 int first_interrupt_signal();

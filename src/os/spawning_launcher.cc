@@ -258,7 +258,9 @@ class SpawningLauncher final : public Launcher {
 
   bool runs_copies() const override { return false; }
 
-  std::uint64_t kept_bytes(OutputStream which) const override { return files_.kept_bytes(which); }
+  std::uint64_t stored_stream_bytes(OutputStream which) const override {
+    return files_.stored_stream_bytes(which);
+  }
 
   std::size_t read_kept(OutputStream which, std::uint64_t from,
                         std::span<char> into) const override {
@@ -273,20 +275,20 @@ class SpawningLauncher final : public Launcher {
   Ended run_one(const Launch& launch) {
     const Program& program = programs_.at(launch.program);
     const ProgramSpec& spec = program.spec;
-    last_sink_ = spec.output.is_stored_first ? OutputKind::Null : spec.output.sink;
+    last_sink_ = spec.output.is_stored_during_run ? OutputKind::Null : spec.output.sink;
     files_.truncate_output();
     Ended ended;
     OpenedRunFiles own;
     const OutputKind sink = spec.output.has_listener ? OutputKind::Pipe : spec.output.sink;
-    StandardFiles files = spec.output.is_stored_first ? files_.stored_output_files()
-                                                      : files_.standard_files_for_sink(sink);
+    StandardFiles files = spec.output.is_stored_during_run ? files_.stored_output_files()
+                                                           : files_.standard_files_for_sink(sink);
     files_.begin();
     const auto is_unwanted = [this] { return is_interrupted(); };
     if (const auto failed = open_named(spec, false, is_unwanted, own)) {
       ended.outcome = *failed;
     } else {
       if (own.input) files.input = own.input.get();
-      if (own.output && !spec.output.is_stored_first && !spec.output.has_listener)
+      if (own.output && !spec.output.is_stored_during_run && !spec.output.has_listener)
         files.output = files.error = own.output.get();
       if (spec.output.has_listener)
         files_.begin(routes_for_listener(launch.listener, spec.output.sink, own.output.get(),
@@ -295,7 +297,7 @@ class SpawningLauncher final : public Launcher {
       if (own.input) ended.input = input_read(own.input.get());
     }
     files_.drain();
-    if (spec.output.is_stored_first) files_.pass_on(spec.output.sink, own.output.get());
+    if (spec.output.is_stored_during_run) files_.pass_on(spec.output.sink, own.output.get());
     return ended;
   }
 
@@ -355,8 +357,8 @@ class SpawningLauncher final : public Launcher {
 
   static bool share_region(const ProgramSpec& spec, const Launch& launch, RegionPage& region) {
     if (!spec.has_region) return true;
-    if (!region.create_inherited_memory()) return false;
-    if (launch.counts_calling_threads) region.count_threads();
+    if (!region.hand_down()) return false;
+    if (launch.counts_calling_threads) region.request_thread_counts();
     return true;
   }
 
@@ -372,10 +374,11 @@ class SpawningLauncher final : public Launcher {
     request.path = program.path.c_str();
     request.argv = argv.data();
     std::vector<std::string> variables;
-    if (!is_own_environment(program.spec)) variables = program_environment(program.spec, value);
+    if (!inherits_environment_unchanged(program.spec))
+      variables = program_environment(program.spec, value);
     if (program.spec.has_region)
       std::ranges::replace(variables, std::string(kRegionVariable) + "=",
-                           std::string(region.variable()));
+                           std::string(region.variable_entry()));
     const std::vector<char*> environment = pointers_to(variables);
     request.environment = variables.empty() ? environ : environment.data();
     SpawnIdentity identity;
@@ -439,7 +442,7 @@ class SpawningLauncher final : public Launcher {
         return killed;
       }
       polls.look(at, pid);
-      if (housekeeping.is_due(at)) files_.drop_old_output(spec.output.is_stored_first);
+      if (housekeeping.is_due(at)) files_.drop_old_output(spec.output.is_stored_during_run);
       if (tick_due_.is_due(at)) {
         if (hold_->must_report_suspension()) hold_->report_suspension();
         if (*tick_) (*tick_)();

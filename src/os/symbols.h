@@ -38,7 +38,7 @@ struct OpenedCode {
 };
 
 /// True if this lauka was built with elfutils.
-bool has_symbols();
+bool can_read_symbols();
 
 /// Opens a file that `process` has mapped: at the path as the process sees it, or else as lauka
 /// sees it. Uses the rights of `user` (nullopt: lauka's own rights). Finds debug symbols by

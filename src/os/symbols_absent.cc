@@ -2,7 +2,7 @@
 
 namespace lauka::os {
 
-bool has_symbols() {
+bool can_read_symbols() {
   return false;
 }
 

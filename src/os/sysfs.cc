@@ -47,7 +47,7 @@ struct Word {
   std::string_view name;
   std::uint64_t EventCode::*value;
 };
-/// The config words of a code. TermFormat::word is an index into this array.
+/// The config words of a code. TermFormat::word_index is an index into this array.
 constexpr auto kWords = std::to_array<Word>({{"config", &EventCode::config},
                                              {"config1", &EventCode::config1},
                                              {"config2", &EventCode::config2},
@@ -113,7 +113,7 @@ std::optional<TermFormat> parse_format(std::string_view text) {
 bool put(EventCode& code, const TermFormat& format, std::uint64_t value) {
   const unsigned total = width_of(format);
   if (total < 64 && (value >> total) != 0) return false;
-  std::uint64_t& word = code.*kWords.at(format.word).value;
+  std::uint64_t& word = code.*kWords.at(format.word_index).value;
   for (const TermFormat::Bits& bits : format.bits) {
     const unsigned width = bits.high - bits.low + 1;
     const std::uint64_t mask = low_bits(width);
@@ -177,7 +177,7 @@ std::optional<std::string> Sysfs::read_terms(const Pmu& pmu, std::string_view ev
   return std::string(trimmed(*text));
 }
 
-std::uint64_t Sysfs::read_scale(const Pmu& pmu, std::string_view event) const {
+std::uint64_t Sysfs::read_topdown_scale(const Pmu& pmu, std::string_view event) const {
   constexpr std::uint64_t most = 64;
   if (!event.starts_with("topdown-")) return 1;
   const auto text = read(pmu, "events", fmt::format("{}.scale", event));

@@ -40,7 +40,7 @@ struct TermFormat {
     unsigned low = 0;
     unsigned high = 0;  ///< inclusive, at most 63
   };
-  unsigned word = 0;  ///< 0: config, 1: config1, ...
+  unsigned word_index = 0;  ///< 0: config, 1: config1, ...
   std::vector<Bits> bits{};
 };
 
@@ -76,7 +76,7 @@ class Sysfs {
 
   /// Returns the number of slots per count of one of Intel's topdown events; 1 for any other event,
   /// or if unknown.
-  std::uint64_t read_scale(const Pmu& pmu, std::string_view event) const;
+  std::uint64_t read_topdown_scale(const Pmu& pmu, std::string_view event) const;
 
   /// Encodes the text between the slashes of pmu/.../: events, terms and raw codes (rHEX),
   /// separated by commas. A later term replaces an earlier term with the same name.

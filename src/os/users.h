@@ -48,8 +48,8 @@ class ActAs : NonCopyable {
   const IdentityCalls& calls_;
   bool acting_ = false;
   std::string error_;
-  gid_t group_ = 0;
-  std::vector<gid_t> groups_;
+  gid_t original_group_ = 0;
+  std::vector<gid_t> original_groups_;
 };
 
 /// True if `path` exists and belongs to another user than `user` (nullopt: the user of lauka). For

@@ -630,7 +630,7 @@ std::vector<std::string> hints_about(const Options& options, const std::vector<C
   return hints;
 }
 
-std::vector<Label> labels_of_head(std::string_view head) {
+std::vector<Label> labels_of_git_head(std::string_view head) {
   constexpr std::string_view branches = "refs/heads/";
   std::vector<Label> labels;
   for (const std::string_view line : split(head, '\n')) {
@@ -656,7 +656,7 @@ CountingOptions with_throughput(CountingOptions options, std::optional<std::uint
   if (!jobs) return options;
   OwnMetric throughput{.name = "throughput", .better = Better::More, .role = Role::Throughput};
   throughput.unit.word = "1/s";
-  throughput.text = fmt::format("{}/wall_time", *jobs);
+  throughput.formula = fmt::format("{}/wall_time", *jobs);
   options.derived_metrics.insert(options.derived_metrics.begin(), std::move(throughput));
   return options;
 }

@@ -26,7 +26,7 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed);
 
 /// Returns labels for commit and branch from the output of `git rev-parse HEAD --symbolic-full-name
 /// HEAD`. The branch is missing if no branch is checked out.
-std::vector<Label> labels_of_head(std::string_view head);
+std::vector<Label> labels_of_git_head(std::string_view head);
 
 /// Joins the user's labels `given` with the labels `found`, sorted by key. A label in `given`
 /// replaces a label in `found` with the same key.

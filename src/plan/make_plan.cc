@@ -383,7 +383,7 @@ TreePeakRequest tree_peak_request(const Options& options) {
       std::ranges::any_of(options.gates.conditions,
                           [&](const Condition& gate) { return is_it(gate.metric); }) ||
       std::ranges::any_of(options.counting.derived_metrics, [](const OwnMetric& metric) {
-        return metric.text.find(kTreePeakMemory) != std::string::npos;
+        return metric.formula.find(kTreePeakMemory) != std::string::npos;
       });
   if (by_name || (options.gates.max_half_width && is_it(options.gates.precision_metric)))
     return TreePeakRequest::ByName;

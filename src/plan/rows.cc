@@ -137,7 +137,7 @@ class Collector {
     for (const Condition& gate : gates_.conditions) want(gate.metric);
     if (gates_.max_half_width) want(gates_.precision_metric);
     for (const OwnMetric& derived : options_.derived_metrics) {
-      auto expression = parse_expression(derived.text);
+      auto expression = parse_expression(derived.formula);
       if (expression) add({.metric = derived, .expression = *std::move(expression)});
     }
     if (selection == MetricSelection::All)
@@ -210,7 +210,7 @@ const Metric* find_part(const std::vector<Metric>& metrics, std::string_view nam
 
 std::string subject_of(const FormulaDefinition& formula) {
   if (!formula.is_by_user) return formula.metric.name;
-  return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.text));
+  return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.formula));
 }
 
 bool is_of_user_space(const std::vector<Metric>& metrics) {

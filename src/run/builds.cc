@@ -38,7 +38,7 @@ Running begin(const Build& build, const std::optional<User>& user) {
   // A line of its own for exec lets syntax errors in the build's line be captured, too.
   os::ProgramSpec spec{.words = {"/bin/sh", "-c", "exec 2>&1\n" + build.line}};
   spec.folder = build.folder;
-  spec.environment = build.environment;
+  spec.environment_changes = build.environment;
   spec.user = user;
   Running running{&build, std::make_unique<os::HelperProgram>()};
   running.program->begin(spec, forever);
@@ -92,7 +92,7 @@ std::string hash_files(const std::vector<std::string>& paths, const std::optiona
     }
     hash.add({&end, 1});
   }
-  return has_file ? hash.digest() : std::string();
+  return has_file ? hash.hex_digest() : std::string();
 }
 
 }  // namespace

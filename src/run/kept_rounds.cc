@@ -168,7 +168,7 @@ std::string make_tag() {
     for_each_member(outcome, [&]<typename Member>(Member&) { describe<Member>(layout); });
   Sha256 hash;
   hash.add(layout);
-  return "lauka-rounds-" + hash.digest().substr(0, kTagDigits);
+  return "lauka-rounds-" + hash.hex_digest().substr(0, kTagDigits);
 }
 
 const std::string& tag() {
@@ -266,7 +266,7 @@ std::string Seals::seal(std::string line) {
   Sha256 hash;
   hash.add(latest_);
   hash.add(line);
-  latest_ = hash.digest().substr(0, kSealDigits);
+  latest_ = hash.hex_digest().substr(0, kSealDigits);
   return std::move(line) + " " + latest_;
 }
 

@@ -103,7 +103,7 @@ bool OutputStore::receive(os::OutputStream which, std::string_view bytes) {
 
 Result<StoredOutput> OutputStore::take() {
   if (!has_room_) return Error{"--expect-output has no room for an output to compare with", ""};
-  stored_.hash = hash_.digest();
+  stored_.hash = hash_.hex_digest();
   return std::move(stored_);
 }
 
@@ -195,7 +195,7 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t
   layout_ = layout;
   const auto built = command_in_layout(plan_, command, layout);
   os::ProgramSpec spec = make_program(plan_, *built, context_.user);
-  spec.output.is_stored_first = false;
+  spec.output.is_stored_during_run = false;
   spec.output.has_listener = true;
   spec.jobs = 1;
   const auto program = context_.launcher.add_program(spec);
@@ -264,7 +264,7 @@ bool has_scraped_metrics(const Plan& plan) {
 bool ReportedValues::uses_metric_files() const {
   return !discovered_.empty() ||
          std::ranges::any_of(plan_.reported_metrics,
-                             [](const OwnMetric& metric) { return metric.is_written(); });
+                             [](const OwnMetric& metric) { return metric.is_from_metrics_file(); });
 }
 
 Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Step& step,
@@ -310,7 +310,7 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
 
 Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pattern,
                                                               os::OutputStream which) const {
-  const std::uint64_t size = launcher_.kept_bytes(which);
+  const std::uint64_t size = launcher_.stored_stream_bytes(which);
   const std::uint64_t least = size > os::kStoredEndBytes ? size - os::kStoredEndBytes : 0;
   const auto deadline = clock_.now() + kMaxTimeToScrape;
   const auto goes_on = [&] { return clock_.now() < deadline; };
@@ -321,10 +321,10 @@ Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pat
     const std::uint64_t to = std::min<std::uint64_t>(end + (end < size ? kMaxMatchBytes : 0), size);
     text.resize(static_cast<std::size_t>(to - from));
     text.resize(launcher_.read_kept(which, from, text));
-    auto found =
-        pattern.last_group({text, static_cast<std::size_t>(begin - from),
-                            std::min(static_cast<std::size_t>(end - from), text.size()), from == 0},
-                           goes_on);
+    auto found = pattern.group_in_last_match(
+        {text, static_cast<std::size_t>(begin - from),
+         std::min(static_cast<std::size_t>(end - from), text.size()), from == 0},
+        goes_on);
     if (!found || *found) return found;
     end = begin;
   }
@@ -333,7 +333,7 @@ Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pat
 
 std::string ReportedValues::output_end() const {
   for (const os::OutputStream which : {os::OutputStream::Output, os::OutputStream::Error}) {
-    const std::uint64_t size = launcher_.kept_bytes(which);
+    const std::uint64_t size = launcher_.stored_stream_bytes(which);
     if (size == 0) continue;
     std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(size, kShown)), '\0');
     text.resize(launcher_.read_kept(which, size - text.size(), text));
@@ -384,7 +384,7 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
   const OwnMetric& metric = reported.metric;
   for (std::size_t place = 0; place < plan_.reported_metrics.size(); ++place) {
     if (plan_.reported_metrics[place].name != metric.name) continue;
-    if (plan_.reported_metrics[place].is_written()) return place;
+    if (plan_.reported_metrics[place].is_from_metrics_file()) return place;
     return Error{plan_.reported_metrics[place].region ? "has the name of a row of --region"
                                                       : "has the name of what --scrape looks for",
                  "use another name"};

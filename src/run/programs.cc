@@ -36,7 +36,7 @@ os::ProgramSpec make_hook(const HookRow& row, const Command& command,
   spec.words = {"/bin/sh", "-c", *command.hooks[row.kind]};
   const bool inherits = command.output.kind == OutputKind::Inherit;
   spec.output.sink = inherits ? OutputKind::Inherit : OutputKind::Capture;
-  spec.environment = command.environment;
+  spec.environment_changes = command.environment;
   spec.folder = command.folder;
   if (row.is_of_a_run()) spec.launch_variable = "LAUKA_ITERATION";
   spec.user = user;
@@ -92,7 +92,7 @@ std::string call_of(const Plan& plan, const Command& command) {
 std::string hash_call(const Plan& plan, const Command& command) {
   Sha256 hash;
   hash.add(call_of(plan, command));
-  return hash.digest();
+  return hash.hex_digest();
 }
 
 Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ReadContext& reader) {
@@ -112,7 +112,7 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ReadCo
       from += got;
     }
   }
-  return {hash.digest(), hash_call(plan, plan.commands[command])};
+  return {hash.hex_digest(), hash_call(plan, plan.commands[command])};
 }
 
 std::string hash_if_equal(const std::string& path, const std::string& other,
@@ -128,7 +128,7 @@ std::string hash_if_equal(const std::string& path, const std::string& other,
     if (path != other && (other_file->read(from, other_bytes) != got ||
                           !std::equal(bytes.begin(), bytes.begin() + got, other_bytes.begin())))
       return {};
-    if (got == 0) return hash.digest();
+    if (got == 0) return hash.hex_digest();
     if (reader.interrupt_check() != 0) return {};
     hash.add({bytes.data(), got});
     from += got;
@@ -210,7 +210,7 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
   spec.timeout = plan.timeout;
   spec.cpus = plan.cores.command_cpus;
   spec.prefer = plan.cores.prefer;
-  spec.environment = command.environment;
+  spec.environment_changes = command.environment;
   spec.folder = command.folder;
   spec.jobs = plan.setting.copies_in_run;
   spec.jobs_outlive_failure = plan.ignore_failure.has_value();

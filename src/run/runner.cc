@@ -63,7 +63,7 @@ class Runner final : NonCopyable {
     return {.takes_turns = !run.name.empty() && run.plan.setting.order != Order::Sequential,
             .needs_short_batches = run.rounds != nullptr || (context.machine != nullptr &&
                                                              context.machine->watches_throttling()),
-            .compares_tuning = context.machine != nullptr && context.machine->can_switch(),
+            .compares_tuning = context.machine != nullptr && context.machine->compares_tuning(),
             .hashes_programs = run.hashes_all_programs,
             .is_resumed = run.rounds != nullptr && !run.rounds->rounds_to_replay.empty()};
   }

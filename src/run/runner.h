@@ -34,7 +34,7 @@ class TunedMachine : NonCopyable {
   virtual bool was_throttled() = 0;
 
   /// True if some rounds run on the untuned machine (--tune=compare).
-  virtual bool can_switch() const = 0;
+  virtual bool compares_tuning() const = 0;
   virtual void tune(bool on) = 0;
 };
 

@@ -153,7 +153,7 @@ bool StepRunner::run_steps(std::span<const Step> left) {
 void StepRunner::look_for_counter_loss(std::size_t command) {
   if (has_looked_for_counter_loss_[command]) return;
   has_looked_for_counter_loss_[command] = true;
-  auto found = benchmark_.engine.find_uncounted(
+  auto found = benchmark_.engine.find_counter_loss_file(
       command, make_program(plan_, *command_in_layout(plan_, command, 0), context_.user));
   if (found) observer_.counts_lost(plan_.commands[command], *found);
   session_.counter_loss_files[command] = std::move(found);
@@ -161,7 +161,7 @@ void StepRunner::look_for_counter_loss(std::size_t command) {
 
 std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
-  if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
+  if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->max_batch_size());
   const bool one_by_one = hooks_.has_hooks_between_runs() || has_scraped_metrics(plan_) ||
                           plan_.setting.until_pattern || benchmark_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
@@ -323,7 +323,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
   const bool below = has_shell && subtract(session_.overheads[step.command], run.usage) && is_timed;
   run.counts = std::move(counted.counts);
-  run.instruction_coverage = counted.coverage;
+  run.instruction_coverage = counted.instruction_coverage;
   run.own_process_counts = std::move(counted.own_process_counts);
   run.below_overhead = below;
   if (step.kind == RoundKind::Untuned) {

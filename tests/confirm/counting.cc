@@ -16,7 +16,7 @@ namespace {
 using engine::kperf::CounterMask;
 using engine::kperf::kConfigurableClass;
 using engine::kperf::kFixedCounterCount;
-using engine::kperf::kInstructionsValue;
+using engine::kperf::kInstructionsIndex;
 using engine::kperf::RunValues;
 using engine::kperf::StrategyWatch;
 
@@ -84,7 +84,7 @@ Result<Counts> Counting::run(const std::vector<std::string>& words,
   if (ended->empty() || !succeeded(ended->front().outcome)) return Error{"the fixture failed", ""};
   const RunValues values = strategy_->finish(ended->front());
   if (values.uncounted_reason) return *values.uncounted_reason;
-  Counts counts{values.values.at(kInstructionsValue), {}, values.coverage};
+  Counts counts{values.values.at(kInstructionsIndex), {}, values.instruction_coverage};
   for (const Placed& placed : events)
     counts.configurable.push_back(values.values.at(
         kFixedCounterCount + engine::kperf::rank_of_counter(counters_, placed.counter)));

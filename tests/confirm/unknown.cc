@@ -149,7 +149,7 @@ void add_losses(const Setting& setting, CountingStrategy& strategy, std::vector<
     if (!ended || ended->empty()) return;
     const RunValues run = strategy.finish(ended->front());
     if (run.uncounted_reason) ++faults[run.uncounted_reason->what];
-    if (run.coverage) least = std::min(least, *run.coverage);
+    if (run.instruction_coverage) least = std::min(least, *run.instruction_coverage);
   }
   all.push_back(
       fmt::format("least coverage of {} runs of 1 ms: {:.4f}", setting.short_runs, least));

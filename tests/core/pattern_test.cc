@@ -14,8 +14,8 @@ std::string last(std::string_view expression, std::string_view text, std::size_t
                  bool is_beginning = true, std::size_t to = std::string_view::npos) {
   const auto pattern = Pattern::compile(expression);
   if (!pattern) return "refused: " + pattern.error().what;
-  const auto group = pattern->last_group({text, from, std::min(to, text.size()), is_beginning},
-                                         [] { return true; });
+  const auto group = pattern->group_in_last_match(
+      {text, from, std::min(to, text.size()), is_beginning}, [] { return true; });
   if (!group) return "refused: " + group.error().what;
   return group->value_or("none");
 }
@@ -62,7 +62,8 @@ TEST_CASE("an expression that explodes ends, without a value") {
   const auto pattern = Pattern::compile("x(.*?)y").value();
   int asked = 0;
   const std::string text(300'000, 'x');
-  const auto group = pattern.last_group({text, 0, text.size()}, [&] { return ++asked < 3; });
+  const auto group =
+      pattern.group_in_last_match({text, 0, text.size()}, [&] { return ++asked < 3; });
   CHECK_FALSE(group);
   CHECK(asked == 3);
 }

@@ -59,7 +59,7 @@ Armed armed(const FakePerf& perf, std::unique_ptr<engine::CounterEngine> inner,
 }
 
 Armed clocks_only(const FakePerf& perf, const CoreKinds& kinds = three_kinds()) {
-  return armed(perf, engine::make_none_engine(std::nullopt), kinds, {});
+  return armed(perf, engine::make_accounted_engine(std::nullopt), kinds, {});
 }
 
 }  // namespace
@@ -122,11 +122,11 @@ TEST_CASE("kinds named by hand are timed by clocks also where the PMUs have othe
 
 TEST_CASE("a command whose program loses its clocks at exec has no times") {
   FakePerf perf;
-  perf.programs["/bin/sh"] = {.user = 1, .mode = 0104755, .first_bytes = "\177ELF"};
+  perf.programs["/bin/sh"] = {.owner = 1, .mode = 0104755, .first_bytes = "\177ELF"};
   auto program = on_all_kinds();
   program.is_setuid = true;
   const Armed it = clocks_only(perf);
-  CHECK(it.engine->find_uncounted(0, {{"/bin/sh"}}).value().file == "/bin/sh");
+  CHECK(it.engine->find_counter_loss_file(0, {{"/bin/sh"}}).value().file == "/bin/sh");
   const auto counted = it.count(perf, program);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt, std::nullopt});
   CHECK_FALSE(counted.why_missing_counts.has_value());
@@ -178,7 +178,7 @@ TEST_CASE("clocks that contradict each other are not believed") {
 
 TEST_CASE("with one kind of core the engine is left as it is: nothing is paid") {
   FakePerf perf;
-  auto none = engine::make_none_engine(std::nullopt);
+  auto none = engine::make_accounted_engine(std::nullopt);
   const auto* before = none.get();
   CHECK(add_core_time_measurement(std::move(none), CoreDecision{}, &perf.calls()).get() == before);
 }
@@ -186,7 +186,8 @@ TEST_CASE("with one kind of core the engine is left as it is: nothing is paid") 
 TEST_CASE("a run with too small a share of its time on P is asked to be run again, thrice") {
   FakePerf perf;
   const auto with_least = [&](double share) {
-    const Armed it = armed(perf, engine::make_none_engine(std::nullopt), three_kinds(), {}, share);
+    const Armed it =
+        armed(perf, engine::make_accounted_engine(std::nullopt), three_kinds(), {}, share);
     return it.count(perf, on_all_kinds()).redo;
   };
   CHECK_FALSE(with_least(0.69).has_value());  // 69 of 100 ms are on P

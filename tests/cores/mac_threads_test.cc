@@ -53,8 +53,8 @@ TEST_CASE("on macOS every thread has its times and counts by kind of core since 
   CHECK(threads.thread_rows[0].id == 12801);
   CHECK(threads.thread_rows[0].cpu_seconds == doctest::Approx(1269 + 240 + 624 + 249));
   CHECK(threads.thread_rows[1].name == "com.apple.NSEventThread");
-  CHECK(threads.thread_rows[1].work_by_column[1].system_seconds == doctest::Approx(53));
-  CHECK(threads.thread_rows[1].work_by_column[0].cycles == 151211531442U);
+  CHECK(threads.thread_rows[1].work_by_column_group[1].system_seconds == doctest::Approx(53));
+  CHECK(threads.thread_rows[1].work_by_column_group[0].cycles == 151211531442U);
 }
 
 TEST_CASE("with a duration it is the difference; a thread that is born meanwhile has all it did") {
@@ -66,10 +66,10 @@ TEST_CASE("with a duration it is the difference; a thread that is born meanwhile
   };
   const ThreadTable threads = must(look(wait, std::chrono::seconds(1)));
   REQUIRE(threads.thread_rows.size() == 2);
-  CHECK(threads.thread_rows[0].work_by_column[0].user_seconds == doctest::Approx(2));
-  CHECK(threads.thread_rows[0].work_by_column[0].instructions == 50U);
-  CHECK(threads.thread_rows[0].work_by_column[1].cycles == 0U);
-  CHECK(threads.thread_rows[1].work_by_column[0].cycles == 4U);
+  CHECK(threads.thread_rows[0].work_by_column_group[0].user_seconds == doctest::Approx(2));
+  CHECK(threads.thread_rows[0].work_by_column_group[0].instructions == 50U);
+  CHECK(threads.thread_rows[0].work_by_column_group[1].cycles == 0U);
+  CHECK(threads.thread_rows[1].work_by_column_group[0].cycles == 4U);
 }
 
 TEST_CASE("more threads than the first buffer holds are all there") {
@@ -86,7 +86,7 @@ TEST_CASE("more than two performance levels have a group of columns each, named 
   const ThreadTable threads = must(look());
   REQUIRE(threads.column_groups.size() == 3);
   CHECK(threads.column_groups[0].title == "SUPER");
-  CHECK(threads.thread_rows[0].work_by_column[2].cycles == 8U);
+  CHECK(threads.thread_rows[0].work_by_column_group[2].cycles == 8U);
 }
 
 TEST_CASE("a virtual machine counts no cycles: they are missing, not 0") {
@@ -94,7 +94,7 @@ TEST_CASE("a virtual machine counts no cycles: they are missing, not 0") {
   script.threads[1] = {"", {counts(0, 0, 3, 0), counts(0, 0, 1, 0)}};
   const ThreadTable threads = must(look());
   CHECK_FALSE(threads.column_groups[0].has_cycle_columns);
-  CHECK_FALSE(threads.thread_rows[0].work_by_column[0].cycles.has_value());
+  CHECK_FALSE(threads.thread_rows[0].work_by_column_group[0].cycles.has_value());
   CHECK(threads.notes.size() == 1);
 }
 

@@ -66,8 +66,8 @@ TEST_CASE("without a duration each thread has its times since birth, the busiest
   REQUIRE(threads.thread_rows.size() == 2);
   CHECK(threads.thread_rows[0].id == 701);
   CHECK(threads.thread_rows[0].name == "worker");
-  CHECK(threads.thread_rows[0].work_by_column[0].user_seconds == 3.0);
-  CHECK(threads.thread_rows[0].work_by_column[0].system_seconds == 0.4);
+  CHECK(threads.thread_rows[0].work_by_column_group[0].user_seconds == 3.0);
+  CHECK(threads.thread_rows[0].work_by_column_group[0].system_seconds == 0.4);
   CHECK(threads.thread_rows[1].cpu_seconds == doctest::Approx(1.2));
   CHECK(threads.notes.size() == 1);
 }
@@ -88,10 +88,10 @@ TEST_CASE("with a duration each thread has what it did in it, with cycles and in
   const ThreadRow& main = threads.thread_rows[0];
   CHECK(main.id == 700);
   CHECK(main.cpu_seconds == doctest::Approx(0.05));
-  CHECK(main.work_by_column[0].user_seconds == doctest::Approx(0.04));
-  CHECK(main.work_by_column[0].cycles == 1200U);
-  CHECK(main.work_by_column[0].instructions == 2400U);
-  CHECK(threads.thread_rows[1].work_by_column[0].user_seconds == 0.0);
+  CHECK(main.work_by_column_group[0].user_seconds == doctest::Approx(0.04));
+  CHECK(main.work_by_column_group[0].cycles == 1200U);
+  CHECK(main.work_by_column_group[0].instructions == 2400U);
+  CHECK(threads.thread_rows[1].work_by_column_group[0].user_seconds == 0.0);
   CHECK(perf.open_now() == 0);
 }
 
@@ -108,11 +108,11 @@ TEST_CASE("if each kind of core has a PMU, its counters give time, cycles and in
   CHECK(threads.column_groups[1].title == "P");
   const auto& lines = threads.thread_rows;
   const ThreadRow& worker = lines[0].id == 701 ? lines[0] : lines[1];
-  CHECK(worker.work_by_column[1].cpu_seconds == doctest::Approx(0.06));
-  CHECK(worker.work_by_column[2].cpu_seconds == doctest::Approx(0.04));
-  CHECK(worker.work_by_column[1].cycles == 1000U);
-  CHECK(worker.work_by_column[2].cycles == 200U);
-  CHECK(worker.work_by_column[2].instructions == 150U);
+  CHECK(worker.work_by_column_group[1].cpu_seconds == doctest::Approx(0.06));
+  CHECK(worker.work_by_column_group[2].cpu_seconds == doctest::Approx(0.04));
+  CHECK(worker.work_by_column_group[1].cycles == 1000U);
+  CHECK(worker.work_by_column_group[2].cycles == 200U);
+  CHECK(worker.work_by_column_group[2].instructions == 150U);
 }
 
 TEST_CASE(
@@ -137,7 +137,7 @@ TEST_CASE(
     perf.threads[701] = {};
     const ThreadTable threads = must(in_a_second(perf, kinds));
     for (const ThreadRow& line : threads.thread_rows)
-      for (const ThreadWork& part : line.work_by_column)
+      for (const ThreadWork& part : line.work_by_column_group)
         if (line.id == 700) CHECK_FALSE(part.cycles.has_value());
     CHECK(std::count(threads.notes.begin(), threads.notes.end(),
                      "other programs used the counters: no cycles and instructions of 1 thread") ==
@@ -156,8 +156,8 @@ TEST_CASE("without PMUs, clocks give the time by kind, also of a thread that sle
   REQUIRE(threads.notes.size() == 1);
   CHECK(threads.notes[0].starts_with("no cycles and instructions: there is no PMU here"));
   for (const ThreadRow& line : threads.thread_rows) {
-    CHECK(line.work_by_column[1].cpu_seconds == doctest::Approx(line.id == 700 ? 0.03 : 0.0));
-    CHECK(line.work_by_column[2].cpu_seconds == doctest::Approx(line.id == 700 ? 0.01 : 0.0));
+    CHECK(line.work_by_column_group[1].cpu_seconds == doctest::Approx(line.id == 700 ? 0.03 : 0.0));
+    CHECK(line.work_by_column_group[2].cpu_seconds == doctest::Approx(line.id == 700 ? 0.01 : 0.0));
   }
 }
 
@@ -176,12 +176,12 @@ TEST_CASE("threads that end or begin meanwhile have what is known of them") {
   REQUIRE(threads.thread_rows.size() == 3);
   for (const ThreadRow& line : threads.thread_rows) {
     if (line.id == 701) {
-      CHECK_FALSE(line.work_by_column[0].user_seconds.has_value());
-      CHECK(line.work_by_column[0].cycles == 77U);
+      CHECK_FALSE(line.work_by_column_group[0].user_seconds.has_value());
+      CHECK(line.work_by_column_group[0].cycles == 77U);
     }
     if (line.id == 702) {
-      CHECK(line.work_by_column[0].user_seconds == 0.05);
-      CHECK_FALSE(line.work_by_column[0].cycles.has_value());
+      CHECK(line.work_by_column_group[0].user_seconds == 0.05);
+      CHECK_FALSE(line.work_by_column_group[0].cycles.has_value());
     }
   }
 }

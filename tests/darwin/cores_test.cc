@@ -146,9 +146,9 @@ TEST_CASE("threads of a running process are listed by kind of core, with names")
     const auto seconds = [](const cores::ThreadWork& part) {
       return *part.user_seconds + *part.system_seconds;
     };
-    CHECK(seconds(line.work_by_column[0]) == doctest::Approx(0.020).epsilon(0.02));
-    CHECK(seconds(line.work_by_column[1]) == doctest::Approx(0.040).epsilon(0.02));
-    CHECK(*line.work_by_column[0].cycles > *line.work_by_column[0].instructions / 12);
+    CHECK(seconds(line.work_by_column_group[0]) == doctest::Approx(0.020).epsilon(0.02));
+    CHECK(seconds(line.work_by_column_group[1]) == doctest::Approx(0.040).epsilon(0.02));
+    CHECK(*line.work_by_column_group[0].cycles > *line.work_by_column_group[0].instructions / 12);
   }
   CHECK(cores::sample_threads(4711, std::nullopt, {}, {}, nullptr, &driver.calls).error().what ==
         "there is no process 4711");
@@ -174,7 +174,7 @@ TEST_CASE("through the launcher a run of known shares is reported within a tenth
   cores::CoreDecision decided;
   decided.session_kinds = {{"P", {}}, {"E", {}}};
   decided.core_plan.timed_kinds = {"P", "E"};
-  const auto engine = cores::add_core_time_measurement(engine::make_none_engine(std::nullopt),
+  const auto engine = cores::add_core_time_measurement(engine::make_accounted_engine(std::nullopt),
                                                        decided, nullptr, &mac.driver.calls);
   const auto counting = must(engine->arm(0));
   os::Launch launch;

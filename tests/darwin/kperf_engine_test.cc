@@ -27,7 +27,7 @@ TEST_CASE("an exec is no end, and counts nothing twice") {
   const std::string inner = bench.folder.program("inner", "run 5ms\nthreads 3 {\nrun 1ms\n}\njoin");
   const auto counted = bench.run("run 2ms\nexec " + inner);
   CHECK(bench.named(counted).at("inst_all") == bench.truth().events.at("INST_ALL"));
-  CHECK(counted.coverage.value() == doctest::Approx(1.0).epsilon(0.03));
+  CHECK(counted.instruction_coverage.value() == doctest::Approx(1.0).epsilon(0.03));
 }
 
 TEST_CASE("fixed counters alone need no configuration") {

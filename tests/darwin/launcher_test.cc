@@ -349,7 +349,7 @@ TEST_CASE("macOS: a command gets lauka's own environment as it is, unless someth
   SpawnBench bench;
   CHECK(succeeded(bench.run_once(bench.spec).outcome));
   CHECK(asked.own_environment);
-  bench.spec.environment = {"A=two words"};
+  bench.spec.environment_changes = {"A=two words"};
   bench.spec.launch_variable = "RUN";
   CHECK(succeeded(bench.run_once(bench.spec, {.launch_variable_value = "warmup-0"}).outcome));
   CHECK(has(asked.environment, "A=two words"));

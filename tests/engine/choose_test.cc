@@ -64,7 +64,8 @@ TEST_CASE("engine none counts nothing by default and says so when asked for an e
 }
 
 TEST_CASE("what the kernel accounts is there without counters too") {
-  const Armed none(make_none_engine(std::nullopt), {{"page-faults", "context-switches"}, true});
+  const Armed none(make_accounted_engine(std::nullopt),
+                   {{"page-faults", "context-switches"}, true});
   CHECK(none.set.passes.size() == 1);
   CHECK(none.requests.empty());
   os::Ended ended{Exited{0}, {}};

@@ -95,10 +95,10 @@ TEST_CASE("where the watchdog holds a counter the remedy is to switch it off") {
 TEST_CASE(
     "a command whose program loses its counters has neither counts nor a reason in each run") {
   FakePerf perf(fakes::usual_pmu());
-  perf.programs["/bin/sh"] = {.user = 1, .mode = 0104755, .first_bytes = "\177ELF"};
+  perf.programs["/bin/sh"] = {.owner = 1, .mode = 0104755, .first_bytes = "\177ELF"};
   const Armed it = armed(perf, {"cycles", "page-faults"}, true);
-  CHECK(it.engine->find_uncounted(0, {{"/bin/sh"}}).value().loss == CounterLoss::SetUser);
-  CHECK_FALSE(it.engine->find_uncounted(1, {{"/bin/cat"}}).has_value());
+  CHECK(it.engine->find_counter_loss_file(0, {{"/bin/sh"}}).value().loss == CounterLoss::SetUser);
+  CHECK_FALSE(it.engine->find_counter_loss_file(1, {{"/bin/cat"}}).has_value());
   auto program = plain_program();
   program.is_setuid = true;
   program.usage.minor_faults = 47;
@@ -111,9 +111,10 @@ TEST_CASE(
 
 TEST_CASE("a session that opens no counter looks no program up") {
   FakePerf perf;
-  perf.programs["/bin/sh"] = {.user = 1, .mode = 0104755, .first_bytes = "\177ELF"};
+  perf.programs["/bin/sh"] = {.owner = 1, .mode = 0104755, .first_bytes = "\177ELF"};
   perf.set_paranoid(2);
-  CHECK_FALSE(armed(perf, {"page-faults"}).engine->find_uncounted(0, {{"/bin/sh"}}).has_value());
+  CHECK_FALSE(
+      armed(perf, {"page-faults"}).engine->find_counter_loss_file(0, {{"/bin/sh"}}).has_value());
 }
 
 TEST_CASE("CPU time that no counter saw is no reason to drop counts") {

@@ -49,7 +49,7 @@ TEST_CASE("missing files and folders differ from empty ones") {
     CHECK(calls.read_from_start(comm, bytes.data(), bytes.size()) == 4);
     CHECK(bytes[0] == 't');
   }
-  calls.close_counter(comm);
+  calls.close_descriptor(comm);
   const auto names = calls.list_folder(std::string(places::kRepository) + "/src/engine");
   CHECK(std::find(names.begin(), names.end(), "engine.h") != names.end());
   CHECK(std::is_sorted(names.begin(), names.end()));

@@ -150,7 +150,7 @@ struct Kernel {
   os::LinuxCalls calls() const {
     os::LinuxCalls calls{};
     calls.open_counter = &open;
-    calls.close_counter = [](int) {};
+    calls.close_descriptor = [](int) {};
     calls.read_counter = [](int, std::uint64_t* words, std::size_t) -> long {
       const std::uint64_t ns = now()->running_ns += 300'000;
       const std::array<std::uint64_t, 3> reading{ns * now()->cycles_in_ns, ns, ns};
@@ -173,7 +173,7 @@ struct Kernel {
 };
 
 std::unique_ptr<CounterEngine> profile(const os::LinuxCalls* calls) {
-  return with_profile(make_none_engine(std::nullopt), std::chrono::milliseconds(1), false, {},
+  return with_profile(make_accounted_engine(std::nullopt), std::chrono::milliseconds(1), false, {},
                       calls);
 }
 
@@ -182,7 +182,7 @@ std::string refusal(const Result<EventSet>& set) {
 }
 
 bool can_name_functions() {
-  if (os::has_symbols()) return true;
+  if (os::can_read_symbols()) return true;
   skip("lauka was built without elfutils");
   return false;
 }

@@ -36,7 +36,7 @@ struct OnFake {
 
 os::Ended ended_after(std::uint64_t enabled_ns, std::uint64_t failures = 0) {
   os::Ended ended{Exited{0}, {.wall_ns = 1'000'000'000, .user_ns = 900'000'000}};
-  ended.region = os::RegionUse{.entries = 1, .time_ns = 1000, .failures = failures};
+  ended.region = os::RegionUse{.entries = 1, .time_ns = 1000, .counter_failures = failures};
   ended.readings = {{5000, enabled_ns, enabled_ns}, {2000, enabled_ns, enabled_ns}};
   return ended;
 }

@@ -14,8 +14,8 @@ namespace lauka::fakes {
 /// Counts one event per pass: the number of the run, as the fake launcher reads it.
 class FakeEngine final : public engine::CounterEngine {
  public:
-  bool is_lost = false;           ///< no run has a count
-  std::size_t runs_at_once = 64;  ///< of its passes
+  bool is_lost = false;             ///< no run has a count
+  std::size_t max_batch_size = 64;  ///< of its passes
   /// May change the counts of a run, which counts its own number.
   std::function<void(std::uint64_t, engine::CountsOfRun&)> adjust;
   os::RunObserver* watch = nullptr;
@@ -27,8 +27,8 @@ class FakeEngine final : public engine::CounterEngine {
   Catalog catalog() const override { return {}; }
   Result<EventSet> select(const EventRequest&) override { return EventSet{}; }
 
-  std::optional<CounterLossFile> find_uncounted(std::size_t /*command*/,
-                                                const os::ProgramSpec& /*program*/) override {
+  std::optional<CounterLossFile> find_counter_loss_file(
+      std::size_t /*command*/, const os::ProgramSpec& /*program*/) override {
     return uncounted;
   }
 
@@ -47,7 +47,7 @@ class FakeEngine final : public engine::CounterEngine {
    public:
     explicit OnePass(const FakeEngine& engine) : engine_(engine) {}
     std::vector<os::CounterRequest> requests() const override { return {os::CounterRequest{}}; }
-    std::size_t runs_at_once() const override { return engine_.runs_at_once; }
+    std::size_t max_batch_size() const override { return engine_.max_batch_size; }
     engine::CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
       if (ended.counter_error != 0) return {{}, Error{"out of counters", "use fewer"}};
       if (engine_.is_lost) return {{std::nullopt}, Error{"the counts were lost", "run it as root"}};

@@ -65,7 +65,9 @@ class FakeLauncher final : public os::Launcher {
 
   std::string error_output_end() const override { return "it said why"; }
 
-  std::uint64_t kept_bytes(os::OutputStream which) const override { return kept(which).size(); }
+  std::uint64_t stored_stream_bytes(os::OutputStream which) const override {
+    return kept(which).size();
+  }
 
   std::size_t read_kept(os::OutputStream which, std::uint64_t from,
                         std::span<char> into) const override {

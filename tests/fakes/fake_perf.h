@@ -91,7 +91,7 @@ class FakePerf : public FakeKernel {
       if (got >= 0)
         open_.at(got).cpu = cpu;
       else if (requests[i].optional && !is_off)
-        ended.optional_error = -got;
+        ended.optional_counter_error = -got;
       else if (!is_off)
         ended.counter_error = -got;
       descriptors.push_back(got);
@@ -99,7 +99,7 @@ class FakePerf : public FakeKernel {
     if (ended.counter_error == 0)
       for (std::size_t i = 0; i < requests.size(); ++i) {
         const bool is_open =
-            descriptors[i] >= 0 && (!requests[i].optional || ended.optional_error == 0);
+            descriptors[i] >= 0 && (!requests[i].optional || ended.optional_counter_error == 0);
         ended.readings.push_back(is_open ? read(descriptors[i], program) : os::Reading{});
       }
     for (const int descriptor : descriptors) open_.erase(descriptor);

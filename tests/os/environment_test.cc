@@ -23,7 +23,7 @@ bool has(const std::vector<std::string>& environment, const std::string& variabl
 TEST_CASE("a program's own variables replace lauka's, and appear once") {
   ProgramSpec spec = shell("");
   REQUIRE(setenv("LAUKA_TEST_OLD", "old", 1) == 0);  // NOLINT(concurrency-mt-unsafe): one thread
-  spec.environment = {"LAUKA_TEST_OLD=new", "LAUKA_TEST_MORE=two words"};
+  spec.environment_changes = {"LAUKA_TEST_OLD=new", "LAUKA_TEST_MORE=two words"};
   spec.launch_variable = "LAUKA_TEST_RUN";
   const auto all = program_environment(spec, "warmup-0");
   CHECK(has(all, "LAUKA_TEST_OLD=new"));
@@ -46,7 +46,7 @@ TEST_CASE("a user's HOME, USER and LOGNAME take the place of root's") {
 
 TEST_CASE("a program is started with its variables, and with what its launch sets") {
   ProgramSpec spec = shell("test \"$A/$RUN\" = 'two words/7'");
-  spec.environment = {"A=two words"};
+  spec.environment_changes = {"A=two words"};
   spec.launch_variable = "RUN";
   CHECK(succeeded(run_once(spec, {.launch_variable_value = "7"}).outcome));
   CHECK_FALSE(succeeded(run_once(spec, {.launch_variable_value = "8"}).outcome));
@@ -68,10 +68,10 @@ TEST_CASE("launches of one batch each have their own value") {
 TEST_CASE("a program is looked for in the PATH of its own variables") {
   ProgramSpec spec;
   spec.words = {"sh", "-c", "exit 0"};
-  spec.environment = {"PATH=/nowhere"};
+  spec.environment_changes = {"PATH=/nowhere"};
   const auto launcher = must(start_launcher());
   CHECK(launcher->add_program(spec).error().what == "sh: command not found");
-  spec.environment = {"PATH=/nowhere:/bin"};
+  spec.environment_changes = {"PATH=/nowhere:/bin"};
   CHECK(launcher->add_program(spec).has_value());
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("what is kept of a run can be read, and still comes where it belongs")
   spec.output = {OutputKind::File, file.name(), true};
   for (int i = 0; i < 2; ++i) {  // each run begins afresh
     run_once(*launcher, spec);
-    CHECK(launcher->kept_bytes(OutputStream::Output) == 13);
+    CHECK(launcher->stored_stream_bytes(OutputStream::Output) == 13);
     std::string text(100, '.');
     text.resize(launcher->read_kept(OutputStream::Output, 6, text));
     CHECK(text == "second\n");

@@ -61,7 +61,7 @@ Ended run_region(const std::vector<std::string>& words) {
 
 bool can_count() {
   const int counter = linux_calls()->open_counter(clock_that_is_off(), {}, -1);
-  if (counter >= 0) linux_calls()->close_counter(counter);
+  if (counter >= 0) linux_calls()->close_descriptor(counter);
   return counter >= 0;
 }
 
@@ -71,8 +71,8 @@ bool can_count() {
 [[noreturn]] void enter_region(std::uint64_t turns) {
   RegionPage page;
   const int counter = linux_calls()->open_counter(clock_that_is_off(), {}, -1);
-  if (counter < 0 || !page.create_inherited_memory() || !page.hand_down_counter(counter)) _exit(2);
-  putenv(page.variable());
+  if (counter < 0 || !page.hand_down() || !page.hand_down_counter(counter)) _exit(2);
+  putenv(page.variable_entry());
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(3);
   raise(SIGSTOP);
   lauka_region_begin();
@@ -125,11 +125,11 @@ RegionUse noted_as_on_macos(const char* how, const char* turns = "10000000") {
   const std::string path =
       std::filesystem::path(places::kProgramOnModel).replace_filename("region_as_on_macos");
   RegionPage page;
-  REQUIRE(page.create_inherited_memory());
-  page.count_threads();
+  REQUIRE(page.hand_down());
+  page.request_thread_counts();
   const pid_t child = fork();
   if (child == 0) {
-    putenv(page.variable());
+    putenv(page.variable_entry());
     execl(path.c_str(), "region", "turns", turns, how, nullptr);  // NOLINT: execl is so
     _exit(127);
   }
@@ -183,7 +183,7 @@ TEST_CASE("a program notes its region in memory that is new for each run") {
     CHECK(ended.region->time_ns > 0);
     CHECK(ended.region->time_ns < ended.usage.wall_ns);
     CHECK(ended.region->unmatched_ends == 0);
-    CHECK(ended.region->failures == 0);
+    CHECK(ended.region->counter_failures == 0);
     CHECK_FALSE(ended.region->is_open);
   }
 }
@@ -220,7 +220,7 @@ TEST_CASE("a counter is on in the region only, in threads and children of it, to
     REQUIRE(all.size() == 3);
     for (const Ended& ended : all) {
       REQUIRE(ended.counter_error == 0);
-      CHECK(ended.region->failures == 0);
+      CHECK(ended.region->counter_failures == 0);
       const Reading reading = ended.readings.at(0);
       CHECK(reading.value > 0);
       // Four fifths of the work are outside; inside there are at most two threads.

@@ -17,8 +17,8 @@
 namespace lauka::os {
 namespace {
 
-bool can_read_symbols() {
-  if (has_symbols()) return true;
+bool may_test_symbols() {
+  if (can_read_symbols()) return true;
   skip("lauka was built without elfutils");
   return false;
 }
@@ -30,7 +30,7 @@ std::string fixture_path() {
 }  // namespace
 
 TEST_CASE("a static function of a program is found by offsets in its file") {
-  if (!can_read_symbols()) return;
+  if (!may_test_symbols()) return;
   OpenedCode code = open_code({.path = fixture_path()}, getpid(), {});
   REQUIRE(code.symbols != nullptr);
   std::size_t named = 0;
@@ -42,7 +42,7 @@ TEST_CASE("a static function of a program is found by offsets in its file") {
 }
 
 TEST_CASE("a file that is not the one that was mapped has no symbols, and is said to be replaced") {
-  if (!can_read_symbols()) return;
+  if (!may_test_symbols()) return;
   struct stat about {};
   REQUIRE(stat(fixture_path().c_str(), &about) == 0);
   CHECK(open_code({.path = fixture_path(), .inode = about.st_ino}, getpid(), {}).symbols !=
@@ -56,7 +56,7 @@ TEST_CASE("a file that is not the one that was mapped has no symbols, and is sai
 }
 
 TEST_CASE("a stripped program has the symbols that its .gnu_debuglink names, if they are its own") {
-  if (!can_read_symbols()) return;
+  if (!may_test_symbols()) return;
   if (std::system("objcopy --version > /dev/null 2>&1") != 0) return skip("there is no objcopy");
   std::string folder = std::filesystem::temp_directory_path() / "lauka-symbols.XXXXXX";
   REQUIRE(mkdtemp(folder.data()) != nullptr);
@@ -81,7 +81,7 @@ TEST_CASE("a stripped program has the symbols that its .gnu_debuglink names, if 
 }
 
 TEST_CASE("as root a file is read with the rights of the user who runs the commands") {
-  if (!can_read_symbols()) return;
+  if (!may_test_symbols()) return;
   if (getuid() != 0) return skip("only root may act as another user");
   std::string file = std::filesystem::temp_directory_path() / "lauka-symbols.XXXXXX";
   const int made = mkstemp(file.data());
@@ -98,7 +98,7 @@ TEST_CASE("as root a file is read with the rights of the user who runs the comma
 }
 
 TEST_CASE("a file that is gone, a folder, and one that is no program have no symbols") {
-  if (!can_read_symbols()) return;
+  if (!may_test_symbols()) return;
   for (const char* const path : {"/nosuch/file", "/tmp", "/etc/passwd", "/dev/null"}) {
     const OpenedCode code = open_code({.path = path}, getpid(), {});
     CHECK(code.symbols == nullptr);
@@ -107,7 +107,7 @@ TEST_CASE("a file that is gone, a folder, and one that is no program have no sym
 }
 
 TEST_CASE("the code that the kernel gives to each process has names") {
-  if (!can_read_symbols()) return;
+  if (!may_test_symbols()) return;
   OpenedCode code = open_vdso();
   REQUIRE(code.symbols != nullptr);
   std::size_t named = 0;

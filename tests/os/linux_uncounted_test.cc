@@ -64,7 +64,7 @@ std::string status(std::uint32_t id, const std::string& permitted, const char* n
 /// Returns the loss at /bin/sh if it is `file` and this process has `own`, its /proc/self/status.
 std::optional<CounterLossFile> found(const ProgramFile& file, const std::string& own) {
   world() = {{{"/bin/sh", file}}, {{"/proc/self/status", own}}};
-  return find_uncounted({{"/bin/sh"}}, model());
+  return find_counter_loss_file({{"/bin/sh"}}, model());
 }
 
 std::optional<CounterLoss> loss(const ProgramFile& file, const std::string& own) {
@@ -124,7 +124,7 @@ TEST_CASE(
   CHECK(loss({0, 0, 0100711, true, "", std::nullopt}, kUser) == CounterLoss::Unreadable);
   world() = {{{"/bin/sh", {0, 0, kSetUser, false, "", kElf}}},
              {{"/proc/self/status", kUser}, {"/proc/sys/fs/suid_dumpable", "1\n"}}};
-  CHECK_FALSE(find_uncounted({{"/bin/sh"}}, model()).has_value());
+  CHECK_FALSE(find_counter_loss_file({{"/bin/sh"}}, model()).has_value());
 }
 
 TEST_CASE("root is the remedy only if the counters would stay, and not for root") {
@@ -139,10 +139,10 @@ TEST_CASE("a file is looked up, and named, where its command runs") {
   world() = {{{"/bin/./sh", {0, 0, kSetUser, false, "", kElf}}}, {{"/proc/self/status", kUser}}};
   ProgramSpec spec{.words = {"./sh"}};
   spec.folder = "/bin";
-  CHECK(find_uncounted(spec, model()).value().file == "/bin/./sh");
+  CHECK(find_counter_loss_file(spec, model()).value().file == "/bin/./sh");
   spec = {.words = {"sh"}};
-  spec.environment = {"PATH=/bin/."};
-  CHECK(find_uncounted(spec, model()).value().file == "/bin/./sh");
+  spec.environment_changes = {"PATH=/bin/."};
+  CHECK(find_counter_loss_file(spec, model()).value().file == "/bin/./sh");
 }
 
 TEST_CASE("of a script its last interpreter decides; a format of others says nothing") {
@@ -151,14 +151,14 @@ TEST_CASE("of a script its last interpreter decides; a format of others says not
               {"/first", {0, 0, kPlain, false, "", "#!/last\n"}},
               {"/last", secret}},
              {{"/proc/self/status", kUser}}};
-  CHECK(find_uncounted({{"/bin/sh"}}, model()) ==
+  CHECK(find_counter_loss_file({{"/bin/sh"}}, model()) ==
         CounterLossFile{CounterLoss::Unreadable, "/last", true});
   world().programs["/last"] = {0, 0, kPlain, false, "", kElf};
-  CHECK_FALSE(find_uncounted({{"/bin/sh"}}, model()).has_value());
+  CHECK_FALSE(find_counter_loss_file({{"/bin/sh"}}, model()).has_value());
   world().programs["/last"] = {0, 0, kPlain, false, "", "#!/first\n"};  // the kernel refuses these
-  CHECK_FALSE(find_uncounted({{"/bin/sh"}}, model()).has_value());
+  CHECK_FALSE(find_counter_loss_file({{"/bin/sh"}}, model()).has_value());
   world().programs["/last"] = {0, 0, kSetUser, false, "", "MZ"};
-  CHECK_FALSE(find_uncounted({{"/bin/sh"}}, model()).has_value());
+  CHECK_FALSE(find_counter_loss_file({{"/bin/sh"}}, model()).has_value());
 }
 
 namespace {
@@ -242,7 +242,7 @@ TEST_CASE("what is looked up is what this kernel does (needs root)") {
       if (!is_root) spec.user = User{kElse, kElse, {kElse}, "nobody", "/"};
       const auto lost = is_lost(*launcher, counters, spec);
       if (!lost) return skip("perf_event_open is not to be had here");
-      CHECK(find_uncounted(spec, *linux_calls()).has_value() == *lost);
+      CHECK(find_counter_loss_file(spec, *linux_calls()).has_value() == *lost);
     }
   }
   if (linux_calls()->describe_program(setuid)->is_on_nosuid)

@@ -48,7 +48,7 @@ struct Kernel {
       now()->places.push_back(place);
       return static_cast<int>(now()->opened.size());
     };
-    calls_.close_counter = [](int) { ++now()->closed; };
+    calls_.close_descriptor = [](int) { ++now()->closed; };
     calls_.map_ring = [](int, std::size_t bytes) -> void* {
       errno = EPERM;
       if (now()->rings.size() == static_cast<std::size_t>(now()->most_rings)) return nullptr;
@@ -113,15 +113,15 @@ TEST_CASE("records are taken in order, also where they go on at the ring's begin
   Kernel::Ring& ring = *kernel.rings.front();
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   for (std::size_t i = 0; i < kRingBytes; ++i) ring.bytes()[page + i] = std::byte(i % 251);
-  ring.at(kRingTail) = 3 * kRingBytes - 8;
-  ring.at(kRingHead) = 3 * kRingBytes + 16;
+  ring.at(kRingTailOffset) = 3 * kRingBytes - 8;
+  ring.at(kRingHeadOffset) = 3 * kRingBytes + 16;
   Taker taker;
   rings.move_to(taker);
   REQUIRE(taker.taken.size() == 24);
   CHECK(taker.taken[0] == std::byte((kRingBytes - 8) % 251));
   CHECK(taker.taken[8] == std::byte(0));
   CHECK(taker.taken[23] == std::byte(15));
-  CHECK(ring.at(kRingTail) == ring.at(kRingHead));
+  CHECK(ring.at(kRingTailOffset) == ring.at(kRingHeadOffset));
   rings.move_to(taker);
   CHECK(taker.taken.size() == 24);
 }
@@ -137,7 +137,7 @@ TEST_CASE("each counter is read when the run has ended") {
   };
   SampleRings rings(&calls);
   REQUIRE(rings.open({}, 0, 1) == 0);
-  const std::vector<Reading> readings = rings.read();
+  const std::vector<Reading> readings = rings.read_counters();
   REQUIRE(readings.size() == cpus());
   CHECK(readings[0].value == 101);
   CHECK(readings[0].running_ns == 6);

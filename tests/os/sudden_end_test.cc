@@ -31,7 +31,7 @@ TEST_CASE("a second signal ends the process at once, after what is to be given b
     if (child == 0) {
       reported = ends[1];
       std::signal(number, SIG_DFL);
-      set_final_action(tell);
+      set_forced_end_action(tell);
       watch_for_interrupts();
       std::raise(number);
       if (first_interrupt_signal() != number) _exit(1);

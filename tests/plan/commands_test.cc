@@ -273,10 +273,10 @@ std::string text_of(const std::vector<Label>& labels) {
 }  // namespace
 
 TEST_CASE("of git's HEAD come commit and branch, if there are any") {
-  CHECK(text_of(labels_of_head("12ab\nrefs/heads/main\n")) == "commit=12ab branch=main ");
-  CHECK(text_of(labels_of_head("12ab\nrefs/heads/heads/a\n")) == "commit=12ab branch=heads/a ");
-  CHECK(text_of(labels_of_head("12ab\nHEAD\n")) == "commit=12ab ");
-  CHECK(labels_of_head("").empty());
+  CHECK(text_of(labels_of_git_head("12ab\nrefs/heads/main\n")) == "commit=12ab branch=main ");
+  CHECK(text_of(labels_of_git_head("12ab\nrefs/heads/heads/a\n")) == "commit=12ab branch=heads/a ");
+  CHECK(text_of(labels_of_git_head("12ab\nHEAD\n")) == "commit=12ab ");
+  CHECK(labels_of_git_head("").empty());
 }
 
 TEST_CASE("a given label wins over what was found, and they are sorted") {

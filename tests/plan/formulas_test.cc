@@ -17,7 +17,7 @@ Options with_formulas(const std::vector<std::string>& formulas) {
   for (const std::string& text : formulas) {
     const std::size_t sign = text.find('=');
     auto metric = parse_own_metric(text.substr(0, sign)).value();
-    metric.text = text.substr(sign + 1);
+    metric.formula = text.substr(sign + 1);
     options.counting.derived_metrics.push_back(metric);
   }
   return options;

@@ -99,7 +99,7 @@ namespace {
 OwnMetric own(std::string_view head, std::string formula = "") {
   auto metric = parse_own_metric(head);
   REQUIRE(metric);
-  metric->text = std::move(formula);
+  metric->formula = std::move(formula);
   return *metric;
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("a refusal for too few runs names all percentiles that need more") {
 TEST_CASE("a metric of one's own with a percentile's name is refused") {
   Options options = with_percentiles({90});
   auto metric = parse_own_metric("wall_time.p90").value();
-  metric.text = "cpu_time";
+  metric.formula = "cpu_time";
   options.counting.derived_metrics = {metric};
   CHECK(rows_of(options) == Names{"--percentiles: another metric is called wall_time.p90; give "
                                   "that one another name"});

@@ -58,7 +58,7 @@ class FakeMachine final : public TunedMachine {
   std::function<void(bool)> switched{};
   bool watches_throttling() const override { return throttled != nullptr; }
   bool was_throttled() override { return throttled && throttled(); }
-  bool can_switch() const override { return switched != nullptr; }
+  bool compares_tuning() const override { return switched != nullptr; }
   void tune(bool on) override { switched(on); }
 };
 

@@ -199,10 +199,10 @@ TEST_CASE("hooks get the variables of their command and its user, through sh -c"
   REQUIRE(bench.carry_out(plan).has_value());
   const auto& programs = bench.launcher.programs();
   REQUIRE(programs.size() == 2);
-  CHECK(programs[0].environment == std::vector<std::string>{"A=1"});
+  CHECK(programs[0].environment_changes == std::vector<std::string>{"A=1"});
   CHECK(programs[0].user->name == "ann");
   CHECK(programs[1].words == std::vector<std::string>{"/bin/sh", "-c", "make it"});
-  CHECK(programs[1].environment == std::vector<std::string>{"A=1"});
+  CHECK(programs[1].environment_changes == std::vector<std::string>{"A=1"});
   CHECK(programs[1].user->name == "ann");
   CHECK(programs[1].output.sink == OutputKind::Capture);
 }

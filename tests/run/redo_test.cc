@@ -42,9 +42,9 @@ TEST_CASE("a run that must not count is repeated, recorded apart and reported") 
 
 TEST_CASE("a run is run again no more often than was asked for, then it enters as it is") {
   Bench bench;
-  bench.engine.runs_at_once = 1;
+  bench.engine.max_batch_size = 1;
   bench.engine.adjust = [](std::uint64_t run, engine::CountsOfRun& counted) {
-    counted.coverage = 0.9;
+    counted.instruction_coverage = 0.9;
     if (run < 100)
       counted.redo = engine::RepeatRequest{RedoReason::Counting, "it was not seen whole", 2};
   };
@@ -57,7 +57,7 @@ TEST_CASE("a run is run again no more often than was asked for, then it enters a
 
 TEST_CASE("a run during which the processor was throttled is repeated at most three times") {
   Bench bench;
-  bench.engine.runs_at_once = 1;
+  bench.engine.max_batch_size = 1;
   int batch = 0;
   bench.machine.throttled = [&] { return ++batch == 2; };
   auto session = bench.carry_out(counted_plan());
@@ -79,7 +79,7 @@ TEST_CASE("with several commands only the run in question is run again, in its o
   Plan plan = plan_of({"old", "new"}, 2);
   plan.setting.events.events = {{"a", "a"}, {"b", "b"}};
   plan.setting.events.passes = {{{0}}, {{1}}};
-  bench.engine.runs_at_once = 1;
+  bench.engine.max_batch_size = 1;
   bench.engine.adjust = [](std::uint64_t run, engine::CountsOfRun& counted) {
     if (run == 2)
       counted.redo = engine::RepeatRequest{RedoReason::Counting, "it was not seen whole", 1};

@@ -219,7 +219,7 @@ TEST_CASE("a run without a match ends the session, with -i it has no value") {
   REQUIRE(session->cut_short);
   check_order(std::get<Error>(*session->cut_short).what,
               {"'a': --scrape 'rate=rate (\\d+)' ", " 'none'"});
-  CHECK(bench.launcher.programs().front().output.is_stored_first);
+  CHECK(bench.launcher.programs().front().output.is_stored_during_run);
   Bench ignoring;
   plan.ignore_failure = IgnoreFailure{.ignores_all = true};
   ignoring.launcher.output = "none";

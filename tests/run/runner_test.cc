@@ -157,7 +157,7 @@ TEST_CASE("passes take turns, the same for all commands of a round") {
 
 TEST_CASE("an engine that reads its counters between runs gets them one by one") {
   Bench bench;
-  bench.engine.runs_at_once = 1;
+  bench.engine.max_batch_size = 1;
   bench.launcher.scripts = {{100us, {}}};
   Plan plan = plan_of({"old"}, 20);
   plan.setting.events = {{{"a", "a"}}, {Pass{{0}}}, {}};

@@ -107,7 +107,7 @@ TEST_CASE("the start of a process is the median of true, under the first command
   CHECK(start.value_or(0.0) == doctest::Approx(450e-6));
   REQUIRE(bench.launcher.programs().size() == 1);
   CHECK(bench.launcher.programs()[0].words == std::vector<std::string>{"true"});
-  CHECK(bench.launcher.programs()[0].environment == plan.commands[0].environment);
+  CHECK(bench.launcher.programs()[0].environment_changes == plan.commands[0].environment);
   CHECK(bench.launcher.programs()[0].output.sink == OutputKind::Null);
   Bench without_true;
   without_true.launcher.scripts = {{1ms, {Exited{127}}}};

@@ -31,7 +31,7 @@ class SimulatingEngine final : public engine::CounterEngine {
   class OnePass final : public engine::ArmedPass {
    public:
     OnePass(SimulatingEngine& engine, bool simulates) : engine_(engine), simulates_(simulates) {}
-    std::size_t runs_at_once() const override { return simulates_ ? 1 : 64; }
+    std::size_t max_batch_size() const override { return simulates_ ? 1 : 64; }
     std::vector<std::string> launched_as(const std::vector<std::string>& words) const override {
       return {"sim-" + words.front()};
     }

@@ -315,7 +315,7 @@ Claim::~Claim() {
   give_back();
 }
 
-int Claim::take_if_not_held() {
+int Claim::ensure_held() {
   if (has_counters_) return 0;
   give_back_held();
   const int error = kernel_.force_all_counters(true);
@@ -329,8 +329,8 @@ Result<void> Claim::take_counters() {
     return explain_refusal(asked, error, kernel_);
   };
   static_cast<void>(std::atexit(give_back_held));
-  os::set_final_action(give_back_held);
-  if (const int error = take_if_not_held(); error != 0)
+  os::set_forced_end_action(give_back_held);
+  if (const int error = ensure_held(); error != 0)
     return refused(KernelRequest::TakeCounters, error);
   had_leftovers_ = kernel_.thread_counting_classes() != 0 || kernel_.counting_classes() != 0;
   if (const int error = kernel_.set_thread_counting(0); error == EPERM || error == EBUSY)

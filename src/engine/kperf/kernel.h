@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kBothClasses = kFixedClass | kConfigurableClass;
 inline constexpr std::uint64_t kAllCpus = 0x80000000;
 
 /// Index of the instruction count among the values of a sample.
-inline constexpr std::size_t kInstructionsValue = 1;
+inline constexpr std::size_t kInstructionsIndex = 1;
 inline constexpr std::size_t kFixedCounterCount = 2;
 inline constexpr std::size_t kConfigurableCounterCount = 8;
 inline constexpr std::size_t kMaxCountersPerCpu = 32;
@@ -225,8 +225,8 @@ struct Sampling {
 
 /// Owns what counting takes from the system: counters, sampling and the trace. Releases everything
 /// when destroyed. After take_counters(), a claim that holds the counters also releases everything
-/// at exit() and in the final action (os::set_final_action). Only one claim of a process can hold
-/// the counters: a claim that takes the counters makes the other claim release everything.
+/// at exit() and in the final action (os::set_forced_end_action). Only one claim of a process can
+/// hold the counters: a claim that takes the counters makes the other claim release everything.
 class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
@@ -237,7 +237,7 @@ class Claim : NonCopyable {
 
   /// Takes the counters if this claim does not hold them, even from another claim of this process.
   /// Returns 0 or an errno.
-  int take_if_not_held();
+  int ensure_held();
   bool is_held() const { return has_counters_; }
 
   /// True if take_counters() found counting switched on, perhaps by a killed process.

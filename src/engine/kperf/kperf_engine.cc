@@ -38,7 +38,7 @@ class KperfCounting final : public ArmedPass {
                 std::vector<CountSource> places)
       : strategy_(strategy), watch_(strategy, std::move(words)), places_(std::move(places)) {}
 
-  std::size_t runs_at_once() const override { return 1; }
+  std::size_t max_batch_size() const override { return 1; }
   std::vector<os::RunObserver*> watches() override { return {&watch_}; }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
@@ -54,7 +54,7 @@ class KperfCounting final : public ArmedPass {
     }
     counted.why_missing_counts = std::move(run.uncounted_reason);
     counted.redo = std::move(run.redo);
-    counted.coverage = run.coverage;
+    counted.instruction_coverage = run.instruction_coverage;
     return counted;
   }
 
@@ -489,7 +489,7 @@ constexpr std::array<AccountedEvent, 2> kOfThread = {{
 }};
 
 std::optional<Error> why_not_counted(const os::RegionUse& use) {
-  if (use.uncounted_threads + use.failures > 0)
+  if (use.uncounted_threads + use.counter_failures > 0)
     return Error{"a thread that began a region did not end it, or cannot read its counts",
                  "call lauka_region_end in the thread that called lauka_region_begin, of 64 "
                  "threads at most at once"};

@@ -38,7 +38,8 @@ std::int32_t pid_of(std::uint64_t argument) {
 }  // namespace
 
 TraceReader::TraceReader(std::size_t values, bool at_exit, std::int32_t target)
-    : value_count_(std::clamp<std::size_t>(values, 1, kMaxCountersPerCpu)), at_exit_(at_exit) {
+    : value_count_(std::clamp<std::size_t>(values, 1, kMaxCountersPerCpu)),
+      samples_at_thread_end_(at_exit) {
   processes_.push_back({target, true});
 }
 
@@ -48,13 +49,13 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
       case kThreadCountersDebugid:
       case kThreadCountersDebugid | kFunctionStart:
       case kThreadCountersDebugid | kFunctionEnd:
-        sample(record);
+        add_sample_record(record);
         break;
       case kNewThreadDebugid:
         new_thread(record);
         break;
       case kExecDebugid:
-        find_thread(record.thread).is_exec_copy = false;
+        find_or_add_thread(record.thread).is_exec_copy = false;
         break;
       case kThreadTerminateDebugid:
         thread_ended(record);
@@ -68,7 +69,7 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
   }
 }
 
-TraceReader::Thread& TraceReader::find_thread(std::uint64_t tid) {
+TraceReader::Thread& TraceReader::find_or_add_thread(std::uint64_t tid) {
   if (last_thread_ == nullptr || last_tid_ != tid) {
     last_tid_ = tid;
     last_thread_ = &threads_[tid];
@@ -76,8 +77,8 @@ TraceReader::Thread& TraceReader::find_thread(std::uint64_t tid) {
   return *last_thread_;
 }
 
-TraceReader::ProcessIndex TraceReader::find_process(std::int32_t pid, std::uint64_t unique_id,
-                                                    bool in_tree) {
+TraceReader::ProcessIndex TraceReader::find_or_add_process(std::int32_t pid,
+                                                           std::uint64_t unique_id, bool in_tree) {
   const auto next = static_cast<ProcessIndex>(processes_.size());
   const auto [known, is_new] = by_key_.emplace(key_of(pid, unique_id), next);
   if (is_new) processes_.push_back({pid, in_tree});
@@ -95,24 +96,24 @@ void TraceReader::new_thread(const KdebugRecord& record) {
     target_unique_id_ = unique_id;
     by_key_.emplace(key_of(pid, unique_id), 0);
   }
-  Thread& maker = find_thread(record.thread);
+  Thread& maker = find_or_add_thread(record.thread);
   const bool child_of_tree = in_tree(maker);
-  const ProcessIndex process = find_process(pid, unique_id, child_of_tree);
+  const ProcessIndex process = find_or_add_process(pid, unique_id, child_of_tree);
   if (maker.process == kUnknown && !processes_[process].in_tree) maker.has_made_outsiders = true;
-  Thread& made = find_thread(tid);
+  Thread& made = find_or_add_thread(tid);
   made.process = process;
   made.is_exec_copy = is_exec_copy != 0;
 }
 
 void TraceReader::thread_ended(const KdebugRecord& record) {
-  Thread& thread = find_thread(record.thread);
+  Thread& thread = find_or_add_thread(record.thread);
   // Unique ids only grow, so a process with a higher id than the target's began after the target.
   // If the trace lacks the beginning of such a process, the process may belong to the tree.
   const bool was_seen = thread.process != kUnknown;
   const std::int32_t pid = pid_of(record.arguments[0]);
   target_began_before_trace_ = target_began_before_trace_ ||
                                (!was_seen && !target_unique_id_ && pid == processes_.front().pid);
-  thread.process = find_process(pid, record.arguments[1], false);
+  thread.process = find_or_add_process(pid, record.arguments[1], false);
   const bool is_younger =
       target_unique_id_.value_or(0) != 0 && record.arguments[1] > *target_unique_id_;
   lost_ = lost_ || (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
@@ -122,8 +123,8 @@ void TraceReader::thread_ended(const KdebugRecord& record) {
   thread.sample = SampleState::None;
 }
 
-void TraceReader::sample(const KdebugRecord& record) {
-  Thread& thread = find_thread(record.thread);
+void TraceReader::add_sample_record(const KdebugRecord& record) {
+  Thread& thread = find_or_add_thread(record.thread);
   if (thread.process != kUnknown && !processes_[thread.process].in_tree) return;
   const std::size_t count = value_count_;
   const std::uint32_t function = record.debugid & kFunctionBits;
@@ -170,7 +171,7 @@ bool TraceReader::target_is_complete() const {
   bool any = false;
   for (const auto& [tid, thread] : threads_) {
     if (thread.process != 0 || thread.is_exec_copy) continue;
-    if (!thread.has_ended || (at_exit_ && !thread.has_final_counts)) return false;
+    if (!thread.has_ended || (samples_at_thread_end_ && !thread.has_final_counts)) return false;
     any = true;
   }
   return any;
@@ -220,7 +221,8 @@ TraceCounts TraceReader::counts() const {
     if (!in_tree(thread) || thread.is_exec_copy) continue;
     add(thread, counts);
     malformed = malformed || thread.is_malformed;
-    without_counts = without_counts || (at_exit_ && thread.has_ended && !thread.has_final_counts);
+    without_counts =
+        without_counts || (samples_at_thread_end_ && thread.has_ended && !thread.has_final_counts);
   }
   for (const Process& process : processes_) counts.processes_tree += process.in_tree ? 1U : 0U;
   if (lost_)
@@ -281,7 +283,7 @@ class ThreadStrategy final : public CountingStrategy {
     reader_.reset();
     wrapped_ = false;
     restarts_ = restarts_ || !claim().is_held();
-    hold();
+    take_counters();
     if (error() == 0 && restarts_) note_step("sampling could not be started", restart());
     restarts_ = error() != 0;
     program(words, true);
@@ -386,8 +388,8 @@ class ThreadStrategy final : public CountingStrategy {
     RunValues run;
     run.values = counts.tree_sums;
     if (counts.threads_tree != counts.threads_command) run.own_process_counts = counts.command_sums;
-    run.coverage = coverage_of(counts.command_sums[kInstructionsValue], totals);
-    if (run.coverage && *run.coverage < kMinCoverage)
+    run.instruction_coverage = coverage_of(counts.command_sums[kInstructionsIndex], totals);
+    if (run.instruction_coverage && *run.instruction_coverage < kMinCoverage)
       run.redo =
           RepeatRequest{RedoReason::Counting, "less than 95% of its instructions were counted", 1};
     if (counts.threads_not_ended_tree == 0) return run;
@@ -427,7 +429,7 @@ class MachineStrategy final : public CountingStrategy {
 
   void before_start(const std::vector<std::uint64_t>& words) override {
     began_.clear();
-    hold();
+    take_counters();
     program(words, false);
   }
 
@@ -446,8 +448,9 @@ class MachineStrategy final : public CountingStrategy {
       if (ended[i] < began_[i]) return not_counted("a counter of a CPU went backwards", 1);
       run.values[i % counters_] += ended[i] - began_[i];
     }
-    run.coverage = coverage_of(run.values[kInstructionsValue], run_ended.totals);
-    if (run.coverage) most_coverage_ = std::max(most_coverage_, *run.coverage);
+    run.instruction_coverage = coverage_of(run.values[kInstructionsIndex], run_ended.totals);
+    if (run.instruction_coverage)
+      most_coverage_ = std::max(most_coverage_, *run.instruction_coverage);
     return run;
   }
 
@@ -549,8 +552,10 @@ std::optional<Error> why_not(const Candidate& candidate, CountingStrategy& strat
     run = run_known(strategy, launcher);
   if (!run) return std::nullopt;
   if (run->uncounted_reason) return run->uncounted_reason;
-  if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
-  return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
+  if (!run->instruction_coverage || *run->instruction_coverage >= candidate.least_seen)
+    return std::nullopt;
+  return Error{fmt::format("it saw {:.0f}% of a known command", *run->instruction_coverage * 100),
+               ""};
 }
 
 }  // namespace
@@ -565,9 +570,9 @@ void CountingStrategy::note_step(const char* failed, int error) {
   failed_ = failed;
 }
 
-void CountingStrategy::hold() {
+void CountingStrategy::take_counters() {
   is_programmed_ = is_programmed_ && claim_.is_held();
-  note_step("the counters could not be taken", claim_.take_if_not_held());
+  note_step("the counters could not be taken", claim_.ensure_held());
 }
 
 void CountingStrategy::program(const std::vector<std::uint64_t>& words, bool by_thread) {

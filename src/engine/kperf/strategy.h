@@ -95,17 +95,17 @@ class TraceReader {
   static constexpr ProcessIndex kUnknown = 0xffffffff;
   static constexpr std::size_t kNoPlace = ~std::size_t{0};
 
-  Thread& find_thread(std::uint64_t tid);
-  ProcessIndex find_process(std::int32_t pid, std::uint64_t unique_id, bool in_tree);
+  Thread& find_or_add_thread(std::uint64_t tid);
+  ProcessIndex find_or_add_process(std::int32_t pid, std::uint64_t unique_id, bool in_tree);
   bool in_tree(const Thread& thread) const;
   void new_thread(const KdebugRecord& record);
   void thread_ended(const KdebugRecord& record);
-  void sample(const KdebugRecord& record);
+  void add_sample_record(const KdebugRecord& record);
   void close_sample(Thread& thread, bool ends_as_expected);
   void add(const Thread& thread, TraceCounts& counts) const;
 
   std::size_t value_count_;
-  bool at_exit_;
+  bool samples_at_thread_end_;
   bool target_began_before_trace_ = false;
   std::vector<Process> processes_;
   std::unordered_map<std::uint64_t, ProcessIndex> by_key_;
@@ -125,7 +125,7 @@ struct RunValues {
   std::vector<std::uint64_t> own_process_counts{};
   std::optional<Error> uncounted_reason{};
   std::optional<RepeatRequest> redo{};
-  std::optional<double> coverage{};
+  std::optional<double> instruction_coverage{};
 };
 
 class CountingStrategy : NonCopyable {
@@ -155,7 +155,7 @@ class CountingStrategy : NonCopyable {
   /// error.
   void note_step(const char* failed, int error);
 
-  void hold();
+  void take_counters();
 
   /// Programs the counters with `words`, if necessary and if no step of the run has failed.
   void program(const std::vector<std::uint64_t>& words, bool by_thread);

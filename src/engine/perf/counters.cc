@@ -214,7 +214,7 @@ OpenCounters::~OpenCounters() {
 }
 
 void OpenCounters::close_last() {
-  calls_->close_counter(descriptors_.back());
+  calls_->close_descriptor(descriptors_.back());
   descriptors_.pop_back();
 }
 

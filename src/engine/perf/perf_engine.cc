@@ -80,7 +80,7 @@ class PerfCounting final : public ArmedPass {
     return pmus;
   }
 
-  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
+  std::size_t max_batch_size() const override { return os::Launcher::kMaxBatch; }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
     CountsOfRun counted{std::vector<std::optional<std::uint64_t>>(sources_.size() + parts_.size())};
@@ -123,7 +123,7 @@ class PerfCounting final : public ArmedPass {
       return MissingCounts{why_not_opened(ended.counter_error, {}, situation_)};
     if (ended.readings.size() != layout_.counters.size())
       return MissingCounts{{"the launcher did not read the counters", ""}};
-    if (of_region_ && ended.region && ended.region->failures > 0)
+    if (of_region_ && ended.region && ended.region->counter_failures > 0)
       return MissingCounts{why_region_not_counted()};
     return why_group_is_not_exact(ended);
   }
@@ -329,12 +329,12 @@ class PerfEngine final : public CounterEngine {
         fastest_clock_, uncounted_, of_region));
   }
 
-  std::optional<CounterLossFile> find_uncounted(std::size_t command,
-                                                const os::ProgramSpec& program) override {
+  std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
+                                                        const os::ProgramSpec& program) override {
     const bool has_counters = std::ranges::any_of(sources_, [](const EventCountSource& source) {
       return source.accounted_source == nullptr;
     });
-    auto found = has_counters ? os::find_uncounted(program, calls_) : std::nullopt;
+    auto found = has_counters ? os::find_counter_loss_file(program, calls_) : std::nullopt;
     if (found) uncounted_.insert(command);
     return found;
   }

@@ -201,7 +201,7 @@ EventOnPmu part_of_sysfs(const os::Pmu& pmu, std::string_view event, const os::E
           true,
           {code},
           encoding,
-          sysfs.read_scale(pmu, event),
+          sysfs.read_topdown_scale(pmu, event),
           find_leader(event, pmu, sysfs)};
 }
 

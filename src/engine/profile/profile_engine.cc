@@ -103,7 +103,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   }
 
   os::SampleListener* samples() override { return this; }
-  std::size_t runs_at_once() const override { return 1; }
+  std::size_t max_batch_size() const override { return 1; }
 
   void receive(std::span<const std::byte> records) override {
     records_.add(records, [this](const MappedFile& file) { names_.open(file); });
@@ -291,7 +291,7 @@ class WithProfile final : public EngineWrapper {
     if (calls_ == nullptr)
       return Error{"this system has no perf_event, which is Linux's",
                    "leave it out; on macOS, Instruments has a time profiler"};
-    if (!os::has_symbols())
+    if (!os::can_read_symbols())
       return Error{"this lauka was built without elfutils, which finds the functions",
                    "install libdw-dev (elfutils-devel) and build it again"};
     if (const auto rate = measure_cycles(*calls_)) {
@@ -391,8 +391,8 @@ std::unique_ptr<CounterEngine> with_profile(std::unique_ptr<CounterEngine> engin
 }
 
 Result<std::string> find_profile_clock(bool user_only, const os::LinuxCalls* calls) {
-  WithProfile engine(make_none_engine(std::nullopt), std::chrono::milliseconds(1), user_only, {},
-                     calls);
+  WithProfile engine(make_accounted_engine(std::nullopt), std::chrono::milliseconds(1), user_only,
+                     {}, calls);
   if (const auto set = engine.select({}); !set) return set.error();
   return engine.what();
 }

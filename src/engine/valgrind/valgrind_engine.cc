@@ -120,7 +120,7 @@ class Simulating final : public ArmedPass {
         wanted_(std::move(wanted)),
         folder_(std::move(folder)) {}
 
-  std::size_t runs_at_once() const override { return 1; }
+  std::size_t max_batch_size() const override { return 1; }
 
   std::vector<std::string> launched_as(const std::vector<std::string>& words) const override {
     return valgrind_words(valgrind_, folder_.path(), wanted_, words);

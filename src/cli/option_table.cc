@@ -46,7 +46,7 @@ Result<void> set_fail_if_slower(ParsedOptions& draft, const OptionValue& given) 
 Result<void> add_label(ParsedOptions& draft, const OptionValue& given) {
   const std::size_t equals = given.value.find('=');
   const std::string key = given.value.substr(0, equals);
-  if (equals == std::string::npos || !is_own_name(key))
+  if (equals == std::string::npos || !is_valid_own_metric_name(key))
     return make_value_error(given,
                             {"is not KEY=VALUE", "write, for example, --label commit=1a2b3c"});
   auto& labels = draft.options.output.labels;

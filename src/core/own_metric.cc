@@ -227,7 +227,7 @@ OwnUnit parse_own_unit(std::string_view word) {
   return unit;
 }
 
-bool is_own_name(std::string_view name) {
+bool is_valid_own_metric_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxNameBytes &&
          (is_letter(name.front()) || name.front() == '_') && std::ranges::all_of(name, [](char c) {
            return is_letter(c) || is_digit(c) ||
@@ -244,7 +244,7 @@ std::optional<Better> parse_better(std::string_view word) {
 Result<OwnMetric> parse_own_metric(std::string_view head) {
   std::vector<std::string_view> parts = split(head, ':');
   OwnMetric metric{.name = std::string(trimmed(parts.front()))};
-  if (!is_own_name(metric.name))
+  if (!is_valid_own_metric_name(metric.name))
     return Error{fmt::format("has {} for a name", cited(metric.name)),
                  "begin it with a letter, and go on with letters, digits, _ . - / or %"};
   if (parts.size() > 1) {
@@ -303,7 +303,7 @@ Metric make_metric(const OwnMetric& own, Formula source) {
 Result<ReportedLine> parse_reported_line(std::string_view line) {
   std::vector<std::string_view> words = blank_separated(line);
   if (words.size() < 2) return Error{"is not NAME VALUE", kToldExample};
-  if (!is_own_name(words[0]))
+  if (!is_valid_own_metric_name(words[0]))
     return Error{fmt::format("has {} for a name", cited(words[0])),
                  "begin it with a letter, and go on with letters, digits, _ . - / or %"};
   ReportedLine reported{.metric = {.name = std::string(words[0])}, .value = words[1]};

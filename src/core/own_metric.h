@@ -45,7 +45,7 @@ struct OwnMetric {
 
 /// True if `name` has the form of a user's metric name: a letter or _, then letters, digits and
 /// _ . - / %, at most 100 characters in all.
-bool is_own_name(std::string_view name);
+bool is_valid_own_metric_name(std::string_view name);
 
 /// Reads NAME[:UNIT][:higher|lower]. The error is a predicate: "has '1x' for a name".
 Result<OwnMetric> parse_own_metric(std::string_view head);

@@ -178,11 +178,11 @@ class RegionPage : NonCopyable {
   /// Returns the memory's descriptor in the next program; -1 without memory.
   int descriptor() const { return handed_count_ > 0 ? handed_.front() : -1; }
 
-  /// Returns NAME=VALUE for the program's environment; empty without memory. The pointer is valid
-  /// as long as this object.
+  /// Returns NAME=VALUE for the program's environment; empty before create_inherited_memory(). The
+  /// pointer is valid as long as this object.
   char* variable_entry() { return variable_entry_.data(); }
 
-  /// Returns what the program has noted so far; all fields are 0 without memory.
+  /// Returns what the program has noted so far; all fields are 0 before create_inherited_memory().
   RegionUse use() const;
 
  private:

@@ -20,8 +20,8 @@ Error too_many_names(std::size_t names, std::size_t commands);
 /// Returns hints about probable mistakes in the command line.
 std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands);
 
-/// Returns `error`, because of which the command with index `failed` did not start, with a
-/// suggestion as its remedy; unchanged without a suggestion.
+/// Adds a suggestion, as the remedy, to the `error` of a command (index `failed`) that did not
+/// start. Returns `error` unchanged if there is nothing to suggest.
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed);
 
 /// Returns labels for commit and branch from the output of `git rev-parse HEAD --symbolic-full-name

@@ -136,7 +136,8 @@ struct MeanDiffers {
 /// deltas.
 struct AlikeRounds {
   std::string metric;
-  /// Factor by which the interval is wider; the largest factor if there are several deltas.
+  /// Factor by which the interval is wider than for independent rounds. If the finding covers
+  /// several deltas: the largest of their factors.
   double widening = 1.0;
   /// True if neighbouring runs of Warning::command resemble each other, and the other command's
   /// runs are not known to do so.

@@ -132,8 +132,8 @@ void StepRunner::clean_up(CommandRange commands) {
 }
 
 Session StepRunner::close() {
-  note_all_redone();
-  note_all_uncounted();
+  add_notes_about_redone_runs();
+  add_notes_about_uncounted_runs();
   for (Note& note : benchmark_.engine.notes()) session_.notes.push_back(std::move(note));
   session_.functions = functions_.close();
   return std::move(session_);
@@ -391,7 +391,7 @@ void StepRunner::check_counters() {
     note_once({}, {NoteKind::CountersInUse, held->line()});
 }
 
-void StepRunner::note_all_redone() {
+void StepRunner::add_notes_about_redone_runs() {
   std::map<std::string, std::size_t> reasons;
   for (const RedoneRun& redone : session_.redone_run_records) ++reasons[redone.why];
   for (const auto& [why, count] : reasons) {
@@ -414,7 +414,7 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
     ++known->runs;
 }
 
-void StepRunner::note_all_uncounted() {
+void StepRunner::add_notes_about_uncounted_runs() {
   for (const UncountedRuns& uncounted : uncounted_) {
     std::string what = uncounted.subject + uncounted.why.what + "; " +
                        plural(uncounted.runs, "run") + (uncounted.runs == 1 ? " was" : " were") +

@@ -102,9 +102,9 @@ class StepRunner {
   bool note_failure(const HookFailed& failed);
   void note_once(const Step& step, Note note);
   void note_input(const Step& step, os::InputRead input);
-  void note_all_redone();
+  void add_notes_about_redone_runs();
   void note_uncounted(const Step& step, Error why);
-  void note_all_uncounted();
+  void add_notes_about_uncounted_runs();
 
   const BenchmarkToRun& benchmark_;
   const Plan& plan_;

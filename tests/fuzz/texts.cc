@@ -163,7 +163,7 @@ void reported(std::string_view bytes) {
       check_line(line.error());
       continue;
     }
-    require(is_own_name(line->metric.name));
+    require(is_valid_own_metric_name(line->metric.name));
     const auto value = parse_own_value(line->value, line->metric.unit);
     if (value) require(is_in_numeric_range(*value));
     if (!value) check_line(value.error());

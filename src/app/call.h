@@ -35,8 +35,8 @@ struct Benchmark {
   os::MemoryGroups* groups = nullptr;  ///< null if tree_peak_memory is not measured
   Plan plan{};
   std::vector<Recording> saved_recordings{};
-  SessionResult
-      session_result{};  ///< only findings, of the first session, if the benchmark was saved
+  /// Only findings, of the first session, if the benchmark was saved.
+  SessionResult session_result{};
 };
 
 /// The log of a suite's finished rounds for --resume, next to the file of the JSON export.

@@ -587,10 +587,11 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      "show all times in this unit (default: the one that fits each)",
      put<time_unit, &Presentation::time_unit>, kOfSession},
     {"functions", '\0', ValueForm::OptionalText, "ROWS",
-     "with --engine cachegrind, or of a saved session that has them: take the difference of a "
-     "simulated event apart by function. ROWS is a number of functions with the largest "
-     "differences (default 20), or a regular expression of their names; simulates each command six "
-     "times",
+     "with --engine cachegrind or --profile, or of a saved session that has them: take the "
+     "difference of a simulated event or of the sampled time apart by function. ROWS is a number "
+     "of "
+     "functions with the largest differences (default 20), or a regular expression of their names; "
+     "with --engine cachegrind, simulates each command six times",
      put<function_choice, &Presentation::functions>, kOfSession},
     {"histogram", '\0', ValueForm::Nothing, "",
      "draw the distribution of wall time under each table",

@@ -346,13 +346,18 @@ std::vector<po::option> read_word(Words& words) {
   return options;
 }
 
-/// Refuses "--fail-if-slower 5", in which 5 would be a command, and the gate's limit 0.
-Result<void> refuse_separate_value(const Words& words) {
-  for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
-    const OptionInfo* option = find_typed_option(words[i]);
-    const std::string& next = words[i + 1];
-    const bool has_value = words[i].find('=') != std::string::npos;
-    if (option != nullptr && option->value_form == ValueForm::OptionalNumber && !has_value &&
+/// Refuses "--fail-if-slower 5", in which 5 would be a command, and the gate's limit 0; and "-i=",
+/// which would ignore all failures (Boost refuses "--ignore-failure=").
+Result<void> refuse_separate_or_empty_value(const Words& words) {
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    if (!begins_option(words[i])) continue;
+    const OptionWord read = read_option_word(words[i]);
+    if (read.options.empty() || !is_value_optional(*read.options.back())) continue;
+    const OptionInfo* option = read.options.back();
+    if (read.value && read.value->empty())
+      return Error{option->spelling() + " needs a value", "write " + option->usage()};
+    const std::string next = i + 1 < words.size() ? words[i + 1] : "";
+    if (option->value_form == ValueForm::OptionalNumber && read.is_whole() &&
         looks_like_number(next, ",%"))
       return Error{fmt::format("{} after {} would be taken for a command", cited(next), words[i]),
                    fmt::format("write {}={}", option->spelling(), next)};
@@ -499,7 +504,7 @@ Result<Options> parse_words(const Words& words) {
   auto draft = make_draft(*typed, words);
   if (!draft) return draft.error();
   if (!draft->options.inquiry) {
-    if (auto fits = refuse_separate_value(words); !fits) return fits.error();
+    if (auto fits = refuse_separate_or_empty_value(words); !fits) return fits.error();
   }
   if (auto taken = taken_command(*typed, *draft, !words.empty() && words.back() == "--"))
     return *std::move(taken);

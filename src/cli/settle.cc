@@ -222,6 +222,19 @@ Result<void> settle_inquiry(ParsedOptions& draft) {
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
+/// `at`: offset of the separator in `metric`, a time with a function's name, or with a percentile
+/// that was probably meant.
+Error by_function_refused(const std::string& metric, std::size_t at) {
+  const std::string name = metric.substr(at + 1);
+  const bool may_be_percentile =
+      name.starts_with('p') && is_decimal(std::string_view(name).substr(1), false);
+  return {fmt::format("a gate on {}: of times only the sampled one is known by function",
+                      cited(metric)),
+          may_be_percentile
+              ? fmt::format("write {}.{} for the percentile", metric.substr(0, at), name)
+              : fmt::format("write {}{} with --profile", kSampledTime, metric.substr(at))};
+}
+
 /// Checks options that need counts or samples of functions. Does not check saved sessions and
 /// suites.
 Result<void> settle_functions(const ParsedOptions& draft) {
@@ -240,10 +253,7 @@ Result<void> settle_functions(const ParsedOptions& draft) {
     if (at == std::string::npos) continue;
     const std::string_view metric = std::string_view(gate.metric).substr(0, at);
     const bool is_of_samples = metric == kSampledTime;
-    if (!is_of_samples && metric.ends_with("_time"))
-      return Error{fmt::format("a gate on {}: of times only the sampled one is known by function",
-                               cited(gate.metric)),
-                   fmt::format("write {}{} with --profile", kSampledTime, gate.metric.substr(at))};
+    if (!is_of_samples && metric.ends_with("_time")) return by_function_refused(gate.metric, at);
     if (is_of_samples && !are_sampled)
       return Error{fmt::format("a gate on {} needs sampled runs", cited(gate.metric)),
                    "add --profile"};

@@ -147,8 +147,8 @@ struct Command {
   std::string folder{};
   Hooks hooks{};
   std::optional<std::string> build{};
-  std::size_t source_command_index =
-      0;  ///< index of the typed command that this command was made from
+  /// Index of the typed command that this command was made from.
+  std::size_t source_command_index = 0;
   /// Name or text before substitution of parameters (`old {n}`), if known.
   std::string unfilled_name{};
   Fingerprint fingerprint{};

@@ -105,9 +105,8 @@ struct Event {
   CountedPrivilegeLevels privilege_levels = CountedPrivilegeLevels::Unknown;
   bool of_region = false;  ///< true if the event is counted only in the region (lauka/region.h)
   std::string name_suffix{};
-  std::optional<std::size_t>
-      index_for_all_core_kinds{};  ///< index of the whole event, if this event is its
-                                   ///< part on one core kind; else nullopt
+  /// Index of the whole event, if this event is its part on one core kind; else nullopt.
+  std::optional<std::size_t> index_for_all_core_kinds{};
   Role role = Role::Other;
   std::string core_kind{};      ///< core kind ("P") if `role` is CoreTime; else empty
   std::string only_function{};  ///< normalized name of the only function in which the event is

@@ -84,6 +84,7 @@ class MacStream final : public ThreadStream {
     std::string name;
     CountsByLevel counts;
     KindMoveCounter moves;
+    nanoseconds read_at{};
     bool was_seen = true;
   };
   struct WatchedProcess {
@@ -116,9 +117,11 @@ class MacStream final : public ThreadStream {
       if (previous_read_time() || since_birth_) {
         samples.push_back(make_sample(process.process, id, thread, counts.counts_by_level, now));
         samples.back().is_new = is_new;
+        if (!is_new) samples.back().since_previous_read = now - thread.read_at;
         if (kinds().size() > 1) samples.back().core_kind_moves = moves;
       }
       thread.counts = std::move(counts.counts_by_level);
+      thread.read_at = now;
     }
     end_unseen(process, now, samples);
     return threads.error == 0;

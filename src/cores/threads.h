@@ -45,8 +45,8 @@ struct ThreadRow {
   std::uint64_t id = 0;
   std::string name{};
   double cpu_seconds = 0.0;  ///< CPU time on all cores; 0: none, or unknown
-  std::vector<ThreadWork>
-      work_by_column_group{};  ///< one element for each of ThreadTable::column_groups
+  /// One element for each of ThreadTable::column_groups.
+  std::vector<ThreadWork> work_by_column_group{};
 };
 
 /// A group of columns of the thread table, for one core kind or for all cores.
@@ -79,7 +79,8 @@ struct ThreadSample {
   std::int32_t process_id = 0;
   std::uint64_t thread_id = 0;
   std::string name{};
-  /// Time since the previous read(); 0 at the first read().
+  /// Time since the previous read() that could read the thread; of a new thread, since the previous
+  /// read(); 0 at the first read().
   std::chrono::nanoseconds since_previous_read{};
   bool is_new = false;     ///< true if the previous read() did not see the thread; times then count
                            ///< from the thread's start

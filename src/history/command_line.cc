@@ -119,13 +119,16 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
   add("db", kept_in(request.database, "DB"),
       "SQLite's file (default: lauka-history.db), or postgresql://user@host/database");
   if ((command.groups & kGroupSeries) != 0) {
-    if (command.action == Action::Page || command.action == Action::Export)
+    const bool is_export = command.action == Action::Export;
+    if (command.action == Action::Page || is_export)
       add("benchmark", kept_in(request.series_selection.benchmark, "NAME"), "this one only");
     add("metric",
         po::value<std::vector<std::string>>(&request.series_selection.metrics)->value_name("NAME"),
-        "this metric; may be repeated; 'all' (default: wall_time)");
+        is_export ? "this metric; may be repeated (default: all)"
+                  : "this metric; may be repeated; 'all' (default: wall_time)");
     add("role", kept_in(request.series_selection.role, "ROLE"),
-        "reference, candidate, anchor or all (default: candidate if there is one)");
+        is_export ? "reference, candidate, anchor or all (default: all)"
+                  : "reference, candidate, anchor or all (default: candidate if there is one)");
     add("machine", kept_in(request.series_selection.machine_class_prefix, "CLASS"),
         "this class of machines, or what it begins with");
     if (command.action != Action::Combine) {

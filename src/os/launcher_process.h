@@ -95,8 +95,8 @@ struct SharedEnded {
   int optional_counter_error = 0;
   int surviving_pid = 0;
   std::size_t unawaited_process_count = 0;
-  std::size_t outliving_process_count =
-      0;  ///< number of processes known to outlive the run, even a killed run
+  /// Number of processes known to outlive the run, even a killed run.
+  std::size_t outliving_process_count = 0;
   InputRead input = InputRead::Unknown;
   RegionUse region;
 };

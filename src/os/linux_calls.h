@@ -125,7 +125,7 @@ struct LinuxCalls {
   /// looked up.
   long (*count_subfolders)(const std::string& path);
 
-  /// Opens a file for read_from_start(). Returns the descriptor, for close_counter().
+  /// Opens a file for read_from_start(). Returns the descriptor, for close_descriptor().
   int (*open_file)(const std::string& path);
 
   /// Reads an open file from its beginning. Returns the number of bytes, or minus errno.

@@ -172,8 +172,8 @@ struct Ended {
   std::chrono::nanoseconds time_with_preparation{};
   std::vector<Reading> readings{};  ///< one per counter of Launch::counters; empty if not read
   int counter_error = 0;            ///< errno because of which `readings` is empty; 0: no error
-  int optional_counter_error =
-      0;  ///< errno because of which all optional counters read 0; 0: no error
+  /// errno because of which all optional counters read 0; 0: no error.
+  int optional_counter_error = 0;
   /// Number of ended processes that no parent waited for; 0 on macOS.
   std::size_t unawaited_processes = 0;
   /// Number of processes known to have outlived the run; 0 if the run was killed, and on macOS.

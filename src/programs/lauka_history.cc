@@ -105,7 +105,7 @@ Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
   const auto near =
       nearest_names(wanted_name, std::vector<std::string>(names.begin(), names.end()));
   return Error{"no metric " + cited(wanted_name),
-               near.empty() ? "lauka-history show --metric all shows all"
+               near.empty() ? "lauka-history show BENCHMARK --metric all shows all"
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 

@@ -392,8 +392,8 @@ bool has_failed_throughout(const Results& results, const gate::Verdict& verdict)
 /// True if the candidate of any verdict failed in every run.
 bool has_failed_throughout(const Report& report);
 
-/// Computes rows, rankings, explanations, function changes and warnings of `results` from its
-/// session and findings.
+/// Computes rows, headline comparisons, explanations, function changes and warnings of `results`
+/// from its session and findings.
 void analyse(Results& results);
 /// Makes the results of a session with these findings.
 Results analyse(Recording session, gate::Findings findings);
@@ -469,7 +469,7 @@ std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed
                                                    std::span<const double> counting);
 
 /// Returns warnings about a session or a whole command, such as few runs or a coarse clock.
-/// `results` must have its rows, rankings and verdicts.
+/// `results` must have its rows, headline comparisons and verdicts.
 std::vector<Warning> warnings_of_results(const Results& results);
 
 }  // namespace lauka

@@ -154,6 +154,8 @@ TEST_CASE("an option without the value it needs, or with one it does not take, s
   CHECK(line({"-w", "-r", "3"}).ends_with("; write --warmup N"));
   CHECK(line({"--runs="}).ends_with("; write --runs N"));
   CHECK(line({"--fail-if-slower="}).ends_with("; write --fail-if-slower[=PCT]"));
+  CHECK(has(line({"-i="}), "--ignore-failure needs a value; write "));
+  CHECK(has(line({"-qi="}), "--ignore-failure needs a value; write "));
   CHECK(line({"--quiet=3"}) == "--quiet takes no value; write --quiet");
   CHECK(line({"-q=3"}).ends_with("; write -q"));
 }

@@ -123,6 +123,9 @@ TEST_CASE("a gate on sampled time without --profile is refused, with the option 
   const Said of_wall_time = lauka({"--fail-if", "wall_time@main > 1", "true", "false"});
   CHECK(of_wall_time.status == 2);
   CHECK(of_wall_time.err_has("; write sampled_time@main with --profile"));
+  const Said of_percentile = lauka({"--fail-if", "wall_time@p95 > 1", "true", "false"});
+  CHECK(of_percentile.status == 2);
+  CHECK(of_percentile.err_has("; write wall_time.p95 for the percentile"));
 }
 
 }  // namespace lauka::contract

@@ -163,6 +163,7 @@ TEST_CASE("on macOS the work of a thread that cannot be read for once is in its 
   const auto samples = stream->read(2s);
   REQUIRE(samples.size() == 1);
   CHECK_FALSE(samples[0].is_new);
+  CHECK(samples[0].since_previous_read == 2s);
   CHECK(samples[0].work_on_all_kinds.instructions == 4000U);
 }
 

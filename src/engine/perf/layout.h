@@ -55,8 +55,8 @@ struct CounterTrial {
   /// Size of the largest group that the kernel accepts; `running_group_size` if the kernel accepts
   /// every tried group.
   std::size_t accepted_size = 0;
-  std::size_t running_group_size =
-      0;  ///< size of the largest group that ran all the time; 0: none ran
+  /// Size of the largest group that ran all the time; 0: none ran.
+  std::size_t running_group_size = 0;
   /// Number of counters that really counted in the largest group that ran all the time.
   std::size_t live_counters = 0;
   /// Size of the largest group in which all counters counted; 0: none.

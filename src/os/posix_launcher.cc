@@ -276,7 +276,7 @@ class PosixLauncher final : public Launcher {
                                    ? nullptr
                                    : counter_sets_.at(launch.counters);
         state_->launches[i] = {programs_.at(launch.program), counters,
-                               programs_.find_variable(launch, i)};
+                               programs_.find_variable(launch, i), launch.latest_start.count()};
       }
     } catch (const std::bad_alloc&) {
       return too_large();

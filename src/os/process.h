@@ -131,6 +131,9 @@ struct Launch {
   /// join the first run's group.
   std::string control_group_file{};
   bool goes_on_after_interrupt = false;  ///< true: the run goes on even if lauka is asked to end
+  /// Time from the beginning of the batch after which this run does not start any more; 0: no
+  /// limit.
+  std::chrono::nanoseconds latest_start{};
 };
 
 /// macOS: the kernel's accounts of the run's first process, without its descendants. Counts may be
@@ -202,10 +205,10 @@ class Launcher : NonCopyable {
   virtual Result<CounterSetId> add_counters(std::span<const CounterRequest> requests) = 0;
 
   /// Runs a batch of 1 to kMaxBatch launches in order. Ends the batch early after a run that does
-  /// not start, does not end by itself or cannot be counted, and (unless `go_on_after_failure`)
-  /// after a run that fails. Without Launch::goes_on_after_interrupt, also ends the batch if lauka
-  /// is asked to end. Returns the results, at least one. Returns an error if the launcher itself
-  /// fails.
+  /// not start, does not end by itself or cannot be counted, (unless `go_on_after_failure`) after a
+  /// run that fails, and at Launch::latest_start. Without Launch::goes_on_after_interrupt, also
+  /// ends the batch if lauka is asked to end. Returns the results, at least one. Returns an error
+  /// if the launcher itself fails.
   virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                          const ProgressCallback& tick) = 0;
 

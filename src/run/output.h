@@ -133,8 +133,10 @@ class ReportedValues {
   bool uses_metric_files() const;
 
   void collect() {
-    if (files_ != nullptr) batch_ = files_->collect();
+    if (files_ != nullptr) take_files(files_->collect());
   }
+  /// Takes the files of a batch, with RunFile::run_index as the index in the batch.
+  void take_files(std::vector<os::MetricFiles::RunFile> files) { batch_ = std::move(files); }
 
   /// Returns the values of the run with index `place` in the latest batch: the values of
   /// Plan::reported_metrics, then of discovered(). Missing values are nullopt; missing values at

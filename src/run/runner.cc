@@ -8,8 +8,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <random>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -35,10 +39,20 @@ class Runner final : NonCopyable {
 
   Result<void> prepare() { return steps_.prepare(); }
 
+  /// Returns the launches with which the next turn begins, if other benchmarks' launches may follow
+  /// in the same batch. `place`: index of the first launch in the batch.
+  StepRunner::ShareOfBatch share(std::size_t place) {
+    if (is_reading() || context_.pending_interrupt() != 0) return {};
+    if (!next_) next_ = scheduler_.next();
+    const auto* steps = std::get_if<RunSteps>(&*next_);
+    return steps == nullptr ? StepRunner::ShareOfBatch{} : steps_.share(*steps, place);
+  }
+  StepRunner& steps() { return steps_; }
+
   bool take_turn() {
     if (!has_begun_) begin();
     for (;;) {
-      const Action action = scheduler_.next();
+      const Action action = next_ ? *std::exchange(next_, std::nullopt) : scheduler_.next();
       if (std::holds_alternative<YieldTurn>(action)) return true;
       if (std::holds_alternative<End>(action)) break;
       std::visit([this](const auto& what) { carry_out(what); }, action);
@@ -159,8 +173,50 @@ class Runner final : NonCopyable {
   StepRunner steps_;
   std::vector<Fingerprint> programs_;
   bool has_begun_ = false;
+  std::optional<Action> next_;  // action that the scheduler has given and that is not carried out
   nanoseconds began_{};
 };
+
+/// Runs the beginnings of as many turns as possible, last element of `lap` first, in one batch,
+/// because a request to the launcher costs about as much as a short run. Returns for how many turns
+/// it has results.
+std::size_t run_shared_batch(const std::vector<std::unique_ptr<Runner>>& runners,
+                             std::span<const std::size_t> lap, const RunContext& context) {
+  StepRunner::ShareOfBatch batch;
+  std::vector<std::size_t> ends;
+  for (; ends.size() < lap.size(); ends.push_back(batch.launches.size())) {
+    auto share = runners[lap[lap.size() - 1 - ends.size()]]->share(batch.launches.size());
+    const bool fits = !share.launches.empty() &&
+                      batch.launches.size() + share.launches.size() <= os::Launcher::kMaxBatch;
+    if (ends.empty() && fits) {
+      batch = std::move(share);
+      continue;
+    }
+    if (!fits || share.goes_on_after_failure != batch.goes_on_after_failure) break;
+    for (os::Launch& launch : share.launches) {
+      launch.latest_start = kBatchTime;
+      batch.launches.push_back(std::move(launch));
+    }
+  }
+  if (ends.size() < 2) return 0;
+  auto all = context.launcher.run(batch.launches, batch.goes_on_after_failure, batch.tick);
+  if (!all) return 0;  // a launch without others meets the error again
+  std::vector<os::MetricFiles::RunFile> files;
+  if (context.metric_files != nullptr) files = context.metric_files->collect();
+  std::size_t turns = 0;
+  for (std::size_t begin = 0; begin < all->size(); begin = ends[turns++]) {
+    const std::size_t end = std::min(ends[turns], all->size());
+    std::vector<os::MetricFiles::RunFile> own;
+    for (os::MetricFiles::RunFile& file : files)
+      if (file.run_index >= begin && file.run_index < end)
+        own.push_back({file.run_index - begin, std::move(file.text), file.is_whole});
+    runners[lap[lap.size() - 1 - turns]]->steps().take_shared(
+        {std::make_move_iterator(all->begin() + static_cast<std::ptrdiff_t>(begin)),
+         std::make_move_iterator(all->begin() + static_cast<std::ptrdiff_t>(end))},
+        std::move(own), end == all->size() ? context.launcher.error_output_end() : "");
+  }
+  return turns;
+}
 
 std::uint32_t latest_kept(std::span<const BenchmarkToRun> runs) {
   std::uint32_t latest = 0;
@@ -172,7 +228,8 @@ std::uint32_t latest_kept(std::span<const BenchmarkToRun> runs) {
   return latest;
 }
 
-void take_turns(const std::vector<std::unique_ptr<Runner>>& runners, std::uint64_t seed) {
+void take_turns(const std::vector<std::unique_ptr<Runner>>& runners, const RunContext& context,
+                std::uint64_t seed) {
   std::vector<bool> is_over(runners.size());
   const auto take_turn = [&](std::size_t part) { is_over[part] = !runners[part]->take_turn(); };
   for (std::size_t part = 0; part < runners.size(); ++part) take_turn(part);
@@ -183,7 +240,10 @@ void take_turns(const std::vector<std::unique_ptr<Runner>>& runners, std::uint64
       if (!is_over[part]) lap.push_back(part);
     if (lap.empty()) return;
     shuffle(lap, random);
-    for (; !lap.empty(); lap.pop_back()) take_turn(lap.back());
+    while (!lap.empty()) {
+      std::size_t turns = std::max<std::size_t>(run_shared_batch(runners, lap, context), 1);
+      for (; turns > 0; --turns, lap.pop_back()) take_turn(lap.back());
+    }
   }
 }
 
@@ -205,7 +265,7 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
     if (auto made = runners.back()->prepare(); !made)
       return is_part ? made.error().prefixed("benchmark " + cited(run.name)) : made.error();
   }
-  take_turns(runners, seed);
+  take_turns(runners, context, seed);
   std::vector<SessionResult> results;
   results.reserve(runners.size());
   for (const auto& runner : runners) results.push_back(runner->close());

@@ -141,7 +141,8 @@ Session StepRunner::close() {
 
 bool StepRunner::run_steps(std::span<const Step> left) {
   while (!left.empty()) {
-    const std::span<const Step> batch = left.first(batch_size(left));
+    const std::span<const Step> batch =
+        left.first(std::min(left.size(), max_batch_size(left.front().pass)));
     const std::size_t done = between_hooks(batch.front(), [&] { return launch(batch); });
     if (done == 0) return false;
     left = left.subspan(done);
@@ -159,15 +160,41 @@ void StepRunner::look_for_counter_loss(std::size_t command) {
   session_.counter_loss_files[command] = std::move(found);
 }
 
-std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
-  std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
-  if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->max_batch_size());
+std::size_t StepRunner::max_batch_size(std::size_t pass) const {
   const bool one_by_one = hooks_.has_hooks_between_runs() || has_scraped_metrics(plan_) ||
                           plan_.setting.until_pattern || benchmark_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
                             return command.output.kind == OutputKind::Pipe;
                           });
-  return one_by_one ? 1 : size;
+  if (one_by_one) return 1;
+  return armed_.empty() ? os::Launcher::kMaxBatch
+                        : std::min(armed_[pass]->max_batch_size(), os::Launcher::kMaxBatch);
+}
+
+StepRunner::ShareOfBatch StepRunner::share(const RunSteps& action, std::size_t place) {
+  const Step& first = action.steps.front();
+  const bool is_alone =
+      first.kind != RoundKind::Timed || max_batch_size(first.pass) < os::Launcher::kMaxBatch ||
+      action.steps.size() > os::Launcher::kMaxBatch ||
+      plan_.setting.events.count_passes(RoundKind::Counting) > 0 ||
+      (context_.machine != nullptr &&
+       (context_.machine->watches_throttling() || context_.machine->compares_tuning()));
+  if (is_alone) return {};
+  auto launches = make_launches(action.steps, place);
+  if (!launches) return {};  // run() meets the error again
+  batch_began_ = context_.clock.now();
+  under_way_(first);
+  os::ProgressCallback tick;
+  if (observer_.wants_progress()) tick = [this, first] { under_way_(first); };
+  return {*std::move(launches), goes_on_after_failure(), std::move(tick)};
+}
+
+void StepRunner::take_shared(std::vector<os::Ended> ended,
+                             std::vector<os::MetricFiles::RunFile> files,
+                             std::string error_output_end) {
+  shared_ = std::move(ended);
+  shared_error_output_end_ = std::move(error_output_end);
+  reported_.take_files(std::move(files));
 }
 
 std::size_t StepRunner::between_hooks(const Step& step,
@@ -191,7 +218,8 @@ std::size_t StepRunner::between_hooks(const Step& step,
   return done;
 }
 
-Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> steps) {
+Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> steps,
+                                                          std::size_t place) {
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
   for (const Step& step : steps) {
@@ -199,7 +227,7 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
     const auto program = programs_.program(step, reported_.uses_metric_files());
     if (!program) return program.error();
     launches.push_back({.program = *program});
-    launches.back().launch_variable_value = reported_.metric_file_path(launches.size() - 1);
+    launches.back().launch_variable_value = reported_.metric_file_path(place + launches.size() - 1);
     if (benchmark_.groups != nullptr) {
       auto group = benchmark_.groups->begin();
       if (!group) return group.error();
@@ -222,22 +250,28 @@ Result<std::vector<os::Ended>> StepRunner::launch_batch(std::span<const os::Laun
                                                         const Step& step,
                                                         bool go_on_after_failure) {
   batch_began_ = context_.clock.now();
+  shared_error_output_end_.reset();
   under_way_(step);
   os::ProgressCallback tick;
   if (observer_.wants_progress()) tick = [&] { under_way_(step); };
   return context_.launcher.run(launches, go_on_after_failure, tick);
 }
 
-std::size_t StepRunner::launch(std::span<const Step> steps) {
-  const auto launches = make_launches(steps);
-  if (!launches) return cut_short_without_runs(launches.error());
-  auto all = launch_batch(*launches, steps.front(),
-                          plan_.ignore_failure && plan_.ignore_failure->ignores_all);
+Result<std::vector<os::Ended>> StepRunner::launch_alone(std::span<const Step> steps) {
+  const auto launches = make_launches(steps, 0);
+  if (!launches) return launches.error();
+  auto all = launch_batch(*launches, steps.front(), goes_on_after_failure());
   const auto tree_peak = benchmark_.groups != nullptr ? benchmark_.groups->end() : std::nullopt;
-  if (!all) return cut_short_without_runs(all.error());
+  if (!all) return all;
   if (tree_peak) all->front().usage.tree_peak_bytes = *tree_peak;
   reported_.collect();
   was_throttled_ = context_.machine != nullptr && context_.machine->was_throttled();
+  return all;
+}
+
+std::size_t StepRunner::launch(std::span<const Step> steps) {
+  const auto all = shared_.empty() ? launch_alone(steps) : std::exchange(shared_, {});
+  if (!all) return cut_short_without_runs(all.error());
   for (std::size_t i = 0; i < all->size(); ++i) {
     if (!take_ended_run(steps[i], (*all)[i], i)) return 0;
   }
@@ -275,7 +309,9 @@ std::optional<EarlyEnd> StepRunner::failure(const Step& step, const os::Ended& e
     return Interrupted{context_.pending_interrupt()};
   if (succeeded(ended.outcome) || may_fail_with(plan_.ignore_failure, ended.outcome))
     return std::nullopt;
-  return RunFailed{step, ended.outcome, context_.launcher.error_output_end()};
+  return RunFailed{
+      step, ended.outcome,
+      shared_error_output_end_ ? *shared_error_output_end_ : context_.launcher.error_output_end()};
 }
 
 /// A run that ended before the line of --until has no wall time, so the run fails even with -i.

@@ -41,6 +41,23 @@ class StepRunner {
   /// FinishedRounds::step_count covers only the rounds that are complete.
   FinishedRounds run(const RunSteps& action);
 
+  /// The launches of one benchmark in a batch that several benchmarks share.
+  struct ShareOfBatch {
+    std::vector<os::Launch> launches{};
+    bool goes_on_after_failure = false;
+    os::ProgressCallback tick{};
+  };
+
+  /// Returns the launches of `action`. Without launches if the batch must not have runs of other
+  /// benchmarks. `place`: index of the first launch in the batch.
+  ShareOfBatch share(const RunSteps& action, std::size_t place);
+
+  /// Takes the results of share(), with which the next run() begins. `files`: as for
+  /// ReportedValues::take_files. `error_output_end`: as Launcher::error_output_end() after the
+  /// batch.
+  void take_shared(std::vector<os::Ended> ended, std::vector<os::MetricFiles::RunFile> files,
+                   std::string error_output_end);
+
   /// Returns the complete rounds of a result, with the session's state for --resume.
   FinishedRounds kept_part(const FinishedRounds& done) const;
 
@@ -82,11 +99,15 @@ class StepRunner {
     return 0;
   }
   bool run_steps(std::span<const Step> left);
-  std::size_t batch_size(std::span<const Step> steps) const;
+  std::size_t max_batch_size(std::size_t pass) const;
   std::size_t launch(std::span<const Step> steps);
+  Result<std::vector<os::Ended>> launch_alone(std::span<const Step> steps);
+  bool goes_on_after_failure() const {
+    return plan_.ignore_failure && plan_.ignore_failure->ignores_all;
+  }
   Result<std::vector<os::Ended>> launch_batch(std::span<const os::Launch> launches,
                                               const Step& step, bool go_on_after_failure);
-  Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps);
+  Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps, std::size_t place);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::CountsOfRun counted);
   bool take_ended_run(const Step& step, const os::Ended& ended, std::size_t place);
   std::optional<EarlyEnd> failure(const Step& step, const os::Ended& ended) const;
@@ -133,6 +154,8 @@ class StepRunner {
   std::chrono::nanoseconds time_of_whole_rounds_{};
   FinishedRounds result_;
   std::chrono::nanoseconds batch_began_{};
+  std::vector<os::Ended> shared_;  // results of a shared batch that were not taken yet
+  std::optional<std::string> shared_error_output_end_;  // nullopt: the latest batch was not shared
 };
 
 }  // namespace lauka

@@ -276,6 +276,19 @@ TEST_CASE("--suite: what fails ends its benchmark alone, and lauka with 1") {
   CHECK(said.out_has("good "));
 }
 
+TEST_CASE("--suite: a failed run is shown with what it wrote, though others ran in its batch") {
+  const std::string cleanup = "cleanup = 'echo of another >&2'";
+  const Suite suite("[defaults]\norder = 'random'\n" + benchmark("a", {"true"}, cleanup) +
+                    benchmark("bad", {"sh -c 'echo own words >&2; exit 4'"}) +
+                    benchmark("b", {"true"}, cleanup) + benchmark("c", {"true"}, cleanup));
+  for (const char* const seed : {"1", "2", "3"}) {
+    const Said said = suite.run({"-w0", "-r1", "--seed", seed});
+    CHECK(said.status == 1);
+    CHECK(said.err_has("own words"));
+    CHECK_FALSE(said.err_has("of another"));
+  }
+}
+
 TEST_CASE("--suite: parts of a suite, measured apart, are one again with --from") {
   const Suite suite(benchmark("a", {work(1), work(2)}) + benchmark("b", {work(1), work(2)}) +
                     benchmark("c", {work(1), work(2)}));

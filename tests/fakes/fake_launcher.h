@@ -48,7 +48,9 @@ class FakeLauncher final : public os::Launcher {
                                      const os::ProgressCallback& tick) override {
     ++requests_;
     std::vector<os::Ended> all;
+    std::chrono::nanoseconds time{};
     for (const os::Launch& launch : launches) {
+      if (launch.latest_start.count() > 0 && time > launch.latest_start) break;
       if (before_run) before_run(log_.size());
       if (tick) tick();
       for (os::RunObserver* watch : launch.run_observers) {
@@ -56,6 +58,7 @@ class FakeLauncher final : public os::Launcher {
         watch->made(static_cast<int>(log_.size()) + 1);
       }
       all.push_back(end_of(launch));
+      time += all.back().time_with_preparation;
       const bool failed = !succeeded(all.back().outcome);
       if (all.back().counter_error != 0 || (failed && !go_on_after_failure)) break;
       if (std::holds_alternative<Cancelled>(all.back().outcome)) break;

@@ -504,6 +504,16 @@ TEST_CASE("a batch is run in order, to its end or to the first failure") {
   CHECK(std::get<Exited>((*all)[1].outcome).status == 4);
 }
 
+TEST_CASE("a batch ends before a run whose latest start has passed, but has at least one run") {
+  const auto launcher = must(start_launcher());
+  const auto slow = must(launcher->add_program(shell("sleep 0.05")));
+  std::vector<Launch> launches = {{slow}, {slow}, {slow}};
+  launches[0].latest_start = launches[2].latest_start = 1ms;
+  CHECK(must(launcher->run(launches, false, {})).size() == 2);
+  launches[2].latest_start = 1h;
+  CHECK(must(launcher->run(launches, false, {})).size() == 3);
+}
+
 TEST_CASE("a tick comes while a long run goes on, at most five times a second") {
   const auto launcher = must(start_launcher());
   const TemporaryFile file;  // the run ends when it has something

@@ -209,6 +209,25 @@ TEST_CASE("where it is written to they get it, too, and what they write is no va
   CHECK(counted > 0);
 }
 
+TEST_CASE("in a batch of several benchmarks, each run's file belongs to its benchmark") {
+  Bench bench;
+  FakeFiles files;
+  bench.metric_files = &files;
+  files.batches = {{{0, "n 10\n"}, {1, "n 20\n"}}};
+  std::vector<Plan> plans = {plan_of({"a"}, 1), plan_of({"b"}, 1)};
+  std::vector<BenchmarkToRun> parts;
+  for (Plan& plan : plans) {
+    plan.reported_metrics = {own("n")};
+    parts.push_back({plan.commands.front().name, plan, bench.engine});
+  }
+  const auto measured = run_benchmarks(parts, bench.context(), 1).value();
+  REQUIRE(bench.launcher.requests() == 1);
+  const bool is_a_first = bench.launcher.log() == "a(/told/0) b(/told/1)";
+  if (!is_a_first) CHECK(bench.launcher.log() == "b(/told/0) a(/told/1)");
+  CHECK(measured[0].session.runs[0].reported == Values{is_a_first ? 10.0 : 20.0});
+  CHECK(measured[1].session.runs[0].reported == Values{is_a_first ? 20.0 : 10.0});
+}
+
 TEST_CASE("a run without a match ends the session, with -i it has no value") {
   Bench bench;
   Plan plan = plan_of({"a"});

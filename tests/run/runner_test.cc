@@ -5,8 +5,11 @@
 #include "os/setting_files.h"
 #include "run/bench.h"
 
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -399,6 +402,45 @@ TEST_CASE("a benchmark in sequential order has one turn") {
   const std::string log = suite.bench.launcher.log();
   CAPTURE(log);
   CHECK(log.rfind("a1") < log.find("b0"));
+}
+
+TEST_CASE("turns of many benchmarks share a batch, until its time is over") {
+  SuiteBench suite;
+  for (int i = 0; i < 100; ++i) suite.plans.push_back(plan_of({"a" + std::to_string(i)}, 3));
+  const auto measured = suite.carry_out().value();
+  for (const SessionResult& one : measured) {
+    REQUIRE(one.session.runs.size() == 3);
+    CHECK(one.session.runs[2].step.round == 2);
+  }
+  std::set<std::uint32_t> numbers;
+  for (const SessionResult& one : measured)
+    for (const RunRecord run : one.session.runs) numbers.insert(run.number_in_suite);
+  CHECK(numbers.size() == 300);
+  CHECK(*numbers.rbegin() == 300);
+  // 26 runs of 1 ms begin within kBatchTime; a request for each turn would make 200.
+  CHECK(suite.bench.launcher.requests() < 25);
+  CHECK(suite.bench.launcher.runs() == 300);
+}
+
+TEST_CASE("a shared batch gives each benchmark its own runs and its own end") {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
+    SuiteBench suite;
+    suite.plans = {plan_of({"a"}, 1), plan_of({"b"}, 1), plan_of({"c"}, 1), plan_of({"d"}, 1)};
+    suite.bench.launcher.scripts = {{.time = std::chrono::milliseconds(1)},
+                                    {.time = std::chrono::milliseconds(2), .outcomes = {Exited{1}}},
+                                    {.time = std::chrono::milliseconds(3)},
+                                    {.time = std::chrono::milliseconds(4)}};
+    const auto measured = suite.carry_out(seed).value();
+    CHECK(suite.bench.launcher.requests() <= 2);
+    CHECK(suite.bench.launcher.runs() == 4);
+    for (const std::size_t part : {0U, 2U, 3U}) {
+      REQUIRE(measured[part].session.runs.size() == 1);
+      CHECK(measured[part].session.runs[0].usage.wall_ns == (part + 1) * 1'000'000);
+    }
+    REQUIRE(measured[1].session.cut_short);
+    CHECK(std::get<RunFailed>(*measured[1].session.cut_short).error_output_end == "it said why");
+    CHECK(measured[1].session.runs.empty());
+  }
 }
 
 TEST_CASE("where a run of one benchmark fails, the others go on") {

@@ -35,6 +35,7 @@ struct Benchmark {
   os::MemoryGroups* groups = nullptr;  ///< null if tree_peak_memory is not measured
   Plan plan{};
   std::vector<Recording> saved_recordings{};
+  bool has_saved_gates = false;  ///< true if any of the files has verdicts
   /// Only findings, of the first session, if the benchmark was saved.
   SessionResult session_result{};
 };

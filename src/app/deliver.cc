@@ -15,8 +15,11 @@
 #include "session/baseline.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <variant>
+
+#include <fmt/format.h>
 
 namespace lauka {
 namespace {
@@ -85,18 +88,33 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
   return status;
 }
 
+/// Returns why a saved session's own verdicts do not hold for `joined`; empty if they do.
+std::string_view why_verdicts_are_void(const Benchmark& benchmark, const Recording& joined) {
+  if (benchmark.saved_recordings.size() > 1) return "several files are shown together";
+  if (benchmark.options.gates.baseline_file) return "they are not about this --baseline";
+  if (!benchmark.options.saved_reference.empty()) return "they are not about this --reference";
+  if (joined.confidence != benchmark.saved_recordings.front().confidence)
+    return "they are not of this --confidence";
+  return "";
+}
+
 /// Judges `joined` by new conditions, if any. Else returns the saved session's own findings, if
-/// runs, reference and confidence are the same.
-gate::Findings findings_of_saved(const Benchmark& benchmark, const Recording& joined) {
+/// they hold, or adds a note to `joined`.
+gate::Findings findings_of_saved(const Benchmark& benchmark, Recording& joined) {
   if (!benchmark.options.gates.conditions.empty())
     return judge(joined, benchmark.plan.gates, benchmark.plan.decisions_sharing_error_rate);
-  const Recording& first = benchmark.saved_recordings.front();
-  const bool is_same =
-      benchmark.saved_recordings.size() == 1 && !benchmark.options.gates.baseline_file &&
-      benchmark.options.saved_reference.empty() && joined.confidence == first.confidence;
-  return is_same ? convert_metric_indices(benchmark.session_result.findings, first.metrics,
-                                          joined.metrics)
-                 : gate::Findings{};
+  const std::string_view why = why_verdicts_are_void(benchmark, joined);
+  if (why.empty())
+    return convert_metric_indices(benchmark.session_result.findings,
+                                  benchmark.saved_recordings.front().metrics, joined.metrics);
+  if (benchmark.has_saved_gates)
+    joined.notes.push_back(
+        {NoteKind::NotJudged,
+         fmt::format(
+             "the saved gates are not judged, because {}; name the gates again to have them "
+             "judged (--fail-if)",
+             why)});
+  return {};
 }
 
 Circumstances make_circumstances(const Call& call) {

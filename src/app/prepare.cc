@@ -112,6 +112,7 @@ void enter_saved(SessionFromFile session, Call& call) {
   call.gates_may_have_ended_session =
       call.gates_may_have_ended_session ||
       (!session.recording.setting.stop.exact_runs && (!found.verdicts.empty() || found.precision));
+  benchmark->has_saved_gates = benchmark->has_saved_gates || !found.verdicts.empty();
   if (benchmark->saved_recordings.empty())
     benchmark->session_result.findings = std::move(session.findings);
   benchmark->saved_recordings.push_back(std::move(session.recording));

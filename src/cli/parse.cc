@@ -228,6 +228,13 @@ std::optional<ForgottenQuotes> forgotten_after_dashes(WordSpan words) {
   return ForgottenQuotes{.quotes = {.quoted_line = quoted_command(words)}, .refusal = std::nullopt};
 }
 
+/// True if `next` was meant as the value of an option that takes a value only after "=".
+bool is_separate_number(const OptionWord& option, std::string_view next) {
+  return !option.options.empty() &&
+         option.options.back()->value_form == ValueForm::OptionalNumber && option.is_whole() &&
+         looks_like_number(next, ",%");
+}
+
 std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
   const auto asks = [](const OptionInfo* option) { return option->rules.scope == Scope::Call; };
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
@@ -235,6 +242,7 @@ std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
     if (words[i].size() > 1 && words[i][0] == '-') {
       const OptionWord read = read_option_word(words[i]);
       if (std::ranges::any_of(read.options, asks)) return std::nullopt;
+      if (is_separate_number(read, words[i + 1])) return std::nullopt;
       i += read.words_after;
     } else if (is_short_option(words[i + 1]) && is_single_word(words[i])) {
       return forgotten_in(words.subspan(i));
@@ -357,8 +365,7 @@ Result<void> refuse_separate_or_empty_value(const Words& words) {
     if (read.value && read.value->empty())
       return Error{option->spelling() + " needs a value", "write " + option->usage()};
     const std::string next = i + 1 < words.size() ? words[i + 1] : "";
-    if (option->value_form == ValueForm::OptionalNumber && read.is_whole() &&
-        looks_like_number(next, ",%"))
+    if (is_separate_number(read, next))
       return Error{fmt::format("{} after {} would be taken for a command", cited(next), words[i]),
                    fmt::format("write {}={}", option->spelling(), next)};
   }

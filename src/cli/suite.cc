@@ -420,7 +420,8 @@ class SuiteReader {
   Result<void> take_name(const Entry& entry) {
     const auto* name = entry.value->as_string();
     if (name == nullptr || name->get().empty())
-      return at(entry.line, {"name must be a string", "write name = \"parse\""});
+      return at(entry.line, {name == nullptr ? "name must be a string" : "name must not be empty",
+                             "write name = \"parse\""});
     benchmark_ = name->get();
     if (!names_.insert(benchmark_).second)
       return at(entry.line, {"there is another one of that name", "give each its own"});

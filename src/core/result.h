@@ -61,6 +61,7 @@ enum class NoteKind : unsigned char {
   NoTreeMemory,
   ImprovementFails,
   JudgedAgain,
+  NotJudged,
   MatchedByPlace,
   OtherLevels,
   WasCutShort,

@@ -133,6 +133,7 @@ inline constexpr auto kNoteWords = std::to_array<NamedValue<NoteKind>>({
     {NoteKind::NoTreeMemory, "no_tree_memory"},
     {NoteKind::ImprovementFails, "improvement_fails"},
     {NoteKind::JudgedAgain, "judged_again"},
+    {NoteKind::NotJudged, "not_judged"},
     {NoteKind::MatchedByPlace, "matched_by_place"},
     {NoteKind::OtherLevels, "other_levels"},
     {NoteKind::WasCutShort, "was_cut_short"},

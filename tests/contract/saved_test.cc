@@ -136,6 +136,24 @@ TEST_CASE("--from: gates typed now are judged at one look, and saved ones are re
   CHECK(baseline.out_has("new: wall_time > 5%: fail"));
 }
 
+TEST_CASE("--from: where the saved gates cannot be judged, a note says so and why") {
+  const Folder folder;
+  const std::string a = folder.file("a.json");
+  const std::string b = folder.file("b.json");
+  completed("-q -r3 " + kScrape + " --fail-if 'v > 100' --export-json " + a, {"echo 5"});
+  completed("-q -r3 " + kScrape + " --export-json " + b, {"echo 5"});
+  const char* const said = "saved gates are not judged";
+  CHECK_FALSE(lauka({"--from", a}).err_has(said));
+  CHECK_FALSE(lauka({"--from", b, b}).err_has(said));
+  CHECK_FALSE(lauka({"--from", a, b, "--fail-if", "v > 100"}).err_has(said));
+  CHECK(lauka({"--from", b, a}).err_has(said));
+  CHECK(lauka({"--from", a, "--baseline", b}).err_has("--baseline"));
+  CHECK(lauka({"--from", a, "--confidence", "90"}).err_has("--confidence"));
+  const std::string again = folder.file("again.json");
+  completed({"-q", "--from", a, b, "--export-json", again});
+  CHECK(has(text_of(again), "\"not_judged\""));
+}
+
 TEST_CASE("--from: gates on a session that its own gates ended are said to err more often") {
   const Folder folder;
   completed("-q -d10ms " + kScrape + " --fail-if 'v > 100' --export-json " + folder.file("a.json"),

@@ -11,6 +11,9 @@ using Bytes = std::vector<unsigned char>;
 // Size of a list's first block: small, because a suite may have thousands of lists with few runs.
 constexpr std::size_t kMinBlockBytes = std::size_t{1} << 10U;
 constexpr std::size_t kMaxDoublings = 6;
+constexpr std::size_t kMaxPackedNumberBytes = 1 + sizeof(std::uint64_t);
+// Numbers of a run whose lists are empty.
+constexpr std::size_t kMinPackedNumbers = 12 + kUsageFields.size();
 constexpr unsigned char kAbsent = 0xff;  // replaces the length of a missing number
 constexpr unsigned kKindBits = 3;
 constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
@@ -72,9 +75,7 @@ class Taker {
   const unsigned char* next_;
 };
 
-Bytes encode(const RunRecord& run) {
-  Bytes to;
-  to.reserve(128);
+void encode(const RunRecord& run, Bytes& to) {
   put(to, std::uint64_t{run.step.command});
   put(to, std::uint64_t{run.step.round});
   put(to, std::uint64_t{run.step.pass});
@@ -92,7 +93,6 @@ Bytes encode(const RunRecord& run) {
   put(to, std::uint64_t{run.number_in_suite});
   put(to, std::uint64_t{run.surviving_processes});
   put(to, run.reported);
-  return to;
 }
 
 }  // namespace
@@ -121,16 +121,18 @@ Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ign
 }
 
 void RunList::push_back(const RunRecord& run) {
-  const Bytes bytes = encode(run);
-  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < bytes.size()) {
+  const std::size_t numbers = kMinPackedNumbers + run.counts.size() +
+                              run.own_process_counts.size() + run.reported.size();
+  const std::size_t most = kMaxPackedNumberBytes * numbers;
+  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < most) {
     const std::size_t size = kMinBlockBytes << std::min(blocks_.size(), kMaxDoublings);
-    blocks_.emplace_back().reserve(std::max(size, bytes.size()));
+    blocks_.emplace_back().reserve(std::max(size, most));
   }
   Bytes& block = blocks_.back();
   if (!std::holds_alternative<Exited>(run.outcome)) other_outcomes_.emplace(size(), run.outcome);
   places_.push_back(
       {static_cast<std::uint32_t>(blocks_.size() - 1), static_cast<std::uint32_t>(block.size())});
-  block.insert(block.end(), bytes.begin(), bytes.end());
+  encode(run, block);
 }
 
 void RunList::read(std::size_t index, RunRecord& run) const {

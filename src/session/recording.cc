@@ -24,8 +24,7 @@ class SessionRuns final : public RunTable {
         redone_(std::move(redone)),
         ends_(plan.commands.size() + 1),
         by_command_(size()),
-        unpacked_(std::min(size(), kMaxUnpackedRuns)),
-        values_(metrics.size() * unpacked_.size()) {
+        unpacked_(std::min(size(), kMaxUnpackedRuns)) {
     readers_.reserve(metrics.size());
     for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.setting.events);
     // Counting sort: ends_[c] is first the beginning of the runs of `c`, and finally their end.
@@ -66,10 +65,7 @@ class SessionRuns final : public RunTable {
   std::size_t round(std::size_t index) const override { return run(index).step.round; }
 
   std::optional<double> value(std::size_t index, std::size_t metric) const override {
-    const RunRecord& run = this->run(index);
-    Value& kept = value_at(index, metric);
-    if (!kept.is_read) kept = {true, readers_[metric].value(run)};
-    return kept.value;
+    return readers_[metric].value(run(index));
   }
 
   std::optional<double> bound(std::size_t index, std::size_t metric) const override {
@@ -82,10 +78,6 @@ class SessionRuns final : public RunTable {
   }
 
  private:
-  struct Value {
-    bool is_read = false;
-    std::optional<double> value{};
-  };
   struct CachedRun {
     std::optional<std::size_t> index{};
     RunRecord run{};
@@ -95,13 +87,8 @@ class SessionRuns final : public RunTable {
     CachedRun& kept = unpacked_[index % kMaxUnpackedRuns];
     if (kept.index == index) return kept.run;
     runs_.read(index, kept.run);
-    for (std::size_t m = 0; m < readers_.size(); ++m) value_at(index, m) = {};
     kept.index = index;
     return kept.run;
-  }
-
-  Value& value_at(std::size_t index, std::size_t metric) const {
-    return values_[metric * unpacked_.size() + index % kMaxUnpackedRuns];
   }
 
   static constexpr std::size_t kMaxUnpackedRuns = 256;
@@ -114,7 +101,6 @@ class SessionRuns final : public RunTable {
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
   mutable std::vector<CachedRun> unpacked_;
-  mutable std::vector<Value> values_;
 };
 
 std::vector<Note> list_notes(const Plan& plan, const Session& session) {

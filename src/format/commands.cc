@@ -569,7 +569,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   };
   json.put("mean", row.mean_without_run_values ? Json(*row.mean_without_run_values)
                                                : part(&stats::Summary::mean));
-  json.put("stddev", json_number(summary != nullptr ? summary->stddev : std::nullopt));
+  json.put("stddev", json_number(summary != nullptr ? summary->stddev() : std::nullopt));
   json.put("median", part(&stats::Summary::median));
   json.put("q1", part(&stats::Summary::q1));
   json.put("q3", part(&stats::Summary::q3));

@@ -38,10 +38,10 @@ Json bmf_measure(const MetricResult& row, double confidence) {
   if (!row.summary) return nullptr;
   const stats::Summary& summary = *row.summary;
   Json measure = {{"value", summary.mean}};
-  if (!summary.stddev) return measure;
+  if (!summary.variance) return measure;
   const auto count = static_cast<double>(summary.count);
   const double reach = stats::student_t_quantile_above((1.0 - confidence) / 2.0, count - 1.0) *
-                       *summary.stddev / std::sqrt(count);
+                       *summary.stddev() / std::sqrt(count);
   measure["lower_value"] = summary.mean - reach;
   measure["upper_value"] = summary.mean + reach;
   return measure;
@@ -54,8 +54,8 @@ Json github_entry(const MetricResult& row, const Metric& metric, const std::stri
   Json entry = {{"name", command + " " + metric.name},
                 {"unit", unit_symbol(metric.unit)},
                 {"value", row.quantile ? row.quantile->value : row.summary->mean}};
-  if (row.summary && row.summary->stddev)
-    entry["range"] = fmt::format("± {:.3g}", *row.summary->stddev);
+  if (row.summary && row.summary->variance)
+    entry["range"] = fmt::format("± {:.3g}", *row.summary->stddev());
   entry["extra"] = fmt::format("{} runs", row.runs) +
                    (endings.failed_run_groups.empty() ? "" : "; " + report::failures_text(endings));
   return entry;
@@ -121,7 +121,7 @@ void put_statistics(JsonWriter& json, const Results& results, const CommandResul
   };
   const MetricResult* wall_time = row_of_role(Role::WallTime);
   put("mean", wall_time, &stats::Summary::mean);
-  json.put("stddev", json_number(wall_time != nullptr ? wall_time->summary->stddev : std::nullopt));
+  json.put("stddev", json_number(wall_time != nullptr ? wall_time->summary->stddev() : std::nullopt));
   put("median", wall_time, &stats::Summary::median);
   const auto put_mean = [&](std::string_view key, Role role) {
     const MetricResult* row = row_of(command, find_metric(results.session.metrics, role));
@@ -164,7 +164,7 @@ Json summary_json(const Results& results, const CommandResult& command, std::siz
     there["unit"] = name.unit.empty() ? "count" : name.unit;
     there["count"] = summary.count;
     there["mean"] = summary.mean;
-    there["stddev"] = json_number(summary.stddev);
+    there["stddev"] = json_number(summary.stddev());
     there["median"] = summary.median;
     there["min"] = summary.min;
     there["max"] = summary.max;

@@ -41,7 +41,7 @@ std::string summary_fields(const MetricResult& row) {
     return fmt::format("{},,,,{},", number(row.mean_without_run_values),
                        number(row.largest_bound_of_runs));
   const stats::Summary& s = *row.summary;
-  return fmt::format("{},{},{},{},{},{}", number(s.mean), number(s.stddev), number(s.median),
+  return fmt::format("{},{},{},{},{},{}", number(s.mean), number(s.stddev()), number(s.median),
                      number(s.min), number(s.max), s.outliers);
 }
 

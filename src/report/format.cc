@@ -238,10 +238,11 @@ Estimate to_percent(double change, const stats::IntervalEnds& bounds) {
 }
 
 std::optional<double> spread_of(const stats::Summary& summary) {
-  if (!summary.stddev || !std::isfinite(*summary.stddev)) return std::nullopt;
+  const std::optional<double> stddev = summary.stddev();
+  if (!stddev || !std::isfinite(*stddev)) return std::nullopt;
   // The standard deviation of very small numbers may underflow to 0.
-  const bool is_lost = *summary.stddev == 0.0 && summary.min != summary.max;
-  return is_lost ? std::nullopt : summary.stddev;
+  const bool is_lost = *stddev == 0.0 && summary.min != summary.max;
+  return is_lost ? std::nullopt : stddev;
 }
 
 double mean_of(const stats::Summary& summary) {

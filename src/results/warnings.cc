@@ -268,9 +268,9 @@ std::vector<DifferentCoreShares::Cycles> cycles_by_kind(const Results& results,
 }
 
 bool differ_surely(const stats::Summary& a, const stats::Summary& b) {
-  if (!a.stddev || !b.stddev) return false;
-  const double of_a = *a.stddev * *a.stddev / static_cast<double>(a.count);
-  const double of_b = *b.stddev * *b.stddev / static_cast<double>(b.count);
+  if (!a.variance || !b.variance) return false;
+  const double of_a = *a.variance / static_cast<double>(a.count);
+  const double of_b = *b.variance / static_cast<double>(b.count);
   const double t = stats::student_t_quantile_above(
       kFalseAlarms / 2.0, stats::welch_degrees(of_a, a.count, of_b, b.count));
   return std::abs(a.mean - b.mean) > t * std::sqrt(of_a + of_b);

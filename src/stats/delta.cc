@@ -348,7 +348,7 @@ std::optional<Estimate> log_deviation(std::span<const double> samples) {
   return jackknifed(samples.size(), [&](const Places& places) -> std::optional<double> {
     const Moments about = moments(at(samples, places));
     if (!about.variance || is_rounding_error(about.range(), about.mean)) return std::nullopt;
-    return log_of(about.deviation());
+    return log_of(*about.stddev());
   });
 }
 

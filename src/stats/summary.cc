@@ -135,17 +135,10 @@ std::size_t count_outside(std::span<const double> samples, const Fences& fences)
 }
 
 Summary summarize(std::span<const double> samples) {
-  const Moments about = moments(samples);
   const std::vector<double> ascending = sorted(samples);
-  Summary summary{.count = about.count,
-                  .mean = about.mean,
-                  .median = median(ascending),
-                  .min = about.min,
-                  .max = about.max,
-                  .q1 = quantile(ascending, 0.25),
-                  .q3 = quantile(ascending, 0.75)};
+  Summary summary{moments(samples), median(ascending), quantile(ascending, 0.25),
+                  quantile(ascending, 0.75)};
   summary.smallest_step = smallest_difference(ascending);
-  if (about.variance) summary.stddev = about.deviation();
   summary.outliers = count_outside(samples, tukey_fences(summary.q1, summary.q3, kOutlierReach));
   summary.severe_outliers =
       count_outside(samples, tukey_fences(summary.q1, summary.q3, kSevereReach));
@@ -156,12 +149,12 @@ std::optional<double> mean_half_width(std::span<const double> samples, double co
   const Moments about = moments(samples);
   if (!about.variance) return std::nullopt;
   const double count = neighbour_resemblance(samples).effective_count();
-  return student_t_quantile_above((1.0 - confidence) / 2.0, count - 1.0) * about.deviation() /
+  return student_t_quantile_above((1.0 - confidence) / 2.0, count - 1.0) * *about.stddev() /
          std::sqrt(count);
 }
 
-double Moments::deviation() const {
-  return std::sqrt(variance.value_or(0.0));
+std::optional<double> Moments::stddev() const {
+  return variance ? std::optional(std::sqrt(*variance)) : std::nullopt;
 }
 
 Moments moments(std::span<const double> samples) {

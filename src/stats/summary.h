@@ -20,7 +20,8 @@ struct Moments {
   double max = 0.0;
 
   double range() const { return max - min; }
-  double deviation() const;
+  /// Returns the standard deviation with n - 1; nullopt for one sample.
+  std::optional<double> stddev() const;
 };
 
 /// Computes the moments of `samples` (at least one, all finite, any order). Equal samples have
@@ -67,15 +68,10 @@ double smallest_difference(std::span<const double> ascending);
 /// Counts the samples outside `fences`.
 std::size_t count_outside(std::span<const double> samples, const Fences& fences);
 
-struct Summary {
-  std::size_t count = 0;
-  double mean = 0.0;
+struct Summary : Moments {
   double median = 0.0;
-  double min = 0.0;
-  double max = 0.0;
   double q1 = 0.0;
   double q3 = 0.0;
-  std::optional<double> stddev{};  ///< standard deviation with n - 1; nullopt for one sample
   /// Number of samples more than kOutlierReach interquartile ranges beyond the quartiles.
   std::size_t outliers = 0;
   /// Number of samples more than kSevereReach interquartile ranges beyond the quartiles.

@@ -66,7 +66,8 @@ inline Metric metric(std::string name, Unit unit, Better better = Better::Less,
 inline stats::Summary summary(std::size_t count, double mean, std::optional<double> stddev,
                               double min, double max, std::size_t outliers = 0) {
   const double middle = (min + max) / 2;
-  return {count, mean, middle, min, max, middle, middle, stddev, outliers, 0};
+  const auto variance = stddev ? std::optional(*stddev * *stddev) : std::nullopt;
+  return {{count, mean, variance, min, max}, middle, middle, middle, outliers, 0};
 }
 
 /// A delta of the mean with an even interval, if it has one.

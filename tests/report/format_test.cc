@@ -214,7 +214,7 @@ void check_row(const std::vector<double>& values, const Metric& of) {
   CHECK(is_rounded(low, values_of.min));
   CHECK(is_rounded(high, values_of.max));
   std::vector<ShownNumber> all = {mean, low, high};
-  const double stddev = values_of.stddev.value_or(0.0);
+  const double stddev = values_of.stddev().value_or(0.0);
   if (plus != std::string::npos) {
     const ShownNumber deviation = parsed(mean_cell.substr(plus + std::string(" ± ").size()));
     CHECK(std::fabs(deviation.value - static_cast<long double>(stddev)) <= 0.0501L * stddev);

@@ -64,7 +64,7 @@ TEST_CASE("one sample is described without a deviation or an interval") {
   const Summary summary = summarize(one);
   CHECK(summary.count == 1);
   CHECK(summary.mean == 0.25);
-  CHECK_FALSE(summary.stddev.has_value());
+  CHECK_FALSE(summary.stddev().has_value());
   CHECK_FALSE(mean_half_width(one, 0.95).has_value());
 }
 

@@ -96,7 +96,7 @@ struct ChildPlan {
   pid_t group = 0;  // process group to join; 0: a new group
   const rlimit* descriptors = nullptr;
   bool uses_own_cpus = true;
-  volatile std::int64_t exec_ns = 0;
+  volatile std::int64_t* executed_at_ns = nullptr;
   volatile int error_number = 0;
   volatile LaunchStep failed_step = LaunchStep::Execute;
 };
@@ -149,7 +149,7 @@ bool become(const SharedUser& user) {
       syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) != 0) {
     plan.failed_step = LaunchStep::Prepare;
   } else {
-    plan.exec_ns = now_ns();
+    *plan.executed_at_ns = now_ns();
     execve(program.path, program.argv,
            program.environment.variables != nullptr ? program.environment.variables : environ);
   }
@@ -191,6 +191,7 @@ class Jobs {
  public:
   Jobs(const ChildPlan& plan, SharedJobs& shared) : plan_(plan), shared_(shared) {
     plan_.group = getpid();
+    plan_.executed_at_ns = &executed_at_ns_;
   }
 
   void run() {
@@ -209,7 +210,7 @@ class Jobs {
       --left;
       if (!note(status)) return;
     }
-    shared_.end_ns = now_ns();
+    shared_.ended_at_ns = now_ns();
     rusage used{};
     getrusage(RUSAGE_CHILDREN, &used);
     note_usage(used, shared_.usage);
@@ -228,7 +229,7 @@ class Jobs {
     const pid_t pid = start_patiently(plan_);
     plan_.files.input = common;
     if (own >= 0) close(own);
-    if (job == 0) shared_.first_executed_at_ns = plan_.exec_ns;
+    if (job == 0) shared_.first_executed_at_ns = executed_at_ns_;
     if (pid > 0 && plan_.error_number == 0) return true;
     fail(pid < 0 ? NotStarted{LaunchStep::Fork, errno}
                  : NotStarted{plan_.failed_step, plan_.error_number});
@@ -267,6 +268,7 @@ class Jobs {
   }
 
   ChildPlan plan_;
+  volatile std::int64_t executed_at_ns_ = 0;
   SharedJobs& shared_;
 };
 
@@ -335,6 +337,7 @@ class LauncherProcess {
     ended.began_ns = now_ns();
     setup_.files->truncate_output();
     ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
+    plan.executed_at_ns = &ended.executed_at_ns;
     plan.uses_own_cpus = !state_.ignores_program_cpus;
     if (char** const variable = launch.program->environment.launch_entry)
       *variable = launch.variable_entry;
@@ -375,7 +378,7 @@ class LauncherProcess {
   void execute(ChildPlan& plan, SharedEnded& ended) {
     renew_timer(*plan.program, ended.began_ns);
     const bool has_jobs = plan.program->jobs > 1;
-    if (has_jobs) plan.exec_ns = now_ns();
+    if (has_jobs) ended.executed_at_ns = now_ns();
     const pid_t pid = has_jobs ? start_jobs(plan, state_.jobs) : start_patiently(plan);
     if (pid < 0) {
       ended.outcome = NotStarted{LaunchStep::Fork, errno};
@@ -383,7 +386,6 @@ class LauncherProcess {
     }
     leader_ = pid;
     await_end(pid, plan, ended);
-    ended.executed_at_ns = plan.exec_ns;
     if (has_jobs) note_jobs(ended);
     if (plan.error_number != 0) ended.outcome = NotStarted{plan.failed_step, plan.error_number};
   }
@@ -395,7 +397,8 @@ class LauncherProcess {
     ended.outcome = jobs.outcome;
     if (!jobs.are_all_over) return;
     ended.usage = jobs.usage;
-    ended.usage.wall_ns = static_cast<std::uint64_t>(jobs.end_ns - jobs.first_executed_at_ns);
+    ended.executed_at_ns = jobs.first_executed_at_ns;
+    ended.ended_at_ns = jobs.ended_at_ns;
   }
 
   void read_counters(const SharedCounters* set, SharedEnded& ended) {
@@ -409,7 +412,7 @@ class LauncherProcess {
 
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
-    std::int64_t end_ns = plan.exec_ns;
+    std::int64_t end_ns = ended.executed_at_ns;
     std::int64_t give_up_ns = kNever;
     const std::int64_t timeout_ns = plan.program->timeout_ns;
     std::int64_t deadline_ns = timeout_ns > 0 ? end_ns + timeout_ns : kNever;
@@ -437,7 +440,7 @@ class LauncherProcess {
             is_asked ? Outcome(Signalled{SIGKILL}) : TimedOut{std::chrono::nanoseconds(timeout_ns)};
       }
       if (has_ended) {
-        ended.usage.wall_ns = static_cast<std::uint64_t>(end_ns - plan.exec_ns);
+        ended.ended_at_ns = end_ns;
         note_usage(used, ended.usage);
         ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
         if (is_asked) await_group(pid, deadline_ns);

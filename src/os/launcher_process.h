@@ -64,7 +64,7 @@ struct SharedJobs {
   bool were_killed = false;  ///< true if all copies were killed because of one copy's outcome
   Outcome outcome{};
   std::int64_t first_executed_at_ns = 0;
-  std::int64_t end_ns = 0;
+  std::int64_t ended_at_ns = 0;
   Usage usage{};  ///< sums over the copies, but the largest peak_rss_bytes; no wall time
 };
 
@@ -85,10 +85,11 @@ struct SharedLaunch {
 
 struct SharedEnded {
   Outcome outcome{};
-  Usage usage;
+  Usage usage;  ///< usage without wall time
   std::int64_t time_with_preparation_ns = 0;
   std::int64_t began_ns = 0;        ///< CLOCK_MONOTONIC before any work for the run; 0: not begun
   std::int64_t executed_at_ns = 0;  ///< CLOCK_MONOTONIC before the program is executed; 0: unknown
+  std::int64_t ended_at_ns = 0;     ///< CLOCK_MONOTONIC after the program's end; 0: unknown
   /// Index of the run's first reading in SharedState::readings.
   std::size_t first_reading_index = 0;
   std::size_t reading_count = 0;

@@ -448,8 +448,8 @@ class PosixLauncher final : public Launcher {
       last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;
       // Kills processes that left a killed run's process group, so that they do not use the CPU
       // during the next run.
-      const bool ended_by_listener =
-          channels_.files.ended_by_listener_ns() && has_exited_or_signalled(shared.outcome);
+      const auto listener_ns = channels_.files.ended_by_listener_ns();
+      const bool ended_by_listener = listener_ns && has_exited_or_signalled(shared.outcome);
       const bool killed = ended_by_listener || was_killed(shared.outcome);
       const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
       Ended ended{
@@ -460,7 +460,12 @@ class PosixLauncher final : public Launcher {
           .optional_counter_error = shared.optional_counter_error,
           .unawaited_processes = shared.unawaited_process_count,
           .outliving_process_count = killed ? 0 : shared.outliving_process_count,
-          .input = shared.input};
+          .input = shared.input,
+          .ended_by_listener = ended_by_listener};
+      const std::int64_t ended_at_ns =
+          std::min(shared.ended_at_ns, ended_by_listener ? *listener_ns : kNever);
+      ended.usage.wall_ns = static_cast<std::uint64_t>(
+          std::max<std::int64_t>(ended_at_ns - shared.executed_at_ns, 0));
       const int survivor = std::max(shared.surviving_pid, left);
       enter_survivor(survivor, ended.outcome);
       const auto* signalled = std::get_if<Signalled>(&ended.outcome);
@@ -469,22 +474,13 @@ class PosixLauncher final : public Launcher {
       if (program.environment.region_entry != nullptr) ended.region = shared.region;
       const Reading* readings = state_->readings.data() + shared.first_reading_index;
       ended.readings.assign(readings, readings + shared.reading_count);
-      if (ended_by_listener) end_early(shared, ended);
+      if (ended_by_listener)
+        ended.outcome = shared.surviving_pid == 0
+                            ? Outcome(Exited{0})
+                            : TimedOut{kTerminateTimeout, true, shared.surviving_pid};
       all.push_back(std::move(ended));
     }
     return all;
-  }
-
-  /// Sets the outcome and wall time of a run that its listener ended. The outcome is success, or a
-  /// timeout if the run's process survived SIGKILL.
-  void end_early(const SharedEnded& shared, Ended& ended) const {
-    ended.ended_by_listener = true;
-    ended.outcome = Exited{0};
-    if (shared.surviving_pid != 0)
-      ended.outcome = TimedOut{kTerminateTimeout, true, shared.surviving_pid};
-    const std::int64_t wall_ns = *channels_.files.ended_by_listener_ns() - shared.executed_at_ns;
-    ended.usage.wall_ns = std::min(ended.usage.wall_ns,
-                                   static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0)));
   }
 
   pid_t pid_;

@@ -94,14 +94,14 @@ Result<bool> Pattern::matches(std::string_view text, const std::function<bool()>
   return false;
 }
 
-Result<std::optional<std::string>> Pattern::group_in_last_match(
+Result<std::optional<std::string_view>> Pattern::group_in_last_match(
     const Piece& piece, const std::function<bool()>& goes_on) const {
   const MatchContext context = limited_context();
   const MatchData data(pcre2_match_data_create(2, nullptr), &pcre2_match_data_free);
   if (!context || !data) return no_memory();
   const auto* const code = static_cast<const pcre2_code*>(code_.get());
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
-  std::optional<std::string> group;
+  std::optional<std::string_view> group;
   std::size_t strides = kLongStrides;
   for (std::size_t at = piece.min_match_start; at <= piece.max_match_start;) {
     const std::size_t last = std::min(at + strides * kStride - 1, piece.max_match_start);
@@ -121,7 +121,7 @@ Result<std::optional<std::string>> Pattern::group_in_last_match(
     if (found < 0) return too_hard();
     const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(data.get());
     if (found != 1 && ends[2] != PCRE2_UNSET)
-      group = std::string(piece.text.substr(ends[2], ends[3] - ends[2]));
+      group = piece.text.substr(ends[2], ends[3] - ends[2]);
     at = std::max<std::size_t>(ends[1] > ends[0] ? ends[1] : ends[1] + 1, at + 1);
   }
   return group;

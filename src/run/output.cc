@@ -290,8 +290,9 @@ Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Ste
 
 Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
   const OwnMetric& metric = plan_.reported_metrics[place];
+  std::string text;
   for (const os::OutputStream which : {os::OutputStream::Output, os::OutputStream::Error}) {
-    const auto match = last_match(*metric.pattern, which);
+    const auto match = last_match(*metric.pattern, which, text);
     if (!match) return match.error().about(option_of(metric));
     if (!*match) continue;
     const auto value = parse_own_value(**match, metric.unit);
@@ -308,13 +309,14 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
                "use -i to go on without the value"};
 }
 
-Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pattern,
-                                                              os::OutputStream which) const {
+/// Searches a stream from its end, in pieces. The match is a part of the latest piece, `text`.
+Result<std::optional<std::string_view>> ReportedValues::last_match(const Pattern& pattern,
+                                                                   os::OutputStream which,
+                                                                   std::string& text) const {
   const std::uint64_t size = launcher_.stored_stream_bytes(which);
   const std::uint64_t least = size > os::kStoredEndBytes ? size - os::kStoredEndBytes : 0;
   const auto deadline = clock_.now() + kMaxTimeToScrape;
   const auto goes_on = [&] { return clock_.now() < deadline; };
-  std::string text;
   for (std::uint64_t end = size; end > least;) {
     const std::uint64_t begin = end - least > kWindow ? end - kWindow : least;
     const std::uint64_t from = begin - std::min<std::uint64_t>(begin, kLookedBack);
@@ -328,7 +330,7 @@ Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pat
     if (!found || *found) return found;
     end = begin;
   }
-  return std::optional<std::string>{};
+  return std::optional<std::string_view>{};
 }
 
 std::string ReportedValues::output_end() const {

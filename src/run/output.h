@@ -152,8 +152,8 @@ class ReportedValues {
   using Values = std::vector<std::optional<double>>;
 
   Result<void> scrape(std::size_t place, Values& values) const;
-  Result<std::optional<std::string>> last_match(const Pattern& pattern,
-                                                os::OutputStream which) const;
+  Result<std::optional<std::string_view>> last_match(const Pattern& pattern, os::OutputStream which,
+                                                     std::string& text) const;
   std::string output_end() const;
   Result<void> read(std::string_view text, Values& values);
   Result<std::size_t> place_of(const ReportedLine& reported);

@@ -17,7 +17,7 @@ std::string last(std::string_view expression, std::string_view text, std::size_t
   const auto group = pattern->group_in_last_match(
       {text, from, std::min(to, text.size()), is_beginning}, [] { return true; });
   if (!group) return "refused: " + group.error().what;
-  return group->value_or("none");
+  return std::string(group->value_or("none"));
 }
 
 }  // namespace

@@ -267,25 +267,26 @@ bool ReportedValues::uses_metric_files() const {
                              [](const OwnMetric& metric) { return metric.is_from_metrics_file(); });
 }
 
-Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Step& step,
-                                                                       std::size_t place) {
-  Values values;
-  if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return values;
+std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t place,
+                                                 Values& values) {
+  const auto refused = [&](const Error& error) {
+    values.clear();
+    return error;
+  };
+  if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return std::nullopt;
   for (std::size_t metric = 0; metric < plan_.reported_metrics.size(); ++metric) {
     if (!plan_.reported_metrics[metric].is_scraped()) continue;
-    auto scraped = scrape(metric, values);
-    if (!scraped) return scraped.error();
+    if (auto scraped = scrape(metric, values); !scraped) return refused(scraped.error());
   }
   for (const os::MetricFiles::RunFile& written : batch_) {
     if (written.run_index != place) continue;
     if (!written.is_whole)
-      return Error{
-          fmt::format("{} is not a regular file, or is larger than 1 MB", kMetricsVariable),
-          "write fewer lines, or their sum"};
-    auto read_all = read(written.text, values);
-    if (!read_all) return read_all.error();
+      return refused(
+          {fmt::format("{} is not a regular file, or is larger than 1 MB", kMetricsVariable),
+           "write fewer lines, or their sum"});
+    if (auto read_all = read(written.text, values); !read_all) return refused(read_all.error());
   }
-  return values;
+  return std::nullopt;
 }
 
 Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {

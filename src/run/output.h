@@ -117,6 +117,8 @@ bool has_scraped_metrics(const Plan& plan);
 /// Reads the values that programs report in their output and in the files of LAUKA_METRICS.
 class ReportedValues {
  public:
+  using Values = std::vector<std::optional<double>>;
+
   /// `files` may be null.
   ReportedValues(const Plan& plan, const os::Launcher& launcher, os::MetricFiles* files,
                  const os::Clock& clock)
@@ -138,10 +140,11 @@ class ReportedValues {
   /// Takes the files of a batch, with RunFile::run_index as the index in the batch.
   void take_files(std::vector<os::MetricFiles::RunFile> files) { batch_ = std::move(files); }
 
-  /// Returns the values of the run with index `place` in the latest batch: the values of
+  /// Reads into `values` the values of the run with index `place` in the latest batch: the values of
   /// Plan::reported_metrics, then of discovered(). Missing values are nullopt; missing values at
-  /// the end of the list may be left out. Only timed and warm-up runs have values.
-  Result<std::vector<std::optional<double>>> read_values(const Step& step, std::size_t place);
+  /// the end of the list may be left out. Only timed and warm-up runs have values. Returns an error,
+  /// with no values, if a value is missing or invalid.
+  std::optional<Error> read_values(const Step& step, std::size_t place, Values& values);
 
   /// Returns the metrics that runs reported but the plan does not announce.
   const std::vector<OwnMetric>& discovered() const { return discovered_; }
@@ -149,8 +152,6 @@ class ReportedValues {
   void go_on_with(std::vector<OwnMetric> discovered) { discovered_ = std::move(discovered); }
 
  private:
-  using Values = std::vector<std::optional<double>>;
-
   Result<void> scrape(std::size_t place, Values& values) const;
   Result<std::optional<std::string_view>> last_match(const Pattern& pattern, os::OutputStream which,
                                                      std::string& text) const;

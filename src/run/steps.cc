@@ -349,7 +349,8 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   result_.time += ended.time_with_preparation;
   RunRecord run{step, ended.outcome, ended.usage, {}};
   run.surviving_processes = static_cast<std::uint32_t>(ended.outliving_process_count);
-  for (const auto& missing : {take_reported(run, place), take_region(run, ended, counted)})
+  for (const auto& missing :
+       {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)})
     if (missing && !plan_.ignore_failure)
       return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
   if (step.is_thrown_away()) {
@@ -399,13 +400,6 @@ void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
                              "events, but not in cpu_time or peak_rss"});
   if (counted.why_missing_counts) note_uncounted(run.step, *std::move(counted.why_missing_counts));
   if (counted.note) note_once(run.step, *std::move(counted.note));
-}
-
-std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place) {
-  auto reported = reported_.read_values(run.step, place);
-  if (!reported) return reported.error();
-  run.reported = *std::move(reported);
-  return std::nullopt;
 }
 
 std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& ended,

@@ -117,7 +117,6 @@ class StepRunner {
   std::size_t launch_check(const Step& step);
   void look_for_counter_loss(std::size_t command);
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
-  std::optional<Error> take_reported(RunRecord& run, std::size_t place);
   std::optional<Error> take_region(RunRecord& run, const os::Ended& ended,
                                    engine::CountsOfRun& counted);
   bool note_failure(const HookFailed& failed);

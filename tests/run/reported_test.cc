@@ -36,7 +36,7 @@ OwnMetric own(std::string_view head, std::string_view pattern = "") {
   return *metric;
 }
 
-using Values = std::vector<std::optional<double>>;
+using Values = ReportedValues::Values;
 
 /// Returns the value of a timed run that printed this, or the error's line.
 std::string scraped(const OwnMetric& metric, std::string output, std::string error = "") {
@@ -47,10 +47,10 @@ std::string scraped(const OwnMetric& metric, std::string output, std::string err
   launcher.error = std::move(error);
   const StillClock clock;
   ReportedValues reported(plan, launcher, nullptr, clock);
-  const auto values = reported.read_values({}, 0);
-  if (!values) return values.error().what;
-  if (values->empty() || !values->front()) return "none";
-  std::string text = std::to_string(*values->front());
+  Values values;
+  if (const auto error = reported.read_values({}, 0, values)) return error->what;
+  if (values.empty() || !values.front()) return "none";
+  std::string text = std::to_string(*values.front());
   text.erase(text.find_last_not_of('0') + 1);
   return text;
 }
@@ -73,9 +73,9 @@ Read read(const std::string& text, const std::vector<OwnMetric>& announced = {})
   const StillClock clock;
   ReportedValues reported(plan, launcher, &files, clock);
   reported.collect();
-  const auto values = reported.read_values({}, 0);
-  if (!values) return {{}, values.error().what};
-  return {*values, "", reported.discovered()};
+  Values values;
+  if (const auto error = reported.read_values({}, 0, values)) return {values, error->what};
+  return {values, "", reported.discovered()};
 }
 
 /// One command, whose cycles are counted in runs of their own.
@@ -241,11 +241,13 @@ TEST_CASE("a run without a match ends the session, with -i it has no value") {
   CHECK(bench.launcher.programs().front().output.is_stored_during_run);
   Bench ignoring;
   plan.ignore_failure = IgnoreFailure{.ignores_all = true};
-  ignoring.launcher.output = "none";
+  plan.reported_metrics.insert(plan.reported_metrics.begin(), own("first", "1(\\d)"));
+  ignoring.launcher.output = "none of 12";
   session = ignoring.carry_out(plan);
   REQUIRE(session);
   CHECK_FALSE(session->cut_short);
   CHECK(session->runs.size() == 2);
+  CHECK(session->runs[0].reported.empty());  // not even the value of the first pattern
 }
 
 namespace {
@@ -321,7 +323,8 @@ TEST_CASE("how long an expression may take is measured by the session's clock") 
   plan.reported_metrics = {own("rate", "rate (\\d+)")};
   fakes::FakeLauncher launcher;
   launcher.output = "rate 1\n";
-  CHECK_FALSE(ReportedValues(plan, launcher, nullptr, clock).read_values({}, 0));
+  Values values;
+  CHECK(ReportedValues(plan, launcher, nullptr, clock).read_values({}, 0, values));
 }
 
 TEST_CASE("the first difference is reported with its line, in whatever pieces the output comes") {

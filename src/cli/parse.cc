@@ -443,6 +443,7 @@ bool ends_with(const po::option* part, const po::option* end, std::optional<Inqu
 
 Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Words& words) {
   ParsedOptions draft;
+  const std::string no_value;
   for (const po::option& part : typed) {
     if (part.string_key.empty()) {
       draft.options.commands.command_lines.insert(draft.options.commands.command_lines.end(),
@@ -456,7 +457,7 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
       return Error{fmt::format("{} needs {} words after it", option->spelling(),
                                wanted == 2 ? "two" : "three"),
                    "write " + option->usage()};
-    const std::string value = part.value.empty() ? "" : part.value.front();
+    const std::string& value = part.value.empty() ? no_value : part.value.front();
     draft.applied_options.push_back(option);
     draft.options.command_line_options.push_back({key_of(*option), part.value});
     const Result<void> applied = option->apply(draft, OptionValue{*option, value, part.value});

@@ -87,15 +87,14 @@ Result<void> settle_layouts(ParsedOptions& draft) {
 /// Adds the gate of --fail-if-slower. Removes duplicate gates, because all gates share the error
 /// rate.
 Result<void> settle_gates(ParsedOptions& draft) {
-  std::vector<Condition> gates;
+  std::vector<Condition>& gates = draft.options.gates.conditions;
   if (draft.slower_percent)
-    gates.push_back(
-        {.metric = slower_metric(draft.options.counting), .limit_percent = *draft.slower_percent});
-  for (Condition& gate : draft.options.gates.conditions)
-    if (std::ranges::find(gates, gate) == gates.end()) gates.push_back(std::move(gate));
-  draft.options.gates.conditions = std::move(gates);
+    gates.insert(gates.begin(), Condition{.metric = slower_metric(draft.options.counting),
+                                          .limit_percent = *draft.slower_percent});
+  for (auto gate = gates.begin(); gate != gates.end();)
+    gate = std::find(gates.begin(), gate, *gate) == gate ? gate + 1 : gates.erase(gate);
   // A saved session may have gates of its own.
-  if (draft.options.gates.inconclusive_status && draft.options.gates.conditions.empty() &&
+  if (draft.options.gates.inconclusive_status && gates.empty() &&
       draft.options.saved_session_files.empty())
     return Error{"--fail-if-inconclusive without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};

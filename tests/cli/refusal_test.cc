@@ -164,6 +164,8 @@ TEST_CASE("a number after an option that takes one only with = is not run as a c
   CHECK(line({"--fail-if-slower", "5"}) ==
         "'5' after --fail-if-slower would be taken for a command; write --fail-if-slower=5");
   CHECK(has(line({"--fail-if-slower", "-2.5%"}), " '-2' in '-2.5%'; "));
+  CHECK(line({"-i", "3", "-r6", "--", "true"}) ==
+        "'3' after -i would be taken for a command; write --ignore-failure=3");
   check_order(line({"-i", "1,2"}), {"'1,2' after -i ", "; write --ignore-failure=1,2"});
   CHECK(line({"--fail-if-slower", "--", "5"}) == "accepted");
   CHECK(line({"--", "-i", "5"}) == "accepted");

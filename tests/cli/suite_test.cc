@@ -129,7 +129,7 @@ TEST_CASE("what a suite's file cannot have is refused with file, line and benchm
     starts(broken, "s.toml: is not valid TOML: something in it is misplaced; ");
   starts(std::string("a\0b", 3), "s.toml: is not valid TOML: it has a byte of value 0");
   starts("[[benchmark]]\ncommands = ['a']", "s.toml:1: a benchmark has no name; ");
-  starts("[[benchmark]]\nname = ''", "s.toml:2: name must be a string; ");
+  starts("[[benchmark]]\nname = ''", "s.toml:2: name must not be empty; ");
   starts("[[benchmark]]\nname = 'a'", "s.toml:1: benchmark 'a': there are no commands; ");
   starts("[[benchmark]]\nname = 'a'\ncommands = [1]",
          "s.toml:3: benchmark 'a': commands must be a list of command lines; ");

@@ -140,8 +140,8 @@ TEST_CASE("--from: where the saved gates cannot be judged, a note says so and wh
   const Folder folder;
   const std::string a = folder.file("a.json");
   const std::string b = folder.file("b.json");
-  completed("-q -r3 " + kScrape + " --fail-if 'v > 100' --export-json " + a, {"echo 5"});
-  completed("-q -r3 " + kScrape + " --export-json " + b, {"echo 5"});
+  completed("-q -r3 " + kScrape + " --fail-if 'v > 100' --export-json " + a, {"echo 5", "echo 5"});
+  completed("-q -r3 " + kScrape + " --export-json " + b, {"echo 5", "echo 5"});
   const char* const said = "saved gates are not judged";
   CHECK_FALSE(lauka({"--from", a}).err_has(said));
   CHECK_FALSE(lauka({"--from", b, b}).err_has(said));

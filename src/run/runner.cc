@@ -177,43 +177,63 @@ class Runner final : NonCopyable {
   nanoseconds began_{};
 };
 
-/// Runs the beginnings of as many turns as possible, last element of `lap` first, in one batch,
-/// because a request to the launcher costs about as much as a short run. Returns for how many turns
-/// it has results.
-std::size_t run_shared_batch(const std::vector<std::unique_ptr<Runner>>& runners,
-                             std::span<const std::size_t> lap, const RunContext& context) {
-  StepRunner::ShareOfBatch batch;
-  std::vector<std::size_t> ends;
-  for (; ends.size() < lap.size(); ends.push_back(batch.launches.size())) {
-    auto share = runners[lap[lap.size() - 1 - ends.size()]]->share(batch.launches.size());
-    const bool fits = !share.launches.empty() &&
-                      batch.launches.size() + share.launches.size() <= os::Launcher::kMaxBatch;
-    if (ends.empty() && fits) {
-      batch = std::move(share);
-      continue;
+using Runners = std::vector<std::unique_ptr<Runner>>;
+
+/// The beginnings of turns that are run in one batch.
+struct SharedBatch {
+  StepRunner::ShareOfBatch all;   // the shares of all turns, one after the other
+  std::vector<std::size_t> ends;  // for each turn, the end of its share in all.launches
+};
+
+/// Puts the beginnings of as many turns as possible in one batch, last element of `lap` first,
+/// because a request to the launcher costs about as much as a short run.
+SharedBatch gather_batch(const Runners& runners, std::span<const std::size_t> lap) {
+  SharedBatch batch;
+  std::vector<os::Launch>& launches = batch.all.launches;
+  for (std::size_t left = lap.size(); left > 0; --left) {
+    auto share = runners[lap[left - 1]]->share(launches.size());
+    if (share.launches.empty()) break;
+    if (batch.ends.empty()) {
+      batch.all = std::move(share);
+    } else {
+      if (share.goes_on_after_failure != batch.all.goes_on_after_failure ||
+          launches.size() + share.launches.size() > os::Launcher::kMaxBatch)
+        break;
+      for (os::Launch& launch : share.launches) launch.latest_start = kBatchTime;
+      std::ranges::move(share.launches, std::back_inserter(launches));
     }
-    if (!fits || share.goes_on_after_failure != batch.goes_on_after_failure) break;
-    for (os::Launch& launch : share.launches) {
-      launch.latest_start = kBatchTime;
-      batch.launches.push_back(std::move(launch));
-    }
+    batch.ends.push_back(launches.size());
   }
+  return batch;
+}
+
+std::vector<os::MetricFiles::RunFile> files_between(std::vector<os::MetricFiles::RunFile>& all,
+                                                    std::size_t begin, std::size_t end) {
+  std::vector<os::MetricFiles::RunFile> own;
+  for (os::MetricFiles::RunFile& file : all)
+    if (file.run_index >= begin && file.run_index < end)
+      own.push_back({file.run_index - begin, std::move(file.text), file.is_whole});
+  return own;
+}
+
+/// Runs the beginnings of several turns of `lap` in one batch if possible. Returns for how many
+/// turns, from the last element of `lap` on, there are results.
+std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t> lap,
+                             const RunContext& context) {
+  const auto [batch, ends] = gather_batch(runners, lap);
   if (ends.size() < 2) return 0;
   auto all = context.launcher.run(batch.launches, batch.goes_on_after_failure, batch.tick);
-  if (!all) return 0;  // a launch without others meets the error again
+  if (!all) return 0;  // a turn by itself meets the error again
   std::vector<os::MetricFiles::RunFile> files;
   if (context.metric_files != nullptr) files = context.metric_files->collect();
   std::size_t turns = 0;
   for (std::size_t begin = 0; begin < all->size(); begin = ends[turns++]) {
-    const std::size_t end = std::min(ends[turns], all->size());
-    std::vector<os::MetricFiles::RunFile> own;
-    for (os::MetricFiles::RunFile& file : files)
-      if (file.run_index >= begin && file.run_index < end)
-        own.push_back({file.run_index - begin, std::move(file.text), file.is_whole});
+    const auto own = std::span(*all).first(std::min(ends[turns], all->size())).subspan(begin);
+    const bool has_last = begin + own.size() == all->size();
     runners[lap[lap.size() - 1 - turns]]->steps().take_shared(
-        {std::make_move_iterator(all->begin() + static_cast<std::ptrdiff_t>(begin)),
-         std::make_move_iterator(all->begin() + static_cast<std::ptrdiff_t>(end))},
-        std::move(own), end == all->size() ? context.launcher.error_output_end() : "");
+        {std::make_move_iterator(own.begin()), std::make_move_iterator(own.end())},
+        files_between(files, begin, begin + own.size()),
+        has_last ? context.launcher.error_output_end() : "");
   }
   return turns;
 }
@@ -228,8 +248,7 @@ std::uint32_t latest_kept(std::span<const BenchmarkToRun> runs) {
   return latest;
 }
 
-void take_turns(const std::vector<std::unique_ptr<Runner>>& runners, const RunContext& context,
-                std::uint64_t seed) {
+void take_turns(const Runners& runners, const RunContext& context, std::uint64_t seed) {
   std::vector<bool> is_over(runners.size());
   const auto take_turn = [&](std::size_t part) { is_over[part] = !runners[part]->take_turn(); };
   for (std::size_t part = 0; part < runners.size(); ++part) take_turn(part);
@@ -254,7 +273,7 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
   SuiteProgress progress(context.observer, context.clock, runs.size());
   std::uint32_t order = latest_kept(runs);
   std::vector<std::unique_ptr<PartObserver>> observers;
-  std::vector<std::unique_ptr<Runner>> runners;
+  Runners runners;
   for (const BenchmarkToRun& run : runs) {
     const bool is_part = !run.name.empty();
     if (is_part)

@@ -439,6 +439,19 @@ class PosixLauncher final : public Launcher {
     return !has_exited_or_signalled(outcome) && !std::holds_alternative<NotStarted>(outcome);
   }
 
+  static std::uint64_t wall_ns_of(const SharedEnded& shared, std::int64_t listener_ns) {
+    const std::int64_t ended_at_ns = std::min(shared.ended_at_ns, listener_ns);
+    return static_cast<std::uint64_t>(
+        std::max<std::int64_t>(ended_at_ns - shared.executed_at_ns, 0));
+  }
+
+  /// Returns the outcome of a run that its listener ended: success, or a timeout if the run's
+  /// process survived SIGKILL.
+  static Outcome outcome_by_listener(const SharedEnded& shared) {
+    if (shared.surviving_pid == 0) return Exited{0};
+    return TimedOut{kTerminateTimeout, true, shared.surviving_pid};
+  }
+
   std::vector<Ended> collect(bool go_on_after_failure) {
     std::vector<Ended> all;
     all.reserve(state_->ended_count);
@@ -462,10 +475,7 @@ class PosixLauncher final : public Launcher {
           .outliving_process_count = killed ? 0 : shared.outliving_process_count,
           .input = shared.input,
           .ended_by_listener = ended_by_listener};
-      const std::int64_t ended_at_ns =
-          std::min(shared.ended_at_ns, ended_by_listener ? *listener_ns : kNever);
-      ended.usage.wall_ns = static_cast<std::uint64_t>(
-          std::max<std::int64_t>(ended_at_ns - shared.executed_at_ns, 0));
+      ended.usage.wall_ns = wall_ns_of(shared, ended_by_listener ? *listener_ns : kNever);
       const int survivor = std::max(shared.surviving_pid, left);
       enter_survivor(survivor, ended.outcome);
       const auto* signalled = std::get_if<Signalled>(&ended.outcome);
@@ -474,10 +484,7 @@ class PosixLauncher final : public Launcher {
       if (program.environment.region_entry != nullptr) ended.region = shared.region;
       const Reading* readings = state_->readings.data() + shared.first_reading_index;
       ended.readings.assign(readings, readings + shared.reading_count);
-      if (ended_by_listener)
-        ended.outcome = shared.surviving_pid == 0
-                            ? Outcome(Exited{0})
-                            : TimedOut{kTerminateTimeout, true, shared.surviving_pid};
+      if (ended_by_listener) ended.outcome = outcome_by_listener(shared);
       all.push_back(std::move(ended));
     }
     return all;

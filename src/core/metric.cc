@@ -70,10 +70,21 @@ RoundKind kind_of(const Metric& metric, const EventSet& events) {
 
 MetricReader::MetricReader(const Metric& metric, const EventSet& events)
     : kind_(kind_of(metric, events)), may_be_bound_(metric.role == Role::PeakRss) {
+  std::vector<std::size_t> operands;  // steps whose values no operation has combined yet
   for (const Formula::Term& term : metric.source.terms) {
-    const auto* counted = std::get_if<CountedEvent>(&term);
-    steps_.push_back({term, counted != nullptr ? find_places(counted->event, events) : Places{}});
+    Step step{term};
+    if (const auto* counted = std::get_if<CountedEvent>(&term)) {
+      step.places = find_places(counted->event, events);
+    } else if (std::holds_alternative<Operation>(term)) {
+      step.right = operands.back();
+      operands.pop_back();
+      step.left = operands.back();
+      operands.pop_back();
+    }
+    operands.push_back(steps_.size());
+    steps_.push_back(std::move(step));
   }
+  values_.resize(steps_.size());
 }
 
 std::optional<double> MetricReader::value(const RunRecord& run) const {
@@ -101,26 +112,20 @@ std::optional<double> MetricReader::operand(const RunRecord& run, const Step& st
 
 std::optional<double> MetricReader::result(const RunRecord& run) const {
   if (steps_.size() == 1) return measurable(operand(run, steps_.front()));
-  value_stack_.clear();
-  term_values_.clear();
-  for (const Step& step : steps_) {
+  if (steps_.empty()) return std::nullopt;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
     std::optional<double> value;
-    if (const auto* same = std::get_if<RepeatedTerm>(&step.term)) {
-      if (same->place < term_values_.size()) value = term_values_[same->place];
-    } else if (const auto* operation = std::get_if<Operation>(&step.term)) {
-      if (value_stack_.size() < 2) return std::nullopt;
-      const double right = value_stack_.back();
-      value_stack_.pop_back();
-      value = applied(*operation, value_stack_.back(), right);
-      value_stack_.pop_back();
-    } else {
+    if (const auto* operation = std::get_if<Operation>(&step.term))
+      value = applied(*operation, values_[step.left], values_[step.right]);
+    else if (const auto* same = std::get_if<RepeatedTerm>(&step.term))
+      value = values_[same->place];
+    else
       value = operand(run, step);
-    }
     if (!value) return std::nullopt;
-    value_stack_.push_back(*value);
-    term_values_.push_back(*value);
+    values_[i] = *value;
   }
-  return value_stack_.size() == 1 ? measurable(value_stack_.front()) : std::nullopt;
+  return measurable(values_.back());
 }
 
 MetricReader::Places MetricReader::find_places(std::size_t event, const EventSet& events) {

@@ -289,7 +289,9 @@ class MetricReader {
 
   struct Step {
     Formula::Term term;
-    Places places;
+    Places places{};
+    std::size_t left = 0;  // step with the left operand of an operation
+    std::size_t right = 0;
   };
 
   static std::optional<double> operand(const RunRecord& run, const Step& step);
@@ -298,8 +300,7 @@ class MetricReader {
   RoundKind kind_;
   bool may_be_bound_;
   std::vector<Step> steps_;
-  mutable std::vector<double> value_stack_{};
-  mutable std::vector<double> term_values_{};
+  mutable std::vector<double> values_{};
 };
 
 /// A gate's limit, either as a change from the reference or as a value of the metric.

@@ -120,8 +120,7 @@ Result<std::optional<std::string_view>> Pattern::group_in_last_match(
     }
     if (found < 0) return too_hard();
     const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(data.get());
-    if (found != 1 && ends[2] != PCRE2_UNSET)
-      group = piece.text.substr(ends[2], ends[3] - ends[2]);
+    if (found != 1 && ends[2] != PCRE2_UNSET) group = piece.text.substr(ends[2], ends[3] - ends[2]);
     at = std::max<std::size_t>(ends[1] > ends[0] ? ends[1] : ends[1] + 1, at + 1);
   }
   return group;

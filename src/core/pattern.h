@@ -38,8 +38,9 @@ class Pattern {
   };
 
   /// Returns the part of the piece that is the expression's first group in the last match in which
-  /// this group takes part; nullopt if there is no such match. Returns an error if matching takes too many
-  /// steps or too much memory, or if `goes_on`, which is called from time to time, returns false.
+  /// this group takes part; nullopt if there is no such match. Returns an error if matching takes
+  /// too many steps or too much memory, or if `goes_on`, which is called from time to time, returns
+  /// false.
   Result<std::optional<std::string_view>> group_in_last_match(
       const Piece& piece, const std::function<bool()>& goes_on) const;
 

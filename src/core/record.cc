@@ -121,8 +121,8 @@ Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ign
 }
 
 void RunList::push_back(const RunRecord& run) {
-  const std::size_t numbers = kMinPackedNumbers + run.counts.size() +
-                              run.own_process_counts.size() + run.reported.size();
+  const std::size_t numbers =
+      kMinPackedNumbers + run.counts.size() + run.own_process_counts.size() + run.reported.size();
   const std::size_t most = kMaxPackedNumberBytes * numbers;
   if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < most) {
     const std::size_t size = kMinBlockBytes << std::min(blocks_.size(), kMaxDoublings);

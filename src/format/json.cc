@@ -121,7 +121,8 @@ void put_statistics(JsonWriter& json, const Results& results, const CommandResul
   };
   const MetricResult* wall_time = row_of_role(Role::WallTime);
   put("mean", wall_time, &stats::Summary::mean);
-  json.put("stddev", json_number(wall_time != nullptr ? wall_time->summary->stddev() : std::nullopt));
+  json.put("stddev",
+           json_number(wall_time != nullptr ? wall_time->summary->stddev() : std::nullopt));
   put("median", wall_time, &stats::Summary::median);
   const auto put_mean = [&](std::string_view key, Role role) {
     const MetricResult* row = row_of(command, find_metric(results.session.metrics, role));

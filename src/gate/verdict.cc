@@ -167,19 +167,15 @@ bool are_few_layouts(std::span<const std::uint32_t> layouts) {
   return std::set<std::uint32_t>(layouts.begin(), layouts.end()).size() < kMinLayouts;
 }
 
-Verdict make_verdict(const Judgement& judgement, const Question& question, const Evidence& evidence,
-                     const LookErrors& levels, const Look& look) {
-  Verdict verdict{.condition = question.condition,
-                  .candidate = question.candidate,
-                  .metric = question.metric,
-                  .answer = judgement.answer.value_or(Answer::Inconclusive),
-                  .rounds = evidence.rounds(),
-                  .estimated_rounds_without_gates = look.estimated_rounds_without_gates,
-                  .p_value_of_fail = judgement.p_value_of_fail,
-                  .p_value_of_pass = judgement.p_value_of_pass,
-                  .spendable_error = judgement.allowed_error,
-                  .look = look.number,
-                  .decided_by = judgement.decided_by};
+void enter_judgement(const Judgement& judgement, const Evidence& evidence, const LookErrors& levels,
+                     const Look& look, Verdict& verdict) {
+  const double limit = verdict.condition.limit_percent / 100.0;
+  verdict.answer = judgement.answer.value_or(Answer::Inconclusive);
+  verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
+  verdict.p_value_of_fail = judgement.p_value_of_fail;
+  verdict.p_value_of_pass = judgement.p_value_of_pass;
+  verdict.spendable_error = judgement.allowed_error;
+  verdict.decided_by = judgement.decided_by;
   verdict.delta =
       evidence.has_layouts()
           ? stats::delta_over_layouts(evidence.of_reference(), evidence.of_candidate(),
@@ -187,20 +183,17 @@ Verdict make_verdict(const Judgement& judgement, const Question& question, const
           : stats::estimate_delta(evidence.reference, evidence.candidate, evidence.paired,
                                   levels.tails, evidence.gated_quantile);
   if (verdict.answer != Answer::Inconclusive) {
-    const Condition& condition = question.condition;
-    verdict.bounds = decision_bounds(judgement, evidence, condition.limit_percent / 100.0,
-                                     fails_when(condition), levels, verdict.delta);
+    verdict.bounds = decision_bounds(judgement, evidence, limit, fails_when(verdict.condition),
+                                     levels, verdict.delta);
+    return;
   }
-  if (verdict.answer != Answer::Inconclusive) return verdict;
   if (evidence.has_layouts() &&
       (are_few_layouts(evidence.reference_layouts) || are_few_layouts(evidence.candidate_layouts)))
     verdict.obstacle = Obstacle::FewLayouts;
   if (evidence.has_layouts() && verdict.delta.change)
-    verdict.layouts_to_decide =
-        layouts_to_decide(judgement, evidence, question.condition.limit_percent / 100.0, levels);
+    verdict.layouts_to_decide = layouts_to_decide(judgement, evidence, limit, levels);
   else if (!evidence.has_layouts())
     verdict.rounds_factor = times_to_decide(judgement, levels);
-  return verdict;
 }
 
 std::vector<std::size_t> ascending(std::span<const double> p) {
@@ -282,38 +275,28 @@ DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evide
   return bounds;
 }
 
-std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
-                                      std::optional<std::size_t> too_small,
-                                      const LookErrors& levels, Look look) {
-  const Condition& condition = question.condition;
-  if (samples.is_empty()) {
-    if (!look.last && !too_small) return std::nullopt;
-    Verdict nothing{
-        .condition = condition, .candidate = question.candidate, .metric = question.metric};
-    nothing.incomparable_command = too_small;
-    nothing.spendable_error = levels.error_of_false_pass.value_or(0.0);
-    nothing.look = look.number;
-    return nothing;
+bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
+                    const Comparison& samples, std::optional<std::size_t> too_small,
+                    const LookErrors& levels, Look look) {
+  const Condition& condition = verdict.condition;
+  const Evidence evidence{samples.reference, samples.candidate,         samples.paired,
+                          gated_quantile,    samples.reference_layouts, samples.candidate_layouts};
+  const bool is_comparable =
+      !samples.is_empty() &&
+      (condition.limit_value || stats::allows_percentages(samples.reference, samples.candidate));
+  if (is_comparable) {
+    const Judgement judgement =
+        judge(evidence, condition.limit_percent / 100.0, fails_when(condition), levels, look.last);
+    if (!judgement.answer) return false;
+    enter_judgement(judgement, evidence, levels, look, verdict);
+  } else {
+    if (samples.is_empty()) verdict.incomparable_command = too_small;
+    if (!look.last && !verdict.incomparable_command) return false;
+    verdict.spendable_error = levels.error_of_false_pass.value_or(0.0);
   }
-  const Evidence evidence{samples.reference,
-                          samples.candidate,
-                          samples.paired,
-                          question.gated_quantile_fraction,
-                          samples.reference_layouts,
-                          samples.candidate_layouts};
-  if (!condition.limit_value && !stats::allows_percentages(samples.reference, samples.candidate)) {
-    if (!look.last) return std::nullopt;
-    return Verdict{.condition = condition,
-                   .candidate = question.candidate,
-                   .metric = question.metric,
-                   .rounds = evidence.rounds(),
-                   .spendable_error = levels.error_of_false_pass.value_or(0.0),
-                   .look = look.number};
-  }
-  const Judgement judgement =
-      judge(evidence, condition.limit_percent / 100.0, fails_when(condition), levels, look.last);
-  if (!judgement.answer) return std::nullopt;
-  return make_verdict(judgement, question, evidence, levels, look);
+  if (!samples.is_empty()) verdict.rounds = evidence.rounds();
+  verdict.look = look.number;
+  return true;
 }
 
 Comparison samples_against_limit(const Condition& condition, const Series& series) {

@@ -121,20 +121,13 @@ struct Look {
   std::size_t estimated_rounds_without_gates = 0;
 };
 
-/// A gate applied to one candidate.
-struct Question {
-  Condition condition{};
-  std::size_t candidate = 0;
-  std::size_t metric = 0;  ///< index into Recording::metrics
-  /// Quantile of a metric that is a percentile, as a fraction; nullopt for other metrics.
-  std::optional<double> gated_quantile_fraction{};
-};
-
-/// Returns the verdict of a look at the samples; nullopt if the rounds must go on, which never
-/// happens at the last look. `too_small`: see Verdict::incomparable_command.
-std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
-                                      std::optional<std::size_t> too_small,
-                                      const LookErrors& levels, Look look);
+/// Decides the gate of `verdict`, whose condition, candidate and metric are set, by a look at the
+/// samples, and sets the answer with its evidence. Returns false, and changes nothing, if the
+/// rounds must go on, which never happens at the last look. `gated_quantile`: see Evidence.
+/// `too_small`: see Verdict::incomparable_command.
+bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
+                    const Comparison& samples, std::optional<std::size_t> too_small,
+                    const LookErrors& levels, Look look);
 
 /// Returns the values of `series` as the candidate's samples, and Condition::limit_value as each
 /// sample of the reference. Values with only an upper bound count as the largest of these bounds;

@@ -461,28 +461,27 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job) {
   gate::Findings findings;
   const std::size_t commands = session.commands.size();
-  std::vector<gate::Question> questions;
   for (const Gate& gate : gates)
     for (std::size_t c = 0; c < commands; ++c)
       if (is_gated(gate.condition, session.reference, c, commands))
-        questions.push_back(
-            {gate.condition, c, gate.metric, session.metrics[gate.metric].percentile_share()});
-  if (questions.empty()) return findings;
-  const gate::LookErrors levels =
-      gate::levels_of_only_look(session.confidence, std::max(questions.size(), gates_of_job));
-  for (const gate::Question& question : questions) {
-    const std::vector<Series> series = make_series(session, question.metric);
-    const std::size_t c = question.candidate;
+        findings.verdicts.push_back(
+            {.condition = gate.condition, .candidate = c, .metric = gate.metric});
+  if (findings.verdicts.empty()) return findings;
+  const gate::LookErrors levels = gate::levels_of_only_look(
+      session.confidence, std::max(findings.verdicts.size(), gates_of_job));
+  for (gate::Verdict& verdict : findings.verdicts) {
+    const std::vector<Series> series = make_series(session, verdict.metric);
+    const std::size_t c = verdict.candidate;
     const Comparison samples =
-        question.condition.limit_value
-            ? gate::samples_against_limit(question.condition, series[c])
-            : collect_samples(session.reference, compares_within_rounds(session, c),
-                              question.metric, series, c);
-    const auto too_small = find_incomparable(session.reference, question.condition, series, c);
-    findings.verdicts.push_back(
-        *gate::decide_at_look(question, samples, too_small, levels, {1, true}));
-    findings.verdicts.back().p_over_all_looks = findings.verdicts.back().p_value_of_fail;
-    findings.gated_metric_tails.push_back({question.metric, levels.tails});
+        verdict.condition.limit_value
+            ? gate::samples_against_limit(verdict.condition, series[c])
+            : collect_samples(session.reference, compares_within_rounds(session, c), verdict.metric,
+                              series, c);
+    const auto too_small = find_incomparable(session.reference, verdict.condition, series, c);
+    gate::decide_at_look(verdict, session.metrics[verdict.metric].percentile_share(), samples,
+                         too_small, levels, {1, true});
+    verdict.p_over_all_looks = verdict.p_value_of_fail;
+    findings.gated_metric_tails.push_back({verdict.metric, levels.tails});
   }
   return findings;
 }

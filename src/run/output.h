@@ -140,10 +140,10 @@ class ReportedValues {
   /// Takes the files of a batch, with RunFile::run_index as the index in the batch.
   void take_files(std::vector<os::MetricFiles::RunFile> files) { batch_ = std::move(files); }
 
-  /// Reads into `values` the values of the run with index `place` in the latest batch: the values of
-  /// Plan::reported_metrics, then of discovered(). Missing values are nullopt; missing values at
-  /// the end of the list may be left out. Only timed and warm-up runs have values. Returns an error,
-  /// with no values, if a value is missing or invalid.
+  /// Reads into `values` the values of the run with index `place` in the latest batch: the values
+  /// of Plan::reported_metrics, then of discovered(). Missing values are nullopt; missing values at
+  /// the end of the list may be left out. Only timed and warm-up runs have values. Returns an
+  /// error, with no values, if a value is missing or invalid.
   std::optional<Error> read_values(const Step& step, std::size_t place, Values& values);
 
   /// Returns the metrics that runs reported but the plan does not announce.

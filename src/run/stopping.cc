@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 namespace lauka {
 
@@ -154,10 +155,11 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
     const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.setting.events);
     for (std::size_t c = 0; c < plan.commands.size(); ++c)
       if (is_gated(gate.condition, plan.reference, c, plan.commands.size()))
-        questions_.push_back({gate.condition, c, place, kind, std::nullopt});
+        gates_.push_back(
+            {{.condition = gate.condition, .candidate = c, .metric = gate.metric}, place, kind});
   }
   const std::size_t gates =
-      std::max<std::size_t>({questions_.size(), plan.decisions_sharing_error_rate, 1});
+      std::max<std::size_t>({gates_.size(), plan.decisions_sharing_error_rate, 1});
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
     schedules_.try_emplace(kind, plan.confidence, gates, plan.setting.stop.min_runs,
                            schedule_looks(plan, kind));
@@ -175,19 +177,16 @@ std::size_t GateWatch::find_or_add_series(std::size_t metric) {
 }
 
 bool GateWatch::has_gate_on(RoundKind kind) const {
-  return std::ranges::any_of(questions_,
-                             [kind](const Question& question) { return question.kind == kind; });
+  return std::ranges::find(gates_, kind, &WatchedGate::kind) != gates_.end();
 }
 
 bool GateWatch::has_undecided_gate_on(RoundKind kind) const {
-  return std::ranges::any_of(questions_, [kind](const Question& question) {
-    return question.kind == kind && !question.verdict;
-  });
+  return std::ranges::any_of(
+      gates_, [kind](const WatchedGate& gate) { return gate.kind == kind && !gate.is_decided; });
 }
 
 bool GateWatch::is_decided() const {
-  return std::ranges::all_of(questions_,
-                             [](const Question& question) { return question.verdict.has_value(); });
+  return std::ranges::all_of(gates_, &WatchedGate::is_decided);
 }
 
 void GateWatch::look_early_if_due(RoundKind kind, std::size_t rounds, std::size_t planned) {
@@ -207,12 +206,12 @@ void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
 
 void GateWatch::look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look,
                      bool early) {
-  for (Question& question : questions_) {
-    if (question.kind != kind || question.verdict) continue;
-    question.verdict = decide(question, levels, look);
-    if (question.verdict)
-      question.verdict->p_over_all_looks =
-          schedules_.at(kind).p_over_looks_of(question.verdict->p_value_of_fail, early);
+  for (WatchedGate& gate : gates_) {
+    if (gate.kind != kind || gate.is_decided) continue;
+    gate.is_decided = decide(gate, levels, look);
+    if (gate.is_decided)
+      gate.verdict.p_over_all_looks =
+          schedules_.at(kind).p_over_looks_of(gate.verdict.p_value_of_fail, early);
   }
 }
 
@@ -222,45 +221,41 @@ std::size_t GateWatch::rounds_to_decide_constants(RoundKind kind) const {
 
 stats::IntervalTails GateWatch::tail_probabilities_of(std::size_t metric) const {
   const auto gated = std::ranges::find_if(
-      questions_, [&](const Question& question) { return metrics_[question.series] == metric; });
-  return gated == questions_.end() ? stats::tails_of(plan_.confidence)
-                                   : schedules_.at(gated->kind).tails();
+      gates_, [&](const WatchedGate& gate) { return metrics_[gate.series] == metric; });
+  return gated == gates_.end() ? stats::tails_of(plan_.confidence)
+                               : schedules_.at(gated->kind).tails();
 }
 
 gate::Findings GateWatch::close() {
   gate::Findings findings;
-  for (Question& question : questions_) {
-    if (!question.verdict) {
-      const gate::Schedule& schedule = schedules_.at(question.kind);
-      question.verdict =
-          decide(question, schedule.planned_levels(), {schedule.looks_taken() + 1, true});
-      question.verdict->answer = gate::Answer::Inconclusive;
-      question.verdict->decided_by = gate::DecidedBy::Nothing;
-      question.verdict->bounds = {};
+  for (WatchedGate& gate : gates_) {
+    if (!gate.is_decided) {
+      const gate::Schedule& schedule = schedules_.at(gate.kind);
+      decide(gate, schedule.planned_levels(), {schedule.looks_taken() + 1, true});
+      gate.verdict.answer = gate::Answer::Inconclusive;
+      gate.verdict.decided_by = gate::DecidedBy::Nothing;
+      gate.verdict.bounds = {};
     }
-    findings.verdicts.push_back(*question.verdict);
+    findings.verdicts.push_back(std::move(gate.verdict));
   }
   for (const std::size_t metric : metrics_)
     findings.gated_metric_tails.push_back({metric, tail_probabilities_of(metric)});
   return findings;
 }
 
-std::optional<gate::Verdict> GateWatch::decide(const Question& question,
-                                               const gate::LookErrors& levels,
-                                               gate::Look look) const {
-  const std::size_t metric = metrics_[question.series];
-  const std::vector<Series>& series = series_[question.series].all();
-  const Condition& condition = question.condition;
+bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look) const {
+  gate::Verdict& verdict = gate.verdict;
+  const std::vector<Series>& series = series_[gate.series].all();
   const Comparison samples =
-      condition.limit_value
-          ? gate::samples_against_limit(condition, series[question.candidate])
+      verdict.condition.limit_value
+          ? gate::samples_against_limit(verdict.condition, series[verdict.candidate])
           : collect_samples(plan_.reference,
-                            compares_within_rounds(plan_.setting.order, plan_.reference), metric,
-                            series, question.candidate);
-  const auto too_small = find_incomparable(plan_.reference, condition, series, question.candidate);
-  return gate::decide_at_look(
-      {condition, question.candidate, metric, plan_.metrics[metric].percentile_share()}, samples,
-      too_small, levels, look);
+                            compares_within_rounds(plan_.setting.order, plan_.reference),
+                            verdict.metric, series, verdict.candidate);
+  const auto too_small =
+      find_incomparable(plan_.reference, verdict.condition, series, verdict.candidate);
+  return gate::decide_at_look(verdict, plan_.metrics[verdict.metric].percentile_share(), samples,
+                              too_small, levels, look);
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)

@@ -167,27 +167,25 @@ class GateWatch {
   stats::IntervalTails tail_probabilities_of(std::size_t metric) const;
 
   /// Returns the verdicts (undecided gates are inconclusive) and the interval tails of gated
-  /// metrics.
+  /// metrics. Nothing can be decided afterwards.
   gate::Findings close();
 
  private:
-  struct Question {
-    Condition condition;
-    std::size_t candidate = 0;
+  struct WatchedGate {
+    gate::Verdict verdict;
     std::size_t series = 0;
     RoundKind kind = RoundKind::Timed;
-    std::optional<gate::Verdict> verdict;
+    bool is_decided = false;
   };
 
   std::size_t find_or_add_series(std::size_t metric);
   void look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look, bool early);
-  std::optional<gate::Verdict> decide(const Question& question, const gate::LookErrors& levels,
-                                      gate::Look look) const;
+  bool decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look) const;
 
   const Plan& plan_;
   std::vector<std::size_t> metrics_;
   std::vector<MetricSeries> series_;
-  std::vector<Question> questions_;
+  std::vector<WatchedGate> gates_;
   std::map<RoundKind, gate::Schedule> schedules_;
 };
 

@@ -18,8 +18,10 @@ inline Comparison comparison_of(const Evidence& evidence) {
 /// The verdict of a gate that looks once, at the end, as one of `gates` of its job.
 inline Verdict decide(const Condition& condition, std::size_t candidate, const Evidence& evidence,
                       double confidence, std::size_t gates) {
-  return *decide_at_look({condition, candidate, 0}, comparison_of(evidence), std::nullopt,
-                         levels_of_only_look(confidence, gates), {1, true});
+  Verdict verdict{.condition = condition, .candidate = candidate};
+  decide_at_look(verdict, std::nullopt, comparison_of(evidence), std::nullopt,
+                 levels_of_only_look(confidence, gates), {1, true});
+  return verdict;
 }
 
 }  // namespace lauka::gate

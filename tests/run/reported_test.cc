@@ -48,7 +48,7 @@ std::string scraped(const OwnMetric& metric, std::string output, std::string err
   const StillClock clock;
   ReportedValues reported(plan, launcher, nullptr, clock);
   Values values;
-  if (const auto error = reported.read_values({}, 0, values)) return error->what;
+  if (const auto refused = reported.read_values({}, 0, values)) return refused->what;
   if (values.empty() || !values.front()) return "none";
   std::string text = std::to_string(*values.front());
   text.erase(text.find_last_not_of('0') + 1);

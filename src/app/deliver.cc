@@ -88,13 +88,13 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
   return status;
 }
 
-/// Returns why a saved session's own verdicts do not hold for `joined`; empty if they do.
+/// Returns the reason why the saved verdicts do not hold for `joined`; empty if they hold.
 std::string_view why_verdicts_are_void(const Benchmark& benchmark, const Recording& joined) {
   if (benchmark.saved_recordings.size() > 1) return "several files are shown together";
-  if (benchmark.options.gates.baseline_file) return "they are not about this --baseline";
-  if (!benchmark.options.saved_reference.empty()) return "they are not about this --reference";
+  if (benchmark.options.gates.baseline_file) return "--baseline is given";
+  if (!benchmark.options.saved_reference.empty()) return "--reference is given";
   if (joined.confidence != benchmark.saved_recordings.front().confidence)
-    return "they are not of this --confidence";
+    return "--confidence is not the session's";
   return "";
 }
 
@@ -110,10 +110,8 @@ gate::Findings findings_of_saved(const Benchmark& benchmark, Recording& joined) 
   if (benchmark.has_saved_gates)
     joined.notes.push_back(
         {NoteKind::NotJudged,
-         fmt::format(
-             "the saved gates are not judged, because {}; name the gates again to have them "
-             "judged (--fail-if)",
-             why)});
+         fmt::format("the saved gates are not judged, because {}; repeat the gates to judge them",
+                     why)});
   return {};
 }
 

@@ -80,7 +80,7 @@ struct SharedLaunch {
   const SharedProgram* program = nullptr;
   SharedCounters* counters = nullptr;
   char* variable_entry = nullptr;
-  std::int64_t latest_start_ns = 0;  ///< as Launch::latest_start
+  std::int64_t latest_start_ns = 0;  ///< Launch::latest_start; 0: no limit
 };
 
 struct SharedEnded {

@@ -216,13 +216,13 @@ std::vector<os::MetricFiles::RunFile> files_between(std::vector<os::MetricFiles:
   return own;
 }
 
-/// Runs the beginnings of several turns of `lap` in one batch if possible. Returns for how many
-/// turns, from the last element of `lap` on, there are results.
+/// Runs the beginnings of several turns in one batch if possible. Returns the number of turns that
+/// have results. These turns are the last elements of `lap`.
 std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t> lap,
                              const RunContext& context) {
   const auto [batch, ends] = gather_batch(runners, lap);
   if (ends.size() < 2) return 0;
-  auto all = context.launcher.run(batch.launches, batch.goes_on_after_failure, batch.tick);
+  auto all = context.launcher.run(batch.launches, batch.goes_on_after_failure, {});
   if (!all) return 0;  // a turn by itself meets the error again
   std::vector<os::MetricFiles::RunFile> files;
   if (context.metric_files != nullptr) files = context.metric_files->collect();

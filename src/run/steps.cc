@@ -141,8 +141,7 @@ Session StepRunner::close() {
 
 bool StepRunner::run_steps(std::span<const Step> left) {
   while (!left.empty()) {
-    const std::span<const Step> batch =
-        left.first(std::min(left.size(), max_batch_size(left.front().pass)));
+    const std::span<const Step> batch = left.first(batch_size(left));
     const std::size_t done = between_hooks(batch.front(), [&] { return launch(batch); });
     if (done == 0) return false;
     left = left.subspan(done);
@@ -160,33 +159,40 @@ void StepRunner::look_for_counter_loss(std::size_t command) {
   session_.counter_loss_files[command] = std::move(found);
 }
 
-std::size_t StepRunner::max_batch_size(std::size_t pass) const {
-  const bool one_by_one = hooks_.has_hooks_between_runs() || has_scraped_metrics(plan_) ||
-                          plan_.setting.until_pattern || benchmark_.groups != nullptr ||
-                          std::ranges::any_of(plan_.commands, [](const Command& command) {
-                            return command.output.kind == OutputKind::Pipe;
-                          });
-  if (one_by_one) return 1;
-  return armed_.empty() ? os::Launcher::kMaxBatch
-                        : std::min(armed_[pass]->max_batch_size(), os::Launcher::kMaxBatch);
+bool StepRunner::runs_one_by_one() const {
+  return hooks_.has_hooks_between_runs() || has_scraped_metrics(plan_) ||
+         plan_.setting.until_pattern || benchmark_.groups != nullptr ||
+         std::ranges::any_of(plan_.commands, [](const Command& command) {
+           return command.output.kind == OutputKind::Pipe;
+         });
+}
+
+std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
+  if (runs_one_by_one()) return 1;
+  const std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
+  return armed_.empty() ? size : std::min(size, armed_[steps.front().pass]->max_batch_size());
 }
 
 StepRunner::ShareOfBatch StepRunner::share(const RunSteps& action, std::size_t place) {
-  const Step& first = action.steps.front();
-  const bool is_alone =
-      first.kind != RoundKind::Timed || max_batch_size(first.pass) < os::Launcher::kMaxBatch ||
+  // Counting, repeated and untuned runs would follow the other benchmarks' runs, but be numbered
+  // before them.
+  const bool may_have_more_runs =
+      !armed_.empty() || (context_.machine != nullptr && (context_.machine->watches_throttling() ||
+                                                          context_.machine->compares_tuning()));
+  // In a long batch, the progress line would name a command that is not running.
+  const auto may_be_long = [this](const Step& step) {
+    const RunningMean& pace = paces_[step.command].run_seconds;
+    return pace.count == 0 || std::chrono::duration<double>(pace.mean) > kTurnTime;
+  };
+  if (action.steps.front().kind != RoundKind::Timed || may_have_more_runs || runs_one_by_one() ||
       action.steps.size() > os::Launcher::kMaxBatch ||
-      plan_.setting.events.count_passes(RoundKind::Counting) > 0 ||
-      (context_.machine != nullptr &&
-       (context_.machine->watches_throttling() || context_.machine->compares_tuning()));
-  if (is_alone) return {};
+      (observer_.wants_progress() && std::ranges::any_of(action.steps, may_be_long)))
+    return {};
   auto launches = make_launches(action.steps, place);
   if (!launches) return {};  // run() meets the error again
   batch_began_ = context_.clock.now();
-  under_way_(first);
-  os::ProgressCallback tick;
-  if (observer_.wants_progress()) tick = [this, first] { under_way_(first); };
-  return {*std::move(launches), goes_on_after_failure(), std::move(tick)};
+  under_way_(action.steps.front());
+  return {*std::move(launches), goes_on_after_failure()};
 }
 
 void StepRunner::take_shared(std::vector<os::Ended> ended,

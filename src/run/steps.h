@@ -45,16 +45,15 @@ class StepRunner {
   struct ShareOfBatch {
     std::vector<os::Launch> launches{};
     bool goes_on_after_failure = false;
-    os::ProgressCallback tick{};
   };
 
-  /// Returns the launches of `action`. Without launches if the batch must not have runs of other
-  /// benchmarks. `place`: index of the first launch in the batch.
+  /// Returns the launches of `action`, or no launches if they must not share a batch with other
+  /// benchmarks' runs. `place`: index of the first launch in the batch.
   ShareOfBatch share(const RunSteps& action, std::size_t place);
 
-  /// Takes the results of share(), with which the next run() begins. `files`: as for
-  /// ReportedValues::take_files. `error_output_end`: as Launcher::error_output_end() after the
-  /// batch.
+  /// Sets the results of share()'s launches, which the next run() uses instead of launching.
+  /// `files`: files of these runs; RunFile::run_index is the index in `ended`. `error_output_end`:
+  /// result of Launcher::error_output_end() if the batch's last run is among them; else empty.
   void take_shared(std::vector<os::Ended> ended, std::vector<os::MetricFiles::RunFile> files,
                    std::string error_output_end);
 
@@ -99,7 +98,8 @@ class StepRunner {
     return 0;
   }
   bool run_steps(std::span<const Step> left);
-  std::size_t max_batch_size(std::size_t pass) const;
+  bool runs_one_by_one() const;
+  std::size_t batch_size(std::span<const Step> steps) const;
   std::size_t launch(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_alone(std::span<const Step> steps);
   bool goes_on_after_failure() const {

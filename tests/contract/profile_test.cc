@@ -101,7 +101,8 @@ TEST_CASE("a gate on a function's sampled time fails where it grew, and only the
                   fixture("hundred") + " 100 4 1000"})
         .status;
   };
-  CHECK(status_with("part_13") != 0);  // inconclusive on a very busy machine
+  const int grown = status_with("part_13");
+  CHECK((grown == 3 || grown == 125));  // inconclusive on a very busy machine
   CHECK(status_with("part_10") != 3);
   const Said said = lauka({"-w0", "-r2", "--profile", "--fail-if", "sampled_time@part_420 > 5",
                            "--", fixture("hundred") + " 20", fixture("hundred") + " 20"});

@@ -422,6 +422,21 @@ TEST_CASE("turns of many benchmarks share a batch, until its time is over") {
   CHECK(suite.bench.launcher.runs() == 300);
 }
 
+TEST_CASE("counted benchmarks, and long runs under a progress line, do not share a batch") {
+  const auto requests_of = [](bool counts, bool wants_progress) {
+    SuiteBench suite;
+    for (const char* const name : {"a", "b", "c", "d"}) suite.plans.push_back(plan_of({name}, 1));
+    for (Plan& plan : suite.plans)
+      if (counts) plan.setting.events.passes = {Pass{}};
+    suite.bench.listener.wants = wants_progress;
+    REQUIRE(suite.carry_out());
+    return suite.bench.launcher.requests();
+  };
+  CHECK(requests_of(false, false) == 1);
+  CHECK(requests_of(true, false) == 4);
+  CHECK(requests_of(false, true) == 4);
+}
+
 TEST_CASE("a shared batch gives each benchmark its own runs and its own end") {
   for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
     SuiteBench suite;

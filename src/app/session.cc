@@ -340,6 +340,7 @@ Result<void> add_suite(Call& call) {
     call.options.run.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
   call.gate_error_rate = call.options.gates.controls_fdr ? gate::ErrorRate::ShareOfFalseFails
                                                          : gate::ErrorRate::AnyFalseFail;
+  call.benchmarks.reserve(suite->benchmarks.size());
   for (cli::Benchmark& benchmark : suite->benchmarks) {
     benchmark.options.run.seed = derive_seed(*call.options.run.seed, benchmark.name);
     call.benchmarks.push_back(

@@ -266,7 +266,9 @@ class SuiteReader {
       if (auto taken = take_defaults(*defaults); !taken) return taken.error();
     take_typed();
     if (auto session = read_session(); !session) return session.error();
-    for (const toml::node& table : *root["benchmark"].as_array())
+    const toml::array& benchmarks = *root["benchmark"].as_array();
+    suite_.benchmarks.reserve(benchmarks.size());
+    for (const toml::node& table : benchmarks)
       if (auto added = add(*table.as_table()); !added) return added.error();
     if (auto chosen = choose(); !chosen) return chosen.error();
     return std::move(suite_);
@@ -467,8 +469,9 @@ class SuiteReader {
     if (suite_.session_options.gates.inconclusive_status && !has_gate)
       return at(0, {"--fail-if-inconclusive without a gate",
                     "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
-    const Shard shard = typed_.suite.shard.value_or(Shard{});
     const std::optional<Pattern>& pattern = typed_.suite.benchmark_filter;
+    if (!pattern && !typed_.suite.shard) return {};
+    const Shard shard = typed_.suite.shard.value_or(Shard{});
     Words names;
     std::vector<Benchmark> chosen;
     bool matches_any = false;

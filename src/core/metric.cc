@@ -70,21 +70,20 @@ RoundKind kind_of(const Metric& metric, const EventSet& events) {
 
 MetricReader::MetricReader(const Metric& metric, const EventSet& events)
     : kind_(kind_of(metric, events)), may_be_bound_(metric.role == Role::PeakRss) {
-  std::vector<std::size_t> operands;  // steps whose values no operation has combined yet
+  steps_.reserve(metric.source.terms.size());
   for (const Formula::Term& term : metric.source.terms) {
-    Step step{term};
-    if (const auto* counted = std::get_if<CountedEvent>(&term)) {
+    Step step{term, {}, steps_.size()};
+    if (const auto* counted = std::get_if<CountedEvent>(&term))
       step.places = find_places(counted->event, events);
-    } else if (std::holds_alternative<Operation>(term)) {
-      step.right = operands.back();
-      operands.pop_back();
-      step.left = operands.back();
-      operands.pop_back();
-    }
-    operands.push_back(steps_.size());
+    else if (std::holds_alternative<Operation>(term))
+      step.first = steps_[left_operand(steps_.size())].first;
     steps_.push_back(std::move(step));
   }
-  values_.resize(steps_.size());
+  if (steps_.size() > 1) values_.resize(steps_.size());
+}
+
+std::size_t MetricReader::left_operand(std::size_t operation) const {
+  return steps_[operation - 1].first - 1;
 }
 
 std::optional<double> MetricReader::value(const RunRecord& run) const {
@@ -117,7 +116,7 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
     const Step& step = steps_[i];
     std::optional<double> value;
     if (const auto* operation = std::get_if<Operation>(&step.term))
-      value = applied(*operation, values_[step.left], values_[step.right]);
+      value = applied(*operation, values_[left_operand(i)], values_[i - 1]);
     else if (const auto* same = std::get_if<RepeatedTerm>(&step.term))
       value = values_[same->place];
     else

@@ -290,9 +290,12 @@ class MetricReader {
   struct Step {
     Formula::Term term;
     Places places{};
-    std::size_t left = 0;  // step with the left operand of an operation
-    std::size_t right = 0;
+    std::size_t first = 0;  // first step of this step's operands, which are the steps before it
   };
+
+  /// Returns the last step of an operation's left operand. The step before the operation is the
+  /// last step of its right operand.
+  std::size_t left_operand(std::size_t operation) const;
 
   static std::optional<double> operand(const RunRecord& run, const Step& step);
   std::optional<double> result(const RunRecord& run) const;

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -226,7 +225,7 @@ class RunList {
   };
 
   std::vector<std::vector<unsigned char>> blocks_;
-  std::deque<Place> places_;
+  std::vector<Place> places_;
   std::map<std::size_t, Outcome>
       other_outcomes_;  // outcomes of runs that did not exit, by index of the run
 };
@@ -280,7 +279,7 @@ struct ShellOverhead {
 struct Session {
   RunList runs;
   RunList runs_without_tuning{};
-  std::deque<RedoneRun> redone_run_records;
+  std::vector<RedoneRun> redone_run_records;
   std::optional<EarlyEnd> cut_short;
   /// Hooks that failed after the session was already cut short.
   std::vector<HookFailed> later_failed_hooks{};

@@ -27,6 +27,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 namespace lauka::os {
 
 namespace {
@@ -94,13 +96,8 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
 }
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
-constexpr std::size_t kDigits = 10;
 
-std::string file_name(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  digits.insert(0, kDigits - std::min(digits.size(), kDigits), '0');
-  return "run-" + digits;
-}
+std::string file_name(std::uint64_t number) { return fmt::format("run-{:010}", number); }
 
 class FilesInFolder final : public MetricFiles {
  public:

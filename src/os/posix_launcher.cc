@@ -100,14 +100,17 @@ class SharedPrograms {
   char* find_variable(const Launch& launch, std::size_t place) {
     const std::string& name = programs_.at(launch.program).launch_variable;
     if (name.empty()) return nullptr;
-    const std::string text = name + "=" + launch.launch_variable_value;
+    const std::string& value = launch.launch_variable_value;
+    const std::size_t size = name.size() + value.size() + 2;
     Slot& slot = slots_.at(place);
-    if (text.size() >= slot.size) {
+    if (size > slot.size) {
       constexpr std::size_t roomy = 64;
-      const std::size_t size = std::max(roomy, text.size() + 1);
-      slot = {arena_.make<char>(size), size};
+      slot = {arena_.make<char>(std::max(roomy, size)), std::max(roomy, size)};
     }
-    std::memcpy(slot.bytes, text.c_str(), text.size() + 1);
+    char* end = std::ranges::copy(name, slot.bytes).out;
+    *end = '=';
+    end = std::ranges::copy(value, end + 1).out;
+    *end = '\0';
     return slot.bytes;
   }
 

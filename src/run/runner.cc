@@ -39,13 +39,12 @@ class Runner final : NonCopyable {
 
   Result<void> prepare() { return steps_.prepare(); }
 
-  /// Returns the launches with which the next turn begins, if other benchmarks' launches may follow
-  /// in the same batch. `place`: index of the first launch in the batch.
-  StepRunner::ShareOfBatch share(std::size_t place) {
-    if (is_reading() || context_.pending_interrupt() != 0) return {};
+  /// Returns the action with which the next turn begins; null if other benchmarks' runs must not
+  /// be in its batch.
+  const RunSteps* next_to_share() {
+    if (is_reading() || context_.pending_interrupt() != 0) return nullptr;
     if (!next_) next_ = scheduler_.next();
-    const auto* steps = std::get_if<RunSteps>(&*next_);
-    return steps == nullptr ? StepRunner::ShareOfBatch{} : steps_.share(*steps, place);
+    return std::get_if<RunSteps>(&*next_);
   }
   StepRunner& steps() { return steps_; }
 
@@ -179,32 +178,22 @@ class Runner final : NonCopyable {
 
 using Runners = std::vector<std::unique_ptr<Runner>>;
 
-/// The beginnings of turns that are run in one batch.
-struct SharedBatch {
-  StepRunner::ShareOfBatch all;   // the shares of all turns, one after the other
-  std::vector<std::size_t> ends;  // for each turn, the end of its share in all.launches
-};
-
-/// Puts the beginnings of as many turns as possible in one batch, last element of `lap` first,
-/// because a request to the launcher costs about as much as a short run.
-SharedBatch gather_batch(const Runners& runners, std::span<const std::size_t> lap) {
-  SharedBatch batch;
-  std::vector<os::Launch>& launches = batch.all.launches;
-  for (std::size_t left = lap.size(); left > 0; --left) {
-    auto share = runners[lap[left - 1]]->share(launches.size());
-    if (share.launches.empty()) break;
-    if (batch.ends.empty()) {
-      batch.all = std::move(share);
-    } else {
-      if (share.goes_on_after_failure != batch.all.goes_on_after_failure ||
-          launches.size() + share.launches.size() > os::Launcher::kMaxBatch)
-        break;
-      for (os::Launch& launch : share.launches) launch.latest_start = kBatchTime;
-      std::ranges::move(share.launches, std::back_inserter(launches));
-    }
-    batch.ends.push_back(launches.size());
+/// Returns the number of turns that can begin in one batch, last element of `lap` first.
+std::size_t count_turns_to_share(const Runners& runners, std::span<const std::size_t> lap,
+                                 nanoseconds unknown) {
+  const bool goes_on_after_failure = runners[lap.back()]->steps().goes_on_after_failure();
+  std::size_t turns = 0;
+  std::size_t launches = 0;
+  for (nanoseconds whole{}; turns < lap.size() && whole < kBatchTime; ++turns) {
+    Runner& runner = *runners[lap[lap.size() - 1 - turns]];
+    const RunSteps* next = runner.next_to_share();
+    if (next == nullptr || runner.steps().goes_on_after_failure() != goes_on_after_failure) break;
+    const auto time = runner.steps().time_if_shareable(*next, unknown);
+    launches += next->steps.size();
+    if (!time || launches > os::Launcher::kMaxBatch) break;
+    whole += *time;
   }
-  return batch;
+  return turns;
 }
 
 std::vector<os::MetricFiles::RunFile> files_between(std::vector<os::MetricFiles::RunFile>& all,
@@ -216,14 +205,29 @@ std::vector<os::MetricFiles::RunFile> files_between(std::vector<os::MetricFiles:
   return own;
 }
 
-/// Runs the beginnings of several turns in one batch if possible. Returns the number of turns that
-/// have results. These turns are the last elements of `lap`.
+/// Runs the beginnings of several turns in one batch if possible, because a request to the launcher
+/// costs about as much as a short run. Returns the number of turns that have results. These turns
+/// are the last elements of `lap`. `run_time`: mean time of a run in the latest shared batch.
 std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t> lap,
-                             const RunContext& context) {
-  const auto [batch, ends] = gather_batch(runners, lap);
+                             const RunContext& context, nanoseconds& run_time) {
+  const std::size_t most = count_turns_to_share(runners, lap, run_time);
+  if (most < 2) return 0;
+  std::vector<os::Launch> batch;
+  std::vector<std::size_t> ends;  // for each turn, the end of its launches in `batch`
+  while (ends.size() < most) {
+    Runner& runner = *runners[lap[lap.size() - 1 - ends.size()]];
+    const RunSteps* next = runner.next_to_share();
+    if (next == nullptr || !runner.steps().append_to(batch, *next)) break;
+    ends.push_back(batch.size());
+  }
   if (ends.size() < 2) return 0;
-  auto all = context.launcher.run(batch.launches, batch.goes_on_after_failure, {});
+  for (os::Launch& launch : std::span(batch).subspan(ends.front()))
+    launch.latest_start = kBatchTime;
+  auto all = context.launcher.run(batch, runners[lap.back()]->steps().goes_on_after_failure(), {});
   if (!all) return 0;  // a turn by itself meets the error again
+  nanoseconds whole{};
+  for (const os::Ended& ended : *all) whole += ended.time_with_preparation;
+  if (!all->empty()) run_time = whole / static_cast<nanoseconds::rep>(all->size());
   std::vector<os::MetricFiles::RunFile> files;
   if (context.metric_files != nullptr) files = context.metric_files->collect();
   std::size_t turns = 0;
@@ -253,6 +257,7 @@ void take_turns(const Runners& runners, const RunContext& context, std::uint64_t
   const auto take_turn = [&](std::size_t part) { is_over[part] = !runners[part]->take_turn(); };
   for (std::size_t part = 0; part < runners.size(); ++part) take_turn(part);
   std::mt19937_64 random(seed);
+  nanoseconds run_time = kTurnTime;
   for (;;) {
     std::vector<std::size_t> lap;
     for (std::size_t part = 0; part < runners.size(); ++part)
@@ -260,7 +265,8 @@ void take_turns(const Runners& runners, const RunContext& context, std::uint64_t
     if (lap.empty()) return;
     shuffle(lap, random);
     while (!lap.empty()) {
-      std::size_t turns = std::max<std::size_t>(run_shared_batch(runners, lap, context), 1);
+      std::size_t turns =
+          std::max<std::size_t>(run_shared_batch(runners, lap, context, run_time), 1);
       for (; turns > 0; --turns, lap.pop_back()) take_turn(lap.back());
     }
   }

@@ -173,26 +173,35 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   return armed_.empty() ? size : std::min(size, armed_[steps.front().pass]->max_batch_size());
 }
 
-StepRunner::ShareOfBatch StepRunner::share(const RunSteps& action, std::size_t place) {
+std::optional<nanoseconds> StepRunner::time_if_shareable(const RunSteps& action,
+                                                         nanoseconds unknown) const {
   // Counting, repeated and untuned runs would follow the other benchmarks' runs, but be numbered
   // before them.
   const bool may_have_more_runs =
       !armed_.empty() || (context_.machine != nullptr && (context_.machine->watches_throttling() ||
                                                           context_.machine->compares_tuning()));
-  // In a long batch, the progress line would name a command that is not running.
-  const auto may_be_long = [this](const Step& step) {
-    const RunningMean& pace = paces_[step.command].run_seconds;
-    return pace.count == 0 || std::chrono::duration<double>(pace.mean) > kTurnTime;
-  };
   if (action.steps.front().kind != RoundKind::Timed || may_have_more_runs || runs_one_by_one() ||
-      action.steps.size() > os::Launcher::kMaxBatch ||
-      (observer_.wants_progress() && std::ranges::any_of(action.steps, may_be_long)))
-    return {};
-  auto launches = make_launches(action.steps, place);
-  if (!launches) return {};  // run() meets the error again
+      action.steps.size() > os::Launcher::kMaxBatch)
+    return std::nullopt;
+  std::chrono::duration<double> time{};
+  bool is_known = true;
+  for (const Step& step : action.steps) {
+    const RunningMean& pace = paces_[step.command].run_seconds;
+    is_known = is_known && pace.count > 0;
+    time += pace.count > 0 ? std::chrono::duration<double>(pace.mean) : unknown;
+  }
+  // In a long batch, the progress line would name a command that is not running.
+  if (observer_.wants_progress() && (!is_known || time > kBatchTime)) return std::nullopt;
+  return std::chrono::duration_cast<nanoseconds>(time);
+}
+
+bool StepRunner::append_to(std::vector<os::Launch>& batch, const RunSteps& action) {
+  auto launches = make_launches(action.steps, batch.size());
+  if (!launches) return false;
+  std::ranges::move(*launches, std::back_inserter(batch));
   batch_began_ = context_.clock.now();
   under_way_(action.steps.front());
-  return {*std::move(launches), goes_on_after_failure()};
+  return true;
 }
 
 void StepRunner::take_shared(std::vector<os::Ended> ended,

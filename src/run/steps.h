@@ -41,17 +41,16 @@ class StepRunner {
   /// FinishedRounds::step_count covers only the rounds that are complete.
   FinishedRounds run(const RunSteps& action);
 
-  /// The launches of one benchmark in a batch that several benchmarks share.
-  struct ShareOfBatch {
-    std::vector<os::Launch> launches{};
-    bool goes_on_after_failure = false;
-  };
+  /// Returns an estimate of the time of `action`; nullopt if other benchmarks' runs must not be in
+  /// its batch. `unknown`: estimate for the first run of a command.
+  std::optional<std::chrono::nanoseconds> time_if_shareable(const RunSteps& action,
+                                                            std::chrono::nanoseconds unknown) const;
 
-  /// Returns the launches of `action`, or no launches if they must not share a batch with other
-  /// benchmarks' runs. `place`: index of the first launch in the batch.
-  ShareOfBatch share(const RunSteps& action, std::size_t place);
+  /// Appends the launches of `action` to a batch that several benchmarks share. Returns false and
+  /// leaves `batch` as it is if they cannot be made. run() meets the error again.
+  bool append_to(std::vector<os::Launch>& batch, const RunSteps& action);
 
-  /// Sets the results of share()'s launches, which the next run() uses instead of launching.
+  /// Sets the results of append_to()'s launches, which the next run() uses instead of launching.
   /// `files`: files of these runs; RunFile::run_index is the index in `ended`. `error_output_end`:
   /// result of Launcher::error_output_end() if the batch's last run is among them; else empty.
   void take_shared(std::vector<os::Ended> ended, std::vector<os::MetricFiles::RunFile> files,
@@ -81,6 +80,10 @@ class StepRunner {
   /// program holds the counters.
   void check_counters();
 
+  bool goes_on_after_failure() const {
+    return plan_.ignore_failure && plan_.ignore_failure->ignores_all;
+  }
+
   void cut_short(EarlyEnd why) { session_.cut_short = std::move(why); }
   bool is_cut_short() const { return session_.cut_short.has_value(); }
 
@@ -102,9 +105,6 @@ class StepRunner {
   std::size_t batch_size(std::span<const Step> steps) const;
   std::size_t launch(std::span<const Step> steps);
   Result<std::vector<os::Ended>> launch_alone(std::span<const Step> steps);
-  bool goes_on_after_failure() const {
-    return plan_.ignore_failure && plan_.ignore_failure->ignores_all;
-  }
   Result<std::vector<os::Ended>> launch_batch(std::span<const os::Launch> launches,
                                               const Step& step, bool go_on_after_failure);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps, std::size_t place);

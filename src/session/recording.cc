@@ -17,7 +17,7 @@ namespace {
 class SessionRuns final : public RunTable {
  public:
   SessionRuns(const Plan& plan, const std::vector<Metric>& metrics, RunList runs,
-              std::deque<RedoneRun> redone = {})
+              std::vector<RedoneRun> redone = {})
       : events_(plan.setting.events),
         ignored_(plan.ignore_failure),
         runs_(std::move(runs)),
@@ -96,7 +96,7 @@ class SessionRuns final : public RunTable {
   EventSet events_;
   std::optional<IgnoreFailure> ignored_;
   RunList runs_;
-  std::deque<RedoneRun> redone_;
+  std::vector<RedoneRun> redone_;
   std::vector<MetricReader> readers_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
@@ -320,8 +320,6 @@ void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
 
 Recording make_recording(const Plan& plan, Session&& session, const TimerResolutions& timers,
                          Circumstances circumstances, const DiscoveredMetrics& discovered) {
-  RunList redone;
-  for (const RedoneRun& run : session.redone_run_records) redone.push_back(run.run);
   Recording recording;
   recording.metrics = plan.metrics;
   recording.commands = plan.commands;
@@ -333,8 +331,12 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
   add_discovered(plan, discovered, recording);
   recording.runs =
       std::make_shared<SessionRuns>(plan, recording.metrics, std::exchange(session.runs, {}));
-  recording.discarded_run_table = std::make_shared<SessionRuns>(
-      plan, recording.metrics, std::move(redone), std::exchange(session.redone_run_records, {}));
+  if (!session.redone_run_records.empty()) {
+    RunList redone;
+    for (const RedoneRun& run : session.redone_run_records) redone.push_back(run.run);
+    recording.discarded_run_table = std::make_shared<SessionRuns>(
+        plan, recording.metrics, std::move(redone), std::exchange(session.redone_run_records, {}));
+  }
   recording.confidence = plan.confidence;
   recording.notes = list_notes(plan, session);
   recording.setting = plan.setting;

@@ -32,7 +32,16 @@ using Normal = boost::math::normal_distribution<double, BoostPolicy>;
 }  // namespace
 
 double student_t_quantile_above(double probability, double degrees) {
-  return quantile(complement(StudentT{degrees}, probability));
+  // The metrics of a session usually ask for the same quantile one after the other.
+  struct Quantile {
+    double probability = 0.0;
+    double degrees = 0.0;
+    double value = 0.0;
+  };
+  thread_local Quantile latest;
+  if (latest.probability != probability || latest.degrees != degrees)
+    latest = {probability, degrees, quantile(complement(StudentT{degrees}, probability))};
+  return latest.value;
 }
 
 double student_t_above(double t, double degrees) {

@@ -19,6 +19,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,8 +28,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
 
 namespace lauka::os {
 
@@ -97,7 +97,9 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
 
-std::string file_name(std::uint64_t number) { return fmt::format("run-{:010}", number); }
+std::string file_name(std::uint64_t number) {
+  return fmt::format("run-{:010}", number);
+}
 
 class FilesInFolder final : public MetricFiles {
  public:

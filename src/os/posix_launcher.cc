@@ -107,10 +107,9 @@ class SharedPrograms {
       constexpr std::size_t roomy = 64;
       slot = {arena_.make<char>(std::max(roomy, size)), std::max(roomy, size)};
     }
-    char* end = std::ranges::copy(name, slot.bytes).out;
-    *end = '=';
-    end = std::ranges::copy(value, end + 1).out;
-    *end = '\0';
+    name.copy(slot.bytes, name.size());
+    slot.bytes[name.size()] = '=';
+    std::memcpy(slot.bytes + name.size() + 1, value.c_str(), value.size() + 1);
     return slot.bytes;
   }
 

@@ -290,7 +290,7 @@ class MetricReader {
   struct Step {
     Formula::Term term;
     Places places{};
-    std::size_t first = 0;  // first step of this step's operands, which are the steps before it
+    std::size_t first = 0;  // first of the steps up to this one that compute its value
   };
 
   /// Returns the last step of an operation's left operand. The step before the operation is the

@@ -178,14 +178,20 @@ class Runner final : NonCopyable {
 
 using Runners = std::vector<std::unique_ptr<Runner>>;
 
-/// Returns the number of turns that can begin in one batch, last element of `lap` first.
+/// Returns the runner of a turn to come: `turn` 0 is the last element of `lap`.
+Runner& runner_of(const Runners& runners, std::span<const std::size_t> lap, std::size_t turn) {
+  return *runners[lap[lap.size() - 1 - turn]];
+}
+
+/// Returns the number of turns to come that can begin in one batch. `unknown`: estimate for the
+/// first run of a command.
 std::size_t count_turns_to_share(const Runners& runners, std::span<const std::size_t> lap,
                                  nanoseconds unknown) {
-  const bool goes_on_after_failure = runners[lap.back()]->steps().goes_on_after_failure();
+  const bool goes_on_after_failure = runner_of(runners, lap, 0).steps().goes_on_after_failure();
   std::size_t turns = 0;
   std::size_t launches = 0;
   for (nanoseconds whole{}; turns < lap.size() && whole < kBatchTime; ++turns) {
-    Runner& runner = *runners[lap[lap.size() - 1 - turns]];
+    Runner& runner = runner_of(runners, lap, turns);
     const RunSteps* next = runner.next_to_share();
     if (next == nullptr || runner.steps().goes_on_after_failure() != goes_on_after_failure) break;
     const auto time = runner.steps().time_if_shareable(*next, unknown);
@@ -206,8 +212,8 @@ std::vector<os::MetricFiles::RunFile> files_between(std::vector<os::MetricFiles:
 }
 
 /// Runs the beginnings of several turns in one batch if possible, because a request to the launcher
-/// costs about as much as a short run. Returns the number of turns that have results. These turns
-/// are the last elements of `lap`. `run_time`: mean time of a run in the latest shared batch.
+/// costs about as much as a short run. Returns the number of turns that have results. `run_time`:
+/// mean time of a run in the latest shared batch.
 std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t> lap,
                              const RunContext& context, nanoseconds& run_time) {
   const std::size_t most = count_turns_to_share(runners, lap, run_time);
@@ -215,7 +221,7 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
   std::vector<os::Launch> batch;
   std::vector<std::size_t> ends;  // for each turn, the end of its launches in `batch`
   while (ends.size() < most) {
-    Runner& runner = *runners[lap[lap.size() - 1 - ends.size()]];
+    Runner& runner = runner_of(runners, lap, ends.size());
     const RunSteps* next = runner.next_to_share();
     if (next == nullptr || !runner.steps().append_to(batch, *next)) break;
     ends.push_back(batch.size());
@@ -223,7 +229,8 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
   if (ends.size() < 2) return 0;
   for (os::Launch& launch : std::span(batch).subspan(ends.front()))
     launch.latest_start = kBatchTime;
-  auto all = context.launcher.run(batch, runners[lap.back()]->steps().goes_on_after_failure(), {});
+  auto all =
+      context.launcher.run(batch, runner_of(runners, lap, 0).steps().goes_on_after_failure(), {});
   if (!all) return 0;  // a turn by itself meets the error again
   nanoseconds whole{};
   for (const os::Ended& ended : *all) whole += ended.time_with_preparation;
@@ -234,10 +241,10 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
   for (std::size_t begin = 0; begin < all->size(); begin = ends[turns++]) {
     const auto own = std::span(*all).first(std::min(ends[turns], all->size())).subspan(begin);
     const bool has_last = begin + own.size() == all->size();
-    runners[lap[lap.size() - 1 - turns]]->steps().take_shared(
-        {std::make_move_iterator(own.begin()), std::make_move_iterator(own.end())},
-        files_between(files, begin, begin + own.size()),
-        has_last ? context.launcher.error_output_end() : "");
+    StepRunner& steps = runner_of(runners, lap, turns).steps();
+    steps.take_shared({std::make_move_iterator(own.begin()), std::make_move_iterator(own.end())},
+                      files_between(files, begin, begin + own.size()),
+                      has_last ? context.launcher.error_output_end() : "");
   }
   return turns;
 }

@@ -1,6 +1,8 @@
 #include "stats/distributions.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/complement.hpp>
@@ -34,7 +36,7 @@ using Normal = boost::math::normal_distribution<double, BoostPolicy>;
 double student_t_quantile_above(double probability, double degrees) {
   // The metrics of a session usually ask for the same quantile one after the other.
   struct Quantile {
-    double probability = 0.0;
+    double probability = std::numeric_limits<double>::quiet_NaN();  // differs from each probability
     double degrees = 0.0;
     double value = 0.0;
   };

@@ -47,6 +47,7 @@ class FakeLauncher final : public os::Launcher {
   Result<std::vector<os::Ended>> run(std::span<const os::Launch> launches, bool go_on_after_failure,
                                      const os::ProgressCallback& tick) override {
     ++requests_;
+    launches_ += launches.size();
     std::vector<os::Ended> all;
     std::chrono::nanoseconds time{};
     for (const os::Launch& launch : launches) {
@@ -85,6 +86,8 @@ class FakeLauncher final : public os::Launcher {
   }
   std::size_t runs() const { return log_.size(); }
   std::size_t requests() const { return requests_; }
+  /// The launches of all requests, of which run() may not carry out all.
+  std::size_t launches() const { return launches_; }
   const std::vector<os::ProgramSpec>& programs() const { return programs_; }
 
  private:
@@ -125,6 +128,7 @@ class FakeLauncher final : public os::Launcher {
   std::vector<std::size_t> sets_;
   std::vector<std::string> log_;
   std::size_t requests_ = 0;
+  std::size_t launches_ = 0;
 };
 
 }  // namespace lauka::fakes

@@ -4,6 +4,7 @@
 #include "notes.h"
 #include "os/setting_files.h"
 #include "run/bench.h"
+#include "run/stopping.h"
 
 #include <chrono>
 #include <csignal>
@@ -420,6 +421,16 @@ TEST_CASE("turns of many benchmarks share a batch, until its time is over") {
   // 26 runs of 1 ms begin within kBatchTime; a request for each turn would make 200.
   CHECK(suite.bench.launcher.requests() < 25);
   CHECK(suite.bench.launcher.runs() == 300);
+}
+
+TEST_CASE("launches are hardly made for turns that a shared batch has no time for") {
+  SuiteBench suite;
+  for (int i = 0; i < 100; ++i) suite.plans.push_back(plan_of({"a" + std::to_string(i)}, 3));
+  suite.bench.launcher.scripts.assign(100, {.time = std::chrono::milliseconds(30)});
+  REQUIRE(suite.carry_out());
+  CHECK(suite.bench.launcher.runs() == 300);
+  // Before the first batch, a run is taken to be as short as a turn may be.
+  CHECK(suite.bench.launcher.launches() <= 300 + kBatchTime / kTurnTime);
 }
 
 TEST_CASE("counted benchmarks, and long runs under a progress line, do not share a batch") {

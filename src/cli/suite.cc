@@ -489,11 +489,10 @@ class SuiteReader {
     constexpr std::size_t most_shown = 20;
     const std::size_t left = names.size() - std::min(names.size(), most_shown);
     names.resize(std::min(names.size(), most_shown));
-    std::string all = listed(names, left > 0 ? "," : "and");
-    if (left > 0) all += fmt::format(" and {} more", left);
+    if (left > 0) names.push_back(fmt::format("{} more", left));
     return Error{fmt::format("--only {} matches no benchmark of {}", cited(pattern->text()),
                              cited(*typed_.suite.suite_path)),
-                 "they are " + all};
+                 "they are " + listed(names)};
   }
 
   const Options& typed_;

@@ -115,6 +115,8 @@ TEST_CASE("--only and --shard leave some of the benchmarks, and parts are disjoi
   CHECK(names_of(read(text, {"--shard", "6/7"})).empty());
   CHECK(line(text, {"--only", "c"}) ==
         "--only 'c' matches no benchmark of 's.toml'; they are 'a1', 'a2', 'b1', 'b2' and 'b3'");
+  for (int i = 0; i < 17; ++i) text += benchmark("d" + std::to_string(i));
+  CHECK(has(line(text, {"--only", "c"}), "'d13', 'd14' and 2 more"));
 }
 
 TEST_CASE("what a suite's file cannot have is refused with file, line and benchmark") {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <system_error>
@@ -16,11 +17,15 @@
 
 #include <fmt/format.h>
 
+#include <cxxabi.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+// Of libiberty, which has its header in different folders; 0: without the hash.
+extern "C" char* rust_demangle(const char* symbol, int options);
 
 namespace lauka::os {
 
@@ -233,6 +238,13 @@ OpenedCode open_vdso() {
     return symbols_of("[vdso]", "[vdso]", std::move(file), "");
   }
   return {nullptr, "it cannot be read"};
+}
+
+std::string demangled(const std::string& symbol) {
+  std::unique_ptr<char, decltype(&std::free)> name(rust_demangle(symbol.c_str(), 0), &std::free);
+  if (!name && symbol.starts_with("_Z"))
+    name.reset(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, nullptr));
+  return name ? name.get() : symbol;
 }
 
 }  // namespace lauka::os

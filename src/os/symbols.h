@@ -37,7 +37,7 @@ struct OpenedCode {
   std::string why_not{};  ///< such as "the file was replaced"; empty if there are symbols
 };
 
-/// True if this lauka was built with elfutils.
+/// True if this lauka was built with elfutils and libiberty.
 bool can_read_symbols();
 
 /// Opens a file that `process` has mapped: at the path as the process sees it, or else as lauka
@@ -46,6 +46,10 @@ bool can_read_symbols();
 OpenedCode open_code(const CodeIdentity& identity, int process, const std::optional<User>& user);
 
 OpenedCode open_vdso();
+
+/// Returns the demangled name of a C++ (Itanium ABI) or Rust symbol, for Rust without the hash;
+/// `symbol` itself if it cannot be demangled, or if `can_read_symbols()` is false.
+std::string demangled(const std::string& symbol);
 
 struct SymbolRange {
   std::uint64_t end = 0;  ///< first address after the code; 0: the next symbol's address

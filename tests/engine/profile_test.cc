@@ -183,7 +183,7 @@ std::string refusal(const Result<EventSet>& set) {
 
 bool can_name_functions() {
   if (os::can_read_symbols()) return true;
-  skip("lauka was built without elfutils");
+  skip("lauka was built without elfutils or libiberty");
   return false;
 }
 

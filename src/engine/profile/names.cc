@@ -1,7 +1,6 @@
 #include "engine/profile/names.h"
 
 #include "core/functions.h"
-#include "os/demangle.h"
 
 #include <utility>
 

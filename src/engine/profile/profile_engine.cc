@@ -292,8 +292,10 @@ class WithProfile final : public EngineWrapper {
       return Error{"this system has no perf_event, which is Linux's",
                    "leave it out; on macOS, Instruments has a time profiler"};
     if (!os::can_read_symbols())
-      return Error{"this lauka was built without elfutils, which finds the functions",
-                   "install libdw-dev (elfutils-devel) and build it again"};
+      return Error{
+          "this lauka was built without elfutils and libiberty, which find the functions",
+          "install libdw-dev (elfutils-devel) and libiberty-dev (binutils-devel), and build "
+          "it again"};
     if (const auto rate = measure_cycles(*calls_)) {
       const double cycles = *rate * static_cast<double>(period_.count());
       attributes_ = make_attributes({true, static_cast<std::uint64_t>(cycles)}, user_only_);

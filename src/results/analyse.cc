@@ -132,8 +132,8 @@ void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
   const stats::LayoutSamples reference{samples.reference, samples.reference_layouts};
   const stats::LayoutSamples candidate{samples.candidate, samples.candidate_layouts};
   result.mean_log_ratio = log_ratio_over_layouts(samples, metric.percentile_share());
-  const std::vector<double> to = stats::samples_of_layout(reference, 0);
-  const std::vector<double> of = stats::samples_of_layout(candidate, 0);
+  const std::vector<double> to = stats::values_by_layout(reference)[0];
+  const std::vector<double> of = stats::values_by_layout(candidate)[0];
   if (!to.empty() && !of.empty())
     result.delta_of_first_layout =
         stats::estimate_delta(to, of, samples.paired, tails, metric.percentile_share());
@@ -177,11 +177,8 @@ void enter_mean(const Results& results, std::size_t command, MetricResult& row) 
 void scale_layouts(Series& series) {
   if (series.values.empty()) return;
   const double mean = stats::moments(series.values).mean;
-  std::map<std::uint32_t, std::vector<double>> of_layout;
-  for (std::size_t i = 0; i < series.values.size(); ++i)
-    of_layout[series.layouts[i]].push_back(series.values[i]);
   std::map<std::uint32_t, double> factors;
-  for (const auto& [layout, values] : of_layout)
+  for (const auto& [layout, values] : stats::values_by_layout({series.values, series.layouts}))
     factors[layout] = mean / std::max(stats::moments(values).mean, 1e-9);
   for (std::size_t i = 0; i < series.values.size(); ++i)
     series.values[i] *= factors[series.layouts[i]];
@@ -294,13 +291,10 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
 void add(const RunRow& run, OutlivedRuns& outlived) {
   ++outlived.examined_runs;
   if (run.processes_left_running == 0) return;
-  outlived.fewest_survivors =
-      outlived.runs_with_survivors == 0
-          ? run.processes_left_running
-          : std::min<std::size_t>(outlived.fewest_survivors, run.processes_left_running);
-  outlived.most_survivors =
-      std::max<std::size_t>(outlived.most_survivors, run.processes_left_running);
-  ++outlived.runs_with_survivors;
+  const std::size_t survivors = run.processes_left_running;
+  const bool is_first = outlived.runs_with_survivors++ == 0;
+  outlived.fewest_survivors = is_first ? survivors : std::min(outlived.fewest_survivors, survivors);
+  outlived.most_survivors = std::max(outlived.most_survivors, survivors);
 }
 
 void analyse_runs(std::size_t c, Results& results) {
@@ -317,8 +311,7 @@ void analyse_runs(std::size_t c, Results& results) {
     if (run.instruction_coverage) coverage.push_back(*run.instruction_coverage);
     below += run.below_overhead ? 1 : 0;
     if (run.kind == RoundKind::Counting) counting.push_back(run.wall_seconds);
-    if (run.kind != RoundKind::Timed) continue;
-    timed.push_back(run.wall_seconds);
+    if (run.kind == RoundKind::Timed) timed.push_back(run.wall_seconds);
   }
   command.runs = timed.size();
   command.discarded_runs = results.session.discarded_run_table->of_command(c).size();

@@ -77,6 +77,20 @@ struct Plain {
   double count = 0.0;
 };
 
+/// A limit for values. If `upwards` is 1, smaller values are raised to the limit; if -1, larger
+/// values are lowered to it; if 0, there is no limit. `value` is the limit times `upwards`.
+struct Bound {
+  double value = 0.0;
+  double upwards = 0.0;
+};
+
+/// Returns the variance around the means of the points before and after a step.
+double variance_about(const Plain& low, const Plain& high) {
+  const double count = low.count + high.count;
+  return std::max((low.squares + high.squares) / std::max(1.0, count - 2.0),
+                  (low.variances + high.variances) / count);
+}
+
 struct Contrast {
   double change = 0.0;
   double error = 0.0;
@@ -89,20 +103,12 @@ class Series {
 
   void set_noise(double noise) { noise_ = noise; }
 
-  double variance_about(Window before, Window after) const {
-    const Plain low = plain(before);
-    const Plain high = plain(after);
-    const double count = low.count + high.count;
-    return std::max((low.squares + high.squares) / std::max(1.0, count - 2.0),
-                    (low.variances + high.variances) / count);
-  }
-
   void set_noise_about(Window before, Window after) {
     const Plain low = plain(before);
     const Plain high = plain(after);
     const double sampling = (low.variances + high.variances) / (low.count + high.count);
     const double least = kRoundingError * std::max(std::abs(low.mean), std::abs(high.mean));
-    noise_ = std::max(variance_about(before, after) - sampling, least * least);
+    noise_ = std::max(variance_about(low, high) - sampling, least * least);
   }
 
   /// Returns Student's t of a step. So that no single point makes a step, the numerator replaces
@@ -113,7 +119,7 @@ class Series {
     const Plain high = plain(after);
     const double change = high.mean - low.mean;
     if (is_rounding_error(change, std::abs(low.mean) + std::abs(high.mean))) return 0.0;
-    const double variance = variance_about(before, after);
+    const double variance = variance_about(low, high);
     if (is_rounding_error(std::sqrt(variance), std::abs(low.mean) + std::abs(high.mean)))
       return has_rare_ranks(before, after) ? HUGE_VAL : 0.0;
     const double upwards = change > 0.0 ? 1.0 : -1.0;
@@ -135,8 +141,8 @@ class Series {
   bool varies(std::size_t point) const { return points_[point].variance + noise_ > 0.0; }
 
   Contrast contrast(Window before, Window after) const {
-    const Level low = level(before, {});
-    const Level high = level(after, {});
+    const Level low = level(before);
+    const Level high = level(after);
     return {high.mean - low.mean, std::sqrt(low.variance + high.variance)};
   }
 
@@ -151,13 +157,6 @@ class Series {
   }
 
  private:
-  /// A limit for values. If `upwards` is 1, smaller values are raised to the limit; if -1, larger
-  /// values are lowered to it; if 0, there is no limit. `value` is the limit times `upwards`.
-  struct Bound {
-    double value = 0.0;
-    double upwards = 0.0;
-  };
-
   Bound second_lowest(Window window, double upwards) const {
     double lowest = HUGE_VAL;
     double second = HUGE_VAL;
@@ -175,9 +174,7 @@ class Series {
                                 : bound.upwards * std::max(bound.upwards * value, bound.value);
   }
 
-  Plain plain(Window window) const { return plain(window, {}); }
-
-  Plain plain(Window window, Bound bound) const {
+  Plain plain(Window window, Bound bound = {}) const {
     Plain found{.count = static_cast<double>(window.end - window.begin)};
     for (std::size_t i = window.begin; i < window.end; ++i) {
       found.mean += bounded(i, bound) / found.count;
@@ -188,7 +185,7 @@ class Series {
     return found;
   }
 
-  Level level(Window window, Bound bound) const {
+  Level level(Window window, Bound bound = {}) const {
     double weights = 0.0;
     double sum = 0.0;
     for (std::size_t i = window.begin; i < window.end; ++i) {

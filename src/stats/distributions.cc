@@ -24,11 +24,8 @@ using BoostPolicy = boost::math::policies::policy<
     boost::math::policies::promote_double<false>>;
 
 using StudentT = boost::math::students_t_distribution<double, BoostPolicy>;
-
 using ChiSquared = boost::math::chi_squared_distribution<double, BoostPolicy>;
-
 using FisherF = boost::math::fisher_f_distribution<double, BoostPolicy>;
-
 using Normal = boost::math::normal_distribution<double, BoostPolicy>;
 
 }  // namespace

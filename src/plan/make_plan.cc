@@ -76,9 +76,8 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   const auto is_slip = [&](const std::string& name) {
     return role_of_event(name) == Role::Other && !nearest(name, names).empty();
   };
-  for (const std::string& name : by_name.of_gates) {
+  for (const std::string& name : by_name.of_gates)
     if (by_engine.unknown_name == name || is_slip(name)) return no_metric(name, names);
-  }
   for (const std::string& name : by_name.formulas.events) {
     const std::string before_dash = name.substr(0, name.find('-'));
     const bool lacks_blanks = before_dash != name && built_in_metric(before_dash) != nullptr;
@@ -96,9 +95,9 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
   for (const std::string& name : by_name.all()) add_once(names, name);
   const auto make_request = [&](const std::vector<std::string>& wanted) {
     EventRequest request{wanted, options.single_pass};
-    request.pairs_for_one_pass.insert(request.pairs_for_one_pass.begin(),
-                                      by_name.formulas.event_pairs.begin(),
-                                      by_name.formulas.event_pairs.end());
+    const auto& pairs = by_name.formulas.event_pairs;
+    request.pairs_for_one_pass.insert(request.pairs_for_one_pass.begin(), pairs.begin(),
+                                      pairs.end());
     return request;
   };
   if (!with_defaults) return select_events(make_request(names));
@@ -151,9 +150,7 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
       options.metric_selection == MetricSelection::Time ||
       (options.metric_selection == MetricSelection::Listed && need_no_events(options));
   const bool asked_for = !options.events.empty() || !by_name.all().empty();
-  if (needs_none && !asked_for) {
-    return EventSet{};
-  }
+  if (needs_none && !asked_for) return EventSet{};
   const bool with_defaults = options.adds_default_events || (options.events.empty() && !needs_none);
   auto events = select_wanted(options, by_name, with_defaults, select_events);
   if (!events) return refused_events(by_name, events.error());
@@ -162,11 +159,10 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   const std::size_t passes = events->count_passes(RoundKind::Timed);
   const auto most_runs = run.runs ? run.runs : run.max_runs;
   // Default events may stay uncounted, because refusing `-r 1` would be worse.
-  if (asked_for && most_runs && *most_runs < passes) {
-    return Error{fmt::format("the events need {} passes, more than the {} run{} of each command",
-                             passes, *most_runs, *most_runs == 1 ? "" : "s"),
+  if (asked_for && most_runs && *most_runs < passes)
+    return Error{fmt::format("the events need {} passes, more than the {} of each command", passes,
+                             plural(*most_runs, "run")),
                  fmt::format("allow {} runs, or count fewer events", passes)};
-  }
   return events;
 }
 
@@ -185,19 +181,17 @@ void add_core_times(Plan& plan) {
         pass.event_indices.push_back(set.events.size());
     set.events.push_back(std::move(event));
   };
-  for (const std::string& kind : plan.cores.timed_kinds) {
+  for (const std::string& kind : plan.cores.timed_kinds)
     add({.name = time_metric_name(kind),
          .meaning = fmt::format("CPU time on {} cores", kind),
          .is_time = true,
          .role = Role::CoreTime,
          .core_kind = kind});
-  }
-  if (plan.cores.measures_unsplit_time) {
+  if (plan.cores.measures_unsplit_time)
     add({.name = std::string(kUnsplitTime),
          .meaning = "CPU time of processes that ended between two looks: on which kind of core is "
                     "not known",
          .is_time = true});
-  }
 }
 
 StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
@@ -344,20 +338,19 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
   add_core_times(plan);
   plan.metrics = make_metrics(plan.setting.events, choose_metric_selection(options),
                               !counting.events.empty(), has_tree_peak);
-  if (auto reported = add_reported(plan.reported_metrics, plan.metrics); !reported)
-    return reported.error();
-  const Result<void> computed = add_formulas(formulas, plan.setting.events, plan.metrics);
-  if (!computed) return computed.error();
+  if (auto reported = add_reported(plan.reported_metrics, plan.metrics); !reported) return reported;
+  if (auto computed = add_formulas(formulas, plan.setting.events, plan.metrics); !computed)
+    return computed;
   if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
       !percentiles)
-    return percentiles.error();
+    return percentiles;
   if (counting.measures_region)
     move_region_to_front(choose_metric_selection(options), plan.metrics);
-  if (counting.metric_selection == MetricSelection::Listed) {
-    const Result<void> listed =
-        move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
-    if (!listed) return listed.error();
-  }
+  if (counting.metric_selection == MetricSelection::Listed)
+    if (auto listed =
+            move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
+        !listed)
+      return listed;
   plan.presentation.compact_shows_all_metrics =
       counting.metric_selection != MetricSelection::Default || !counting.events.empty();
   plan.presentation.hides_all_zero_rows = counting.metric_selection == MetricSelection::All &&
@@ -376,16 +369,11 @@ MetricSelection choose_metric_selection(const Options& options) {
 }
 
 TreePeakRequest tree_peak_request(const Options& options) {
-  const auto is_it = [](std::string_view name) { return name == kTreePeakMemory; };
-  const bool by_name =
-      std::ranges::any_of(options.counting.listed_metrics,
-                          [&](const std::string& row) { return is_it(name_of_row(row)); }) ||
-      std::ranges::any_of(options.gates.conditions,
-                          [&](const Condition& gate) { return is_it(gate.metric); }) ||
+  const auto named = list_named_metrics(options.counting, options.gates);
+  if (std::ranges::find(named, kTreePeakMemory) != named.end() ||
       std::ranges::any_of(options.counting.derived_metrics, [](const OwnMetric& metric) {
         return metric.formula.find(kTreePeakMemory) != std::string::npos;
-      });
-  if (by_name || (options.gates.max_half_width && is_it(options.gates.precision_metric)))
+      }))
     return TreePeakRequest::ByName;
   // --verbose must not change how runs are made.
   return options.counting.metric_selection == MetricSelection::All ? TreePeakRequest::WithAll

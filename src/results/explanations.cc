@@ -111,13 +111,6 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
           median_of(candidate.values)};
 }
 
-std::optional<double> clock_of(const Results& results, std::size_t command) {
-  const MetricResult* row =
-      row_of(results.commands[command], find_metric(results.session.metrics, Role::Clock));
-  if (row == nullptr || !row->summary) return std::nullopt;
-  return row->summary->median;
-}
-
 CountedPrivilegeLevels levels_of(const Results& results, Role role) {
   return results.session.metrics[*find_metric(results.session.metrics, role)]
       .counted_privilege_levels;
@@ -182,9 +175,9 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
     return;
   }
   WallFactor clock{WallFactorKind::Clock, difference(of_cycles, cpu).change()};
-  clock.candidate_median = clock_of(results, c);
+  clock.candidate_median = median_of(results, c, Role::Clock);
   if (!results.session.reference.baseline)
-    clock.reference_median = clock_of(results, results.session.reference.command);
+    clock.reference_median = median_of(results, results.session.reference.command, Role::Clock);
   why.factors.push_back(clock);
 }
 

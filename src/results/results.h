@@ -344,6 +344,12 @@ inline const MetricResult* row_of(const Results& results, std::size_t command, R
   return row_of(results.commands[command], find_metric(results.session.metrics, role));
 }
 
+/// Returns the command's median of the metric with that role; nullopt if unknown.
+inline std::optional<double> median_of(const Results& results, std::size_t command, Role role) {
+  const MetricResult* row = row_of(results, command, role);
+  return row != nullptr && row->summary ? std::optional(row->summary->median) : std::nullopt;
+}
+
 /// Returns the results of the reference of `command` for a metric, in this session or in the
 /// baseline.
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric);

@@ -101,7 +101,12 @@ class Series {
  public:
   explicit Series(std::span<const SeriesPoint> points) : points_(points) {}
 
+  double noise() const { return noise_; }
   void set_noise(double noise) { noise_ = noise; }
+
+  void estimate_noise(Window window) {
+    noise_ = estimate_noise_variance(points_.subspan(window.begin, window.end - window.begin));
+  }
 
   void set_noise_about(Window before, Window after) {
     const Plain low = plain(before);
@@ -287,44 +292,26 @@ std::optional<LevelStep> step_in_short(const Series& series, std::size_t begin, 
   });
 }
 
-class Growth {
- public:
-  explicit Growth(std::span<const SeriesPoint> points) : points_(points), series_(points) {}
+/// Returns the step after `begin` that point `last` confirms; nullopt if it confirms no step.
+/// `whole`: `last` is the last point of the series.
+std::optional<LevelStep> confirmed_step(Series& series, std::size_t begin, std::size_t last,
+                                        bool whole) {
+  const std::size_t from = back(last + 1, kNoiseFrom, 0);
+  const bool is_short = last < kShort;
+  if (last == kShort || whole || (!is_short && last % kNoiseEach == 0))
+    series.estimate_noise({from, last + 1});
+  if (is_short) return step_in_short(series, begin, last);
+  if (!series.varies(last)) return std::nullopt;
+  return step_at(series, begin, last, rare_as(kSure, last - from));
+}
 
-  Growth(std::span<const SeriesPoint> points, const Growth& other)
-      : points_(points), series_(points), begin_(other.begin_), noise_(other.noise_) {}
-
-  /// Returns the step that point `last` confirms; nullopt if it confirms no step. `whole`: `last`
-  /// is the last point of the series.
-  std::optional<LevelStep> look_at(std::size_t last, bool whole) {
-    const std::size_t from = back(last + 1, kNoiseFrom, 0);
-    const bool is_short = last < kShort;
-    if (last == kShort || whole || (!is_short && last % kNoiseEach == 0))
-      noise_ = estimate_noise_variance(points_.subspan(from, last + 1 - from));
-    series_.set_noise(noise_);
-    if (!is_short && !series_.varies(last)) return std::nullopt;
-    const auto step = is_short ? step_in_short(series_, begin_, last)
-                               : step_at(series_, begin_, last, rare_as(kSure, last - from));
-    if (step) begin_ = step->first_point;
-    return step;
-  }
-
-  std::size_t begin() const { return begin_; }
-  double noise() const { return noise_; }
-
- private:
-  std::span<const SeriesPoint> points_;
-  Series series_;
-  std::size_t begin_ = 0;
-  double noise_ = 0.0;
-};
-
-/// Returns the first point of a step that a copy of the last point would confirm; nullopt if there
-/// is no such step, or if it begins at the last point.
-std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, const Growth& now) {
+/// Returns the first point of a step after `begin` that a copy of the last point would confirm;
+/// nullopt if there is no such step, or if it begins at the last point.
+std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, std::size_t begin) {
   std::vector<SeriesPoint> longer(points.begin(), points.end());
   longer.push_back(points.back());
-  const auto step = Growth(longer, now).look_at(points.size(), true);
+  Series series(longer);
+  const auto step = confirmed_step(series, begin, points.size(), true);
   if (!step || step->first_point + kMinPointsAround > points.size()) return std::nullopt;
   return step->first_point;
 }
@@ -363,16 +350,17 @@ double estimate_noise_variance(std::span<const SeriesPoint> points) {
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
   if (points.size() < kMinForSteps) return found;
-  Growth growth(points);
-  for (std::size_t last = kMinForSteps - 1; last < points.size(); ++last)
-    if (const auto step = growth.look_at(last, last + 1 == points.size()))
-      found.steps.push_back(*step);
-  const double noise = growth.noise();
-  found.pending_first_point = pending_step(points, growth);
   Series series(points);
+  std::size_t begin = 0;
+  for (std::size_t last = kMinForSteps - 1; last < points.size(); ++last)
+    if (const auto step = confirmed_step(series, begin, last, last + 1 == points.size())) {
+      begin = step->first_point;
+      found.steps.push_back(*step);
+    }
+  const double noise = series.noise();
+  found.pending_first_point = pending_step(points, begin);
   measure(series, points.size(), confidence, found.steps);
   series.set_noise(noise);
-  const std::size_t begin = growth.begin();
   const std::size_t last = points.size() - 1;
   if (points.size() >= kMinForNoise && series.varies(last) && last >= begin + kMinPointsAround)
     found.may_last_point_be_step =

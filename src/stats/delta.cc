@@ -15,10 +15,6 @@ namespace lauka::stats {
 
 namespace {
 
-double cleaned(double difference, double scale) {
-  return is_rounding_error(difference, scale) ? 0.0 : difference;
-}
-
 // The interval of the ratio of means is Fieller's (1954), with the residuals c - ratio * r in place
 // of c, which loses fewer digits.
 
@@ -39,17 +35,13 @@ double squared_error(const Moments& about, double widening) {
   return widening * widening * about.variance.value_or(0.0) / static_cast<double>(about.count);
 }
 
-double without_rounding_error(double value) {
-  return std::abs(value) <= kRoundingError ? 0.0 : value;
-}
-
 Change cleaned(Change change) {
   if (!change.change || !change.bounds) return change;
   double& delta = *change.change;
   auto& [low, high] = *change.bounds;
-  delta = without_rounding_error(delta);
-  low = without_rounding_error(low);
-  high = without_rounding_error(high);
+  delta = without_rounding_error(delta, 1.0);
+  low = without_rounding_error(low, 1.0);
+  high = without_rounding_error(high, 1.0);
   const double scale = 1.0 + std::abs(delta);
   if (is_rounding_error(low - delta, scale) && is_rounding_error(high - delta, scale))
     low = high = delta;
@@ -79,9 +71,7 @@ class MeanChange {
       result.bounds = IntervalEnds{delta, delta};
       return cleaned(result);
     }
-    const double t = errors_->degrees == errors_->degrees_of_reference
-                         ? of_reference
-                         : widened_t(tail, errors_->degrees);
+    const double t = widened_t(tail, errors_->degrees);
     if (!is_distinct_from_zero(t)) return result;
     const double a = reference_.mean * reference_.mean - t * t * errors_->of_reference;
     const double covariance = t * errors_->shared;
@@ -242,7 +232,7 @@ double value_at(const Values& values, std::uint64_t place) {
     else
       low = split.high;
   }
-  return without_rounding_error(high);
+  return without_rounding_error(high, 1.0);
 }
 
 template <typename Values>
@@ -421,7 +411,7 @@ MeanTest paired_mean_test(std::span<const double> reference, std::span<const dou
   const auto rounds = static_cast<double>(reference.size());
   const double scale = sum / rounds;
   const Moments about = moments(differences);
-  const double difference = cleaned(about.mean, scale);
+  const double difference = without_rounding_error(about.mean, scale);
   if (reference.size() < 2) return {.difference = difference};
   if (is_rounding_error(about.range(), scale))
     return {.difference = difference, .tails = tails_without_noise(difference, reference.size())};
@@ -435,7 +425,7 @@ MeanTest welch_mean_test(std::span<const double> reference, std::span<const doub
   const Moments of_candidate = moments(candidate);
   const double at_threshold = ratio * of_reference.mean;
   const double scale = of_candidate.mean + at_threshold;
-  const double difference = cleaned(of_candidate.mean - at_threshold, scale);
+  const double difference = without_rounding_error(of_candidate.mean - at_threshold, scale);
   const std::size_t fewer = std::min(reference.size(), candidate.size());
   if (fewer < 2) return {.difference = difference};
   if (is_rounding_error(of_candidate.range(), scale) &&

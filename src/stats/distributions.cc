@@ -1,7 +1,6 @@
 #include "stats/distributions.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include <boost/math/distributions/chi_squared.hpp>

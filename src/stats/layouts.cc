@@ -2,7 +2,6 @@
 
 #include "stats/distributions.h"
 #include "stats/resemblance.h"
-#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
@@ -250,7 +249,7 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
         estimate_delta(of_reference.values, of_candidate.values, paired, shown).change_of_mean;
     return delta;
   }
-  delta.change = is_rounding_error(estimate->value, 1.0) ? 0.0 : std::expm1(estimate->value);
+  delta.change = std::expm1(without_rounding_error(estimate->value, 1.0));
   delta.widening = estimate->widening;
   if (estimate->are_means_equal) {
     if (tails_without_noise(1.0, estimate->layout_count).above <= tails.tail_of_delta)
@@ -273,8 +272,7 @@ MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& 
   if (!estimate)
     return paired ? paired_mean_test(of_reference.values, of_candidate.values, ratio)
                   : welch_mean_test(of_reference.values, of_candidate.values, ratio);
-  const double beyond = estimate->value - std::log(ratio);
-  const double difference = is_rounding_error(beyond, 1.0) ? 0.0 : beyond;
+  const double difference = without_rounding_error(estimate->value - std::log(ratio), 1.0);
   if (estimate->are_means_equal)
     return {.difference = difference,
             .tails = tails_without_noise(difference, estimate->layout_count)};

@@ -176,9 +176,9 @@ double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
 
 }  // namespace
 
-std::optional<QuantilePlaces> quantile_places(std::size_t count, double share, double tail) {
+std::optional<IntervalEnds> quantile_places(std::size_t count, double share, double tail) {
   if (count < fewest_runs_for_quantile(share, tail)) return std::nullopt;
-  return QuantilePlaces{find_place(1.0 - tail, count, share), find_place(tail, count, share)};
+  return IntervalEnds{find_place(1.0 - tail, count, share), find_place(tail, count, share)};
 }
 
 std::optional<QuantileEstimate> quantile_estimate(std::span<const double> ascending, double share,

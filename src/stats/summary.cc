@@ -1,6 +1,5 @@
 #include "stats/summary.h"
 
-#include "stats/distributions.h"
 #include "stats/resemblance.h"
 
 #include <algorithm>
@@ -129,7 +128,7 @@ double median_deviation(std::span<const double> samples, double middle) {
   return median(sorted(deviations));
 }
 
-Fences tukey_fences(double q1, double q3, double reach) {
+IntervalEnds tukey_fences(double q1, double q3, double reach) {
   const double range = q3 - q1;
   return {.low = q1 - reach * range, .high = q3 + reach * range};
 }
@@ -140,7 +139,7 @@ Summary summarize(std::span<const double> samples) {
                   quantile(ascending, 0.75)};
   summary.smallest_step = smallest_difference(ascending);
   const auto count_beyond = [&](double reach) {
-    const Fences fences = tukey_fences(summary.q1, summary.q3, reach);
+    const IntervalEnds fences = tukey_fences(summary.q1, summary.q3, reach);
     return static_cast<std::size_t>(
         std::ranges::count_if(samples, [&](double sample) { return fences.leave_out(sample); }));
   };
@@ -186,7 +185,8 @@ Moments moments(std::span<const double> samples) {
 std::optional<FirstRun> first_run(std::span<const double> series) {
   if (series.size() < kMinForFirstRun) return std::nullopt;
   const std::vector<double> rest = sorted(series.subspan(1));
-  const Fences fences = tukey_fences(quantile(rest, 0.25), quantile(rest, 0.75), kSevereReach);
+  const IntervalEnds fences =
+      tukey_fences(quantile(rest, 0.25), quantile(rest, 0.75), kSevereReach);
   FirstRun result{.first = series.front(), .median_of_rest = median(rest)};
   result.slow = result.first > rest.back() && result.first > fences.high &&
                 result.first > 1.05 * result.median_of_rest;
@@ -200,7 +200,7 @@ SevereOutliers severe_outliers(std::span<const double> series) {
   const double q3 = quantile(ascending, 0.75);
   const double range = std::max(smallest_difference(ascending), q3 - q1);
   const double reach = (kSevereReach + 15.0 / to_double(series.size())) * range;
-  const Fences fences{.low = q1 - reach, .high = q3 + reach};
+  const IntervalEnds fences{.low = q1 - reach, .high = q3 + reach};
   const auto count = std::ranges::count_if(series, [&](double sample) {
     return fences.leave_out(sample) && std::abs(sample - middle) > 0.01 * std::abs(middle);
   });

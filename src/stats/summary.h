@@ -1,5 +1,7 @@
 #pragma once
 
+#include "stats/distributions.h"
+
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -57,15 +59,8 @@ inline constexpr double kOutlierReach = 1.5;
 /// The distance of the fences for severe outliers from the quartiles, in interquartile ranges.
 inline constexpr double kSevereReach = 3.0;
 
-struct Fences {
-  double low = 0.0;
-  double high = 0.0;
-
-  bool leave_out(double sample) const { return sample < low || sample > high; }
-};
-
 /// Returns fences `reach` interquartile ranges beyond the quartiles (Tukey 1977).
-Fences tukey_fences(double q1, double q3, double reach);
+IntervalEnds tukey_fences(double q1, double q3, double reach);
 
 struct Summary : Moments {
   double median = 0.0;

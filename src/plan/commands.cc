@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -105,15 +106,22 @@ std::string text_of(const OutputChoice& output) {
   return output.path;
 }
 
+/// Calls `take` with each option that may be set once for all commands or once per command: its
+/// name, its values, and a function that returns the part of a command that a value sets.
 template <typename Take>
 void for_each_list(const CommandOptions& options, const Take& take) {
-  for (const HookRow& row : kHookKinds) take(row.name, options.hooks[row.kind]);
-  take("build", options.build_commands);
-  take("env", options.environment);
-  take("cwd", options.working_folders);
-  take("input", options.inputs);
-  take("expect-output", options.expected_outputs);
-  take("output", options.outputs);
+  for (const HookRow& row : kHookKinds) {
+    const auto hook_of = [&row](Command& command) -> std::optional<std::string>& {
+      return command.hooks[row.kind];
+    };
+    take(row.name, options.hooks[row.kind], hook_of);
+  }
+  take("build", options.build_commands, std::mem_fn(&Command::build));
+  take("env", options.environment, std::mem_fn(&Command::environment));
+  take("cwd", options.working_folders, std::mem_fn(&Command::folder));
+  take("input", options.inputs, std::mem_fn(&Command::input));
+  take("expect-output", options.expected_outputs, std::mem_fn(&Command::expected));
+  take("output", options.outputs, std::mem_fn(&Command::output));
 }
 
 std::vector<std::string> list_differences(const Command& command,
@@ -225,7 +233,7 @@ class CommandMaker {
   /// commands.
   bool uses(std::size_t typed, const Variable& variable) const {
     bool found = mentions(options_.command_lines[typed], variable.name);
-    for_each_list(options_, [&](std::string_view /*name*/, const auto& given) {
+    for_each_list(options_, [&](std::string_view /*name*/, const auto& given, const auto&) {
       const bool is_per_command = given.size() == typed_ && typed_ > 1;
       for (std::size_t i = 0; i < given.size(); ++i)
         if (!is_per_command || i == typed)
@@ -276,23 +284,13 @@ class CommandMaker {
     const std::size_t names = options_.names.size();
     if (names > typed_ && names != measured_) return too_many_names(names, measured_);
     Result<void> fits;
-    for_each_list(options_, [&](std::string_view name, const auto& given) {
+    for_each_list(options_, [&](std::string_view name, const auto& given, const auto&) {
       const std::size_t count = given.size();
       if (fits && count > 1 && count != typed_ && count != measured_)
         fits = Error{fmt::format("{} --{} for {}", count, name, plural(measured_, "command")),
                      "give it once for all, or once per command"};
     });
     return fits;
-  }
-
-  template <typename T, typename Filled>
-  void fill(const std::vector<T>& given, const Combination& combination, std::size_t measured,
-            Filled& target) const {
-    if (given.empty()) return;
-    const std::size_t place = given.size() == 1        ? 0
-                              : given.size() == typed_ ? combination.typed
-                                                       : measured;
-    target = filled(given.at(place), combination.parameters);
   }
 
   Result<Command> make_command(const Combination& combination, std::size_t measured) const {
@@ -302,14 +300,13 @@ class CommandMaker {
     command.parameters = combination.parameters;
     command.source_command_index = combination.typed;
     command.unfilled_name = pattern_of(combination.typed);
-    for (const HookRow& row : kHookKinds)
-      fill(options_.hooks[row.kind], combination, measured, command.hooks[row.kind]);
-    fill(options_.build_commands, combination, measured, command.build);
-    fill(options_.environment, combination, measured, command.environment);
-    fill(options_.inputs, combination, measured, command.input);
-    fill(options_.outputs, combination, measured, command.output);
-    fill(options_.working_folders, combination, measured, command.folder);
-    fill(options_.expected_outputs, combination, measured, command.expected);
+    for_each_list(options_, [&](std::string_view, const auto& given, const auto& part_of) {
+      if (given.empty()) return;
+      const std::size_t place = given.size() == 1        ? 0
+                                : given.size() == typed_ ? combination.typed
+                                                         : measured;
+      part_of(command) = filled(given.at(place), combination.parameters);
+    });
     auto words = make_argv(command.text);
     if (!words)
       return words.error().about(fmt::format("command {} {}", measured + 1, cited(command.text)));
@@ -484,28 +481,6 @@ std::string joined_words(const std::vector<Command>& commands, std::size_t faile
   return joined;
 }
 
-/// Refuses --until with options that exclude it.
-Result<void> check_until(const Options& options, const Plan& plan) {
-  if (!options.run.end_pattern) return {};
-  if (plan.setting.copies_in_run > 1)
-    return Error{
-        "--until ends a run at its first line, so that --jobs would not wait for the others",
-        "use only one of them"};
-  if (std::ranges::any_of(options.counting.scraped_metrics,
-                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
-    return Error{
-        "--until reads output during the run, --scrape only after it: they contradict each other",
-        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
-  if (!options.commands.expected_outputs.empty())
-    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
-                 "use only one of them"};
-  if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
-    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
-                 fmt::format("use only one of --until and --engine {}",
-                             row_of(options.counting.engine).name)};
-  return {};
-}
-
 }  // namespace
 
 bool mentions_layout(std::string_view text) {
@@ -625,26 +600,6 @@ std::vector<Label> merge_labels(std::vector<Label> given, const std::vector<Labe
       given.push_back(label_found);
   std::ranges::sort(given, {}, &Label::key);
   return given;
-}
-
-CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs) {
-  if (!jobs) return options;
-  OwnMetric throughput{.name = "throughput", .better = Better::More, .role = Role::Throughput};
-  throughput.unit.word = "1/s";
-  throughput.formula = fmt::format("{}/wall_time", *jobs);
-  options.derived_metrics.insert(options.derived_metrics.begin(), std::move(throughput));
-  return options;
-}
-
-Result<void> check_run_options(const Options& options, const Plan& plan) {
-  if (auto until = check_until(options, plan); !until) return until;
-  const auto& expected = options.commands.expected_outputs;
-  const bool is_same = std::ranges::find(expected, ExpectedOutput::Kind::Same,
-                                         &ExpectedOutput::kind) != expected.end();
-  if (is_same && plan.commands.size() < 2)
-    return Error{"--expect-output same has nothing to compare with",
-                 "add another command, or name a FILE with the output"};
-  return {};
 }
 
 }  // namespace lauka

@@ -39,6 +39,15 @@ std::vector<std::string> events_of_gates(const CountingOptions& options, const G
   return names;
 }
 
+CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs) {
+  if (!jobs) return options;
+  OwnMetric throughput{.name = "throughput", .better = Better::More, .role = Role::Throughput};
+  throughput.unit.word = "1/s";
+  throughput.formula = fmt::format("{}/wall_time", *jobs);
+  options.derived_metrics.insert(options.derived_metrics.begin(), std::move(throughput));
+  return options;
+}
+
 std::vector<std::string> default_names(const EventSet& defaults) {
   std::vector<std::string> names;
   for (const Event& event : defaults.events)
@@ -249,6 +258,39 @@ Result<void> add_precision(const GateOptions& options, Plan& plan) {
   return {};
 }
 
+/// Refuses --until with options that exclude it.
+Result<void> check_until(const Options& options, const Plan& plan) {
+  if (!options.run.end_pattern) return {};
+  if (plan.setting.copies_in_run > 1)
+    return Error{
+        "--until ends a run at its first line, so that --jobs would not wait for the others",
+        "use only one of them"};
+  if (std::ranges::any_of(options.counting.scraped_metrics,
+                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
+    return Error{
+        "--until reads output during the run, --scrape only after it: they contradict each other",
+        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
+  if (!options.commands.expected_outputs.empty())
+    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
+                 "use only one of them"};
+  if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
+    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
+                 fmt::format("use only one of --until and --engine {}",
+                             row_of(options.counting.engine).name)};
+  return {};
+}
+
+Result<void> check_run_options(const Options& options, const Plan& plan) {
+  if (auto until = check_until(options, plan); !until) return until;
+  const auto& expected = options.commands.expected_outputs;
+  const bool is_same = std::ranges::find(expected, ExpectedOutput::Kind::Same,
+                                         &ExpectedOutput::kind) != expected.end();
+  if (is_same && plan.commands.size() < 2)
+    return Error{"--expect-output same has nothing to compare with",
+                 "add another command, or name a FILE with the output"};
+  return {};
+}
+
 Result<void> add_judgement(const Options& options, Plan& plan) {
   if (auto anchor = add_anchor(options.gates, plan); !anchor) return anchor;
   if (auto gates =
@@ -393,17 +435,16 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
       add_announced_metrics(with_throughput(options.counting, options.run.copies_per_run));
   if (!all_counting) return all_counting.error();
   const CountingOptions& counting = *all_counting;
+  const MetricSelection selection = choose_metric_selection(options);
   auto commands = make_commands(options.commands);
   if (!commands) return commands.error();
   if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
-  WantedByName by_name{
-      events_of_gates(counting, options.gates, cores),
-      request_formulas(counting, options.gates, choose_metric_selection(options), cores)};
+  WantedByName by_name{events_of_gates(counting, options.gates, cores),
+                       request_formulas(counting, options.gates, selection, cores)};
   auto events = choose_events(counting, options.run, by_name, select_events);
   if (!events && by_name.formulas.has_older_form) {
-    WantedByName older{
-        by_name.of_gates,
-        request_formulas(counting, options.gates, choose_metric_selection(options), cores, true)};
+    WantedByName older{by_name.of_gates,
+                       request_formulas(counting, options.gates, selection, cores, true)};
     if (auto others = choose_events(counting, options.run, older, select_events)) {
       events = std::move(others);
       by_name = std::move(older);

@@ -2,7 +2,6 @@
 
 #include "core/choices.h"
 #include "core/text.h"
-#include "plan/plan.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -38,10 +37,15 @@ Error unknown_metric(std::string_view name, const std::vector<Metric>& metrics) 
       suggestion_for(name, metrics, "add an event with -e; --metrics all shows what there is")};
 }
 
-Error unfit_unit(const Metric& metric, std::string_view unit) {
-  const std::string fitting = units_for(metric.unit);
-  return Error{fmt::format("--metrics: {} cannot be shown in {}", metric.name, cited(unit)),
-               fitting.empty() ? "leave the unit out" : "write one of " + fitting};
+Result<void> show_in(std::string_view name, Metric& metric) {
+  const DisplayUnit* unit = find_display_unit(name);
+  if (unit == nullptr || unit->unit != metric.unit) {
+    const std::string fitting = units_for(metric.unit);
+    return Error{fmt::format("--metrics: {} cannot be shown in {}", metric.name, cited(name)),
+                 fitting.empty() ? "leave the unit out" : "write one of " + fitting};
+  }
+  metric.shown_in = unit;
+  return {};
 }
 
 std::vector<double> wanted(const CountingOptions& options, const GateOptions& gates) {
@@ -482,13 +486,6 @@ bool are_all_built_in(const std::vector<std::string>& list) {
   return std::ranges::all_of(list, [](const std::string& text) {
     return built_in_metric(without_unit(text).name) != nullptr;
   });
-}
-
-Result<void> show_in(std::string_view name, Metric& metric) {
-  const DisplayUnit* unit = find_display_unit(name);
-  if (unit == nullptr || unit->unit != metric.unit) return unfit_unit(metric, name);
-  metric.shown_in = unit;
-  return {};
 }
 
 Result<void> move_rows_to_front(const std::vector<std::string>& list,

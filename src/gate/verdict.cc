@@ -6,7 +6,6 @@
 
 #include <numeric>
 #include <set>
-#include <span>
 #include <utility>
 
 namespace lauka::gate {
@@ -286,7 +285,7 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
     if (!look.last && !verdict.incomparable_command) return false;
     verdict.spendable_error = levels.error_of_false_pass.value_or(0.0);
   }
-  if (!samples.is_empty()) verdict.rounds = evidence.rounds();
+  if (!samples.is_empty()) verdict.rounds = samples.candidate.size();
   verdict.look = look.number;
   return true;
 }
@@ -306,14 +305,12 @@ Comparison samples_against_limit(const Condition& condition, const Series& serie
   return samples;
 }
 
-bool failures_differ(const FailureCount& reference, const FailureCount& candidate) {
+bool failures_differ(const stats::CountedShare& reference, const stats::CountedShare& candidate) {
   constexpr double level = 0.01;
-  if (reference.all_runs == 0 || candidate.all_runs == 0) return false;
-  const bool has_one_failed_throughout =
-      (reference.failed == reference.all_runs) != (candidate.failed == candidate.all_runs);
-  return has_one_failed_throughout ||
-         stats::fisher_exact({reference.failed, reference.all_runs},
-                             {candidate.failed, candidate.all_runs}) <= level;
+  if (reference.trials == 0 || candidate.trials == 0) return false;
+  const bool has_one_failed_throughout = (reference.trials_with_result == reference.trials) !=
+                                         (candidate.trials_with_result == candidate.trials);
+  return has_one_failed_throughout || stats::fisher_exact(reference, candidate) <= level;
 }
 
 void make_inconclusive(Verdict& verdict, Obstacle obstacle) {

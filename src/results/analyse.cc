@@ -1,22 +1,12 @@
-#include "core/choices.h"
-#include "core/metric.h"
 #include "plan/rows.h"
 #include "results/results.h"
 #include "session/baseline.h"
-#include "session/recording.h"
-#include "stats/layouts.h"
-#include "stats/summary.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <variant>
 
 namespace lauka {
 
@@ -334,14 +324,6 @@ TunedChange tuned_change(const stats::Change& change) {
   return {change.change, change.bounds->low, change.bounds->high};
 }
 
-/// Returns a candidate's delta of a metric; null if a geometric mean cannot include it.
-const stats::Delta* delta_of(const Results& results, std::size_t candidate, std::size_t metric) {
-  const MetricResult* row = row_of(results.commands[candidate], metric);
-  return row != nullptr && row->delta && row->delta->change && *row->delta->change > -1.0
-             ? &*row->delta
-             : nullptr;
-}
-
 struct RowOfSuite {
   const Results& benchmark;
   std::size_t candidate = 0;
@@ -354,12 +336,12 @@ Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
   std::vector<stats::Change> changes;
   bool has_one_name = true;
   for (const RowOfSuite& row : rows) {
-    const stats::Delta* delta = delta_of(row.benchmark, row.candidate, row.metric);
-    if (delta == nullptr) continue;
+    const MetricResult* result = row_of(row.benchmark.commands[row.candidate], row.metric);
+    if (result == nullptr || !result->delta || !(result->delta->change > -1.0)) continue;
     const std::string& name = row.benchmark.session.commands[row.candidate].name;
     has_one_name = has_one_name && (changes.empty() || name == mean.candidate);
     mean.candidate = name;
-    changes.push_back(*delta);
+    changes.push_back(*result->delta);
   }
   if (!has_one_name) mean.candidate.clear();
   mean.benchmark_count = changes.size();
@@ -419,20 +401,6 @@ void analyse(Results& results) {
   });
 }
 
-Results analyse(Recording session, gate::Findings findings) {
-  Results results{std::move(session), std::move(findings)};
-  analyse(results);
-  return results;
-}
-
-Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
-                const TimerResolutions& timers, Circumstances circumstances) {
-  Results results =
-      analyse(make_recording(plan, std::move(session), timers, std::move(circumstances)), findings);
-  results.presentation = plan.presentation;
-  return results;
-}
-
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
                                          std::size_t of, std::size_t to) {
   const bool within_rounds = session.origins.empty()
@@ -480,7 +448,7 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
 }
 
 void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) {
-  std::map<std::pair<const RunTable*, std::size_t>, gate::FailureCount> known;
+  std::map<std::pair<const RunTable*, std::size_t>, stats::CountedShare> known;
   const auto failures = [&](const RunTable& runs, std::size_t command) {
     const auto [place, is_new] = known.try_emplace({&runs, command});
     if (is_new) {
@@ -507,11 +475,10 @@ bool has_failed_throughout(const Results& results, const gate::Verdict& verdict)
 }
 
 bool has_failed_throughout(const Report& report) {
-  return std::ranges::any_of(report.benchmarks, [](const Results& results) {
-    return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
-      return has_failed_throughout(results, verdict);
-    });
-  });
+  for (const Results& results : report.benchmarks)
+    for (const gate::Verdict& verdict : results.findings.verdicts)
+      if (has_failed_throughout(results, verdict)) return true;
+  return false;
 }
 
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session) {
@@ -562,14 +529,10 @@ int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int
   return status;
 }
 
-int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
-                   std::optional<int> if_inconclusive) {
-  if (session.cut_short) {
-    const auto* interrupted = std::get_if<Interrupted>(&*session.cut_short);
-    return interrupted != nullptr ? status_of_signal(interrupted->signal)
-                                  : static_cast<int>(ExitStatus::Failed);
-  }
-  return exit_status_of(verdicts, if_inconclusive);
+int exit_status_of(const EarlyEnd& early_end) {
+  const auto* interrupted = std::get_if<Interrupted>(&early_end);
+  return interrupted != nullptr ? status_of_signal(interrupted->signal)
+                                : static_cast<int>(ExitStatus::Failed);
 }
 
 bool Report::complete() const {

@@ -1,7 +1,6 @@
 #include "results/functions.h"
 
 #include "core/functions.h"
-#include "gate/verdict.h"
 #include "results/results.h"
 #include "session/baseline.h"
 #include "stats/delta.h"
@@ -191,11 +190,9 @@ void compare_functions(Results& results) {
 
 const FunctionChanges* find_changes(const Results& results, std::size_t metric,
                                     std::size_t candidate) {
-  const auto found =
-      std::ranges::find_if(results.function_changes, [&](const FunctionChanges& changes) {
-        return changes.metric == metric && changes.candidate == candidate;
-      });
-  return found == results.function_changes.end() ? nullptr : &*found;
+  for (const FunctionChanges& changes : results.function_changes)
+    if (changes.metric == metric && changes.candidate == candidate) return &changes;
+  return nullptr;
 }
 
 std::optional<FunctionChanges> list_functions(const Results& results, std::size_t metric,

@@ -1,14 +1,9 @@
 #include "results/results.h"
-#include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/resemblance.h"
-#include "stats/summary.h"
 
-#include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 

@@ -214,7 +214,7 @@ int status_of(const Call& call, const Report& report) {
   if (has_failed_throughout(report)) status = static_cast<int>(ExitStatus::Failed);
   for (const Benchmark& benchmark : call.benchmarks) {
     if (!benchmark.session_result.session.cut_short) continue;
-    status = exit_status_of(benchmark.session_result.session, {}, std::nullopt);
+    status = exit_status_of(*benchmark.session_result.session.cut_short);
     if (status != static_cast<int>(ExitStatus::Failed)) return status;
   }
   return status;

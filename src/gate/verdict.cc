@@ -6,7 +6,6 @@
 
 #include <numeric>
 #include <set>
-#include <span>
 #include <utility>
 
 namespace lauka::gate {
@@ -74,25 +73,26 @@ double combined(double ranks, double mean, bool ranks_speak) {
                      : mean;
 }
 
-DecidedBy decided_by(bool by_ranks, bool by_mean) {
+/// Returns which of the two p values are small enough for `level`. `may_mean`: the mean's test may
+/// decide.
+DecidedBy decided_by(double ranks, double mean, double level, bool ranks_speak, bool may_mean) {
+  const bool by_ranks = ranks_speak && ranks <= kErrorShareOfRankTest * level;
+  const bool by_mean = may_mean && mean <= (ranks_speak ? kErrorShareOfMeanTest * level : level);
   if (by_ranks) return by_mean ? DecidedBy::Both : DecidedBy::Ranks;
   return by_mean ? DecidedBy::Mean : DecidedBy::Nothing;
-}
-
-DecidedBy fails(const Tests& tests, double level, bool ranks_speak) {
-  const bool by_mean =
-      tests.mean.tails.above <= (ranks_speak ? kErrorShareOfMeanTest * level : level) &&
-      tests.mean.difference > 0;
-  return decided_by(ranks_speak && tests.ranks.above <= kErrorShareOfRankTest * level, by_mean);
 }
 
 DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
                  std::optional<double> least_mean) {
   if (tests.mean.difference > 0 || tests.ranks_above > 0) return DecidedBy::Nothing;
   if (least_mean && tests.mean.tails.below > *least_mean) return DecidedBy::Nothing;
-  return decided_by(
-      ranks_speak && tests.ranks.below <= kErrorShareOfRankTest * level,
-      tests.mean.tails.below <= (ranks_speak ? kErrorShareOfMeanTest * level : level));
+  return decided_by(tests.ranks.below, tests.mean.tails.below, level, ranks_speak, true);
+}
+
+/// Returns the error that a look may spend on the likelier answer.
+std::optional<double> level_of_likelier(const Judgement& judgement, const LookErrors& levels) {
+  const bool towards_fail = judgement.p_value_of_fail < judgement.p_value_of_pass;
+  return towards_fail ? levels.error_of_false_fail : levels.error_of_false_pass;
 }
 
 void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when,
@@ -112,8 +112,7 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
     result.answer = is_fail ? Answer::Fail : Answer::Pass;
     result.decided_by = DecidedBy::Ranks;
   }
-  if (result.p_value_of_fail < result.p_value_of_pass)
-    result.allowed_error = levels.error_of_false_fail.value_or(0.0);
+  result.allowed_error = level_of_likelier(result, levels).value_or(0.0);
 }
 
 /// Finds the value nearest to `estimate` for which `holds` is true, to a millionth of the distance
@@ -140,9 +139,7 @@ FailsWhen fails_when(const Condition& condition) {
 
 std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const Evidence& evidence,
                                              double limit, const LookErrors& levels) {
-  const bool towards_fail = judgement.p_value_of_fail < judgement.p_value_of_pass;
-  const std::optional<double> level =
-      towards_fail ? levels.error_of_false_fail : levels.error_of_false_pass;
+  const std::optional<double> level = level_of_likelier(judgement, levels);
   const auto estimate = stats::log_ratio_over_layouts(
       evidence.of_reference(), evidence.of_candidate(), evidence.paired, evidence.gated_quantile);
   if (!level || !estimate) return std::nullopt;
@@ -151,10 +148,8 @@ std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const E
 
 /// Assumes that a normal deviate grows with the square root of the number of rounds.
 std::optional<double> times_to_decide(const Judgement& judgement, const LookErrors& levels) {
-  const bool towards_fail = judgement.p_value_of_fail < judgement.p_value_of_pass;
   const double probability = std::min(judgement.p_value_of_fail, judgement.p_value_of_pass);
-  const std::optional<double> level =
-      towards_fail ? levels.error_of_false_fail : levels.error_of_false_pass;
+  const std::optional<double> level = level_of_likelier(judgement, levels);
   if (!level || probability <= 0.0 || probability >= 0.5) return std::nullopt;
   const double ratio =
       stats::normal_quantile_above(*level) / stats::normal_quantile_above(probability);
@@ -235,7 +230,8 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
   if (levels.error_of_false_fail) {
     const bool speak = ranks_speak(evidence, *levels.error_of_false_fail);
     result.p_value_of_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
-    result.decided_by = fails(tests, *levels.error_of_false_fail, speak);
+    result.decided_by = decided_by(tests.ranks.above, tests.mean.tails.above,
+                                   *levels.error_of_false_fail, speak, tests.mean.difference > 0);
     if (result.decided_by != DecidedBy::Nothing) {
       result.answer = Answer::Fail;
       result.allowed_error = *levels.error_of_false_fail;
@@ -255,24 +251,19 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
 DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence, double limit,
                                FailsWhen fails_when, const LookErrors& levels,
                                const stats::Delta& delta) {
-  DecisionBounds bounds;
-  const auto decides = [&](DecidedBy test) {
-    return [&, test](double at) {
-      const Judgement there = judge(evidence, at, fails_when, levels, false);
-      return there.answer == judgement.answer &&
-             (there.decided_by == test || there.decided_by == DecidedBy::Both);
+  const auto bound = [&](DecidedBy test, std::optional<double> estimate) -> std::optional<double> {
+    const auto has_part = [test](const Judgement& there) {
+      return there.decided_by == test || there.decided_by == DecidedBy::Both;
     };
+    if (!has_part(judgement)) return std::nullopt;
+    return farthest(limit, estimate, [&](double at) {
+      const Judgement there = judge(evidence, at, fails_when, levels, false);
+      return there.answer == judgement.answer && has_part(there);
+    });
   };
-  const auto has_part = [&](DecidedBy test) {
-    return judgement.decided_by == test || judgement.decided_by == DecidedBy::Both;
-  };
-  if (has_part(DecidedBy::Ranks))
-    bounds.ranks = farthest(limit, delta.change, decides(DecidedBy::Ranks));
-  if (has_part(DecidedBy::Mean))
-    bounds.mean =
-        farthest(limit, evidence.has_layouts() ? delta.change : delta.change_of_mean.change,
-                 decides(DecidedBy::Mean));
-  return bounds;
+  return {
+      bound(DecidedBy::Ranks, delta.change),
+      bound(DecidedBy::Mean, evidence.has_layouts() ? delta.change : delta.change_of_mean.change)};
 }
 
 bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
@@ -294,7 +285,7 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
     if (!look.last && !verdict.incomparable_command) return false;
     verdict.spendable_error = levels.error_of_false_pass.value_or(0.0);
   }
-  if (!samples.is_empty()) verdict.rounds = evidence.rounds();
+  if (!samples.is_empty()) verdict.rounds = samples.candidate.size();
   verdict.look = look.number;
   return true;
 }
@@ -302,9 +293,7 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
 Comparison samples_against_limit(const Condition& condition, const Series& series) {
   Series known = series;
   if (known.largest_bound) {
-    const bool is_within =
-        !condition.fails_below_limit && *known.largest_bound <= *condition.limit_value;
-    if (!is_within) return {};
+    if (condition.fails_below_limit || *known.largest_bound > *condition.limit_value) return {};
     known.values.insert(known.values.end(), known.runs_with_bound, *known.largest_bound);
     known.layouts.insert(known.layouts.end(), known.layouts_of_bounded_runs.begin(),
                          known.layouts_of_bounded_runs.end());
@@ -316,14 +305,12 @@ Comparison samples_against_limit(const Condition& condition, const Series& serie
   return samples;
 }
 
-bool failures_differ(const FailureCount& reference, const FailureCount& candidate) {
+bool failures_differ(const stats::CountedShare& reference, const stats::CountedShare& candidate) {
   constexpr double level = 0.01;
-  if (reference.all_runs == 0 || candidate.all_runs == 0) return false;
-  const bool has_one_failed_throughout =
-      (reference.failed == reference.all_runs) != (candidate.failed == candidate.all_runs);
-  return has_one_failed_throughout ||
-         stats::fisher_exact({reference.failed, reference.all_runs},
-                             {candidate.failed, candidate.all_runs}) <= level;
+  if (reference.trials == 0 || candidate.trials == 0) return false;
+  const bool has_one_failed_throughout = (reference.trials_with_result == reference.trials) !=
+                                         (candidate.trials_with_result == candidate.trials);
+  return has_one_failed_throughout || stats::fisher_exact(reference, candidate) <= level;
 }
 
 void make_inconclusive(Verdict& verdict, Obstacle obstacle) {

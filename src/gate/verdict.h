@@ -31,9 +31,6 @@ struct Evidence {
   bool has_layouts() const { return !candidate_layouts.empty(); }
   stats::LayoutSamples of_reference() const { return {reference, reference_layouts}; }
   stats::LayoutSamples of_candidate() const { return {candidate, candidate_layouts}; }
-
-  /// Returns the number of the candidate's samples.
-  std::size_t rounds() const { return candidate.size(); }
 };
 
 /// The reason why a gate cannot decide.
@@ -134,14 +131,9 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
 /// the result is empty if this could give a wrong answer.
 Comparison samples_against_limit(const Condition& condition, const Series& series);
 
-struct FailureCount {
-  std::size_t failed = 0;
-  std::size_t all_runs = 0;
-};
-
-/// True if the failure rates differ significantly (Fisher's exact test, 1%), or if exactly one
-/// command failed in every run. False if a command has no runs.
-bool failures_differ(const FailureCount& reference, const FailureCount& candidate);
+/// True if the shares of failed runs differ significantly (Fisher's exact test, 1%), or if exactly
+/// one command failed in every run. False if a command has no runs.
+bool failures_differ(const stats::CountedShare& reference, const stats::CountedShare& candidate);
 
 void make_inconclusive(Verdict& verdict, Obstacle obstacle);
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -27,20 +28,18 @@ constexpr std::string_view kLayoutVariable = "layout";
 bool is_assignment(std::string_view word) {
   const std::size_t end = word.find('=');
   if (end == std::string_view::npos || end == 0 || is_digit(word[0])) return false;
-  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(end),
-                     [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
+  return std::ranges::all_of(word.substr(0, end),
+                             [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
 Result<std::vector<std::string>> make_words(const std::string& text) {
   auto words = split_words(text);
   if (!words) return words.error();
-  if (words->empty() || words->front().empty()) {
+  if (words->empty() || words->front().empty())
     return Error{"is empty", "write a program and its arguments"};
-  }
-  if (is_assignment(words->front())) {
+  if (is_assignment(words->front()))
     return Error{"begins with an assignment, which only a shell understands",
                  fmt::format("write {}, or run it by a shell with -S", cited("env " + text))};
-  }
   return words;
 }
 
@@ -107,15 +106,22 @@ std::string text_of(const OutputChoice& output) {
   return output.path;
 }
 
+/// Calls `take` with each option that may be set once for all commands or once per command: its
+/// name, its values, and a function that returns the part of a command that a value sets.
 template <typename Take>
 void for_each_list(const CommandOptions& options, const Take& take) {
-  for (const HookRow& row : kHookKinds) take(row.name, options.hooks[row.kind]);
-  take("build", options.build_commands);
-  take("env", options.environment);
-  take("cwd", options.working_folders);
-  take("input", options.inputs);
-  take("expect-output", options.expected_outputs);
-  take("output", options.outputs);
+  for (const HookRow& row : kHookKinds) {
+    const auto hook_of = [&row](Command& command) -> std::optional<std::string>& {
+      return command.hooks[row.kind];
+    };
+    take(row.name, options.hooks[row.kind], hook_of);
+  }
+  take("build", options.build_commands, std::mem_fn(&Command::build));
+  take("env", options.environment, std::mem_fn(&Command::environment));
+  take("cwd", options.working_folders, std::mem_fn(&Command::folder));
+  take("input", options.inputs, std::mem_fn(&Command::input));
+  take("expect-output", options.expected_outputs, std::mem_fn(&Command::expected));
+  take("output", options.outputs, std::mem_fn(&Command::output));
 }
 
 std::vector<std::string> list_differences(const Command& command,
@@ -160,16 +166,13 @@ std::string_view option_of(const ParameterOption& option) {
 Result<std::vector<std::string>> read_values(const ParameterOption& option) {
   if (!option.is_scan) return option.values;
   const bool is_whole = (option.min + option.max).find('.') == std::string::npos;
-  if (option.step.empty() && !is_whole) {
-    return Error{
-        fmt::format("--parameter-scan {} {} {} needs a step", option.name, option.min, option.max),
-        "give one with -D, such as -D 0.5"};
-  }
+  const std::string scan =
+      fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max);
+  if (option.step.empty() && !is_whole)
+    return Error{scan + " needs a step", "give one with -D, such as -D 0.5"};
   auto values =
       list_decimals(option.min, option.max, option.step.empty() ? "1" : option.step, kMaxCommands);
-  if (!values)
-    return values.error().prefixed(
-        fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max));
+  if (!values) return values.error().prefixed(scan);
   return values;
 }
 
@@ -189,12 +192,9 @@ Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>&
                                cited(option.name)),
                    "write the bare name; commands have it in braces: -L n 1,2 './old {n}'"};
     }
-    const bool is_known = std::ranges::any_of(
-        variables, [&](const Variable& variable) { return variable.name == option.name; });
-    if (is_known) {
+    if (std::ranges::find(variables, option.name, &Variable::name) != variables.end())
       return Error{fmt::format("the variable {} is given twice", cited(option.name)),
                    "use it once"};
-    }
     auto values = read_values(option);
     if (!values) return values.error();
     variables.push_back({option.name, *std::move(values)});
@@ -233,7 +233,7 @@ class CommandMaker {
   /// commands.
   bool uses(std::size_t typed, const Variable& variable) const {
     bool found = mentions(options_.command_lines[typed], variable.name);
-    for_each_list(options_, [&](std::string_view /*name*/, const auto& given) {
+    for_each_list(options_, [&](std::string_view /*name*/, const auto& given, const auto&) {
       const bool is_per_command = given.size() == typed_ && typed_ > 1;
       for (std::size_t i = 0; i < given.size(); ++i)
         if (!is_per_command || i == typed)
@@ -274,9 +274,8 @@ class CommandMaker {
   }
 
   Result<void> check_used(const Variable& variable) const {
-    for (std::size_t typed = 0; typed < typed_; ++typed) {
+    for (std::size_t typed = 0; typed < typed_; ++typed)
       if (uses(typed, variable)) return {};
-    }
     return Error{fmt::format("no command uses the variable {}", cited(variable.name)),
                  fmt::format("write {{{}}} where its value belongs", variable.name)};
   }
@@ -285,23 +284,13 @@ class CommandMaker {
     const std::size_t names = options_.names.size();
     if (names > typed_ && names != measured_) return too_many_names(names, measured_);
     Result<void> fits;
-    for_each_list(options_, [&](std::string_view name, const auto& given) {
+    for_each_list(options_, [&](std::string_view name, const auto& given, const auto&) {
       const std::size_t count = given.size();
       if (fits && count > 1 && count != typed_ && count != measured_)
         fits = Error{fmt::format("{} --{} for {}", count, name, plural(measured_, "command")),
                      "give it once for all, or once per command"};
     });
     return fits;
-  }
-
-  template <typename T, typename Filled>
-  void fill(const std::vector<T>& given, const Combination& combination, std::size_t measured,
-            Filled& target) const {
-    if (given.empty()) return;
-    const std::size_t place = given.size() == 1        ? 0
-                              : given.size() == typed_ ? combination.typed
-                                                       : measured;
-    target = filled(given.at(place), combination.parameters);
   }
 
   Result<Command> make_command(const Combination& combination, std::size_t measured) const {
@@ -311,14 +300,13 @@ class CommandMaker {
     command.parameters = combination.parameters;
     command.source_command_index = combination.typed;
     command.unfilled_name = pattern_of(combination.typed);
-    for (const HookRow& row : kHookKinds)
-      fill(options_.hooks[row.kind], combination, measured, command.hooks[row.kind]);
-    fill(options_.build_commands, combination, measured, command.build);
-    fill(options_.environment, combination, measured, command.environment);
-    fill(options_.inputs, combination, measured, command.input);
-    fill(options_.outputs, combination, measured, command.output);
-    fill(options_.working_folders, combination, measured, command.folder);
-    fill(options_.expected_outputs, combination, measured, command.expected);
+    for_each_list(options_, [&](std::string_view, const auto& given, const auto& part_of) {
+      if (given.empty()) return;
+      const std::size_t place = given.size() == 1        ? 0
+                                : given.size() == typed_ ? combination.typed
+                                                         : measured;
+      part_of(command) = filled(given.at(place), combination.parameters);
+    });
     auto words = make_argv(command.text);
     if (!words)
       return words.error().about(fmt::format("command {} {}", measured + 1, cited(command.text)));
@@ -336,11 +324,9 @@ class CommandMaker {
 
   std::string name_of(const Combination& combination, std::size_t measured) const {
     const bool is_per_measured = options_.names.size() > typed_;
-    const std::size_t index = is_per_measured ? measured : combination.typed;
-    const bool is_named = index < options_.names.size() && !options_.names[index].empty();
-    const std::string& name =
-        is_named ? options_.names[index] : options_.command_lines[combination.typed];
-    if (is_per_measured && is_named) return filled(name, combination.parameters);
+    if (is_per_measured && !options_.names[measured].empty())
+      return filled(options_.names[measured], combination.parameters);
+    const std::string& name = pattern_of(combination.typed);
     std::string hidden;
     for (const Parameter& parameter : combination.parameters) {
       if (mentions(name, parameter.name)) continue;
@@ -349,7 +335,7 @@ class CommandMaker {
     return filled(name, combination.parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
   }
 
-  std::string pattern_of(std::size_t typed) const {
+  const std::string& pattern_of(std::size_t typed) const {
     const bool is_named = options_.names.size() <= typed_ && typed < options_.names.size() &&
                           !options_.names[typed].empty();
     return is_named ? options_.names[typed] : options_.command_lines[typed];
@@ -389,7 +375,7 @@ void add_hints_about_duration(const std::vector<CommandLineOption>& typed,
   for (const CommandLineOption& option : typed) {
     if (option.key != "duration" || option.words.empty() || duration < longest) continue;
     const std::string& number = option.words.front();
-    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (!std::ranges::all_of(number, is_digit)) continue;
     hints.push_back(fmt::format("--duration {} is {} minutes for each command; did you mean {}ms?",
                                 number, duration / std::chrono::minutes(1), number));
   }
@@ -421,8 +407,7 @@ std::string with_plain_dash(std::string_view word) {
 
 void add_hints_about_names(const CommandOptions& options, std::vector<std::string>& hints) {
   for (const std::string& name : options.names)
-    if (!name.empty() && options.parameters.empty() &&
-        name.find_first_not_of("0123456789") == std::string::npos)
+    if (!name.empty() && options.parameters.empty() && std::ranges::all_of(name, is_digit))
       hints.push_back(fmt::format("-n {0} names a command {0}; for {0} runs write -r {0}", name));
 }
 
@@ -472,11 +457,9 @@ constexpr auto kMeant = std::to_array<Meant>({
 });
 
 std::string_view intended_command(std::string_view program) {
-  const auto found = std::ranges::find_if(kMeant, [&](const Meant& meant) {
-    return meant.ending.starts_with('.') ? program.ends_with(meant.ending)
-                                         : program == meant.ending;
-  });
-  return found == kMeant.end() ? std::string_view() : found->instead;
+  for (const auto& [ending, instead] : kMeant)
+    if (ending.starts_with('.') ? program.ends_with(ending) : program == ending) return instead;
+  return {};
 }
 
 bool is_one_word(const Command& command) {
@@ -496,37 +479,6 @@ std::string joined_words(const std::vector<Command>& commands, std::size_t faile
     joined += (joined.empty() ? "" : " ") + command.text;
   }
   return joined;
-}
-
-Result<void> check_until(const Options& options, const Plan& plan) {
-  if (!options.run.end_pattern) return {};
-  if (plan.setting.copies_in_run > 1)
-    return Error{
-        "--until ends a run at its first line, so that --jobs would not wait for the others",
-        "use only one of them"};
-  if (std::ranges::any_of(options.counting.scraped_metrics,
-                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
-    return Error{
-        "--until reads output during the run, --scrape only after it: they contradict each other",
-        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
-  if (!options.commands.expected_outputs.empty())
-    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
-                 "use only one of them"};
-  if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
-    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
-                 fmt::format("use only one of --until and --engine {}",
-                             row_of(options.counting.engine).name)};
-  return {};
-}
-
-Result<void> check_expected(const CommandOptions& options, const Plan& plan) {
-  const bool is_same = std::ranges::any_of(
-      options.expected_outputs,
-      [](const ExpectedOutput& output) { return output.kind == ExpectedOutput::Kind::Same; });
-  if (is_same && plan.commands.size() < 2)
-    return Error{"--expect-output same has nothing to compare with",
-                 "add another command, or name a FILE with the output"};
-  return {};
 }
 
 }  // namespace
@@ -643,27 +595,11 @@ std::vector<Label> labels_of_git_head(std::string_view head) {
 }
 
 std::vector<Label> merge_labels(std::vector<Label> given, const std::vector<Label>& found) {
-  for (const Label& label_found : found) {
-    const bool is_given = std::ranges::any_of(
-        given, [&](const Label& label) { return label.key == label_found.key; });
-    if (!is_given) given.push_back(label_found);
-  }
+  for (const Label& label_found : found)
+    if (std::ranges::find(given, label_found.key, &Label::key) == given.end())
+      given.push_back(label_found);
   std::ranges::sort(given, {}, &Label::key);
   return given;
-}
-
-CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs) {
-  if (!jobs) return options;
-  OwnMetric throughput{.name = "throughput", .better = Better::More, .role = Role::Throughput};
-  throughput.unit.word = "1/s";
-  throughput.formula = fmt::format("{}/wall_time", *jobs);
-  options.derived_metrics.insert(options.derived_metrics.begin(), std::move(throughput));
-  return options;
-}
-
-Result<void> check_run_options(const Options& options, const Plan& plan) {
-  if (auto until = check_until(options, plan); !until) return until;
-  return check_expected(options.commands, plan);
 }
 
 }  // namespace lauka

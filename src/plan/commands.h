@@ -32,10 +32,4 @@ std::vector<Label> labels_of_git_head(std::string_view head);
 /// replaces a label in `found` with the same key.
 std::vector<Label> merge_labels(std::vector<Label> given, const std::vector<Label>& found);
 
-CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs);
-
-/// Refuses --until with options that exclude it, and --expect-output same with fewer than two
-/// commands.
-Result<void> check_run_options(const Options& options, const Plan& plan);
-
 }  // namespace lauka

@@ -39,6 +39,15 @@ std::vector<std::string> events_of_gates(const CountingOptions& options, const G
   return names;
 }
 
+CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs) {
+  if (!jobs) return options;
+  OwnMetric throughput{.name = "throughput", .better = Better::More, .role = Role::Throughput};
+  throughput.unit.word = "1/s";
+  throughput.formula = fmt::format("{}/wall_time", *jobs);
+  options.derived_metrics.insert(options.derived_metrics.begin(), std::move(throughput));
+  return options;
+}
+
 std::vector<std::string> default_names(const EventSet& defaults) {
   std::vector<std::string> names;
   for (const Event& event : defaults.events)
@@ -76,9 +85,8 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   const auto is_slip = [&](const std::string& name) {
     return role_of_event(name) == Role::Other && !nearest(name, names).empty();
   };
-  for (const std::string& name : by_name.of_gates) {
+  for (const std::string& name : by_name.of_gates)
     if (by_engine.unknown_name == name || is_slip(name)) return no_metric(name, names);
-  }
   for (const std::string& name : by_name.formulas.events) {
     const std::string before_dash = name.substr(0, name.find('-'));
     const bool lacks_blanks = before_dash != name && built_in_metric(before_dash) != nullptr;
@@ -96,9 +104,9 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
   for (const std::string& name : by_name.all()) add_once(names, name);
   const auto make_request = [&](const std::vector<std::string>& wanted) {
     EventRequest request{wanted, options.single_pass};
-    request.pairs_for_one_pass.insert(request.pairs_for_one_pass.begin(),
-                                      by_name.formulas.event_pairs.begin(),
-                                      by_name.formulas.event_pairs.end());
+    const auto& pairs = by_name.formulas.event_pairs;
+    request.pairs_for_one_pass.insert(request.pairs_for_one_pass.begin(), pairs.begin(),
+                                      pairs.end());
     return request;
   };
   if (!with_defaults) return select_events(make_request(names));
@@ -151,9 +159,7 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
       options.metric_selection == MetricSelection::Time ||
       (options.metric_selection == MetricSelection::Listed && need_no_events(options));
   const bool asked_for = !options.events.empty() || !by_name.all().empty();
-  if (needs_none && !asked_for) {
-    return EventSet{};
-  }
+  if (needs_none && !asked_for) return EventSet{};
   const bool with_defaults = options.adds_default_events || (options.events.empty() && !needs_none);
   auto events = select_wanted(options, by_name, with_defaults, select_events);
   if (!events) return refused_events(by_name, events.error());
@@ -162,11 +168,10 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   const std::size_t passes = events->count_passes(RoundKind::Timed);
   const auto most_runs = run.runs ? run.runs : run.max_runs;
   // Default events may stay uncounted, because refusing `-r 1` would be worse.
-  if (asked_for && most_runs && *most_runs < passes) {
-    return Error{fmt::format("the events need {} passes, more than the {} run{} of each command",
-                             passes, *most_runs, *most_runs == 1 ? "" : "s"),
+  if (asked_for && most_runs && *most_runs < passes)
+    return Error{fmt::format("the events need {} passes, more than the {} of each command", passes,
+                             plural(*most_runs, "run")),
                  fmt::format("allow {} runs, or count fewer events", passes)};
-  }
   return events;
 }
 
@@ -185,19 +190,17 @@ void add_core_times(Plan& plan) {
         pass.event_indices.push_back(set.events.size());
     set.events.push_back(std::move(event));
   };
-  for (const std::string& kind : plan.cores.timed_kinds) {
+  for (const std::string& kind : plan.cores.timed_kinds)
     add({.name = time_metric_name(kind),
          .meaning = fmt::format("CPU time on {} cores", kind),
          .is_time = true,
          .role = Role::CoreTime,
          .core_kind = kind});
-  }
-  if (plan.cores.measures_unsplit_time) {
+  if (plan.cores.measures_unsplit_time)
     add({.name = std::string(kUnsplitTime),
          .meaning = "CPU time of processes that ended between two looks: on which kind of core is "
                     "not known",
          .is_time = true});
-  }
 }
 
 StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
@@ -252,6 +255,39 @@ Result<void> add_precision(const GateOptions& options, Plan& plan) {
                  "ask for a precision of wall_time or cpu_time, or add --counting together"};
   }
   plan.precision = PrecisionGoal{*options.max_half_width, *place};
+  return {};
+}
+
+/// Refuses --until with options that exclude it.
+Result<void> check_until(const Options& options, const Plan& plan) {
+  if (!options.run.end_pattern) return {};
+  if (plan.setting.copies_in_run > 1)
+    return Error{
+        "--until ends a run at its first line, so that --jobs would not wait for the others",
+        "use only one of them"};
+  if (std::ranges::any_of(options.counting.scraped_metrics,
+                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
+    return Error{
+        "--until reads output during the run, --scrape only after it: they contradict each other",
+        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
+  if (!options.commands.expected_outputs.empty())
+    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
+                 "use only one of them"};
+  if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
+    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
+                 fmt::format("use only one of --until and --engine {}",
+                             row_of(options.counting.engine).name)};
+  return {};
+}
+
+Result<void> check_run_options(const Options& options, const Plan& plan) {
+  if (auto until = check_until(options, plan); !until) return until;
+  const auto& expected = options.commands.expected_outputs;
+  const bool is_same = std::ranges::find(expected, ExpectedOutput::Kind::Same,
+                                         &ExpectedOutput::kind) != expected.end();
+  if (is_same && plan.commands.size() < 2)
+    return Error{"--expect-output same has nothing to compare with",
+                 "add another command, or name a FILE with the output"};
   return {};
 }
 
@@ -344,20 +380,19 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
   add_core_times(plan);
   plan.metrics = make_metrics(plan.setting.events, choose_metric_selection(options),
                               !counting.events.empty(), has_tree_peak);
-  if (auto reported = add_reported(plan.reported_metrics, plan.metrics); !reported)
-    return reported.error();
-  const Result<void> computed = add_formulas(formulas, plan.setting.events, plan.metrics);
-  if (!computed) return computed.error();
+  if (auto reported = add_reported(plan.reported_metrics, plan.metrics); !reported) return reported;
+  if (auto computed = add_formulas(formulas, plan.setting.events, plan.metrics); !computed)
+    return computed;
   if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
       !percentiles)
-    return percentiles.error();
+    return percentiles;
   if (counting.measures_region)
     move_region_to_front(choose_metric_selection(options), plan.metrics);
-  if (counting.metric_selection == MetricSelection::Listed) {
-    const Result<void> listed =
-        move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
-    if (!listed) return listed.error();
-  }
+  if (counting.metric_selection == MetricSelection::Listed)
+    if (auto listed =
+            move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
+        !listed)
+      return listed;
   plan.presentation.compact_shows_all_metrics =
       counting.metric_selection != MetricSelection::Default || !counting.events.empty();
   plan.presentation.hides_all_zero_rows = counting.metric_selection == MetricSelection::All &&
@@ -376,16 +411,11 @@ MetricSelection choose_metric_selection(const Options& options) {
 }
 
 TreePeakRequest tree_peak_request(const Options& options) {
-  const auto is_it = [](std::string_view name) { return name == kTreePeakMemory; };
-  const bool by_name =
-      std::ranges::any_of(options.counting.listed_metrics,
-                          [&](const std::string& row) { return is_it(name_of_row(row)); }) ||
-      std::ranges::any_of(options.gates.conditions,
-                          [&](const Condition& gate) { return is_it(gate.metric); }) ||
+  const auto named = list_named_metrics(options.counting, options.gates);
+  if (std::ranges::find(named, kTreePeakMemory) != named.end() ||
       std::ranges::any_of(options.counting.derived_metrics, [](const OwnMetric& metric) {
         return metric.formula.find(kTreePeakMemory) != std::string::npos;
-      });
-  if (by_name || (options.gates.max_half_width && is_it(options.gates.precision_metric)))
+      }))
     return TreePeakRequest::ByName;
   // --verbose must not change how runs are made.
   return options.counting.metric_selection == MetricSelection::All ? TreePeakRequest::WithAll
@@ -405,17 +435,16 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
       add_announced_metrics(with_throughput(options.counting, options.run.copies_per_run));
   if (!all_counting) return all_counting.error();
   const CountingOptions& counting = *all_counting;
+  const MetricSelection selection = choose_metric_selection(options);
   auto commands = make_commands(options.commands);
   if (!commands) return commands.error();
   if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
-  WantedByName by_name{
-      events_of_gates(counting, options.gates, cores),
-      request_formulas(counting, options.gates, choose_metric_selection(options), cores)};
+  WantedByName by_name{events_of_gates(counting, options.gates, cores),
+                       request_formulas(counting, options.gates, selection, cores)};
   auto events = choose_events(counting, options.run, by_name, select_events);
   if (!events && by_name.formulas.has_older_form) {
-    WantedByName older{
-        by_name.of_gates,
-        request_formulas(counting, options.gates, choose_metric_selection(options), cores, true)};
+    WantedByName older{by_name.of_gates,
+                       request_formulas(counting, options.gates, selection, cores, true)};
     if (auto others = choose_events(counting, options.run, older, select_events)) {
       events = std::move(others);
       by_name = std::move(older);

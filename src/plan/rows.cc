@@ -2,7 +2,6 @@
 
 #include "core/choices.h"
 #include "core/text.h"
-#include "plan/plan.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -38,21 +37,23 @@ Error unknown_metric(std::string_view name, const std::vector<Metric>& metrics) 
       suggestion_for(name, metrics, "add an event with -e; --metrics all shows what there is")};
 }
 
-Error unfit_unit(const Metric& metric, std::string_view unit) {
-  const std::string fitting = units_for(metric.unit);
-  return Error{fmt::format("--metrics: {} cannot be shown in {}", metric.name, cited(unit)),
-               fitting.empty() ? "leave the unit out" : "write one of " + fitting};
+Result<void> show_in(std::string_view name, Metric& metric) {
+  const DisplayUnit* unit = find_display_unit(name);
+  if (unit == nullptr || unit->unit != metric.unit) {
+    const std::string fitting = units_for(metric.unit);
+    return Error{fmt::format("--metrics: {} cannot be shown in {}", metric.name, cited(name)),
+                 fitting.empty() ? "leave the unit out" : "write one of " + fitting};
+  }
+  metric.shown_in = unit;
+  return {};
 }
 
 std::vector<double> wanted(const CountingOptions& options, const GateOptions& gates) {
   std::vector<double> all = options.percentiles;
-  const auto add = [&](std::string_view name) {
+  for (const std::string_view name : list_named_metrics(options, gates)) {
     const auto percent = percentile_in(name);
     if (percent && std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
-  };
-  for (const std::string& row : options.listed_metrics) add(name_of_row(row));
-  for (const Condition& gate : gates.conditions) add(gate.metric);
-  if (gates.max_half_width) add(gates.precision_metric);
+  }
   return all;
 }
 
@@ -133,9 +134,7 @@ class Collector {
       : options_(options), gates_(gates), cores_(cores), older_(older) {}
 
   FormulaRequest collect(MetricSelection selection) {
-    for (const std::string& row : options_.listed_metrics) want(name_of_row(row));
-    for (const Condition& gate : gates_.conditions) want(gate.metric);
-    if (gates_.max_half_width) want(gates_.precision_metric);
+    for (const std::string_view name : list_named_metrics(options_, gates_)) want(name);
     for (const OwnMetric& derived : options_.derived_metrics) {
       auto expression = parse_expression(derived.formula);
       if (expression) add({.metric = derived, .expression = *std::move(expression)});
@@ -403,6 +402,26 @@ std::string write_note(const Event& event) {
   return event.simulated ? "(simulated)" : event.name_suffix;
 }
 
+void add_event_metrics(const EventSet& events, MetricSelection selection, Shown shown,
+                       std::vector<Metric>& metrics) {
+  for (std::size_t i = 0; i < events.events.size(); ++i) {
+    const Event& event = events.events[i];
+    if (event.role == Role::CoreTime) continue;
+    const bool is_part_row = event.index_for_all_core_kinds && selection != MetricSelection::All;
+    metrics.push_back(Metric{.name = event.name,
+                             .unit = unit_of(event),
+                             .better = Better::Less,
+                             .shown = is_part_row ? Shown::Verbose : shown,
+                             .source = count_formula(events, i),
+                             .counted_privilege_levels = event.privilege_levels,
+                             .of_region = event.of_region,
+                             .metric_suffix = write_note(event),
+                             .role = role_in(events, i),
+                             .event = i,
+                             .is_part = event.index_for_all_core_kinds.has_value()});
+  }
+}
+
 }  // namespace
 
 std::string units_for(Unit unit) {
@@ -469,17 +488,15 @@ bool are_all_built_in(const std::vector<std::string>& list) {
   });
 }
 
-Result<void> show_in(std::string_view name, Metric& metric) {
-  const DisplayUnit* unit = find_display_unit(name);
-  if (unit == nullptr || unit->unit != metric.unit) return unfit_unit(metric, name);
-  metric.shown_in = unit;
-  return {};
-}
-
 Result<void> move_rows_to_front(const std::vector<std::string>& list,
                                 const std::vector<double>& percentiles,
                                 std::vector<Metric>& metrics) {
   std::size_t listed = 0;
+  const auto move_to_front = [&](std::size_t place) {
+    const auto begin = metrics.begin() + static_cast<std::ptrdiff_t>(listed++);
+    const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(place);
+    std::rotate(begin, metric, metric + 1);
+  };
   for (const std::string& text : list) {
     RowRequest wanted{text};  // an event's name may contain colons (cycles:u)
     auto place = find_metric(metrics, wanted.name);
@@ -488,21 +505,16 @@ Result<void> move_rows_to_front(const std::vector<std::string>& list,
       place = find_metric(metrics, wanted.name);
     }
     if (!place) return unknown_metric(wanted.name, metrics);
-    const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(*place);
-    if (*place < listed) {
-      return Error{fmt::format("--metrics names {} twice", metric->name), "use only one of them"};
-    }
+    Metric& metric = metrics[*place];
+    if (*place < listed)
+      return Error{fmt::format("--metrics names {} twice", metric.name), "use only one of them"};
     if (!wanted.unit.empty() || text.ends_with(':'))
-      if (auto shown = show_in(wanted.unit, *metric); !shown) return shown;
-    std::rotate(metrics.begin() + static_cast<std::ptrdiff_t>(listed), metric, metric + 1);
-    ++listed;
+      if (auto shown = show_in(wanted.unit, metric); !shown) return shown;
+    move_to_front(*place);
   }
   for (const double percent : percentiles) {
     const auto place = find_metric(metrics, name_of_percentile(percent));
-    if (!place || *place < listed) continue;
-    const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(*place);
-    std::rotate(metrics.begin() + static_cast<std::ptrdiff_t>(listed), metric, metric + 1);
-    ++listed;
+    if (place && *place >= listed) move_to_front(*place);
   }
   for (std::size_t i = 0; i < metrics.size(); ++i)
     metrics[i].shown = i < listed ? Shown::Always : Shown::Verbose;
@@ -606,6 +618,15 @@ bool is_built_in_formula(std::string_view name) {
   return find_built_in(name) != nullptr;
 }
 
+std::vector<std::string_view> list_named_metrics(const CountingOptions& options,
+                                                 const GateOptions& gates) {
+  std::vector<std::string_view> names;
+  for (const std::string& row : options.listed_metrics) names.push_back(name_of_row(row));
+  for (const Condition& gate : gates.conditions) names.push_back(gate.metric);
+  if (gates.max_half_width) names.push_back(gates.precision_metric);
+  return names;
+}
+
 std::string_view name_of_row(std::string_view text) {
   return text.substr(0, text.find(':'));
 }
@@ -639,30 +660,6 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
   }
   return {};
 }
-
-namespace {
-
-void add_event_metrics(const EventSet& events, MetricSelection selection, Shown shown,
-                       std::vector<Metric>& metrics) {
-  for (std::size_t i = 0; i < events.events.size(); ++i) {
-    const Event& event = events.events[i];
-    if (event.role == Role::CoreTime) continue;
-    const bool is_part_row = event.index_for_all_core_kinds && selection != MetricSelection::All;
-    metrics.push_back(Metric{.name = event.name,
-                             .unit = unit_of(event),
-                             .better = Better::Less,
-                             .shown = is_part_row ? Shown::Verbose : shown,
-                             .source = count_formula(events, i),
-                             .counted_privilege_levels = event.privilege_levels,
-                             .of_region = event.of_region,
-                             .metric_suffix = write_note(event),
-                             .role = role_in(events, i),
-                             .event = i,
-                             .is_part = event.index_for_all_core_kinds.has_value()});
-  }
-}
-
-}  // namespace
 
 std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
                                  bool events_were_asked_for, bool has_tree_peak) {

@@ -15,6 +15,10 @@
 
 namespace lauka {
 
+/// Returns the names in --metrics, in gates and in --precision.
+std::vector<std::string_view> list_named_metrics(const CountingOptions& options,
+                                                 const GateOptions& gates);
+
 /// True if `list` (of --metrics) names only built-in metrics, which need no counters.
 bool are_all_built_in(const std::vector<std::string>& list);
 

@@ -92,7 +92,7 @@ DrawnMetric drawn(const Results& results, std::size_t metric) {
 
 std::pair<double, double> whiskers(const std::vector<Sample>& samples,
                                    const stats::Summary& summary) {
-  const stats::Fences fences = stats::tukey_fences(summary.q1, summary.q3, stats::kOutlierReach);
+  const auto fences = stats::tukey_fences(summary.q1, summary.q3, stats::kOutlierReach);
   std::pair<double, double> ends{summary.q1, summary.q3};
   for (const Sample& sample : samples) {
     if (sample.value >= fences.low) ends.first = std::min(ends.first, sample.value);

@@ -546,7 +546,7 @@ std::vector<Sample> values_with_runs(const Results& results, std::size_t command
 
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t most) {
-  const stats::Fences fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
+  const auto fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
   const bool has_spread = fences.low < fences.high;
   const double low = has_spread ? std::max(summary.min, fences.low) : summary.min;
   const double high = has_spread ? std::min(summary.max, fences.high) : summary.max;

@@ -1,22 +1,12 @@
-#include "core/choices.h"
-#include "core/metric.h"
 #include "plan/rows.h"
 #include "results/results.h"
 #include "session/baseline.h"
-#include "session/recording.h"
-#include "stats/layouts.h"
-#include "stats/summary.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <variant>
 
 namespace lauka {
 
@@ -132,8 +122,8 @@ void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
   const stats::LayoutSamples reference{samples.reference, samples.reference_layouts};
   const stats::LayoutSamples candidate{samples.candidate, samples.candidate_layouts};
   result.mean_log_ratio = log_ratio_over_layouts(samples, metric.percentile_share());
-  const std::vector<double> to = stats::samples_of_layout(reference, 0);
-  const std::vector<double> of = stats::samples_of_layout(candidate, 0);
+  const std::vector<double> to = stats::values_by_layout(reference)[0];
+  const std::vector<double> of = stats::values_by_layout(candidate)[0];
   if (!to.empty() && !of.empty())
     result.delta_of_first_layout =
         stats::estimate_delta(to, of, samples.paired, tails, metric.percentile_share());
@@ -177,11 +167,8 @@ void enter_mean(const Results& results, std::size_t command, MetricResult& row) 
 void scale_layouts(Series& series) {
   if (series.values.empty()) return;
   const double mean = stats::moments(series.values).mean;
-  std::map<std::uint32_t, std::vector<double>> of_layout;
-  for (std::size_t i = 0; i < series.values.size(); ++i)
-    of_layout[series.layouts[i]].push_back(series.values[i]);
   std::map<std::uint32_t, double> factors;
-  for (const auto& [layout, values] : of_layout)
+  for (const auto& [layout, values] : stats::values_by_layout({series.values, series.layouts}))
     factors[layout] = mean / std::max(stats::moments(values).mean, 1e-9);
   for (std::size_t i = 0; i < series.values.size(); ++i)
     series.values[i] *= factors[series.layouts[i]];
@@ -294,13 +281,10 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
 void add(const RunRow& run, OutlivedRuns& outlived) {
   ++outlived.examined_runs;
   if (run.processes_left_running == 0) return;
-  outlived.fewest_survivors =
-      outlived.runs_with_survivors == 0
-          ? run.processes_left_running
-          : std::min<std::size_t>(outlived.fewest_survivors, run.processes_left_running);
-  outlived.most_survivors =
-      std::max<std::size_t>(outlived.most_survivors, run.processes_left_running);
-  ++outlived.runs_with_survivors;
+  const std::size_t survivors = run.processes_left_running;
+  const bool is_first = outlived.runs_with_survivors++ == 0;
+  outlived.fewest_survivors = is_first ? survivors : std::min(outlived.fewest_survivors, survivors);
+  outlived.most_survivors = std::max(outlived.most_survivors, survivors);
 }
 
 void analyse_runs(std::size_t c, Results& results) {
@@ -317,8 +301,7 @@ void analyse_runs(std::size_t c, Results& results) {
     if (run.instruction_coverage) coverage.push_back(*run.instruction_coverage);
     below += run.below_overhead ? 1 : 0;
     if (run.kind == RoundKind::Counting) counting.push_back(run.wall_seconds);
-    if (run.kind != RoundKind::Timed) continue;
-    timed.push_back(run.wall_seconds);
+    if (run.kind == RoundKind::Timed) timed.push_back(run.wall_seconds);
   }
   command.runs = timed.size();
   command.discarded_runs = results.session.discarded_run_table->of_command(c).size();
@@ -341,14 +324,6 @@ TunedChange tuned_change(const stats::Change& change) {
   return {change.change, change.bounds->low, change.bounds->high};
 }
 
-/// Returns a candidate's delta of a metric; null if a geometric mean cannot include it.
-const stats::Delta* delta_of(const Results& results, std::size_t candidate, std::size_t metric) {
-  const MetricResult* row = row_of(results.commands[candidate], metric);
-  return row != nullptr && row->delta && row->delta->change && *row->delta->change > -1.0
-             ? &*row->delta
-             : nullptr;
-}
-
 struct RowOfSuite {
   const Results& benchmark;
   std::size_t candidate = 0;
@@ -361,12 +336,12 @@ Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
   std::vector<stats::Change> changes;
   bool has_one_name = true;
   for (const RowOfSuite& row : rows) {
-    const stats::Delta* delta = delta_of(row.benchmark, row.candidate, row.metric);
-    if (delta == nullptr) continue;
+    const MetricResult* result = row_of(row.benchmark.commands[row.candidate], row.metric);
+    if (result == nullptr || !result->delta || !(result->delta->change > -1.0)) continue;
     const std::string& name = row.benchmark.session.commands[row.candidate].name;
     has_one_name = has_one_name && (changes.empty() || name == mean.candidate);
     mean.candidate = name;
-    changes.push_back(*delta);
+    changes.push_back(*result->delta);
   }
   if (!has_one_name) mean.candidate.clear();
   mean.benchmark_count = changes.size();
@@ -426,20 +401,6 @@ void analyse(Results& results) {
   });
 }
 
-Results analyse(Recording session, gate::Findings findings) {
-  Results results{std::move(session), std::move(findings)};
-  analyse(results);
-  return results;
-}
-
-Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
-                const TimerResolutions& timers, Circumstances circumstances) {
-  Results results =
-      analyse(make_recording(plan, std::move(session), timers, std::move(circumstances)), findings);
-  results.presentation = plan.presentation;
-  return results;
-}
-
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
                                          std::size_t of, std::size_t to) {
   const bool within_rounds = session.origins.empty()
@@ -487,7 +448,7 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
 }
 
 void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) {
-  std::map<std::pair<const RunTable*, std::size_t>, gate::FailureCount> known;
+  std::map<std::pair<const RunTable*, std::size_t>, stats::CountedShare> known;
   const auto failures = [&](const RunTable& runs, std::size_t command) {
     const auto [place, is_new] = known.try_emplace({&runs, command});
     if (is_new) {
@@ -514,11 +475,10 @@ bool has_failed_throughout(const Results& results, const gate::Verdict& verdict)
 }
 
 bool has_failed_throughout(const Report& report) {
-  return std::ranges::any_of(report.benchmarks, [](const Results& results) {
-    return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
-      return has_failed_throughout(results, verdict);
-    });
-  });
+  for (const Results& results : report.benchmarks)
+    for (const gate::Verdict& verdict : results.findings.verdicts)
+      if (has_failed_throughout(results, verdict)) return true;
+  return false;
 }
 
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session) {
@@ -569,14 +529,10 @@ int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int
   return status;
 }
 
-int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
-                   std::optional<int> if_inconclusive) {
-  if (session.cut_short) {
-    const auto* interrupted = std::get_if<Interrupted>(&*session.cut_short);
-    return interrupted != nullptr ? status_of_signal(interrupted->signal)
-                                  : static_cast<int>(ExitStatus::Failed);
-  }
-  return exit_status_of(verdicts, if_inconclusive);
+int exit_status_of(const EarlyEnd& early_end) {
+  const auto* interrupted = std::get_if<Interrupted>(&early_end);
+  return interrupted != nullptr ? status_of_signal(interrupted->signal)
+                                : static_cast<int>(ExitStatus::Failed);
 }
 
 bool Report::complete() const {

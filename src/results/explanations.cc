@@ -1,14 +1,8 @@
-#include "core/metric.h"
 #include "results/results.h"
 #include "session/baseline.h"
-#include "session/recording.h"
-#include "stats/summary.h"
 
-#include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
-#include <vector>
 
 namespace lauka {
 
@@ -111,13 +105,6 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
           median_of(candidate.values)};
 }
 
-std::optional<double> clock_of(const Results& results, std::size_t command) {
-  const MetricResult* row =
-      row_of(results.commands[command], find_metric(results.session.metrics, Role::Clock));
-  if (row == nullptr || !row->summary) return std::nullopt;
-  return row->summary->median;
-}
-
 CountedPrivilegeLevels levels_of(const Results& results, Role role) {
   return results.session.metrics[*find_metric(results.session.metrics, role)]
       .counted_privilege_levels;
@@ -156,35 +143,30 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
   auto ipc = delta_of_row(results, c, Role::Ipc);
   if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);
   describe_counts(results, instructions.has_value(), cycles.has_value(), why);
-  if (instructions) why.factors.push_back({WallFactorKind::Instructions, instructions->change()});
-  if (instructions && why.leaves_out_cycles) {
-    why.factors.push_back(
-        {WallFactorKind::CpuTimePerInstruction, difference(cpu, *instructions).change()});
-    return;
-  }
-  if (why.leaves_out_cycles) {
-    why.factors.push_back({WallFactorKind::CpuTime, cpu.change()});
-    return;
-  }
+  const auto add = [&why](WallFactorKind kind, const LogChange& change) {
+    why.factors.push_back({kind, change.change()});
+  };
+  if (instructions) add(WallFactorKind::Instructions, *instructions);
+  if (instructions && !cycles)
+    return add(WallFactorKind::CpuTimePerInstruction, difference(cpu, *instructions));
+  if (!cycles) return add(WallFactorKind::CpuTime, cpu);
   LogChange of_cycles = *cycles;
   if (instructions) {
-    why.factors.push_back({WallFactorKind::InstructionsPerCycle, ipc->change()});
+    add(WallFactorKind::InstructionsPerCycle, *ipc);
     of_cycles.value = instructions->value - ipc->value;
     if (of_cycles.bounds) {
       of_cycles.bounds->low = std::min(of_cycles.bounds->low, of_cycles.value);
       of_cycles.bounds->high = std::max(of_cycles.bounds->high, of_cycles.value);
     }
   } else {
-    why.factors.push_back({WallFactorKind::Cycles, cycles->change()});
+    add(WallFactorKind::Cycles, *cycles);
   }
-  if (why.levels != CountedPrivilegeLevels::UserAndKernel || why.counts_include_shell_start) {
-    why.factors.push_back({WallFactorKind::CpuTimePerCycle, difference(cpu, of_cycles).change()});
-    return;
-  }
+  if (why.levels != CountedPrivilegeLevels::UserAndKernel || why.counts_include_shell_start)
+    return add(WallFactorKind::CpuTimePerCycle, difference(cpu, of_cycles));
   WallFactor clock{WallFactorKind::Clock, difference(of_cycles, cpu).change()};
-  clock.candidate_median = clock_of(results, c);
+  clock.candidate_median = median_of(results, c, Role::Clock);
   if (!results.session.reference.baseline)
-    clock.reference_median = clock_of(results, results.session.reference.command);
+    clock.reference_median = median_of(results, results.session.reference.command, Role::Clock);
   why.factors.push_back(clock);
 }
 

@@ -1,7 +1,6 @@
 #include "results/functions.h"
 
 #include "core/functions.h"
-#include "gate/verdict.h"
 #include "results/results.h"
 #include "session/baseline.h"
 #include "stats/delta.h"
@@ -123,13 +122,16 @@ std::set<std::string_view> names_of(const Side& reference, const Side& candidate
   return names;
 }
 
-/// `by_samples`: values are sampled, so that equal values prove nothing.
-FunctionChanges compare(const Side& reference, const Side& candidate, double confidence,
-                        bool by_samples) {
-  FunctionChanges changes;
-  changes.mean_of_whole_reference = reference.mean;
-  changes.mean_of_whole_candidate = candidate.mean;
-  changes.rounds = std::min(reference.rounds, candidate.rounds);
+FunctionChanges compare(const Results& results, std::size_t metric, std::size_t command,
+                        const Side& reference, const Side& candidate) {
+  const double confidence = results.session.confidence;
+  // If values are sampled, equal values prove nothing.
+  const bool by_samples = is_sampled_time(results.session.metrics[metric]);
+  FunctionChanges changes{.metric = metric,
+                          .candidate = command,
+                          .mean_of_whole_reference = reference.mean,
+                          .mean_of_whole_candidate = candidate.mean,
+                          .rounds = std::min(reference.rounds, candidate.rounds)};
   std::vector<std::size_t> varying;
   std::vector<double> p;
   for (const std::string_view name : names_of(reference, candidate)) {
@@ -180,34 +182,24 @@ void compare_functions(Results& results) {
     for (const std::size_t candidate : find_candidates(results)) {
       const auto before = reference_side(results, metric, candidate);
       const auto after = candidate_side(results, metric, candidate);
-      if (!before || !after) continue;
-      FunctionChanges changes = compare(*before, *after, results.session.confidence,
-                                        is_sampled_time(results.session.metrics[metric]));
-      changes.metric = metric;
-      changes.candidate = candidate;
-      results.function_changes.push_back(std::move(changes));
+      if (before && after)
+        results.function_changes.push_back(compare(results, metric, candidate, *before, *after));
     }
   }
 }
 
 const FunctionChanges* find_changes(const Results& results, std::size_t metric,
                                     std::size_t candidate) {
-  const auto found =
-      std::ranges::find_if(results.function_changes, [&](const FunctionChanges& changes) {
-        return changes.metric == metric && changes.candidate == candidate;
-      });
-  return found == results.function_changes.end() ? nullptr : &*found;
+  for (const FunctionChanges& changes : results.function_changes)
+    if (changes.metric == metric && changes.candidate == candidate) return &changes;
+  return nullptr;
 }
 
 std::optional<FunctionChanges> list_functions(const Results& results, std::size_t metric,
                                               std::size_t command) {
   const auto side = candidate_side(results, metric, command);
   if (!side) return std::nullopt;
-  FunctionChanges changes = compare(Side{.rounds = side->rounds}, *side, results.session.confidence,
-                                    is_sampled_time(results.session.metrics[metric]));
-  changes.metric = metric;
-  changes.candidate = command;
-  return changes;
+  return compare(results, metric, command, Side{.rounds = side->rounds}, *side);
 }
 
 std::vector<std::size_t> function_metrics(const Results& results) {

@@ -344,6 +344,12 @@ inline const MetricResult* row_of(const Results& results, std::size_t command, R
   return row_of(results.commands[command], find_metric(results.session.metrics, role));
 }
 
+/// Returns the command's median of the metric with that role; nullopt if unknown.
+inline std::optional<double> median_of(const Results& results, std::size_t command, Role role) {
+  const MetricResult* row = row_of(results, command, role);
+  return row != nullptr && row->summary ? std::optional(row->summary->median) : std::nullopt;
+}
+
 /// Returns the results of the reference of `command` for a metric, in this session or in the
 /// baseline.
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric);
@@ -395,12 +401,6 @@ bool has_failed_throughout(const Report& report);
 /// Computes rows, headline comparisons, explanations, function changes and warnings of `results`
 /// from its session and findings.
 void analyse(Results& results);
-/// Makes the results of a session with these findings.
-Results analyse(Recording session, gate::Findings findings);
-
-/// Makes the results of a session that was just run.
-Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
-                const TimerResolutions& timers = {}, Circumstances circumstances = {});
 
 /// Explains the wall time of each candidate whose changes of wall and CPU time are known.
 std::vector<WallTimeExplanation> make_explanations(const Results& results);
@@ -423,10 +423,8 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
 /// inconclusive and none failed; nullopt: 0.
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive);
 
-/// Returns lauka's exit status for a session: for the signal or failure that cut it short, else for
-/// the verdicts.
-int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
-                   std::optional<int> if_inconclusive);
+/// Returns lauka's exit status for what cut a session short.
+int exit_status_of(const EarlyEnd& early_end);
 
 struct FirstRunFacts {
   std::uint64_t warmup = 0;

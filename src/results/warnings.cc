@@ -1,14 +1,9 @@
 #include "results/results.h"
-#include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/resemblance.h"
-#include "stats/summary.h"
 
-#include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -30,15 +25,6 @@ constexpr double kFalseAlarms = 0.01;
 
 // The smallest coverage without a warning.
 constexpr double kWhole = 0.98;
-
-std::optional<double> median_of(const MetricResult* row) {
-  if (row == nullptr || !row->summary) return std::nullopt;
-  return row->summary->median;
-}
-
-std::optional<double> median_of(const Results& results, std::size_t command, Role role) {
-  return median_of(row_of(results, command, role));
-}
 
 /// True if candidate and reference are known to be the same program. Commands of one session with
 /// different --setup count as different programs, because --setup may build them.
@@ -296,6 +282,20 @@ std::optional<Warning> other_cores(const Results& results) {
   return worst;
 }
 
+void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_split,
+                             const QuotaWait& throttling, std::vector<Warning>& warnings) {
+  if (const auto coarse = coarse_clock(results, c)) warnings.push_back({*coarse, c});
+  if (const auto split = uncertain_split(results, c)) warnings.push_back({*split, c, shown_split});
+  if (const auto busy = busy_machine(results, c);
+      busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
+    warnings.push_back({*busy, c});
+  if (const auto& lost = results.session.commands[c].counter_loss_file)
+    warnings.push_back(
+        {LostCounts{*lost}, c, results.session.file.empty() ? Shown::Verbose : Shown::Always});
+  if (results.session.reference.is_candidate(c) && is_same_program(results, c))
+    warnings.push_back({SamePrograms{results.reference_of(c).name}, c});
+}
+
 void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warnings) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const auto& coverage = results.commands[c].coverage;
@@ -394,24 +394,6 @@ std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed
   if (!change || change->bounds.low <= worth_a_line) return std::nullopt;
   return SlowedByCounting{1.0 + change->change};
 }
-
-namespace {
-
-void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_split,
-                             const QuotaWait& throttling, std::vector<Warning>& warnings) {
-  if (const auto coarse = coarse_clock(results, c)) warnings.push_back({*coarse, c});
-  if (const auto split = uncertain_split(results, c)) warnings.push_back({*split, c, shown_split});
-  if (const auto busy = busy_machine(results, c);
-      busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
-    warnings.push_back({*busy, c});
-  if (const auto& lost = results.session.commands[c].counter_loss_file)
-    warnings.push_back(
-        {LostCounts{*lost}, c, results.session.file.empty() ? Shown::Verbose : Shown::Always});
-  if (results.session.reference.is_candidate(c) && is_same_program(results, c))
-    warnings.push_back({SamePrograms{results.reference_of(c).name}, c});
-}
-
-}  // namespace
 
 std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;

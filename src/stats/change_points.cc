@@ -77,6 +77,20 @@ struct Plain {
   double count = 0.0;
 };
 
+/// A limit for values. If `upwards` is 1, smaller values are raised to the limit; if -1, larger
+/// values are lowered to it; if 0, there is no limit. `value` is the limit times `upwards`.
+struct Bound {
+  double value = 0.0;
+  double upwards = 0.0;
+};
+
+/// Returns the variance around the means of the points before and after a step.
+double variance_about(const Plain& low, const Plain& high) {
+  const double count = low.count + high.count;
+  return std::max((low.squares + high.squares) / std::max(1.0, count - 2.0),
+                  (low.variances + high.variances) / count);
+}
+
 struct Contrast {
   double change = 0.0;
   double error = 0.0;
@@ -87,14 +101,11 @@ class Series {
  public:
   explicit Series(std::span<const SeriesPoint> points) : points_(points) {}
 
+  double noise() const { return noise_; }
   void set_noise(double noise) { noise_ = noise; }
 
-  double variance_about(Window before, Window after) const {
-    const Plain low = plain(before);
-    const Plain high = plain(after);
-    const double count = low.count + high.count;
-    return std::max((low.squares + high.squares) / std::max(1.0, count - 2.0),
-                    (low.variances + high.variances) / count);
+  void estimate_noise(Window window) {
+    noise_ = estimate_noise_variance(points_.subspan(window.begin, window.end - window.begin));
   }
 
   void set_noise_about(Window before, Window after) {
@@ -102,7 +113,7 @@ class Series {
     const Plain high = plain(after);
     const double sampling = (low.variances + high.variances) / (low.count + high.count);
     const double least = kRoundingError * std::max(std::abs(low.mean), std::abs(high.mean));
-    noise_ = std::max(variance_about(before, after) - sampling, least * least);
+    noise_ = std::max(variance_about(low, high) - sampling, least * least);
   }
 
   /// Returns Student's t of a step. So that no single point makes a step, the numerator replaces
@@ -113,7 +124,7 @@ class Series {
     const Plain high = plain(after);
     const double change = high.mean - low.mean;
     if (is_rounding_error(change, std::abs(low.mean) + std::abs(high.mean))) return 0.0;
-    const double variance = variance_about(before, after);
+    const double variance = variance_about(low, high);
     if (is_rounding_error(std::sqrt(variance), std::abs(low.mean) + std::abs(high.mean)))
       return has_rare_ranks(before, after) ? HUGE_VAL : 0.0;
     const double upwards = change > 0.0 ? 1.0 : -1.0;
@@ -135,8 +146,8 @@ class Series {
   bool varies(std::size_t point) const { return points_[point].variance + noise_ > 0.0; }
 
   Contrast contrast(Window before, Window after) const {
-    const Level low = level(before, {});
-    const Level high = level(after, {});
+    const Level low = level(before);
+    const Level high = level(after);
     return {high.mean - low.mean, std::sqrt(low.variance + high.variance)};
   }
 
@@ -151,13 +162,6 @@ class Series {
   }
 
  private:
-  /// A limit for values. If `upwards` is 1, smaller values are raised to the limit; if -1, larger
-  /// values are lowered to it; if 0, there is no limit. `value` is the limit times `upwards`.
-  struct Bound {
-    double value = 0.0;
-    double upwards = 0.0;
-  };
-
   Bound second_lowest(Window window, double upwards) const {
     double lowest = HUGE_VAL;
     double second = HUGE_VAL;
@@ -175,9 +179,7 @@ class Series {
                                 : bound.upwards * std::max(bound.upwards * value, bound.value);
   }
 
-  Plain plain(Window window) const { return plain(window, {}); }
-
-  Plain plain(Window window, Bound bound) const {
+  Plain plain(Window window, Bound bound = {}) const {
     Plain found{.count = static_cast<double>(window.end - window.begin)};
     for (std::size_t i = window.begin; i < window.end; ++i) {
       found.mean += bounded(i, bound) / found.count;
@@ -188,7 +190,7 @@ class Series {
     return found;
   }
 
-  Level level(Window window, Bound bound) const {
+  Level level(Window window, Bound bound = {}) const {
     double weights = 0.0;
     double sum = 0.0;
     for (std::size_t i = window.begin; i < window.end; ++i) {
@@ -290,44 +292,26 @@ std::optional<LevelStep> step_in_short(const Series& series, std::size_t begin, 
   });
 }
 
-class Growth {
- public:
-  explicit Growth(std::span<const SeriesPoint> points) : points_(points), series_(points) {}
+/// Returns the step after `begin` that point `last` confirms; nullopt if it confirms no step.
+/// `whole`: `last` is the last point of the series.
+std::optional<LevelStep> confirmed_step(Series& series, std::size_t begin, std::size_t last,
+                                        bool whole) {
+  const std::size_t from = back(last + 1, kNoiseFrom, 0);
+  const bool is_short = last < kShort;
+  if (last == kShort || whole || (!is_short && last % kNoiseEach == 0))
+    series.estimate_noise({from, last + 1});
+  if (is_short) return step_in_short(series, begin, last);
+  if (!series.varies(last)) return std::nullopt;
+  return step_at(series, begin, last, rare_as(kSure, last - from));
+}
 
-  Growth(std::span<const SeriesPoint> points, const Growth& other)
-      : points_(points), series_(points), begin_(other.begin_), noise_(other.noise_) {}
-
-  /// Returns the step that point `last` confirms; nullopt if it confirms no step. `whole`: `last`
-  /// is the last point of the series.
-  std::optional<LevelStep> look_at(std::size_t last, bool whole) {
-    const std::size_t from = back(last + 1, kNoiseFrom, 0);
-    const bool is_short = last < kShort;
-    if (last == kShort || whole || (!is_short && last % kNoiseEach == 0))
-      noise_ = estimate_noise_variance(points_.subspan(from, last + 1 - from));
-    series_.set_noise(noise_);
-    if (!is_short && !series_.varies(last)) return std::nullopt;
-    const auto step = is_short ? step_in_short(series_, begin_, last)
-                               : step_at(series_, begin_, last, rare_as(kSure, last - from));
-    if (step) begin_ = step->first_point;
-    return step;
-  }
-
-  std::size_t begin() const { return begin_; }
-  double noise() const { return noise_; }
-
- private:
-  std::span<const SeriesPoint> points_;
-  Series series_;
-  std::size_t begin_ = 0;
-  double noise_ = 0.0;
-};
-
-/// Returns the first point of a step that a copy of the last point would confirm; nullopt if there
-/// is no such step, or if it begins at the last point.
-std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, const Growth& now) {
+/// Returns the first point of a step after `begin` that a copy of the last point would confirm;
+/// nullopt if there is no such step, or if it begins at the last point.
+std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, std::size_t begin) {
   std::vector<SeriesPoint> longer(points.begin(), points.end());
   longer.push_back(points.back());
-  const auto step = Growth(longer, now).look_at(points.size(), true);
+  Series series(longer);
+  const auto step = confirmed_step(series, begin, points.size(), true);
   if (!step || step->first_point + kMinPointsAround > points.size()) return std::nullopt;
   return step->first_point;
 }
@@ -366,16 +350,17 @@ double estimate_noise_variance(std::span<const SeriesPoint> points) {
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
   if (points.size() < kMinForSteps) return found;
-  Growth growth(points);
-  for (std::size_t last = kMinForSteps - 1; last < points.size(); ++last)
-    if (const auto step = growth.look_at(last, last + 1 == points.size()))
-      found.steps.push_back(*step);
-  const double noise = growth.noise();
-  found.pending_first_point = pending_step(points, growth);
   Series series(points);
+  std::size_t begin = 0;
+  for (std::size_t last = kMinForSteps - 1; last < points.size(); ++last)
+    if (const auto step = confirmed_step(series, begin, last, last + 1 == points.size())) {
+      begin = step->first_point;
+      found.steps.push_back(*step);
+    }
+  const double noise = series.noise();
+  found.pending_first_point = pending_step(points, begin);
   measure(series, points.size(), confidence, found.steps);
   series.set_noise(noise);
-  const std::size_t begin = growth.begin();
   const std::size_t last = points.size() - 1;
   if (points.size() >= kMinForNoise && series.varies(last) && last >= begin + kMinPointsAround)
     found.may_last_point_be_step =

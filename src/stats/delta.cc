@@ -9,16 +9,11 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 namespace lauka::stats {
 
 namespace {
-
-double cleaned(double difference, double scale) {
-  return is_rounding_error(difference, scale) ? 0.0 : difference;
-}
 
 // The interval of the ratio of means is Fieller's (1954), with the residuals c - ratio * r in place
 // of c, which loses fewer digits.
@@ -40,17 +35,13 @@ double squared_error(const Moments& about, double widening) {
   return widening * widening * about.variance.value_or(0.0) / static_cast<double>(about.count);
 }
 
-double without_rounding_error(double value) {
-  return std::abs(value) <= kRoundingError ? 0.0 : value;
-}
-
 Change cleaned(Change change) {
   if (!change.change || !change.bounds) return change;
   double& delta = *change.change;
   auto& [low, high] = *change.bounds;
-  delta = without_rounding_error(delta);
-  low = without_rounding_error(low);
-  high = without_rounding_error(high);
+  delta = without_rounding_error(delta, 1.0);
+  low = without_rounding_error(low, 1.0);
+  high = without_rounding_error(high, 1.0);
   const double scale = 1.0 + std::abs(delta);
   if (is_rounding_error(low - delta, scale) && is_rounding_error(high - delta, scale))
     low = high = delta;
@@ -80,9 +71,7 @@ class MeanChange {
       result.bounds = IntervalEnds{delta, delta};
       return cleaned(result);
     }
-    const double t = errors_->degrees == errors_->degrees_of_reference
-                         ? of_reference
-                         : widened_t(tail, errors_->degrees);
+    const double t = widened_t(tail, errors_->degrees);
     if (!is_distinct_from_zero(t)) return result;
     const double a = reference_.mean * reference_.mean - t * t * errors_->of_reference;
     const double covariance = t * errors_->shared;
@@ -144,16 +133,10 @@ class MeanChange {
   std::optional<Errors> errors_;
 };
 
-bool is_outside(const Change& mean, const Change& typical) {
-  if (!mean.bounds || !typical.bounds) return false;
-  const bool outside = mean.bounds->low > typical.bounds->high + kRoundingError ||
-                       mean.bounds->high < typical.bounds->low - kRoundingError;
-  return outside && std::abs(*mean.change - *typical.change) >= kMinDifference;
-}
-
-bool leaves_out(const Change& mean, double typical) {
-  return mean.bounds && (mean.bounds->low > typical + kRoundingError ||
-                         mean.bounds->high < typical - kRoundingError);
+/// True if the change's interval is known and clearly above or below `other`.
+bool is_outside(const Change& change, const IntervalEnds& other) {
+  return change.bounds && (change.bounds->low > other.high + kRoundingError ||
+                           change.bounds->high < other.low - kRoundingError);
 }
 
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
@@ -170,17 +153,14 @@ struct Split {
   void add_high(double value) { high = std::min(high, value); }
 };
 
-std::vector<double> sorted_logs(std::vector<double> values) {
+std::vector<double> sorted_logs(std::span<const double> samples) {
+  std::vector<double> values(samples.begin(), samples.end());
   for (double& value : values) {
     if (!(value > 0.0) || std::isinf(value)) return {};
     value = std::log(value);
   }
   std::ranges::sort(values);
   return values;
-}
-
-std::vector<double> sorted_logs(std::span<const double> samples) {
-  return sorted_logs(std::vector<double>(samples.begin(), samples.end()));
 }
 
 /// Returns the logarithms of candidate / reference in ascending order; empty if a ratio is not
@@ -191,7 +171,7 @@ std::vector<double> sorted_log_ratios(std::span<const double> reference,
   // Two negative values would have a positive ratio; 0 makes sorted_logs() refuse the samples.
   std::ranges::transform(candidate, reference, ratios.begin(),
                          [](double of, double to) { return to > 0.0 ? of / to : 0.0; });
-  return sorted_logs(std::move(ratios));
+  return sorted_logs(ratios);
 }
 
 struct WalshAverages {
@@ -252,7 +232,7 @@ double value_at(const Values& values, std::uint64_t place) {
     else
       low = split.high;
   }
-  return without_rounding_error(high);
+  return without_rounding_error(high, 1.0);
 }
 
 template <typename Values>
@@ -271,16 +251,14 @@ LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const dou
   if (paired) {
     const Moments ratios = moments(sorted_log_ratios(reference, candidate));
     LogRatio ratio{.value = ratios.mean};
-    if (ratios.variance)
-      ratio.error = std::sqrt(*ratios.variance / static_cast<double>(ratios.count));
+    if (ratios.variance) ratio.error = std::sqrt(squared_error(ratios, 1.0));
     return ratio;
   }
   const Moments to = moments(sorted_logs(reference));
   const Moments of = moments(sorted_logs(candidate));
   LogRatio ratio{.value = of.mean - to.mean};
   if (of.variance && to.variance)
-    ratio.error = std::sqrt(*of.variance / static_cast<double>(of.count) +
-                            *to.variance / static_cast<double>(to.count));
+    ratio.error = std::sqrt(squared_error(of, 1.0) + squared_error(to, 1.0));
   return ratio;
 }
 
@@ -367,8 +345,9 @@ Delta delta_of(std::span<const double> reference, std::span<const double> candid
   static_cast<Change&>(delta) = cleaned({typical->change, typical->bounds});
   delta.change_of_mean = mean.at(tails.tail_of_mean_change);
   delta.mean_and_typical_differ =
-      is_outside(delta.change_of_mean, delta) &&
-      leaves_out(mean.at(kSureTail * tails.tail_of_mean_change), *delta.change);
+      is_outside(delta.change_of_mean, *delta.bounds) &&
+      std::abs(*delta.change_of_mean.change - *delta.change) >= kMinDifference &&
+      is_outside(mean.at(kSureTail * tails.tail_of_mean_change), {*delta.change, *delta.change});
   return delta;
 }
 
@@ -432,7 +411,7 @@ MeanTest paired_mean_test(std::span<const double> reference, std::span<const dou
   const auto rounds = static_cast<double>(reference.size());
   const double scale = sum / rounds;
   const Moments about = moments(differences);
-  const double difference = cleaned(about.mean, scale);
+  const double difference = without_rounding_error(about.mean, scale);
   if (reference.size() < 2) return {.difference = difference};
   if (is_rounding_error(about.range(), scale))
     return {.difference = difference, .tails = tails_without_noise(difference, reference.size())};
@@ -446,7 +425,7 @@ MeanTest welch_mean_test(std::span<const double> reference, std::span<const doub
   const Moments of_candidate = moments(candidate);
   const double at_threshold = ratio * of_reference.mean;
   const double scale = of_candidate.mean + at_threshold;
-  const double difference = cleaned(of_candidate.mean - at_threshold, scale);
+  const double difference = without_rounding_error(of_candidate.mean - at_threshold, scale);
   const std::size_t fewer = std::min(reference.size(), candidate.size());
   if (fewer < 2) return {.difference = difference};
   if (is_rounding_error(of_candidate.range(), scale) &&
@@ -556,10 +535,7 @@ std::optional<LogRatio> log_ratio(std::span<const double> reference,
   constexpr std::size_t fewest_for_ranks = 6;
   constexpr double tail_of_one_error =
       0.15865525393145705;  // probability of a normal deviate below -1
-  const auto is_positive = [](double sample) { return sample > 0.0; };
-  if (reference.empty() || candidate.empty() || !std::ranges::all_of(reference, is_positive) ||
-      !std::ranges::all_of(candidate, is_positive))
-    return std::nullopt;
+  if (!are_positive(reference) || !are_positive(candidate)) return std::nullopt;
   const bool has_ranks = std::min(reference.size(), candidate.size()) >= fewest_for_ranks;
   const auto typical = has_ranks ? typical_change(reference, candidate, paired, tail_of_one_error,
                                                   widening_of(reference, candidate, paired))

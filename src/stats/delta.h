@@ -45,14 +45,6 @@ MeanTest paired_mean_test(std::span<const double> reference, std::span<const dou
 MeanTest welch_mean_test(std::span<const double> reference, std::span<const double> candidate,
                          double ratio, const Widening& widening = {});
 
-/// The ends of an interval, in the unit of the estimate.
-struct IntervalEnds {
-  double low = 0.0;
-  double high = 0.0;
-
-  bool leave_out(double value) const { return low > value || high < value; }
-};
-
 struct TypicalChange {
   double change = 0.0;
   IntervalEnds bounds{};

@@ -1,7 +1,6 @@
 #include "stats/distributions.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include <boost/math/distributions/chi_squared.hpp>
@@ -24,11 +23,8 @@ using BoostPolicy = boost::math::policies::policy<
     boost::math::policies::promote_double<false>>;
 
 using StudentT = boost::math::students_t_distribution<double, BoostPolicy>;
-
 using ChiSquared = boost::math::chi_squared_distribution<double, BoostPolicy>;
-
 using FisherF = boost::math::fisher_f_distribution<double, BoostPolicy>;
-
 using Normal = boost::math::normal_distribution<double, BoostPolicy>;
 
 }  // namespace

@@ -38,12 +38,25 @@ double f_above(double x, double numerator_degrees, double denominator_degrees);
 std::uint64_t normal_rank_position(double values, double variance, double tail,
                                    double factor = 1.0);
 
+/// The ends of an interval, in the unit of the values.
+struct IntervalEnds {
+  double low = 0.0;
+  double high = 0.0;
+
+  bool leave_out(double value) const { return low > value || high < value; }
+};
+
 /// The largest difference that counts as a rounding error, as a fraction of the values' magnitude.
 inline constexpr double kRoundingError = 1e-12;
 
 /// True if `difference` may be a rounding error of terms with magnitude `scale`.
 inline bool is_rounding_error(double difference, double scale) {
   return std::abs(difference) <= kRoundingError * scale;
+}
+
+/// Returns `difference`; 0 if it may be a rounding error.
+inline double without_rounding_error(double difference, double scale) {
+  return is_rounding_error(difference, scale) ? 0.0 : difference;
 }
 
 /// The p values of two one-sided tests of a candidate against a threshold: `above` is small if the
@@ -53,7 +66,7 @@ struct TailProbabilities {
   double below = 1.0;
 };
 
-/// The number of trials with a certain result, and of all trials, for fisher_exact().
+/// The number of trials with a certain result, such as failed runs, and of all trials.
 struct CountedShare {
   std::uint64_t trials_with_result = 0;
   std::uint64_t trials = 0;

@@ -1,14 +1,11 @@
 #include "stats/layouts.h"
 
 #include "stats/distributions.h"
-#include "stats/quantiles.h"
 #include "stats/resemblance.h"
-#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 namespace lauka::stats {
 
@@ -23,20 +20,14 @@ struct Clusters {
   double of_runs = 0.0;
   double run_degrees = 0.0;
   double runs_a_layout = 0.0;  // harmonic mean of the layouts' numbers of runs
-  double shared = 0.0;         // squared error of the mean from noise that lasts longer than a run
+  double shared = 0.0;         // squared error of the mean from noise that lasts longer than a run,
+                               // by the resemblance of neighbouring rounds
   double mean = 0.0;
   double range = 0.0;
 
   double squared_error() const { return of_means / to_double(each.size()) + shared; }
+  double variance_of_layouts() const { return std::max(of_means - of_runs / runs_a_layout, 0.0); }
 };
-
-/// Returns the mean's squared error from noise that lasts longer than a run, estimated from the
-/// resemblance of neighbouring rounds' residuals.
-double error_of_neighbours(const std::vector<double>& residuals, double of_runs) {
-  const NeighbourResemblance alike = neighbour_resemblance(residuals);
-  const double factor = alike.widening();
-  return (factor * factor - 1.0) * of_runs / to_double(residuals.size());
-}
 
 Clusters clusters_of(std::span<const std::pair<std::uint32_t, Moments>> layouts) {
   Clusters all;
@@ -60,9 +51,7 @@ Clusters clusters_of(std::span<const std::pair<std::uint32_t, Moments>> layouts)
 }
 
 std::optional<Clusters> clusters_of(const LayoutSamples& samples) {
-  std::map<std::uint32_t, std::vector<double>> by_layout;
-  for (std::size_t i = 0; i < samples.values.size(); ++i)
-    by_layout[samples.layouts[i]].push_back(samples.values[i]);
+  const auto by_layout = values_by_layout(samples);
   if (by_layout.size() < kMinLayouts) return std::nullopt;
   std::vector<std::pair<std::uint32_t, Moments>> layouts;
   std::map<std::uint32_t, double> mean_of;
@@ -75,7 +64,8 @@ std::optional<Clusters> clusters_of(const LayoutSamples& samples) {
   std::vector<double> residuals(samples.values.size());
   for (std::size_t i = 0; i < residuals.size(); ++i)
     residuals[i] = samples.values[i] - mean_of[samples.layouts[i]];
-  all.shared = error_of_neighbours(residuals, all.of_runs);
+  const double factor = neighbour_resemblance(residuals).widening();
+  all.shared = (factor * factor - 1.0) * all.of_runs / to_double(residuals.size());
   return all;
 }
 
@@ -125,7 +115,7 @@ LayoutEstimate estimate_of(const Clusters& all, double sides, double scale) {
   estimate.layout_count = all.each.size();
   estimate.fewest_runs_of_layout = fewest_runs(all);
   estimate.variance_within_layouts = all.of_runs;
-  estimate.variance_of_layouts = std::max(all.of_means - all.of_runs / all.runs_a_layout, 0.0);
+  estimate.variance_of_layouts = all.variance_of_layouts();
   if (all.of_means > 0.0)
     estimate.widening = std::sqrt(all.squared_error() / (all.squared_error() - all.shared));
   estimate.scatter = scatter_of(all, sides, scale);
@@ -142,20 +132,8 @@ LayoutEstimate difference_of(const Clusters& reference, const Clusters& candidat
   estimate.layout_count = std::min(candidate.each.size(), reference.each.size());
   estimate.fewest_runs_of_layout = std::min(estimate.fewest_runs_of_layout, fewest_runs(reference));
   estimate.variance_within_layouts += reference.of_runs;
-  estimate.variance_of_layouts +=
-      std::max(reference.of_means - reference.of_runs / reference.runs_a_layout, 0.0);
+  estimate.variance_of_layouts += reference.variance_of_layouts();
   return estimate;
-}
-
-bool are_positive(const LayoutSamples& samples) {
-  return !samples.values.empty() &&
-         std::ranges::all_of(samples.values, [](double value) { return value > 0.0; });
-}
-
-std::vector<double> logs(const LayoutSamples& samples) {
-  std::vector<double> all(samples.values.size());
-  std::ranges::transform(samples.values, all.begin(), [](double value) { return std::log(value); });
-  return all;
 }
 
 struct LayoutValues {
@@ -165,12 +143,9 @@ struct LayoutValues {
   LayoutSamples samples() const { return {values, layouts}; }
 };
 
-LayoutValues reduced(const LayoutSamples& samples, std::optional<double> share = std::nullopt) {
-  std::map<std::uint32_t, std::vector<double>> by_layout;
-  for (std::size_t i = 0; i < samples.values.size(); ++i)
-    by_layout[samples.layouts[i]].push_back(samples.values[i]);
+LayoutValues reduced(const LayoutSamples& samples, std::optional<double> share) {
   LayoutValues all;
-  for (const auto& [layout, values] : by_layout) {
+  for (const auto& [layout, values] : values_by_layout(samples)) {
     all.layouts.push_back(layout);
     all.values.push_back(share ? quantile(sorted(values), *share) : moments(values).mean);
   }
@@ -228,14 +203,14 @@ std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples) {
 std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& reference,
                                                      const LayoutSamples& candidate, bool paired,
                                                      std::optional<double> share) {
-  if (!are_positive(reference) || !are_positive(candidate)) return std::nullopt;
+  if (!are_positive(reference.values) || !are_positive(candidate.values)) return std::nullopt;
   if (share) {
     const LayoutValues of_reference = reduced(reference, share);
     const LayoutValues of_candidate = reduced(candidate, share);
     return log_ratio_over_layouts(of_reference.samples(), of_candidate.samples(), paired);
   }
-  const std::vector<double> to = logs(reference);
-  const std::vector<double> of = logs(candidate);
+  const std::vector<double> to = logarithms(reference.values);
+  const std::vector<double> of = logarithms(candidate.values);
   LayoutEstimate estimate;
   double range = 0.0;
   if (paired) {
@@ -274,7 +249,7 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
         estimate_delta(of_reference.values, of_candidate.values, paired, shown).change_of_mean;
     return delta;
   }
-  delta.change = is_rounding_error(estimate->value, 1.0) ? 0.0 : std::expm1(estimate->value);
+  delta.change = std::expm1(without_rounding_error(estimate->value, 1.0));
   delta.widening = estimate->widening;
   if (estimate->are_means_equal) {
     if (tails_without_noise(1.0, estimate->layout_count).above <= tails.tail_of_delta)
@@ -297,19 +272,18 @@ MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& 
   if (!estimate)
     return paired ? paired_mean_test(of_reference.values, of_candidate.values, ratio)
                   : welch_mean_test(of_reference.values, of_candidate.values, ratio);
-  const double beyond = estimate->value - std::log(ratio);
-  const double difference = is_rounding_error(beyond, 1.0) ? 0.0 : beyond;
+  const double difference = without_rounding_error(estimate->value - std::log(ratio), 1.0);
   if (estimate->are_means_equal)
     return {.difference = difference,
             .tails = tails_without_noise(difference, estimate->layout_count)};
   return mean_test(difference, std::sqrt(estimate->squared_standard_error), estimate->degrees);
 }
 
-std::vector<double> samples_of_layout(const LayoutSamples& samples, std::uint32_t layout) {
-  std::vector<double> values;
+std::map<std::uint32_t, std::vector<double>> values_by_layout(const LayoutSamples& samples) {
+  std::map<std::uint32_t, std::vector<double>> by_layout;
   for (std::size_t i = 0; i < samples.values.size(); ++i)
-    if (samples.layouts[i] == layout) values.push_back(samples.values[i]);
-  return values;
+    by_layout[samples.layouts[i]].push_back(samples.values[i]);
+  return by_layout;
 }
 
 }  // namespace lauka::stats

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -103,6 +104,7 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
 MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
                            bool paired, double ratio, std::optional<double> share = std::nullopt);
 
-std::vector<double> samples_of_layout(const LayoutSamples& samples, std::uint32_t layout);
+/// Returns the samples of each layout, in their order.
+std::map<std::uint32_t, std::vector<double>> values_by_layout(const LayoutSamples& samples);
 
 }  // namespace lauka::stats

@@ -1,6 +1,7 @@
 #include "stats/models.h"
 
 #include "stats/distributions.h"
+#include "stats/summary.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -100,12 +101,6 @@ double find_between(std::span<const Effect> effects) {
 
 constexpr std::size_t kMinPoints = 3;
 
-std::vector<double> logarithms(std::span<const double> values) {
-  std::vector<double> logs(values.size());
-  std::ranges::transform(values, logs.begin(), [](double v) { return std::log(v); });
-  return logs;
-}
-
 double mean_of(const std::vector<double>& values) {
   double sum = 0.0;
   for (const double value : values) sum += value;
@@ -150,10 +145,9 @@ std::optional<EffectOverMachines> combine(std::span<const Effect> effects, doubl
 
 std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
                                       double confidence) {
-  const auto is_positive = [](double value) { return value > 0.0; };
   const auto is_first_x = [&](double value) { return value == x.front(); };
-  if (x.size() < kMinPoints || std::ranges::all_of(x, is_first_x) ||
-      !std::ranges::all_of(x, is_positive) || !std::ranges::all_of(y, is_positive))
+  if (x.size() < kMinPoints || std::ranges::all_of(x, is_first_x) || !are_positive(x) ||
+      !are_positive(y))
     return std::nullopt;
   const std::vector<double> u = logarithms(x);
   const std::vector<double> v = logarithms(y);

@@ -127,8 +127,11 @@ class QuantileChange {
   }
 
   Change at(double tail) const {
-    if (!has_ratio()) return without_logarithms();
+    if (reference_.value() <= 0.0)
+      return {.change =
+                  candidate_.value() == reference_.value() ? std::optional(0.0) : std::nullopt};
     Change result{.change = candidate_.value() / reference_.value() - 1.0};
+    if (!has_ratio()) return result;
     const IntervalEnds bounds = bounds_at(tail);
     if (bounds.low > -kInfinite && bounds.high < kInfinite) result.bounds = bounds;
     return result;
@@ -149,12 +152,6 @@ class QuantileChange {
   bool has_ratio() const { return reference_.value() > 0.0 && candidate_.value() > 0.0; }
 
  private:
-  Change without_logarithms() const {
-    if (reference_.value() > 0.0) return {.change = candidate_.value() / reference_.value() - 1.0};
-    return {.change = candidate_.value() == reference_.value() ? std::optional<double>(0.0)
-                                                               : std::nullopt};
-  }
-
   QuantileOf reference_;
   QuantileOf candidate_;
   double correlation_ = 0.0;
@@ -179,9 +176,9 @@ double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
 
 }  // namespace
 
-std::optional<QuantilePlaces> quantile_places(std::size_t count, double share, double tail) {
+std::optional<IntervalEnds> quantile_places(std::size_t count, double share, double tail) {
   if (count < fewest_runs_for_quantile(share, tail)) return std::nullopt;
-  return QuantilePlaces{find_place(1.0 - tail, count, share), find_place(tail, count, share)};
+  return IntervalEnds{find_place(1.0 - tail, count, share), find_place(tail, count, share)};
 }
 
 std::optional<QuantileEstimate> quantile_estimate(std::span<const double> ascending, double share,

@@ -17,17 +17,11 @@ struct QuantileEstimate {
   double high = 0.0;
 };
 
-/// Two positions in an ascending series, counted from 1. A position with a fraction is between two
-/// samples.
-struct QuantilePlaces {
-  double low = 0.0;
-  double high = 0.0;
-};
-
 /// Returns the ends of the confidence interval of quantile `share` (0..1, exclusive) of `count`
-/// samples. The quantile is beyond each end with probability `tail` (Hutson 1999). nullopt if there
-/// are too few samples.
-std::optional<QuantilePlaces> quantile_places(std::size_t count, double share, double tail);
+/// samples, as positions in an ascending series, counted from 1. A position with a fraction is
+/// between two samples. The quantile is beyond each end with probability `tail` (Hutson 1999).
+/// nullopt if there are too few samples.
+std::optional<IntervalEnds> quantile_places(std::size_t count, double share, double tail);
 
 /// Estimates quantile `share` of `ascending`; nullopt if there are too few samples. The interval's
 /// ends are the samples at the positions of quantile_places, rounded outwards as by SciPy's

@@ -23,9 +23,7 @@ void count_subsets(std::span<const std::size_t> ranks, std::size_t most, Counts&
   counts[0] = 1.0;
   std::size_t reached = 0;
   for (const std::size_t rank : ranks) {
-    if (rank > most) {
-      continue;
-    }
+    if (rank > most) continue;
     reached = std::min(reached + rank, most);
     for (std::size_t sum = reached; sum >= rank; --sum) counts[sum] += counts[sum - rank];
   }
@@ -74,6 +72,13 @@ TailProbabilities counted_tails(std::vector<std::size_t> ranks, std::size_t posi
                           : TailProbabilities{.above = smaller, .below = larger};
 }
 
+/// Returns the normal tails, with a continuity correction, of a rank statistic whose distance from
+/// its middle is `distance`.
+TailProbabilities normal_tails(double distance, double deviation) {
+  return {.above = normal_above((distance - 0.5) / deviation),
+          .below = normal_above(-(distance + 0.5) / deviation)};
+}
+
 TailProbabilities normal_tails(std::span<const std::size_t> ranks, double positive_sum) {
   const auto count = static_cast<double>(ranks.size());
   double squares = 0.0;
@@ -81,10 +86,7 @@ TailProbabilities normal_tails(std::span<const std::size_t> ranks, double positi
     const double rank = static_cast<double>(doubled) / 2.0;
     squares += rank * rank;
   }
-  const double middle = count * (count + 1.0) / 4.0;
-  const double deviation = std::sqrt(squares / 4.0);
-  return {.above = normal_above((positive_sum - 0.5 - middle) / deviation),
-          .below = normal_above(-(positive_sum + 0.5 - middle) / deviation)};
+  return normal_tails(positive_sum - count * (count + 1.0) / 4.0, std::sqrt(squares / 4.0));
 }
 
 struct Sample {
@@ -184,13 +186,7 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
   const double n = n_r + n_c;
   MannWhitney result{.u = rank_sum - n_c * (n_c + 1.0) / 2.0};
   const double variance = n_c * n_r / 12.0 * (n + 1.0 - tie_term / (n * (n - 1.0)));
-  if (variance <= 0.0) {
-    return result;
-  }
-  const double distance = result.u - n_c * n_r / 2.0;
-  const double deviation = std::sqrt(variance);
-  result.tails = {.above = normal_above((distance - 0.5) / deviation),
-                  .below = normal_above(-(distance + 0.5) / deviation)};
+  if (variance > 0.0) result.tails = normal_tails(result.u - n_c * n_r / 2.0, std::sqrt(variance));
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "stats/resemblance.h"
 
+#include "stats/delta.h"
 #include "stats/summary.h"
 
 #include <algorithm>
@@ -71,9 +72,7 @@ NeighbourResemblance neighbour_resemblance(std::span<const double> series) {
 
 std::vector<double> relative_differences(std::span<const double> reference,
                                          std::span<const double> candidate) {
-  const auto is_negative = [](double value) { return value < 0.0; };
-  const bool are_plain =
-      std::ranges::any_of(reference, is_negative) || std::ranges::any_of(candidate, is_negative);
+  const bool are_plain = !allows_percentages(reference, candidate);
   std::vector<double> differences(reference.size());
   std::ranges::transform(reference, candidate, differences.begin(), [&](double r, double c) {
     const double sum = are_plain ? 1.0 : c + r;

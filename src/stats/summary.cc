@@ -1,6 +1,5 @@
 #include "stats/summary.h"
 
-#include "stats/distributions.h"
 #include "stats/resemblance.h"
 
 #include <algorithm>
@@ -29,45 +28,37 @@ constexpr std::size_t kMinForFirstRun = 5;
 constexpr std::size_t kMinRunsInOrder = 20;
 constexpr std::size_t kMinForModes = 30;
 
-double correlation_with_order(std::span<const double> series) {
-  const std::vector<double> ranks = ranks_in_order(series);
-  const double middle = (static_cast<double>(series.size()) + 1.0) / 2.0;
+struct RankTrend {
+  double correlation = 0.0;             // of ranks and positions
+  std::vector<double> ranks_without{};  // ranks without their linear trend
+};
+
+RankTrend rank_trend(std::span<const double> series) {
+  std::vector<double> ranks = ranks_in_order(series);
+  const double middle = (to_double(ranks.size()) + 1.0) / 2.0;
   double together = 0.0;
   double of_ranks = 0.0;
   double of_order = 0.0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const double place = static_cast<double>(i) + 1.0 - middle;
+    const double place = to_double(i) + 1.0 - middle;
     const double rank = ranks[i] - middle;
     together += place * rank;
     of_ranks += rank * rank;
     of_order += place * place;
   }
-  return of_ranks > 0.0 ? together / std::sqrt(of_ranks * of_order) : 0.0;
-}
-
-std::vector<double> without_trend(std::span<const double> series) {
-  std::vector<double> ranks = ranks_in_order(series);
-  const double middle = (static_cast<double>(ranks.size()) + 1.0) / 2.0;
-  double together = 0.0;
-  double of_order = 0.0;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const double place = static_cast<double>(i) + 1.0 - middle;
-    together += place * (ranks[i] - middle);
-    of_order += place * place;
-  }
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    ranks[i] -= together / of_order * (static_cast<double>(i) + 1.0 - middle);
-  return ranks;
+    ranks[i] -= together / of_order * (to_double(i) + 1.0 - middle);
+  return {of_ranks > 0.0 ? together / std::sqrt(of_ranks * of_order) : 0.0, std::move(ranks)};
 }
 
 std::size_t best_split(std::span<const double> ascending, double mean) {
-  const auto count = static_cast<double>(ascending.size());
+  const auto count = to_double(ascending.size());
   double prefix = 0.0;
   double most_between = -1.0;
   std::size_t best = 1;
   for (std::size_t lower = 1; lower < ascending.size(); ++lower) {
     prefix += ascending[lower - 1] - mean;
-    const auto in_lower = static_cast<double>(lower);
+    const auto in_lower = to_double(lower);
     const double between = prefix * prefix * count / (in_lower * (count - in_lower));
     if (between > most_between) {
       most_between = between;
@@ -78,7 +69,19 @@ std::size_t best_split(std::span<const double> ascending, double mean) {
 }
 
 double sum_of_squares(const Moments& about) {
-  return about.variance.value_or(0.0) * (static_cast<double>(about.count) - 1.0);
+  return about.variance.value_or(0.0) * (to_double(about.count) - 1.0);
+}
+
+/// Returns the smallest difference of two samples that is not a rounding error; 0 if there is no
+/// such difference.
+double smallest_difference(std::span<const double> ascending) {
+  double least = 0.0;
+  for (std::size_t i = 1; i < ascending.size(); ++i) {
+    const double step = ascending[i] - ascending[i - 1];
+    const double scale = std::abs(ascending[i]) + std::abs(ascending[i - 1]);
+    if (!is_rounding_error(step, scale) && (least == 0.0 || step < least)) least = step;
+  }
+  return least;
 }
 
 }  // namespace
@@ -86,7 +89,18 @@ double sum_of_squares(const Moments& about) {
 double harmonic_mean(std::span<const double> samples) {
   double inverse = 0.0;
   for (const double sample : samples) inverse += 1.0 / sample;
-  return static_cast<double>(samples.size()) / inverse;
+  return to_double(samples.size()) / inverse;
+}
+
+bool are_positive(std::span<const double> samples) {
+  return !samples.empty() &&
+         std::ranges::all_of(samples, [](double sample) { return sample > 0.0; });
+}
+
+std::vector<double> logarithms(std::span<const double> samples) {
+  std::vector<double> logs(samples.size());
+  std::ranges::transform(samples, logs.begin(), [](double sample) { return std::log(sample); });
+  return logs;
 }
 
 std::vector<double> sorted(std::span<const double> samples) {
@@ -96,10 +110,10 @@ std::vector<double> sorted(std::span<const double> samples) {
 }
 
 double quantile(std::span<const double> ascending, double p) {
-  const double place = static_cast<double>(ascending.size() - 1) * p;
+  const double place = to_double(ascending.size() - 1) * p;
   const auto below = static_cast<std::size_t>(std::floor(place));
   if (below + 1 >= ascending.size()) return ascending.back();
-  const double part = place - static_cast<double>(below);
+  const double part = place - to_double(below);
   return ascending[below] + part * (ascending[below + 1] - ascending[below]);
 }
 
@@ -114,24 +128,9 @@ double median_deviation(std::span<const double> samples, double middle) {
   return median(sorted(deviations));
 }
 
-Fences tukey_fences(double q1, double q3, double reach) {
+IntervalEnds tukey_fences(double q1, double q3, double reach) {
   const double range = q3 - q1;
   return {.low = q1 - reach * range, .high = q3 + reach * range};
-}
-
-double smallest_difference(std::span<const double> ascending) {
-  double least = 0.0;
-  for (std::size_t i = 1; i < ascending.size(); ++i) {
-    const double step = ascending[i] - ascending[i - 1];
-    const double scale = std::abs(ascending[i]) + std::abs(ascending[i - 1]);
-    if (!is_rounding_error(step, scale) && (least == 0.0 || step < least)) least = step;
-  }
-  return least;
-}
-
-std::size_t count_outside(std::span<const double> samples, const Fences& fences) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(samples, [&](double sample) { return fences.leave_out(sample); }));
 }
 
 Summary summarize(std::span<const double> samples) {
@@ -139,9 +138,13 @@ Summary summarize(std::span<const double> samples) {
   Summary summary{moments(samples), median(ascending), quantile(ascending, 0.25),
                   quantile(ascending, 0.75)};
   summary.smallest_step = smallest_difference(ascending);
-  summary.outliers = count_outside(samples, tukey_fences(summary.q1, summary.q3, kOutlierReach));
-  summary.severe_outliers =
-      count_outside(samples, tukey_fences(summary.q1, summary.q3, kSevereReach));
+  const auto count_beyond = [&](double reach) {
+    const IntervalEnds fences = tukey_fences(summary.q1, summary.q3, reach);
+    return static_cast<std::size_t>(
+        std::ranges::count_if(samples, [&](double sample) { return fences.leave_out(sample); }));
+  };
+  summary.outliers = count_beyond(kOutlierReach);
+  summary.severe_outliers = count_beyond(kSevereReach);
   return summary;
 }
 
@@ -167,7 +170,7 @@ Moments moments(std::span<const double> samples) {
 
   Deviations deviations;
   for (const double sample : samples) deviations(sample - rough_mean);
-  const auto count = static_cast<double>(samples.size());
+  const auto count = to_double(samples.size());
   const double sum = ba::sum_kahan(deviations);
   const double sum_of_squares = ba::moment<2>(deviations) * count;
 
@@ -182,7 +185,8 @@ Moments moments(std::span<const double> samples) {
 std::optional<FirstRun> first_run(std::span<const double> series) {
   if (series.size() < kMinForFirstRun) return std::nullopt;
   const std::vector<double> rest = sorted(series.subspan(1));
-  const Fences fences = tukey_fences(quantile(rest, 0.25), quantile(rest, 0.75), kSevereReach);
+  const IntervalEnds fences =
+      tukey_fences(quantile(rest, 0.25), quantile(rest, 0.75), kSevereReach);
   FirstRun result{.first = series.front(), .median_of_rest = median(rest)};
   result.slow = result.first > rest.back() && result.first > fences.high &&
                 result.first > 1.05 * result.median_of_rest;
@@ -195,13 +199,13 @@ SevereOutliers severe_outliers(std::span<const double> series) {
   const double q1 = quantile(ascending, 0.25);
   const double q3 = quantile(ascending, 0.75);
   const double range = std::max(smallest_difference(ascending), q3 - q1);
-  const double reach = (kSevereReach + 15.0 / static_cast<double>(series.size())) * range;
-  const Fences fences{.low = q1 - reach, .high = q3 + reach};
+  const double reach = (kSevereReach + 15.0 / to_double(series.size())) * range;
+  const IntervalEnds fences{.low = q1 - reach, .high = q3 + reach};
   const auto count = std::ranges::count_if(series, [&](double sample) {
     return fences.leave_out(sample) && std::abs(sample - middle) > 0.01 * std::abs(middle);
   });
   SevereOutliers result{.count = static_cast<std::size_t>(count),
-                        .share = static_cast<double>(count) / static_cast<double>(series.size())};
+                        .share = static_cast<double>(count) / to_double(series.size())};
   result.many = result.share >= 0.05;
   return result;
 }
@@ -214,7 +218,7 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series) {
     with_next += (series[i] - about.mean) * (series[i + 1] - about.mean);
   const double squares = sum_of_squares(about);
   SlowNoise result{.autocorrelation = squares > 0.0 ? with_next / squares : 0.0};
-  const double most_by_chance = std::max(0.3, 3.0 / std::sqrt(static_cast<double>(series.size())));
+  const double most_by_chance = std::max(0.3, 3.0 / std::sqrt(to_double(series.size())));
   // Requires high correlations of values and of ranks, and different quartiles: two neighbouring
   // long runs raise the correlation of values alone; if most values are equal, two unequal
   // neighbours raise the correlation of ranks.
@@ -230,11 +234,12 @@ std::optional<Drift> drift(std::span<const double> series) {
   const std::size_t third = series.size() / 3;
   const double before = median(sorted(series.first(third)));
   const double after = median(sorted(series.last(third)));
-  Drift result{.rank_correlation = correlation_with_order(series),
+  const RankTrend trend = rank_trend(series);
+  Drift result{.rank_correlation = trend.correlation,
                .change = before == 0.0 ? 0.0 : (after - before) / before};
   const double errors =
-      std::abs(result.rank_correlation) * std::sqrt(static_cast<double>(series.size()) - 1.0);
-  result.drifting = errors > 3.29 * neighbour_resemblance(without_trend(series)).error_factor() &&
+      std::abs(result.rank_correlation) * std::sqrt(to_double(series.size()) - 1.0);
+  result.drifting = errors > 3.29 * neighbour_resemblance(trend.ranks_without).error_factor() &&
                     std::abs(result.change) > 0.02;
   return result;
 }
@@ -245,7 +250,7 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
   const std::size_t split = best_split(ascending, moments(ascending).mean);
   const Moments low = moments(std::span(ascending).first(split));
   const Moments high = moments(std::span(ascending).subspan(split));
-  const auto count = static_cast<double>(series.size());
+  const auto count = to_double(series.size());
   const double pooled = std::sqrt((sum_of_squares(low) + sum_of_squares(high)) / (count - 2.0));
   const double distance = high.mean - low.mean;
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "stats/distributions.h"
+
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -31,6 +33,12 @@ Moments moments(std::span<const double> samples);
 /// Returns the harmonic mean of `samples` (at least one, all positive).
 double harmonic_mean(std::span<const double> samples);
 
+/// True if there are samples, and all are positive.
+bool are_positive(std::span<const double> samples);
+
+/// Returns the natural logarithms of `samples` (all positive), in their order.
+std::vector<double> logarithms(std::span<const double> samples);
+
 /// Returns a copy of `samples` in ascending order.
 std::vector<double> sorted(std::span<const double> samples);
 
@@ -51,22 +59,8 @@ inline constexpr double kOutlierReach = 1.5;
 /// The distance of the fences for severe outliers from the quartiles, in interquartile ranges.
 inline constexpr double kSevereReach = 3.0;
 
-struct Fences {
-  double low = 0.0;
-  double high = 0.0;
-
-  bool leave_out(double sample) const { return sample < low || sample > high; }
-};
-
 /// Returns fences `reach` interquartile ranges beyond the quartiles (Tukey 1977).
-Fences tukey_fences(double q1, double q3, double reach);
-
-/// Returns the smallest difference of two samples that is not a rounding error; 0 if there is no
-/// such difference.
-double smallest_difference(std::span<const double> ascending);
-
-/// Counts the samples outside `fences`.
-std::size_t count_outside(std::span<const double> samples, const Fences& fences);
+IntervalEnds tukey_fences(double q1, double q3, double reach);
 
 struct Summary : Moments {
   double median = 0.0;
@@ -76,7 +70,7 @@ struct Summary : Moments {
   std::size_t outliers = 0;
   /// Number of samples more than kSevereReach interquartile ranges beyond the quartiles.
   std::size_t severe_outliers = 0;
-  /// Smallest difference of two samples (smallest_difference); 0 if all samples are equal.
+  /// Smallest difference of two samples that is not a rounding error; 0 if there is none.
   double smallest_step = 0.0;
 };
 

@@ -1,4 +1,5 @@
 #include "core/choices.h"
+#include "fakes/analysed.h"
 #include "fakes/change_runs.h"
 #include "format/json.h"
 #include "report/example.h"

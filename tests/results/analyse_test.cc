@@ -1,3 +1,4 @@
+#include "fakes/analysed.h"
 #include "fakes/change_runs.h"
 #include "fakes/gates.h"
 #include "results/results.h"

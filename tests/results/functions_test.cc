@@ -1,6 +1,7 @@
 #include "results/functions.h"
 
 #include "core/functions.h"
+#include "fakes/analysed.h"
 #include "plan/plan.h"
 #include "results/results.h"
 

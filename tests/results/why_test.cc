@@ -1,3 +1,4 @@
+#include "fakes/analysed.h"
 #include "results/results.h"
 #include "session/baseline.h"
 

@@ -37,7 +37,7 @@ void check_tails(const TailProbabilities& tails, const Json& expected) {
 }
 
 double fences_case(const Summary& summary, bool high) {
-  const Fences fences = tukey_fences(summary.q1, summary.q3, kOutlierReach);
+  const IntervalEnds fences = tukey_fences(summary.q1, summary.q3, kOutlierReach);
   return high ? fences.high : fences.low;
 }
 

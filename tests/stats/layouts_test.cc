@@ -137,7 +137,7 @@ TEST_CASE("the moments of layouts give the estimate that their samples give") {
   const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
   std::vector<std::pair<std::uint32_t, Moments>> layouts;
   for (std::uint32_t layout = 0; layout < 4; ++layout) {
-    std::vector<double> ratios = samples_of_layout(sides.of_candidate(), layout);
+    std::vector<double> ratios = values_by_layout(sides.of_candidate())[layout];
     for (double& ratio : ratios) ratio = std::log(ratio / 2.0);
     layouts.emplace_back(layout, moments(ratios));
   }

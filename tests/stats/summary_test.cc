@@ -82,7 +82,7 @@ TEST_CASE("quantiles are between order statistics as type 7 puts them") {
 }
 
 TEST_CASE("fences are strict: a sample on the fence is inside") {
-  const Fences fences = tukey_fences(10.0, 14.0, kOutlierReach);
+  const IntervalEnds fences = tukey_fences(10.0, 14.0, kOutlierReach);
   CHECK_FALSE(fences.leave_out(4.0));
   CHECK_FALSE(fences.leave_out(20.0));
   CHECK(fences.leave_out(20.0001));

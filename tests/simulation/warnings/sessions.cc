@@ -1,6 +1,7 @@
 #include "simulation/warnings/sessions.h"
 
 #include "core/metric.h"
+#include "fakes/analysed.h"
 
 #include <array>
 #include <chrono>

@@ -315,10 +315,9 @@ struct EndingWords {
 
   std::string operator()(const HookFailed& failed) const {
     std::string run;
-    if (failed.step) {
+    if (failed.step)
       run = fmt::format(" ({} {})", row_of(failed.kind).follows_runs() ? "after" : "before",
                         run_text(*failed.step));
-    }
     constexpr int not_found = 127;  // POSIX XCU 2.8.2
     const auto* exited = std::get_if<Exited>(&failed.outcome);
     const std::string_view remedy =
@@ -533,7 +532,7 @@ std::string gate_and_functions(const Results& results, const gate::Verdict& verd
                                bool is_tolerated, bool color) {
   const auto [word, ink] = verdict_word(verdict.answer);
   return gate_line(results, verdict, inked(word, ink, color)) +
-         (is_tolerated ? " (exit status 0; --fail-if-inconclusive makes it 4)\n" : "\n") +
+         fmt::format("{}\n", is_tolerated ? kToleratedVerdictNote : "") +
          functions_of_failed_gate(results, verdict);
 }
 
@@ -733,9 +732,8 @@ std::string why_text(const Results& results, const WallTimeExplanation& why) {
 
 std::string why_lines(const Results& results) {
   std::string lines;
-  for (const WallTimeExplanation& why : results.explanations) {
+  for (const WallTimeExplanation& why : results.explanations)
     lines += "why: " + named_if_several(results, why.command) + why_text(results, why) + "\n";
-  }
   return lines;
 }
 

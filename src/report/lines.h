@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +22,10 @@ std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 /// Returns the cell of a verdict: its answer, and usually its limit or what keeps the gate from
 /// deciding.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
+
+/// Text that follows the line of an inconclusive verdict if the exit status is 0 in spite of it.
+inline constexpr std::string_view kToleratedVerdictNote =
+    " (exit status 0; --fail-if-inconclusive makes it 4)";
 
 /// Returns a line for each verdict, and below a failed gate the lines of functions_of_failed_gate.
 std::string gate_lines(const Results& results, bool color);

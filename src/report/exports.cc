@@ -3,7 +3,6 @@
 #include "core/numbers.h"
 #include "core/text.h"
 #include "report/format.h"
-#include "report/functions.h"
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/table.h"
@@ -148,23 +147,15 @@ bool is_within_word(const std::string& line, std::size_t at) {
          is_word(line[at + 1]);
 }
 
-std::size_t longest_run_of_backticks(std::string_view text) {
-  std::size_t longest = 0;
-  std::size_t run = 0;
-  for (const char c : text) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  return longest;
-}
-
 enum class Inside { Cell, Text };
 
 /// Returns `text` between as many backticks as necessary. Escapes | in a table, because Markdown
 /// separates cells before it finds code.
-std::string markdown_code(std::string_view text, Inside inside) {
+template <Inside inside>
+std::string markdown_code(std::string_view text) {
   const std::string line = one_line(text);
-  const std::string fence(longest_run_of_backticks(line) + 1, '`');
+  std::string fence = "`";
+  while (line.find(fence) != line.npos) fence += '`';
   // Markdown removes a space at each end of the code if both ends have a space.
   const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
                    (line.front() == ' ' && line.back() == ' ');
@@ -181,17 +172,14 @@ bool is_live(std::string_view line) {
   constexpr auto marks = std::to_array<std::string_view>({"@", "://", "www.", "GH-", "gh-"});
   const bool has_mark = std::ranges::any_of(
       marks, [&](std::string_view mark) { return line.find(mark) != line.npos; });
-  const auto follows = [&](std::size_t at) {
-    return at + 1 < line.size() && is_digit(line[at + 1]);
-  };
-  for (std::size_t at = line.find('#'); at != line.npos; at = line.find('#', at + 1))
-    if (follows(at)) return true;
-  return has_mark;
+  const auto is_number = [](char sign, char next) { return sign == '#' && is_digit(next); };
+  return has_mark || std::ranges::adjacent_find(line, is_number) != line.end();
 }
 
-std::string markdown_words(std::string_view text, Inside inside) {
+template <Inside inside>
+std::string markdown_words(std::string_view text) {
   const std::string line = one_line(text);
-  if (is_live(line)) return markdown_code(line, inside);
+  if (is_live(line)) return markdown_code<inside>(line);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (!is_within_word(line, i) &&
@@ -202,23 +190,11 @@ std::string markdown_words(std::string_view text, Inside inside) {
   return escaped;
 }
 
-std::string markdown_text(std::string_view text) {
-  return markdown_words(text, Inside::Text);
-}
-
-std::string markdown_word(std::string_view text) {
-  return markdown_words(text, Inside::Cell);
-}
-
-std::string markdown_line(std::string_view text) {
-  return markdown_code(text, Inside::Text);
-}
-
 std::string markdown_head(const Table& table) {
   std::string head = "|";
   std::string rule = "|";
   for (const TableColumn& column : table.columns) {
-    head += " " + markdown_word(column.heading.text) + " |";
+    head += " " + markdown_words<Inside::Cell>(column.heading.text) + " |";
     rule += column.is_left_aligned ? ":--|" : "--:|";
   }
   return head + "\n" + rule + "\n";
@@ -331,10 +307,9 @@ void write_table(const Table& table, const Markup& markup, const Sink& sink) {
 void write_markup_tables(const Results& results, const Markup& markup, const Sink& sink) {
   if (!compact_table_replaces_full_tables(results))
     return write_table(markup_table(results, markup), markup, sink);
-  bool is_first = true;
-  for (const std::size_t metric : compact_metrics(results, false)) {
-    if (!is_first) sink("\n");
-    is_first = false;
+  const std::vector<std::size_t> metrics = compact_metrics(results, false);
+  for (const std::size_t metric : metrics) {
+    if (metric != metrics.front()) sink("\n");
     sink(markup.format_text(compact_title(results, metric)) + "\n\n");
     write_table(compact_table(results, metric), markup, sink);
   }
@@ -348,13 +323,11 @@ void write_functions(const Results& results, const Markup& markup, const Sink& s
   }
 }
 
-using Writer = std::string (*)(std::string_view text);
-
-std::string bullet_list(const std::vector<std::string>& texts, const Markup& markup,
-                        Writer writer) {
+std::string bullet_list(const std::vector<std::string>& texts, std::string_view bullet,
+                        std::string (*format)(std::string_view text)) {
   std::string list;
   for (const std::string& text : texts)
-    list += std::string(markup.bullet) + writer(trimmed(text)) + "\n";
+    list += fmt::format("{}{}\n", bullet, format(trimmed(text)));
   return list.empty() ? "" : "\n" + list;
 }
 
@@ -364,28 +337,25 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
     markup.better = "⚡ ";
     markup.worse = "💩 ";
   }
-  const Style style;
+  const auto listed_lines = [&](const std::string& text) {
+    return bullet_list(lines_with_text(text), markup.bullet, markup.format_text);
+  };
   std::string below;
   if (report.is_suite()) {
     sink(markup.format_text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
     for (const Results& results : report.benchmarks) write_functions(results, markup, sink);
-    below = bullet_list(
-        lines_with_text(gates_in_one_line(report) + suite_gate_lines(report, false, false)), markup,
-        markup.format_text);
+    below = listed_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false));
   } else {
     write_markup_tables(first, markup, sink);
     write_functions(first, markup, sink);
-    below =
-        bullet_list(lines_with_text(comparison_lines(first, style)), markup, markup.format_text) +
-        bullet_list(lines_with_text(function_summary(first)), markup, markup.format_text) +
-        bullet_list(lines_with_text(precision_line(first) + gate_lines(first, false) +
-                                    shell_start_time_lines(first)),
-                    markup, markup.format_text);
+    below = listed_lines(comparison_lines(first, {})) + listed_lines(function_summary(first)) +
+            listed_lines(precision_line(first) + gate_lines(first, false) +
+                         shell_start_time_lines(first));
   }
-  const std::vector<std::string> warnings = warning_texts(report, style);
+  const std::vector<std::string> warnings = warning_texts(report, {});
   if (!warnings.empty())
-    below += "\nCaveats:\n" + bullet_list(warnings, markup, markup.format_warning);
+    below += "\nCaveats:\n" + bullet_list(warnings, markup.bullet, markup.format_warning);
   sink(below);
 }
 
@@ -514,14 +484,14 @@ std::vector<ExportedCommandName> exported_command_names(const Results& results) 
 }
 
 std::string markdown_code_cell(std::string_view text) {
-  return markdown_code(text, Inside::Cell);
+  return markdown_code<Inside::Cell>(text);
 }
 
 void write_markdown(const Report& report, const Sink& sink) {
   write_markup(report,
-               {.format_text = markdown_text,
-                .format_user_text = markdown_word,
-                .format_warning = markdown_line,
+               {.format_text = markdown_words<Inside::Text>,
+                .format_user_text = markdown_words<Inside::Cell>,
+                .format_warning = markdown_code<Inside::Text>,
                 .format_code = markdown_code_cell,
                 .format_head = markdown_head,
                 .line_break = "<br>"},

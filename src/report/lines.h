@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,16 +23,16 @@ std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 /// deciding.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 
+/// Text that follows the line of an inconclusive verdict if the exit status is 0 in spite of it.
+inline constexpr std::string_view kToleratedVerdictNote =
+    " (exit status 0; --fail-if-inconclusive makes it 4)";
+
 /// Returns a line for each verdict, and below a failed gate the lines of functions_of_failed_gate.
 std::string gate_lines(const Results& results, bool color);
 
-/// Returns the last inconclusive verdict of `benchmarks` if the exit status is 0 in spite of it;
-/// else null.
-const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks);
-
-/// Text that follows the line of last_tolerated_verdict.
-inline constexpr std::string_view kToleratedVerdictNote =
-    " (exit status 0; --fail-if-inconclusive makes it 4)";
+/// Returns a line for each verdict, which begins with the benchmark's name, and lines about the
+/// functions of failed gates. `all`: false: leaves out gates that pass.
+std::string suite_gate_lines(const Report& suite, bool all, bool color);
 
 /// Returns a line for each gated candidate that failed in every run.
 std::vector<std::string> all_runs_failed_lines(const Report& report);
@@ -99,6 +98,36 @@ struct WhyTable {
 /// Returns a table with the explanations of several candidates; empty for a single candidate, or if
 /// neither instructions nor cycles were counted.
 WhyTable why_table(const Results& results);
+
+/// Returns up to three lines with functions that certainly differ in a metric: "  most of it: parse
+/// +34.2M (+2.9%)". Empty if there is no such function.
+std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate);
+
+/// Returns function_lines for a failed gate; empty for another answer.
+std::string functions_of_failed_gate(const Results& results, const gate::Verdict& verdict);
+
+/// Returns lines about the functions of each candidate, except lines that are already below a
+/// failed gate.
+std::string function_summary(const Results& results);
+
+struct FunctionSection {
+  std::string title;
+  Table table;
+};
+
+/// Returns the tables of --functions; empty without --functions or without functions.
+std::vector<FunctionSection> function_sections(const Results& results);
+
+/// Returns up to three lines with the functions of a suite that certainly changed. The largest
+/// changes, as a share of the reference's total, come first.
+std::string largest_function_change_lines(const Report& suite);
+
+/// Returns why --functions has no table; empty without --functions. Requires that there is no
+/// table.
+std::string why_no_functions(const Results& results);
+
+/// Returns the tables of --functions as text, or why there is no table; empty without --functions.
+std::string function_text(const Results& results, const Style& style);
 
 struct WarningText {
   std::string_view kind;  ///< kind of warning, as a word for programs: "first_run_slow"

@@ -51,7 +51,7 @@ struct CheckLine {
   std::string topic;
   Severity severity = Severity::Ok;
   std::string finding;
-  std::string remedy;
+  std::string remedy{};  ///< may be empty
 };
 
 /// Checks what can be measured on a machine, and what makes measurements noisy there.

@@ -39,21 +39,19 @@ CheckLine engine_line(const EngineFacts& engine) {
   if (engine.why_unusable)
     return {topic, row.needs_installation ? Severity::Note : Severity::Problem,
             engine.why_unusable->what, engine.why_unusable->remedy};
-  const bool has_counters = !engine.counters.empty();
   const bool none_works = std::ranges::all_of(
       engine.counters, [](const CounterFacts& pmu) { return pmu.working_counters == 0; });
-  if (has_counters && none_works)
-    return {topic, Severity::Problem, "no counter is free at the moment (see below)", ""};
+  if (!engine.counters.empty() && none_works)
+    return {topic, Severity::Problem, "no counter is free at the moment (see below)"};
   std::string finding = "counts " + comma_separated(engine.default_event_names);
-  if (engine.notes.empty()) return {topic, Severity::Ok, finding, ""};
-  return {topic, Severity::Note, finding + "; " + fmt::format("{}", fmt::join(engine.notes, "; ")),
-          ""};
+  for (const std::string& note : engine.notes) finding += "; " + note;
+  return {topic, engine.notes.empty() ? Severity::Ok : Severity::Note, finding};
 }
 
 CheckLine counters_line(const CounterFacts& counters, bool several) {
   CheckLine line{
       several ? "counters " + counters.pmu : "counters", Severity::Ok,
-      fmt::format("{} of {} count", counters.working_counters, counters.listed_counter_count), ""};
+      fmt::format("{} of {} count", counters.working_counters, counters.listed_counter_count)};
   const auto add = [&](Severity standing, const std::string& finding, const char* remedy) {
     line.severity = std::max(line.severity, standing);
     line.finding += "; " + finding;
@@ -76,7 +74,7 @@ CheckLine cores_line(const MachineFacts& facts) {
   const std::string cpus = facts.machine.cpu_count > 0 ? plural(facts.machine.cpu_count, "CPU")
                                                        : "an unknown number of CPUs";
   if (facts.core_kinds.size() < 2)
-    return {"core kinds", Severity::Ok, cpus + ", all of one kind as far as the system says", ""};
+    return {"core kinds", Severity::Ok, cpus + ", all of one kind as far as the system says"};
   std::vector<std::string> kinds;
   for (const CpuCountByName& kind : facts.core_kinds)
     kinds.push_back(fmt::format("{} {}", kind.number_of_cpus, kind.name));
@@ -97,8 +95,7 @@ void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
   if (allowance.cpu_quota)
     lines.push_back(
         {"CPU quota", Severity::Problem,
-         fmt::format("the control group may use {:.2f} CPUs and is throttled beyond "
-                     "that",
+         fmt::format("the control group may use {:.2f} CPUs and is throttled beyond that",
                      *allowance.cpu_quota),
          "raise or remove it: docker run without --cpus, systemd's CPUQuota=, cpu.max"});
   if (allowance.memory_limit)
@@ -114,7 +111,7 @@ CheckLine clock_line(const MachineFacts& facts) {
   const auto step = std::chrono::duration_cast<std::chrono::nanoseconds>(facts.clock_step).count();
   const std::string finding =
       fmt::format("{}steps of {}ns", facts.clock_source ? *facts.clock_source + ", " : "", step);
-  if (facts.clock_step < kCoarseStep) return {"clock", Severity::Ok, finding, ""};
+  if (facts.clock_step < kCoarseStep) return {"clock", Severity::Ok, finding};
   const auto& better = facts.good_clock_sources;
   const bool can_change = !better.empty() && facts.clock_source != better.front();
   return {"clock", Severity::Problem, finding + ": too coarse for short runs",
@@ -135,8 +132,7 @@ CheckLine governor_line(const MachineFacts& facts) {
     return {"CPU governor", Severity::Note,
             facts.is_linux
                 ? "not visible here (a virtual machine, a container or the firmware decides)"
-                : "macOS chooses the clock speed and does not show it",
-            ""};
+                : "macOS chooses the clock speed and does not show it"};
   std::vector<std::string> names;
   bool steady = true;
   bool slow = false;
@@ -147,7 +143,7 @@ CheckLine governor_line(const MachineFacts& facts) {
   }
   std::string finding = comma_separated(names);
   if (!facts.governor_driver.empty()) finding += fmt::format(" ({})", facts.governor_driver);
-  if (steady) return {"CPU governor", Severity::Ok, finding, ""};
+  if (steady) return {"CPU governor", Severity::Ok, finding};
   finding += slow ? ": the lowest clock" : ": the clock follows the load, so short runs are slower";
   return {"CPU governor", slow ? Severity::Problem : Severity::Note, finding,
           remedy_by_tune(
@@ -156,16 +152,16 @@ CheckLine governor_line(const MachineFacts& facts) {
 }
 
 CheckLine turbo_line(const MachineFacts& facts) {
-  if (!facts.turbo) return {"turbo", Severity::Note, "not visible here", ""};
-  if (!facts.turbo->on) return {"turbo", Severity::Ok, "off", ""};
+  if (!facts.turbo) return {"turbo", Severity::Note, "not visible here"};
+  if (!facts.turbo->on) return {"turbo", Severity::Ok, "off"};
   return {"turbo", Severity::Note,
           "on: the clock depends on temperature and on how many cores are busy",
           remedy_by_tune(facts, "turbo", facts.turbo->turn_off_command)};
 }
 
 CheckLine smt_line(const MachineFacts& facts) {
-  if (!facts.smt) return {"SMT", Severity::Note, "not visible here", ""};
-  if (!facts.smt->on) return {"SMT", Severity::Ok, "off, or not there", ""};
+  if (!facts.smt) return {"SMT", Severity::Note, "not visible here"};
+  if (!facts.smt->on) return {"SMT", Severity::Ok, "off, or not there"};
   return {"SMT", Severity::Note, "on: two CPUs share a core, and a busy one slows the other",
           remedy_by_tune(facts, "smt", facts.smt->turn_off_command)};
 }
@@ -180,12 +176,12 @@ CheckLine tune_line(const MachineFacts& facts) {
 }
 
 CheckLine load_line(const MachineFacts& facts) {
-  if (!facts.load) return {"load", Severity::Note, "not visible here", ""};
+  if (!facts.load) return {"load", Severity::Note, "not visible here"};
   const double cpus = std::max(1.0, static_cast<double>(facts.machine.cpu_count));
   const std::string finding = fmt::format(
       "{:.2f} in the last minute, on {}", *facts.load,
       facts.machine.cpu_count > 0 ? plural(facts.machine.cpu_count, "CPU") : "this machine");
-  if (*facts.load < kQuietLoad) return {"load", Severity::Ok, finding, ""};
+  if (*facts.load < kQuietLoad) return {"load", Severity::Ok, finding};
   const bool full = *facts.load > 0.75 * cpus;
   return {"load", full ? Severity::Problem : Severity::Note,
           finding + (full ? ": commands have to wait for a CPU" : ": something else is running"),
@@ -200,15 +196,15 @@ CheckLine power_line(const MachineFacts& facts) {
     return {"power", Severity::Problem, fmt::format("the profile is {}", *facts.power_saving),
             "echo performance | sudo tee /sys/firmware/acpi/platform_profile"};
   const std::string finding = facts.on_battery ? "plugged in" : "no battery that is in use";
-  if (facts.is_linux) return {"power", Severity::Ok, finding, ""};
+  if (facts.is_linux) return {"power", Severity::Ok, finding};
   return {"power", Severity::Note, finding + "; programs cannot see whether low-power mode is on",
           "pmset -g | grep lowpowermode shows it, sudo pmset -a lowpowermode 0 turns it off"};
 }
 
 CheckLine virtual_line(const MachineFacts& facts) {
   if (!facts.hypervisor_is_certain)
-    return {"virtual machine", Severity::Note, "whether this is one is not visible here", ""};
-  if (!facts.hypervisor) return {"virtual machine", Severity::Ok, "no", ""};
+    return {"virtual machine", Severity::Note, "whether this is one is not visible here"};
+  if (!facts.hypervisor) return {"virtual machine", Severity::Ok, "no"};
   std::string finding = facts.hypervisor->empty() ? "yes" : *facts.hypervisor;
   if (facts.stolen_share && *facts.stolen_share > kMuchStolen)
     return {"virtual machine", Severity::Problem,
@@ -216,14 +212,14 @@ CheckLine virtual_line(const MachineFacts& facts) {
                         finding, 100 * *facts.stolen_share),
             "gate on cpu_time, or on instructions with --engine cachegrind"};
   return {"virtual machine", Severity::Note,
-          finding + ": the times include what other machines on the same host do", ""};
+          finding + ": the times include what other machines on the same host do"};
 }
 
 CheckLine aslr_line(const MachineFacts& facts) {
-  if (!facts.aslr) return {"ASLR", Severity::Note, "not visible here", ""};
+  if (!facts.aslr) return {"ASLR", Severity::Note, "not visible here"};
   if (*facts.aslr)
     return {"ASLR", Severity::Ok,
-            "on: each run has different addresses, so no layout favours a command", ""};
+            "on: each run has different addresses, so no layout favours a command"};
   return {"ASLR", Severity::Note,
           "off: every run has the same memory layout, which may happen to be a good or a bad one",
           "sudo sysctl kernel.randomize_va_space=2"};
@@ -241,30 +237,19 @@ CheckLine tracing_line(const TracingFacts& tracing) {
     return {topic, Severity::Problem,
             "counting is on, which slows every context switch, and could not be switched off",
             "quit what counts, such as Instruments"};
-  return {topic, Severity::Ok, "nothing", ""};
+  return {topic, Severity::Ok, "nothing"};
 }
 
 CheckLine tree_peak_line(const Error& why_not) {
-  if (why_not.what.empty())
-    return {std::string(kTreePeakMemory), Severity::Ok,
-            "the memory of all processes of a run can be measured", ""};
-  return {std::string(kTreePeakMemory), Severity::Note, why_not.what, why_not.remedy};
+  const std::string topic(kTreePeakMemory);
+  if (!why_not.what.empty()) return {topic, Severity::Note, why_not.what, why_not.remedy};
+  return {topic, Severity::Ok, "the memory of all processes of a run can be measured"};
 }
 
 CheckLine profile_line(const Result<std::string>& profile) {
   const std::string topic = "--profile";
   if (!profile) return {topic, Severity::Note, profile.error().what, profile.error().remedy};
-  return {topic, Severity::Ok, "samples " + *profile, ""};
-}
-
-void add_wrapped(std::string& text, const std::string& first, std::size_t indent,
-                 const std::string& words, std::size_t width) {
-  std::string margin = first;
-  const std::size_t room = width == 0 ? 0 : std::max<std::size_t>(width, indent + 20) - indent;
-  for (const std::string_view line : wrapped(words, room)) {
-    text.append(margin).append(line) += '\n';
-    margin.assign(indent, ' ');
-  }
+  return {topic, Severity::Ok, "samples " + *profile};
 }
 
 using Json = nlohmann::ordered_json;
@@ -300,11 +285,8 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
     for (const CounterFacts& counters : engine.counters)
       lines.push_back(counters_line(counters, engine.counters.size() > 1));
   }
-  lines.push_back(cores_line(facts));
-  lines.push_back(clock_line(facts));
-  lines.push_back(governor_line(facts));
-  lines.push_back(turbo_line(facts));
-  lines.push_back(smt_line(facts));
+  for (const auto line_of : {cores_line, clock_line, governor_line, turbo_line, smt_line})
+    lines.push_back(line_of(facts));
   if (std::ranges::any_of(facts.helpful_switches,
                           [](const auto& name) { return !name.starts_with('+'); }))
     lines.push_back(tune_line(facts));
@@ -314,7 +296,7 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
   lines.push_back(virtual_line(facts));
   if (facts.container)
     lines.push_back({"container", Severity::Note,
-                     *facts.container + ": other programs share its CPUs and caches", ""});
+                     *facts.container + ": other programs share its CPUs and caches"});
   lines.push_back(aslr_line(facts));
   if (facts.why_no_tree_peak) lines.push_back(tree_peak_line(*facts.why_no_tree_peak));
   if (facts.profile_source) lines.push_back(profile_line(*facts.profile_source));
@@ -334,10 +316,14 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
   std::size_t topics = 0;
   for (const CheckLine& line : lines) topics = std::max(topics, line.topic.size());
   const std::size_t indent = topics + 11;
+  const std::size_t room = width == 0 ? 0 : std::max<std::size_t>(width, indent + 20) - indent;
   for (const CheckLine& line : lines) {
-    const std::string front =
-        fmt::format("{:<{}}  {:<7}  ", line.topic, topics, name_of(line.severity));
-    add_wrapped(text, front, indent, one_line(line.finding), width);
+    std::string margin = fmt::format("{:<{}}  {:<7}  ", line.topic, topics, name_of(line.severity));
+    const std::string finding = one_line(line.finding);
+    for (const std::string_view part : wrapped(finding, room)) {
+      text.append(margin).append(part) += '\n';
+      margin.assign(indent, ' ');
+    }
     // Remedies are not wrapped, so that commands in them can be copied.
     if (!line.remedy.empty())
       text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";

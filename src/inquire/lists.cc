@@ -124,84 +124,6 @@ void add_counter(std::string& text, const ExplainedCounter& row, std::size_t cou
   text += '\n';
 }
 
-}  // namespace
-
-std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns) {
-  if (catalog.empty()) return "no event can be counted here\n";
-  std::vector<Row> rows{Row{"event", "alias", "counters", "description"}};
-  for (const CatalogEntry& entry : catalog)
-    if (contains(entry.name, filter) || contains(entry.alias, filter) ||
-        contains(entry.description, filter))
-      rows.push_back({one_line(entry.name), one_line(entry.alias), one_line(entry.counters_text),
-                      one_line(entry.description)});
-  if (rows.size() == 1)
-    return fmt::format("no event that can be counted here contains {}\n", cited(filter));
-  return printed(rows, columns, true);
-}
-
-std::string explain_events(Explanation explanation) {
-  std::size_t counter_width = 0;
-  std::size_t event_width = 0;
-  for (auto& pass : explanation.passes) {
-    for (ExplainedCounter& row : pass) {
-      row = {one_line(row.counter), one_line(row.event), one_line(row.explanation)};
-      counter_width = std::max(counter_width, row.counter.size());
-      event_width = std::max(event_width, row.event.size());
-    }
-  }
-  std::string text;
-  for (const Note& note : explanation.notes) text += one_line(note.text) + '\n';
-  const std::size_t passes = explanation.passes.size();
-  if (passes == 0) return text + "no events to count\n";
-  if (passes == 1) {
-    text += "1 pass: every run counts all of these\n";
-  } else {
-    text += fmt::format(
-        "{} passes: the runs take turns, and each run counts the events of one pass\n", passes);
-    if (explanation.competition)
-      text += fmt::format("fewer are not possible: {}\n", one_line(*explanation.competition));
-  }
-  for (std::size_t i = 0; i < passes; ++i) {
-    if (passes > 1) text += fmt::format("\npass {}\n", i + 1);
-    for (const ExplainedCounter& row : explanation.passes[i])
-      add_counter(text, row, counter_width, event_width);
-  }
-  return text;
-}
-
-std::vector<MetricLine> metrics_here(
-    const std::function<bool(const std::vector<std::string>& events)>& can_count,
-    bool has_tree_peak, const CorePlan& cores) {
-  std::vector<MetricLine> lines;
-  lines.reserve(std::size(kBuiltInMetrics) + std::size(kMade));
-  for (const BuiltInMetric& metric : kBuiltInMetrics)
-    lines.push_back({std::string(metric.name), std::string(unit_symbol(metric.unit)),
-                     yes_or_no(metric.name != kTreePeakMemory || has_tree_peak),
-                     std::string(metric.meaning)});
-  add_core_lines(cores, lines);
-  for (const KnownMetric& metric : kMade) {
-    const bool is_by_option = metric.needs.starts_with("--");
-    const auto events = split(metric.needs, ',');
-    const bool is_here =
-        is_by_option || metric.needs.empty() || can_count({events.begin(), events.end()});
-    lines.push_back({std::string(metric.name), std::string(metric.unit),
-                     is_by_option ? std::string(metric.needs) : yes_or_no(is_here),
-                     std::string(metric.meaning)});
-  }
-  return lines;
-}
-
-std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns) {
-  std::vector<Row> rows{Row{"metric", "unit", "here", "meaning"}};
-  for (const MetricLine& line : lines)
-    rows.push_back({line.name, line.unit, line.availability, line.meaning});
-  return printed(rows, columns, false) +
-         "\nEvery event of lauka --list-events is a metric too; --scrape, --derive and "
-         "LAUKA_METRICS\nadd others. Where an event says no, lauka --check says why.\n";
-}
-
-namespace {
-
 using cores::ColumnGroup;
 using cores::ThreadRow;
 using cores::ThreadTable;
@@ -310,6 +232,80 @@ void add_string(std::string_view value, std::string& text) {
 }
 
 }  // namespace
+
+std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns) {
+  if (catalog.empty()) return "no event can be counted here\n";
+  std::vector<Row> rows{Row{"event", "alias", "counters", "description"}};
+  for (const CatalogEntry& entry : catalog)
+    if (contains(entry.name, filter) || contains(entry.alias, filter) ||
+        contains(entry.description, filter))
+      rows.push_back({one_line(entry.name), one_line(entry.alias), one_line(entry.counters_text),
+                      one_line(entry.description)});
+  if (rows.size() == 1)
+    return fmt::format("no event that can be counted here contains {}\n", cited(filter));
+  return printed(rows, columns, true);
+}
+
+std::string explain_events(Explanation explanation) {
+  std::size_t counter_width = 0;
+  std::size_t event_width = 0;
+  for (auto& pass : explanation.passes) {
+    for (ExplainedCounter& row : pass) {
+      row = {one_line(row.counter), one_line(row.event), one_line(row.explanation)};
+      counter_width = std::max(counter_width, row.counter.size());
+      event_width = std::max(event_width, row.event.size());
+    }
+  }
+  std::string text;
+  for (const Note& note : explanation.notes) text += one_line(note.text) + '\n';
+  const std::size_t passes = explanation.passes.size();
+  if (passes == 0) return text + "no events to count\n";
+  if (passes == 1) {
+    text += "1 pass: every run counts all of these\n";
+  } else {
+    text += fmt::format(
+        "{} passes: the runs take turns, and each run counts the events of one pass\n", passes);
+    if (explanation.competition)
+      text += fmt::format("fewer are not possible: {}\n", one_line(*explanation.competition));
+  }
+  for (std::size_t i = 0; i < passes; ++i) {
+    if (passes > 1) text += fmt::format("\npass {}\n", i + 1);
+    for (const ExplainedCounter& row : explanation.passes[i])
+      add_counter(text, row, counter_width, event_width);
+  }
+  return text;
+}
+
+std::vector<MetricLine> metrics_here(
+    const std::function<bool(const std::vector<std::string>& events)>& can_count,
+    bool has_tree_peak, const CorePlan& cores) {
+  std::vector<MetricLine> lines;
+  lines.reserve(std::size(kBuiltInMetrics) + std::size(kMade));
+  for (const BuiltInMetric& metric : kBuiltInMetrics)
+    lines.push_back({std::string(metric.name), std::string(unit_symbol(metric.unit)),
+                     yes_or_no(metric.name != kTreePeakMemory || has_tree_peak),
+                     std::string(metric.meaning)});
+  add_core_lines(cores, lines);
+  for (const KnownMetric& metric : kMade) {
+    const bool is_by_option = metric.needs.starts_with("--");
+    const auto events = split(metric.needs, ',');
+    const bool is_here =
+        is_by_option || metric.needs.empty() || can_count({events.begin(), events.end()});
+    lines.push_back({std::string(metric.name), std::string(metric.unit),
+                     is_by_option ? std::string(metric.needs) : yes_or_no(is_here),
+                     std::string(metric.meaning)});
+  }
+  return lines;
+}
+
+std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns) {
+  std::vector<Row> rows{Row{"metric", "unit", "here", "meaning"}};
+  for (const MetricLine& line : lines)
+    rows.push_back({line.name, line.unit, line.availability, line.meaning});
+  return printed(rows, columns, false) +
+         "\nEvery event of lauka --list-events is a metric too; --scrape, --derive and "
+         "LAUKA_METRICS\nadd others. Where an event says no, lauka --check says why.\n";
+}
 
 std::string threads_table(const ThreadTable& threads) {
   std::string text;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -83,16 +82,6 @@ bool hands_memory_on(SettingFiles& files, const std::string& folder) {
   return has_word(read_text(files, folder + "/cgroup.subtree_control"), "memory");
 }
 
-std::optional<std::uint64_t> whole_number_in(std::string_view word) {
-  const auto number =
-      parse_whole_number(trimmed(word), 0, std::numeric_limits<std::uint64_t>::max());
-  return number ? std::optional(*number) : std::nullopt;
-}
-
-std::optional<std::uint64_t> read_peak(SettingFiles& files, const std::string& group) {
-  return whole_number_in(read_text(files, group + "/memory.peak"));
-}
-
 class Groups final : public MemoryGroups {
  public:
   Groups(SettingFiles& files, std::string folder, std::string own)
@@ -122,9 +111,9 @@ class Groups final : public MemoryGroups {
   std::optional<std::uint64_t> end() override {
     if (current_.empty()) return std::nullopt;
     const std::string group = std::exchange(current_, "");
-    const auto peak = read_peak(files_, group);
+    const auto peak = parse_number(trimmed(read_text(files_, group + "/memory.peak")));
     if (!remove(group)) left_.push_back(group);
-    return peak && *peak > 0 ? peak : std::nullopt;
+    return peak > 0 ? peak : std::nullopt;
   }
 
   void remove_stale() const {
@@ -170,6 +159,67 @@ std::optional<Error> why_not_in(SettingFiles& files, const std::string& folder, 
   return Error{"this kernel does not tell the peak of a control group", kNewKernel};
 }
 
+struct Limiting {
+  bool is_version_2 = false;
+  std::vector<std::string> folders{};
+};
+
+Limiting find_limiting(const LinuxCalls& calls, std::string_view controller) {
+  const std::string cgroup = calls.read_file("/proc/self/cgroup").value_or("");
+  const std::string mounts = calls.read_file("/proc/self/mountinfo").value_or("");
+  Limiting limiting{!group_in(cgroup, controller)};
+  const std::string_view hierarchy = limiting.is_version_2 ? std::string_view() : controller;
+  const auto own = group_in(cgroup, hierarchy);
+  const auto mount = mount_in(mounts, hierarchy);
+  auto below = own && mount ? path_below(*mount, *own) : std::nullopt;
+  while (below) {
+    limiting.folders.push_back(mount->folder + *below);
+    if (below->empty()) break;
+    below->resize(below->rfind('/'));
+  }
+  return limiting;
+}
+
+std::optional<std::uint64_t> read_number(const LinuxCalls& calls, const std::string& path) {
+  return parse_number(trimmed(calls.read_file(path).value_or("")));
+}
+
+std::optional<double> read_quota(const LinuxCalls& calls, bool is_version_2,
+                                 const std::string& folder) {
+  std::optional<std::uint64_t> quota;
+  std::optional<std::uint64_t> period;
+  if (is_version_2) {
+    const std::string text = calls.read_file(folder + "/cpu.max").value_or("");
+    const auto words = blank_separated(text);  // "50000 100000" or "max 100000"
+    if (words.size() != 2) return std::nullopt;
+    quota = parse_number(words[0]);
+    period = parse_number(words[1]);
+  } else {
+    quota = read_number(calls, folder + "/cpu.cfs_quota_us");
+    period = read_number(calls, folder + "/cpu.cfs_period_us");
+  }
+  if (!quota || !period || *period == 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(*period);
+}
+
+std::uint64_t value_in(const std::string& stat, std::string_view name) {
+  return parse_number(find_value(stat, name, ' ').value_or("")).value_or(0);
+}
+
+std::optional<std::uint64_t> read_memory(const LinuxCalls& calls) {
+  const std::string text =
+      find_value(calls.read_file("/proc/meminfo").value_or(""), "MemTotal", ':').value_or("");
+  const auto words = blank_separated(text);
+  constexpr std::uint64_t kibibyte = 1024;
+  const auto number = words.empty() ? std::nullopt : parse_number(words.front());
+  return number ? std::optional(*number * kibibyte) : std::nullopt;
+}
+
+template <typename T>
+void take_smaller(std::optional<T>& least, const std::optional<T>& other) {
+  if (other && (!least || *other < *least)) least = other;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
@@ -201,74 +251,6 @@ Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
     if (below.empty()) return missing(*why);
   }
 }
-
-namespace {
-
-struct Limiting {
-  bool is_version_2 = false;
-  std::vector<std::string> folders{};
-};
-
-Limiting find_limiting(const LinuxCalls& calls, std::string_view controller) {
-  const std::string cgroup = calls.read_file("/proc/self/cgroup").value_or("");
-  const std::string mounts = calls.read_file("/proc/self/mountinfo").value_or("");
-  const bool is_version_2 = !group_in(cgroup, controller);
-  Limiting limiting{is_version_2};
-  const std::string_view hierarchy = is_version_2 ? std::string_view() : controller;
-  const auto own = group_in(cgroup, hierarchy);
-  const auto mount = mount_in(mounts, hierarchy);
-  const auto visible = own && mount ? path_below(*mount, *own) : std::nullopt;
-  if (!visible) return limiting;
-  std::string below = *visible;
-  limiting.folders.push_back(mount->folder + below);
-  while (!below.empty()) {
-    below.resize(below.rfind('/'));
-    limiting.folders.push_back(mount->folder + below);
-  }
-  return limiting;
-}
-
-std::optional<std::uint64_t> read_number(const LinuxCalls& calls, const std::string& path) {
-  return whole_number_in(calls.read_file(path).value_or(""));
-}
-
-std::optional<double> read_quota(const LinuxCalls& calls, bool is_version_2,
-                                 const std::string& folder) {
-  std::optional<std::uint64_t> quota;
-  std::optional<std::uint64_t> period;
-  if (is_version_2) {
-    const std::string text = calls.read_file(folder + "/cpu.max").value_or("");
-    const auto words = blank_separated(text);  // "50000 100000" or "max 100000"
-    if (words.size() != 2) return std::nullopt;
-    quota = whole_number_in(words[0]);
-    period = whole_number_in(words[1]);
-  } else {
-    quota = read_number(calls, folder + "/cpu.cfs_quota_us");
-    period = read_number(calls, folder + "/cpu.cfs_period_us");
-  }
-  if (!quota || !period || *period == 0) return std::nullopt;
-  return static_cast<double>(*quota) / static_cast<double>(*period);
-}
-
-std::uint64_t value_in(const std::string& stat, std::string_view name) {
-  return whole_number_in(find_value(stat, name, ' ').value_or("")).value_or(0);
-}
-
-std::optional<std::uint64_t> read_memory(const LinuxCalls& calls) {
-  const std::string text =
-      find_value(calls.read_file("/proc/meminfo").value_or(""), "MemTotal", ':').value_or("");
-  const auto words = blank_separated(text);
-  constexpr std::uint64_t kibibyte = 1024;
-  const auto number = words.empty() ? std::nullopt : whole_number_in(words.front());
-  return number ? std::optional(*number * kibibyte) : std::nullopt;
-}
-
-template <typename T>
-void take_smaller(std::optional<T>& least, const std::optional<T>& other) {
-  if (other && (!least || *other < *least)) least = other;
-}
-
-}  // namespace
 
 Allowance read_allowance(const LinuxCalls& calls) {
   Allowance allowance{.cpus = calls.allowed_cpus()};

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include <fcntl.h>
 #include <grp.h>
@@ -32,39 +33,28 @@ std::unique_ptr<SettingFiles> open_setting_files(const std::string& /*root*/) {
   return nullptr;
 }
 
-namespace {
-
-std::string temporary_folder() {
+Descriptor open_anonymous_file() {
   std::array<char, 1024> folder{};
   const std::size_t bytes = confstr(_CS_DARWIN_USER_TEMP_DIR, folder.data(), folder.size());
-  return bytes > 0 && bytes <= folder.size() ? folder.data() : "/tmp/";
+  std::string path = bytes > 0 && bytes <= folder.size() ? folder.data() : "/tmp/";
+  path += "lauka-standard-error.XXXXXX";
+  Descriptor file(mkostemp(path.data(), O_CLOEXEC | O_APPEND));
+  if (file) unlink(path.c_str());
+  return file;
 }
 
-}  // namespace
-
-int open_anonymous_file() {
-  std::string path = temporary_folder() + "lauka-standard-error.XXXXXX";
-  const int fd = mkostemp(path.data(), O_CLOEXEC | O_APPEND);
-  if (fd >= 0) unlink(path.c_str());
-  return fd;
-}
-
-int open_shared_memory(off_t size) {
+Descriptor open_shared_memory(off_t size) {
   // macOS lets the size of shared memory be set only once, so lauka's mapping stays valid.
   constexpr int attempts = 100;
   for (int i = 0; i < attempts; ++i) {
     const std::string name = "/lauka." + std::to_string(arc4random());
-    const int fd = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-    if (fd < 0 && errno == EEXIST) continue;
-    if (fd < 0) return fd;
+    Descriptor file(shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR));
+    if (!file && errno == EEXIST) continue;
+    if (!file) break;
     shm_unlink(name.c_str());
-    if (ftruncate(fd, size) == 0) return fd;
-    const int error = errno;
-    close(fd);
-    errno = error;
-    break;
+    return ftruncate(file.get(), size) == 0 ? std::move(file) : Descriptor();
   }
-  return -1;
+  return {};
 }
 
 void free_front_space(int fd, off_t size, off_t keep) {
@@ -98,20 +88,16 @@ bool is_mount_point(const char* /*path*/) {
   return false;  // on macOS, only folders can be mount points
 }
 
-std::optional<Account> find_account(std::uint32_t user) {
-  const passwd* entry = getpwuid(user);
-  if (entry == nullptr) return std::nullopt;
-  return Account{entry->pw_name, entry->pw_dir};
-}
-
-std::vector<std::uint32_t> find_groups(const std::string& name) {
-  const passwd* entry = getpwnam(name.c_str());
-  if (entry == nullptr) return {};
+void take_account(User& user) {
+  const passwd* entry = getpwuid(user.id);
+  if (entry == nullptr) return;
+  user.name = entry->pw_name;
+  user.home = entry->pw_dir;
   std::array<int, 1024> groups{};
   int count = static_cast<int>(groups.size());
-  if (getgrouplist(name.c_str(), static_cast<int>(entry->pw_gid), groups.data(), &count) < 0)
-    return {};
-  return {groups.begin(), groups.begin() + count};
+  const int error =
+      getgrouplist(user.name.c_str(), static_cast<int>(entry->pw_gid), groups.data(), &count);
+  user.groups.assign(groups.begin(), groups.begin() + (error < 0 ? 0 : count));
 }
 
 std::optional<std::chrono::nanoseconds> scheduler_tick() {

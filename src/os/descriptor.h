@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,28 +18,32 @@ class Descriptor {
  public:
   Descriptor() = default;
   explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
-    if (this != &other) {
-      close_it();
-      fd_ = std::exchange(other.fd_, -1);
-    }
+    const Descriptor closed(std::exchange(fd_, other.release()));
     return *this;
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close_it(); }
+  /// Closes the descriptor. Keeps errno.
+  ~Descriptor() {
+    const int saved = errno;
+    if (fd_ >= 0) close(fd_);
+    errno = saved;
+  }
 
   int get() const { return fd_; }
   int release() { return std::exchange(fd_, -1); }
   explicit operator bool() const { return fd_ >= 0; }
 
  private:
-  void close_it() {
-    if (fd_ >= 0) close(fd_);
-  }
-
   int fd_ = -1;
+};
+
+struct Pipe {
+  Descriptor read_end;  ///< reading does not wait
+  Descriptor write_end;
+
+  /// Opens both ends, with close on exec. Returns false with errno on failure.
+  bool open();
 };
 
 using WriteCall = ssize_t (*)(int fd, const void* bytes, std::size_t count);

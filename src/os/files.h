@@ -123,9 +123,6 @@ class PrivateFolder {
   static Result<PrivateFolder> create(const std::optional<User>& user = std::nullopt);
 
   PrivateFolder(PrivateFolder&& other) noexcept = default;
-  PrivateFolder& operator=(PrivateFolder&& other) = delete;
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
   ~PrivateFolder();
 
   const std::string& path() const { return path_; }

@@ -33,10 +33,10 @@ namespace {
 class Rights : NonCopyable {
  public:
   explicit Rights(const SharedUser* user) : changed_(user != nullptr) {
-    if (user == nullptr) return;
-    allowed_ = setgroups(user->group_count, user->groups) == 0 && setegid(user->group) == 0 &&
-               seteuid(user->id) == 0;
-    if (!allowed_) error_ = errno;
+    const bool is_allowed =
+        user == nullptr || (setgroups(user->group_count, user->groups) == 0 &&
+                            setegid(user->group) == 0 && seteuid(user->id) == 0);
+    if (!is_allowed) error_ = errno;
   }
   ~Rights() {
     if (!changed_) return;
@@ -45,11 +45,10 @@ class Rights : NonCopyable {
     signal_after_parent_death(kWakeSignal);
     errno = saved;
   }
-  int error() const { return allowed_ ? 0 : error_; }
+  int error() const { return error_; }
 
  private:
   bool changed_;
-  bool allowed_ = true;
   int error_ = 0;
 };
 
@@ -60,8 +59,7 @@ bool is_run_unwanted(const LauncherSetup& setup) {
 
 std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSetup& setup,
                                   OpenedRunFiles& own, StandardFiles& files) {
-  files = program.is_output_stored ? setup.files->stored_output_files()
-                                   : setup.files->standard_files_for_sink(program.sink);
+  files = setup.files->standard_files(program.sink, program.is_output_stored);
   if (program.input_path == nullptr && program.output_path == nullptr) return std::nullopt;
   const Rights rights(program.user);
   if (rights.error() != 0) return NotStarted{LaunchStep::BecomeUser, rights.error()};
@@ -82,9 +80,9 @@ std::uint64_t rss_bytes(long ru_maxrss) {
   return static_cast<std::uint64_t>(ru_maxrss) * 1024;
 }
 
-int kill_run(pid_t leader) {
-  kill(-leader, SIGKILL);
-  return kill(leader, SIGKILL) == 0 ? 0 : errno;  // the leader may have left its group
+bool signal_run(pid_t leader, int signal_number) {
+  kill(-leader, signal_number);
+  return kill(leader, signal_number) == 0;  // the leader may have left its group
 }
 
 struct ChildPlan {
@@ -109,6 +107,13 @@ bool become(const SharedUser& user) {
          syscall(SYS_setresuid, user.id, user.id, user.id) == 0;
 }
 
+/// Ends a child that cannot execute the program.
+[[noreturn]] void give_up(ChildPlan& plan, LaunchStep step) {
+  plan.failed_step = step;
+  plan.error_number = errno;
+  _exit(127);
+}
+
 /// Starts the program. Returns the child's id, or -1 with errno if vfork fails. Sets
 /// plan.error_number if the child cannot execute the program. Not inlined, because the child shares
 /// memory with this process until execve and could damage the caller's frame.
@@ -120,16 +125,10 @@ bool become(const SharedUser& user) {
   setpgid(0, plan.group);
   // Joins the control group with lauka's own rights, before the change of user.
   if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
-  if (plan.program->user != nullptr && !become(*plan.program->user)) {
-    plan.failed_step = LaunchStep::BecomeUser;
-    plan.error_number = errno;
-    _exit(127);
-  }
-  if (plan.program->folder != nullptr && chdir(plan.program->folder) != 0) {
-    plan.failed_step = LaunchStep::EnterFolder;
-    plan.error_number = errno;
-    _exit(127);
-  }
+  if (plan.program->user != nullptr && !become(*plan.program->user))
+    give_up(plan, LaunchStep::BecomeUser);
+  if (plan.program->folder != nullptr && chdir(plan.program->folder) != 0)
+    give_up(plan, LaunchStep::EnterFolder);
   // Without this, the run would go on if lauka and the launcher were killed at the same time.
   signal_after_parent_death(SIGKILL);
   dup2(plan.files.input, STDIN_FILENO);
@@ -146,16 +145,13 @@ bool become(const SharedUser& user) {
   const SharedProgram& program = *plan.program;
   // A system call, because glibc's cpu_set_t has room for only 1024 CPUs.
   if (program.cpus != nullptr && plan.uses_own_cpus &&
-      syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) != 0) {
-    plan.failed_step = LaunchStep::Prepare;
-  } else {
-    *plan.executed_at_ns = now_ns();
-    execve(program.path, program.argv,
-           program.environment.variables != nullptr ? program.environment.variables : environ);
-  }
-  plan.error_number = errno;
+      syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) != 0)
+    give_up(plan, LaunchStep::Prepare);
+  *plan.executed_at_ns = now_ns();
+  execve(program.path, program.argv,
+         program.environment.variables != nullptr ? program.environment.variables : environ);
+  give_up(plan, LaunchStep::Execute);
   // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
-  _exit(127);
 }
 
 pid_t start_patiently(ChildPlan& plan) {
@@ -290,10 +286,6 @@ class LauncherProcess {
   explicit LauncherProcess(const LauncherSetup& setup)
       : setup_(setup), state_(*setup.state), counters_(setup.perf_calls) {
     sigfillset(&all_signals_);
-    sigemptyset(&awaited_);
-    sigaddset(&awaited_, SIGCHLD);
-    sigaddset(&awaited_, kWakeSignal);
-    sigaddset(&awaited_, SIGALRM);
   }
 
   void run_batch() {
@@ -369,10 +361,10 @@ class LauncherProcess {
     own = OpenedRunFiles{};
     if (plan.control_group >= 0) close(plan.control_group);
     pid_t left = 0;
-    while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.unawaited_process_count;
+    while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.unawaited_processes;
     const bool had_children = std::exchange(has_children_, left == 0);
     if (has_children_) ended.outliving_process_count = count_outlived(had_children);
-    ended.time_with_preparation_ns = now_ns() - ended.began_ns;
+    ended.time_with_preparation = std::chrono::nanoseconds(now_ns() - ended.began_ns);
   }
 
   void execute(ChildPlan& plan, SharedEnded& ended) {
@@ -422,7 +414,7 @@ class LauncherProcess {
       const bool is_killed = must_die();
       if (!is_killed && !is_asked && state_.listener_ended_run) {
         is_asked = true;
-        ask_to_end(pid);
+        signal_run(pid, SIGTERM);
         deadline_ns = now_ns() + kTerminateTimeout.count();
       }
       const int signal = wait_until(is_killed ? give_up_ns : deadline_ns, end_ns);
@@ -449,7 +441,8 @@ class LauncherProcess {
       }
       if (!is_killed && found > 0) ended.outcome = Stopped{WSTOPSIG(status)};
       if (!is_killed && is_run_unwanted(setup_)) ended.outcome = Cancelled{};
-      if (!is_killed && must_die()) give_up_ns = kill_run(pid) == 0 ? end_ns + kMaxDyingNs : end_ns;
+      if (!is_killed && must_die())
+        give_up_ns = signal_run(pid, SIGKILL) ? end_ns + kMaxDyingNs : end_ns;
       if (end_ns >= give_up_ns) {
         ended.surviving_pid = pid;
         return;
@@ -462,9 +455,8 @@ class LauncherProcess {
   /// the launcher had children before the run; then only children in the run's process group count.
   std::size_t count_outlived(bool had_children) const {
     std::array<char, 4096> text{};
-    const int file = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    const ssize_t size = file < 0 ? 0 : read(file, text.data(), text.size() - 1);
-    if (file >= 0) close(file);
+    const Descriptor file(::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC));
+    const ssize_t size = file ? read(file.get(), text.data(), text.size() - 1) : 0;
     if (size <= 0) return had_children ? 0 : 1;
     std::size_t count = 0;
     pid_t child = 0;
@@ -477,11 +469,6 @@ class LauncherProcess {
       child = 0;
     }
     return count;
-  }
-
-  static void ask_to_end(pid_t leader) {
-    kill(-leader, SIGTERM);
-    kill(leader, SIGTERM);
   }
 
   void await_group(pid_t leader, std::int64_t deadline_ns) const {
@@ -530,7 +517,7 @@ class LauncherProcess {
   bool has_children_ = false;
   LauncherCounters counters_;
   sigset_t all_signals_{};
-  sigset_t awaited_{};
+  const sigset_t awaited_ = signal_set({SIGCHLD, kWakeSignal, SIGALRM});
 };
 
 [[noreturn]] void leave(const LauncherSetup& setup) {
@@ -570,13 +557,13 @@ int LauncherCounters::open(SharedCounters* set) {
   optional_counter_error_ = 0;
   if (set == nullptr) return 0;
   if (calls_ == nullptr) return ENOSYS;
-  for (std::size_t i = 0; i < set->count; ++i) set->descriptors[i] = -1;
+  std::fill_n(set->descriptors, set->count, -1);
   for (std::size_t i = 0; i < set->count; ++i) {
     const int error = open_request(*set, i);
     if (error == 0) continue;
     if (!set->requests[i].optional) return error;
     optional_counter_error_ = error;
-    close_optional(*set);
+    close(set, true);
     return 0;
   }
   return 0;
@@ -633,17 +620,10 @@ int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
   return 0;
 }
 
-void LauncherCounters::close_optional(SharedCounters& set) const {
-  for (std::size_t i = set.count; i-- > 0;) {
-    if (!set.requests[i].optional || set.descriptors[i] < 0) continue;
-    calls_->close_descriptor(set.descriptors[i]);
-    set.descriptors[i] = -1;
-  }
-}
-
-void LauncherCounters::close(SharedCounters* set) const {
+void LauncherCounters::close(SharedCounters* set, bool only_optional) const {
   if (set == nullptr || calls_ == nullptr) return;
   for (std::size_t i = set->count; i-- > 0;) {
+    if (only_optional && !set->requests[i].optional) continue;
     if (set->descriptors[i] >= 0) calls_->close_descriptor(set->descriptors[i]);
     set->descriptors[i] = -1;
   }

@@ -83,23 +83,15 @@ struct SharedLaunch {
   std::int64_t latest_start_ns = 0;  ///< Launch::latest_start; 0: no limit
 };
 
-struct SharedEnded {
-  Outcome outcome{};
-  Usage usage;  ///< usage without wall time
-  std::int64_t time_with_preparation_ns = 0;
+/// The facts of EndedRun without its wall time, and with outliving processes even of a killed run.
+struct SharedEnded : EndedRun {
   std::int64_t began_ns = 0;        ///< CLOCK_MONOTONIC before any work for the run; 0: not begun
   std::int64_t executed_at_ns = 0;  ///< CLOCK_MONOTONIC before the program is executed; 0: unknown
   std::int64_t ended_at_ns = 0;     ///< CLOCK_MONOTONIC after the program's end; 0: unknown
   /// Index of the run's first reading in SharedState::readings.
   std::size_t first_reading_index = 0;
   std::size_t reading_count = 0;
-  int counter_error = 0;
-  int optional_counter_error = 0;
   int surviving_pid = 0;
-  std::size_t unawaited_process_count = 0;
-  /// Number of processes known to outlive the run, even a killed run.
-  std::size_t outliving_process_count = 0;
-  InputRead input = InputRead::Unknown;
   RegionUse region;
 };
 
@@ -175,7 +167,7 @@ class LauncherCounters {
   /// Writes one reading per counter of `set` to `readings`. Returns 0 or errno.
   int read(const SharedCounters& set, Reading* readings) const;
 
-  void close(SharedCounters* set) const;
+  void close(SharedCounters* set, bool only_optional = false) const;
 
   /// Returns the launcher's original limit of descriptors; null if the launcher has not raised the
   /// limit.
@@ -184,7 +176,6 @@ class LauncherCounters {
  private:
   int open_request(SharedCounters& set, std::size_t index);
   int open_one(const PerfEventAttr& attributes, const CounterPlace& place, int leader);
-  void close_optional(SharedCounters& set) const;
 
   const LinuxCalls* calls_;
   int optional_counter_error_ = 0;

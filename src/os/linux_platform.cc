@@ -14,7 +14,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -62,65 +61,8 @@ static_assert(PERF_FORMAT_TOTAL_TIME_ENABLED == kPerfReadEnabled);
 static_assert(PERF_FORMAT_TOTAL_TIME_RUNNING == kPerfReadRunning);
 static_assert(PERF_FORMAT_GROUP == kPerfReadGroup);
 
-int open_counter(const PerfEventAttr& attributes, const CounterPlace& place, int group) {
-  PerfEventAttr copy = attributes;
-  const long descriptor =
-      syscall(SYS_perf_event_open, &copy, place.thread, place.cpu, group, PERF_FLAG_FD_CLOEXEC);
-  return descriptor < 0 ? -errno : static_cast<int>(descriptor);
-}
-
-int enable_group(int leader) {
-  return ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) != 0 ? -errno : 0;
-}
-
-int disable_group(int leader) {
-  return ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP) != 0 ? -errno : 0;
-}
-
-long read_counter(int descriptor, std::uint64_t* words, std::size_t capacity) {
-  const ssize_t bytes = read(descriptor, words, capacity * sizeof *words);
-  return bytes < 0 ? -errno : bytes / static_cast<long>(sizeof *words);
-}
-
-void close_counter(int descriptor) {
-  close(descriptor);
-}
-
-void* map_ring(int descriptor, std::size_t bytes) {
-  void* ring = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  return ring == MAP_FAILED ? nullptr : ring;
-}
-
-void unmap_ring(void* ring, std::size_t bytes) {
-  munmap(ring, bytes);
-}
-
 constexpr std::size_t kMaxReadBytes = 65536;
 constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
-
-std::vector<std::uint32_t> allowed_cpus() {
-  std::vector<unsigned long> bits(16);
-  long bytes = -1;
-  for (; bits.size() <= (1U << 14U); bits.resize(bits.size() * 2)) {
-    bytes = syscall(SYS_sched_getaffinity, 0, bits.size() * sizeof bits[0], bits.data());
-    if (bytes >= 0 || errno != EINVAL) break;
-  }
-  std::vector<std::uint32_t> cpus;
-  for (std::size_t cpu = 0; cpu / 8 < static_cast<std::size_t>(std::max(bytes, 0L)); ++cpu)
-    if ((bits[cpu / kWordBits] >> cpu % kWordBits & 1U) != 0)
-      cpus.push_back(static_cast<std::uint32_t>(cpu));
-  return cpus;
-}
-
-int run_on(const std::vector<std::uint32_t>& cpus) {
-  std::vector<unsigned long> bits;
-  for (const std::uint32_t cpu : cpus) {
-    bits.resize(std::max<std::size_t>(bits.size(), cpu / kWordBits + 1));
-    bits[cpu / kWordBits] |= 1UL << cpu % kWordBits;
-  }
-  return syscall(SYS_sched_setaffinity, 0, bits.size() * sizeof bits[0], bits.data()) != 0 ? -errno
-                                                                                           : 0;
-}
 
 std::optional<std::string> read_file(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -131,54 +73,87 @@ std::vector<std::string> list_folder(const std::string& path) {
   return names_in(Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
 }
 
-long count_folder(const std::string& path) {
-  struct stat about {};
-  return stat(path.c_str(), &about) != 0 ? -1 : static_cast<long>(about.st_nlink) - 2;
-}
-
-int open_file(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  return descriptor < 0 ? -errno : descriptor;
-}
-
-long read_again(int descriptor, char* bytes, std::size_t capacity) {
-  const ssize_t got = pread(descriptor, bytes, capacity, 0);
-  return got < 0 ? -errno : got;
-}
-
-std::optional<ProgramFile> describe_program(const std::string& path) {
-  struct stat about {};
-  if (stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
-  ProgramFile file{about.st_uid, about.st_gid, about.st_mode};
-  struct statvfs mount {};
-  file.is_on_nosuid = statvfs(path.c_str(), &mount) == 0 && (mount.f_flag & ST_NOSUID) != 0;
-  std::array<char, 64> attribute{};
-  const ssize_t size =
-      getxattr(path.c_str(), "security.capability", attribute.data(), attribute.size());
-  if (size > 0) file.capabilities.assign(attribute.data(), static_cast<std::size_t>(size));
-  const Descriptor opened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (opened) file.first_bytes = read_rest(opened.get(), kMaxHeadBytes);
-  return file;
-}
-
-constexpr LinuxCalls kLinuxCalls{&open_counter,     &enable_group, &disable_group, &read_counter,
-                                 &close_counter,    &allowed_cpus, &run_on,        &read_file,
-                                 &list_folder,      &count_folder, &open_file,     &read_again,
-                                 &describe_program, &map_ring,     &unmap_ring};
-
-}  // namespace
-
-const LinuxCalls* linux_calls() {
-  return &kLinuxCalls;
-}
-
-namespace {
-
-constexpr int kFolderOnTheWay = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-
 int errno_unless(bool done) {
   return done ? 0 : errno;
 }
+
+constexpr LinuxCalls kLinuxCalls{
+    .open_counter = [](const PerfEventAttr& attributes, const CounterPlace& place,
+                       int group) -> int {
+      PerfEventAttr copy = attributes;
+      const long descriptor =
+          syscall(SYS_perf_event_open, &copy, place.thread, place.cpu, group, PERF_FLAG_FD_CLOEXEC);
+      return descriptor < 0 ? -errno : static_cast<int>(descriptor);
+    },
+    .enable_group = [](int leader) -> int {
+      return -errno_unless(ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) == 0);
+    },
+    .disable_group = [](int leader) -> int {
+      return -errno_unless(ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP) == 0);
+    },
+    .read_counter = [](int descriptor, std::uint64_t* words, std::size_t capacity) -> long {
+      const ssize_t bytes = read(descriptor, words, capacity * sizeof *words);
+      return bytes < 0 ? -errno : bytes / static_cast<long>(sizeof *words);
+    },
+    .close_descriptor = [](int descriptor) { close(descriptor); },
+    .allowed_cpus = []() -> std::vector<std::uint32_t> {
+      std::vector<unsigned long> bits(16);
+      long bytes = -1;
+      for (; bits.size() <= (1U << 14U); bits.resize(bits.size() * 2)) {
+        bytes = syscall(SYS_sched_getaffinity, 0, bits.size() * sizeof bits[0], bits.data());
+        if (bytes >= 0 || errno != EINVAL) break;
+      }
+      std::vector<std::uint32_t> cpus;
+      for (std::size_t cpu = 0; cpu / 8 < static_cast<std::size_t>(std::max(bytes, 0L)); ++cpu)
+        if ((bits[cpu / kWordBits] >> cpu % kWordBits & 1U) != 0)
+          cpus.push_back(static_cast<std::uint32_t>(cpu));
+      return cpus;
+    },
+    .run_on = [](const std::vector<std::uint32_t>& cpus) -> int {
+      std::vector<unsigned long> bits;
+      for (const std::uint32_t cpu : cpus) {
+        bits.resize(std::max<std::size_t>(bits.size(), cpu / kWordBits + 1));
+        bits[cpu / kWordBits] |= 1UL << cpu % kWordBits;
+      }
+      return -errno_unless(
+          syscall(SYS_sched_setaffinity, 0, bits.size() * sizeof bits[0], bits.data()) == 0);
+    },
+    .read_file = &read_file,
+    .list_folder = &list_folder,
+    .count_subfolders = [](const std::string& path) -> long {
+      struct stat about {};
+      return stat(path.c_str(), &about) != 0 ? -1 : static_cast<long>(about.st_nlink) - 2;
+    },
+    .open_file = [](const std::string& path) -> int {
+      const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+      return descriptor < 0 ? -errno : descriptor;
+    },
+    .read_from_start = [](int descriptor, char* bytes, std::size_t capacity) -> long {
+      const ssize_t got = pread(descriptor, bytes, capacity, 0);
+      return got < 0 ? -errno : got;
+    },
+    .describe_program = [](const std::string& path) -> std::optional<ProgramFile> {
+      struct stat about {};
+      if (stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+      ProgramFile file{about.st_uid, about.st_gid, about.st_mode};
+      struct statvfs mount {};
+      file.is_on_nosuid = statvfs(path.c_str(), &mount) == 0 && (mount.f_flag & ST_NOSUID) != 0;
+      std::array<char, 64> attribute{};
+      const ssize_t size =
+          getxattr(path.c_str(), "security.capability", attribute.data(), attribute.size());
+      if (size > 0) file.capabilities.assign(attribute.data(), static_cast<std::size_t>(size));
+      const Descriptor opened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+      if (opened) file.first_bytes = read_rest(opened.get(), kMaxHeadBytes);
+      return file;
+    },
+    .map_ring = [](int descriptor, std::size_t bytes) -> void* {
+      void* ring = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+      return ring == MAP_FAILED ? nullptr : ring;
+    },
+    .unmap_ring = [](void* ring, std::size_t bytes) { munmap(ring, bytes); },
+};
+
+constexpr int kFolderOnTheWay = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 class FilesBelow final : public SettingFiles {
  public:
@@ -312,29 +287,105 @@ class FilesBelow final : public SettingFiles {
   Descriptor latency_;
 };
 
+std::string run_for_output(std::initializer_list<std::string> words) {
+  ProgramSpec spec{.words = {"/usr/bin/env", "-i", "PATH=/usr/bin:/bin"}};
+  spec.words.insert(spec.words.end(), words);
+  HelperProgram program;
+  program.begin(spec, std::chrono::hours(1));
+  auto answer = program.wait(std::string::npos);
+  return succeeded(answer.outcome) ? std::move(answer.output) : std::string();
+}
+
+/// Takes the account in a line of /etc/passwd. Returns false if it is not the account `user.id`.
+bool take_account_in(const std::string& line, User& user) {
+  const auto fields = split(line, ':');
+  if (fields.size() < 6 || fields[2] != std::to_string(user.id)) return false;
+  user.name = fields[0];
+  user.home = fields[5];
+  return true;
+}
+
+std::optional<std::uint32_t> id_in(std::string_view text) {
+  const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
+  return id ? std::optional(static_cast<std::uint32_t>(*id)) : std::nullopt;
+}
+
+std::vector<std::uint32_t> find_groups(const std::string& name) {
+  std::vector<std::uint32_t> groups;
+  std::istringstream printed(run_for_output({"/usr/bin/id", "-G", "--", name}));
+  for (std::string word; printed >> word;) {
+    if (const auto id = id_in(word)) groups.push_back(*id);
+  }
+  if (!groups.empty()) return groups;
+  std::ifstream file("/etc/group");
+  for (std::string line; std::getline(file, line);) {
+    const auto fields = split(line, ':');
+    if (fields.size() < 4) continue;
+    for (const std::string_view member : split(fields[3], ',')) {
+      const auto id = member == name ? id_in(fields[2]) : std::nullopt;
+      if (id) groups.push_back(*id);
+    }
+  }
+  return groups;
+}
+
+constexpr std::int64_t kNsASecond = 1'000'000'000;
+
+std::int64_t ns_since_boot() {
+  timespec t{};
+  clock_gettime(CLOCK_BOOTTIME, &t);
+  return std::int64_t{t.tv_sec} * kNsASecond + t.tv_nsec;
+}
+
+/// Converts the start time of a process from clock ticks since boot to nanoseconds of
+/// CLOCK_MONOTONIC. The kernel rounds start times down to whole ticks.
+struct Ticks {
+  std::int64_t length_ns = kNsASecond / sysconf(_SC_CLK_TCK);
+  std::int64_t boot_minus_monotonic_ns = ns_since_boot() - now_ns();
+
+  std::int64_t end_ns(std::int64_t tick) const {
+    return (tick + 1) * length_ns - boot_minus_monotonic_ns;
+  }
+};
+
+/// Reads fields 3 (state), 4 (parent) and 22 (start) of /proc/PID/stat. Starts at the last bracket,
+/// because the name in field 2 may contain brackets.
+bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
+  const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  const std::size_t bracket = line.rfind(')');
+  if (bracket == std::string::npos) return false;
+  const auto from_third = blank_separated(std::string_view(line).substr(bracket + 1));
+  const auto parent = from_third.size() > 19 ? parse_number(from_third[1]) : std::nullopt;
+  const auto started = parent ? parse_number(from_third[19]) : std::nullopt;
+  if (!started) return false;
+  facts = {static_cast<pid_t>(*parent), from_third[0] == "Z" || from_third[0] == "X",
+           ticks.end_ns(static_cast<std::int64_t>(*started))};
+  return true;
+}
+
 }  // namespace
+
+const LinuxCalls* linux_calls() {
+  return &kLinuxCalls;
+}
 
 std::unique_ptr<SettingFiles> open_setting_files(const std::string& root) {
   return std::make_unique<FilesBelow>(root);
 }
 
-int open_anonymous_file() {
-  const int fd = memfd_create("lauka-standard-error", MFD_CLOEXEC);
-  if (fd >= 0) fcntl(fd, F_SETFL, O_APPEND);
-  return fd;
+Descriptor open_anonymous_file() {
+  Descriptor file(memfd_create("lauka-standard-error", MFD_CLOEXEC));
+  if (file) fcntl(file.get(), F_SETFL, O_APPEND);
+  return file;
 }
 
-int open_shared_memory(off_t size) {
-  const int fd = memfd_create("lauka-region", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) return fd;
+Descriptor open_shared_memory(off_t size) {
+  Descriptor file(memfd_create("lauka-region", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   // The size is sealed: if the file became shorter, lauka would read memory that no longer exists.
-  if (ftruncate(fd, size) == 0 &&
-      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-    return fd;
-  const int error = errno;
-  close(fd);
-  errno = error;
-  return -1;
+  constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  const bool is_sealed =
+      file && ftruncate(file.get(), size) == 0 && fcntl(file.get(), F_ADD_SEALS, seals) == 0;
+  return is_sealed ? std::move(file) : Descriptor();
 }
 
 void free_front_space(int fd, off_t size, off_t keep) {
@@ -369,96 +420,13 @@ void signal_after_parent_death(int signal_number) {
 // A statically linked lauka may be unable to query name services (LDAP, sssd). So accounts and
 // groups come from the programs getent and id, or else from files in /etc.
 
-namespace {
-
-std::string run_for_output(std::initializer_list<std::string> words) {
-  ProgramSpec spec{.words = {"/usr/bin/env", "-i", "PATH=/usr/bin:/bin"}};
-  spec.words.insert(spec.words.end(), words);
-  HelperProgram program;
-  program.begin(spec, std::chrono::hours(1));
-  auto answer = program.wait(std::string::npos);
-  return succeeded(answer.outcome) ? std::move(answer.output) : std::string();
-}
-
-std::optional<Account> account_in(const std::string& line, std::uint32_t user) {
-  const auto fields = split(line, ':');
-  if (fields.size() < 6 || fields[2] != std::to_string(user)) return std::nullopt;
-  return Account{std::string(fields[0]), std::string(fields[5])};
-}
-
-std::optional<std::uint32_t> id_in(std::string_view text) {
-  const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
-  if (!id) return std::nullopt;
-  return static_cast<std::uint32_t>(*id);
-}
-
-constexpr std::int64_t kNsASecond = 1'000'000'000;
-
-std::int64_t ns_since_boot() {
-  timespec t{};
-  clock_gettime(CLOCK_BOOTTIME, &t);
-  return std::int64_t{t.tv_sec} * kNsASecond + t.tv_nsec;
-}
-
-/// Converts the start time of a process from clock ticks since boot to nanoseconds of
-/// CLOCK_MONOTONIC. The kernel rounds start times down to whole ticks.
-struct Ticks {
-  std::int64_t length_ns = kNsASecond / sysconf(_SC_CLK_TCK);
-  std::int64_t boot_minus_monotonic_ns = ns_since_boot() - now_ns();
-
-  std::int64_t end_ns(std::int64_t tick) const {
-    return (tick + 1) * length_ns - boot_minus_monotonic_ns;
-  }
-};
-
-/// Reads fields 3, 4 and 22 of /proc/PID/stat. Starts at the last bracket, because the name in
-/// field 2 may contain brackets.
-bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
-  const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
-  const std::size_t bracket = line.rfind(')');
-  if (bracket == std::string::npos) return false;
-  char state = 0;
-  int parent = 0;
-  long long started = 0;
-  const int found =
-      std::sscanf(line.c_str() + bracket + 1,
-                  " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %lld",
-                  &state, &parent, &started);  // NOLINT(cert-err34-c): the kernel's own format
-  if (found != 3) return false;
-  facts = {parent, state == 'Z' || state == 'X', ticks.end_ns(started)};
-  return true;
-}
-
-}  // namespace
-
-std::optional<Account> find_account(std::uint32_t user) {
-  std::string line = run_for_output({"/usr/bin/getent", "passwd", std::to_string(user)});
+void take_account(User& user) {
+  std::string line = run_for_output({"/usr/bin/getent", "passwd", std::to_string(user.id)});
   line.erase(std::min(line.find('\n'), line.size()));
-  if (auto account = account_in(line, user)) return account;
+  bool is_known = take_account_in(line, user);
   std::ifstream file("/etc/passwd");
-  while (std::getline(file, line)) {
-    if (auto account = account_in(line, user)) return account;
-  }
-  return std::nullopt;
-}
-
-std::vector<std::uint32_t> find_groups(const std::string& name) {
-  std::vector<std::uint32_t> groups;
-  std::istringstream printed(run_for_output({"/usr/bin/id", "-G", "--", name}));
-  for (std::string word; printed >> word;) {
-    if (const auto id = id_in(word)) groups.push_back(*id);
-  }
-  if (!groups.empty()) return groups;
-  std::ifstream file("/etc/group");
-  for (std::string line; std::getline(file, line);) {
-    const auto fields = split(line, ':');
-    if (fields.size() < 4) continue;
-    for (const std::string_view member : split(fields[3], ',')) {
-      const auto id = member == name ? id_in(fields[2]) : std::nullopt;
-      if (id) groups.push_back(*id);
-    }
-  }
-  return groups;
+  while (!is_known && std::getline(file, line)) is_known = take_account_in(line, user);
+  if (is_known) user.groups = find_groups(user.name);
 }
 
 std::optional<std::chrono::nanoseconds> scheduler_tick() {

@@ -3,7 +3,6 @@
 #include "os/users.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include <boost/crc.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cxxabi.h>
 #include <elfutils/libdwfl.h>
@@ -40,39 +41,23 @@ std::string build_id_of(Dwfl_Module* module) {
   return size > 0 ? std::string(bytes, bytes + size) : std::string();
 }
 
+/// `build_id` must not be empty.
 std::string debug_file_of(const std::string& build_id) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string path = std::string(kDebugFolder) + "/.build-id/";
-  for (std::size_t i = 0; i < build_id.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(build_id[i]);
-    path += digits[byte >> 4U];
-    path += digits[byte & 15U];
-    if (i == 0) path += '/';
-  }
-  return path + ".debug";
+  const std::vector<unsigned char> bytes(build_id.begin(), build_id.end());
+  std::string digits = fmt::format("{:02x}", fmt::join(bytes, ""));
+  return fmt::format("{}/.build-id/{}.debug", kDebugFolder, digits.insert(2, "/"));
 }
 
 /// Returns a file's CRC-32 (ISO 3309), as .gnu_debuglink stores it; nullopt if the file cannot be
 /// read.
 std::optional<std::uint32_t> checksum_of(int file) {
-  constexpr std::uint32_t polynomial = 0xedb88320U;
-  constexpr unsigned bits = 8;
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < table.size(); ++i) {
-    std::uint32_t value = i;
-    for (unsigned bit = 0; bit < bits; ++bit)
-      value = (value & 1U) != 0 ? value >> 1U ^ polynomial : value >> 1U;
-    table.at(i) = value;
-  }
-  std::uint32_t sum = ~0U;
+  boost::crc_32_type sum;
   std::vector<unsigned char> bytes(std::size_t{1} << 16U);
-  off_t at = 0;
-  for (;;) {
+  for (off_t at = 0;;) {
     const ssize_t got = pread(file, bytes.data(), bytes.size(), at);
     if (got < 0) return std::nullopt;
-    if (got == 0) return ~sum;
-    for (ssize_t i = 0; i < got; ++i)
-      sum = table[(sum ^ bytes[static_cast<std::size_t>(i)]) & 255U] ^ sum >> bits;
+    if (got == 0) return sum.checksum();
+    sum.process_bytes(bytes.data(), static_cast<std::size_t>(got));
     at += got;
   }
 }
@@ -110,7 +95,7 @@ int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* name, Dwar
   const std::string_view opened = file == nullptr ? "" : file;
   const std::string root(opened.substr(0, opened.size() - std::min(program.size(), opened.size())));
   for (const std::string& place : {root, std::string()}) {
-    std::string path = place + debug_file_of(build_id);
+    std::string path = build_id.empty() ? "" : place + debug_file_of(build_id);
     Descriptor debug = build_id.empty() ? Descriptor() : open_regular(path);
     if (!debug && link != nullptr) debug = open_linked(place, program, link, checksum, path);
     if (!debug) continue;

@@ -2,14 +2,14 @@
 
 #include "core/command.h"
 #include "core/record.h"
+#include "os/descriptor.h"
 
 #include <chrono>
 #include <csignal>
-#include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <initializer_list>
 
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/types.h>
@@ -23,12 +23,12 @@ extern char** environ;
 
 namespace lauka::os {
 
-/// Opens a file without a name, for appending. Returns -1 with errno on failure.
-int open_anonymous_file();
+/// Opens a file without a name, for appending. Returns an empty Descriptor with errno on failure.
+Descriptor open_anonymous_file();
 
 /// Opens a file without a name, of at least `size` zero bytes, as memory that a program shares with
-/// lauka. The file's size cannot change. Returns -1 with errno on failure.
-int open_shared_memory(off_t size);
+/// lauka. The file's size cannot change. Returns an empty Descriptor with errno on failure.
+Descriptor open_shared_memory(off_t size);
 
 /// Frees the space of all but the last `keep` bytes of a file with `size` bytes, as far as the
 /// system can. The file keeps its size.
@@ -45,6 +45,13 @@ bool is_mount_point(const char* path);
 /// Makes the kernel send `signal_number` to the calling process when the parent of the process
 /// dies. A change of user undoes this. A vfork child may call this. Does nothing on macOS.
 void signal_after_parent_death(int signal_number);
+
+inline sigset_t signal_set(std::initializer_list<int> signal_numbers) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal_number : signal_numbers) sigaddset(&set, signal_number);
+  return set;
+}
 
 inline timespec to_timespec(std::chrono::nanoseconds time) {
   constexpr std::int64_t ns_per_second = 1'000'000'000;

@@ -121,8 +121,7 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
   const bool is_replaced = !exists || (S_ISREG(there.st_mode) && is_at(path, there));
   if (is_replaced) file->open_temporary();
   if (!is_replaced || !file->file_) {
-    if (!exists) return cannot_write(target, errno);
-    file->file_ = Descriptor(open_place(target));
+    if (exists) file->file_ = Descriptor(open_place(target));
     if (!file->file_) return cannot_write(target, errno);
     if (is_replaced) file->note_ = "no file can be created in its folder";
   } else if (exists) {

@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -33,7 +32,7 @@ namespace lauka::os {
 
 namespace {
 
-constexpr std::size_t kMaxOfDevice = std::size_t{1} << 20U;
+constexpr std::size_t kMebibyte = std::size_t{1} << 20U;
 
 int may(const std::string& path, int mode) {
   return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS);
@@ -44,11 +43,12 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
 }
 
-std::string why_not_runnable(const std::string& path) {
-  if (may(path, F_OK) != 0) return std::generic_category().message(errno);
-  if (is_directory(path)) return "Is a directory";
-  if (may(path, X_OK) != 0) return std::generic_category().message(errno);
-  return "";
+/// Returns why this process cannot run the file `path`, or with `is_folder` enter the folder
+/// `path`: an errno; 0 if it can.
+int why_not_usable(const std::string& path, bool is_folder) {
+  if (may(path, F_OK) != 0) return errno;
+  if (is_directory(path) != is_folder) return is_folder ? ENOTDIR : EISDIR;
+  return may(path, X_OK) != 0 ? errno : 0;
 }
 
 std::string remedy_of_right(const std::string& path) {
@@ -86,16 +86,13 @@ std::string seen_from(const std::string& folder, const std::string& path) {
 Result<std::string> if_runnable(const std::string& word, const std::string& path,
                                 const std::string& folder) {
   const std::string there = seen_from(folder, path);
-  const std::string why = why_not_runnable(there);
-  if (!why.empty()) return Error{word + ": " + why, remedy_of_right(there)};
+  if (const int error = why_not_usable(there, false); error != 0)
+    return system_error(word, error, remedy_of_right(there));
   const std::string interpreter = missing_interpreter(seen_from(folder, path));
-  if (!interpreter.empty()) {
+  if (!interpreter.empty())
     return Error{word + ": bad interpreter: " + interpreter + ": No such file or directory", ""};
-  }
   return path;
 }
-
-constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
 
 std::string file_name(std::uint64_t number) {
   return fmt::format("run-{:010}", number);
@@ -117,7 +114,7 @@ class FilesInFolder final : public MetricFiles {
     for (std::size_t place = 0; place < Launcher::kMaxBatch; ++place) {
       const std::string name = file_name(first + place);
       if (!std::ranges::binary_search(names, name)) continue;
-      auto text = read_whole(folder_.open_file(name).get(), kMaxBytes);
+      auto text = read_whole(folder_.open_file(name).get(), kMebibyte);
       all.push_back({place, text.value_or(""), text.has_value()});
     }
     folder_.clear();
@@ -175,14 +172,6 @@ void remove_leftovers(const std::string& below) {
   }
 }
 
-/// Returns the folders in which to try to make a temporary folder, in order: TMPDIR if set; else
-/// /dev/shm, then /tmp.
-std::vector<std::string> places() {
-  std::string chosen = variable("TMPDIR").value_or("");
-  if (!chosen.empty()) return {std::move(chosen)};
-  return {"/dev/shm", "/tmp"};
-}
-
 std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesystem::path& below) {
   // Retries, because between mkdtemp and locked() another process may remove the folder as a
   // leftover, or put another folder in its place. A new folder is empty.
@@ -230,6 +219,89 @@ bool is_set(const char* name) {
   return !variable(name).value_or("").empty();
 }
 
+constexpr int kMaxInterpreters = 5;  // the kernel's limit of nested interpreters
+
+struct Credentials {
+  std::uint32_t user = 0;
+  std::uint32_t group = 0;
+  std::uint64_t permitted = 0;
+  std::uint64_t inheritable = 0;
+  std::uint64_t bounding = 0;
+  bool gains_nothing = false;  ///< true if no_new_privs is set, so that files grant no rights
+};
+
+std::uint64_t capabilities_in(const std::string& status, std::string_view name) {
+  return parse_hex(find_value(status, name, ':').value_or("")).value_or(0);
+}
+
+std::uint32_t effective_id_in(const std::string& status, std::string_view name) {
+  const std::string ids = find_value(status, name, ':').value_or("");
+  const auto words = blank_separated(ids);
+  return words.size() < 2 ? 0 : static_cast<std::uint32_t>(parse_number(words[1]).value_or(0));
+}
+
+Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
+  const std::string status = calls.read_file("/proc/self/status").value_or("");
+  return {spec.user ? spec.user->id : effective_id_in(status, "Uid"),
+          spec.user ? spec.user->group : effective_id_in(status, "Gid"),
+          spec.user ? 0 : capabilities_in(status, "CapPrm"),
+          capabilities_in(status, "CapInh"),
+          capabilities_in(status, "CapBnd"),
+          find_value(status, "NoNewPrivs", ':') == "1"};
+}
+
+/// True if a file's attribute grants capabilities that `rights` lacks. The attribute is the
+/// kernel's struct vfs_cap_data: a revision, then permitted and inheritable capabilities, the lower
+/// 32 bits of both first. Revision 3 counts as granting nothing.
+bool gives_capabilities(const std::string& attribute, const Credentials& rights) {
+  const auto word = [&](std::size_t index) {
+    std::uint32_t value = 0;
+    if (attribute.size() >= (index + 1) * sizeof value)
+      std::memcpy(&value, attribute.data() + index * sizeof value, sizeof value);
+    return std::uint64_t{value};
+  };
+  constexpr unsigned revision_bits = 24;
+  if (word(0) >> revision_bits > 2) return false;
+  const std::uint64_t permitted = word(1) | word(3) << 32U;
+  const std::uint64_t inheritable = word(2) | word(4) << 32U;
+  const std::uint64_t given = (permitted & rights.bounding) | (inheritable & rights.inheritable);
+  return (given & ~rights.permitted) != 0;
+}
+
+std::optional<CounterLoss> loss_at(const ProgramFile& file, const Credentials& rights) {
+  if (!file.is_on_nosuid && !rights.gains_nothing) {
+    constexpr std::uint32_t setgid =
+        S_ISGID | S_IXGRP;  // setgid without group execution has no effect
+    if ((file.mode & S_ISUID) != 0 && file.owner != rights.user) return CounterLoss::SetUser;
+    if ((file.mode & setgid) == setgid && file.group != rights.group) return CounterLoss::SetGroup;
+    if (rights.user != 0 && gives_capabilities(file.capabilities, rights))
+      return CounterLoss::Capabilities;
+  }
+  return file.first_bytes ? std::nullopt : std::optional(CounterLoss::Unreadable);
+}
+
+bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
+  file.first_bytes = "";
+  return loss_at(file, {.gains_nothing = rights.gains_nothing}).has_value();
+}
+
+std::optional<int> descriptor_in(const std::filesystem::path& folder, const std::string& name) {
+  constexpr long long most = 1 << 20;
+  const auto own = std::filesystem::path("/proc") / std::to_string(getpid());
+  const bool is_of_thread =
+      folder.filename() == "fd" && folder.parent_path().parent_path() == own / "task";
+  if (folder != "/dev/fd" && folder != own / "fd" && !is_of_thread) return std::nullopt;
+  const auto number = parse_whole_number(name, 0, most);
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+bool is_foreign_link(const struct stat& link, const std::filesystem::path& folder) {
+  struct stat of_folder {};
+  const bool open_to_all = stat(folder.c_str(), &of_folder) == 0 &&
+                           (of_folder.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+  return open_to_all && link.st_uid != geteuid() && link.st_uid != of_folder.st_uid;
+}
+
 }  // namespace
 
 Error system_error(std::string what, int error, std::string remedy) {
@@ -244,6 +316,15 @@ Error cannot_follow(const std::string& target, const std::string& foreign_link) 
   return {"cannot write " + cited(target) + ": " + cited(foreign_link) +
               " is a link of another user in a folder that everybody can write to",
           "name another file"};
+}
+
+bool Pipe::open() {
+  std::array ends = {-1, -1};
+  if (pipe(ends.data()) != 0) return false;
+  read_end = Descriptor(ends[0]);
+  write_end = Descriptor(ends[1]);
+  return std::ranges::all_of(ends, [](int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }) &&
+         fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
 bool write_all(int fd, std::string_view bytes, WriteCall call) {
@@ -333,17 +414,19 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
   if (word.find('/') != std::string::npos) return if_runnable(word, word, in);
   const std::string path = own ? *own : variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   std::string unusable;
+  const auto is_file = [](const std::string& file) {
+    return may(file, F_OK) == 0 && !is_directory(file);
+  };
   for (const std::string_view folder : split(path, ':')) {
     const std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + word;
     const std::string from_here = seen_from(in, candidate);
-    if (!word.empty() && may(from_here, F_OK) == 0 && !is_directory(from_here)) {
-      if (may(from_here, X_OK) == 0) return if_runnable(word, candidate, in);
-      unusable = candidate;
-    }
+    if (word.empty() || !is_file(from_here)) continue;
+    if (may(from_here, X_OK) == 0) return if_runnable(word, candidate, in);
+    unusable = candidate;
   }
   if (!unusable.empty())
     return Error{unusable + ": Permission denied", remedy_of_right(seen_from(in, unusable))};
-  if (const std::string here = seen_from(in, word); may(here, F_OK) == 0 && !is_directory(here))
+  if (is_file(seen_from(in, word)))
     return Error{word + ": command not found",
                  "write " + shell_quoted("./" + word) + " for the file in this folder"};
   return Error{word + ": command not found",
@@ -352,82 +435,6 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
 
 // Linux takes counters away from a process that gains rights beyond its user's rights, or whose
 // memory its user may not read. Source: begin_new_exec in fs/exec.c.
-
-namespace {
-
-constexpr int kMaxInterpreters = 5;  // the kernel's limit of nested interpreters
-
-struct Credentials {
-  std::uint32_t user = 0;
-  std::uint32_t group = 0;
-  std::uint64_t permitted = 0;
-  std::uint64_t inheritable = 0;
-  std::uint64_t bounding = 0;
-  bool gains_nothing = false;  ///< true if no_new_privs is set, so that files grant no rights
-};
-
-std::uint64_t capabilities_in(const std::string& status, std::string_view name) {
-  return parse_hex(find_value(status, name, ':').value_or("")).value_or(0);
-}
-
-std::uint32_t effective_id_in(const std::string& status, std::string_view name) {
-  const std::string ids = find_value(status, name, ':').value_or("");
-  const auto words = blank_separated(ids);
-  if (words.size() < 2) return 0;
-  const auto id = parse_whole_number(words[1], 0, std::numeric_limits<std::uint32_t>::max());
-  return id ? static_cast<std::uint32_t>(*id) : 0;
-}
-
-Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
-  const std::string status = calls.read_file("/proc/self/status").value_or("");
-  Credentials rights{
-      effective_id_in(status, "Uid"),    effective_id_in(status, "Gid"),
-      capabilities_in(status, "CapPrm"), capabilities_in(status, "CapInh"),
-      capabilities_in(status, "CapBnd"), find_value(status, "NoNewPrivs", ':') == "1"};
-  if (spec.user) {
-    rights.user = spec.user->id;
-    rights.group = spec.user->group;
-    rights.permitted = 0;
-  }
-  return rights;
-}
-
-/// True if a file's attribute grants capabilities that `rights` lacks. The attribute is the
-/// kernel's struct vfs_cap_data: a revision, then permitted and inheritable capabilities, the lower
-/// 32 bits of both first. Revision 3 counts as granting nothing.
-bool gives_capabilities(const std::string& attribute, const Credentials& rights) {
-  const auto word = [&](std::size_t index) {
-    std::uint32_t value = 0;
-    if (attribute.size() >= (index + 1) * sizeof value)
-      std::memcpy(&value, attribute.data() + index * sizeof value, sizeof value);
-    return std::uint64_t{value};
-  };
-  constexpr unsigned revision_bits = 24;
-  if (word(0) >> revision_bits > 2) return false;
-  const std::uint64_t permitted = word(1) | word(3) << 32U;
-  const std::uint64_t inheritable = word(2) | word(4) << 32U;
-  const std::uint64_t given = (permitted & rights.bounding) | (inheritable & rights.inheritable);
-  return (given & ~rights.permitted) != 0;
-}
-
-std::optional<CounterLoss> loss_at(const ProgramFile& file, const Credentials& rights) {
-  if (!file.is_on_nosuid && !rights.gains_nothing) {
-    constexpr std::uint32_t setgid =
-        S_ISGID | S_IXGRP;  // setgid without group execution has no effect
-    if ((file.mode & S_ISUID) != 0 && file.owner != rights.user) return CounterLoss::SetUser;
-    if ((file.mode & setgid) == setgid && file.group != rights.group) return CounterLoss::SetGroup;
-    if (rights.user != 0 && gives_capabilities(file.capabilities, rights))
-      return CounterLoss::Capabilities;
-  }
-  return file.first_bytes ? std::nullopt : std::optional(CounterLoss::Unreadable);
-}
-
-bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
-  file.first_bytes = "";
-  return loss_at(file, {.gains_nothing = rights.gains_nothing}).has_value();
-}
-
-}  // namespace
 
 std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
                                                       const LinuxCalls& calls) {
@@ -455,27 +462,6 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
   }
   return std::nullopt;
 }
-
-namespace {
-
-std::optional<int> descriptor_in(const std::filesystem::path& folder, const std::string& name) {
-  constexpr long long most = 1 << 20;
-  const auto own = std::filesystem::path("/proc") / std::to_string(getpid());
-  const bool is_of_thread =
-      folder.filename() == "fd" && folder.parent_path().parent_path() == own / "task";
-  if (folder != "/dev/fd" && folder != own / "fd" && !is_of_thread) return std::nullopt;
-  const auto number = parse_whole_number(name, 0, most);
-  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
-}
-
-bool is_foreign_link(const struct stat& link, const std::filesystem::path& folder) {
-  struct stat of_folder {};
-  const bool open_to_all = stat(folder.c_str(), &of_folder) == 0 &&
-                           (of_folder.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
-  return open_to_all && link.st_uid != geteuid() && link.st_uid != of_folder.st_uid;
-}
-
-}  // namespace
 
 ResolvedPath resolve(const std::string& path) {
   namespace fs = std::filesystem;
@@ -534,7 +520,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   if (S_ISREG(there.st_mode) && static_cast<std::uintmax_t>(there.st_size) > most_bytes)
     return too_large;
   const bool is_device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
-  const std::size_t most = is_device ? std::min(most_bytes, kMaxOfDevice) : most_bytes;
+  const std::size_t most = is_device ? std::min(most_bytes, kMebibyte) : most_bytes;
   auto bytes = read_rest(file.get(), most + 1);
   if (!bytes) return cannot_read(errno);
   if (bytes->size() > most) return too_large;
@@ -572,10 +558,7 @@ Result<void> check_output(const std::string& path) {
 }
 
 Result<void> check_folder(const std::string& path) {
-  if (path.empty()) return {};
-  int error = may(path, F_OK) == 0 ? 0 : errno;
-  if (error == 0 && !is_directory(path)) error = ENOTDIR;
-  if (error == 0 && may(path, X_OK) != 0) error = errno;
+  const int error = path.empty() ? 0 : why_not_usable(path, true);
   if (error == 0) return {};
   return system_error("--cwd " + cited(path) + " cannot be entered", error,
                       "name a folder that is there before the first run; hooks are run in it, too");
@@ -621,7 +604,7 @@ Result<TextFile> TextFile::open(const std::string& path, const std::optional<Use
 }
 
 Result<TextFile> TextFile::make() {
-  Descriptor file(open_anonymous_file());
+  Descriptor file = open_anonymous_file();
   if (!file) return system_error("no file without a name can be made", errno);
   return TextFile(std::move(file));
 }
@@ -635,7 +618,8 @@ Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>
 Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
   const ActAs owner(user);
   if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
-  const std::vector<std::string> all = places();
+  std::vector<std::string> all = {"/dev/shm", "/tmp"};
+  if (const auto chosen = variable("TMPDIR"); chosen && !chosen->empty()) all = {*chosen};
   for (const std::string& place : all) {
     std::error_code error;
     const std::filesystem::path below = std::filesystem::absolute(place, error);

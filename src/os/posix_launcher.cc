@@ -137,7 +137,7 @@ class SharedPrograms {
     program->environment = environment_of(spec);
     if (!spec.cpus.empty()) copy_cpus(spec.cpus, *program);
     if (spec.user) program->user = shared(*spec.user);
-    if (spec.input.path) program->input_path = arena_.copy(*spec.input.path);
+    if (spec.input_path) program->input_path = arena_.copy(*spec.input_path);
     if (program->sink == OutputKind::File) program->output_path = arena_.copy(spec.output.path);
     if (!spec.folder.empty()) program->folder = arena_.copy(spec.folder);
     return program;
@@ -197,29 +197,16 @@ class SharedPrograms {
   SharedEnvironment latest_environment_{};
 };
 
-struct Channels {
-  Descriptor socket;
-  Descriptor launcher_socket;
-  RunFiles files;
-
-  bool open_all() {
-    std::array ends = {-1, -1};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
-    socket = Descriptor(ends[0]);
-    launcher_socket = Descriptor(ends[1]);
-    return files.open_all();
-  }
-};
-
 class PosixLauncher final : public Launcher {
  public:
-  PosixLauncher(pid_t pid, SharedState* state, std::byte* arena, Channels channels,
+  PosixLauncher(pid_t pid, SharedState* state, std::byte* arena, Descriptor socket, RunFiles files,
                 const LinuxCalls* counters)
       : pid_(pid),
         state_(state),
         arena_(arena, kArenaBytes),
         programs_(arena_),
-        channels_(std::move(channels)),
+        socket_(std::move(socket)),
+        files_(std::move(files)),
         sampled_by_(counters) {}
 
   ~PosixLauncher() override {
@@ -228,7 +215,7 @@ class PosixLauncher final : public Launcher {
   }
 
   void dismiss() override {
-    channels_.socket = Descriptor();  // the launcher ends when its socket closes
+    socket_ = Descriptor();  // the launcher ends when its socket closes
     state_->cancel = true;
   }
 
@@ -236,7 +223,7 @@ class PosixLauncher final : public Launcher {
     auto program = programs_.add(spec);
     if (!program) return program.error();
     if (spec.output.has_listener) listened_.emplace(*program, spec);
-    if (spec.user && !channels_.files.hand_pipes_to(*spec.user))
+    if (spec.user && !files_.hand_pipes_to(*spec.user))
       return system_error("lauka cannot pass its pipes to the user " + spec.user->name, errno);
     return *program;
   }
@@ -286,17 +273,14 @@ class PosixLauncher final : public Launcher {
     const bool heeds_interrupts = std::ranges::none_of(
         launches, [](const Launch& launch) { return launch.goes_on_after_interrupt; });
     OpenedRunFiles named;
+    Ended refused;
     if (const auto failed = open_listened(launches.front(), named)) {
-      std::vector<Ended> refused(1);
-      refused.front().outcome = *failed;
-      return refused;
+      refused.outcome = *failed;
+      return std::vector{refused};
     }
     SampleRings rings(sampled_by_);
-    if (const int error = open_rings(launches.front(), rings); error != 0) {
-      std::vector<Ended> refused(1);
-      refused.front().counter_error = error;
-      return refused;
-    }
+    refused.counter_error = open_rings(launches.front(), rings);
+    if (refused.counter_error != 0) return std::vector{refused};
     const std::int64_t began_ns = now_ns();
     const int trouble = converse(heeds_interrupts, tick, rings, launches.front().sample_listener);
     if (trouble != 0) return end_of_launcher(trouble, began_ns);
@@ -304,7 +288,7 @@ class PosixLauncher final : public Launcher {
       rings.move_to(*launches.front().sample_listener);
       launches.front().sample_listener->end(rings.read_counters());
     }
-    channels_.files.drain();
+    files_.drain();
     return collect(go_on_after_failure);
   }
 
@@ -313,17 +297,15 @@ class PosixLauncher final : public Launcher {
     keep_path(group, state_->control_group_file_on_program_cpus);
   }
 
-  std::string error_output_end() const override {
-    return channels_.files.error_output_end(last_sink_);
-  }
+  std::string error_output_end() const override { return files_.error_output_end(last_sink_); }
 
   std::uint64_t stored_stream_bytes(OutputStream which) const override {
-    return channels_.files.stored_stream_bytes(which);
+    return files_.stored_stream_bytes(which);
   }
 
   std::size_t read_kept(OutputStream which, std::uint64_t from,
                         std::span<char> into) const override {
-    return channels_.files.read_kept(which, from, into);
+    return files_.read_kept(which, from, into);
   }
 
  private:
@@ -336,13 +318,13 @@ class PosixLauncher final : public Launcher {
   std::optional<Outcome> open_listened(const Launch& launch, OpenedRunFiles& named) {
     const auto program = listened_.find(launch.program);
     if (program == listened_.end()) {
-      channels_.files.begin();
+      files_.begin();
       return std::nullopt;
     }
     const ProgramSpec& spec = program->second;
     const auto is_unwanted = [] { return first_interrupt_signal() != 0; };
     if (auto failed = open_named(spec, true, is_unwanted, named)) return failed;
-    channels_.files.begin(
+    files_.begin(
         routes_for_listener(launch.listener, spec.output.sink, named.output.get(), now_ns));
     return std::nullopt;
   }
@@ -363,13 +345,13 @@ class PosixLauncher final : public Launcher {
                SampleListener* samples) {
     SignalHold hold;
     char byte = 'r';
-    if (send(channels_.socket.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
-    const auto [output, error] = channels_.files.pipe_read_ends();
+    if (send(socket_.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
+    const auto [output, error] = files_.pipe_read_ends();
     bool is_cancelled = false;
     std::vector<pollfd> fds(3);
     for (const int ring : rings.descriptors()) fds.push_back({ring, POLLIN, 0});
     for (;;) {
-      fds[0] = {channels_.socket.get(), POLLIN, 0};
+      fds[0] = {socket_.get(), POLLIN, 0};
       fds[1] = {output, POLLIN, 0};
       fds[2] = {error, POLLIN, 0};
       if (heeds_interrupts && !is_cancelled && first_interrupt_signal() != 0) {
@@ -389,15 +371,15 @@ class PosixLauncher final : public Launcher {
         hold.let_through();  // ppoll may let no signals in while there is something to read
       }
       if (fds[0].revents == 0) continue;
-      const ssize_t got = read(channels_.socket.get(), &byte, 1);
+      const ssize_t got = read(socket_.get(), &byte, 1);
       if (got == 1) return 0;
       return got == 0 ? ECONNRESET : errno;
     }
   }
 
   void receive() {
-    channels_.files.drain_during_run();
-    if (!channels_.files.ended_by_listener_ns() || state_->listener_ended_run) return;
+    files_.drain_during_run();
+    if (!files_.ended_by_listener_ns() || state_->listener_ended_run) return;
     state_->listener_ended_run = true;
     kill(pid_, kWakeSignal);
   }
@@ -419,7 +401,7 @@ class PosixLauncher final : public Launcher {
   /// later runs. Kills the processes of the run, which have become lauka's descendants.
   Error end_of_launcher(int trouble, std::int64_t began_ns) {
     cancel();
-    channels_.socket = Descriptor();
+    socket_ = Descriptor();
     const int status = reap();
     kill_descendants(getpid(), began_ns);
     std::string what = "the launcher process ";
@@ -435,16 +417,6 @@ class PosixLauncher final : public Launcher {
   static void enter_survivor(int survivor, Outcome& outcome) {
     if (auto* late = std::get_if<TimedOut>(&outcome)) late->survivor = survivor;
     if (auto* stopped = std::get_if<Stopped>(&outcome)) stopped->survivor = survivor;
-  }
-
-  static bool was_killed(const Outcome& outcome) {
-    return !has_exited_or_signalled(outcome) && !std::holds_alternative<NotStarted>(outcome);
-  }
-
-  static std::uint64_t wall_ns_of(const SharedEnded& shared, std::int64_t listener_ns) {
-    const std::int64_t ended_at_ns = std::min(shared.ended_at_ns, listener_ns);
-    return static_cast<std::uint64_t>(
-        std::max<std::int64_t>(ended_at_ns - shared.executed_at_ns, 0));
   }
 
   /// Returns the outcome of a run that its listener ended: success, or a timeout if the run's
@@ -463,21 +435,19 @@ class PosixLauncher final : public Launcher {
       last_sink_ = program.is_output_stored ? OutputKind::Null : program.sink;
       // Kills processes that left a killed run's process group, so that they do not use the CPU
       // during the next run.
-      const auto listener_ns = channels_.files.ended_by_listener_ns();
+      const auto listener_ns = files_.ended_by_listener_ns();
       const bool ended_by_listener = listener_ns && has_exited_or_signalled(shared.outcome);
-      const bool killed = ended_by_listener || was_killed(shared.outcome);
+      const bool killed =
+          ended_by_listener || (!has_exited_or_signalled(shared.outcome) &&
+                                !std::holds_alternative<NotStarted>(shared.outcome));
       const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
-      Ended ended{
-          .outcome = shared.outcome,
-          .usage = shared.usage,
-          .time_with_preparation = std::chrono::nanoseconds(shared.time_with_preparation_ns),
-          .counter_error = shared.counter_error,
-          .optional_counter_error = shared.optional_counter_error,
-          .unawaited_processes = shared.unawaited_process_count,
-          .outliving_process_count = killed ? 0 : shared.outliving_process_count,
-          .input = shared.input,
-          .ended_by_listener = ended_by_listener};
-      ended.usage.wall_ns = wall_ns_of(shared, ended_by_listener ? *listener_ns : kNever);
+      Ended ended{static_cast<const EndedRun&>(shared)};
+      if (killed) ended.outliving_process_count = 0;
+      ended.ended_by_listener = ended_by_listener;
+      const std::int64_t ended_at_ns =
+          std::min(shared.ended_at_ns, ended_by_listener ? *listener_ns : kNever);
+      ended.usage.wall_ns = static_cast<std::uint64_t>(
+          std::max<std::int64_t>(ended_at_ns - shared.executed_at_ns, 0));
       const int survivor = std::max(shared.surviving_pid, left);
       enter_survivor(survivor, ended.outcome);
       const auto* signalled = std::get_if<Signalled>(&ended.outcome);
@@ -496,7 +466,8 @@ class PosixLauncher final : public Launcher {
   SharedState* state_;
   Arena arena_;
   SharedPrograms programs_;
-  Channels channels_;
+  Descriptor socket_;
+  RunFiles files_;
   std::vector<SharedCounters*> counter_sets_;
   std::map<ProgramId, ProgramSpec> listened_;
   const LinuxCalls* sampled_by_;
@@ -508,8 +479,12 @@ class PosixLauncher final : public Launcher {
 Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* counters,
                                                          ExitHandler after_lauka) {
   fill_standard_descriptors();
-  Channels channels;
-  if (!channels.open_all())
+  std::array ends = {-1, -1};
+  const bool has_sockets = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0;
+  Descriptor socket(ends[0]);
+  const Descriptor launcher_socket(ends[1]);
+  RunFiles files;
+  if (!has_sockets || !files.open_all())
     return system_error("lauka cannot open its channels to the launcher process", errno);
   const std::size_t bytes = sizeof(SharedState) + kArenaBytes;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -522,8 +497,8 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   setup.perf_calls = counters;
   setup.started_with.ignored_sigchld = is_ignored(SIGCHLD);
   setup.parent = getpid();
-  setup.socket = channels.launcher_socket.get();
-  setup.files = &channels.files;
+  setup.socket = launcher_socket.get();
+  setup.files = &files;
   setup.after_lauka = after_lauka;
 
   sigset_t all;
@@ -531,7 +506,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   sigprocmask(SIG_SETMASK, &all, &setup.started_with.mask);
   const pid_t pid = fork();
   if (pid == 0) {
-    close(channels.socket.get());
+    close(socket.get());
     serve_as_launcher(setup);
   }
   const int fork_error = errno;
@@ -541,10 +516,9 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   }
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher
   signal(SIGCHLD, SIG_DFL);          // so that waitpid returns the launcher's status
-  channels.launcher_socket = Descriptor();
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
   return std::unique_ptr<Launcher>(
-      new PosixLauncher(pid, setup.state, arena, std::move(channels), counters));
+      new PosixLauncher(pid, setup.state, arena, std::move(socket), std::move(files), counters));
 }
 
 }  // namespace

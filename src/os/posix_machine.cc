@@ -45,109 +45,6 @@ Machine describe(const MachineFacts& facts) {
   return machine;
 }
 
-}  // namespace
-
-Machine this_machine() {
-  return describe({});
-}
-
-std::string parse_cpu_model(std::string_view cpuinfo) {
-  for (const std::string_view key : {"model name", "cpu model", "Model", "cpu"}) {
-    auto model = find_value(cpuinfo, key, ':');
-    if (model && !model->empty()) return *std::move(model);
-  }
-  const std::string maker = find_value(cpuinfo, "CPU implementer", ':').value_or("");
-  const std::string part = find_value(cpuinfo, "CPU part", ':').value_or("");
-  return maker.empty() && part.empty() ? "" : "implementer " + maker + ", part " + part;
-}
-
-std::string parse_os_name(std::string_view os_release) {
-  return find_value(os_release, "PRETTY_NAME", '=').value_or("");
-}
-
-std::string new_session_id() {
-  std::array<std::uint32_t, 4> words{};
-  if (getentropy(words.data(), sizeof words) != 0) {
-    std::random_device random;
-    for (std::uint32_t& word : words) word = random();
-  }
-  words[1] = (words[1] & 0xffff0fffU) | 0x4000U;
-  words[2] = (words[2] & 0x3fffffffU) | 0x80000000U;
-  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:04x}{:08x}", words[0], words[1] >> 16U,
-                     words[1] & 0xffffU, words[2] >> 16U, words[2] & 0xffffU, words[3]);
-}
-
-Machine this_machine_with_class_facts() {
-  MachineFacts facts;
-  if (const DarwinCalls* darwin_system = darwin_calls()) {
-    add_darwin_class_facts(*darwin_system, facts);
-  } else if (const LinuxCalls* linux_system = linux_calls()) {
-    add_linux_class_facts(*linux_system, facts);
-  }
-  return describe(facts);
-}
-
-MachineFacts machine_facts() {
-  MachineFacts facts;
-  if (const DarwinCalls* darwin_system = darwin_calls()) {
-    facts = darwin_facts(*darwin_system);
-  } else if (const LinuxCalls* linux_system = linux_calls()) {
-    facts = linux_facts(*linux_system);
-  }
-  facts.machine = describe(facts);
-  facts.clock_step = MonotonicClock().resolution();
-  return facts;
-}
-
-namespace {
-
-constexpr int kSteps = 16;
-constexpr int kMaxReadings = 2'000'000;
-
-}  // namespace
-
-std::chrono::nanoseconds observed_step(const Clock& clock) {
-  std::chrono::nanoseconds smallest{};
-  std::chrono::nanoseconds before = clock.now();
-  int steps = 0;
-  for (int i = 0; i < kMaxReadings && steps < kSteps; ++i) {
-    const std::chrono::nanoseconds now = clock.now();
-    if (now == before) continue;
-    smallest = steps == 0 ? now - before : std::min(smallest, now - before);
-    before = now;
-    ++steps;
-  }
-  return smallest;
-}
-
-void sleep_for(std::chrono::nanoseconds time) {
-  timespec left = to_timespec(time);
-  while (first_interrupt_signal() == 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
-  }
-}
-
-std::chrono::nanoseconds MonotonicClock::now() const {
-  return std::chrono::nanoseconds(now_ns());
-}
-
-std::chrono::nanoseconds MonotonicClock::resolution() const {
-  timespec t{};
-  clock_getres(CLOCK_MONOTONIC, &t);
-  return std::max(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec),
-                  observed_step(*this));
-}
-
-std::chrono::nanoseconds utc_minus_monotonic() {
-  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970) - MonotonicClock().now();
-}
-
-UtcTime utc_now() {
-  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-}
-
-namespace {
-
 constexpr const char* kCpuFolder = "/sys/devices/system/cpu";
 
 std::string cpu_file(std::string_view name) {
@@ -195,12 +92,12 @@ void probe_governors(const LinuxCalls& calls, MachineFacts& facts) {
 }
 
 void probe_turbo(const LinuxCalls& calls, MachineFacts& facts) {
-  if (const auto off = line_in(calls, cpu_file("intel_pstate/no_turbo"))) {
-    facts.turbo =
-        SwitchFacts{*off == "0", "echo 1 | sudo tee " + cpu_file("intel_pstate/no_turbo")};
-  } else if (const auto boost = line_in(calls, cpu_file("cpufreq/boost"))) {
-    facts.turbo = SwitchFacts{*boost == "1", "echo 0 | sudo tee " + cpu_file("cpufreq/boost")};
-  }
+  const std::string no_turbo = cpu_file("intel_pstate/no_turbo");
+  const std::string boost = cpu_file("cpufreq/boost");
+  if (const auto off = line_in(calls, no_turbo))
+    facts.turbo = SwitchFacts{*off == "0", "echo 1 | sudo tee " + no_turbo};
+  else if (const auto on = line_in(calls, boost))
+    facts.turbo = SwitchFacts{*on == "1", "echo 0 | sudo tee " + boost};
 }
 
 void probe_smt(const LinuxCalls& calls, MachineFacts& facts) {
@@ -212,17 +109,10 @@ void probe_smt(const LinuxCalls& calls, MachineFacts& facts) {
                           can_be_switched ? "echo off | sudo tee " + cpu_file("smt/control") : ""};
 }
 
-void probe_load(const LinuxCalls& calls, MachineFacts& facts) {
-  const std::string load_text = read_text(calls, "/proc/loadavg");
-  const auto load = blank_separated(load_text);
-  if (!load.empty()) facts.load = to_number(load.front());
-}
-
 void probe_power(const LinuxCalls& calls, MachineFacts& facts) {
   const std::string folder = "/sys/class/power_supply";
   for (const std::string& name : calls.list_folder(folder)) {
-    std::string supply = folder;
-    supply.append("/").append(name).append("/");
+    const std::string supply = fmt::format("{}/{}/", folder, name);
     const auto type = line_in(calls, supply + "type");
     // The scope "Device" means the battery of a mouse or the like.
     if (!type || line_in(calls, supply + "scope").value_or("") == "Device") continue;
@@ -273,15 +163,12 @@ void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, Machi
   // x86 has a CPU flag for a hypervisor; Arm does not.
   const auto flags = find_value(cpuinfo, "flags", ':');
   facts.hypervisor = find_hypervisor(calls);
-  if (flags) {
-    const bool flagged = has_word(*flags, "hypervisor");
-    facts.hypervisor_is_certain = true;
-    // A physical machine in a cloud may have the cloud's name, but lacks the flag.
-    if (!flagged) facts.hypervisor.reset();
-    if (flagged && !facts.hypervisor) facts.hypervisor = std::string();
-  } else {
-    facts.hypervisor_is_certain = facts.hypervisor.has_value();
-  }
+  facts.hypervisor_is_certain = flags || facts.hypervisor;
+  // A physical machine in a cloud may have the cloud's name, but lacks the flag.
+  if (flags && !has_word(*flags, "hypervisor"))
+    facts.hypervisor.reset();
+  else if (flags && !facts.hypervisor)
+    facts.hypervisor = std::string();
 }
 
 void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
@@ -293,33 +180,6 @@ void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
   if (const auto systemd = line_in(calls, "/run/systemd/container"); systemd && !facts.container)
     facts.container = systemd;
 }
-
-}  // namespace
-
-void add_linux_class_facts(const LinuxCalls& calls, MachineFacts& facts) {
-  probe_governors(calls, facts);
-  const std::string cpuinfo = read_text(calls, "/proc/cpuinfo");
-  facts.machine.cpu_model = parse_cpu_model(cpuinfo);
-  probe_hypervisor(calls, cpuinfo, facts);
-}
-
-MachineFacts linux_facts(const LinuxCalls& calls) {
-  MachineFacts facts;
-  probe_clock(calls, facts);
-  probe_turbo(calls, facts);
-  probe_smt(calls, facts);
-  probe_load(calls, facts);
-  probe_power(calls, facts);
-  add_linux_class_facts(calls, facts);
-  if (facts.hypervisor) facts.stolen_share = parse_stolen(read_text(calls, "/proc/stat"));
-  probe_container(calls, facts);
-  facts.machine.allowance = read_allowance(calls);
-  if (const auto aslr = line_in(calls, "/proc/sys/kernel/randomize_va_space"))
-    facts.aslr = *aslr != "0";
-  return facts;
-}
-
-namespace {
 
 std::optional<double> load_of(const DarwinCalls& calls) {
   struct Load {
@@ -385,6 +245,121 @@ TracingFacts probe_tracing(const DarwinCalls& calls) {
 }
 
 }  // namespace
+
+Machine this_machine() {
+  return describe({});
+}
+
+std::string parse_cpu_model(std::string_view cpuinfo) {
+  for (const std::string_view key : {"model name", "cpu model", "Model", "cpu"}) {
+    auto model = find_value(cpuinfo, key, ':');
+    if (model && !model->empty()) return *std::move(model);
+  }
+  const std::string maker = find_value(cpuinfo, "CPU implementer", ':').value_or("");
+  const std::string part = find_value(cpuinfo, "CPU part", ':').value_or("");
+  return maker.empty() && part.empty() ? "" : "implementer " + maker + ", part " + part;
+}
+
+std::string parse_os_name(std::string_view os_release) {
+  return find_value(os_release, "PRETTY_NAME", '=').value_or("");
+}
+
+std::string new_session_id() {
+  std::array<std::uint32_t, 4> words{};
+  if (getentropy(words.data(), sizeof words) != 0) {
+    std::random_device random;
+    for (std::uint32_t& word : words) word = random();
+  }
+  words[1] = (words[1] & 0xffff0fffU) | 0x4000U;
+  words[2] = (words[2] & 0x3fffffffU) | 0x80000000U;
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:04x}{:08x}", words[0], words[1] >> 16U,
+                     words[1] & 0xffffU, words[2] >> 16U, words[2] & 0xffffU, words[3]);
+}
+
+Machine this_machine_with_class_facts() {
+  MachineFacts facts;
+  if (const DarwinCalls* darwin_system = darwin_calls())
+    add_darwin_class_facts(*darwin_system, facts);
+  else
+    add_linux_class_facts(*linux_calls(), facts);
+  return describe(facts);
+}
+
+MachineFacts machine_facts() {
+  const DarwinCalls* const darwin_system = darwin_calls();
+  MachineFacts facts =
+      darwin_system != nullptr ? darwin_facts(*darwin_system) : linux_facts(*linux_calls());
+  facts.machine = describe(facts);
+  facts.clock_step = MonotonicClock().resolution();
+  return facts;
+}
+
+std::chrono::nanoseconds observed_step(const Clock& clock) {
+  constexpr int most_steps = 16;
+  constexpr int most_readings = 2'000'000;
+  std::chrono::nanoseconds smallest{};
+  std::chrono::nanoseconds before = clock.now();
+  int steps = 0;
+  for (int i = 0; i < most_readings && steps < most_steps; ++i) {
+    const std::chrono::nanoseconds now = clock.now();
+    if (now == before) continue;
+    smallest = steps == 0 ? now - before : std::min(smallest, now - before);
+    before = now;
+    ++steps;
+  }
+  return smallest;
+}
+
+void sleep_for(std::chrono::nanoseconds time) {
+  timespec left = to_timespec(time);
+  while (first_interrupt_signal() == 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+std::chrono::nanoseconds MonotonicClock::now() const {
+  return std::chrono::nanoseconds(now_ns());
+}
+
+std::chrono::nanoseconds MonotonicClock::resolution() const {
+  timespec t{};
+  clock_getres(CLOCK_MONOTONIC, &t);
+  return std::max(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec),
+                  observed_step(*this));
+}
+
+std::chrono::nanoseconds utc_minus_monotonic() {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970) - MonotonicClock().now();
+}
+
+UtcTime utc_now() {
+  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+void add_linux_class_facts(const LinuxCalls& calls, MachineFacts& facts) {
+  probe_governors(calls, facts);
+  const std::string cpuinfo = read_text(calls, "/proc/cpuinfo");
+  facts.machine.cpu_model = parse_cpu_model(cpuinfo);
+  probe_hypervisor(calls, cpuinfo, facts);
+}
+
+MachineFacts linux_facts(const LinuxCalls& calls) {
+  MachineFacts facts;
+  probe_clock(calls, facts);
+  probe_turbo(calls, facts);
+  probe_smt(calls, facts);
+  const std::string load = read_text(calls, "/proc/loadavg");
+  if (const auto averages = blank_separated(load); !averages.empty())
+    facts.load = to_number(averages.front());
+  probe_power(calls, facts);
+  add_linux_class_facts(calls, facts);
+  if (facts.hypervisor) facts.stolen_share = parse_stolen(read_text(calls, "/proc/stat"));
+  probe_container(calls, facts);
+  facts.machine.allowance = read_allowance(calls);
+  if (const auto aslr = line_in(calls, "/proc/sys/kernel/randomize_va_space"))
+    facts.aslr = *aslr != "0";
+  return facts;
+}
 
 std::optional<std::string> sysctl_text(const DarwinCalls& calls, const std::string& name) {
   std::array<char, 256> bytes{};

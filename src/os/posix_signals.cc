@@ -1,6 +1,6 @@
-#include "core/result.h"
 #include "os/clock.h"
 #include "os/files.h"
+#include "os/platform.h"
 #include "os/signals.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ constexpr std::string_view kSuspensionWaits =
     "lauka: will be suspended after this run, whose time would go on meanwhile; Ctrl-C ends it "
     "now\n";
 
-constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr std::initializer_list<int> kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // Signals that arrive less than this time after the first signal belong to the same request:
 // timeout(1) signals its child, and then the whole process group.
@@ -95,10 +95,8 @@ void note_interrupt(int signal_number) {
 }
 
 void suspend_now() {
-  sigset_t suspension;
+  const sigset_t suspension = signal_set({SIGTSTP});
   sigset_t saved;
-  sigemptyset(&suspension);
-  sigaddset(&suspension, SIGTSTP);
   sigprocmask(SIG_BLOCK, &suspension, &saved);
   struct sigaction plain {};
   struct sigaction ours {};
@@ -129,8 +127,7 @@ void handle(int signal_number, void (*handler)(int), int flags) {
   struct sigaction action {};
   action.sa_handler = handler;
   action.sa_flags = flags;
-  sigemptyset(&action.sa_mask);
-  for (const int other : kInterrupts) sigaddset(&action.sa_mask, other);
+  action.sa_mask = signal_set(kInterrupts);
   sigaction(signal_number, &action, nullptr);
 }
 
@@ -163,9 +160,7 @@ bool was_meant_for_lauka(int signal_number, bool may_wait) {
 }
 
 SignalHold::SignalHold() {
-  sigset_t held;
-  sigemptyset(&held);
-  for (const int signal_number : kInterrupts) sigaddset(&held, signal_number);
+  sigset_t held = signal_set(kInterrupts);
   sigaddset(&held, SIGTSTP);
   sigprocmask(SIG_BLOCK, &held, &saved_);
   suspension_is_held = 1;
@@ -178,9 +173,7 @@ void SignalHold::let_through() const {
 }
 
 SignalHold::~SignalHold() {
-  sigset_t suspension;
-  sigemptyset(&suspension);
-  sigaddset(&suspension, SIGTSTP);
+  const sigset_t suspension = signal_set({SIGTSTP});
   sigprocmask(SIG_BLOCK, &suspension, nullptr);
   suspension_is_held = 0;
   const bool is_due = suspension_is_due != 0 && first_interrupt_signal() == 0;

@@ -40,8 +40,6 @@ int set_groups(const std::vector<gid_t>& groups) {
   return set_all(&setgroups, groups);
 }
 
-constexpr IdentityCalls kUserCalls{&join_groups, &set_groups, &setegid, &seteuid};
-
 std::vector<gid_t> own_groups() {
   const int count = getgroups(0, nullptr);
   std::vector<gid_t> groups(static_cast<std::size_t>(std::max(count, 0)));
@@ -56,13 +54,45 @@ Result<std::uint32_t> read_id(const char* name) {
   const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
   if (id) return static_cast<std::uint32_t>(*id);
   return Error{std::string(name) + "='" + text +
-                   "' is not a user id, so the user who called sudo " + "is not known",
+                   "' is not a user id, so the user who called sudo is not known",
                "use --as-root to run the commands as root"};
+}
+
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kAfterInterrupt = std::chrono::seconds(1);
+constexpr nanoseconds kMaxDyingTime = std::chrono::seconds(2);
+
+[[noreturn]] void become_program(const char* path, char* const* argv, char* const* environment,
+                                 const ProgramSpec& spec, int null, int output, pid_t parent) {
+  const std::optional<User>& user = spec.user;
+  setpgid(0, 0);
+  if (!user || (join_groups(*user) == 0 && setgid(user->group) == 0 && setuid(user->id) == 0)) {
+    signal_after_parent_death(SIGKILL);
+    for (const int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
+    const bool has_files = dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+                           dup2(null, STDERR_FILENO) >= 0;
+    const bool is_there = spec.folder.empty() || chdir(spec.folder.c_str()) == 0;
+    if (has_files && is_there && getppid() == parent) execve(path, argv, environment);
+  }
+  _exit(127);
+}
+
+std::string_view name_of(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
+
+/// Adds `variable` (NAME=VALUE) at the end, and removes other variables with the same name.
+void set(std::vector<std::string>& environment, const std::string& variable) {
+  std::erase_if(environment,
+                [&](const std::string& other) { return name_of(other) == name_of(variable); });
+  environment.push_back(variable);
 }
 
 }  // namespace
 
 const IdentityCalls& identity_calls() {
+  static constexpr IdentityCalls kUserCalls{&join_groups, &set_groups, &setegid, &seteuid};
   return kUserCalls;
 }
 
@@ -114,50 +144,11 @@ Result<std::optional<User>> user_behind_sudo(bool keep_root) {
   if (!group) return group.error();
   User user{*id, *group, {}, variable("SUDO_USER").value_or(""), "/"};
   if (user.name.empty()) user.name = std::to_string(*id);
-  if (const auto account = find_account(*id)) {
-    user.name = account->name;
-    user.home = account->home;
-    user.groups = find_groups(user.name);
-  }
+  take_account(user);
   std::erase(user.groups, *group);
   user.groups.insert(user.groups.begin(), *group);
   return std::optional<User>{std::move(user)};
 }
-
-namespace {
-
-using std::chrono::nanoseconds;
-
-constexpr nanoseconds kAfterInterrupt = std::chrono::seconds(1);
-constexpr nanoseconds kMaxDyingTime = std::chrono::seconds(2);
-
-[[noreturn]] void become_program(const char* path, char* const* argv, char* const* environment,
-                                 const ProgramSpec& spec, int null, int output, pid_t parent) {
-  const std::optional<User>& user = spec.user;
-  setpgid(0, 0);
-  if (!user || (join_groups(*user) == 0 && setgid(user->group) == 0 && setuid(user->id) == 0)) {
-    signal_after_parent_death(SIGKILL);
-    for (const int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
-    const bool has_files = dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
-                           dup2(null, STDERR_FILENO) >= 0;
-    const bool is_there = spec.folder.empty() || chdir(spec.folder.c_str()) == 0;
-    if (has_files && is_there && getppid() == parent) execve(path, argv, environment);
-  }
-  _exit(127);
-}
-
-std::string_view name_of(std::string_view variable) {
-  return variable.substr(0, variable.find('='));
-}
-
-/// Adds `variable` (NAME=VALUE) at the end, and removes other variables with the same name.
-void set(std::vector<std::string>& environment, const std::string& variable) {
-  std::erase_if(environment,
-                [&](const std::string& other) { return name_of(other) == name_of(variable); });
-  environment.push_back(variable);
-}
-
-}  // namespace
 
 /// A deadline. If lauka has been asked to end, left() sends SIGTERM to `group` once (0: no group),
 /// and leaves at most kAfterInterrupt until the deadline.
@@ -184,12 +175,9 @@ class HelperProgram::Patience {
 void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   const auto path = find_program(spec);
   const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  std::array ends = {-1, -1};
-  if (!path || !null || pipe(ends.data()) != 0) return;
-  output_ = Descriptor(ends[0]);
-  const Descriptor written(ends[1]);
-  for (const int fd : ends) fcntl(fd, F_SETFD, FD_CLOEXEC);
-  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  Pipe output;
+  if (!path || !null || !output.open()) return;
+  output_ = std::move(output.read_end);
   std::vector<std::string> words = spec.words;
   std::vector<std::string> variables;
   if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, "");
@@ -199,7 +187,8 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0)
-    become_program(path->c_str(), argv.data(), given, spec, null.get(), written.get(), parent);
+    become_program(path->c_str(), argv.data(), given, spec, null.get(), output.write_end.get(),
+                   parent);
   if (pid < 0) return;
   setpgid(pid, pid);
   pid_ = pid;

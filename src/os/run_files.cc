@@ -61,9 +61,7 @@ class OpensPatiently : NonCopyable {
     action.sa_handler = [](int) {};
     sigfillset(&action.sa_mask);
     sigaction(SIGALRM, &action, &handled_);
-    sigset_t alarm;
-    sigemptyset(&alarm);
-    sigaddset(&alarm, SIGALRM);
+    const sigset_t alarm = signal_set({SIGALRM});
     sigprocmask(SIG_UNBLOCK, &alarm, &blocked_);
     const itimerval timer{to_timeval(kAlarm), to_timeval(std::clamp(limit, kSoon, kAlarm))};
     setitimer(ITIMER_REAL, &timer, nullptr);
@@ -131,7 +129,7 @@ std::optional<Outcome> open_named(const PathsToOpen& named,
 std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
                                   const std::function<bool()>& is_unwanted, OpenedRunFiles& own) {
   PathsToOpen named{.timeout = spec.timeout.value_or(nanoseconds::max())};
-  if (spec.input.path && !output_only) named.input = spec.input.path->c_str();
+  if (spec.input_path && !output_only) named.input = spec.input_path->c_str();
   if (spec.output.sink == OutputKind::File) named.output = spec.output.path.c_str();
   if (named.input == nullptr && named.output == nullptr) return std::nullopt;
   const ActAs user(spec.user);
@@ -149,27 +147,18 @@ InputRead input_read(int fd) {
   return position < file.st_size ? InputRead::Part : InputRead::All;
 }
 
-bool RunFiles::Pipe::open() {
-  std::array ends = {-1, -1};
-  if (pipe(ends.data()) != 0) return false;
-  read_end = Descriptor(ends[0]);
-  write_end = Descriptor(ends[1]);
-  // Reading must not wait.
-  return std::ranges::all_of(ends, [](int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }) &&
-         fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
-}
-
 bool RunFiles::open_all() {
   null_input_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!null_input_) return false;
   null_output_ = Descriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   if (!null_output_) return false;
-  error_file_ = Descriptor(open_anonymous_file());
-  output_file_ = Descriptor(open_anonymous_file());
+  error_file_ = open_anonymous_file();
+  output_file_ = open_anonymous_file();
   return error_file_ && output_file_ && output_.open() && error_.open();
 }
 
-StandardFiles RunFiles::standard_files_for_sink(OutputKind sink) const {
+StandardFiles RunFiles::standard_files(OutputKind sink, bool is_stored) const {
+  if (is_stored) return {null_input_.get(), output_file_.get(), error_file_.get()};
   switch (sink) {
     case OutputKind::Null:
       return {null_input_.get(), null_output_.get(), error_file_.get()};
@@ -276,13 +265,10 @@ int RegionPage::hand_down(int descriptor) {
 }
 
 bool RegionPage::hand_down() {
-  const int file = open_shared_memory(sizeof *memory_);
-  if (file < 0) return false;
-  const int number = hand_down(file);
-  void* memory = mmap(nullptr, sizeof *memory_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  const int error = errno;
-  close(file);
-  errno = error;
+  const Descriptor file = open_shared_memory(sizeof *memory_);
+  if (!file) return false;
+  const int number = hand_down(file.get());
+  void* memory = mmap(nullptr, sizeof *memory_, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (memory == MAP_FAILED) return false;
   memory_ = static_cast<lauka_region_memory_*>(memory);
   if (number < 0) return false;

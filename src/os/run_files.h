@@ -8,7 +8,6 @@
 
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -79,11 +78,8 @@ class RunFiles {
  public:
   bool open_all();
 
-  StandardFiles standard_files_for_sink(OutputKind sink) const;
-
-  StandardFiles stored_output_files() const {
-    return {null_input_.get(), output_file_.get(), error_file_.get()};
-  }
+  /// Returns the files of a run with `sink`, or of a run whose output lauka stores (`is_stored`).
+  StandardFiles standard_files(OutputKind sink, bool is_stored) const;
 
   void truncate_output() const;
 
@@ -129,12 +125,6 @@ class RunFiles {
   std::size_t read_kept(OutputStream which, std::uint64_t from, std::span<char> into) const;
 
  private:
-  struct Pipe {
-    Descriptor read_end;
-    Descriptor write_end;
-    bool open();
-  };
-
   Descriptor null_input_;
   Descriptor null_output_;
   Descriptor error_file_;
@@ -178,11 +168,11 @@ class RegionPage : NonCopyable {
   /// Returns the memory's descriptor in the next program; -1 without memory.
   int descriptor() const { return handed_count_ > 0 ? handed_.front() : -1; }
 
-  /// Returns NAME=VALUE for the program's environment; empty before create_inherited_memory(). The
-  /// pointer is valid as long as this object.
+  /// Returns NAME=VALUE for the program's environment; empty before hand_down(). The pointer is
+  /// valid as long as this object.
   char* variable_entry() { return variable_entry_.data(); }
 
-  /// Returns what the program has noted so far; all fields are 0 before create_inherited_memory().
+  /// Returns what the program has noted so far; all fields are 0 before hand_down().
   RegionUse use() const;
 
  private:

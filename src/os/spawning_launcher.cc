@@ -5,7 +5,6 @@
 #include "os/process.h"
 #include "os/run_files.h"
 #include "os/signals.h"
-#include "os/users.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -27,17 +26,6 @@ namespace lauka::os {
 namespace {
 
 using std::chrono::nanoseconds;
-
-std::vector<pid_t> find_descendants(const DarwinCalls& calls, pid_t root) {
-  std::vector<pid_t> found = {root};
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    for (const pid_t child : find_children(calls, found[i])) {
-      if (std::ranges::find(found, child) == found.end()) found.push_back(child);
-    }
-  }
-  found.erase(found.begin());
-  return found;
-}
 
 class EventQueue {
  public:
@@ -102,10 +90,14 @@ class EventQueue {
 /// Kills `leader`, its process group and its descendants. May miss a descendant that is not in the
 /// process group.
 void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
-  const std::vector<pid_t> descendants = find_descendants(calls, leader);
+  std::vector<pid_t> found = {leader};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const pid_t child : find_children(calls, found[i])) {
+      if (std::ranges::find(found, child) == found.end()) found.push_back(child);
+    }
+  }
   calls.kill(-leader, SIGKILL);
-  calls.kill(leader, SIGKILL);
-  for (const pid_t pid : descendants) calls.kill(pid, SIGKILL);
+  for (const pid_t pid : found) calls.kill(pid, SIGKILL);
 }
 
 /// Returns the open descriptors from 3 to 1023 without close-on-exec.
@@ -171,36 +163,13 @@ struct Program {
 struct Due {
   nanoseconds at{};
   nanoseconds interval{};
+  RunObserver* watch = nullptr;  ///< what is due; null: the launcher's own work
 
   bool is_due(nanoseconds now) {
     if (now < at) return false;
     at = now + interval;
     return true;
   }
-};
-
-class Polls {
- public:
-  Polls(std::span<RunObserver* const> watches, nanoseconds began) : watches_(watches) {
-    for (const RunObserver* watch : watches)
-      dues_.push_back({began + watch->interval(), watch->interval()});
-  }
-
-  nanoseconds next() const {
-    nanoseconds first = nanoseconds::max();
-    for (const Due& due : dues_) first = std::min(first, due.at);
-    return first;
-  }
-
-  void look(nanoseconds at, pid_t pid) {
-    for (std::size_t i = 0; i < dues_.size(); ++i) {
-      if (dues_[i].is_due(at)) watches_[i]->running(pid);
-    }
-  }
-
- private:
-  std::span<RunObserver* const> watches_;
-  std::vector<Due> dues_;
 };
 
 constexpr nanoseconds kTick = std::chrono::milliseconds(200);
@@ -251,7 +220,7 @@ class SpawningLauncher final : public Launcher {
           launch.latest_start.count() > 0 && began - batch_began > launch.latest_start;
       if (is_late && !all.empty()) break;
       heeds_interrupts_ = !launch.goes_on_after_interrupt;
-      all.push_back(is_interrupted() ? Ended{Cancelled{}, {}, {}} : run_one(launch));
+      all.push_back(is_interrupted() ? Ended{{Cancelled{}, {}}} : run_one(launch));
       all.back().time_with_preparation = now() - began;
       if (ends_batch(all.back().outcome, go_on_after_failure)) break;
     }
@@ -284,8 +253,7 @@ class SpawningLauncher final : public Launcher {
     Ended ended;
     OpenedRunFiles own;
     const OutputKind sink = spec.output.has_listener ? OutputKind::Pipe : spec.output.sink;
-    StandardFiles files = spec.output.is_stored_during_run ? files_.stored_output_files()
-                                                           : files_.standard_files_for_sink(sink);
+    StandardFiles files = files_.standard_files(sink, spec.output.is_stored_during_run);
     files_.begin();
     const auto is_unwanted = [this] { return is_interrupted(); };
     if (const auto failed = open_named(spec, false, is_unwanted, own)) {
@@ -308,10 +276,12 @@ class SpawningLauncher final : public Launcher {
   void execute(const Program& program, const StandardFiles& files, const Launch& launch,
                Ended& ended) {
     RegionPage region;
-    if (!share_region(program.spec, launch, region)) {
+    const bool has_region = program.spec.has_region;
+    if (has_region && !region.hand_down()) {
       ended.outcome = NotStarted{LaunchStep::Prepare, errno};
       return;
     }
+    if (has_region && launch.counts_calling_threads) region.request_thread_counts();
     const std::span<RunObserver* const> watches = launch.run_observers;
     for (RunObserver* watch : watches) watch->before_start();
     pid_t pid = 0;
@@ -330,7 +300,7 @@ class SpawningLauncher final : public Launcher {
     const nanoseconds end = await_zombie(pid);
     ended.usage.wall_ns = static_cast<std::uint64_t>((end - began).count());
     take_accounts(pid, ended);
-    if (program.spec.has_region) ended.region = region.use();
+    if (has_region) ended.region = region.use();
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
     files_.drain();
     if (killed) {
@@ -359,13 +329,6 @@ class SpawningLauncher final : public Launcher {
     ended.usage.wall_ns = std::min(ended.usage.wall_ns, wall_ns);
   }
 
-  static bool share_region(const ProgramSpec& spec, const Launch& launch, RegionPage& region) {
-    if (!spec.has_region) return true;
-    if (!region.hand_down()) return false;
-    if (launch.counts_calling_threads) region.request_thread_counts();
-    return true;
-  }
-
   int spawn(const Program& program, const StandardFiles& files, const std::string& value,
             RegionPage& region, pid_t& pid) {
     sigset_t default_signals;
@@ -374,9 +337,6 @@ class SpawningLauncher final : public Launcher {
     if (!started_with_.ignored_file_size) sigaddset(&default_signals, SIGXFSZ);
     std::vector<std::string> words = program.spec.words;
     const std::vector<char*> argv = pointers_to(words);
-    SpawnRequest request;
-    request.path = program.path.c_str();
-    request.argv = argv.data();
     std::vector<std::string> variables;
     if (!inherits_environment_unchanged(program.spec))
       variables = program_environment(program.spec, value);
@@ -384,28 +344,31 @@ class SpawningLauncher final : public Launcher {
       std::ranges::replace(variables, std::string(kRegionVariable) + "=",
                            std::string(region.variable_entry()));
     const std::vector<char*> environment = pointers_to(variables);
-    request.environment = variables.empty() ? environ : environment.data();
+    // Passes on the descriptors that lauka was started with, and the region's descriptor. A daemon
+    // that a command starts would keep lauka's other descriptors open.
+    std::vector<int> inherited = started_with_.descriptors;
+    if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
     SpawnIdentity identity;
+    SpawnRequest request{
+        .path = program.path.c_str(),
+        .argv = argv.data(),
+        .environment = variables.empty() ? environ : environment.data(),
+        .folder = program.spec.folder.empty() ? nullptr : program.spec.folder.c_str(),
+        .input = files.input,
+        .output = files.output,
+        .error = files.error,
+        .inherited = inherited.data(),
+        .inherited_count = inherited.size(),
+        .flags = kSpawnSetProcessGroup | kSpawnSetDefaultSignals | kSpawnSetSignalMask |
+                 kSpawnSuspended | kSpawnCloseOnExec,
+        .default_signals = &default_signals,
+        .signal_mask = &started_with_.mask,
+        .qos_clamp = program.spec.prefer == CorePreference::Efficiency ? kClampBackground : 0};
     if (const auto& user = program.spec.user) {
       identity = {user->id, user->group, user->groups.data(),
                   std::min(static_cast<int>(user->groups.size()), kMaxGroups)};
       request.identity = &identity;
     }
-    if (!program.spec.folder.empty()) request.folder = program.spec.folder.c_str();
-    request.input = files.input;
-    request.output = files.output;
-    request.error = files.error;
-    // Passes on the descriptors that lauka was started with, and the region's descriptor. A daemon
-    // that a command starts would keep lauka's other descriptors open.
-    std::vector<int> inherited = started_with_.descriptors;
-    if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
-    request.inherited = inherited.data();
-    request.inherited_count = inherited.size();
-    request.flags = kSpawnSetProcessGroup | kSpawnSetDefaultSignals | kSpawnSetSignalMask |
-                    kSpawnSuspended | kSpawnCloseOnExec;
-    request.default_signals = &default_signals;
-    request.signal_mask = &started_with_.mask;
-    if (program.spec.prefer == CorePreference::Efficiency) request.qos_clamp = kClampBackground;
     // posix_spawn cannot make the child ignore a signal, so lauka ignores the signal meanwhile. The
     // child is suspended, so its end is not missed.
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
@@ -421,10 +384,13 @@ class SpawningLauncher final : public Launcher {
                                 std::span<RunObserver* const> watches) {
     nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
     bool is_asked = false;
-    Polls polls(watches, began);
+    std::vector<Due> polls;
+    for (RunObserver* watch : watches)
+      polls.push_back({began + watch->interval(), watch->interval(), watch});
     Due housekeeping{began + kHousekeeping, kHousekeeping};
     for (;;) {
-      const nanoseconds next = std::min({deadline, housekeeping.at, tick_due_.at, polls.next()});
+      nanoseconds next = std::min({deadline, housekeeping.at, tick_due_.at});
+      for (const Due& poll : polls) next = std::min(next, poll.at);
       const EventQueue::QueueEvents happened = events_.wait(next - now());
       if (happened.readable) files_.drain_during_run();
       if (happened.ended) return std::nullopt;
@@ -440,24 +406,20 @@ class SpawningLauncher final : public Launcher {
         kill_with_descendants(calls_, pid);
         return std::nullopt;
       }
-      if (!killed) killed = out_of_time(at >= deadline, spec);
+      if (!killed && is_interrupted()) killed = Cancelled{};
+      if (!killed && at >= deadline) killed = TimedOut{*spec.timeout};
       if (killed) {
         kill_with_descendants(calls_, pid);
         return killed;
       }
-      polls.look(at, pid);
+      for (Due& poll : polls)
+        if (poll.is_due(at)) poll.watch->running(pid);
       if (housekeeping.is_due(at)) files_.drop_old_output(spec.output.is_stored_during_run);
       if (tick_due_.is_due(at)) {
         if (hold_->must_report_suspension()) hold_->report_suspension();
         if (*tick_) (*tick_)();
       }
     }
-  }
-
-  std::optional<Outcome> out_of_time(bool is_late, const ProgramSpec& spec) const {
-    if (is_interrupted()) return Cancelled{};
-    if (is_late) return TimedOut{*spec.timeout};
-    return std::nullopt;
   }
 
   std::optional<Outcome> stopped(pid_t pid) {

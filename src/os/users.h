@@ -12,14 +12,9 @@
 
 namespace lauka::os {
 
-struct Account {
-  std::string name;
-  std::string home;
-};
-
-std::optional<Account> find_account(std::uint32_t user);
-
-std::vector<std::uint32_t> find_groups(const std::string& name);
+/// Sets the name, the home folder and the groups to those of the account `user.id`. Changes nothing
+/// if there is no such account.
+void take_account(User& user);
 
 /// Calls that change this process's rights. Each returns 0, or -1 with errno.
 struct IdentityCalls {

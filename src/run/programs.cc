@@ -204,7 +204,7 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
                              const std::optional<User>& user) {
   os::ProgramSpec spec;
   spec.words = command.words;
-  if (!command.input.empty()) spec.input.path = command.input;
+  if (!command.input.empty()) spec.input_path = command.input;
   spec.output = {command.output.kind, command.output.path, has_scraped_metrics(plan),
                  plan.setting.until_pattern.has_value()};
   spec.timeout = plan.timeout;

@@ -68,14 +68,13 @@ std::optional<std::vector<std::uint32_t>> parse_mask(std::string_view text) {
   const auto words = split(text, ',');
   if (words.size() > kMaxMaskWords) return std::nullopt;
   std::vector<std::uint32_t> cpus;
-  for (std::size_t i = words.size(); i-- > 0;) {
-    const auto bits = parse_hex(words[i]);
-    if (words[i].empty() || words[i].size() > 8 || !bits) return std::nullopt;
-    for (unsigned bit = 0; bit < kBitsOfWord; ++bit) {
-      const std::size_t place = words.size() - 1 - i;
+  for (std::size_t place = 0; place < words.size(); ++place) {
+    const std::string_view word = words[words.size() - 1 - place];
+    const auto bits = parse_hex(word);
+    if (word.size() > 8 || !bits) return std::nullopt;
+    for (unsigned bit = 0; bit < kBitsOfWord; ++bit)
       if ((*bits >> bit & 1U) != 0)
         cpus.push_back(static_cast<std::uint32_t>(place * kBitsOfWord + bit));
-    }
   }
   return cpus;
 }
@@ -128,10 +127,6 @@ std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pa
   paths.reserve(found.size());
   for (auto& [number, path] : found) paths.push_back(std::move(path));
   return paths;
-}
-
-std::string parent_of(const std::string& path) {
-  return path.substr(0, path.rfind('/') + 1);
 }
 
 bool is_by_cpus(Form form) {
@@ -240,10 +235,9 @@ class Finder {
   }
 
   bool is_listed(const SettingState& setting) {
-    return has_word(
-        files_.read(parent_of(setting.path) + std::string(setting.row->allowed_values_file))
-            .value_or(""),
-        setting.row->wanted);
+    const std::string folder = setting.path.substr(0, setting.path.rfind('/') + 1);
+    const auto allowed = files_.read(folder + std::string(setting.row->allowed_values_file));
+    return has_word(allowed.value_or(""), setting.row->wanted);
   }
 
   bool has_controller() {
@@ -326,10 +320,10 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
                              const CpuFacts& facts) {
   CpuChoice choice{request.cpus, cpus_not_in(request.cpus, online)};
   const std::string given = "--tune=cpus=" + cpu_list_text(request.cpus);
-  if (const auto strange = cpus_not_in(common_cpus(facts.allowed, online), request.cpus);
-      !strange.empty())
+  const Cpus allowed = common_cpus(facts.allowed, online);
+  if (const auto strange = cpus_not_in(allowed, request.cpus); !strange.empty())
     return Error{fmt::format("{}: lauka may not run on CPU {}", given, strange.front()),
-                 fmt::format("choose from {}", cpu_list_text(common_cpus(facts.allowed, online)))};
+                 fmt::format("choose from {}", cpu_list_text(allowed))};
   if (choice.other_cpus.empty())
     return Error{given + " leaves no CPU to the rest of the system", "leave one out"};
   return choice;

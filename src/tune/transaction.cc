@@ -247,19 +247,15 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
   if (auto claimed = claim(files); !claimed) return claimed.error();
   std::unique_ptr<TuningSession> tuned(new TuningSession(files));
   auto left = restore_found(files);
-  if (!left) {
+  if (!left || (*left && !(*left)->failure_messages.empty())) {
     tuned->is_over_ = true;
     files.unlock();
-    return left.error();
+    if (!left) return left.error();
+    return Error{
+        "what an earlier lauka changed cannot be restored: " + (*left)->failure_messages.front(),
+        fmt::format("restore it by hand, then remove {}", kJournalFolder)};
   }
   tuned->leftovers_restored_ = *std::move(left);
-  if (tuned->leftovers_restored_ && !tuned->leftovers_restored_->failure_messages.empty()) {
-    tuned->is_over_ = true;
-    files.unlock();
-    return Error{"what an earlier lauka changed cannot be restored: " +
-                     tuned->leftovers_restored_->failure_messages.front(),
-                 fmt::format("restore it by hand, then remove {}", kJournalFolder)};
-  }
   const std::vector<SettingState> found = find_settings(files, request, cpus);
   for (const SettingState& setting : found) {
     const Form form = setting.row->form;

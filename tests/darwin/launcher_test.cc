@@ -192,11 +192,11 @@ TEST_CASE("macOS: an output file holds what the last run wrote") {
 TEST_CASE("macOS: what could not be opened or executed is reported with its errno") {
   Bench bench;
   ProgramSpec spec = bench.program("run 1ms");
-  spec.input.path = "/nonexistent/input";
+  spec.input_path = "/nonexistent/input";
   const NotStarted no_input = std::get<NotStarted>(bench.run_once(spec).outcome);
   CHECK(no_input.step == LaunchStep::OpenInput);
   CHECK(no_input.error == ENOENT);
-  spec.input.path.reset();
+  spec.input_path.reset();
   spec.output = {OutputKind::File, "/nonexistent/output"};
   CHECK(std::get<NotStarted>(bench.run_once(spec).outcome).step == LaunchStep::OpenOutput);
   spec.output = {};

@@ -178,7 +178,7 @@ TEST_CASE("a time-out is in force while the other end of a named pipe is waited 
   REQUIRE(unlink(file.name().c_str()) == 0);
   REQUIRE(mkfifo(file.name().c_str(), 0600) == 0);
   ProgramSpec reading = program({"tiny"});
-  reading.input.path = file.name();
+  reading.input_path = file.name();
   ProgramSpec writing = program({"tiny"});
   writing.output = {OutputKind::File, file.name()};
   for (ProgramSpec* spec : {&reading, &writing}) {
@@ -387,7 +387,7 @@ TEST_CASE("an input file is read from its start in every run") {
   const TemporaryFile input;
   std::ofstream(input.name()) << "one line\n";
   ProgramSpec spec = shell("read -r line && test \"$line\" = 'one line'");
-  spec.input.path = input.name();
+  spec.input_path = input.name();
   const auto launcher = must(start_launcher());
   for (int i = 0; i < 3; ++i) CHECK(succeeded(run_once(*launcher, spec).outcome));
 }
@@ -398,7 +398,7 @@ TEST_CASE("the result has how far a run read its input file") {
   const auto launcher = must(start_launcher());
   const auto read_by = [&](const std::string& script) {
     ProgramSpec spec = shell(script);
-    spec.input.path = input.name();
+    spec.input_path = input.name();
     return run_once(*launcher, spec).input;
   };
   CHECK(read_by("cat") == InputRead::All);
@@ -411,7 +411,7 @@ TEST_CASE("the result has how far a run read its input file") {
 
 TEST_CASE("a missing input file is reported as such") {
   ProgramSpec spec = program({"tiny"});
-  spec.input.path = "/nonexistent/input";
+  spec.input_path = "/nonexistent/input";
   const Ended ended = run_once(spec);
   CHECK(std::get<NotStarted>(ended.outcome).step == LaunchStep::OpenInput);
   CHECK(std::get<NotStarted>(ended.outcome).error == ENOENT);
@@ -462,7 +462,7 @@ TEST_CASE("an input that is a named pipe is waited for") {
   REQUIRE(unlink(file.name().c_str()) == 0);
   REQUIRE(mkfifo(file.name().c_str(), 0600) == 0);
   ProgramSpec spec = shell("read -r line && test \"$line\" = late");
-  spec.input.path = file.name();
+  spec.input_path = file.name();
   const auto launcher = must(start_launcher());
   int writing = -1;
   std::thread writer([&] {

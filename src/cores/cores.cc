@@ -1,9 +1,6 @@
 #include "cores/cores.h"
 
 #include "core/text.h"
-#include "cores/threads.h"
-#include "engine/engine.h"
-#include "engine/perf/counters.h"
 #include "engine/perf/perf_engine.h"
 #include "engine/perf/resolve.h"
 #include "os/sysfs.h"
@@ -195,6 +192,224 @@ Result<CoreDecision> decide_on_mac(const CoreRequest& wanted, const os::DarwinCa
   return decided;
 }
 
+namespace perf = engine::perf;
+
+constexpr std::uint32_t kMaxRedos = 3;
+
+/// The clocks of single CPUs may exceed the clock of all CPUs by 1/kApartPart in total.
+constexpr std::uint64_t kApartPart = 1'000'000;
+
+os::CounterRequest request_on(int cpu, std::size_t index) {
+  const perf::KnownEvent& clock = *perf::find_known("task-clock");
+  const perf::PrivilegeLevels user_only{true, false, true, false};
+  os::CounterRequest request = perf::make_request(
+      perf::as_leader(perf::make_attributes({clock.type, clock.config}, user_only)),
+      index);  // each clock leads its own group, because all counters of a group share one CPU
+  request.cpu = cpu;
+  request.optional = true;
+  return request;
+}
+
+CoreTimes no_times(const Error& reason) {
+  return {.why_no_times = reason.prefixed("no time by kind of core")};
+}
+
+/// The pause after a poll is at least this multiple of the poll's duration.
+constexpr std::uint64_t kCostPart = 100;
+
+std::uint64_t sum_of(const LevelTimes& times) {
+  return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
+}
+
+void add(LevelTimes& sum, const CountsByLevel& counts) {
+  for (std::size_t level = 0; level < sum.size() && level < counts.size(); ++level)
+    sum[level] += counts[level].user_time + counts[level].system_time;
+}
+
+class TimedCounting : public engine::ArmedPass {
+ public:
+  TimedCounting(engine::OwnedPass inner, const CoreDecision& decided,
+                const std::set<std::size_t>& uncounted, bool has_unsplit)
+      : inner_(std::move(inner)),
+        decided_(decided),
+        uncounted_(uncounted),
+        columns_(kinds().size() + (has_unsplit ? 1 : 0)),
+        inner_counters_(inner_->requests().size()) {}
+
+  std::vector<os::CounterRequest> requests() const override { return inner_->requests(); }
+  std::vector<os::RunObserver*> watches() override { return inner_->watches(); }
+  std::size_t max_batch_size() const override { return inner_->max_batch_size(); }
+  bool counts_calling_threads() const override { return inner_->counts_calling_threads(); }
+
+  engine::CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
+    os::Ended of_inner = ended;
+    of_inner.readings.resize(std::min(of_inner.readings.size(), inner_counters_));
+    engine::CountsOfRun counted = inner_->finish(of_inner, command);
+    CoreTimes times;
+    if (!std::holds_alternative<NotStarted>(ended.outcome) && !uncounted_.contains(command))
+      times = core_times(ended, counted);
+    const std::size_t first = counted.counts.size();
+    counted.counts.resize(first + columns_);
+    for (std::size_t i = 0; !times.ns.empty() && i < columns_; ++i)
+      counted.counts[first + i] = i < times.ns.size() ? times.ns[i] : times.unknown_kind_ns;
+    ask_for_redo(counted, times.ns);
+    if (!counted.why_missing_counts) counted.why_missing_counts = std::move(times.why_no_times);
+    return counted;
+  }
+
+ protected:
+  virtual CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& counted) = 0;
+
+  const CoreKinds& kinds() const { return decided_.session_kinds; }
+  std::size_t inner_counters() const { return inner_counters_; }
+  std::vector<std::string> inner_pmus() const { return inner_->timed_pmus(); }
+
+ private:
+  void ask_for_redo(engine::CountsOfRun& counted, const std::vector<std::uint64_t>& ns) const {
+    const auto all = std::accumulate(ns.begin(), ns.end(), std::uint64_t{0});
+    const auto least = decided_.core_plan.min_share_on_first_kind;
+    if (counted.redo || !least || all == 0) return;
+    if (static_cast<double>(ns.front()) < *least * static_cast<double>(all))
+      counted.redo =
+          engine::RepeatRequest{RedoReason::CoreShare,
+                                fmt::format("less than {}% of the CPU time was spent on {} cores",
+                                            100 * *least, kinds().front().name),
+                                kMaxRedos};
+  }
+
+  engine::OwnedPass inner_;
+  const CoreDecision& decided_;
+  const std::set<std::size_t>& uncounted_;
+  std::size_t columns_;
+  std::size_t inner_counters_;
+};
+
+class ClockedCounting final : public TimedCounting {
+ public:
+  ClockedCounting(engine::OwnedPass inner, const CoreDecision& decided,
+                  const std::set<std::size_t>& uncounted, const KindClocks& clocks,
+                  const perf::PerfConditions& situation)
+      : TimedCounting(std::move(inner), decided, uncounted, false),
+        clocks_(clocks),
+        situation_(situation) {
+    const std::vector<std::string> pmus = inner_pmus();
+    for (const CoreKind& kind : kinds()) {
+      const auto place = std::ranges::find(pmus, kind.pmu);
+      if (!kind.pmu.empty() && place != pmus.end())
+        places_.push_back(static_cast<std::size_t>(place - pmus.begin()));
+    }
+    if (places_.size() != kinds().size() || places_.size() != pmus.size()) places_.clear();
+  }
+
+  std::vector<os::CounterRequest> requests() const override {
+    std::vector<os::CounterRequest> all = TimedCounting::requests();
+    if (!places_.empty()) return all;
+    const auto own = clocks_.clock_requests(all.size());
+    if (all.size() + own.size() <= os::kMaxCounters) all.insert(all.end(), own.begin(), own.end());
+    return all;
+  }
+
+ private:
+  CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& counted) override {
+    if (places_.empty()) {
+      const std::span<const os::Reading> all = ended.readings;
+      return clocks_.times_by_kind(all.subspan(std::min(all.size(), inner_counters())),
+                                   ended.optional_counter_error, situation_);
+    }
+    CoreTimes times;
+    if (counted.cpu_ns_by_pmu.size() == places_.size())
+      for (const std::size_t place : places_) times.ns.push_back(counted.cpu_ns_by_pmu[place]);
+    return times;
+  }
+
+  const KindClocks& clocks_;
+  perf::PerfConditions situation_;
+  std::vector<std::size_t> places_;  ///< index into CountsOfRun::cpu_ns_by_pmu for each core kind;
+                                     ///< empty if clocks are used
+};
+
+class PolledCounting final : public TimedCounting {
+ public:
+  PolledCounting(engine::OwnedPass inner, const CoreDecision& decided,
+                 const std::set<std::size_t>& uncounted, const os::DarwinCalls& calls)
+      : TimedCounting(std::move(inner), decided, uncounted, true), poll_(calls, kinds().size()) {}
+
+  std::vector<os::RunObserver*> watches() override {
+    std::vector<os::RunObserver*> all = TimedCounting::watches();
+    all.push_back(&poll_);
+    return all;
+  }
+  std::size_t max_batch_size() const override { return 1; }
+
+ private:
+  CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& /*counted*/) override {
+    CoreTimes times = combine_mac_core_times(ended.totals, poll_.sampled_times(),
+                                             ended.usage.user_ns + ended.usage.system_ns);
+    if (times.ns.empty() && ended.totals)
+      times.why_no_times = Error{"no time by kind of core: this kernel does not report it",
+                                 "macOS 13 and later do on Apple's own processors"};
+    return times;
+  }
+
+  CoreTimePoller poll_;
+};
+
+class CoreTimeEngine final : public engine::EngineWrapper {
+ public:
+  CoreTimeEngine(engine::OwnedEngine inner, CoreDecision decided, const os::LinuxCalls* linux,
+                 const os::DarwinCalls* darwin)
+      : EngineWrapper(std::move(inner)),
+        decided_(std::move(decided)),
+        linux_(linux),
+        darwin_(darwin),
+        clocks_(decided_.session_kinds),
+        situation_(linux != nullptr ? perf::read_situation(*linux) : perf::PerfConditions{}) {}
+
+  Result<EventSet> select(const EventRequest& wanted) override {
+    auto set = wrapped_engine().select(wanted);
+    passes_.clear();
+    if (set) passes_ = set->passes;
+    return set;
+  }
+
+  Result<engine::OwnedPass> arm(std::size_t pass) override {
+    const bool others_count = pass < passes_.size();
+    auto inner = others_count ? wrapped_engine().arm(pass) : engine::make_accounting_pass({});
+    if (!inner) return inner;
+    const bool is_timed = !others_count || passes_[pass].kind == RoundKind::Timed;
+    const bool is_for_times = decided_.core_plan.times_kinds_only_in_counting_runs
+                                  ? pass == core_time_pass(passes_.size())
+                                  : is_timed;
+    if (!is_for_times) return inner;
+    if (darwin_ != nullptr)
+      return engine::OwnedPass(
+          std::make_unique<PolledCounting>(*std::move(inner), decided_, uncounted_, *darwin_));
+    return engine::OwnedPass(std::make_unique<ClockedCounting>(*std::move(inner), decided_,
+                                                               uncounted_, clocks_, situation_));
+  }
+
+  std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
+                                                        const os::ProgramSpec& program) override {
+    auto found = wrapped_engine().find_counter_loss_file(command, program);
+    if (!found && linux_ != nullptr) found = os::find_counter_loss_file(program, *linux_);
+    if (found) uncounted_.insert(command);
+    return found;
+  }
+
+ private:
+  CoreDecision decided_;
+  const os::LinuxCalls* linux_;
+  const os::DarwinCalls* darwin_;
+  std::set<std::size_t> uncounted_;
+  KindClocks clocks_;
+  perf::PerfConditions situation_;
+  std::vector<Pass> passes_{};
+};
+
+std::uint64_t remainder(std::uint64_t all, std::uint64_t part) {
+  return all - std::min(all, part);
+}
+
 }  // namespace
 
 LinuxCoreKinds detect_linux_kinds(const os::LinuxCalls& calls) {
@@ -258,228 +473,6 @@ Result<CoreDecision> plan_core_use(const CoreRequest& wanted, const os::LinuxCal
   return wants_nothing ? Result<CoreDecision>(CoreDecision{}) : not_on_this_system(wanted);
 }
 
-namespace {
-
-namespace perf = engine::perf;
-
-constexpr std::uint32_t kMaxRedos = 3;
-
-/// The clocks of single CPUs may exceed the clock of all CPUs by 1/kApartPart in total.
-constexpr std::uint64_t kApartPart = 1'000'000;
-
-os::CounterRequest request_on(int cpu, std::size_t index) {
-  const perf::KnownEvent& clock = *perf::find_known("task-clock");
-  const perf::PrivilegeLevels user_only{true, false, true, false};
-  os::CounterRequest request = perf::make_request(
-      perf::as_leader(perf::make_attributes({clock.type, clock.config}, user_only)),
-      index);  // each clock leads its own group, because all counters of a group share one CPU
-  request.cpu = cpu;
-  request.optional = true;
-  return request;
-}
-
-CoreTimes no_times(const Error& reason) {
-  return {.why_no_times = reason.prefixed("no time by kind of core")};
-}
-
-/// The pause after a poll is at least this multiple of the poll's duration.
-constexpr std::uint64_t kCostPart = 100;
-
-std::uint64_t sum_of(const LevelTimes& times) {
-  return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
-}
-
-void add(LevelTimes& sum, const CountsByLevel& counts) {
-  for (std::size_t level = 0; level < sum.size() && level < counts.size(); ++level)
-    sum[level] += counts[level].user_time + counts[level].system_time;
-}
-
-class TimedCounting : public engine::ArmedPass {
- public:
-  TimedCounting(std::unique_ptr<engine::ArmedPass> inner, const CoreDecision& decided,
-                const std::set<std::size_t>& uncounted, bool has_unsplit)
-      : inner_(std::move(inner)),
-        decided_(decided),
-        uncounted_(uncounted),
-        columns_(kinds().size() + (has_unsplit ? 1 : 0)),
-        inner_counters_(inner_->requests().size()) {}
-
-  std::vector<os::CounterRequest> requests() const override { return inner_->requests(); }
-  std::vector<os::RunObserver*> watches() override { return inner_->watches(); }
-  std::size_t max_batch_size() const override { return inner_->max_batch_size(); }
-  bool counts_calling_threads() const override { return inner_->counts_calling_threads(); }
-
-  engine::CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
-    os::Ended of_inner = ended;
-    of_inner.readings.resize(std::min(of_inner.readings.size(), inner_counters_));
-    engine::CountsOfRun counted = inner_->finish(of_inner, command);
-    CoreTimes times;
-    if (!std::holds_alternative<NotStarted>(ended.outcome) && !uncounted_.contains(command))
-      times = core_times(ended, counted);
-    const std::size_t first = counted.counts.size();
-    counted.counts.resize(first + columns_);
-    for (std::size_t i = 0; !times.ns.empty() && i < columns_; ++i)
-      counted.counts[first + i] = i < times.ns.size() ? times.ns[i] : times.unknown_kind_ns;
-    ask_for_redo(counted, times.ns);
-    if (!counted.why_missing_counts) counted.why_missing_counts = std::move(times.why_no_times);
-    return counted;
-  }
-
- protected:
-  virtual CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& counted) = 0;
-
-  const CoreKinds& kinds() const { return decided_.session_kinds; }
-  std::size_t inner_counters() const { return inner_counters_; }
-  std::vector<std::string> inner_pmus() const { return inner_->timed_pmus(); }
-
- private:
-  void ask_for_redo(engine::CountsOfRun& counted, const std::vector<std::uint64_t>& ns) const {
-    const auto all = std::accumulate(ns.begin(), ns.end(), std::uint64_t{0});
-    const auto least = decided_.core_plan.min_share_on_first_kind;
-    if (counted.redo || !least || all == 0) return;
-    if (static_cast<double>(ns.front()) < *least * static_cast<double>(all))
-      counted.redo =
-          engine::RepeatRequest{RedoReason::CoreShare,
-                                fmt::format("less than {}% of the CPU time was spent on {} cores",
-                                            100 * *least, kinds().front().name),
-                                kMaxRedos};
-  }
-
-  std::unique_ptr<engine::ArmedPass> inner_;
-  const CoreDecision& decided_;
-  const std::set<std::size_t>& uncounted_;
-  std::size_t columns_;
-  std::size_t inner_counters_;
-};
-
-class ClockedCounting final : public TimedCounting {
- public:
-  ClockedCounting(std::unique_ptr<engine::ArmedPass> inner, const CoreDecision& decided,
-                  const std::set<std::size_t>& uncounted, const KindClocks& clocks,
-                  const perf::PerfConditions& situation)
-      : TimedCounting(std::move(inner), decided, uncounted, false),
-        clocks_(clocks),
-        situation_(situation) {
-    const std::vector<std::string> pmus = inner_pmus();
-    for (const CoreKind& kind : kinds()) {
-      const auto place = std::ranges::find(pmus, kind.pmu);
-      if (!kind.pmu.empty() && place != pmus.end())
-        places_.push_back(static_cast<std::size_t>(place - pmus.begin()));
-    }
-    if (places_.size() != kinds().size() || places_.size() != pmus.size()) places_.clear();
-  }
-
-  std::vector<os::CounterRequest> requests() const override {
-    std::vector<os::CounterRequest> all = TimedCounting::requests();
-    if (!places_.empty()) return all;
-    const auto own = clocks_.clock_requests(all.size());
-    if (all.size() + own.size() <= os::kMaxCounters) all.insert(all.end(), own.begin(), own.end());
-    return all;
-  }
-
- private:
-  CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& counted) override {
-    if (places_.empty()) {
-      const std::span<const os::Reading> all = ended.readings;
-      return clocks_.times_by_kind(all.subspan(std::min(all.size(), inner_counters())),
-                                   ended.optional_counter_error, situation_);
-    }
-    CoreTimes times;
-    if (counted.cpu_ns_by_pmu.size() == places_.size())
-      for (const std::size_t place : places_) times.ns.push_back(counted.cpu_ns_by_pmu[place]);
-    return times;
-  }
-
-  const KindClocks& clocks_;
-  perf::PerfConditions situation_;
-  std::vector<std::size_t> places_;  ///< index into CountsOfRun::cpu_ns_by_pmu for each core kind;
-                                     ///< empty if clocks are used
-};
-
-class PolledCounting final : public TimedCounting {
- public:
-  PolledCounting(std::unique_ptr<engine::ArmedPass> inner, const CoreDecision& decided,
-                 const std::set<std::size_t>& uncounted, const os::DarwinCalls& calls)
-      : TimedCounting(std::move(inner), decided, uncounted, true), poll_(calls, kinds().size()) {}
-
-  std::vector<os::RunObserver*> watches() override {
-    std::vector<os::RunObserver*> all = TimedCounting::watches();
-    all.push_back(&poll_);
-    return all;
-  }
-  std::size_t max_batch_size() const override { return 1; }
-
- private:
-  CoreTimes core_times(const os::Ended& ended, const engine::CountsOfRun& /*counted*/) override {
-    CoreTimes times = combine_mac_core_times(ended.totals, poll_.sampled_times(),
-                                             ended.usage.user_ns + ended.usage.system_ns);
-    if (times.ns.empty() && ended.totals)
-      times.why_no_times = Error{"no time by kind of core: this kernel does not report it",
-                                 "macOS 13 and later do on Apple's own processors"};
-    return times;
-  }
-
-  CoreTimePoller poll_;
-};
-
-class CoreTimeEngine final : public engine::EngineWrapper {
- public:
-  CoreTimeEngine(std::unique_ptr<CounterEngine> inner, CoreDecision decided,
-                 const os::LinuxCalls* linux, const os::DarwinCalls* darwin)
-      : EngineWrapper(std::move(inner)),
-        decided_(std::move(decided)),
-        linux_(linux),
-        darwin_(darwin),
-        clocks_(decided_.session_kinds),
-        situation_(linux != nullptr ? perf::read_situation(*linux) : perf::PerfConditions{}) {}
-
-  Result<EventSet> select(const EventRequest& wanted) override {
-    auto set = wrapped_engine().select(wanted);
-    passes_.clear();
-    if (set) passes_ = set->passes;
-    return set;
-  }
-
-  Result<std::unique_ptr<engine::ArmedPass>> arm(std::size_t pass) override {
-    const bool others_count = pass < passes_.size();
-    auto inner = others_count ? wrapped_engine().arm(pass) : engine::make_accounting_pass({});
-    if (!inner) return inner;
-    const bool is_timed = !others_count || passes_[pass].kind == RoundKind::Timed;
-    const bool is_for_times = decided_.core_plan.times_kinds_only_in_counting_runs
-                                  ? pass == core_time_pass(passes_.size())
-                                  : is_timed;
-    if (!is_for_times) return inner;
-    if (darwin_ != nullptr)
-      return std::unique_ptr<engine::ArmedPass>(
-          std::make_unique<PolledCounting>(*std::move(inner), decided_, uncounted_, *darwin_));
-    return std::unique_ptr<engine::ArmedPass>(std::make_unique<ClockedCounting>(
-        *std::move(inner), decided_, uncounted_, clocks_, situation_));
-  }
-
-  std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
-                                                        const os::ProgramSpec& program) override {
-    auto found = wrapped_engine().find_counter_loss_file(command, program);
-    if (!found && linux_ != nullptr) found = os::find_counter_loss_file(program, *linux_);
-    if (found) uncounted_.insert(command);
-    return found;
-  }
-
- private:
-  CoreDecision decided_;
-  const os::LinuxCalls* linux_;
-  const os::DarwinCalls* darwin_;
-  std::set<std::size_t> uncounted_;
-  KindClocks clocks_;
-  perf::PerfConditions situation_;
-  std::vector<Pass> passes_{};
-};
-
-std::uint64_t remainder(std::uint64_t all, std::uint64_t part) {
-  return all - std::min(all, part);
-}
-
-}  // namespace
-
 KindClocks::KindClocks(const CoreKinds& kinds) : kind_count_(kinds.size()) {
   for (std::size_t kind = 1; kind < kinds.size(); ++kind)
     if (kinds[kind].cpus.size() > kinds[most_cpus_kind_].cpus.size()) most_cpus_kind_ = kind;
@@ -512,7 +505,7 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int e
   }
   if (split > all.value + all.value / kApartPart)
     return no_times({"the clocks of single CPUs add up to more than the clock of all", ""});
-  times.ns[most_cpus_kind_] = all.value - std::min(split, all.value);
+  times.ns[most_cpus_kind_] = remainder(all.value, split);
   return times;
 }
 
@@ -547,22 +540,23 @@ void CoreTimePoller::running(int pid) {
   last_poll_duration_ = last_poll_end_ - begin;
 }
 
-bool CoreTimePoller::read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) const {
-  auto* const place = reinterpret_cast<void**>(&usage);
-  has_levels = level_count_ == 2 && calls_.proc_pid_rusage(pid, os::kRusageV6, place) == 0;
-  return has_levels || calls_.proc_pid_rusage(pid, os::kRusageV4, place) == 0;
+std::optional<CoreTimePoller::Usage> CoreTimePoller::read_usage(int pid) const {
+  Usage usage;
+  auto* const place = reinterpret_cast<void**>(static_cast<os::ProcessUsage*>(&usage));
+  usage.has_levels = level_count_ == 2 && calls_.proc_pid_rusage(pid, os::kRusageV6, place) == 0;
+  if (usage.has_levels || calls_.proc_pid_rusage(pid, os::kRusageV4, place) == 0) return usage;
+  return std::nullopt;
 }
 
 void CoreTimePoller::update_times_of(int pid) {
-  os::ProcessUsage usage;
-  bool has_levels = false;
-  if (!read_usage(pid, usage, has_levels)) return;
-  if (pid == command_pid_ && has_levels) return;  // the kernel's totals will have these times
-  Process& process = seen_processes_[{pid, usage.started_at}];
-  if (has_levels) {
-    const std::uint64_t fast = usage.performance_user_time + usage.performance_system_time;
-    const std::uint64_t all = usage.user_time + usage.system_time;
-    process.times = {fast, all - std::min(all, fast)};
+  const auto usage = read_usage(pid);
+  if (!usage) return;
+  if (pid == command_pid_ && usage->has_levels)
+    return;  // the kernel's totals will have these times
+  Process& process = seen_processes_[{pid, usage->started_at}];
+  if (usage->has_levels) {
+    const std::uint64_t fast = usage->performance_user_time + usage->performance_system_time;
+    process.times = {fast, remainder(usage->user_time + usage->system_time, fast)};
   } else {
     process.times = times_of_threads(pid, process);
   }
@@ -572,23 +566,22 @@ void CoreTimePoller::update_times_of(int pid) {
 /// threads if the sum exceeds the process's time: at exec, the new thread inherits the counts of
 /// the old thread.
 LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
-  const ThreadIds listed = list_thread_ids(calls_, pid);
+  std::vector<std::uint64_t> ids;
+  list_thread_ids(calls_, pid, ids);
   LevelTimes living(level_count_);
-  for (const std::uint64_t id : listed.ids) {
-    ThreadLevelCounts counts = read_thread_counts(calls_, pid, id, level_count_);
-    if (counts.error != 0) continue;
-    add(living, counts.counts_by_level);
-    process.threads[id] = std::move(counts.counts_by_level);
+  for (const std::uint64_t id : ids) {
+    CountsByLevel counts;
+    if (read_thread_counts(calls_, pid, id, level_count_, counts) != 0) continue;
+    add(living, counts);
+    process.threads[id] = std::move(counts);
   }
   LevelTimes all(level_count_);
   for (const auto& [id, counts] : process.threads) add(all, counts);
   // Reads the process's time last, because the threads go on working.
-  os::ProcessUsage now;
-  bool has_levels = false;
-  if (!read_usage(pid, now, has_levels) || sum_of(all) <= now.user_time + now.system_time)
-    return all;
+  const auto now = read_usage(pid);
+  if (!now || sum_of(all) <= now->user_time + now->system_time) return all;
   std::erase_if(process.threads, [&](const auto& thread) {
-    return std::ranges::find(listed.ids, thread.first) == listed.ids.end();
+    return std::ranges::find(ids, thread.first) == ids.end();
   });
   return living;
 }
@@ -599,10 +592,8 @@ SampledLevelTimes CoreTimePoller::sampled_times() const {
     LevelTimes& sum = known.pid == command_pid_ ? polled.command_times : polled.descendant_times;
     for (std::size_t level = 0; level < process.times.size(); ++level)
       sum[level] += os::ns_of_mach(process.times[level], mach_timebase_);
-    os::ProcessUsage usage;
-    bool has_levels = false;
-    const bool lives =
-        read_usage(known.pid, usage, has_levels) && usage.started_at == known.started_at;
+    const auto usage = read_usage(known.pid);
+    const bool lives = usage && usage->started_at == known.started_at;
     if (known.pid != command_pid_ && !lives)
       polled.vanished_descendants_ns += os::ns_of_mach(sum_of(process.times), mach_timebase_);
   }
@@ -626,9 +617,10 @@ CoreTimes combine_mac_core_times(const std::optional<os::AccountedTotals>& total
   return times;
 }
 
-std::unique_ptr<engine::CounterEngine> add_core_time_measurement(
-    std::unique_ptr<engine::CounterEngine> engine, const CoreDecision& decided,
-    const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
+engine::OwnedEngine add_core_time_measurement(engine::OwnedEngine engine,
+                                              const CoreDecision& decided,
+                                              const os::LinuxCalls* linux,
+                                              const os::DarwinCalls* darwin) {
   if (decided.core_plan.timed_kinds.empty() || (linux == nullptr && darwin == nullptr))
     return engine;
   return std::make_unique<CoreTimeEngine>(std::move(engine), decided, linux,

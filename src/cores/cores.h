@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -72,9 +71,10 @@ Result<CoreDecision> plan_core_use(const CoreRequest& wanted, const os::LinuxCal
 /// repetition of a run whose share on the first core kind is below
 /// CorePlan::min_share_on_first_kind. Returns `engine` itself if no times are measured. Uses
 /// `darwin` only if `linux` is null.
-std::unique_ptr<engine::CounterEngine> add_core_time_measurement(
-    std::unique_ptr<engine::CounterEngine> engine, const CoreDecision& decided,
-    const os::LinuxCalls* linux, const os::DarwinCalls* darwin = nullptr);
+engine::OwnedEngine add_core_time_measurement(engine::OwnedEngine engine,
+                                              const CoreDecision& decided,
+                                              const os::LinuxCalls* linux,
+                                              const os::DarwinCalls* darwin = nullptr);
 
 struct CoreTimes {
   /// Nanoseconds on each core kind, in the order of the kinds; empty if unknown.
@@ -149,7 +149,11 @@ class CoreTimePoller final : public os::RunObserver {
     std::map<std::uint64_t, CountsByLevel> threads{};
   };
 
-  bool read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) const;
+  struct Usage : os::ProcessUsage {
+    bool has_levels = false;  ///< true if the times on performance cores are known
+  };
+
+  std::optional<Usage> read_usage(int pid) const;
   void update_times_of(int pid);
   LevelTimes times_of_threads(int pid, Process& process) const;
 

@@ -1,4 +1,3 @@
-#include "core/text.h"
 #include "cores/threads.h"
 
 #include <algorithm>
@@ -34,20 +33,29 @@ Error refusal(int error, int process) {
   return {fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
 }
 
-Error no_kinds_of_core() {
-  return {"this system does not distinguish kinds of core", "leave out --threads"};
-}
-
 Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::size_t levels) {
-  const ThreadIds threads = list_thread_ids(calls, process);
-  int error = threads.error;
-  for (const std::uint64_t id : threads.ids) {
-    const int result = read_thread_counts(calls, process, id, levels).error;
+  std::vector<std::uint64_t> threads;
+  CountsByLevel counts;
+  int error = list_thread_ids(calls, process, threads);
+  for (const std::uint64_t id : threads) {
+    const int result = read_thread_counts(calls, process, id, levels, counts);
     if (result == 0) return {};
     if (result != ESRCH) error = result;
   }
   if (error != 0) return refusal(error, process);
   return {};
+}
+
+/// Returns the names of the performance levels; an error if the threads of `processes` cannot be
+/// read by level.
+Result<std::vector<std::string>> find_levels(const os::DarwinCalls& calls,
+                                             const std::vector<std::int32_t>& processes) {
+  std::vector<std::string> levels = read_performance_levels(calls);
+  if (levels.empty())
+    return Error{"this system does not distinguish kinds of core", "leave out --threads"};
+  for (const std::int32_t process : processes)
+    if (auto able = check_mac_process(calls, process, levels.size()); !able) return able.error();
+  return levels;
 }
 
 std::string thread_name(const os::DarwinCalls& calls, int process, std::uint64_t thread) {
@@ -96,14 +104,15 @@ class MacStream final : public ThreadStream {
                     std::vector<ThreadSample>& samples) override {
     WatchedProcess& process = watched_[place];
     for (auto& [id, thread] : process.threads) thread.was_seen = false;
-    const ThreadIds threads = list_thread_ids(calls_, process.process);
-    for (const std::uint64_t id : threads.ids) {
-      ThreadLevelCounts counts = read_thread_counts(calls_, process.process, id, kinds().size());
-      if (counts.error != 0) {
+    std::vector<std::uint64_t> ids;
+    const bool exists = list_thread_ids(calls_, process.process, ids) == 0;
+    for (const std::uint64_t id : ids) {
+      CountsByLevel counts;
+      const int error = read_thread_counts(calls_, process.process, id, kinds().size(), counts);
+      if (error != 0) {
         // A thread that is still there may be readable next time: its work belongs to that read.
         const auto unread = process.threads.find(id);
-        if (counts.error != ESRCH && unread != process.threads.end())
-          unread->second.was_seen = true;
+        if (error != ESRCH && unread != process.threads.end()) unread->second.was_seen = true;
         continue;
       }
       const auto [known, is_new] = process.threads.try_emplace(id);
@@ -113,32 +122,29 @@ class MacStream final : public ThreadStream {
         thread.name = thread_name(calls_, process.process, id);
         thread.counts.resize(kinds().size());
       }
-      const std::uint64_t moves = moves_in(thread, counts.counts_by_level);
+      const std::uint64_t moves = moves_in(thread, counts);
       if (previous_read_time() || since_birth_) {
-        samples.push_back(make_sample(process.process, id, thread, counts.counts_by_level, now));
+        samples.push_back(make_sample(process.process, id, thread, counts, now));
         samples.back().is_new = is_new;
         if (!is_new) samples.back().since_previous_read = now - thread.read_at;
         if (kinds().size() > 1) samples.back().core_kind_moves = moves;
       }
-      thread.counts = std::move(counts.counts_by_level);
+      thread.counts = std::move(counts);
       thread.read_at = now;
     }
     end_unseen(process, now, samples);
-    return threads.error == 0;
+    return exists;
   }
 
   /// Adds a final sample of each ended thread. The work in the sample is unknown.
   void end_unseen(WatchedProcess& process, nanoseconds now,
                   std::vector<ThreadSample>& samples) const {
-    for (auto thread = process.threads.begin(); thread != process.threads.end();) {
-      if (thread->second.was_seen) {
-        ++thread;
-        continue;
-      }
-      samples.push_back(begin_sample(process.process, thread->first, thread->second.name, now));
-      samples.back().has_ended = true;
-      thread = process.threads.erase(thread);
-    }
+    std::erase_if(process.threads, [&](const auto& entry) {
+      const auto& [id, thread] = entry;
+      if (thread.was_seen) return false;
+      samples.push_back(begin_sample(process.process, id, thread.name, now));
+      return samples.back().has_ended = true;
+    });
   }
 
   static std::uint64_t moves_in(Thread& thread, const CountsByLevel& now) {
@@ -195,44 +201,44 @@ std::vector<std::string> read_performance_levels(const os::DarwinCalls& calls) {
   return names;
 }
 
-ThreadIds list_thread_ids(const os::DarwinCalls& calls, int process) {
+int list_thread_ids(const os::DarwinCalls& calls, int process, std::vector<std::uint64_t>& ids) {
   for (std::size_t room = 64; room <= kMaxThreads; room *= 2) {
-    std::vector<std::uint64_t> ids(room);
+    ids.assign(room, 0);
     const auto size = static_cast<int>(room * sizeof ids[0]);
     const int bytes = calls.proc_pidinfo(process, os::kPidListThreadIds, 0, ids.data(), size);
-    if (bytes <= 0) return {{}, errno == 0 ? ESRCH : errno};
-    if (bytes == size) continue;
-    ids.resize(static_cast<std::size_t>(bytes) / sizeof ids[0]);
-    return {std::move(ids), 0};
+    ids.resize(static_cast<std::size_t>(std::max(bytes, 0)) / sizeof ids[0]);
+    if (bytes <= 0) return errno == 0 ? ESRCH : errno;
+    if (bytes < size) return 0;
   }
-  return {{}, ENOMEM};
+  ids.clear();
+  return ENOMEM;
 }
 
-ThreadLevelCounts read_thread_counts(const os::DarwinCalls& calls, int process,
-                                     std::uint64_t thread, std::size_t levels) {
+int read_thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
+                       std::size_t levels, CountsByLevel& counts) {
+  counts.clear();
   std::vector<std::byte> buffer(sizeof(os::ThreadCountsHeader) + levels * sizeof(os::ThreadCounts));
   const int bytes = calls.proc_pidinfo(process, os::kPidThreadCounts, thread, buffer.data(),
                                        static_cast<int>(buffer.size()));
-  if (bytes <= 0) return {{}, errno == 0 ? ESRCH : errno};
+  if (bytes <= 0) return errno == 0 ? ESRCH : errno;
   os::ThreadCountsHeader header;
-  if (static_cast<std::size_t>(bytes) < sizeof header) return {{}, EIO};
+  if (static_cast<std::size_t>(bytes) < sizeof header) return EIO;
   std::memcpy(&header, buffer.data(), sizeof header);
-  CountsByLevel counts(levels);
+  counts.resize(levels);
   for (std::size_t i = 0; i < std::min<std::size_t>(levels, header.kinds); ++i) {
     const std::size_t at = sizeof header + i * sizeof counts[i];
     if (at + sizeof counts[i] > static_cast<std::size_t>(bytes)) break;
     std::memcpy(&counts[i], buffer.data() + at, sizeof counts[i]);
   }
-  return {std::move(counts), 0};
+  return 0;
 }
 
 Result<ThreadTable> sample_darwin_threads(std::int32_t process,
                                           std::optional<std::chrono::nanoseconds> during,
                                           const WaitFunction& wait, const os::DarwinCalls& calls) {
-  const std::vector<std::string> levels = read_performance_levels(calls);
-  if (levels.empty()) return no_kinds_of_core();
-  if (auto able = check_mac_process(calls, process, levels.size()); !able) return able.error();
-  MacStream stream({process}, levels, calls, !during);
+  const auto levels = find_levels(calls, {process});
+  if (!levels) return levels.error();
+  MacStream stream({process}, *levels, calls, !during);
   if (during) {
     static_cast<void>(stream.read({}));
     wait(*during);
@@ -242,7 +248,7 @@ Result<ThreadTable> sample_darwin_threads(std::int32_t process,
     return Error{fmt::format("process {} ended in the meantime", process),
                  "use a shorter --duration"};
   ThreadTable threads;
-  for (const std::string& name : levels)
+  for (const std::string& name : *levels)
     threads.column_groups.push_back({upper_case(name), true, false, stream.was_counted()});
   if (!stream.was_counted()) threads.notes.emplace_back(kNoCounts);
   for (const ThreadSample& sample : samples) {
@@ -261,12 +267,10 @@ Result<ThreadTable> sample_darwin_threads(std::int32_t process,
 
 Result<std::unique_ptr<ThreadStream>> open_darwin_thread_stream(
     const std::vector<std::int32_t>& processes, const os::DarwinCalls& calls) {
-  std::vector<std::string> levels = read_performance_levels(calls);
-  if (levels.empty()) return no_kinds_of_core();
-  for (const std::int32_t process : processes)
-    if (auto able = check_mac_process(calls, process, levels.size()); !able) return able.error();
+  auto levels = find_levels(calls, processes);
+  if (!levels) return levels.error();
   return std::unique_ptr<ThreadStream>(
-      std::make_unique<MacStream>(processes, std::move(levels), calls));
+      std::make_unique<MacStream>(processes, *std::move(levels), calls));
 }
 
 }  // namespace lauka::cores

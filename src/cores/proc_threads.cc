@@ -75,22 +75,23 @@ struct ThreadCounting {
   std::vector<std::string> notes{};
 };
 
-class AttachedThread {
+class AttachedThread : NonCopyable {
  public:
-  /// Attaches counters to a thread; attaches nothing if the thread has ended. `counting` must
-  /// outlive the result.
-  static Result<AttachedThread> attach(const ThreadCounting& counting, int thread) {
-    AttachedThread it(counting);
-    int error = it.open_pmus(thread);
-    if (error == 0) error = it.open_clocks(thread);
+  explicit AttachedThread(const ThreadCounting& counting)
+      : counting_(counting), open_(counting.calls) {}
+
+  /// Attaches counters to a thread; attaches nothing if the thread has ended.
+  Result<void> attach(int thread) {
+    int error = open_pmus(thread);
+    if (error == 0) error = open_clocks(thread);
     if (error == ESRCH) {
-      it.leaders_.clear();
-      it.clocks_.clear();
+      leaders_.clear();
+      clocks_.clear();
     } else if (error != 0) {
-      return perf::why_not_opened(error, {}, counting.situation)
+      return perf::why_not_opened(error, {}, counting_.situation)
           .prefixed(fmt::format("thread {} cannot be counted", thread));
     }
-    return it;
+    return {};
   }
 
   struct Counted {
@@ -100,7 +101,7 @@ class AttachedThread {
   };
 
   Counted read() const {
-    Counted counted{std::vector<ThreadWork>(counting_->columns.size())};
+    Counted counted{std::vector<ThreadWork>(counting_.columns.size())};
     read_pmus(counted);
     read_clocks(counted.parts);
     return counted;
@@ -111,16 +112,13 @@ class AttachedThread {
   /// for each counter. All 0 if reading failed.
   using Words = std::array<std::uint64_t, 5>;
 
-  explicit AttachedThread(const ThreadCounting& counting)
-      : counting_(&counting), open_(counting.calls) {}
-
   int open(os::PerfEventAttr attributes, std::size_t leader, os::CounterPlace place) {
     attributes.flags &= ~(os::kPerfInherit | os::kPerfDisabled | os::kPerfEnableOnExec);
     return open_.open(attributes, leader, place);
   }
 
   int open_pmus(int thread) {
-    for (const auto& on : counting_->pmus) {
+    for (const auto& on : counting_.pmus) {
       const std::size_t leader = open_.size();
       leaders_.push_back(leader);
       int error = open(on.cycles, leader, {thread, -1});
@@ -131,8 +129,8 @@ class AttachedThread {
   }
 
   int open_clocks(int thread) {
-    if (!counting_->clocks) return 0;
-    for (const os::CounterRequest& request : counting_->clocks->clock_requests(0)) {
+    if (!counting_.clocks) return 0;
+    for (const os::CounterRequest& request : counting_.clocks->clock_requests(0)) {
       os::PerfEventAttr attributes;
       std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
       const std::size_t index = open_.size();
@@ -147,7 +145,7 @@ class AttachedThread {
   Words read_words(std::size_t index) const {
     Words words{};
     const int descriptor = open_.descriptor(index);
-    if (counting_->calls.read_counter(descriptor, words.data(), words.size()) < 4) return {};
+    if (counting_.calls.read_counter(descriptor, words.data(), words.size()) < 4) return {};
     return words;
   }
 
@@ -166,8 +164,8 @@ class AttachedThread {
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const Words& words = groups[i];
       if (words[0] == 0) continue;
-      const auto& on = counting_->pmus[i];
-      const bool has_column = counting_->kinds_are_pmus;
+      const auto& on = counting_.pmus[i];
+      const bool has_column = counting_.kinds_are_pmus;
       ThreadWork& part = counted.parts[has_column ? static_cast<std::size_t>(on.kind) + 1 : 0];
       if (has_column) part.cpu_seconds = to_seconds(words[2]);
       part.cycles = part.cycles.value_or(0) + words[3];
@@ -183,15 +181,15 @@ class AttachedThread {
       const Words words = clock ? read_words(*clock) : Words{};
       readings.push_back({words[3], words[1], words[2]});
     }
-    CoreTimes times{std::vector<std::uint64_t>(counting_->kinds.size())};
+    CoreTimes times{std::vector<std::uint64_t>(counting_.kinds.size())};
     // The clocks of a thread that slept all the time were never enabled.
     if (readings.front().enabled_ns > 0)
-      times = counting_->clocks->times_by_kind(readings, 0, counting_->situation);
+      times = counting_.clocks->times_by_kind(readings, 0, counting_.situation);
     for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
       parts[kind + 1].cpu_seconds = to_seconds(times.ns[kind]);
   }
 
-  const ThreadCounting* counting_;
+  const ThreadCounting& counting_;
   perf::OpenCounters open_;
   std::vector<std::size_t> leaders_{};
   /// Index into open_ of each clock; nullopt: the CPU is offline.
@@ -250,16 +248,13 @@ AllTimes read_all_times(const os::LinuxCalls& calls, std::int32_t process) {
 
 std::string read_name(const os::LinuxCalls& calls, std::int32_t process,
                       const std::string& thread) {
-  const auto name = calls.read_file(task_path(process, thread, "comm"));
-  return name ? std::string(trimmed(*name)) : std::string();
+  return std::string(trimmed(calls.read_file(task_path(process, thread, "comm")).value_or("")));
 }
 
 std::optional<std::uint64_t> read_user(const os::LinuxCalls& calls, const std::string& process) {
-  const auto status = calls.read_file("/proc/" + process + "/status");
-  if (!status) return std::nullopt;
-  const std::size_t line = status->find("\nUid:\t");
-  if (line == std::string::npos) return std::nullopt;
-  const auto words = split(std::string_view(*status).substr(line + 6, 64), '\t');
+  const auto status = calls.read_file("/proc/" + process + "/status").value_or("");
+  const std::string uids = find_value(status, "Uid", ':').value_or("");
+  const auto words = blank_separated(uids);
   return words.size() < 2 ? std::nullopt : parse_number(words[1]);
 }
 
@@ -302,9 +297,9 @@ Result<ThreadTable> linux_threads(std::int32_t process,
   std::map<std::string, std::pair<std::string, AttachedThread>> attached;
   for (const auto& [thread, times] : before) {
     const auto id = static_cast<int>(parse_number(thread).value_or(0));
-    auto counted = AttachedThread::attach(counting, id);
-    if (!counted) return counted.error();
-    attached.emplace(thread, std::pair(read_name(calls, process, thread), *std::move(counted)));
+    auto& [name, counters] =
+        attached.try_emplace(thread, read_name(calls, process, thread), counting).first->second;
+    if (auto able = counters.attach(id); !able) return able.error();
   }
   wait(*during);
   ThreadTable threads{counting.columns, {}, counting.notes};
@@ -373,33 +368,26 @@ ThreadWork difference(const ThreadWork& now, const ThreadWork& before) {
           .instructions = difference(now.instructions, before.instructions)};
 }
 
-class KeptFile {
+class KeptFile : NonCopyable {
  public:
   KeptFile(std::string path, const os::LinuxCalls& calls)
-      : calls_(&calls), path_(std::move(path)), descriptor_(calls.open_file(path_)) {}
-  KeptFile(const KeptFile&) = delete;
-  KeptFile& operator=(const KeptFile&) = delete;
-  KeptFile(KeptFile&& other) noexcept
-      : calls_(other.calls_),
-        path_(std::move(other.path_)),
-        descriptor_(std::exchange(other.descriptor_, -1)) {}
-  KeptFile& operator=(KeptFile&&) = delete;
+      : calls_(calls), path_(std::move(path)), descriptor_(calls.open_file(path_)) {}
   ~KeptFile() {
-    if (descriptor_ >= 0) calls_->close_descriptor(descriptor_);
+    if (descriptor_ >= 0) calls_.close_descriptor(descriptor_);
   }
 
   std::string_view read(std::string& room, std::size_t bytes = 256) const {
     room.resize(bytes);
     if (descriptor_ >= 0) {
-      const long got = calls_->read_from_start(descriptor_, room.data(), room.size());
+      const long got = calls_.read_from_start(descriptor_, room.data(), room.size());
       return {room.data(), static_cast<std::size_t>(std::max(got, 0L))};
     }
-    room = calls_->read_file(path_).value_or("");
+    room = calls_.read_file(path_).value_or("");
     return room;
   }
 
  private:
-  const os::LinuxCalls* calls_;
+  const os::LinuxCalls& calls_;
   std::string path_;
   int descriptor_;
 };
@@ -473,14 +461,16 @@ class ProcStream final : public ThreadStream {
 
   void begin(WatchedProcess& process, const std::string& id, nanoseconds now,
              std::vector<ThreadSample>& samples) {
-    Thread thread;
+    Thread& thread = process.threads[id];
     const std::string folder = process.folder + "/" + id;
     thread.schedstat.emplace(folder + "/schedstat", calls_);
     const auto times = times_in(thread.schedstat->read(room_));
-    if (!times) return;
+    if (!times) {
+      process.threads.erase(id);
+      return;
+    }
     thread.times = *times;
-    if (const auto name = calls_.read_file(folder + "/comm"))
-      thread.name = std::string(trimmed(*name));
+    thread.name = read_name(calls_, process.process, id);
     if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
     if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
     const auto moves = count_moves(thread, {});
@@ -491,7 +481,6 @@ class ProcStream final : public ThreadStream {
       sample.core_kind_moves = moves;
       enter_times(sample, *times, {});
     }
-    process.threads.emplace(id, std::move(thread));
   }
 
   std::optional<std::uint64_t> count_moves(Thread& thread, const std::vector<ThreadWork>& by_kind) {
@@ -514,13 +503,13 @@ class ProcStream final : public ThreadStream {
   }
 
   void attach(Thread& thread, int id) {
-    auto attached = AttachedThread::attach(counting_, id);
-    if (!attached) {
-      why_not_attached_ = attached.error().line();
-      return;
+    thread.counters.emplace(counting_);
+    if (auto able = thread.counters->attach(id); !able) {
+      why_not_attached_ = able.error().line();
+      thread.counters.reset();
+    } else {
+      thread.counted = thread.counters->read().parts;
     }
-    thread.counters.emplace(*std::move(attached));
-    thread.counted = thread.counters->read().parts;
   }
 
   ThreadSample make_sample(std::int32_t process, const std::string& id, Thread& thread,
@@ -553,17 +542,6 @@ class ProcStream final : public ThreadStream {
   std::string room_;
 };
 
-Result<std::unique_ptr<ThreadStream>> stream_linux_threads(
-    const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
-    const os::LinuxCalls& calls) {
-  for (const std::int32_t process : processes)
-    if (auto able = check_process(calls, process); !able) return able.error();
-  if (!calls.read_file("/proc/self/schedstat"))
-    return Error{"this kernel does not tell the CPU time of each thread (/proc/PID/schedstat)",
-                 "leave out --interval"};
-  return std::unique_ptr<ThreadStream>(std::make_unique<ProcStream>(processes, kinds, calls));
-}
-
 }  // namespace
 
 Result<ThreadTable> sample_threads(std::int32_t process,
@@ -587,8 +565,13 @@ Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int3
                                                      const os::LinuxCalls* linux,
                                                      const os::DarwinCalls* darwin) {
   if (darwin != nullptr) return open_darwin_thread_stream(processes, *darwin);
-  if (linux != nullptr) return stream_linux_threads(processes, kinds, *linux);
-  return Error{"--threads is for Linux and macOS", "leave it out"};
+  if (linux == nullptr) return Error{"--threads is for Linux and macOS", "leave it out"};
+  for (const std::int32_t process : processes)
+    if (auto able = check_process(*linux, process); !able) return able.error();
+  if (!linux->read_file("/proc/self/schedstat"))
+    return Error{"this kernel does not tell the CPU time of each thread (/proc/PID/schedstat)",
+                 "leave out --interval"};
+  return std::unique_ptr<ThreadStream>(std::make_unique<ProcStream>(processes, kinds, *linux));
 }
 
 }  // namespace lauka::cores

@@ -179,24 +179,18 @@ class KindMoveCounter {
 /// report them.
 std::vector<std::string> read_performance_levels(const os::DarwinCalls& calls);
 
-/// The unique ids of a process's threads, not the addresses that PROC_PIDLISTTHREADS gives.
-struct ThreadIds {
-  std::vector<std::uint64_t> ids{};
-  int error = 0;  ///< errno; 0: no error
-};
-/// Lists the threads of a process.
-ThreadIds list_thread_ids(const os::DarwinCalls& calls, int process);
+/// Lists the unique ids of a process's threads, not the addresses that PROC_PIDLISTTHREADS gives;
+/// no ids after an error. Returns 0 or an errno.
+int list_thread_ids(const os::DarwinCalls& calls, int process, std::vector<std::uint64_t>& ids);
 
+/// The counts of one thread since its start on each performance level; the latest work of a running
+/// thread may be missing.
 using CountsByLevel = std::vector<os::ThreadCounts>;
 
-/// The counts of one thread since its start; the latest work of a running thread may be missing.
-struct ThreadLevelCounts {
-  CountsByLevel counts_by_level{};
-  int error = 0;  ///< errno; 0: no error
-};
-/// Reads the counts of a thread on the first `levels` performance levels.
-ThreadLevelCounts read_thread_counts(const os::DarwinCalls& calls, int process,
-                                     std::uint64_t thread, std::size_t levels);
+/// Reads the counts of a thread on the first `levels` performance levels; no counts after an error.
+/// Returns 0 or an errno.
+int read_thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
+                       std::size_t levels, CountsByLevel& counts);
 
 /// Reads the threads for sample_threads() on macOS, in any order.
 Result<ThreadTable> sample_darwin_threads(std::int32_t process,

@@ -1,6 +1,5 @@
 #include "engine/engine.h"
 
-#include "core/machine.h"
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "engine/kperf/kernel.h"
@@ -16,9 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <string_view>
 #include <system_error>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -79,8 +76,7 @@ class NoneEngine final : public CounterEngine {
 
   Catalog catalog() const override {
     Catalog catalog;
-    for (const AccountedEvent& event : accounted_events())
-      catalog.push_back(make_catalog_entry(event));
+    add_to_catalog(accounted_events(), catalog);
     return catalog;
   }
 
@@ -102,9 +98,7 @@ class NoneEngine final : public CounterEngine {
     return set;
   }
 
-  Result<std::unique_ptr<ArmedPass>> arm(std::size_t /*pass*/) override {
-    return make_accounting_pass(events_);
-  }
+  Result<OwnedPass> arm(std::size_t /*pass*/) override { return make_accounting_pass(events_); }
   const AccountedEvent* accounted(std::size_t event) const override { return events_.at(event); }
 
  private:
@@ -141,7 +135,7 @@ class SeparateCounting final : public EngineWrapper {
     return set;
   }
 
-  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
+  Result<OwnedPass> arm(std::size_t pass) override {
     if (!has_own_pass_) return wrapped_engine().arm(pass);
     if (pass == 0) return make_accounting_pass(free_);
     return wrapped_engine().arm(pass - 1);
@@ -175,11 +169,9 @@ class WithoutRegions final : public EngineWrapper {
 
 constexpr std::string_view kPmu = "power";
 constexpr std::string_view kFolder = "/sys/bus/event_source/devices/power/";
-constexpr std::string_view kPrefix = "energy-";
-constexpr const char* kNote = "(system-wide)";
 
 bool is_energy(const std::string& name) {
-  return name.starts_with(kPrefix);
+  return name.starts_with("energy-");
 }
 
 struct EnergySource {
@@ -243,7 +235,7 @@ class EnergyCounting final : public ArmedPass {
 
 class WithEnergy final : public EngineWrapper {
  public:
-  WithEnergy(std::unique_ptr<CounterEngine> inner, const os::LinuxCalls& calls)
+  WithEnergy(OwnedEngine inner, const os::LinuxCalls& calls)
       : EngineWrapper(std::move(inner)), calls_(calls), sysfs_(calls) {}
 
   Catalog catalog() const override {
@@ -266,10 +258,9 @@ class WithEnergy final : public EngineWrapper {
     if (wanted.counted_part != CountedPart::WholeRun)
       return Error{"energy is counted for the whole machine and whole runs, not for a region",
                    "measure it without --region"};
-    for (const std::string& name : wanted.names) {
-      if (!is_energy(name)) continue;
-      if (auto found = find(name); !found) return found.error();
-    }
+    for (const std::string& name : wanted.names)
+      if (is_energy(name))
+        if (auto found = find(name); !found) return found.error();
     if (wanted.single_pass && !set->passes.empty())
       return Error{"energy is counted in runs of its own, which --single-pass does not allow",
                    "leave out --single-pass, or the other events"};
@@ -300,10 +291,10 @@ class WithEnergy final : public EngineWrapper {
     return explanation;
   }
 
-  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
+  Result<OwnedPass> arm(std::size_t pass) override {
     if (sources_.empty()) return wrapped_engine().arm(pass);
     if (pass > 0) return wrapped_engine().arm(pass - 1);
-    return std::unique_ptr<ArmedPass>(std::make_unique<EnergyCounting>(sources_, cpus_));
+    return OwnedPass(std::make_unique<EnergyCounting>(sources_, cpus_));
   }
 
  private:
@@ -360,7 +351,7 @@ class WithEnergy final : public EngineWrapper {
       set.events.push_back({.name = source.name,
                             .meaning = fmt::format("power/{}/ of the whole machine", source.name),
                             .is_energy = true,
-                            .name_suffix = kNote});
+                            .name_suffix = "(system-wide)"});
     }
     set.passes.insert(set.passes.begin(), std::move(pass));
   }
@@ -371,6 +362,76 @@ class WithEnergy final : public EngineWrapper {
   std::vector<std::uint32_t> cpus_;
   std::size_t first_ = 0;
 };
+
+Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
+                                          const kperf::Kernel& kernel) {
+  const std::string cpu =
+      kperf::kpep_name_of_cpu(kernel.read_sysctl_number("hw.cputype").value_or(0),
+                              kernel.read_sysctl_number("hw.cpusubtype").value_or(0),
+                              kernel.read_sysctl_number("hw.cpufamily").value_or(0));
+  auto paths = kperf::kpep_paths(cpu);
+  if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
+    paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
+  if (here.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
+  return kperf::load_kpep_for(cpu, paths, "name the folder that has it in KPEP_DB_PATH");
+}
+
+/// If counters cannot be used, for example without root, Auto uses the totals that the kernel keeps
+/// for the command's process. If the machine has no counters, Auto uses these totals only to answer
+/// questions about events.
+Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
+                                     const MacosEngineOptions& here) {
+  const kperf::Kernel kernel(*here.calls);
+  auto database = load_database(here, kernel);
+  Error why;
+  if (!kernel.has_counters()) {
+    why = kperf::explain_refusal(kperf::KernelRequest::Count, ENOENT, kernel);
+  } else if (!database) {
+    why = database.error();
+  } else {
+    auto engine = kperf::make_kperf_engine(here, user_only, *database);
+    // If the default events cannot be counted after all, the engine uses the kernel's totals,
+    // unless the user chose an engine or a strategy.
+    const bool may_do_without = choice == Choice::Auto && here.launcher != nullptr &&
+                                here.strategy == KperfStrategyChoice::Auto;
+    if (engine && may_do_without)
+      return ChosenEngine{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database))};
+    if (engine) return ChosenEngine{*std::move(engine)};
+    why = engine.error();
+  }
+  if (choice == Choice::Kperf) return why.prefixed("--engine kperf");
+  if (!kernel.has_counters() && here.launcher != nullptr)
+    return ChosenEngine{make_accounted_engine(why), why.line()};
+  std::optional<kperf::KpepDatabase> known;
+  if (database) known = *std::move(database);
+  return ChosenEngine{kperf::make_totals_engine(why, std::move(known)), why.line()};
+}
+
+bool is_meant(Choice choice, const os::LinuxCalls* linux, const MacosEngineOptions& macos) {
+  if (choice == Choice::Kperf) return macos.calls != nullptr;
+  return choice != Choice::Perf || linux != nullptr;
+}
+
+ChosenEngine without_counters(const Error& why) {
+  return ChosenEngine{
+      make_accounted_engine(why),
+      fmt::format("no hardware counters: {}; or --engine cachegrind counts instructions "
+                  "by simulation",
+                  why.line())};
+}
+
+EngineFacts make_facts(Choice choice, CounterEngine& engine) {
+  const auto set = engine.select({});
+  EngineFacts facts{.engine = choice};
+  if (!set)
+    facts.why_unusable = set.error();
+  else if (set->events.empty())
+    facts.why_unusable = set->why_empty.value_or(Error{"counts nothing by default", ""});
+  if (facts.why_unusable) return facts;
+  for (const Note& note : set->notes) facts.notes.push_back(note.text);
+  for (const Event& event : set->events) facts.default_event_names.push_back(event.name);
+  return facts;
+}
 
 }  // namespace
 
@@ -425,111 +486,34 @@ Event* add_accounted(const AccountedEvent& event, std::string_view name,
   return &set.events.back();
 }
 
-CatalogEntry make_catalog_entry(const AccountedEvent& event) {
-  return {std::string(event.name), std::string(event.name), "accounting",
-          std::string(event.meaning)};
+void add_to_catalog(std::span<const AccountedEvent> events, Catalog& catalog) {
+  for (const AccountedEvent& event : events)
+    catalog.push_back({std::string(event.name), std::string(event.name), "accounting",
+                       std::string(event.meaning)});
 }
 
-std::unique_ptr<ArmedPass> make_accounting_pass(
-    std::vector<const AccountedEvent*> events,
-    std::function<void(const os::Ended&, CountsOfRun&)> also, bool counts_calling_threads) {
+OwnedPass make_accounting_pass(std::vector<const AccountedEvent*> events,
+                               std::function<void(const os::Ended&, CountsOfRun&)> also,
+                               bool counts_calling_threads) {
   return std::make_unique<FreeOnly>(std::move(events), std::move(also), counts_calling_threads);
 }
 
-std::unique_ptr<CounterEngine> make_accounted_engine(std::optional<Error> why) {
+OwnedEngine make_accounted_engine(std::optional<Error> why) {
   return std::make_unique<NoneEngine>(std::move(why));
 }
 
-std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> engine) {
+OwnedEngine separate_counting(OwnedEngine engine) {
   return std::make_unique<SeparateCounting>(std::move(engine));
 }
 
-std::unique_ptr<CounterEngine> make_uncounting_engine(std::unique_ptr<CounterEngine> engine) {
+OwnedEngine make_uncounting_engine(OwnedEngine engine) {
   return std::make_unique<WithoutRegions>(std::move(engine));
 }
 
-std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine,
-                                           const os::LinuxCalls* calls) {
+OwnedEngine with_energy(OwnedEngine engine, const os::LinuxCalls* calls) {
   if (calls == nullptr) return engine;
   return std::make_unique<WithEnergy>(std::move(engine), *calls);
 }
-
-namespace {
-
-Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
-                                          const kperf::Kernel& kernel) {
-  const std::string cpu =
-      kperf::kpep_name_of_cpu(kernel.read_sysctl_number("hw.cputype").value_or(0),
-                              kernel.read_sysctl_number("hw.cpusubtype").value_or(0),
-                              kernel.read_sysctl_number("hw.cpufamily").value_or(0));
-  auto paths = kperf::kpep_paths(cpu);
-  if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
-    paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
-  if (here.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
-  return kperf::load_kpep_for(cpu, paths, "name the folder that has it in KPEP_DB_PATH");
-}
-
-/// If counters cannot be used, for example without root, Auto uses the totals that the kernel keeps
-/// for the command's process. If the machine has no counters, Auto uses these totals only to answer
-/// questions about events.
-Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
-                                     const MacosEngineOptions& here) {
-  const kperf::Kernel kernel(*here.calls);
-  auto database = load_database(here, kernel);
-  Error why;
-  if (!kernel.has_counters()) {
-    why = kperf::explain_refusal(kperf::KernelRequest::Count, ENOENT, kernel);
-  } else if (!database) {
-    why = database.error();
-  } else {
-    auto engine = kperf::make_kperf_engine(here, user_only, *database);
-    // If the default events cannot be counted after all, the engine uses the kernel's totals,
-    // unless the user chose an engine or a strategy.
-    const bool may_do_without = choice == Choice::Auto && here.launcher != nullptr &&
-                                here.strategy == KperfStrategyChoice::Auto;
-    if (engine && may_do_without)
-      return ChosenEngine{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)),
-                          {}};
-    if (engine) return ChosenEngine{*std::move(engine), {}};
-    why = engine.error();
-  }
-  if (choice == Choice::Kperf) return why.prefixed("--engine kperf");
-  if (!kernel.has_counters() && here.launcher != nullptr)
-    return ChosenEngine{make_accounted_engine(why), why.line()};
-  std::optional<kperf::KpepDatabase> known;
-  if (database) known = *std::move(database);
-  return ChosenEngine{kperf::make_totals_engine(why, std::move(known)), why.line()};
-}
-
-bool is_meant(Choice choice, const os::LinuxCalls* linux, const MacosEngineOptions& macos) {
-  if (choice == Choice::Kperf) return macos.calls != nullptr;
-  return choice != Choice::Perf || linux != nullptr;
-}
-
-ChosenEngine without_counters(const Error& why) {
-  return ChosenEngine{
-      make_accounted_engine(why),
-      fmt::format("no hardware counters: {}; or --engine cachegrind counts instructions "
-                  "by simulation",
-                  why.line())};
-}
-
-EngineFacts missing(Choice engine, const Error& error) {
-  return {.engine = engine, .why_unusable = error};
-}
-
-EngineFacts make_facts(Choice choice, CounterEngine& engine) {
-  const auto set = engine.select({});
-  if (!set) return missing(choice, set.error());
-  if (set->events.empty())
-    return missing(choice, set->why_empty.value_or(Error{"counts nothing by default", ""}));
-  EngineFacts facts{.engine = choice};
-  for (const Note& note : set->notes) facts.notes.push_back(note.text);
-  for (const Event& event : set->events) facts.default_event_names.push_back(event.name);
-  return facts;
-}
-
-}  // namespace
 
 Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
                             const CoreKinds& kinds, const std::optional<User>& user,
@@ -539,7 +523,7 @@ Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls*
                              choice == Choice::Kperf ? "macOS" : "Linux"),
                  "leave it out"};
   const auto chosen_perf = [&] {
-    return ChosenEngine{perf::make_perf_engine(*calls, user_only, kinds), std::nullopt};
+    return ChosenEngine{perf::make_perf_engine(*calls, user_only, kinds)};
   };
   switch (choice) {
     case Choice::Kperf:
@@ -556,11 +540,10 @@ Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls*
         return Error{
             fmt::format("--engine {} needs Valgrind, which is not in PATH", row_of(choice).name),
             "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
-      return ChosenEngine{valgrind::make_valgrind_engine(choice, *std::move(valgrind), user),
-                          std::nullopt};
+      return ChosenEngine{valgrind::make_valgrind_engine(choice, *std::move(valgrind), user)};
     }
     case Choice::None:
-      return ChosenEngine{make_accounted_engine(std::nullopt), std::nullopt};
+      return ChosenEngine{make_accounted_engine(std::nullopt)};
     case Choice::Auto:
       break;
   }
@@ -575,12 +558,11 @@ std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls
   std::vector<EngineFacts> engines;
   for (const EngineRow& row : kEngines) {
     if (row.choice == Choice::Auto || row.choice == Choice::None ||
-        row.choice == Choice::CachegrindAndDhat)
+        row.choice == Choice::CachegrindAndDhat || !is_meant(row.choice, calls, macos))
       continue;
-    if (!is_meant(row.choice, calls, macos)) continue;
     const auto chosen = choose(row.choice, user_only, calls, {}, std::nullopt, macos);
     engines.push_back(chosen ? make_facts(row.choice, *chosen->engine)
-                             : missing(row.choice, chosen.error()));
+                             : EngineFacts{.engine = row.choice, .why_unusable = chosen.error()});
     if (row.choice == Choice::Perf)
       engines.back().counters = perf::counters_here(*calls, user_only);
   }

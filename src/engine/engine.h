@@ -63,6 +63,7 @@ class ArmedPass : NonCopyable {
 
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
 
+  /// Returns the observers of the next run. Called before each run.
   virtual std::vector<os::RunObserver*> watches() { return {}; }
 
   virtual os::SampleListener* samples() { return nullptr; }
@@ -86,6 +87,8 @@ class ArmedPass : NonCopyable {
   virtual CountsOfRun finish(const os::Ended& ended, std::size_t command) = 0;
 };
 
+using OwnedPass = std::unique_ptr<ArmedPass>;
+
 /// Selects events, and prepares the passes that count them.
 class CounterEngine : NonCopyable {
  public:
@@ -108,7 +111,7 @@ class CounterEngine : NonCopyable {
   virtual Result<Explanation> explain(const EventRequest& wanted);
 
   /// Prepares a pass of the selection, given by index, before its first run.
-  virtual Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) = 0;
+  virtual Result<OwnedPass> arm(std::size_t pass) = 0;
 
   /// Returns the file because of which the kernel takes the counters away when `program` starts;
   /// nullopt if no such file is known. If there is such a file, remembers that `command` has no
@@ -130,10 +133,12 @@ class CounterEngine : NonCopyable {
   virtual std::vector<Note> notes() const { return {}; }
 };
 
+using OwnedEngine = std::unique_ptr<CounterEngine>;
+
 /// Forwards all calls to the wrapped engine.
 class EngineWrapper : public CounterEngine {
  public:
-  explicit EngineWrapper(std::unique_ptr<CounterEngine> inner) : inner_(std::move(inner)) {}
+  explicit EngineWrapper(OwnedEngine inner) : inner_(std::move(inner)) {}
 
   std::string_view name() const override { return inner_->name(); }
   Catalog catalog() const override { return inner_->catalog(); }
@@ -144,7 +149,7 @@ class EngineWrapper : public CounterEngine {
   Result<Explanation> explain(const EventRequest& wanted) override {
     return inner_->explain(wanted);
   }
-  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override { return inner_->arm(pass); }
+  Result<OwnedPass> arm(std::size_t pass) override { return inner_->arm(pass); }
   std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
                                                         const os::ProgramSpec& program) override {
     return inner_->find_counter_loss_file(command, program);
@@ -157,10 +162,10 @@ class EngineWrapper : public CounterEngine {
  protected:
   CounterEngine& wrapped_engine() const { return *inner_; }
 
-  void replace(std::unique_ptr<CounterEngine> inner) { inner_ = std::move(inner); }
+  void replace(OwnedEngine inner) { inner_ = std::move(inner); }
 
  private:
-  std::unique_ptr<CounterEngine> inner_;
+  OwnedEngine inner_;
 };
 
 /// Suffix of an accounted event's name: the count includes the work of execve.
@@ -183,24 +188,22 @@ const AccountedEvent* find_accounted(std::string_view name);
 Event* add_accounted(const AccountedEvent& event, std::string_view name,
                      std::vector<const AccountedEvent*>& taken, EventSet& set);
 
-CatalogEntry make_catalog_entry(const AccountedEvent& event);
+void add_to_catalog(std::span<const AccountedEvent> events, Catalog& catalog);
 
 /// Makes a pass that counts accounted events. `also` may change the counts of each run that
 /// started; may be empty. `counts_calling_threads`: result of ArmedPass::counts_calling_threads().
-std::unique_ptr<ArmedPass> make_accounting_pass(
-    std::vector<const AccountedEvent*> events,
-    std::function<void(const os::Ended&, CountsOfRun&)> also = {},
-    bool counts_calling_threads = false);
+OwnedPass make_accounting_pass(std::vector<const AccountedEvent*> events,
+                               std::function<void(const os::Ended&, CountsOfRun&)> also = {},
+                               bool counts_calling_threads = false);
 
 /// Makes an engine that counts accounted events only. `why`: reason why other events cannot be
 /// counted; nullopt: --engine none excludes them.
-std::unique_ptr<CounterEngine> make_accounted_engine(std::optional<Error> why);
+OwnedEngine make_accounted_engine(std::optional<Error> why);
 
 /// Adds the events of Linux's power PMU (RAPL), such as energy-pkg, to an engine. These events
 /// cover all programs on the machine, and have a pass of their own. Returns `engine` unchanged if
 /// `calls` is null.
-std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine,
-                                           const os::LinuxCalls* calls);
+OwnedEngine with_energy(OwnedEngine engine, const os::LinuxCalls* calls);
 
 using EventIndices = std::vector<std::size_t>;
 
@@ -224,8 +227,8 @@ using Choice = EngineChoice;
 /// The engine of a session. `note`: message to users that explains why Auto chose neither perf nor
 /// kperf; nullopt if there is nothing to explain.
 struct ChosenEngine {
-  std::unique_ptr<CounterEngine> engine;
-  std::optional<std::string> note;
+  OwnedEngine engine;
+  std::optional<std::string> note{};
 };
 
 struct MacosEngineOptions {
@@ -253,14 +256,14 @@ std::vector<EngineFacts> try_engines(bool user_only,
 
 /// Moves the counting of `engine` out of timed runs: timed passes that need counters become
 /// counting passes. If there are any such passes, adds a timed pass for the accounted events.
-std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> engine);
+OwnedEngine separate_counting(OwnedEngine engine);
 
 /// Makes an engine for macOS that counts, without root, the cycles and instructions of the threads
 /// that call into a region (lauka/region.h). `engine` counts whole runs if they are requested, too.
-std::unique_ptr<CounterEngine> with_calling_thread_counts(std::unique_ptr<CounterEngine> engine);
+OwnedEngine with_calling_thread_counts(OwnedEngine engine);
 
 /// Wraps `engine`, which cannot count in a region, in an engine that counts no events and refuses
 /// events requested by name.
-std::unique_ptr<CounterEngine> make_uncounting_engine(std::unique_ptr<CounterEngine> engine);
+OwnedEngine make_uncounting_engine(OwnedEngine engine);
 
 }  // namespace lauka::engine

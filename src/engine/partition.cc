@@ -44,6 +44,13 @@ class Oracle {
   std::optional<Error> error_;
 };
 
+EventIndices list_events(const Bin& bin, const std::vector<Unit>& units) {
+  EventIndices events;
+  for (const std::size_t unit : bin)
+    events.insert(events.end(), units[unit].begin(), units[unit].end());
+  return events;
+}
+
 class Division {
  public:
   Division(const std::vector<Unit>& units, Oracle& oracle) : units_(units), oracle_(oracle) {}
@@ -64,12 +71,7 @@ class Division {
   }
 
  private:
-  bool fits(const Bin& bin) {
-    EventIndices events;
-    for (const std::size_t unit : bin)
-      events.insert(events.end(), units_[unit].begin(), units_[unit].end());
-    return oracle_.fits(std::move(events));
-  }
+  bool fits(const Bin& bin) { return oracle_.fits(list_events(bin, units_)); }
 
   static Bin with(Bin bin, std::size_t unit) {
     bin.push_back(unit);
@@ -138,14 +140,11 @@ class Division {
   Oracle& oracle_;
 };
 
-std::vector<EventIndices> list_events(const Bins& bins, const std::vector<Unit>& units) {
+std::vector<EventIndices> list_sets(const Bins& bins, const std::vector<Unit>& units) {
   std::vector<EventIndices> sets;
   for (const Bin& bin : bins) {
     if (bin.empty()) continue;
-    EventIndices& set = sets.emplace_back();
-    for (const std::size_t unit : bin)
-      set.insert(set.end(), units[unit].begin(), units[unit].end());
-    std::ranges::sort(set);
+    std::ranges::sort(sets.emplace_back(list_events(bin, units)));
   }
   std::ranges::sort(sets);
   return sets;
@@ -195,17 +194,16 @@ Result<std::vector<EventIndices>> partition(
   Bins best = Division(units, oracle).divide();
   for (const auto& [first, second] : together) {
     auto closer = joined(units, first, second);
-    if (!closer || !oracle.fits({first, second})) continue;
-    const bool fits_alone = std::all_of(closer->begin(), closer->end(),
-                                        [&oracle](const Unit& unit) { return oracle.fits(unit); });
-    if (!fits_alone) continue;
+    const auto fits_alone = [&oracle](const Unit& unit) { return oracle.fits(unit); };
+    if (!closer || !oracle.fits({first, second}) || !std::ranges::all_of(*closer, fits_alone))
+      continue;
     Bins bins = Division(*closer, oracle).divide();
     if (bins.size() > best.size()) continue;
     units = *std::move(closer);
     best = std::move(bins);
   }
   if (oracle.error()) return *oracle.error();
-  return list_events(best, units);
+  return list_sets(best, units);
 }
 
 }  // namespace lauka::engine

@@ -18,7 +18,6 @@ using engine::kperf::kConfigurableClass;
 using engine::kperf::kFixedCounterCount;
 using engine::kperf::kInstructionsIndex;
 using engine::kperf::RunValues;
-using engine::kperf::StrategyWatch;
 
 constexpr std::chrono::milliseconds kPeriod{1};
 
@@ -77,8 +76,8 @@ Result<Counts> Counting::run(const std::vector<std::string>& words,
   if (!words.front().starts_with('/')) spec.words.front() = setting_.fixtures + "/" + words.front();
   const auto program = setting_.launcher.add_program(spec);
   if (!program) return program.error();
-  StrategyWatch watch(*strategy_, words_for(events));
-  const os::Launch launch{*program, os::kNoCounters, {&watch}};
+  strategy_->use_words(words_for(events));
+  const os::Launch launch{*program, os::kNoCounters, {strategy_.get()}};
   const auto ended = setting_.launcher.run({&launch, 1}, true, {});
   if (!ended) return ended.error();
   if (ended->empty() || !succeeded(ended->front().outcome)) return Error{"the fixture failed", ""};

@@ -91,7 +91,7 @@ os::DarwinCalls noting(const os::DarwinCalls& calls) {
 
 /// In milliseconds, of `runs` runs: the median.
 std::optional<double> wall_of(const Setting& setting, const std::vector<std::string>& words,
-                              os::RunObserver* watch, CountingStrategy* strategy) {
+                              CountingStrategy* strategy) {
   os::ProgramSpec spec;
   spec.words = words;
   spec.words.front() = setting.fixtures + "/" + words.front();
@@ -101,7 +101,7 @@ std::optional<double> wall_of(const Setting& setting, const std::vector<std::str
   std::vector<double> walls;
   for (unsigned i = 0; i < std::max(setting.runs, 3U); ++i) {
     os::Launch launch{*program, os::kNoCounters};
-    if (watch != nullptr) launch.run_observers = {watch};
+    if (strategy != nullptr) launch.run_observers = {strategy};
     const auto ended = setting.launcher.run({&launch, 1}, true, {});
     if (!ended || ended->empty()) return std::nullopt;
     if (strategy != nullptr) static_cast<void>(strategy->finish(ended->front()));
@@ -124,10 +124,10 @@ void add_cost(const Setting& setting, CountingStrategy& strategy, const char* wa
        {"process (fork, exec)", 100, {"family", "50", "1ms"}},
        {"run of 5 ms", 1, {"burn", "5ms"}},
        {"MB through a pipe, which is switches", 20, {"chatty", "20MB", "0"}}}};
-  StrategyWatch watch(strategy, {});
+  strategy.use_words({});
   for (const Work& work : works) {
-    const auto without = wall_of(setting, work.words, nullptr, nullptr);
-    const auto with = wall_of(setting, work.words, &watch, &strategy);
+    const auto without = wall_of(setting, work.words, nullptr);
+    const auto with = wall_of(setting, work.words, &strategy);
     if (!without || !with) continue;
     all.push_back(fmt::format("cost of counting ({}), per {}: {:.3f} us ({:.3f} ms against {:.3f})",
                               way, work.unit, (*with - *without) * 1e3 / work.units, *with,
@@ -140,11 +140,11 @@ void add_losses(const Setting& setting, CountingStrategy& strategy, std::vector<
   spec.words = {setting.fixtures + "/burn", "1ms"};
   const auto program = setting.launcher.add_program(spec);
   if (!program) return;
-  StrategyWatch watch(strategy, {});
+  strategy.use_words({});
   std::map<std::string, unsigned> faults;
   double least = 10;
   for (unsigned i = 0; i < setting.short_runs; ++i) {
-    const os::Launch launch{*program, os::kNoCounters, {&watch}};
+    const os::Launch launch{*program, os::kNoCounters, {&strategy}};
     const auto ended = setting.launcher.run({&launch, 1}, true, {});
     if (!ended || ended->empty()) return;
     const RunValues run = strategy.finish(ended->front());

@@ -1,6 +1,5 @@
-#include "engine/profile/names.h"
 #include "engine/profile/profile_engine.h"
-#include "engine/profile/records.h"
+#include "engine/profile/samples.h"
 #include "fakes/fake_perf.h"
 #include "must.h"
 #include "os/sample_rings.h"

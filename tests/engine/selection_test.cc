@@ -5,6 +5,7 @@
 #include "has.h"
 #include "must.h"
 #include "notes.h"
+#include "places.h"
 
 #include <algorithm>
 
@@ -217,7 +218,8 @@ TEST_CASE("an explanation draws every counter of every pass") {
 }
 
 TEST_CASE("a database answers as an engine does, and does not count") {
-  const auto engine = make_database_engine(chip("m2"), false);
+  const auto engine = must(
+      open_database_engine(std::string(places::kRepository) + "/tests/data/kpep/m2.plist", false));
   CHECK(engine->catalog().front().name == "FIXED_CYCLES");
   CHECK(engine->select({{"inst_all"}, false})->passes.size() == 1);
   CHECK(engine->explain({{"inst_all", "inst_ldst"}, true})->passes.size() == 2);

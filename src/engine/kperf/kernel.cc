@@ -101,15 +101,18 @@ int Kernel::set_configuration_words(std::span<const std::uint64_t> words) const 
   return set("kpc.config", request);
 }
 
-int Kernel::read_configuration_words(std::vector<std::uint64_t>& words) const {
-  std::array<std::uint64_t, kMaxCountersPerCpu> room{};
-  std::uint64_t classes = kConfigurableClass;
-  std::size_t length = sizeof room;
+int Kernel::get_words(const char* name, std::uint64_t request, std::size_t most,
+                      std::vector<std::uint64_t>& words) const {
+  words.assign(most, 0);
+  std::size_t length = most * sizeof words[0];
   const int error =
-      settled(calls_.sysctlbyname("kpc.config", room.data(), &length, &classes, sizeof classes));
-  const std::size_t count = error == 0 ? std::min(length / sizeof room[0], room.size()) : 0;
-  words.assign(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+      settled(calls_.sysctlbyname(name, words.data(), &length, &request, sizeof request));
+  words.resize(error == 0 ? std::min(length / sizeof words[0], most) : 0);
   return error;
+}
+
+int Kernel::read_configuration_words(std::vector<std::uint64_t>& words) const {
+  return get_words("kpc.config", kConfigurableClass, kMaxCountersPerCpu, words);
 }
 
 int Kernel::set_counting(std::uint32_t classes) const {
@@ -122,8 +125,8 @@ int Kernel::set_thread_counting(std::uint32_t classes) const {
 }
 
 std::uint32_t Kernel::counting_classes() const {
-  if (framework_) return framework_->kpc_get_counting();
-  return read_sysctl_number("kpc.counting").value_or(0);
+  return framework_ ? framework_->kpc_get_counting()
+                    : read_sysctl_number("kpc.counting").value_or(0);
 }
 
 std::uint32_t Kernel::thread_counting_classes() const {
@@ -134,12 +137,8 @@ std::uint32_t Kernel::thread_counting_classes() const {
 }
 
 int Kernel::machine_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const {
-  values.assign(1 + cpus * kMaxCountersPerCpu, 0);
-  std::uint64_t request = kBothClasses | kAllCpus;
-  std::size_t length = values.size() * sizeof values[0];
-  const int error = settled(
-      calls_.sysctlbyname("kpc.counters", values.data(), &length, &request, sizeof request));
-  values.resize(error == 0 ? std::min(length / sizeof values[0], values.size()) : 0);
+  const int error =
+      get_words("kpc.counters", kBothClasses | kAllCpus, 1 + cpus * kMaxCountersPerCpu, values);
   if (!values.empty()) values.erase(values.begin());
   return error;
 }
@@ -194,10 +193,6 @@ std::optional<std::uint32_t> Kernel::read_sysctl_number(const char* name) const 
   std::uint32_t value = 0;
   if (get(name, value) != 0) return std::nullopt;
   return value;
-}
-
-std::string Kernel::read_sysctl_text(const char* name) const {
-  return os::sysctl_text(calls_, name).value_or("");
 }
 
 std::string Kernel::owner_of_tracing() const {
@@ -309,10 +304,6 @@ std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask
   for (const CounterMask mask : {configurable, configurable & ~held_back})
     if (static_cast<std::uint32_t>(std::popcount(mask)) == count) return mask;
   return std::nullopt;
-}
-
-Claim::~Claim() {
-  give_back();
 }
 
 int Claim::ensure_held() {

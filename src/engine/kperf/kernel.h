@@ -150,7 +150,9 @@ class Kernel {
   int trigger_at_thread_end(std::uint32_t action) const;
 
   std::optional<std::uint32_t> read_sysctl_number(const char* name) const;
-  std::string read_sysctl_text(const char* name) const;
+  std::string read_sysctl_text(const char* name) const {
+    return os::sysctl_text(calls_, name).value_or("");
+  }
   /// Names the process that holds the kernel's tracing in the foreground, as "Instruments (process
   /// 77)"; empty if no such process is known.
   std::string owner_of_tracing() const;
@@ -161,17 +163,15 @@ class Kernel {
  private:
   template <typename T>
   int get(const char* name, T& value) const;
+  int get_words(const char* name, std::uint64_t request, std::size_t most,
+                std::vector<std::uint64_t>& words) const;
 
   const os::DarwinCalls& calls_;
   std::optional<KperfCalls> framework_;
   std::optional<std::string> missing_;
 };
 
-enum class KernelRequest : unsigned char {
-  TakeCounters,
-  Count,
-  Trace,
-};
+enum class KernelRequest : unsigned char { TakeCounters, Count, Trace };
 
 /// Explains why the kernel refused a request with the errno `error`.
 Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel);
@@ -230,7 +230,7 @@ struct Sampling {
 class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
-  ~Claim();
+  ~Claim() { give_back(); }
 
   /// Takes all counters, and switches off any counting and sampling.
   Result<void> take_counters();

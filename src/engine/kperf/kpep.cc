@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <boost/locale/utf.hpp>
 #include <fmt/format.h>
 
 #include <expat.h>
@@ -291,26 +293,10 @@ class BinaryReader {
       } else if (*code == 0 || *code >> 10U == 0x37) {
         return no_text();
       }
-      add_utf8(*code, text);
+      boost::locale::utf::utf_traits<char>::encode(static_cast<char32_t>(*code),
+                                                   std::back_inserter(text));
     }
     return PlistValue{std::move(text)};
-  }
-
-  static void add_utf8(std::uint64_t code, std::string& text) {
-    const auto add = [&text](std::uint64_t byte) { text += static_cast<char>(byte); };
-    if (code < 0x80) return add(code);
-    if (code < 0x800) {
-      add(0xc0U | code >> 6U);
-    } else {
-      if (code < 0x10000) {
-        add(0xe0U | code >> 12U);
-      } else {
-        add(0xf0U | code >> 18U);
-        add(0x80U | (code >> 12U & 0x3fU));
-      }
-      add(0x80U | (code >> 6U & 0x3fU));
-    }
-    add(0x80U | (code & 0x3fU));
   }
 
   Result<PlistValue> inner(std::size_t at, std::size_t i, std::size_t depth) {
@@ -351,23 +337,8 @@ class BinaryReader {
   std::size_t values_ = 0;
 };
 
-}  // namespace
-
-const PlistValue* PlistValue::find(std::string_view key) const {
-  const auto* dict = get<PlistDict>();
-  if (dict == nullptr) return nullptr;
-  const auto found = dict->find(key);
-  return found == dict->end() ? nullptr : &found->second;
-}
-
-Result<PlistValue> read_plist(std::string_view bytes) {
-  return bytes.starts_with(kBinaryPlist) ? BinaryReader(bytes).read() : XmlReader().read(bytes);
-}
-
 // The layout of kpep files. Sources: ibireme's kpc_demo and public decompilations of
 // kperfdata.framework.
-
-namespace {
 
 constexpr std::uint64_t kKnownVersion = 1;
 constexpr std::uint64_t kMaxEventNumber = 0xffff;
@@ -428,8 +399,7 @@ class KpepParser {
       refuse("has counters that are both fixed and configurable");
     read_events(cpu.find("events"));
     read_aliases(cpu.find("aliases"));
-    std::ranges::sort(database_.events,
-                      [](const KpepEvent& a, const KpepEvent& b) { return key_of(a) < key_of(b); });
+    std::ranges::sort(database_.events, {}, key_of);
   }
 
   static std::tuple<bool, std::uint64_t, const std::string&> key_of(const KpepEvent& event) {
@@ -457,19 +427,22 @@ class KpepParser {
     const auto of_event = [&name](std::string_view key) {
       return fmt::format("{} of event {}", key, cited(name));
     };
+    const auto text_of = [&](std::string_view key) {
+      return text(properties, key, of_event(key), false);
+    };
+    const auto number_of = [&](std::string_view key, std::uint64_t most, bool required = false) {
+      return number(properties, key, of_event(key), most, required);
+    };
     if (!is_printable(name)) return refuse("has an event whose name has control characters");
-    KpepEvent event{.name = name};
-    event.description = text(properties, "description", of_event("description"), false);
-    event.errata = text(properties, "errata", of_event("errata"), false);
-    event.fallback = text(properties, "fallback", of_event("fallback"), false);
-    const auto fixed =
-        number(properties, "fixed_counter", of_event("fixed_counter"), kMaxChipCounters - 1, false);
+    KpepEvent event{.name = name,
+                    .description = text_of("description"),
+                    .errata = text_of("errata"),
+                    .fallback = text_of("fallback")};
+    const auto fixed = number_of("fixed_counter", kMaxChipCounters - 1);
     event.is_fixed = fixed.has_value();
     event.selector_number = static_cast<std::uint16_t>(
-        number(properties, "number", of_event("number"), kMaxEventNumber, !event.is_fixed)
-            .value_or(0));
-    const auto mask =
-        number(properties, "counters_mask", of_event("counters_mask"), kMaxMask, false);
+        number_of("number", kMaxEventNumber, !event.is_fixed).value_or(0));
+    const auto mask = number_of("counters_mask", kMaxMask);
     if (event.is_fixed) {
       event.selector_number = 0;
       event.mask = CounterMask{1} << *fixed;
@@ -506,13 +479,12 @@ class KpepParser {
   std::string text(const PlistValue& dict, std::string_view key, std::string_view called,
                    bool required) {
     const PlistValue* found = dict.find(key);
-    if (found == nullptr) {
-      if (required) refuse(fmt::format("is not a kpep database: it has no {}", called));
-      return {};
-    }
-    const auto* value = found->get<std::string>();
-    if (value == nullptr) refuse(fmt::format("is damaged: {} is not text", called));
-    if (value != nullptr && !is_printable(*value))
+    const auto* value = found == nullptr ? nullptr : found->get<std::string>();
+    if (found == nullptr && required)
+      refuse(fmt::format("is not a kpep database: it has no {}", called));
+    else if (found != nullptr && value == nullptr)
+      refuse(fmt::format("is damaged: {} is not text", called));
+    else if (value != nullptr && !is_printable(*value))
       refuse(fmt::format("is damaged: {} has control characters", called));
     return value == nullptr ? std::string() : *value;
   }
@@ -544,6 +516,17 @@ Error of_file(const std::string& path, const Error& error) {
 }
 
 }  // namespace
+
+const PlistValue* PlistValue::find(std::string_view key) const {
+  const auto* dict = get<PlistDict>();
+  if (dict == nullptr) return nullptr;
+  const auto found = dict->find(key);
+  return found == dict->end() ? nullptr : &found->second;
+}
+
+Result<PlistValue> read_plist(std::string_view bytes) {
+  return bytes.starts_with(kBinaryPlist) ? BinaryReader(bytes).read() : XmlReader().read(bytes);
+}
 
 std::size_t rank_of_counter(CounterMask counters, unsigned counter) {
   return static_cast<std::size_t>(std::popcount(counters & ((CounterMask{1} << counter) - 1)));

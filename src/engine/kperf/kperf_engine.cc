@@ -36,10 +36,13 @@ class KperfCounting final : public ArmedPass {
  public:
   KperfCounting(CountingStrategy& strategy, std::vector<std::uint64_t> words,
                 std::vector<CountSource> places)
-      : strategy_(strategy), watch_(strategy, std::move(words)), places_(std::move(places)) {}
+      : strategy_(strategy), words_(std::move(words)), places_(std::move(places)) {}
 
   std::size_t max_batch_size() const override { return 1; }
-  std::vector<os::RunObserver*> watches() override { return {&watch_}; }
+  std::vector<os::RunObserver*> watches() override {
+    strategy_.use_words(words_);
+    return {&strategy_};
+  }
 
   CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
     RunValues run = strategy_.finish(ended);
@@ -65,7 +68,7 @@ class KperfCounting final : public ArmedPass {
   }
 
   CountingStrategy& strategy_;
-  StrategyWatch watch_;
+  std::vector<std::uint64_t> words_;
   std::vector<CountSource> places_;
 };
 
@@ -88,7 +91,7 @@ class DatabaseEngine : public CounterEngine {
     return explain_wanted(database_, wanted.names, room_);
   }
 
-  Result<std::unique_ptr<ArmedPass>> arm(std::size_t /*pass*/) override {
+  Result<OwnedPass> arm(std::size_t /*pass*/) override {
     return Error{"a kpep database cannot count", "leave out --kpep"};
   }
 
@@ -144,7 +147,7 @@ class KperfEngine final : public DatabaseEngine {
 
   Catalog catalog() const override {
     Catalog catalog = DatabaseEngine::catalog();
-    catalog.push_back(make_catalog_entry(kEnergy));
+    add_to_catalog({&kEnergy, 1}, catalog);
     return catalog;
   }
 
@@ -159,13 +162,13 @@ class KperfEngine final : public DatabaseEngine {
     return event_set();
   }
 
-  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
+  Result<OwnedPass> arm(std::size_t pass) override {
     if (!strategy_) return Error{"this engine can only answer questions", ""};
     const PlacedPass& placed = selection_.passes.at(pass);
     std::vector<CountSource> places;
     for (const std::size_t event : passes_.at(pass).event_indices)
       places.push_back(locate(event, placed));
-    return std::unique_ptr<ArmedPass>(std::make_unique<KperfCounting>(
+    return OwnedPass(std::make_unique<KperfCounting>(
         *strategy_, configuration_words(placed, room().available), std::move(places)));
   }
 
@@ -301,32 +304,6 @@ class KperfEngine final : public DatabaseEngine {
   std::vector<Note> notes_;
 };
 
-}  // namespace
-
-Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const MacosEngineOptions& here,
-                                                         bool user_only, KpepDatabase database) {
-  auto engine = std::make_unique<KperfEngine>(here, user_only, std::move(database));
-  if (here.launcher != nullptr) {
-    if (auto taken = engine->claim(); !taken) return taken.error();
-  } else {
-    engine->try_all();
-  }
-  return std::unique_ptr<CounterEngine>(std::move(engine));
-}
-
-std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool user_only) {
-  return std::make_unique<DatabaseEngine>(std::move(database), user_only);
-}
-
-Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& path,
-                                                            bool user_only) {
-  auto database = load_kpep(path);
-  if (!database) return database.error();
-  return make_database_engine(*std::move(database), user_only);
-}
-
-namespace {
-
 // 0 cycles or instructions mean that the kernel does not count them, as in a virtual machine.
 constexpr std::array<AccountedEvent, 2> kTotals = {{
     {"cycles", "", "cycles of the command's own process, without its children",
@@ -361,11 +338,10 @@ class TotalsEngine final : public CounterEngine {
     if (database_) {
       catalog = make_catalog(*database_, database_->config_counters);
     } else {
-      for (const AccountedEvent& total : kTotals) catalog.push_back(make_catalog_entry(total));
-      for (const AccountedEvent& event : accounted_events())
-        catalog.push_back(make_catalog_entry(event));
+      add_to_catalog(kTotals, catalog);
+      add_to_catalog(accounted_events(), catalog);
     }
-    catalog.push_back(make_catalog_entry(kEnergy));
+    add_to_catalog({&kEnergy, 1}, catalog);
     return catalog;
   }
 
@@ -391,7 +367,7 @@ class TotalsEngine final : public CounterEngine {
     return set;
   }
 
-  Result<std::unique_ptr<ArmedPass>> arm(std::size_t /*pass*/) override {
+  Result<OwnedPass> arm(std::size_t /*pass*/) override {
     return make_accounting_pass(
         sources_, [this, sources = sources_](const os::Ended& ended, CountsOfRun& counted) {
           for (std::size_t i = 0; i < sources.size(); ++i)
@@ -441,7 +417,7 @@ class TotalsEngine final : public CounterEngine {
 
 class KperfOrTotals final : public EngineWrapper {
  public:
-  KperfOrTotals(std::unique_ptr<CounterEngine> kperf, KpepDatabase database)
+  KperfOrTotals(OwnedEngine kperf, KpepDatabase database)
       : EngineWrapper(std::move(kperf)), database_(std::move(database)) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
@@ -463,12 +439,28 @@ class KperfOrTotals final : public EngineWrapper {
 
 }  // namespace
 
-std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepDatabase> database) {
+Result<OwnedEngine> make_kperf_engine(const MacosEngineOptions& here, bool user_only,
+                                      KpepDatabase database) {
+  auto engine = std::make_unique<KperfEngine>(here, user_only, std::move(database));
+  if (here.launcher != nullptr) {
+    if (auto taken = engine->claim(); !taken) return taken.error();
+  } else {
+    engine->try_all();
+  }
+  return OwnedEngine(std::move(engine));
+}
+
+Result<OwnedEngine> open_database_engine(const std::string& path, bool user_only) {
+  auto database = load_kpep(path);
+  if (!database) return database.error();
+  return OwnedEngine(std::make_unique<DatabaseEngine>(*std::move(database), user_only));
+}
+
+OwnedEngine make_totals_engine(Error why, std::optional<KpepDatabase> database) {
   return std::make_unique<TotalsEngine>(std::move(why), std::move(database));
 }
 
-std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngine> kperf,
-                                                    KpepDatabase database) {
+OwnedEngine make_kperf_or_totals(OwnedEngine kperf, KpepDatabase database) {
   return std::make_unique<KperfOrTotals>(std::move(kperf), std::move(database));
 }
 
@@ -537,7 +529,7 @@ class OfCallingThreads final : public EngineWrapper {
     return event < events_.size() ? nullptr : wrapped_engine().accounted(event - events_.size());
   }
 
-  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
+  Result<OwnedPass> arm(std::size_t pass) override {
     if (pass > 0) return wrapped_engine().arm(whole_passes_.at(pass - 1));
     std::vector<const AccountedEvent*> all = events_;
     all.insert(all.end(), of_whole_.begin(), of_whole_.end());
@@ -607,7 +599,7 @@ class OfCallingThreads final : public EngineWrapper {
 
 }  // namespace
 
-std::unique_ptr<CounterEngine> with_calling_thread_counts(std::unique_ptr<CounterEngine> engine) {
+OwnedEngine with_calling_thread_counts(OwnedEngine engine) {
   return std::make_unique<OfCallingThreads>(std::move(engine));
 }
 

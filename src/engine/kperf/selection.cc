@@ -111,12 +111,9 @@ constexpr std::array<PortableAlias, 8> kPortable = {{
 
 constexpr std::array<std::string_view, 2> kNotOnApple = {"cache-references", "cache-misses"};
 
-constexpr std::array<std::string_view, 6> kDefaultEvents = {"cycles",
-                                                            "instructions",
-                                                            "CORE_ACTIVE_CYCLE",
-                                                            "INST_ALL",
-                                                            "L1D_CACHE_MISS_LD_NONSPEC",
-                                                            "BRANCH_MISPRED_NONSPEC"};
+constexpr auto kDefaultEvents =
+    std::to_array<std::string_view>({"cycles", "instructions", "CORE_ACTIVE_CYCLE", "INST_ALL",
+                                     "L1D_CACHE_MISS_LD_NONSPEC", "BRANCH_MISPRED_NONSPEC"});
 
 /// Pairs of events whose ratio is useful, the most important pair first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAlsoTogether = {{
@@ -382,9 +379,8 @@ std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMa
 }
 
 Result<SelectedEvent> find_event_by_any_name(const KpepDatabase& database, std::string_view name) {
-  if (const KpepEvent* event = find_portable(database, name))
-    return SelectedEvent{lower_case(name), *event};
-  if (const KpepEvent* event = find_event(database, name))
+  const KpepEvent* by_alias = find_portable(database, name);
+  if (const KpepEvent* event = by_alias != nullptr ? by_alias : find_event(database, name))
     return SelectedEvent{lower_case(name), *event};
   const bool is_energy = same_ignoring_case(name, kEnergy.name);
   if (const AccountedEvent* event = is_energy ? &kEnergy : find_accounted(name))
@@ -415,15 +411,16 @@ EventSet make_event_set(const Selection& selection, bool user_space) {
   for (const SelectedEvent& event : selection.events) {
     const bool is_user_only =
         user_space && event.accounted == nullptr && !event.hardware_event.is_fixed;
-    if (event.accounted != nullptr)
-      set.events.push_back({event.name, std::string(event.accounted->meaning)});
-    else
-      set.events.push_back(
-          {event.name, event.hardware_event.name + (is_user_only ? ", user space only" : "")});
-    set.events.back().is_energy = event.accounted == &kEnergy;
-    set.events.back().privilege_levels =
-        is_user_only ? CountedPrivilegeLevels::UserOnly : CountedPrivilegeLevels::UserAndKernel;
-    set.events.back().role = role_of_event(event.name);
+    const std::string& hardware_event = event.hardware_event.name;
+    set.events.push_back({.name = event.name,
+                          .meaning = event.accounted != nullptr
+                                         ? std::string(event.accounted->meaning)
+                                     : is_user_only ? hardware_event + ", user space only"
+                                                    : hardware_event,
+                          .is_energy = event.accounted == &kEnergy,
+                          .privilege_levels = is_user_only ? CountedPrivilegeLevels::UserOnly
+                                                           : CountedPrivilegeLevels::UserAndKernel,
+                          .role = role_of_event(event.name)});
   }
   for (const PlacedPass& placed : selection.passes) {
     Pass& pass = set.passes.emplace_back();
@@ -447,8 +444,7 @@ Catalog make_catalog(const KpepDatabase& database, CounterMask available) {
     catalog.push_back({event.name, std::string(find_portable_name(database, event)),
                        counters_in_words(mask), std::move(description)});
   }
-  for (const AccountedEvent& event : accounted_events())
-    catalog.push_back(make_catalog_entry(event));
+  add_to_catalog(accounted_events(), catalog);
   return catalog;
 }
 

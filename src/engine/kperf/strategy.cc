@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka::engine::kperf {
 
@@ -194,21 +194,14 @@ void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
 }
 
 std::string_view text_of(TraceFault fault) {
-  switch (fault) {
-    case TraceFault::LostRecords:
-      return "the trace lost records";
-    case TraceFault::NoThread:
-      return "the trace has no thread of the command";
-    case TraceFault::BeganBefore:
-      return "the threads of the command that the trace has began before it";
-    case TraceFault::ThreadNotEnded:
-      return "the end of a thread of the command is missing in the trace";
-    case TraceFault::EndedWithoutCounts:
-      return "the counts of a thread that ended are missing in the trace";
-    case TraceFault::MalformedSample:
-      break;
-  }
-  return "a sample in the trace has another number of values than was programmed";
+  constexpr std::array<std::string_view, 6> texts = {
+      "the trace lost records",
+      "the trace has no thread of the command",
+      "the threads of the command that the trace has began before it",
+      "the end of a thread of the command is missing in the trace",
+      "the counts of a thread that ended are missing in the trace",
+      "a sample in the trace has another number of values than was programmed"};
+  return texts.at(static_cast<std::size_t>(fault));
 }
 
 TraceCounts TraceReader::counts() const {
@@ -279,14 +272,14 @@ class ThreadStrategy final : public CountingStrategy {
 
   int begin() override { return claim().start_sampling(sampling_); }
 
-  void before_start(const std::vector<std::uint64_t>& words) override {
+  void before_start() override {
     reader_.reset();
     wrapped_ = false;
     restarts_ = restarts_ || !claim().is_held();
     take_counters();
     if (error() == 0 && restarts_) note_step("sampling could not be started", restart());
     restarts_ = error() != 0;
-    program(words, true);
+    program(true);
     bool before = false;
     if (error() == 0) read([](std::span<const KdebugRecord>) {}, before);
   }
@@ -296,7 +289,7 @@ class ThreadStrategy final : public CountingStrategy {
     reader_.emplace(claim().values_per_sample(), sampling_.samples_ending_threads, pid);
   }
 
-  void running() override {
+  void running(int /*pid*/) override {
     if (error() == 0 && trace_.is_half_full()) read();
   }
 
@@ -427,10 +420,10 @@ class MachineStrategy final : public CountingStrategy {
     return counters_ < kFixedCounterCount ? ENOTSUP : 0;
   }
 
-  void before_start(const std::vector<std::uint64_t>& words) override {
+  void before_start() override {
     began_.clear();
     take_counters();
-    program(words, false);
+    program(false);
   }
 
   void made(int /*pid*/) override { read(began_); }
@@ -517,16 +510,14 @@ std::string describe(const Failed& failed) {
 }
 
 Error make_error(const std::vector<Failed>& all) {
-  std::string what;
-  std::string remedy;
+  std::vector<std::string> reasons;
+  std::vector<std::string> remedies;
   for (const Failed& failed : all) {
-    if (!what.empty()) what += "; ";
-    what += describe(failed);
-    if (failed.reason.remedy.empty()) continue;
-    if (!remedy.empty()) remedy += ", or ";
-    remedy += failed.reason.remedy;
+    reasons.push_back(describe(failed));
+    if (!failed.reason.remedy.empty()) remedies.push_back(failed.reason.remedy);
   }
-  return {what, remedy};
+  return {fmt::format("{}", fmt::join(reasons, "; ")),
+          fmt::format("{}", fmt::join(remedies, ", or "))};
 }
 
 std::optional<RunValues> run_known(CountingStrategy& strategy, os::Launcher& launcher) {
@@ -534,8 +525,8 @@ std::optional<RunValues> run_known(CountingStrategy& strategy, os::Launcher& lau
   spec.words = {"/bin/sh", "-c", kKnownWork};
   const auto program = launcher.add_program(spec);
   if (!program) return std::nullopt;
-  StrategyWatch watch(strategy, {});
-  const os::Launch launch{*program, os::kNoCounters, {&watch}};
+  strategy.use_words({});
+  const os::Launch launch{*program, os::kNoCounters, {&strategy}};
   const auto ended = launcher.run({&launch, 1}, true, {});
   if (!ended || ended->empty() || !succeeded(ended->front().outcome)) return std::nullopt;
   return strategy.finish(ended->front());
@@ -575,10 +566,14 @@ void CountingStrategy::take_counters() {
   note_step("the counters could not be taken", claim_.ensure_held());
 }
 
-void CountingStrategy::program(const std::vector<std::uint64_t>& words, bool by_thread) {
-  if (error_ == 0 && (!is_programmed_ || words != words_ || !claim_.is_as_programmed()))
-    note_step("the counters could not be programmed", claim_.program(words, by_thread));
+void CountingStrategy::use_words(const std::vector<std::uint64_t>& words) {
+  is_programmed_ = is_programmed_ && words == words_;
   words_ = words;
+}
+
+void CountingStrategy::program(bool by_thread) {
+  if (error_ == 0 && (!is_programmed_ || !claim_.is_as_programmed()))
+    note_step("the counters could not be programmed", claim_.program(words_, by_thread));
   is_programmed_ = error_ == 0;
 }
 

@@ -4,7 +4,6 @@
 #include "core/result.h"
 #include "engine/engine.h"
 #include "engine/kperf/kernel.h"
-#include "engine/kperf/kperf_engine.h"
 #include "os/process.h"
 
 #include <chrono>
@@ -13,15 +12,13 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace lauka::engine::kperf {
 
-/// The reason why the trace of a run gives no counts.
+/// The reason why the trace of a run gives no counts. text_of() has the texts in the same order.
 enum class TraceFault : unsigned char {
   LostRecords,
   NoThread,
@@ -70,12 +67,7 @@ class TraceReader {
     bool in_tree = false;
   };
 
-  enum class SampleState : unsigned char {
-    None,
-    Filling,
-    Full,
-    Empty,
-  };
+  enum class SampleState : unsigned char { None, Filling, Full, Empty };
 
   struct Thread {
     ProcessIndex process = kUnknown;
@@ -128,23 +120,22 @@ struct RunValues {
   std::optional<double> instruction_coverage{};
 };
 
-class CountingStrategy : NonCopyable {
+/// Counts the runs that it observes.
+class CountingStrategy : public os::RunObserver {
  public:
-  virtual ~CountingStrategy() = default;
-
   /// Prepares for counting, once before the first run. Returns 0 or an errno.
   virtual int begin() = 0;
 
-  /// Called just before the run's process is created. `words`: configuration words of the pass.
-  virtual void before_start(const std::vector<std::uint64_t>& words) = 0;
-  virtual void made(int pid) = 0;
-  virtual void running() {}
+  /// Sets the configuration words for the next runs.
+  void use_words(const std::vector<std::uint64_t>& words);
+
+  void running(int /*pid*/) override {}
   virtual RunValues finish(const os::Ended& ended) = 0;
 
   /// Switches off counting and sampling, which slow runs, until the next before_start().
   virtual void pause();
 
-  virtual std::chrono::nanoseconds interval() const { return std::chrono::seconds(1); }
+  std::chrono::nanoseconds interval() const override { return std::chrono::seconds(1); }
 
   virtual std::vector<Note> notes() const = 0;
 
@@ -157,8 +148,8 @@ class CountingStrategy : NonCopyable {
 
   void take_counters();
 
-  /// Programs the counters with `words`, if necessary and if no step of the run has failed.
-  void program(const std::vector<std::uint64_t>& words, bool by_thread);
+  /// Programs the counters, if necessary and if no step of the run has failed.
+  void program(bool by_thread);
 
   /// Returns the result of a run that could not be counted; nullopt if nothing failed.
   std::optional<RunValues> failed_run();
@@ -184,21 +175,6 @@ std::unique_ptr<CountingStrategy> make_thread_strategy(Claim& claim, Trace& trac
 
 /// Makes a strategy that counts what the whole machine does while the command runs.
 std::unique_ptr<CountingStrategy> make_machine_strategy(Claim& claim, const Kernel& kernel);
-
-class StrategyWatch final : public os::RunObserver {
- public:
-  StrategyWatch(CountingStrategy& strategy, std::vector<std::uint64_t> words)
-      : strategy_(strategy), words_(std::move(words)) {}
-
-  void before_start() override { strategy_.before_start(words_); }
-  void made(int pid) override { strategy_.made(pid); }
-  void running(int /*pid*/) override { strategy_.running(); }
-  std::chrono::nanoseconds interval() const override { return strategy_.interval(); }
-
- private:
-  CountingStrategy& strategy_;
-  std::vector<std::uint64_t> words_;
-};
 
 struct ChosenStrategy {
   std::unique_ptr<CountingStrategy> strategy;

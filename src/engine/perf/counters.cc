@@ -2,7 +2,6 @@
 
 #include "core/text.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -214,14 +213,14 @@ OpenCounters::~OpenCounters() {
 }
 
 void OpenCounters::close_last() {
-  calls_->close_descriptor(descriptors_.back());
+  calls_.close_descriptor(descriptors_.back());
   descriptors_.pop_back();
 }
 
 int OpenCounters::open(const os::PerfEventAttr& attributes, std::size_t leader,
                        os::CounterPlace place) {
   const int group = leader < descriptors_.size() ? descriptors_[leader] : -1;
-  const int descriptor = calls_->open_counter(attributes, place, group);
+  const int descriptor = calls_.open_counter(attributes, place, group);
   if (descriptor < 0) return -descriptor;
   descriptors_.push_back(descriptor);
   return 0;
@@ -259,10 +258,6 @@ os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t
 int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes) {
   OpenCounters counters(calls);
   return counters.open(as_leader(attributes), 0);
-}
-
-bool EventCountSource::is_on_cores() const {
-  return std::ranges::any_of(counters, [](const Counter& counter) { return counter.core; });
 }
 
 bool same_source(const EventCountSource& left, const EventCountSource& right) {
@@ -369,31 +364,28 @@ std::string counters_in_words(const EventCountSource& source) {
   return words.empty() ? "accounting" : words;
 }
 
-void Prober::add(Catalog& catalog, std::string_view name) const {
-  const auto resolved = resolve(name, sysfs_);
-  if (!resolved) return;
-  const auto source = probe(*resolved);
-  if (!source) return;
-  const std::string_view alias =
-      resolved->known_entry != nullptr ? resolved->known_entry->alias : "";
-  catalog.push_back({resolved->perf_name, std::string(alias), counters_in_words(*source),
-                     described(*resolved, *source)});
-}
-
 Catalog Prober::catalog() const {
   Catalog catalog;
+  const auto add = [&](std::string_view name) {
+    const auto resolved = resolve(name, sysfs_);
+    if (!resolved) return;
+    const auto source = probe(*resolved);
+    if (!source) return;
+    const std::string_view alias =
+        resolved->known_entry != nullptr ? resolved->known_entry->alias : "";
+    catalog.push_back({resolved->perf_name, std::string(alias), counters_in_words(*source),
+                       described(*resolved, *source)});
+  };
   const auto add_known = [&](bool software) {
     for (const KnownEvent& event : known_events())
-      if (event.alias.empty() && (event.type == os::kPerfTypeSoftware) == software)
-        add(catalog, event.name);
+      if (event.alias.empty() && (event.type == os::kPerfTypeSoftware) == software) add(event.name);
   };
   for (const KnownEvent& event : known_events())
-    if (!event.alias.empty()) add(catalog, event.alias);
+    if (!event.alias.empty()) add(event.alias);
   add_known(false);
   for (const os::Pmu& pmu : sysfs_.all_pmus()) {
     if (pmu.kind == os::PmuKind::PerPackage) continue;
-    for (const std::string& event : sysfs_.events(pmu))
-      add(catalog, fmt::format("{}/{}/", pmu.name, event));
+    for (const std::string& event : sysfs_.events(pmu)) add(fmt::format("{}/{}/", pmu.name, event));
   }
   add_known(true);
   return catalog;

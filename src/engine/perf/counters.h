@@ -8,6 +8,7 @@
 #include "os/process.h"
 #include "os/sysfs.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -55,14 +56,9 @@ struct Counter {
 };
 
 /// Counters that are open; the destructor closes all of them.
-class OpenCounters {
+class OpenCounters : NonCopyable {
  public:
-  explicit OpenCounters(const os::LinuxCalls& calls) : calls_(&calls) {}
-  OpenCounters(const OpenCounters&) = delete;
-  OpenCounters& operator=(const OpenCounters&) = delete;
-  OpenCounters(OpenCounters&& other) noexcept
-      : calls_(other.calls_), descriptors_(std::exchange(other.descriptors_, {})) {}
-  OpenCounters& operator=(OpenCounters&&) = delete;
+  explicit OpenCounters(const os::LinuxCalls& calls) : calls_(calls) {}
   ~OpenCounters();
 
   /// Opens a counter in the group of the counter with index `leader`, or in a new group if `leader`
@@ -75,7 +71,7 @@ class OpenCounters {
   int descriptor(std::size_t index) const { return descriptors_[index]; }
 
  private:
-  const os::LinuxCalls* calls_;
+  const os::LinuxCalls& calls_;
   std::vector<int> descriptors_;
 };
 
@@ -101,7 +97,7 @@ struct EventCountSource {
   bool lacks_wanted_kernel_part = false;
   bool has_modifier = false;
 
-  bool is_on_cores() const;
+  bool is_on_cores() const { return std::ranges::any_of(counters, &Counter::core); }
   bool is_of_several_kinds() const { return counters.size() > 1 && is_on_cores(); }
 };
 
@@ -140,7 +136,6 @@ class Prober {
                                           const PrivilegeLevels& rings,
                                           bool may_leave_kernel_out) const;
   Result<EventCountSource> probe_kernel_event(const ResolvedEvent& resolved) const;
-  void add(Catalog& catalog, std::string_view name) const;
 
   const os::LinuxCalls& calls_;
   os::Sysfs sysfs_;

@@ -269,9 +269,7 @@ class PerfEngine final : public CounterEngine {
     pmus_.clear();
     if (!core_events().empty()) pmus_ = try_pmus(prober_);
     if (auto divided = divide(wanted); !divided) return divided.error();
-    const bool kernel_left_out = std::ranges::any_of(
-        sources_, [](const EventCountSource& source) { return source.lacks_wanted_kernel_part; });
-    if (kernel_left_out)
+    if (std::ranges::any_of(sources_, &EventCountSource::lacks_wanted_kernel_part))
       set.notes.push_back({NoteKind::UserSpaceOnly,
                            "counters cover user space only: " +
                                why_not_opened(EACCES, {true, false}, prober_.situation()).line()});
@@ -313,7 +311,7 @@ class PerfEngine final : public CounterEngine {
     return explanation;
   }
 
-  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
+  Result<OwnedPass> arm(std::size_t pass) override {
     const bool has_whole = counted_in_ == CountedPart::RegionAndWhole;
     if (pass >= passes_.size() * (has_whole ? 2 : 1))
       return Error{fmt::format("there is no pass {}", pass), ""};
@@ -324,9 +322,9 @@ class PerfEngine final : public CounterEngine {
     for (const std::size_t index : events) sources.push_back(sources_[index]);
     const bool has_parts = of_region || counted_in_ != CountedPart::RegionAndWhole;
     EventIndices parts = has_parts ? list_counters(layout, events) : EventIndices{};
-    return std::unique_ptr<ArmedPass>(std::make_unique<PerfCounting>(
-        std::move(layout), std::move(sources), std::move(parts), calls_, prober_.situation(),
-        fastest_clock_, uncounted_, of_region));
+    return OwnedPass(std::make_unique<PerfCounting>(std::move(layout), std::move(sources),
+                                                    std::move(parts), calls_, prober_.situation(),
+                                                    fastest_clock_, uncounted_, of_region));
   }
 
   std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
@@ -445,8 +443,7 @@ class PerfEngine final : public CounterEngine {
   }
 
   Error too_many(std::size_t events, const std::vector<EventIndices>& sets) const {
-    const auto largest = std::ranges::max_element(
-        sets, [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    const auto largest = std::ranges::max_element(sets, {}, std::ranges::size);
     std::vector<std::string> names;
     for (const std::size_t index : *largest) names.push_back(sources_[index].event.name);
     return Error{
@@ -590,8 +587,7 @@ std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_o
   return facts;
 }
 
-std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,
-                                                CoreKinds kinds) {
+OwnedEngine make_perf_engine(const os::LinuxCalls& calls, bool user_only, CoreKinds kinds) {
   return std::make_unique<PerfEngine>(calls, user_only, std::move(kinds));
 }
 

@@ -6,7 +6,6 @@
 #include "os/linux_calls.h"
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace lauka::engine::perf {
@@ -21,8 +20,7 @@ std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_o
 
 /// Makes an engine that counts with Linux's perf_event_open. `calls` must outlive the engine.
 /// `kinds`: core kinds, whose names are shown in place of their PMUs' names; may be empty.
-std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,
-                                                CoreKinds kinds = {});
+OwnedEngine make_perf_engine(const os::LinuxCalls& calls, bool user_only, CoreKinds kinds = {});
 
 /// True if counters ran as long as they were enabled. `several_kinds`: true if `running_ns` is a
 /// sum over core kinds; the sum may be slightly too small.

@@ -112,20 +112,12 @@ std::pair<std::string_view, std::string_view> split_modifiers(std::string_view n
 
 Result<PrivilegeLevels> parse_rings(std::string_view modifiers, std::string_view name) {
   if (modifiers.empty()) return PrivilegeLevels{};
-  PrivilegeLevels rings{false, false, false, true};
-  for (const char letter : modifiers) {
-    if (letter == 'u') {
-      rings.user = true;
-    } else if (letter == 'k') {
-      rings.kernel = true;
-    } else if (letter == 'h') {
-      rings.hypervisor = true;
-    } else {
-      return Error{fmt::format("'{}' has an unknown modifier '{}'", name, letter),
-                   "modifiers are u (user space), k (kernel) and h (hypervisor)"};
-    }
-  }
-  return rings;
+  const std::size_t unknown = modifiers.find_first_not_of("ukh");
+  if (unknown != std::string_view::npos)
+    return Error{fmt::format("'{}' has an unknown modifier '{}'", name, modifiers[unknown]),
+                 "modifiers are u (user space), k (kernel) and h (hypervisor)"};
+  const auto has = [&](char letter) { return modifiers.find(letter) != std::string_view::npos; };
+  return PrivilegeLevels{has('u'), has('k'), has('h'), true};
 }
 
 /// Returns the event's encoding in sysfs, for kernels that accept no PMU number in config; nullopt

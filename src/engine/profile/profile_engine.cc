@@ -3,8 +3,7 @@
 #include "core/functions.h"
 #include "core/text.h"
 #include "engine/perf/counters.h"
-#include "engine/profile/names.h"
-#include "engine/profile/records.h"
+#include "engine/profile/samples.h"
 #include "os/sample_rings.h"
 #include "os/symbols.h"
 
@@ -13,10 +12,8 @@
 #include <bit>
 #include <cerrno>
 #include <cmath>
-#include <optional>
 #include <set>
 #include <span>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -202,7 +199,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
 class WithProfile final : public EngineWrapper {
  public:
-  WithProfile(std::unique_ptr<CounterEngine> inner, std::chrono::nanoseconds period, bool user_only,
+  WithProfile(OwnedEngine inner, std::chrono::nanoseconds period, bool user_only,
               const std::optional<User>& user, const os::LinuxCalls* calls)
       : EngineWrapper(std::move(inner)),
         calls_(calls),
@@ -212,7 +209,7 @@ class WithProfile final : public EngineWrapper {
 
   Result<EventSet> select(const EventRequest& wanted) override {
     EventRequest others = wanted;
-    functions_.clear();
+    functions_ = {};
     std::erase_if(others.names, [this](const std::string& name) { return take(name); });
     const bool needs_others = wanted.names.empty() || !others.names.empty();
     auto set = needs_others ? wrapped_engine().select(others) : Result<EventSet>(EventSet{});
@@ -237,9 +234,9 @@ class WithProfile final : public EngineWrapper {
     return is_own(event) ? nullptr : wrapped_engine().accounted(event);
   }
 
-  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
+  Result<OwnedPass> arm(std::size_t pass) override {
     if (pass == pass_)
-      return std::unique_ptr<ArmedPass>(
+      return OwnedPass(
           std::make_unique<Sampling>(attributes_, functions_.normalized, user_, seen_));
     if (has_own_timed_pass_ && pass == 0) return make_accounting_pass({});
     return wrapped_engine().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
@@ -263,8 +260,6 @@ class WithProfile final : public EngineWrapper {
   struct Functions {
     std::vector<std::string> typed;
     std::vector<std::string> normalized;
-
-    void clear() { *this = {}; }
   };
 
   bool take(std::string_view name) {
@@ -385,10 +380,8 @@ class WithProfile final : public EngineWrapper {
 
 }  // namespace
 
-std::unique_ptr<CounterEngine> with_profile(std::unique_ptr<CounterEngine> engine,
-                                            std::chrono::nanoseconds period, bool user_only,
-                                            const std::optional<User>& user,
-                                            const os::LinuxCalls* calls) {
+OwnedEngine with_profile(OwnedEngine engine, std::chrono::nanoseconds period, bool user_only,
+                         const std::optional<User>& user, const os::LinuxCalls* calls) {
   return std::make_unique<WithProfile>(std::move(engine), period, user_only, user, calls);
 }
 

@@ -4,7 +4,6 @@
 #include "os/linux_calls.h"
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,10 +13,8 @@ namespace lauka::engine::profile {
 /// about one sample per `period` of CPU time. The engine also counts "sampled_time@FUNCTION".
 /// `user`: user with whose rights files with symbols are opened; nullopt: lauka's own rights.
 /// `calls`: null if this is not Linux.
-std::unique_ptr<CounterEngine> with_profile(std::unique_ptr<CounterEngine> engine,
-                                            std::chrono::nanoseconds period, bool user_only,
-                                            const std::optional<User>& user,
-                                            const os::LinuxCalls* calls);
+OwnedEngine with_profile(OwnedEngine engine, std::chrono::nanoseconds period, bool user_only,
+                         const std::optional<User>& user, const os::LinuxCalls* calls);
 
 /// Returns the clock that --profile would sample here ("the CPU clock"); an error if --profile
 /// cannot sample.

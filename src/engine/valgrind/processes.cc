@@ -1,12 +1,13 @@
-#include "engine/valgrind/processes.h"
-
-#include "core/numbers.h"
+#include "core/functions.h"
 #include "core/text.h"
+#include "engine/valgrind/valgrind_engine.h"
 
 #include <algorithm>
-#include <utility>
+#include <istream>
+#include <streambuf>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace lauka::engine::valgrind {
 
@@ -14,8 +15,171 @@ namespace {
 
 constexpr double kDoubtAllowed = 0.01;
 
-constexpr std::size_t kMaxBytes = 40'000'000;
 constexpr std::size_t kBytesOfNode = 64;
+
+std::optional<std::string_view> after(std::string_view line, std::string_view key) {
+  if (!line.starts_with(key)) return std::nullopt;
+  return line.substr(key.size());
+}
+
+bool read_numbers(std::string_view text, std::vector<std::uint64_t>& numbers) {
+  numbers.clear();
+  while (!(text = trimmed(text)).empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const auto number = parse_number(text.substr(0, end));
+    if (!number) return false;
+    numbers.push_back(*number);
+    text.remove_prefix(end);
+  }
+  return true;
+}
+
+/// Reads a line number and a count for each event, and adds the counts to `sums`. Missing counts at
+/// the end are 0.
+bool add_counts(std::string_view line, std::vector<std::uint64_t>& counts,
+                std::vector<std::uint64_t>& sums) {
+  if (!read_numbers(line, counts) || counts.size() > sums.size() + 1) return false;
+  counts.erase(counts.begin());
+  counts.resize(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i] += counts[i];
+    if (sums[i] < counts[i]) return false;
+  }
+  return true;
+}
+
+TotalsOfProcess make_totals(const std::string& command, const std::vector<std::string>& events,
+                            const std::vector<std::uint64_t>& sums) {
+  TotalsOfProcess totals{command, {}};
+  for (std::size_t i = 0; i < events.size(); ++i) totals.values.emplace(events[i], sums[i]);
+  return totals;
+}
+
+/// A function that receives the counts of one source line of a function, in the order of the file's
+/// events.
+using FunctionLineSink =
+    std::function<void(std::string_view function, const std::vector<std::uint64_t>& counts)>;
+
+/// Reads a cachegrind.out file. Calls `begin` with the names of the file's events, then `sink` for
+/// each line of counts. Returns the totals; nullopt if the file is incomplete or malformed.
+std::optional<TotalsOfProcess> read_cachegrind(
+    Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin,
+    const FunctionLineSink& sink) {
+  LineReader lines(std::move(pieces));
+  std::optional<std::string> command;
+  std::vector<std::string> events;
+  std::vector<std::uint64_t> sums;
+  std::vector<std::uint64_t> numbers;
+  std::string function;
+  while (const auto line = lines.next()) {
+    if (const auto name = after(*line, "fn=")) {
+      function = *name;
+    } else if (!line->empty() && is_digit(line->front())) {
+      if (!add_counts(*line, numbers, sums)) return std::nullopt;
+      sink(function, numbers);
+    } else if (const auto text = after(*line, "cmd:")) {
+      command = std::string(trimmed(*text));
+    } else if (const auto names = after(*line, "events:"); names && events.empty()) {
+      const auto words = blank_separated(*names);
+      events.assign(words.begin(), words.end());
+      sums.assign(events.size(), 0);
+      begin(events);
+    } else if (const auto summary = after(*line, "summary:")) {
+      const bool is_right = read_numbers(*summary, numbers) && numbers == sums;
+      const bool is_last = !lines.next() && lines.has_read_all();
+      if (!is_right || !is_last || !command) return std::nullopt;
+      return make_totals(*command, events, sums);
+    }
+  }
+  return std::nullopt;
+}
+
+/// A text as a stream. A line longer than kMaxLine ends the text, which limits the memory for a
+/// value.
+class TextStream final : public std::streambuf {
+ public:
+  explicit TextStream(Pieces pieces) : lines_(std::move(pieces)) {}
+
+ private:
+  int_type underflow() override {
+    if (is_at_end_) return traits_type::eof();
+    const auto line = lines_.next();
+    is_at_end_ = !line;
+    text_ = line ? std::string(*line) + '\n' : lines_.unfinished_line();
+    setg(text_.data(), text_.data(), text_.data() + text_.size());
+    return text_.empty() ? traits_type::eof() : traits_type::to_int_type(text_.front());
+  }
+
+  LineReader lines_;
+  std::string text_;
+  bool is_at_end_ = false;
+};
+
+class DhatEvents final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (depth_ != kPoint || !is_points_) return true;
+    const auto sum = totals_.values.find(key_);
+    if (sum == totals_.values.end()) return true;
+    sum->second += value;
+    return sum->second >= value;
+  }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& value) override {
+    if (depth_ == 1 && key_ == "cmd") totals_.command = value;
+    return true;
+  }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool start_object(std::size_t /*elements*/) override { return open(); }
+  bool key(string_t& value) override {
+    key_ = value;
+    if (depth_ == 1 && value == "pps")
+      has_points_ = is_points_ = true;
+    else if (depth_ == 1)
+      is_points_ = false;
+    return true;
+  }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t /*elements*/) override { return open(); }
+  bool end_array() override { return close(); }
+  bool parse_error(std::size_t /*place*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    return false;
+  }
+
+  std::optional<TotalsOfProcess> totals() const {
+    return has_points_ ? std::optional(totals_) : std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t kPoint = 3;
+  static constexpr std::size_t kMaxJsonDepth = 16;
+
+  bool open() { return ++depth_ <= kMaxJsonDepth; }
+  bool close() {
+    --depth_;
+    return true;
+  }
+
+  TotalsOfProcess totals_{{}, {{"tbk", 0}, {"tb", 0}, {"gbk", 0}, {"gb", 0}}};
+  bool has_points_ = false;
+  std::string key_;
+  std::size_t depth_ = 0;
+  bool is_points_ = false;
+};
+
+/// Reads DHAT's JSON. Returns the totals `tbk` and `tb` (blocks and bytes that were allocated),
+/// `gbk` and `gb` (blocks and bytes at the peak); nullopt if the file is incomplete or malformed.
+std::optional<TotalsOfProcess> read_dhat(Pieces pieces) {
+  TextStream text(std::move(pieces));
+  std::istream stream(&text);
+  DhatEvents events;
+  const bool is_whole = nlohmann::json::sax_parse(stream, &events);
+  return is_whole ? events.totals() : std::nullopt;
+}
 
 std::optional<std::uint64_t> parent_in(LineReader& log) {
   static constexpr std::string_view kLabel = "Parent PID: ";
@@ -30,8 +194,7 @@ std::optional<std::uint64_t> parent_in(LineReader& log) {
 
 std::optional<std::uint64_t> value_of(const TotalsOfProcess& totals, const SimulatedEvent& event) {
   std::uint64_t sum = 0;
-  for (const std::string_view part : event.tool_counts) {
-    if (part.empty()) continue;
+  for (const std::string_view part : blank_separated(event.tool_counts)) {
     const auto found = totals.values.find(part);
     if (found == totals.values.end()) return std::nullopt;
     sum += found->second;
@@ -40,6 +203,30 @@ std::optional<std::uint64_t> value_of(const TotalsOfProcess& totals, const Simul
 }
 
 }  // namespace
+
+Pieces pieces_of(std::string text) {
+  return [text = std::move(text), is_taken = false]() mutable -> std::string_view {
+    return std::exchange(is_taken, true) ? std::string_view() : std::string_view(text);
+  };
+}
+
+std::optional<std::string_view> LineReader::next() {
+  line_.clear();
+  for (;;) {
+    if (piece_.empty()) piece_ = pieces_();
+    if (piece_.empty()) {
+      has_read_all_ = line_.empty();
+      return std::nullopt;
+    }
+    const std::size_t end = piece_.find('\n');
+    const std::string_view part = piece_.substr(0, end);
+    if (line_.size() + part.size() > kMaxLine) return std::nullopt;
+    piece_.remove_prefix(end == std::string_view::npos ? piece_.size() : end + 1);
+    if (end != std::string_view::npos && line_.empty()) return part;
+    line_ += part;
+    if (end != std::string_view::npos) return line_;
+  }
+}
 
 ProcessCounts::ProcessCounts(Tool tool, std::span<const WantedEvent> wanted)
     : tool_(tool), wanted_(wanted) {
@@ -78,13 +265,9 @@ std::optional<TotalsOfProcess> ProcessCounts::read_counts(Pieces pieces) {
         events_of_tool_count_.assign(events.size(), {});
         for (std::size_t i = 0; i < events.size(); ++i)
           for (std::size_t e = 0; e < events_.size(); ++e)
-            if (std::ranges::find(events_[e]->tool_counts, events[i]) !=
-                events_[e]->tool_counts.end())
-              events_of_tool_count_[i].push_back(e);
+            if (has_word(events_[e]->tool_counts, events[i])) events_of_tool_count_[i].push_back(e);
       },
-      [this](std::string_view function, const std::vector<std::uint64_t>& counts) {
-        add_line(function, counts);
-      });
+      std::bind_front(&ProcessCounts::add_line, this));
 }
 
 void ProcessCounts::add_line(std::string_view function, const std::vector<std::uint64_t>& counts) {
@@ -218,10 +401,6 @@ void ProcessCounts::enter_functions(CountsOfRun& counted) {
         function.counts.push_back(node.mapped()[event_index_of_wanted_[i]]);
     counted.functions.push_back(std::move(function));
   }
-}
-
-bool ProcessCounts::has_too_many_functions() const {
-  return functions_bytes_ > kMaxBytes;
 }
 
 CountsOfRun ProcessCounts::finish() {

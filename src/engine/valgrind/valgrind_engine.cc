@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -16,56 +13,27 @@ namespace lauka::engine::valgrind {
 namespace {
 
 constexpr std::array<SimulatedEvent, 10> kEvents = {{
-    {"instructions", "instructions executed in user space", Tool::Cachegrind, {"Ir", "", ""}},
-    {"branches",
-     "conditional and indirect branches in user space",
-     Tool::Cachegrind,
-     {"Bc", "Bi", ""},
+    {"instructions", "instructions executed in user space", Tool::Cachegrind, "Ir"},
+    {"branches", "conditional and indirect branches in user space", Tool::Cachegrind, "Bc Bi",
      SimulatedPart::Branches},
-    {"branch-misses",
-     "branches that a simple predictor gets wrong",
-     Tool::Cachegrind,
-     {"Bcm", "Bim", ""},
+    {"branch-misses", "branches that a simple predictor gets wrong", Tool::Cachegrind, "Bcm Bim",
      SimulatedPart::Branches},
     {"l1d-cache-misses",
      "data reads and writes that miss a first-level cache of 32 KiB, 8 ways, lines of 64 bytes",
-     Tool::Cachegrind,
-     {"D1mr", "D1mw", ""},
-     SimulatedPart::Caches},
-    {"l1i-cache-misses",
-     "instruction reads that miss a first-level cache of the same size",
-     Tool::Cachegrind,
-     {"I1mr", "", ""},
-     SimulatedPart::Caches},
+     Tool::Cachegrind, "D1mr D1mw", SimulatedPart::Caches},
+    {"l1i-cache-misses", "instruction reads that miss a first-level cache of the same size",
+     Tool::Cachegrind, "I1mr", SimulatedPart::Caches},
     {"cache-misses",
      "reads and writes that miss a last-level cache of 8 MiB, 16 ways, lines of 64 bytes",
-     Tool::Cachegrind,
-     {"ILmr", "DLmr", "DLmw"},
-     SimulatedPart::Caches},
-    {"allocations",
-     "blocks of the heap that were allocated; realloc is an allocation",
-     Tool::Dhat,
-     {"tbk", "", ""}},
-    {"allocated_bytes",
-     "bytes of these blocks together",
-     Tool::Dhat,
-     {"tb", "", ""},
-     SimulatedPart::None,
+     Tool::Cachegrind, "ILmr DLmr DLmw", SimulatedPart::Caches},
+    {"allocations", "blocks of the heap that were allocated; realloc is an allocation", Tool::Dhat,
+     "tbk"},
+    {"allocated_bytes", "bytes of these blocks together", Tool::Dhat, "tb", SimulatedPart::None,
      true},
-    {"peak_heap",
-     "most bytes of blocks at a time, in the process that had the most",
-     Tool::Dhat,
-     {"gb", "", ""},
-     SimulatedPart::None,
-     true,
-     true},
-    {"peak_heap_blocks",
-     "blocks at the moment of peak_heap",
-     Tool::Dhat,
-     {"gbk", "", ""},
-     SimulatedPart::None,
-     false,
-     true},
+    {"peak_heap", "most bytes of blocks at a time, in the process that had the most", Tool::Dhat,
+     "gb", SimulatedPart::None, true, true},
+    {"peak_heap_blocks", "blocks at the moment of peak_heap", Tool::Dhat, "gbk",
+     SimulatedPart::None, false, true},
 }};
 
 struct ToolRow {
@@ -113,12 +81,9 @@ Pieces pieces_of_file(os::Descriptor file) {
 
 class Simulating final : public ArmedPass {
  public:
-  Simulating(std::string valgrind, Tool tool, std::vector<WantedEvent> wanted,
-             os::PrivateFolder folder)
-      : valgrind_(std::move(valgrind)),
-        tool_(tool),
-        wanted_(std::move(wanted)),
-        folder_(std::move(folder)) {}
+  /// `wanted`: not empty, all of one tool.
+  Simulating(std::string valgrind, std::vector<WantedEvent> wanted, os::PrivateFolder folder)
+      : valgrind_(std::move(valgrind)), wanted_(std::move(wanted)), folder_(std::move(folder)) {}
 
   std::size_t max_batch_size() const override { return 1; }
 
@@ -132,7 +97,7 @@ class Simulating final : public ArmedPass {
       return {std::vector<std::optional<std::uint64_t>>(wanted_.size()),
               Error{"a simulated run did not end by itself", ""}};
     }
-    ProcessCounts processes(tool_, wanted_);
+    ProcessCounts processes(wanted_.front().event->tool, wanted_);
     for (const std::string& name : folder_.names())
       if (os::Descriptor file = folder_.open_file(name))
         processes.add(name, pieces_of_file(std::move(file)));
@@ -142,7 +107,6 @@ class Simulating final : public ArmedPass {
 
  private:
   std::string valgrind_;
-  Tool tool_;
   std::vector<WantedEvent> wanted_;
   os::PrivateFolder folder_;
 };
@@ -163,8 +127,7 @@ class ValgrindEngine final : public CounterEngine {
       if (counts(event))
         catalog.push_back({std::string(event.name), std::string(event.name), "simulated",
                            std::string(event.meaning)});
-    for (const AccountedEvent& event : accounted_events())
-      catalog.push_back(make_catalog_entry(event));
+    add_to_catalog(accounted_events(), catalog);
     return catalog;
   }
 
@@ -178,30 +141,22 @@ class ValgrindEngine final : public CounterEngine {
     set.passes.emplace_back();  // pass of the timed runs
     for (const std::string& name : wanted.names.empty() ? all : wanted.names)
       if (auto added = add(name, all, set); !added) return added.error();
-    tool_of_pass_.clear();
+    wanted_by_pass_.clear();
     for (const Tool tool : tools_) add_pass(tool, set);
     return set;
   }
 
-  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
+  Result<OwnedPass> arm(std::size_t pass) override {
     if (pass == 0) return make_accounting_pass(accounted_);
     auto folder = os::PrivateFolder::create(user_);
     if (!folder) return folder.error();
-    const Tool tool = tool_of_pass_.at(pass - 1);
-    return std::unique_ptr<ArmedPass>(
-        std::make_unique<Simulating>(valgrind_, tool, wanted_of(tool), *std::move(folder)));
+    return OwnedPass(
+        std::make_unique<Simulating>(valgrind_, wanted_by_pass_.at(pass - 1), *std::move(folder)));
   }
 
  private:
   bool counts(const SimulatedEvent& event) const {
     return std::ranges::find(tools_, event.tool) != tools_.end();
-  }
-
-  std::vector<WantedEvent> wanted_of(Tool tool) const {
-    std::vector<WantedEvent> wanted;
-    for (const WantedEvent& count : wanted_)
-      if (count.event != nullptr && count.event->tool == tool) wanted.push_back(count);
-    return wanted;
   }
 
   Result<void> add(const std::string& name, const std::vector<std::string>& all, EventSet& set) {
@@ -243,12 +198,15 @@ class ValgrindEngine final : public CounterEngine {
 
   void add_pass(Tool tool, EventSet& set) {
     Pass pass{{}, RoundKind::Simulated};
-    for (std::size_t i = 0; i < wanted_.size(); ++i)
-      if (wanted_[i].event != nullptr && wanted_[i].event->tool == tool)
-        pass.event_indices.push_back(i);
-    if (pass.event_indices.empty()) return;
+    std::vector<WantedEvent> wanted;
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      if (wanted_[i].event == nullptr || wanted_[i].event->tool != tool) continue;
+      pass.event_indices.push_back(i);
+      wanted.push_back(wanted_[i]);
+    }
+    if (wanted.empty()) return;
     set.passes.push_back(std::move(pass));
-    tool_of_pass_.push_back(tool);
+    wanted_by_pass_.push_back(std::move(wanted));
   }
 
   EngineChoice choice_;
@@ -256,7 +214,7 @@ class ValgrindEngine final : public CounterEngine {
   std::string valgrind_;
   std::optional<User> user_;
   std::vector<WantedEvent> wanted_;
-  std::vector<Tool> tool_of_pass_;
+  std::vector<std::vector<WantedEvent>> wanted_by_pass_;  ///< of each simulated pass
   std::vector<const AccountedEvent*> accounted_;
 };
 
@@ -272,8 +230,8 @@ const SimulatedEvent* find_simulated(std::string_view name) {
   return nullptr;
 }
 
-std::unique_ptr<CounterEngine> make_valgrind_engine(EngineChoice choice, std::string valgrind,
-                                                    std::optional<User> user) {
+OwnedEngine make_valgrind_engine(EngineChoice choice, std::string valgrind,
+                                 std::optional<User> user) {
   return std::make_unique<ValgrindEngine>(choice, std::move(valgrind), std::move(user));
 }
 

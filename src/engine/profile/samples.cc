@@ -1,11 +1,12 @@
-#include "engine/profile/records.h"
+#include "engine/profile/samples.h"
+
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
 #include <string_view>
-#include <utility>
+
+#include <fmt/format.h>
 
 namespace lauka::engine::profile {
 
@@ -26,6 +27,8 @@ constexpr std::uint16_t kKernelMode = 1;
 constexpr std::uint16_t kUserMode = 2;
 constexpr std::uint16_t kIsExec = 1U << 13U;
 constexpr std::uint16_t kHasBuildId = 1U << 14U;
+
+constexpr const char* kVdso = "[vdso]";
 
 constexpr std::size_t kHeaderBytes = 8;
 // The bytes of process, thread and time at the end of each record that is not a sample.
@@ -76,26 +79,22 @@ struct Mapping {
 
 using Mappings = std::map<std::uint64_t, Mapping>;
 
+/// Cuts the mapping at `address`, if any, into two that meet there.
+void cut(Mappings& mappings, std::uint64_t address) {
+  const auto after = mappings.lower_bound(address);
+  if (after == mappings.begin()) return;
+  auto& [begin, mapping] = *std::prev(after);
+  if (mapping.end <= address) return;
+  Mapping rest = mapping;
+  rest.offset += address - begin;
+  mapping.end = address;
+  mappings.emplace(address, rest);
+}
+
 void replace(Mappings& mappings, std::uint64_t begin, const Mapping& mapping) {
-  auto at = mappings.lower_bound(begin);
-  if (at != mappings.begin()) {
-    auto& [before, earlier] = *std::prev(at);
-    if (earlier.end > mapping.end) {
-      Mapping rest = earlier;
-      rest.offset += mapping.end - before;
-      mappings.emplace(mapping.end, rest);
-    }
-    earlier.end = std::min(earlier.end, begin);
-  }
-  at = mappings.lower_bound(begin);
-  while (at != mappings.end() && at->first < mapping.end) {
-    if (at->second.end > mapping.end) {
-      Mapping rest = at->second;
-      rest.offset += mapping.end - at->first;
-      mappings.emplace(mapping.end, rest);
-    }
-    at = mappings.erase(at);
-  }
+  cut(mappings, begin);
+  cut(mappings, mapping.end);
+  mappings.erase(mappings.lower_bound(begin), mappings.lower_bound(mapping.end));
   mappings.emplace(begin, mapping);
 }
 
@@ -114,9 +113,9 @@ class Processes {
   void map(std::uint32_t process, std::uint64_t begin, const Mapping& mapping,
            const os::CodeIdentity& identity) {
     Mapping added = mapping;
-    added.kind = identity.path == "[vdso]" ? CodeKind::Vdso
-                 : is_file(identity.path)  ? CodeKind::File
-                                           : CodeKind::RuntimeCode;
+    added.kind = identity.path == kVdso   ? CodeKind::Vdso
+                 : is_file(identity.path) ? CodeKind::File
+                                          : CodeKind::RuntimeCode;
     if (added.kind == CodeKind::Vdso) added.offset = 0;
     if (added.kind == CodeKind::File) added.file = file_of(identity, process);
     if (added.end > begin) replace(processes_[process], begin, added);
@@ -145,6 +144,10 @@ class Processes {
   std::map<os::CodeIdentity, std::size_t> files_;
 };
 
+std::string shown_name(const std::string& symbol) {
+  return normalized_function(os::demangled(symbol));
+}
+
 }  // namespace
 
 void RunRecords::add(std::span<const std::byte> records,
@@ -162,12 +165,12 @@ void RunRecords::add_one(std::span<const std::byte> record,
                          const std::function<void(const MappedFile&)>& mapped) {
   constexpr std::size_t misc_at = 4;
   // In a sample, the address, process, thread, time and period follow the header.
-  Record read{.type = number_at<std::uint32_t>(record, 0),
-              .misc = number_at<std::uint16_t>(record, misc_at)};
   const auto word = [&](std::size_t place) { return number_at<std::uint64_t>(record, place); };
   const auto half = [&](std::size_t place) { return number_at<std::uint32_t>(record, place); };
-  read.time = word(record.size() - kHeaderBytes);
-  read.process = half(kHeaderBytes);
+  Record read{.time = word(record.size() - kHeaderBytes),
+              .type = half(0),
+              .misc = number_at<std::uint16_t>(record, misc_at),
+              .process = half(kHeaderBytes)};
   switch (read.type) {
     case kLost:
       lost_ += word(16);
@@ -234,6 +237,79 @@ SampledRun RunRecords::close() {
   }
   records_.clear();
   return run;
+}
+
+void FunctionNames::open(const MappedFile& file) {
+  const auto [place, is_new] = files_.try_emplace(file.identity);
+  if (is_new)
+    place->second.code = os::open_code(file.identity, static_cast<int>(file.process), user_);
+}
+
+const std::string& FunctionNames::function_name_at(File& file, const std::string& name,
+                                                   std::uint64_t offset) {
+  std::string& found = file.names[offset];
+  if (!found.empty()) return found;
+  const std::string symbol = file.code.symbols ? file.code.symbols->find(offset) : std::string();
+  if (!symbol.empty()) return found = shown_name(symbol);
+  const std::string why = file.code.symbols ? "no symbols" : file.code.why_not;
+  return found = fmt::format("({}: {})", name.substr(name.rfind('/') + 1), why);
+}
+
+const std::string& FunctionNames::find_in_kernel(std::uint64_t address) {
+  if (!kernel_) kernel_ = os::kernel_symbols();
+  std::string& found = kernel_names_[address];
+  if (!found.empty()) return found;
+  const std::string symbol = os::find_symbol(*kernel_, address);
+  found = symbol.empty() ? "(kernel: no symbols)" : normalized_function(symbol) + " [kernel]";
+  return found;
+}
+
+std::set<std::size_t> FunctionNames::find_in_new_files(const WantedFunctions& wanted) {
+  std::set<std::size_t> found;
+  for (auto& [identity, file] : files_) {
+    if (std::exchange(file.is_searched, true) || !file.code.symbols) continue;
+    file.code.symbols->list([&](const char* symbol) {
+      for (const std::size_t function : wanted.find(shown_name(symbol))) found.insert(function);
+    });
+  }
+  return found;
+}
+
+std::map<std::string, std::uint64_t> FunctionNames::sum_by_function(
+    const SampledRun& run, std::chrono::nanoseconds since) {
+  std::map<std::uint32_t, os::SymbolMap> compiled;
+  const auto name_of = [&](const CodePlace& place) -> std::string {
+    switch (place.kind) {
+      case CodeKind::File: {
+        const os::CodeIdentity& identity = run.files[place.file].identity;
+        return function_name_at(files_[identity], identity.path, place.offset_or_address);
+      }
+      case CodeKind::Vdso: {
+        const auto [vdso, is_new] = files_.try_emplace({kVdso});
+        if (is_new) vdso->second.code = os::open_vdso();
+        return function_name_at(vdso->second, kVdso, place.offset_or_address);
+      }
+      case CodeKind::Kernel:
+        return find_in_kernel(place.offset_or_address);
+      case CodeKind::RuntimeCode: {
+        const auto [symbols, is_new] = compiled.try_emplace(place.process);
+        if (is_new)
+          symbols->second = os::jit_symbols(static_cast<int>(place.process), since, user_);
+        const std::string symbol = os::find_symbol(symbols->second, place.offset_or_address);
+        return symbol.empty() ? "(compiled at run time: no symbols)" : shown_name(symbol);
+      }
+      case CodeKind::Unmapped:
+        return "(unmapped code)";
+      case CodeKind::NoProcess:
+        return "(unknown process)";
+      case CodeKind::Other:
+        break;
+    }
+    return "(hypervisor)";
+  };
+  std::map<std::string, std::uint64_t> sums;
+  for (const auto& [place, sampled] : run.periods_by_place) sums[name_of(place)] += sampled;
+  return sums;
 }
 
 }  // namespace lauka::engine::profile

@@ -85,7 +85,7 @@ std::unique_ptr<Observer> choose_drawing(const Call& call) {
   const bool draws = options.output.shows_progress &&
                      options.output.verbosity != Verbosity::Quiet && !is_shared &&
                      os::wants_drawing(os::StandardStream::Error);
-  if (!draws) return std::make_unique<NoObserver>();
+  if (!draws) return std::make_unique<Observer>();
   const auto draw = [](std::string_view text) {
     static_cast<void>(os::write_to(os::StandardStream::Error, text));
   };

@@ -281,10 +281,11 @@ Result<void> settle_call(ParsedOptions& draft) {
   for (const auto settle_part : parts)
     if (auto settled = settle_part(draft); !settled) return settled;
   if (auto functions = settle_functions(draft); !functions) return functions;
-  if (draft.options.counting.measures_region && runs_in_valgrind(draft.options.counting.engine))
-    return Error{fmt::format("--engine {} simulates whole runs, not the region of --region",
-                             row_of(draft.options.counting.engine).name),
-                 "use only one of them"};
+  const EngineRow& engine = row_of(draft.options.counting.engine);
+  if (draft.options.counting.measures_region && engine.runs_in_valgrind)
+    return Error{
+        fmt::format("--engine {} simulates whole runs, not the region of --region", engine.name),
+        "use only one of them"};
   if (draft.options.counting.engine == EngineChoice::None && !draft.options.counting.events.empty())
     return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
                              cited(draft.options.counting.events.front())),

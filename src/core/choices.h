@@ -26,7 +26,7 @@ struct EngineRow {
   EngineChoice choice;
   std::string_view name;
   std::string_view help{};
-  bool needs_installation = false;  ///< true if the engine needs Valgrind
+  bool runs_in_valgrind = false;
 };
 
 /// The values of --engine in the order of EngineChoice.
@@ -48,11 +48,6 @@ constexpr const EngineRow& row_of(EngineChoice choice) {
 /// True if `choice` includes Cachegrind, which counts events by function.
 constexpr bool counts_functions(EngineChoice choice) {
   return choice == EngineChoice::Cachegrind || choice == EngineChoice::CachegrindAndDhat;
-}
-
-constexpr bool runs_in_valgrind(EngineChoice choice) {
-  return choice == EngineChoice::Cachegrind || choice == EngineChoice::Dhat ||
-         choice == EngineChoice::CachegrindAndDhat;
 }
 
 /// A way to count events with kperf (docs/kperf.md).

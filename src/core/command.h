@@ -11,11 +11,7 @@
 namespace lauka {
 
 struct ExpectedOutput {
-  enum class Kind : unsigned char {
-    Same,
-    File,
-    Hash,
-  };
+  enum class Kind : unsigned char { Same, File, Hash };
   Kind kind = Kind::Same;
   /// Path of a file (File) or SHA-256 in hexadecimal (Hash); empty for Same.
   std::string file_or_hash{};
@@ -119,12 +115,7 @@ struct Fingerprint {
 };
 
 /// The reason why Linux stops counting a process that executes a file.
-enum class CounterLoss : unsigned char {
-  SetUser,
-  SetGroup,
-  Capabilities,
-  Unreadable,
-};
+enum class CounterLoss : unsigned char { SetUser, SetGroup, Capabilities, Unreadable };
 
 struct CounterLossFile {
   CounterLoss loss = CounterLoss::SetUser;

@@ -23,40 +23,38 @@ bool is_clone(std::string_view word) {
   return std::ranges::find(kClones, word) != kClones.end();
 }
 
+/// Ends `name` at the offset `end`. Returns false, and leaves `name` as it is, if nothing would be
+/// left or `end` is npos.
+bool cut(std::string_view& name, std::size_t end) {
+  if (end == std::string_view::npos || end == 0) return false;
+  name = name.substr(0, end);
+  return true;
+}
+
 bool remove_clone(std::string_view& name) {
   const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos || dot == 0) return false;
+  if (dot == std::string_view::npos) return false;
   const std::string_view last = name.substr(dot + 1);
-  if (is_clone(last)) {
-    name = name.substr(0, dot);
-    return true;
-  }
+  if (is_clone(last)) return cut(name, dot);
   if (last.empty() || !std::ranges::all_of(last, is_digit)) return false;
   const std::string_view before = name.substr(0, dot);
   const std::size_t first = before.rfind('.');
-  if (first == std::string_view::npos || first == 0 || !is_clone(before.substr(first + 1)))
-    return false;
-  name = before.substr(0, first);
-  return true;
+  return first != std::string_view::npos && is_clone(before.substr(first + 1)) && cut(name, first);
 }
 
 bool remove_demangled_clone(std::string_view& name) {
   constexpr std::string_view begin = " [clone .";
-  if (!name.ends_with(']')) return false;
-  const std::size_t at = name.rfind(begin);
-  if (at == std::string_view::npos || at == 0) return false;
-  name = name.substr(0, at);
-  return true;
+  return name.ends_with(']') && cut(name, name.rfind(begin));
 }
 
 bool remove_version(std::string_view& name) {
   const std::size_t at = name.rfind('@');
-  if (at == std::string_view::npos || at == 0) return false;
-  const bool is_version = std::ranges::all_of(name.substr(at + 1), [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
-  });
-  if (!is_version) return false;
-  name = name.substr(0, at);
+  const auto is_of_version = [](char c) {
+    return is_digit(c) || is_letter(c) || c == '_' || c == '.';
+  };
+  if (at == std::string_view::npos || !std::ranges::all_of(name.substr(at + 1), is_of_version) ||
+      !cut(name, at))
+    return false;
   while (name.ends_with('@')) name.remove_suffix(1);
   return true;
 }
@@ -64,10 +62,7 @@ bool remove_version(std::string_view& name) {
 bool remove_rust_hash(std::string_view& name) {
   constexpr std::string_view begin = "::h";
   const std::size_t at = name.rfind(begin);
-  if (at == std::string_view::npos || at == 0) return false;
-  if (!is_hash(name.substr(at + begin.size()))) return false;
-  name = name.substr(0, at);
-  return true;
+  return at != std::string_view::npos && is_hash(name.substr(at + begin.size())) && cut(name, at);
 }
 
 /// Returns "_ZN1a1bE" for "_ZN1a1b17h0123456789abcdefE"; nullopt for names without a hash.

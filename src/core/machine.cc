@@ -11,13 +11,6 @@
 
 namespace lauka {
 
-namespace {
-
-/// Keeps "0-4294967295" from filling the memory.
-constexpr std::uint32_t kMaxCpus = 65'536;
-
-}  // namespace
-
 std::string time_metric_name(const std::string& kind) {
   return lower_case(kind) + "_time";
 }
@@ -27,13 +20,14 @@ std::string share_metric_name(const std::string& kind) {
 }
 
 std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) {
+  constexpr std::uint64_t last_cpu = 65'535;  // keeps "0-4294967295" from filling the memory
   while (text.ends_with('\n') || text.ends_with(' ')) text.remove_suffix(1);
   std::vector<std::uint32_t> cpus;
   if (text.empty()) return cpus;
   for (const std::string_view range : split(text, ',')) {
     const auto ends = split(range, '-');
-    const auto first = parse_whole_number(ends.front(), 0, kMaxCpus - 1);
-    const auto last = parse_whole_number(ends.back(), 0, kMaxCpus - 1);
+    const auto first = parse_whole_number(ends.front(), 0, last_cpu);
+    const auto last = parse_whole_number(ends.back(), 0, last_cpu);
     if (ends.size() > 2 || !first || !last || *last < *first) return std::nullopt;
     for (std::uint64_t cpu = *first; cpu <= *last; ++cpu)
       cpus.push_back(static_cast<std::uint32_t>(cpu));

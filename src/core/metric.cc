@@ -1,6 +1,5 @@
 #include "core/metric.h"
 
-#include "core/numbers.h"
 #include "core/own_metric.h"
 
 #include <cmath>
@@ -32,6 +31,27 @@ std::optional<double> applied(Operation operation, double left, double right) {
 
 std::optional<double> measurable(std::optional<double> value) {
   return value && is_in_numeric_range(*value) ? value : std::nullopt;
+}
+
+void leave_out(const std::vector<std::uint32_t>& failed, std::vector<double>& samples,
+               std::vector<std::uint32_t>& layouts) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (std::ranges::find(failed, layouts[i]) != failed.end()) continue;
+    samples[kept] = samples[i];
+    layouts[kept++] = layouts[i];
+  }
+  samples.resize(kept);
+  layouts.resize(kept);
+}
+
+Comparison without_failed(Comparison all, const Series& reference, const Series& candidate) {
+  for (const Series* series : {&reference, &candidate}) {
+    if (series->failed_layouts.empty()) continue;
+    leave_out(series->failed_layouts, all.reference, all.reference_layouts);
+    leave_out(series->failed_layouts, all.candidate, all.candidate_layouts);
+  }
+  return all;
 }
 
 }  // namespace
@@ -73,10 +93,13 @@ MetricReader::MetricReader(const Metric& metric, const EventSet& events)
   steps_.reserve(metric.source.terms.size());
   for (const Formula::Term& term : metric.source.terms) {
     Step step{term, {}, steps_.size()};
-    if (const auto* counted = std::get_if<CountedEvent>(&term))
-      step.places = find_places(counted->event, events);
-    else if (std::holds_alternative<Operation>(term))
+    if (const auto* counted = std::get_if<CountedEvent>(&term)) {
+      const auto is_counted = [&](std::size_t event) { return event == counted->event; };
+      for (const Pass& pass : events.passes)
+        step.places.push_back(find_place_if(pass.event_indices, is_counted));
+    } else if (std::holds_alternative<Operation>(term)) {
       step.first = steps_[left_operand(steps_.size())].first;
+    }
     steps_.push_back(std::move(step));
   }
   if (steps_.size() > 1) values_.resize(steps_.size());
@@ -106,7 +129,10 @@ std::optional<double> MetricReader::operand(const RunRecord& run, const Step& st
   if (const auto* constant = std::get_if<double>(&step.term)) return *constant;
   if (const auto* reported = std::get_if<ReportedValue>(&step.term))
     return reported->place < run.reported.size() ? run.reported[reported->place] : std::nullopt;
-  return count(run, step.places);
+  if (run.step.pass >= step.places.size()) return std::nullopt;
+  const auto place = step.places[run.step.pass];
+  if (!place || *place >= run.counts.size() || !run.counts[*place]) return std::nullopt;
+  return static_cast<double>(*run.counts[*place]);
 }
 
 std::optional<double> MetricReader::result(const RunRecord& run) const {
@@ -125,23 +151,6 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
     values_[i] = *value;
   }
   return measurable(values_.back());
-}
-
-MetricReader::Places MetricReader::find_places(std::size_t event, const EventSet& events) {
-  Places places;
-  for (const Pass& pass : events.passes)
-    places.push_back(find_place_if(pass.event_indices,
-                                   [event](std::size_t counted) { return counted == event; }));
-  return places;
-}
-
-std::optional<double> MetricReader::count(const RunRecord& run, const Places& places) {
-  if (run.step.pass >= places.size()) return std::nullopt;
-  const auto place = places[run.step.pass];
-  if (!place || *place >= run.counts.size()) return std::nullopt;
-  const auto counted = run.counts[*place];
-  if (!counted) return std::nullopt;
-  return static_cast<double>(*counted);
 }
 
 void add_failed_layout(std::uint32_t layout, Series& series) {
@@ -164,31 +173,6 @@ void MetricSeries::add_run(const RunRecord& run) {
     if (has_layouts) series.layouts_of_bounded_runs.push_back(run.step.layout);
   }
 }
-
-namespace {
-
-void leave_out(const std::vector<std::uint32_t>& failed, std::vector<double>& samples,
-               std::vector<std::uint32_t>& layouts) {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (std::ranges::find(failed, layouts[i]) != failed.end()) continue;
-    samples[kept] = samples[i];
-    layouts[kept++] = layouts[i];
-  }
-  samples.resize(kept);
-  layouts.resize(kept);
-}
-
-Comparison without_failed(Comparison all, const Series& reference, const Series& candidate) {
-  for (const Series* series : {&reference, &candidate}) {
-    if (series->failed_layouts.empty()) continue;
-    leave_out(series->failed_layouts, all.reference, all.reference_layouts);
-    leave_out(series->failed_layouts, all.candidate, all.candidate_layouts);
-  }
-  return all;
-}
-
-}  // namespace
 
 Comparison pair_samples(const Series& reference, const Series& candidate, bool paired) {
   Comparison result{{}, {}, paired};

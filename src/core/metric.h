@@ -40,21 +40,8 @@ enum class Better : unsigned char { Less, More, Neither };
 
 /// Returns the unit's symbol for exports: "s", "1" for counts.
 constexpr std::string_view unit_symbol(Unit unit) {
-  switch (unit) {
-    case Unit::Seconds:
-      return "s";
-    case Unit::Joules:
-      return "J";
-    case Unit::Bytes:
-      return "B";
-    case Unit::Ratio:
-      return "ratio";
-    case Unit::Fraction:
-      return "fraction";
-    case Unit::Count:
-      break;
-  }
-  return "1";
+  constexpr std::array<std::string_view, 6> symbols = {"s", "B", "1", "ratio", "fraction", "J"};
+  return symbols.at(static_cast<std::size_t>(unit));
 }
 
 /// Visibility of a row or warning. Verbose: normally only with --verbose.
@@ -281,15 +268,11 @@ class MetricReader {
   std::optional<double> bound(const RunRecord& run) const;
 
  private:
-  /// For each pass, the event's index in Pass::event_indices; nullopt if the pass lacks the event.
-  using Places = std::vector<std::optional<std::size_t>>;
-
-  static Places find_places(std::size_t event, const EventSet& events);
-  static std::optional<double> count(const RunRecord& run, const Places& places);
-
   struct Step {
     Formula::Term term;
-    Places places{};
+    /// For each pass, the event's index in Pass::event_indices; nullopt if the pass lacks the
+    /// event.
+    std::vector<std::optional<std::size_t>> places{};
     std::size_t first = 0;  // first of the steps up to this one that compute its value
   };
 

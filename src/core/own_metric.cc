@@ -21,9 +21,7 @@ constexpr std::size_t kMaxUnitBytes = 20;
 constexpr std::size_t kMaxNumberBytes = 400;
 
 std::size_t digits_at(std::string_view text, std::size_t from) {
-  std::size_t end = from;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  return end - from;
+  return std::min(text.find_first_not_of("0123456789", from), text.size()) - from;
 }
 
 /// Appends the number at the beginning of `text` to `plain`, without commas. Returns the length of
@@ -75,18 +73,9 @@ bool binds_tighter(Operation operation) {
 }
 
 std::optional<Operation> parse_operation(char c) {
-  switch (c) {
-    case '+':
-      return Operation::Add;
-    case '-':
-      return Operation::Subtract;
-    case '*':
-      return Operation::Multiply;
-    case '/':
-      return Operation::Divide;
-    default:
-      return std::nullopt;
-  }
+  const std::size_t place = std::string_view("+-*/").find(c);  // in the order of Operation
+  if (place == std::string_view::npos) return std::nullopt;
+  return static_cast<Operation>(place);
 }
 
 /// Parses a formula by Dijkstra's shunting-yard algorithm.
@@ -126,9 +115,7 @@ class ExpressionParser {
       waiting_.emplace_back(std::nullopt);
       return {};
     }
-    if (c == '-') {
-      return Error{"has a minus with nothing before it", "write 0 - x"};
-    }
+    if (c == '-') return Error{"has a minus with nothing before it", "write 0 - x"};
     expects_operand_ = false;
     if (c == '"') return take_quoted();
     if (is_digit(c) || c == '.') return take_number();
@@ -199,6 +186,20 @@ class ExpressionParser {
   std::vector<std::optional<Operation>> waiting_;  // nullopt: an open parenthesis
 };
 
+Error no_name(std::string_view name) {
+  return {fmt::format("has {} for a name", cited(name)),
+          "begin it with a letter, and go on with letters, digits, _ . - / or %"};
+}
+
+/// Takes higher or lower off the end of `words`.
+void take_direction(std::vector<std::string_view>& words, OwnMetric& metric) {
+  const auto better = words.empty() ? std::nullopt : parse_better(words.back());
+  if (!better) return;
+  metric.better = *better;
+  metric.has_direction = true;
+  words.pop_back();
+}
+
 bool is_unit_word(std::string_view word) {
   if (word == "1") return true;
   return !word.empty() && word.size() <= kMaxUnitBytes && one_line(word) == word &&
@@ -244,24 +245,17 @@ std::optional<Better> parse_better(std::string_view word) {
 Result<OwnMetric> parse_own_metric(std::string_view head) {
   std::vector<std::string_view> parts = split(head, ':');
   OwnMetric metric{.name = std::string(trimmed(parts.front()))};
-  if (!is_valid_own_metric_name(metric.name))
-    return Error{fmt::format("has {} for a name", cited(metric.name)),
-                 "begin it with a letter, and go on with letters, digits, _ . - / or %"};
-  if (parts.size() > 1) {
-    if (const auto better = parse_better(parts.back())) {
-      metric.better = *better;
-      metric.has_direction = true;
-      parts.pop_back();
-    }
-  }
-  if (parts.size() > 2)
+  if (!is_valid_own_metric_name(metric.name)) return no_name(metric.name);
+  parts.erase(parts.begin());
+  take_direction(parts, metric);
+  if (parts.size() > 1)
     return Error{fmt::format("has {}, which is neither higher nor lower", cited(parts.back())),
                  "write one of them"};
-  if (parts.size() == 1) return metric;
-  if (!is_unit_word(parts[1]))
-    return Error{fmt::format("has {} for a unit", cited(parts[1])),
+  if (parts.empty()) return metric;
+  if (!is_unit_word(parts[0]))
+    return Error{fmt::format("has {} for a unit", cited(parts[0])),
                  "write one like ms, MiB, % or $, or leave the colon out"};
-  metric.unit = parse_own_unit(parts[1]);
+  metric.unit = parse_own_unit(parts[0]);
   return metric;
 }
 
@@ -303,17 +297,11 @@ Metric make_metric(const OwnMetric& own, Formula source) {
 Result<ReportedLine> parse_reported_line(std::string_view line) {
   std::vector<std::string_view> words = blank_separated(line);
   if (words.size() < 2) return Error{"is not NAME VALUE", kToldExample};
-  if (!is_valid_own_metric_name(words[0]))
-    return Error{fmt::format("has {} for a name", cited(words[0])),
-                 "begin it with a letter, and go on with letters, digits, _ . - / or %"};
+  if (!is_valid_own_metric_name(words[0])) return no_name(words[0]);
   ReportedLine reported{.metric = {.name = std::string(words[0])}, .value = words[1]};
   words.erase(words.begin(), words.begin() + 2);
   if (!words.empty() && (reported.combine = parse_combine(words.back()))) words.pop_back();
-  if (const auto better = words.empty() ? std::nullopt : parse_better(words.back())) {
-    reported.metric.better = *better;
-    reported.metric.has_direction = true;
-    words.pop_back();
-  }
+  take_direction(words, reported.metric);
   if (words.empty()) {
     const std::string_view suffix =
         reported.value.substr(reported.value.find_last_of("0123456789.") + 1);

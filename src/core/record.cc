@@ -53,11 +53,6 @@ class Taker {
     return number;
   }
 
-  template <typename Small>
-  Small number_as() {
-    return static_cast<Small>(number());
-  }
-
   template <typename Number>
   std::optional<Number> optional() {
     if (*next_ != kAbsent) return std::bit_cast<Number>(number());
@@ -138,9 +133,9 @@ void RunList::push_back(const RunRecord& run) {
 void RunList::read(std::size_t index, RunRecord& run) const {
   const Place place = places_[index];
   Taker from(blocks_[place.block].data() + place.begin);
-  run.step.command = from.number_as<std::uint32_t>();
-  run.step.round = from.number_as<std::uint32_t>();
-  run.step.pass = from.number_as<std::uint32_t>();
+  run.step.command = static_cast<std::uint32_t>(from.number());
+  run.step.round = static_cast<std::uint32_t>(from.number());
+  run.step.pass = static_cast<std::uint32_t>(from.number());
   const std::uint64_t kind = from.number();
   run.step.kind = static_cast<RoundKind>(kind & kKindMask);
   run.step.layout = static_cast<std::uint32_t>(kind >> kKindBits);
@@ -153,8 +148,8 @@ void RunList::read(std::size_t index, RunRecord& run) const {
   run.instruction_coverage = from.optional<double>();
   from.list(run.own_process_counts);
   run.below_overhead = from.number() != 0;
-  run.number_in_suite = from.number_as<std::uint32_t>();
-  run.surviving_processes = from.number_as<std::uint32_t>();
+  run.number_in_suite = static_cast<std::uint32_t>(from.number());
+  run.surviving_processes = static_cast<std::uint32_t>(from.number());
   from.list(run.reported);
 }
 

@@ -313,25 +313,19 @@ struct Progress {
   std::optional<DifferenceSoFar> difference{};
 };
 
+/// What is told of a session while it runs. This base class ignores everything.
 class Observer : NonCopyable {
  public:
   virtual ~Observer() = default;
 
-  virtual bool wants_progress() const = 0;
-  virtual void progress(const Progress& progress) = 0;
+  virtual bool wants_progress() const { return false; }
+  virtual void progress(const Progress& /*progress*/) {}
   /// Reports that a program is being built: "./new: layout 3 of 8".
   virtual void building(std::string_view /*what*/) {}
   /// Reports that `file` makes `command` lose its counters.
   virtual void counts_lost(const Command& /*command*/, const CounterLossFile& /*file*/) {}
   /// Reports that no more progress follows for now: the progress line can be erased.
-  virtual void finished() = 0;
-};
-
-class NoObserver final : public Observer {
- public:
-  bool wants_progress() const override { return false; }
-  void progress(const Progress& /*progress*/) override {}
-  void finished() override {}
+  virtual void finished() {}
 };
 
 }  // namespace lauka

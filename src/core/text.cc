@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka {
 
@@ -218,13 +219,9 @@ std::optional<std::uint64_t> parse_hex(std::string_view digits) {
 }
 
 std::string listed(std::span<const std::string> names, std::string_view last_word) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0 && i + 1 < names.size()) text += ", ";
-    if (i > 0 && i + 1 == names.size()) text.append(" ").append(last_word).append(" ");
-    text += names[i];
-  }
-  return text;
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  return fmt::format("{} {} {}", fmt::join(names.first(names.size() - 1), ", "), last_word,
+                     names.back());
 }
 
 std::vector<std::string_view> wrapped(std::string_view text, std::size_t width) {

@@ -37,7 +37,7 @@ CheckLine engine_line(const EngineFacts& engine) {
   const EngineRow& row = row_of(engine.engine);
   const std::string topic = fmt::format("engine {}", row.name);
   if (engine.why_unusable)
-    return {topic, row.needs_installation ? Severity::Note : Severity::Problem,
+    return {topic, row.runs_in_valgrind ? Severity::Note : Severity::Problem,
             engine.why_unusable->what, engine.why_unusable->remedy};
   const bool none_works = std::ranges::all_of(
       engine.counters, [](const CounterFacts& pmu) { return pmu.working_counters == 0; });

@@ -231,7 +231,7 @@ std::optional<HeadlineComparison> ranking_if_differs(const Results& results, std
   if (tests > 1) {
     const auto& baseline = results.session.reference.baseline;
     const Series reference =
-        baseline ? Series{baseline_values(*baseline, command, metric), {}, std::nullopt}
+        baseline ? Series{baseline_series(*baseline, command, metric).values, {}, std::nullopt}
                  : make_series(results.session, metric, results.session.reference.command);
     const Comparison samples =
         pair_samples(reference, make_series(results.session, metric, command),
@@ -374,7 +374,7 @@ std::vector<std::vector<RowOfSuite>> rows_by_metric(
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric) {
   const auto& baseline = results.session.reference.baseline;
   if (!baseline) return results.commands[results.session.reference.command].rows[metric];
-  const Series series{baseline_values(*baseline, command, metric), {}, std::nullopt};
+  const Series series{baseline_series(*baseline, command, metric).values, {}, std::nullopt};
   return make_result(metric, results.session.metrics[metric],
                      stats::tails_of(results.session.confidence).tail_of_delta, series,
                      series.values.size());

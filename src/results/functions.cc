@@ -216,8 +216,8 @@ bool lacks_samples(const Recording& session, const gate::Verdict& verdict) {
   if (!is_sampled_time(session.metrics[verdict.metric])) return false;
   const auto& baseline = session.reference.baseline;
   const bool has_none =
-      baseline ? std::ranges::all_of(baseline_values(*baseline, verdict.candidate, verdict.metric),
-                                     is_zero)
+      baseline ? std::ranges::all_of(
+                     baseline_series(*baseline, verdict.candidate, verdict.metric).values, is_zero)
                : is_always_zero(session, session.reference.command, verdict.metric);
   return has_none && is_always_zero(session, verdict.candidate, verdict.metric);
 }

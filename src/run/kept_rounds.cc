@@ -19,15 +19,10 @@ using Json = nlohmann::json;
 constexpr std::size_t kSealDigits = 16;
 constexpr std::size_t kTagDigits = 12;
 
+/// Returns the names and references to the members.
 template <typename... T>
-struct NamedMembers {
-  std::string_view names;
-  std::tuple<T&...> members;
-};
-
-template <typename... T>
-NamedMembers<T...> named(std::string_view names, T&... members) {
-  return {names, std::tie(members...)};
+auto named(std::string_view names, T&... members) {
+  return std::pair(names, std::tie(members...));
 }
 
 /// Lists the members of each type in the order of the JSON arrays. A change makes older logs
@@ -92,7 +87,7 @@ struct Members {
 
 template <typename T, typename Each>
 void for_each_member(T& value, const Each& each) {
-  std::apply([&](auto&... members) { (each(members), ...); }, Members::of(value).members);
+  std::apply([&](auto&... members) { (each(members), ...); }, Members::of(value).second);
 }
 
 /// Runs with outcomes other than these three are not kept.
@@ -150,7 +145,7 @@ void describe(std::string& layout) {
     T value{};
     layout += "( ";
     if constexpr (requires { Members::of(value); })
-      layout.append(Members::of(value).names).append(": ");
+      layout.append(Members::of(value).first).append(": ");
     for_each_member(value, [&]<typename Member>(Member&) { describe<Member>(layout); });
     layout += ") ";
   }

@@ -5,7 +5,6 @@
 #include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "plan/plan.h"
 
 #include <chrono>
 #include <cstdint>

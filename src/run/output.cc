@@ -166,11 +166,10 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
       commands, [&](const Command& other) { return other.source_command_index == typed; });
   if (is_one_typed) return command == reference ? std::nullopt : std::optional(reference);
   if (own.source_command_index == typed) return std::nullopt;
-  const auto found = std::ranges::find_if(commands, [&](const Command& other) {
+  const auto is_counterpart = [&](const Command& other) {
     return other.source_command_index == typed && was_made_alike(other, own);
-  });
-  if (found == commands.end()) return reference;
-  return static_cast<std::size_t>(found - commands.begin());
+  };
+  return find_place_if(commands, is_counterpart).value_or(reference);
 }
 
 std::vector<std::uint32_t> OutputCheck::commands_due(std::uint32_t first,
@@ -263,8 +262,7 @@ bool has_scraped_metrics(const Plan& plan) {
 
 bool ReportedValues::uses_metric_files() const {
   return !discovered_.empty() ||
-         std::ranges::any_of(plan_.reported_metrics,
-                             [](const OwnMetric& metric) { return metric.is_from_metrics_file(); });
+         std::ranges::any_of(plan_.reported_metrics, &OwnMetric::is_from_metrics_file);
 }
 
 std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t place,

@@ -11,7 +11,6 @@
 #include <array>
 #include <csignal>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -113,6 +112,17 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ReadCo
     }
   }
   return {hash.hex_digest(), hash_call(plan, plan.commands[command])};
+}
+
+std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContext& reader) {
+  std::vector<Fingerprint> programs(plan.commands.size());
+  const Baseline& baseline = *plan.reference.baseline;
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    const Fingerprint& there = baseline.session->commands[baseline.reference_places[c]].fingerprint;
+    if (there.is_known() && there.call_hash == hash_call(plan, plan.commands[c]))
+      programs[c] = make_fingerprint(plan, c, reader);
+  }
+  return programs;
 }
 
 std::string hash_if_equal(const std::string& path, const std::string& other,
@@ -349,9 +359,8 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
   std::vector<ShellOverhead> overheads;
   if (!plan.shell) return overheads;
   for (std::size_t i = 0; i < plan.commands.size(); ++i) {
-    const auto first = std::ranges::find_if(
+    const std::size_t known = *find_place_if(
         plan.commands, [&](const Command& other) { return is_alike(other, plan.commands[i]); });
-    const auto known = static_cast<std::size_t>(first - plan.commands.begin());
     if (known < i) {
       overheads.push_back(overheads[known]);
       continue;
@@ -400,21 +409,6 @@ void set_fingerprints(const Plan& plan, const ReadContext& reader, std::size_t f
   for (std::size_t c = first; c < first + count; ++c)
     programs[c] = make_fingerprint(plan, c, reader);
 }
-
-namespace {
-
-std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContext& reader) {
-  std::vector<Fingerprint> programs(plan.commands.size());
-  const Baseline& baseline = *plan.reference.baseline;
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const Fingerprint& there = baseline.session->commands[baseline.reference_places[c]].fingerprint;
-    if (there.is_known() && there.call_hash == hash_call(plan, plan.commands[c]))
-      programs[c] = make_fingerprint(plan, c, reader);
-  }
-  return programs;
-}
-
-}  // namespace
 
 std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader) {
   std::vector<Fingerprint> programs;

@@ -3,7 +3,6 @@
 #include "core/record.h"
 #include "os/clock.h"
 #include "plan/plan.h"
-#include "run/kept_rounds.h"
 
 #include <chrono>
 #include <cstddef>
@@ -60,14 +59,10 @@ class SuiteProgress : NonCopyable {
         left_(benchmarks),
         open_(benchmarks) {}
 
-  bool is_wanted() const { return observer_.wants_progress(); }
+  Observer& observer() { return observer_; }
 
   /// Shows the suite's progress, given the progress `own` of one benchmark.
   void show(std::size_t benchmark, const std::string& name, const Progress& own);
-
-  void counts_lost(const Command& command, const CounterLossFile& file) {
-    observer_.counts_lost(command, file);
-  }
 
   void finish(std::size_t benchmark);
 
@@ -90,10 +85,10 @@ class PartObserver final : public Observer {
   PartObserver(SuiteProgress& all, std::size_t benchmark, std::string name)
       : all_(all), benchmark_(benchmark), name_(std::move(name)) {}
 
-  bool wants_progress() const override { return all_.is_wanted(); }
+  bool wants_progress() const override { return all_.observer().wants_progress(); }
   void progress(const Progress& own) override { all_.show(benchmark_, name_, own); }
   void counts_lost(const Command& command, const CounterLossFile& file) override {
-    all_.counts_lost(command, file);
+    all_.observer().counts_lost(command, file);
   }
   void finished() override { all_.finish(benchmark_); }
 

@@ -8,13 +8,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <random>
-#include <span>
-#include <string_view>
 #include <utility>
 
 namespace lauka {
@@ -37,8 +33,6 @@ class Runner final : NonCopyable {
         differences_(run.plan),
         steps_(run, context, observer, [this](const Step& step) { report_progress(step); }) {}
 
-  Result<void> prepare() { return steps_.prepare(); }
-
   /// Returns the action with which the next turn begins; null if other benchmarks' runs must not
   /// be in its batch.
   const RunSteps* next_to_share() {
@@ -49,7 +43,7 @@ class Runner final : NonCopyable {
   StepRunner& steps() { return steps_; }
 
   bool take_turn() {
-    if (!has_begun_) begin();
+    if (!began_) begin();
     for (;;) {
       const Action action = next_ ? *std::exchange(next_, std::nullopt) : scheduler_.next();
       if (std::holds_alternative<YieldTurn>(action)) return true;
@@ -82,7 +76,6 @@ class Runner final : NonCopyable {
   }
 
   void begin() {
-    has_begun_ = true;
     began_ = context_.clock.now();
     if (const int signal = context_.pending_interrupt(); signal != 0) {
       steps_.cut_short(Interrupted{signal});
@@ -103,14 +96,14 @@ class Runner final : NonCopyable {
     scheduler_.take(done);
     steps_.add_results(std::move(done));
   }
-  void carry_out(const SetUp& action) { steps_.set_up(action.commands); }
-  void carry_out(const CleanUp& action) { steps_.clean_up(action.commands); }
+  void carry_out(const SetUp& action) { steps_.set_up(action); }
+  void carry_out(const CleanUp& action) { steps_.clean_up(action); }
   void carry_out(const CheckOutput& action) {
-    scheduler_.take_number_of_checks(steps_.check_output(action.commands));
+    scheduler_.take_number_of_checks(steps_.check_output(action));
   }
   void carry_out(const HashPrograms& action) {
-    set_fingerprints(plan_, {context_.user, context_.pending_interrupt}, action.commands.first,
-                     action.commands.count, programs_);
+    set_fingerprints(plan_, {context_.user, context_.pending_interrupt}, action.first, action.count,
+                     programs_);
   }
   void carry_out(const SwitchTuning& action) { context_.machine->tune(action.on); }
   void carry_out(const YieldTurn& /*action*/) {}
@@ -148,13 +141,12 @@ class Runner final : NonCopyable {
     Progress progress;
     progress.command = plan_.commands[step.command].name;
     progress.kind = step.kind;
-    progress.elapsed = now - began_;
+    progress.elapsed = now - *began_;
     const std::span<const Pace> paces = steps_.paces();
     if (const auto at_start = scheduler_.seconds_left(step, paces)) {
       const bool counts = step.kind == RoundKind::Timed || step.kind == RoundKind::Simulated;
-      const std::chrono::duration<double> under_way =
-          counts ? now - steps_.batch_began() : nanoseconds(0);
-      enter_remaining(*at_start - under_way.count(), progress);
+      const nanoseconds under_way = counts ? now - steps_.batch_began() : nanoseconds(0);
+      enter_remaining(*at_start - to_seconds(under_way), progress);
     }
     const Pace& pace = paces[step.command];
     if (pace.wall_time_seconds.count > 0) progress.mean_wall_seconds = pace.wall_time_seconds.mean;
@@ -171,9 +163,8 @@ class Runner final : NonCopyable {
   DifferenceWatch differences_;
   StepRunner steps_;
   std::vector<Fingerprint> programs_;
-  bool has_begun_ = false;
   std::optional<Action> next_;  // action that the scheduler has given and that is not carried out
-  nanoseconds began_{};
+  std::optional<nanoseconds> began_;  // nullopt before the first turn
 };
 
 using Runners = std::vector<std::unique_ptr<Runner>>;
@@ -294,7 +285,7 @@ Result<std::vector<SessionResult>> run_benchmarks(std::span<const BenchmarkToRun
     runners.push_back(std::make_unique<Runner>(
         run, context, is_part ? static_cast<Observer&>(*observers.back()) : context.observer,
         is_part ? &order : nullptr));
-    if (auto made = runners.back()->prepare(); !made)
+    if (auto made = runners.back()->steps().prepare(); !made)
       return is_part ? made.error().prefixed("benchmark " + cited(run.name)) : made.error();
   }
   take_turns(runners, context, seed);

@@ -12,9 +12,7 @@
 #include "os/setting_files.h"
 #include "plan/plan.h"
 #include "run/kept_rounds.h"
-#include "run/stopping.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -10,26 +10,7 @@
 
 namespace lauka {
 
-namespace {
-
-constexpr std::uint32_t kMaxThrottledRedos = 3;
-
 using std::chrono::nanoseconds;
-
-std::optional<EarlyEnd> failure_of_counting(const os::Ended& ended,
-                                            const engine::CountsOfRun& counted) {
-  if (ended.counter_error != 0)
-    return counted.why_missing_counts.value_or(Error{"a counter could not be opened", ""});
-  if (counted.session_error) return *counted.session_error;
-  return std::nullopt;
-}
-
-bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& outcome) {
-  if (!ignore) return false;
-  return ignore->ignores_all ? can_be_ignored(outcome) : is_listed_status(outcome, ignore);
-}
-
-}  // namespace
 
 StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& context,
                        Observer& observer, BatchCallback under_way)
@@ -83,7 +64,10 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   steps_per_round_ =
       static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
   time_of_whole_rounds_ = {};
-  prepare_counters(result_.first.kind);
+  const RoundKind kind = result_.first.kind;
+  if (kind == RoundKind::Settling) benchmark_.engine.pause();
+  if (kind == RoundKind::Counting && latest_kind_ != kind) check_counters();
+  latest_kind_ = kind;
   if (run_live({steps.begin(), steps.end()})) {
     result_.paces = paces_;
   } else {
@@ -104,22 +88,13 @@ void StepRunner::count_finished_step() {
 }
 
 bool StepRunner::run_live(std::vector<Step> steps) {
-  earlier_attempts_ = 0;
   leading_steps_done_ = 0;
-  do {
+  for (earlier_attempts_ = 0; !steps.empty(); ++earlier_attempts_) {
     to_repeat_.clear();
-    if (!run_steps(steps)) return false;
-    if (is_cut_short() && !to_repeat_.empty()) return false;
+    if (!run_steps(steps) || (is_cut_short() && !to_repeat_.empty())) return false;
     steps = to_repeat_;
-    ++earlier_attempts_;
-  } while (!steps.empty());
+  }
   return true;
-}
-
-void StepRunner::prepare_counters(RoundKind kind) {
-  if (kind == RoundKind::Settling) benchmark_.engine.pause();
-  if (kind == RoundKind::Counting && latest_kind_ != kind) check_counters();
-  latest_kind_ = kind;
 }
 
 void StepRunner::set_up(CommandRange commands) {
@@ -228,8 +203,7 @@ std::size_t StepRunner::between_hooks(const Step& step,
   if (!hooks_.has_hooks_between_runs()) return done;
   const nanoseconds time = hooks_.take_time();
   result_.time += time;
-  if (!step.gives_counts_only())
-    paces_[step.command].hook_seconds.add(std::chrono::duration<double>(time).count());
+  if (!step.gives_counts_only()) paces_[step.command].hook_seconds.add(to_seconds(time));
   return done;
 }
 
@@ -287,9 +261,8 @@ Result<std::vector<os::Ended>> StepRunner::launch_alone(std::span<const Step> st
 std::size_t StepRunner::launch(std::span<const Step> steps) {
   const auto all = shared_.empty() ? launch_alone(steps) : std::exchange(shared_, {});
   if (!all) return cut_short_without_runs(all.error());
-  for (std::size_t i = 0; i < all->size(); ++i) {
+  for (std::size_t i = 0; i < all->size(); ++i)
     if (!take_ended_run(steps[i], (*all)[i], i)) return 0;
-  }
   if (const int signal = context_.pending_interrupt(); signal != 0) cut_short(Interrupted{signal});
   return all->size();
 }
@@ -314,16 +287,17 @@ std::size_t StepRunner::launch_check(const Step& step) {
   if (auto wrong = check_.verdict()) return cut_short_without_runs(*std::move(wrong));
   if (const int signal = context_.pending_interrupt(); signal != 0)
     return cut_short_without_runs(Interrupted{signal});
-  paces_[step.command].run_seconds.add(
-      std::chrono::duration<double>(all->front().time_with_preparation).count());
+  paces_[step.command].run_seconds.add(to_seconds(all->front().time_with_preparation));
   return 1;
 }
 
 std::optional<EarlyEnd> StepRunner::failure(const Step& step, const os::Ended& ended) const {
   if (std::holds_alternative<Cancelled>(ended.outcome))
     return Interrupted{context_.pending_interrupt()};
-  if (succeeded(ended.outcome) || may_fail_with(plan_.ignore_failure, ended.outcome))
-    return std::nullopt;
+  const bool may_fail = goes_on_after_failure()
+                            ? can_be_ignored(ended.outcome)
+                            : is_listed_status(ended.outcome, plan_.ignore_failure);
+  if (succeeded(ended.outcome) || may_fail) return std::nullopt;
   return RunFailed{
       step, ended.outcome,
       shared_error_output_end_ ? *shared_error_output_end_ : context_.launcher.error_output_end()};
@@ -342,12 +316,15 @@ std::optional<EarlyEnd> StepRunner::failure_of_until(const Step& step,
 
 std::optional<EarlyEnd> StepRunner::why_to_end(const Step& step, const os::Ended& ended,
                                                const engine::CountsOfRun& counted) const {
-  if (auto why = failure_of_counting(ended, counted)) return why;
+  if (ended.counter_error != 0)
+    return counted.why_missing_counts.value_or(Error{"a counter could not be opened", ""});
+  if (counted.session_error) return *counted.session_error;
   if (auto why = failure_of_until(step, ended)) return why;
   return failure(step, ended);
 }
 
 bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::size_t place) {
+  constexpr std::uint32_t max_throttled_redos = 3;
   const auto end_with = [this](EarlyEnd why) {
     cut_short(std::move(why));
     return false;
@@ -358,9 +335,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
   if (auto why = why_to_end(step, ended, counted)) return end_with(*std::move(why));
   const bool is_timed = !step.gives_counts_only();
-  if (is_timed)
-    paces_[step.command].run_seconds.add(
-        std::chrono::duration<double>(ended.time_with_preparation).count());
+  if (is_timed) paces_[step.command].run_seconds.add(to_seconds(ended.time_with_preparation));
   result_.time += ended.time_with_preparation;
   RunRecord run{step, ended.outcome, ended.usage, {}};
   run.surviving_processes = static_cast<std::uint32_t>(ended.outliving_process_count);
@@ -385,7 +360,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   }
   if (was_throttled_ && is_timed && !counted.redo)
     counted.redo = engine::RepeatRequest{RedoReason::Throttled, "the processor was throttled",
-                                         kMaxThrottledRedos};
+                                         max_throttled_redos};
   if (counted.redo && earlier_attempts_ < counted.redo->max_repetitions) {
     to_repeat_.push_back(step);
     result_.redone.push_back({std::move(run), counted.redo->reason, std::move(counted.redo->why)});
@@ -439,11 +414,10 @@ void StepRunner::check_counters() {
 void StepRunner::add_notes_about_redone_runs() {
   std::map<std::string, std::size_t> reasons;
   for (const RedoneRun& redone : session_.redone_run_records) ++reasons[redone.why];
-  for (const auto& [why, count] : reasons) {
+  for (const auto& [why, count] : reasons)
     session_.notes.push_back(
         {NoteKind::RunsRepeated,
          plural(count, "run") + (count == 1 ? " was" : " were") + " repeated because " + why});
-  }
 }
 
 void StepRunner::note_uncounted(const Step& step, Error why) {
@@ -478,22 +452,21 @@ void StepRunner::note_once(const Step& step, Note note) {
 
 void StepRunner::note_input(const Step& step, os::InputRead input) {
   const Command& command = plan_.commands[step.command];
-  if (command.output.kind != OutputKind::Null) return;
-  if (input == os::InputRead::Nothing) {
-    note_once(step,
-              {NoteKind::InputUnread,
-               cited(command.name) +
-                   " seems not to have read its input file; check that it reads standard input"});
-  } else if (input == os::InputRead::Part) {
-    note_once(step,
-              {NoteKind::InputUnread,
-               cited(command.name) +
-                   " did not read its input file to the end; programs may stop early when their "
-                   "output is /dev/null: --output pipe has them do all of their work"});
-  }
+  const bool has_read_nothing = input == os::InputRead::Nothing;
+  if (command.output.kind != OutputKind::Null ||
+      (!has_read_nothing && input != os::InputRead::Part))
+    return;
+  note_once(
+      step,
+      {NoteKind::InputUnread,
+       cited(command.name) +
+           (has_read_nothing
+                ? " seems not to have read its input file; check that it reads standard input"
+                : " did not read its input file to the end; programs may stop early when their "
+                  "output is /dev/null: --output pipe has them do all of their work")});
 }
 
-bool StepRunner::note_failure(const HookFailed& failed) {
+void StepRunner::note_failure(const HookFailed& failed) {
   if (session_.cut_short) {
     session_.later_failed_hooks.push_back(failed);
   } else if (std::holds_alternative<Cancelled>(failed.outcome)) {
@@ -501,7 +474,6 @@ bool StepRunner::note_failure(const HookFailed& failed) {
   } else {
     cut_short(failed);
   }
-  return false;
 }
 
 FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {

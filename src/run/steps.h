@@ -4,12 +4,12 @@
 #include "core/result.h"
 #include "engine/engine.h"
 #include "plan/plan.h"
-#include "run/functions.h"
 #include "run/kept_rounds.h"
 #include "run/output.h"
 #include "run/programs.h"
 #include "run/runner.h"
 #include "run/scheduler.h"
+#include "session/functions.h"
 
 #include <chrono>
 #include <cstddef>
@@ -95,7 +95,6 @@ class StepRunner {
  private:
   bool run_live(std::vector<Step> steps);
   void count_finished_step();
-  void prepare_counters(RoundKind kind);
   std::size_t cut_short_without_runs(EarlyEnd why) {
     cut_short(std::move(why));
     return 0;
@@ -119,7 +118,7 @@ class StepRunner {
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
   std::optional<Error> take_region(RunRecord& run, const os::Ended& ended,
                                    engine::CountsOfRun& counted);
-  bool note_failure(const HookFailed& failed);
+  void note_failure(const HookFailed& failed);
   void note_once(const Step& step, Note note);
   void note_input(const Step& step, os::InputRead input);
   void add_notes_about_redone_runs();

@@ -42,9 +42,12 @@ std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
 
 std::vector<Group> make_groups(const Plan& plan) {
   const auto count = static_cast<std::uint32_t>(plan.commands.size());
-  if (plan.setting.order != Order::Sequential) return {Group{0, count, {0, {}, count}}};
-  std::vector<Group> groups;
-  for (std::uint32_t i = 0; i < count; ++i) groups.push_back({i, 1, {}});
+  const bool is_sequential = plan.setting.order == Order::Sequential;
+  std::vector<Group> groups(is_sequential ? count : 1);
+  for (std::uint32_t i = 0; i < groups.size(); ++i) {
+    groups[i].commands = {i, is_sequential ? 1 : count};
+    groups[i].spent_by_kind.fill({.commands = groups[i].commands.count});
+  }
   return groups;
 }
 
@@ -151,7 +154,13 @@ std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left) {
 
 GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
   for (const Gate& gate : plan.gates) {
-    const std::size_t place = find_or_add_series(gate.metric);
+    const auto known = std::ranges::find(metrics_, gate.metric);
+    const auto place = static_cast<std::size_t>(known - metrics_.begin());
+    if (known == metrics_.end()) {
+      metrics_.push_back(gate.metric);
+      series_.emplace_back(plan.metrics[gate.metric], plan.setting.events, plan.commands.size(),
+                           LayoutUse{plan.setting.layouts, plan.ignore_failure});
+    }
     const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.setting.events);
     for (std::size_t c = 0; c < plan.commands.size(); ++c)
       if (is_gated(gate.condition, plan.reference, c, plan.commands.size()))
@@ -163,17 +172,6 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
     schedules_.try_emplace(kind, plan.confidence, gates, plan.setting.stop.min_runs,
                            schedule_looks(plan, kind));
-}
-
-std::size_t GateWatch::find_or_add_series(std::size_t metric) {
-  const auto known = std::ranges::find(metrics_, metric);
-  const auto place = static_cast<std::size_t>(known - metrics_.begin());
-  if (known == metrics_.end()) {
-    metrics_.push_back(metric);
-    series_.emplace_back(plan_.metrics[metric], plan_.setting.events, plan_.commands.size(),
-                         LayoutUse{plan_.setting.layouts, plan_.ignore_failure});
-  }
-  return place;
 }
 
 bool GateWatch::has_gate_on(RoundKind kind) const {
@@ -265,7 +263,8 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
                     LayoutUse{plan.setting.layouts, plan.ignore_failure});
 }
 
-bool PrecisionWatch::has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds) {
+bool PrecisionWatch::has_enough_runs(CommandRange commands, std::uint64_t rounds) {
+  const auto [first, count] = commands;
   if (!series_ || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
   const bool is_next_group = first != first_command_at_latest_check_;
   if (!is_next_group &&
@@ -317,13 +316,12 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   if (!series_) return std::nullopt;
   Precision result{.wanted_half_width = plan_.precision->relative_half_width,
                    .half_width = 0.0,
-                   .fewest_values_of_command = 0,
+                   .fewest_values_of_command = std::numeric_limits<std::size_t>::max(),
                    .end = end,
-                   .metric = plan_.metrics[plan_.precision->metric].name};
-  std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
-    fewest = std::min(fewest, series_->of_command(c).values.size());
-  result.fewest_values_of_command = fewest;
+                   .metric = metric().name};
+  for (const Series& series : series_->all())
+    result.fewest_values_of_command =
+        std::min(result.fewest_values_of_command, series.values.size());
   const bool is_alone = plan_.commands.size() == 1 && !plan_.reference.baseline;
   if (is_alone) result.half_width = half_width_of_mean(0);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
@@ -344,7 +342,7 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
   const std::vector<double>& values = series_->of_command(command).values;
   if (values.empty()) return std::nullopt;
   const double tail = gates_.tail_probabilities_of(plan_.precision->metric).tail_of_delta;
-  if (const auto share = plan_.metrics[plan_.precision->metric].percentile_share()) {
+  if (const auto share = metric().percentile_share()) {
     const auto found = stats::quantile_estimate(stats::sorted(values), *share, tail);
     if (!found || found->value <= 0.0) return std::nullopt;
     return std::max(found->value - found->low, found->high - found->value) / found->value;
@@ -370,7 +368,7 @@ std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate)
   const Comparison samples = samples_of(candidate);
   if (samples.is_empty()) return std::nullopt;
   return estimate_delta(samples, gates_.tail_probabilities_of(plan_.precision->metric),
-                        plan_.metrics[plan_.precision->metric].percentile_share())
+                        metric().percentile_share())
       .half_width();
 }
 
@@ -381,8 +379,7 @@ std::optional<std::size_t> PrecisionWatch::layouts_to_reach(std::size_t command)
     if (!over) return std::nullopt;
     return over->layouts_instead_of_runs(plan_.precision->relative_half_width * over->value, tail);
   }
-  const auto over = log_ratio_over_layouts(
-      samples_of(command), plan_.metrics[plan_.precision->metric].percentile_share());
+  const auto over = log_ratio_over_layouts(samples_of(command), metric().percentile_share());
   if (!over) return std::nullopt;
   return over->layouts_instead_of_runs(plan_.precision->relative_half_width / std::exp(over->value),
                                        tail);

@@ -3,8 +3,8 @@
 #include "core/text.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,11 +25,8 @@ std::vector<std::optional<std::size_t>> find_places(const std::vector<Command>& 
       }
     }
   }
-  for (std::size_t c = 0; c < commands.size(); ++c) {
-    if (places[c] || c >= there.size() || taken[c]) continue;
-    places[c] = c;
-    taken[c] = true;
-  }
+  for (std::size_t c = 0; c < commands.size(); ++c)
+    if (!places[c] && c < there.size() && !taken[c]) places[c] = c;
   return places;
 }
 
@@ -42,17 +39,13 @@ std::string list_names(const std::vector<Command>& commands) {
 }
 
 Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
-  struct Needed {
-    std::size_t metric;
-    std::string_view by;
-  };
-  std::vector<Needed> all;
+  std::vector<std::pair<std::size_t, std::string_view>> all;
   for (const Gate& gate : plan.gates)
-    if (!gate.condition.limit_value) all.push_back({gate.metric, "a gate is"});
-  if (plan.precision) all.push_back({plan.precision->metric, "--precision looks"});
+    if (!gate.condition.limit_value) all.emplace_back(gate.metric, "a gate is");
+  if (plan.precision) all.emplace_back(plan.precision->metric, "--precision looks");
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (const auto& [metric, by] : all) {
-      if (!baseline_values(baseline, c, metric).empty()) continue;
+      if (!baseline_series(baseline, c, metric).values.empty()) continue;
       const std::string& there = baseline.session->commands[baseline.reference_places[c]].name;
       return Error{fmt::format("the baseline {} has no {} of {}, which {} on", cited(baseline.file),
                                plan.metrics[metric].name, cited(there), by),
@@ -86,21 +79,11 @@ std::optional<std::size_t> place_in(const Recording& session, const Metric& metr
 
 /// Returns text such as "counted in user space only"; empty if the levels are unknown.
 std::string counting_text(const Metric& metric) {
-  const auto part = [&]() -> std::string_view {
-    switch (metric.counted_privilege_levels) {
-      case CountedPrivilegeLevels::UserAndKernel:
-        return "user space and the kernel";
-      case CountedPrivilegeLevels::UserOnly:
-        return "user space only";
-      case CountedPrivilegeLevels::KernelOnly:
-        return "the kernel only";
-      case CountedPrivilegeLevels::HypervisorOnly:
-        return "neither user space nor the kernel";
-      case CountedPrivilegeLevels::Unknown:
-        break;
-    }
-    return "";
-  }();
+  constexpr std::array<std::string_view, 5> parts = {
+      // in the order of CountedPrivilegeLevels
+      "", "user space and the kernel", "user space only", "the kernel only",
+      "neither user space nor the kernel"};
+  const std::string_view part = parts.at(static_cast<std::size_t>(metric.counted_privilege_levels));
   if (part.empty()) return "";
   return fmt::format("{} in {}", metric.kind == RoundKind::Simulated ? "simulated" : "counted",
                      part);
@@ -109,13 +92,10 @@ std::string counting_text(const Metric& metric) {
 Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
   const bool has_layouts = plan.setting.layouts > 1;
   if ((baseline.session->setting.layouts > 1) == has_layouts) return {};
-  if (has_layouts)
-    return Error{fmt::format("the baseline {} has one build of each command, not layouts",
-                             cited(baseline.file)),
-                 "measure it with --layouts, too"};
-  return Error{fmt::format("the baseline {} has layouts, and this session has one build",
-                           cited(baseline.file)),
-               "measure with --layouts here, too"};
+  return Error{fmt::format("the baseline {} has {}", cited(baseline.file),
+                           has_layouts ? "one build of each command, not layouts"
+                                       : "layouts, and this session has one build"),
+               has_layouts ? "measure it with --layouts, too" : "measure with --layouts here, too"};
 }
 
 }  // namespace
@@ -162,11 +142,6 @@ Series baseline_series(const Baseline& baseline, std::size_t command, std::size_
   }
   if (has_bound) return {};
   return series;
-}
-
-std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
-                                    std::size_t metric) {
-  return baseline_series(baseline, command, metric).values;
 }
 
 Result<void> use_baseline(Plan& plan, const std::string& file,

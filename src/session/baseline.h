@@ -38,14 +38,10 @@ void extend_metric_places_of_baseline(Recording& recording);
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session);
 
-/// Returns the baseline's values of a metric for the reference of `command`; empty if the baseline
-/// lacks the metric, or if some values are known only as upper bounds. `command` and `metric` are
-/// indices in the session that uses the baseline.
-std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
-                                    std::size_t metric);
-
-/// Returns the values of baseline_values as a series: with layouts, if the baseline has layouts,
-/// but without rounds.
+/// Returns the baseline's values of a metric for the reference of `command`, with layouts, if the
+/// baseline has layouts, but without rounds; empty if the baseline lacks the metric, or if some
+/// values are known only as upper bounds. `command` and `metric` are indices in the session that
+/// uses the baseline.
 Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric);
 
 /// Returns the index of a gate's reference or candidate if some values of that command are known

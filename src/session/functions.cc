@@ -6,13 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -28,11 +26,9 @@ struct AddedMetric {
 
 class WithFunctions final : public RunTable {
  public:
-  WithFunctions(const Recording& session, std::span<const AddedMetric> added)
+  WithFunctions(const Recording& session, std::span<const AddedMetric> added,
+                const WantedFunctions& wanted)
       : runs_(session.runs), first_(session.metrics.size()), values_(added.size()) {
-    std::vector<std::string> names;
-    for (const AddedMetric& metric : added) names.push_back(metric.function);
-    const WantedFunctions wanted(names);
     for (std::size_t c = 0; c < session.function_tables.size(); ++c) {
       const FunctionTable& table = session.function_tables[c];
       std::vector<RoundRuns> rounds;
@@ -97,11 +93,11 @@ std::vector<AddedMetric> list_added(std::span<const Condition> gates, const Reco
   return added;
 }
 
-}  // namespace
-
-Result<void> check_functions(std::span<const std::string> wanted,
-                             std::span<const FunctionTable> tables,
-                             std::span<const FunctionTable> others) {
+/// Returns an error about the first function of `wanted` that is in none of `tables` and `others`,
+/// and suggests similar names. Ignores empty names.
+std::optional<Error> find_unknown_function(std::span<const std::string> wanted,
+                                           std::span<const FunctionTable> tables,
+                                           std::span<const FunctionTable> others = {}) {
   const WantedFunctions names(wanted);
   std::set<std::string> all;
   std::vector<bool> is_found(wanted.size());
@@ -118,8 +114,10 @@ Result<void> check_functions(std::span<const std::string> wanted,
                                  : fmt::format("did you mean {}?", listed(nearest, "or")),
                  wanted[i], !nearest.empty()};
   }
-  return {};
+  return std::nullopt;
 }
+
+}  // namespace
 
 Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
                                   Recording& session) {
@@ -127,11 +125,11 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
   const std::vector<AddedMetric> added = list_added(gates, session);
   if (added.empty()) return {};
   std::vector<std::string> functions;
-  functions.reserve(added.size());
   for (const AddedMetric& metric : added) functions.push_back(metric.function);
   if (!may_lack)
-    if (auto known = check_functions(functions, session.function_tables); !known) return known;
-  session.runs = std::make_shared<WithFunctions>(session, added);
+    if (auto unknown = find_unknown_function(functions, session.function_tables))
+      return *std::move(unknown);
+  session.runs = std::make_shared<WithFunctions>(session, added, WantedFunctions(functions));
   for (const AddedMetric& row : added) {
     Metric metric = session.metrics[row.base];
     metric.name = row.name;
@@ -140,6 +138,38 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
     session.metrics.push_back(std::move(metric));
   }
   return {};
+}
+
+void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions) {
+  if (functions.empty()) return;
+  constexpr double ns_per_second = 1e9;
+  std::vector<std::string> metrics;
+  double per_unit = 1.0;
+  for (const std::size_t index : plan_.setting.events.passes.at(step.pass).event_indices) {
+    const Event& event = plan_.setting.events.events[index];
+    if (event.is_time) per_unit = ns_per_second;
+    if (event.only_function.empty()) metrics.push_back(event.name);
+  }
+  tables_[step.command].add_round(metrics, functions, per_unit);
+}
+
+std::optional<Error> FunctionTableBuilder::find_unknown() {
+  const bool has_all = std::ranges::none_of(
+      tables_, [](const FunctionTable& table) { return table.functions.empty(); });
+  if (is_checked_ || !has_all) return std::nullopt;
+  is_checked_ = true;
+  std::vector<std::string> wanted;
+  for (const Event& event : plan_.setting.events.events) wanted.push_back(event.only_function);
+  const auto& baseline = plan_.reference.baseline;
+  return find_unknown_function(
+      wanted, tables_,
+      baseline ? std::span<const FunctionTable>(baseline->session->function_tables)
+               : std::span<const FunctionTable>());
+}
+
+std::vector<FunctionTable> FunctionTableBuilder::close() {
+  const bool has_none = std::ranges::all_of(tables_, &FunctionTable::empty);
+  return has_none ? std::vector<FunctionTable>() : std::move(tables_);
 }
 
 }  // namespace lauka

@@ -1,11 +1,15 @@
 #pragma once
 
+#include "core/functions.h"
 #include "core/metric.h"
+#include "core/record.h"
 #include "core/result.h"
+#include "plan/plan.h"
 #include "session/recording.h"
 
+#include <optional>
 #include <span>
-#include <string>
+#include <vector>
 
 namespace lauka {
 
@@ -15,10 +19,24 @@ namespace lauka {
 Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
                                   Recording& session);
 
-/// Refuses the first function of `wanted` that is in none of `tables` and `others`, and suggests
-/// similar names. Ignores empty names.
-Result<void> check_functions(std::span<const std::string> wanted,
-                             std::span<const FunctionTable> tables,
-                             std::span<const FunctionTable> others = {});
+/// Collects the counts by function of a session's simulated and sampled runs.
+class FunctionTableBuilder {
+ public:
+  explicit FunctionTableBuilder(const Plan& plan) : plan_(plan), tables_(plan.commands.size()) {}
+
+  void add(const Step& step, const std::vector<FunctionCounts>& functions);
+
+  /// Returns an error if an event names a function that no command has, nor the baseline. Checks
+  /// only once, as soon as each command has functions; else returns nullopt.
+  std::optional<Error> find_unknown();
+
+  /// Returns the table of each command, by index; empty if no command has counts by function.
+  std::vector<FunctionTable> close();
+
+ private:
+  const Plan& plan_;
+  std::vector<FunctionTable> tables_;
+  bool is_checked_ = false;
+};
 
 }  // namespace lauka

@@ -140,11 +140,9 @@ Result<void> add_metrics(const Recording& session, const std::string& first_file
   for (Metric metric : session.metrics) {
     if (const auto known = find_metric(all, metric.name)) {
       if (metric.of_region != all[*known].of_region)
-        return Error{metric.of_region
-                         ? fmt::format("{} is of a region in {}, and of whole runs before that",
-                                       cited(metric.name), cited(session.file))
-                         : fmt::format("{} is of whole runs in {}, and of a region before that",
-                                       cited(metric.name), cited(session.file)),
+        return Error{fmt::format("{} is of {} in {}, and of {} before that", cited(metric.name),
+                                 metric.of_region ? "a region" : "whole runs", cited(session.file),
+                                 metric.of_region ? "whole runs" : "a region"),
                      "show them apart"};
       if (all[*known].unit == metric.unit) continue;
       return Error{
@@ -166,26 +164,24 @@ void show(MetricSelection selection, std::vector<Metric>& metrics) {
   }
 }
 
-bool has_namesake(const std::vector<Recording>& sessions, std::size_t session,
+/// True if a session other than `own` has a command of this name.
+bool has_namesake(const std::vector<Recording>& sessions, const Recording& own,
                   const std::string& name) {
-  for (std::size_t other = 0; other < sessions.size(); ++other) {
-    const auto& there = sessions[other].commands;
-    if (other != session &&
-        std::ranges::any_of(there, [&](const Command& command) { return command.name == name; }))
-      return true;
-  }
-  return false;
+  return std::ranges::any_of(sessions, [&](const Recording& session) {
+    const auto& there = session.commands;
+    return &session != &own && std::ranges::find(there, name, &Command::name) != there.end();
+  });
 }
 
 Result<std::vector<Command>> named_commands(const std::vector<std::string>& names,
                                             const std::vector<Recording>& sessions) {
   std::vector<Command> commands;
-  for (std::size_t s = 0; s < sessions.size(); ++s) {
+  for (const Recording& session : sessions) {
     const std::size_t first = commands.size();
-    for (Command command : sessions[s].commands) {
+    for (Command command : session.commands) {
       command.source_command_index += first;
-      if (has_namesake(sessions, s, command.name))
-        command.name = fmt::format("{} ({})", command.name, sessions[s].file);
+      if (has_namesake(sessions, session, command.name))
+        command.name = fmt::format("{} ({})", command.name, session.file);
       commands.push_back(std::move(command));
     }
   }
@@ -219,36 +215,29 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
                        cited(plan.commands.front().name)};
     return Reference{*found, {}, {}};
   }
-  Reference reference{
-      sessions.front().reference.command, {}, sessions.front().reference.anchor_index};
-  if (sessions.size() > 1 || options.gates.baseline_file || !sessions.front().reference.baseline)
-    return reference;
-  reference = sessions.front().reference;
-  reference.baseline->metric_places = find_metrics_in(*reference.baseline->session, plan.metrics);
+  Reference reference = sessions.front().reference;
+  if (sessions.size() > 1 || options.gates.baseline_file) reference.baseline.reset();
+  if (auto& baseline = reference.baseline)
+    baseline->metric_places = find_metrics_in(*baseline->session, plan.metrics);
   return reference;
 }
 
 class JoinedRuns : public RunTable {
  public:
-  explicit JoinedRuns(std::size_t commands) : of_command_(commands) {}
-
-  /// Adds a session's runs. `metrics`: for each metric of the joined table, its index in the
-  /// session.
-  void add(std::shared_ptr<const RunTable> runs, std::size_t commands, std::size_t passes,
-           const std::vector<std::optional<std::size_t>>& metrics) {
-    for (std::size_t c = 0; c < commands; ++c)
+  /// Adds the runs of a session with `commands` commands. `first_pass`: index of its first pass in
+  /// the joined table. `metrics`: for each metric of the joined table, its index in the session.
+  void add(const std::shared_ptr<const RunTable>& runs, std::size_t commands,
+           std::size_t first_pass, const std::vector<std::optional<std::size_t>>& metrics) {
+    parts_.push_back({size_, of_command_.size(), first_pass, runs, metrics});
+    for (std::size_t c = 0; c < commands; ++c) {
+      of_command_.emplace_back();
       for (const std::uint32_t run : runs->of_command(c))
-        of_command_[next_.command + c].push_back(static_cast<std::uint32_t>(next_.run + run));
-    Part part = next_;
-    part.runs = std::move(runs);
-    part.metrics = metrics;
-    next_.run += part.runs->size();
-    next_.command += commands;
-    next_.pass += passes;
-    parts_.push_back(std::move(part));
+        of_command_.back().push_back(static_cast<std::uint32_t>(size_ + run));
+    }
+    size_ += runs->size();
   }
 
-  std::size_t size() const override { return next_.run; }
+  std::size_t size() const override { return size_; }
 
   RunRow row(std::size_t run) const override {
     const Part& part = find_part(run);
@@ -281,7 +270,8 @@ class JoinedRuns : public RunTable {
 
  private:
   struct Part {
-    std::size_t run = 0;  // index of the part's first run in the joined table
+    // Indices of the part's first run, command and pass in the joined table.
+    std::size_t run = 0;
     std::size_t command = 0;
     std::size_t pass = 0;
     std::shared_ptr<const RunTable> runs{};
@@ -294,7 +284,7 @@ class JoinedRuns : public RunTable {
   }
 
   std::vector<Part> parts_;
-  Part next_;
+  std::size_t size_ = 0;
   std::vector<std::vector<std::uint32_t>> of_command_;
 };
 
@@ -448,8 +438,8 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   joined.setting.events = plan.setting.events;
   joined.circumstances = first.circumstances;
   joined.timers = first.timers;
-  auto runs = std::make_shared<JoinedRuns>(plan.commands.size());
-  auto redone = std::make_shared<JoinedRuns>(plan.commands.size());
+  auto runs = std::make_shared<JoinedRuns>();
+  auto redone = std::make_shared<JoinedRuns>();
   std::size_t before = 0;
   std::size_t passes_before = 0;
   for (const Recording& session : sessions) {
@@ -463,17 +453,16 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
       joined.means_without_runs.push_back(
           {before + mean.command, *find_metric(joined.metrics, session.metrics[mean.metric].name),
            mean.value});
-    before += commands;
     if (!session.function_tables.empty()) {
-      joined.function_tables.resize(before - commands);
+      joined.function_tables.resize(before);
       joined.function_tables.insert(joined.function_tables.end(), session.function_tables.begin(),
                                     session.function_tables.end());
     }
-    const std::size_t passes = session.setting.events.passes.size();
     const auto places = find_metrics_in(session, plan.metrics);
-    passes_before += passes;
-    runs->add(session.runs, commands, passes, places);
-    redone->add(session.discarded_run_table, commands, passes, places);
+    runs->add(session.runs, commands, passes_before, places);
+    redone->add(session.discarded_run_table, commands, passes_before, places);
+    before += commands;
+    passes_before += session.setting.events.passes.size();
     joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
     if (!session.complete)
       joined.notes.push_back({NoteKind::WasCutShort,

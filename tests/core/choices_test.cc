@@ -10,9 +10,9 @@ TEST_CASE("every engine is found in its own row") {
     CHECK(row_of(row.choice).name == row.name);
   }
   CHECK(row_of(EngineChoice::None).name == "none");
-  CHECK(row_of(EngineChoice::Cachegrind).needs_installation);
-  CHECK(runs_in_valgrind(EngineChoice::Dhat));
-  CHECK_FALSE(runs_in_valgrind(EngineChoice::Perf));
+  CHECK(row_of(EngineChoice::Cachegrind).runs_in_valgrind);
+  CHECK(row_of(EngineChoice::Dhat).runs_in_valgrind);
+  CHECK_FALSE(row_of(EngineChoice::Perf).runs_in_valgrind);
 }
 
 }  // namespace lauka

@@ -1,4 +1,4 @@
-#include "run/functions.h"
+#include "session/functions.h"
 
 #include "fakes/gates.h"
 #include "run/bench.h"

@@ -6,11 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -41,15 +37,14 @@ Result<void> settle_contradictions(ParsedOptions& draft) {
 }
 
 Result<void> settle_numbers_of_runs(ParsedOptions& draft) {
-  if (is_given(draft, "min-runs") && draft.options.run.max_runs &&
-      draft.options.run.min_runs > *draft.options.run.max_runs)
-    return Error{fmt::format("--min-runs {} is more than --max-runs {}", draft.options.run.min_runs,
-                             *draft.options.run.max_runs),
-                 "lower --min-runs or raise --max-runs"};
+  RunOptions& run = draft.options.run;
+  if (is_given(draft, "min-runs") && run.max_runs && run.min_runs > *run.max_runs)
+    return Error{
+        fmt::format("--min-runs {} is more than --max-runs {}", run.min_runs, *run.max_runs),
+        "lower --min-runs or raise --max-runs"};
   if (draft.options.gates.precision_metric.empty())
     draft.options.gates.precision_metric = slower_metric(draft.options.counting);
-  if (draft.options.run.max_runs)
-    draft.options.run.min_runs = std::min(draft.options.run.min_runs, *draft.options.run.max_runs);
+  if (run.max_runs) run.min_runs = std::min(run.min_runs, *run.max_runs);
   return {};
 }
 
@@ -102,15 +97,15 @@ Result<void> settle_gates(ParsedOptions& draft) {
 }
 
 Result<void> settle_commands(ParsedOptions& draft) {
-  const std::span<const std::string> words = draft.options.commands.command_lines;
+  CommandOptions& commands = draft.options.commands;
+  const std::span<const std::string> words = commands.command_lines;
   if (words.size() > 1 && words[0] == "time")
     return Error{"'time' is not needed: lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};
   // With parameters, each combination may have a name; make_plan() checks the number of names.
-  if (draft.options.commands.names.size() > draft.options.commands.command_lines.size() &&
-      draft.options.commands.parameters.empty())
-    return Error{fmt::format("{} (-n) for {}", plural(draft.options.commands.names.size(), "name"),
-                             plural(draft.options.commands.command_lines.size(), "command")),
+  if (commands.names.size() > words.size() && commands.parameters.empty())
+    return Error{fmt::format("{} (-n) for {}", plural(commands.names.size(), "name"),
+                             plural(words.size(), "command")),
                  draft.reference_command ? "name the reference with --reference-name"
                                          : "give -n at most once per command"};
   if (draft.reference_command && draft.options.gates.baseline_file)
@@ -119,23 +114,21 @@ Result<void> settle_commands(ParsedOptions& draft) {
     return Error{"--reference-name without --reference", "name the first command with -n"};
   // -n does not name the reference, so that names do not shift when a reference is added.
   if (draft.reference_command) {
-    draft.options.commands.command_lines.insert(draft.options.commands.command_lines.begin(),
-                                                *std::move(draft.reference_command));
-    draft.options.commands.names.insert(draft.options.commands.names.begin(),
-                                        draft.reference_name.value_or(""));
+    commands.command_lines.insert(commands.command_lines.begin(),
+                                  *std::move(draft.reference_command));
+    commands.names.insert(commands.names.begin(), draft.reference_name.value_or(""));
   }
-  if (draft.options.commands.command_lines.empty())
+  if (commands.command_lines.empty())
     return Error{"no command to measure",
                  "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
   return {};
 }
 
 Result<void> settle_saved(ParsedOptions& draft) {
-  for (const OptionInfo* option : draft.applied_options) {
-    if (option->rules.works_with_from) continue;
-    return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
-                 "leave it out"};
-  }
+  for (const OptionInfo* option : draft.applied_options)
+    if (!option->rules.works_with_from)
+      return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
+                   "leave it out"};
   for (std::string& file : std::exchange(draft.options.commands.command_lines, {}))
     draft.options.saved_session_files.push_back(std::move(file));
   if (!draft.reference_command) return {};
@@ -146,9 +139,8 @@ Result<void> settle_saved(ParsedOptions& draft) {
 
 Result<void> settle_steps(ParsedOptions& draft) {
   std::vector<ParameterOption*> scans;
-  for (ParameterOption& parameter : draft.options.commands.parameters) {
+  for (ParameterOption& parameter : draft.options.commands.parameters)
     if (parameter.is_scan) scans.push_back(&parameter);
-  }
   const std::vector<std::string>& steps = draft.scan_steps;
   if (!steps.empty() && scans.empty())
     return Error{"--parameter-step-size without --parameter-scan", "leave it out"};
@@ -162,14 +154,12 @@ Result<void> settle_steps(ParsedOptions& draft) {
 
 Result<void> settle_exports(const OutputOptions& options) {
   const auto& exports = options.exports;
-  for (std::size_t i = 0; i < exports.size(); ++i) {
-    for (std::size_t k = i + 1; k < exports.size(); ++k) {
+  for (std::size_t i = 0; i < exports.size(); ++i)
+    for (std::size_t k = i + 1; k < exports.size(); ++k)
       if (exports[i].file == exports[k].file)
         return Error{fmt::format("--{} and --{} have the same target {}", exports[i].option,
                                  exports[k].option, cited(exports[i].file)),
                      "write two files"};
-    }
-  }
   return {};
 }
 
@@ -265,13 +255,14 @@ Result<void> settle_functions(const ParsedOptions& draft) {
 }
 
 Result<void> settle_call(ParsedOptions& draft) {
+  const CountingOptions& counting = draft.options.counting;
   const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
   if (draft.output_interval && !watches)
     return Error{"--interval without --threads", "add --threads PID, or leave it out"};
   if (draft.options.inquiry) return settle_inquiry(draft);
-  if (draft.options.counting.event_database_path)
+  if (counting.event_database_path)
     return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
-                             cited(*draft.options.counting.event_database_path)),
+                             cited(*counting.event_database_path)),
                  "add one of them, or leave --kpep out"};
   const std::vector<Result<void> (*)(ParsedOptions&)> parts =
       draft.options.saved_session_files.empty()
@@ -281,14 +272,14 @@ Result<void> settle_call(ParsedOptions& draft) {
   for (const auto settle_part : parts)
     if (auto settled = settle_part(draft); !settled) return settled;
   if (auto functions = settle_functions(draft); !functions) return functions;
-  const EngineRow& engine = row_of(draft.options.counting.engine);
-  if (draft.options.counting.measures_region && engine.runs_in_valgrind)
+  const EngineRow& engine = row_of(counting.engine);
+  if (counting.measures_region && engine.runs_in_valgrind)
     return Error{
         fmt::format("--engine {} simulates whole runs, not the region of --region", engine.name),
         "use only one of them"};
-  if (draft.options.counting.engine == EngineChoice::None && !draft.options.counting.events.empty())
+  if (counting.engine == EngineChoice::None && !counting.events.empty())
     return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
-                             cited(draft.options.counting.events.front())),
+                             cited(counting.events.front())),
                  "use only one of them"};
   return {};
 }
@@ -302,23 +293,22 @@ bool is_about_lauka(InquiryKind kind) {
 
 Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
   const Options& options = draft.options;
-  if (options.inquiry && options.suite.suite_path && is_about_lauka(options.inquiry->kind))
-    return {};
-  if (options.suite.suite_path) {
-    if (!draft.options.commands.command_lines.empty())
-      return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
-                               cited(draft.options.commands.command_lines.front())),
-                   "leave it out"};
-    if (!options.saved_session_files.empty()) return contradiction("--suite", "--from");
-    if (options.inquiry)
-      return Error{"--suite measures, and a question runs nothing", "use only one of them"};
+  if (!options.suite.suite_path) {
+    const bool may_be_saved = !options.saved_session_files.empty();
+    for (const OptionInfo& option : option_table())
+      if (option.rules.needs_suite && !(may_be_saved && option.rules.works_with_from) &&
+          is_given(draft, option.name))
+        return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
     return {};
   }
-  for (const OptionInfo& option : option_table()) {
-    const bool may_be_saved = option.rules.works_with_from && !options.saved_session_files.empty();
-    if (option.rules.needs_suite && !may_be_saved && is_given(draft, option.name))
-      return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
-  }
+  if (options.inquiry && is_about_lauka(options.inquiry->kind)) return {};
+  if (!options.commands.command_lines.empty())
+    return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
+                             cited(options.commands.command_lines.front())),
+                 "leave it out"};
+  if (!options.saved_session_files.empty()) return contradiction("--suite", "--from");
+  if (options.inquiry)
+    return Error{"--suite measures, and a question runs nothing", "use only one of them"};
   return {};
 }
 

@@ -5,7 +5,6 @@
 #include "core/text.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <optional>
@@ -62,7 +61,7 @@ using Words = std::vector<std::string>;
 constexpr std::size_t kMaxBenchmarks = 1000;
 constexpr std::size_t kMaxEntries = 200;
 constexpr std::size_t kMaxOfList = 1000;
-constexpr std::string_view kShape = "write [defaults] and [[benchmark]] tables (docs/suites.md)";
+constexpr const char* kShape = "write [defaults] and [[benchmark]] tables (docs/suites.md)";
 
 struct Entry {
   std::string_view key;
@@ -70,14 +69,18 @@ struct Entry {
   const toml::node* value = nullptr;
 };
 
+/// Where an option is set; a later one of these wins.
+enum class Origin : unsigned char { Defaults, CommandLine, Benchmark };
+
 struct Setting {
   const OptionInfo* option = nullptr;
   std::vector<Words> repetitions{};  ///< words of each repetition of the option; empty (as for the
                                      ///< value false): the option is cancelled in weaker places
   std::size_t line = 0;              ///< line in the file; 0 if typed
+  Origin origin = Origin::CommandLine;
 };
 
-using Place = std::vector<Setting>;
+using Settings = std::vector<Setting>;
 
 std::size_t line_number(const toml::node& node) {
   return node.source().begin.line;
@@ -143,8 +146,7 @@ std::size_t line_of_deep_key(std::string_view text) {
       continue;
     }
     if (c == '.' && ++dots > most_dots)
-      return 1 + static_cast<std::size_t>(std::count(
-                     text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+      return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, at), '\n'));
     if (c == '\n' || c == '=' || c == ',' || c == '[' || c == '{') dots = 0;
     ++at;
   }
@@ -163,7 +165,7 @@ bool has_bare_text(std::string_view text, std::size_t line) {
          std::ranges::any_of(value, [](unsigned char c) { return std::isalpha(c) != 0; });
 }
 
-constexpr std::string_view kHowTomlIsWritten = "see https://toml.io for how it is written";
+constexpr const char* kHowTomlIsWritten = "see https://toml.io for how it is written";
 
 std::string_view family_of(const OptionInfo& option) {
   return option.rules.sets_value_of.empty() ? option.name : option.rules.sets_value_of;
@@ -183,8 +185,14 @@ std::optional<Words> texts_of(const toml::array& list) {
   return texts;
 }
 
-std::optional<Words> to_words(const toml::node& value, std::size_t count) {
+/// Returns the words of one value of the option; nullopt if `value` has another form.
+std::optional<Words> to_words(const OptionInfo& option, const toml::node& value) {
+  const std::size_t count = multiword_count(option);
   std::optional<Words> words;
+  if (count == 0) {
+    if (auto text = scalar_text(value)) words = {*std::move(text)};
+    return words;
+  }
   if (const auto* text = value.as_string()) {
     if (auto found = split_words(text->get())) words = *std::move(found);
   } else if (const toml::array* list = value.as_array()) {
@@ -193,25 +201,10 @@ std::optional<Words> to_words(const toml::node& value, std::size_t count) {
   return words && words->size() == count ? words : std::nullopt;
 }
 
-Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const toml::node& value) {
-  const std::size_t count = multiword_count(option);
-  if (auto words = to_words(value, count)) return std::vector<Words>{*words};
-  const Error wrong{fmt::format("{} needs {} words", option.spelling(), count),
-                    fmt::format("write {} = \"{}\"", option.name, option.value_placeholder)};
-  const toml::array* list = value.as_array();
-  if (list == nullptr) return wrong;
-  std::vector<Words> all;
-  for (const toml::node& element : *list) {
-    auto words = to_words(element, count);
-    if (!words) return wrong;
-    all.push_back(*std::move(words));
-  }
-  return all;
-}
-
 Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml::node& value) {
-  if (multiword_count(option) > 0) return repetitions_of_words(option, value);
-  if (const auto* flag = value.as_boolean()) {
+  const std::size_t count = multiword_count(option);
+  const auto* flag = value.as_boolean();
+  if (flag != nullptr && count == 0) {
     if (option.value_form != ValueForm::Nothing && !is_value_optional(option))
       return Error{option.spelling() + " needs a value", "write it in quotes, or a number"};
     return flag->get() ? std::vector<Words>{{}} : std::vector<Words>{};
@@ -219,11 +212,19 @@ Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml
   if (option.value_form == ValueForm::Nothing)
     return Error{option.spelling() + " takes no value",
                  fmt::format("write {} = true", option.name)};
-  if (auto text = scalar_text(value)) return std::vector<Words>{{*std::move(text)}};
-  const auto texts = texts_of(*value.as_array());
-  if (!texts) return Error{option.spelling() + " needs a list of values", "write them in quotes"};
+  if (auto words = to_words(option, value)) return std::vector<Words>{*std::move(words)};
+  const Error wrong =
+      count == 0 ? Error{option.spelling() + " needs a list of values", "write them in quotes"}
+                 : Error{fmt::format("{} needs {} words", option.spelling(), count),
+                         fmt::format("write {} = \"{}\"", option.name, option.value_placeholder)};
+  const toml::array* list = value.as_array();
+  if (list == nullptr) return wrong;
   std::vector<Words> all;
-  for (const std::string& text : *texts) all.push_back({text});
+  for (const toml::node& element : *list) {
+    auto words = to_words(option, element);
+    if (!words) return wrong;
+    all.push_back(*std::move(words));
+  }
   return all;
 }
 
@@ -245,17 +246,16 @@ class SuiteReader {
     if (text.find('\0') != std::string_view::npos)
       return at(0, {"is not valid TOML: it has a byte of value 0", ""});
     if (const std::size_t line = line_of_deep_key(text); line > 0)
-      return at(line, {"a key has more than 16 dots", std::string(kShape)});
+      return at(line, {"a key has more than 16 dots", kShape});
     try {
       return read_tables(toml::parse(text));
     } catch (const toml::parse_error& error) {
       const std::size_t line = error.source().begin.line;
       return at(line, {fmt::format("is not valid TOML: {}", error.description()),
                        has_bare_text(text, line) ? "put text in quotes: duration = \"500ms\""
-                                                 : std::string(kHowTomlIsWritten)});
+                                                 : kHowTomlIsWritten});
     } catch (const BrokenToml&) {
-      return at(
-          0, {"is not valid TOML: something in it is misplaced", std::string(kHowTomlIsWritten)});
+      return at(0, {"is not valid TOML: something in it is misplaced", kHowTomlIsWritten});
     }
   }
 
@@ -280,14 +280,13 @@ class SuiteReader {
       const bool is_benchmarks = key.str() == "benchmark" && node.is_array_of_tables();
       if (!is_defaults && !is_benchmarks)
         return at(line_number(node),
-                  {fmt::format("{} is not known here", cited(key.str())), std::string(kShape)});
-      if (is_defaults)
-        if (auto checked = check_table(*node.as_table()); !checked) return checked;
-      if (is_benchmarks)
-        if (auto checked = check_benchmarks(*node.as_array()); !checked) return checked;
+                  {fmt::format("{} is not known here", cited(key.str())), kShape});
+      auto checked =
+          is_defaults ? check_table(*node.as_table()) : check_benchmarks(*node.as_array());
+      if (!checked) return checked;
     }
     if (root.contains("benchmark")) return {};
-    return at(0, {"has no benchmark", std::string(kShape)});
+    return at(0, {"has no benchmark", kShape});
   }
 
   Result<void> check_benchmarks(const toml::array& list) const {
@@ -336,16 +335,14 @@ class SuiteReader {
     if (option->rules.scope == Scope::TypedSession)
       return at(entry.line,
                 option->name == "tune"
-                    ? Error{"--tune changes the machine, so a suite's file cannot ask "
-                            "for it",
+                    ? Error{"--tune changes the machine, so a suite's file cannot ask for it",
                             "remove it here, and type it"}
-                    : Error{"--as-root gives root's rights, so a suite's file cannot "
-                            "ask for it",
+                    : Error{"--as-root gives root's rights, so a suite's file cannot ask for it",
                             "remove it here; type it if the commands must run as root"});
     return option;
   }
 
-  Result<void> read_entry(const Entry& entry, Place& place) const {
+  Result<void> read_entry(const Entry& entry, Settings& settings) const {
     const auto option = find_suite_option(entry);
     if (!option) return option.error();
     if (!benchmark_.empty() && concerns_session(**option))
@@ -353,9 +350,11 @@ class SuiteReader {
                              "write it in [defaults], or type it"});
     auto repetitions = read_repetitions(**option, *entry.value);
     if (!repetitions) return at(entry.line, repetitions.error());
-    place.push_back({*option, *std::move(repetitions), entry.line});
+    const Origin origin = benchmark_.empty() ? Origin::Defaults : Origin::Benchmark;
+    settings.push_back({*option, *std::move(repetitions), entry.line, origin});
     ParsedOptions alone;
-    if (auto applied = apply(place.back(), alone); !applied) return at(entry.line, applied.error());
+    if (auto applied = apply(settings.back(), alone); !applied)
+      return at(entry.line, applied.error());
     return {};
   }
 
@@ -364,7 +363,7 @@ class SuiteReader {
       if (entry.key == "name" || entry.key == "commands")
         return at(entry.line,
                   {fmt::format("[defaults] has {}", entry.key), "write it in each [[benchmark]]"});
-      if (auto taken = read_entry(entry, defaults_); !taken) return taken;
+      if (auto taken = read_entry(entry, shared_settings_); !taken) return taken;
     }
     return {};
   }
@@ -373,28 +372,22 @@ class SuiteReader {
     for (const CommandLineOption& typed : typed_.command_line_options) {
       const OptionInfo* option = option_of_key(typed.key);
       if (option == nullptr || option->rules.scope == Scope::Call) continue;
-      typed_place_.push_back({option, {typed.words}, 0});
+      shared_settings_.push_back({option, {typed.words}});
     }
   }
 
-  Result<ParsedOptions> read_draft(const Place& own, bool of_session) const {
-    const std::array<const Place*, 3> places = {&defaults_, &typed_place_, &own};
+  Result<ParsedOptions> read_draft(const Settings& own, bool of_session) const {
+    Settings all = shared_settings_;
+    all.insert(all.end(), own.begin(), own.end());
     ParsedOptions draft;
-    for (std::size_t p = 0; p < places.size(); ++p) {
-      const auto is_displaced = [&](const Setting& weaker) {
-        return std::any_of(places.begin() + static_cast<std::ptrdiff_t>(p) + 1, places.end(),
-                           [&](const Place* place) {
-                             return std::ranges::any_of(*place, [&](const Setting& stronger) {
-                               return family_of(*stronger.option) == family_of(*weaker.option) ||
-                                      contradict_each_other(*stronger.option, *weaker.option);
-                             });
-                           });
-      };
-      for (const Setting& setting : *places[p]) {
-        if (is_displaced(setting) || (of_session && !concerns_session(*setting.option))) continue;
-        if (auto applied = apply(setting, draft); !applied)
-          return at(setting.line, applied.error());
-      }
+    for (const Setting& setting : all) {
+      const bool is_displaced = std::ranges::any_of(all, [&](const Setting& other) {
+        return other.origin > setting.origin &&
+               (family_of(*other.option) == family_of(*setting.option) ||
+                contradict_each_other(*other.option, *setting.option));
+      });
+      if (is_displaced || (of_session && !concerns_session(*setting.option))) continue;
+      if (auto applied = apply(setting, draft); !applied) return at(setting.line, applied.error());
     }
     return draft;
   }
@@ -402,7 +395,7 @@ class SuiteReader {
   Result<void> read_session() {
     auto draft = read_draft({}, true);
     if (!draft) return draft.error();
-    draft->options.suite.suite_path = typed_.suite.suite_path;
+    draft->options.suite = typed_.suite;
     auto options = complete_options(*std::move(draft));
     if (!options) return at(0, options.error());
     suite_.session_options = *std::move(options);
@@ -431,14 +424,13 @@ class SuiteReader {
   }
 
   Result<void> add(const toml::table& table) {
-    benchmark_.clear();
     const std::size_t line = line_number(table);
     const std::vector<Entry> entries = entries_of(table);
     const auto named = std::ranges::find(entries, "name", &Entry::key);
     if (named == entries.end())
       return at(line, {"a benchmark has no name", "write name = \"parse\""});
     if (auto taken = take_name(*named); !taken) return taken;
-    Place own;
+    Settings own;
     Words commands;
     for (const Entry& entry : entries) {
       if (entry.key == "name") continue;
@@ -462,7 +454,6 @@ class SuiteReader {
   /// Selects the benchmarks of --only and --shard. The shards take benchmarks in turn, so that a
   /// benchmark added at the end of the file moves no benchmark to another shard.
   Result<void> choose() {
-    benchmark_.clear();
     const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& benchmark) {
       return !benchmark.options.gates.conditions.empty();
     });
@@ -496,8 +487,7 @@ class SuiteReader {
   }
 
   const Options& typed_;
-  Place defaults_;
-  Place typed_place_;
+  Settings shared_settings_;  // of [defaults], then of the command line
   std::string benchmark_;
   Suite suite_;
   std::set<std::string> names_;

@@ -9,12 +9,7 @@
 #include <iterator>
 #include <utility>
 
-#include <boost/program_options/errors.hpp>
-#include <boost/program_options/options_description.hpp>
-#include <boost/program_options/parsers.hpp>
-#include <boost/program_options/positional_options.hpp>
-#include <boost/program_options/value_semantic.hpp>
-#include <boost/program_options/variables_map.hpp>
+#include <boost/program_options.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -114,35 +109,33 @@ void add_of_command(po::options_description& options, const CommandInfo& command
 
 po::options_description make_options(const CommandInfo& command, TypedRequest& to) {
   po::options_description options;
-  Request& request = to.request;
+  SeriesSelection& wanted = to.request.series_selection;
   auto add = options.add_options();
-  add("db", kept_in(request.database, "DB"),
+  add("db", kept_in(to.request.database, "DB"),
       "SQLite's file (default: lauka-history.db), or postgresql://user@host/database");
   if ((command.groups & kGroupSeries) != 0) {
     const bool is_export = command.action == Action::Export;
     if (command.action == Action::Page || is_export)
-      add("benchmark", kept_in(request.series_selection.benchmark, "NAME"), "this one only");
-    add("metric",
-        po::value<std::vector<std::string>>(&request.series_selection.metrics)->value_name("NAME"),
+      add("benchmark", kept_in(wanted.benchmark, "NAME"), "this one only");
+    add("metric", po::value<std::vector<std::string>>(&wanted.metrics)->value_name("NAME"),
         is_export ? "this metric; may be repeated (default: all)"
                   : "this metric; may be repeated; 'all' (default: wall_time)");
-    add("role", kept_in(request.series_selection.role, "ROLE"),
+    add("role", kept_in(wanted.role, "ROLE"),
         is_export ? "reference, candidate, anchor or all (default: all)"
                   : "reference, candidate, anchor or all (default: candidate if there is one)");
-    add("machine", kept_in(request.series_selection.machine_class_prefix, "CLASS"),
+    add("machine", kept_in(wanted.machine_class_prefix, "CLASS"),
         "this class of machines, or what it begins with");
     if (command.action != Action::Combine) {
-      add("branch", kept_in(request.series_selection.branch, "NAME"),
-          "sessions of this branch only");
+      add("branch", kept_in(wanted.branch, "NAME"), "sessions of this branch only");
       add("against", kept_in(to.against, "WHAT"),
           "anchor, reference or nothing (default: the anchor if there is one)");
     }
   }
   if ((command.groups & kGroupLast) != 0)
-    add("last", kept_in(request.series_selection.max_sessions, "N"),
+    add("last", kept_in(wanted.max_sessions, "N"),
         fmt::format("so many sessions at most (default: {})", command.last).c_str());
   if ((command.groups & kGroupCommit) != 0)
-    add("commit", kept_in(request.series_selection.commit, "COMMIT"),
+    add("commit", kept_in(wanted.commit, "COMMIT"),
         command.action == Action::Forget ? "all sessions of this commit"
                                          : "what was measured at this commit");
   add_of_command(options, command, to);
@@ -153,9 +146,8 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
 cli::ValueLister listing_of(std::string_view name, std::string_view option) {
   // bash splits --db=NAME at the "=".
   constexpr std::string_view script =
-      "while [ $# -gt 0 ]; do case $1 in --db=*) db=${1#*=} ;; "
-      "--db) [ \"$2\" = \"=\" ] && shift; db=$2 ;; esac; shift; done; "
-      "lauka-history list ";
+      "while [ $# -gt 0 ]; do case $1 in --db=*) db=${1#*=} ;; --db) [ \"$2\" = \"=\" ] && shift; "
+      "db=$2 ;; esac; shift; done; lauka-history list ";
   return {.function_suffix = std::string(name),
           .script = std::string(script) + std::string(option) +
                     " ${db:+--db \"$db\"} | sed \"1d; s/  .*//\" | sort -u"};
@@ -239,10 +231,8 @@ std::string help() {
          "3 `check`, or `combine --fail-if-worse`, found something worse.\n";
 }
 
-Error wrong(const CommandInfo* command, const std::string& what) {
-  return {what, command == nullptr
-                    ? std::string("lauka-history --help lists the commands")
-                    : fmt::format("lauka-history {} --help lists its options", command->name)};
+Error wrong(const CommandInfo& command, const std::string& what) {
+  return {what, fmt::format("lauka-history {} --help lists its options", command.name)};
 }
 
 Result<ComparedWith> parse_against(const std::string& text) {
@@ -253,44 +243,45 @@ Result<ComparedWith> parse_against(const std::string& text) {
   return Error{"--against " + cited(text) + " is unknown", "write anchor, reference or nothing"};
 }
 
-Result<void> check_forgotten(const CommandInfo& command, const ForgetRequest& what) {
-  const std::array given = {what.session.empty(), what.commit.empty(), what.before_date.empty()};
-  if (std::ranges::count(given, false) == 1) return {};
-  return wrong(&command, "'forget' takes one of SESSION, --commit and --before");
-}
-
-Result<void> check_commit_url(const CommandInfo& command, const std::string& url) {
+/// Returns what is wrong with the web address of a commit; empty if it is right.
+std::string fault_in_commit_url(const std::string& url) {
   if (url.empty()) return {};
   if (url.find("{}") == std::string::npos)
-    return wrong(&command, "--commit-url " + cited(url) + " has no {} for the commit");
+    return "--commit-url " + cited(url) + " has no {} for the commit";
   // A browser would execute a link that begins with javascript:.
   if (url.starts_with("https://") || url.starts_with("http://")) return {};
-  return wrong(&command,
-               "--commit-url " + cited(url) + " begins neither with https:// nor with http://");
+  return "--commit-url " + cited(url) + " begins neither with https:// nor with http://";
 }
 
-Result<void> check_words(const CommandInfo& command, const Request& request) {
+/// Returns what is wrong with the request; empty if it is right.
+std::string fault_in(const CommandInfo& command, const Request& request) {
+  const SeriesSelection& wanted = request.series_selection;
   const std::size_t count = request.command_arguments.size();
   if (count < command.fewest || count > command.most)
-    return wrong(&command, fmt::format("'{}' takes {}", command.name,
-                                       command.words.empty() ? "no words" : command.words));
-  if ((command.groups & kGroupLast) != 0 && (request.series_selection.max_sessions == 0 ||
-                                             request.series_selection.max_sessions > kMaxSessions))
-    return wrong(&command, fmt::format("--last must be from 1 to {}", kMaxSessions));
+    return fmt::format("'{}' takes {}", command.name,
+                       command.words.empty() ? "no words" : command.words);
+  if ((command.groups & kGroupLast) != 0 &&
+      (wanted.max_sessions == 0 || wanted.max_sessions > kMaxSessions))
+    return fmt::format("--last must be from 1 to {}", kMaxSessions);
   if (request.judges_each_machine && !request.worse_limit_percent)
-    return wrong(&command, "--each-machine needs --fail-if-worse");
+    return "--each-machine needs --fail-if-worse";
   if (command.action == Action::Export) {
     const auto formats = split(command.words, '|');
     if (std::ranges::find(formats, request.command_arguments[0]) == formats.end())
-      return wrong(&command, "the format " + cited(request.command_arguments[0]) + " is unknown");
+      return "the format " + cited(request.command_arguments[0]) + " is unknown";
   }
-  if (command.action == Action::Forget) return check_forgotten(command, request.forget_request);
-  if (command.action == Action::Combine && count == 0 && request.series_selection.commit.empty())
-    return wrong(&command, "'combine' takes files, or --commit COMMIT of the database");
+  if (command.action == Action::Forget) {
+    const auto& [session, commit, before_date] = request.forget_request;
+    const std::array is_missing = {session.empty(), commit.empty(), before_date.empty()};
+    if (std::ranges::count(is_missing, false) != 1)
+      return "'forget' takes one of SESSION, --commit and --before";
+  }
+  if (command.action == Action::Combine && count == 0 && wanted.commit.empty())
+    return "'combine' takes files, or --commit COMMIT of the database";
   if (command.action == Action::Combine && count > 0 &&
-      !(request.series_selection.commit + request.series_selection.machine_class_prefix).empty())
-    return wrong(&command, "--commit and --machine choose sessions of the database, not files");
-  return check_commit_url(command, request.commit_url);
+      !(wanted.commit + wanted.machine_class_prefix).empty())
+    return "--commit and --machine choose sessions of the database, not files";
+  return fault_in_commit_url(request.commit_url);
 }
 
 void complete(Request& request) {
@@ -334,7 +325,7 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
     if (found.count("help") > 0) return Request{.answer = write_help(command)};
     po::notify(found);
   } catch (const po::error& error) {
-    return wrong(&command, one_line(error.what()));
+    return wrong(command, one_line(error.what()));
   }
   const auto against = parse_against(typed.against);
   if (!against) return against.error();
@@ -342,12 +333,13 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
   if (!typed.fail_if_worse.empty()) {
     const auto percent = parse_decimal(typed.fail_if_worse, {0.0, true}, {1000.0, true});
     if (!percent)
-      return wrong(&command,
+      return wrong(command,
                    "--fail-if-worse " + cited(typed.fail_if_worse) + " " + percent.error().what);
     typed.request.worse_limit_percent = *percent;
   }
   complete(typed.request);
-  if (auto checked = check_words(command, typed.request); !checked) return checked.error();
+  if (const auto fault = fault_in(command, typed.request); !fault.empty())
+    return wrong(command, fault);
   return std::move(typed.request);
 }
 
@@ -374,7 +366,8 @@ Error unknown(const std::string& command) {
 
 Result<Request> parse(std::span<const std::string> typed) {
   const std::vector<std::string> arguments = with_command_first(typed);
-  if (arguments.empty()) return wrong(nullptr, "a command is missing");
+  if (arguments.empty())
+    return Error{"a command is missing", "lauka-history --help lists the commands"};
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
     const CommandInfo* command = arguments.size() > 1 ? find_command(arguments[1]) : nullptr;

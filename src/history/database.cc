@@ -12,7 +12,6 @@
 #include <exception>
 #include <optional>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -342,17 +341,12 @@ void Database::Connection::open_file(const std::string& words, IfMissing access)
   session.once << "PRAGMA synchronous=FULL";
 }
 
-Database::Database(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
-Database::Database(Database&& other) noexcept = default;
-Database& Database::operator=(Database&& other) noexcept = default;
-Database::~Database() = default;
-
 const std::string& Database::name() const {
   return connection_->name;
 }
 
 Result<Database> Database::open(const std::string& where, IfMissing access) {
-  auto connection = std::make_unique<Connection>();
+  auto connection = std::make_shared<Connection>();
   connection->name = name_of_database(where);
   if (is_address(where)) {
     const auto address = parse_address(where);

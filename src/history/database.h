@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lauka::history {
@@ -36,18 +37,12 @@ enum class IfMissing : unsigned char { Refuse, CreateMissing };
 /// The values of a row as texts; NULL is an empty text.
 using Row = std::vector<std::string>;
 
-/// A connection to SQLite or PostgreSQL, through SOCI. Errors are predicates ("cannot be opened:
-/// ..."); the caller adds the subject.
+/// A connection to SQLite or PostgreSQL, through SOCI, which copies share. Errors are predicates
+/// ("cannot be opened: ..."); the caller adds the subject.
 class Database {
  public:
   /// Opens the database `where`: postgresql://..., or the path of an SQLite file.
   static Result<Database> open(const std::string& where, IfMissing access);
-
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
-  Database(Database&& other) noexcept;
-  Database& operator=(Database&& other) noexcept;
-  ~Database();
 
   /// Executes a statement in which `texts` replace :t0, :t1 and so on.
   Result<void> run(const std::string& statement, std::span<const std::string> texts = {});
@@ -73,8 +68,8 @@ class Database {
 
  private:
   struct Connection;
-  explicit Database(std::unique_ptr<Connection> connection);
-  std::unique_ptr<Connection> connection_;
+  explicit Database(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  std::shared_ptr<Connection> connection_;
 };
 
 /// Returns the SQL statements of each migration, the oldest migration first.

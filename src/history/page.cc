@@ -1,6 +1,5 @@
 #include "core/text.h"
 #include "history/text.h"
-#include "history/trend.h"
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/format.h"
@@ -8,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <set>

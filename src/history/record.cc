@@ -1,22 +1,18 @@
 #include "history/record.h"
 
-#include "core/numbers.h"
 #include "core/own_metric.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "format/json.h"
 #include "format/sections.h"
 #include "format/text.h"
-#include "stats/delta.h"
 #include "stats/summary.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <cstdlib>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -354,12 +350,10 @@ Result<SessionRecord> read_record(std::string_view text) {
 }
 
 std::int64_t text_id(std::string_view text) {
-  constexpr std::size_t digits = 16;
   if (text.empty()) return 0;
   Sha256 hash;
   hash.add(text);
-  const auto number = parse_hex(hash.hex_digest().substr(0, digits));
-  return static_cast<std::int64_t>(number.value_or(0) >> 1U);
+  return static_cast<std::int64_t>(parse_hex(hash.hex_digest().substr(0, 16)).value_or(0) >> 1U);
 }
 
 std::string encode_metric_names(const std::vector<MetricRecord>& metrics) {
@@ -373,13 +367,12 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
   std::string text;
   for (const MetricRecord& metric : metrics) {
     if (!text.empty()) text += kBetweenMetrics;
-    text += shortest(metric.mean) + kBetweenNumbers + shortest(metric.stddev) + kBetweenNumbers +
-            std::to_string(metric.summarized_values);
-    for (const auto* ratio : {&metric.ratio_to_reference, &metric.ratio_to_anchor}) {
-      text += kBetweenNumbers + (*ratio ? shortest((*ratio)->value) : std::string(kNothing));
-      text += kBetweenNumbers + (*ratio ? shortest((*ratio)->error) : std::string(kNothing));
-    }
-    text += kBetweenNumbers + shortest(metric.median) + kBetweenNumbers + shortest(metric.mad);
+    text += fmt::format("{} {} {}", shortest(metric.mean), shortest(metric.stddev),
+                        metric.summarized_values);
+    for (const auto& ratio : {metric.ratio_to_reference, metric.ratio_to_anchor})
+      text += ratio ? fmt::format(" {} {}", shortest(ratio->value), shortest(ratio->error))
+                    : fmt::format(" {0} {0}", kNothing);
+    text += fmt::format(" {} {}", shortest(metric.median), shortest(metric.mad));
   }
   if (endings.failed_run_groups.empty()) return text;
   text += fmt::format("{} {}", kFailures, endings.runs_with_ending);

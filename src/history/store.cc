@@ -3,7 +3,6 @@
 #include "core/numbers.h"
 #include "core/text.h"
 #include "format/sections.h"
-#include "history/record.h"
 #include "history/trend.h"
 #include "os/files.h"
 
@@ -13,7 +12,6 @@
 #include <deque>
 #include <future>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -81,11 +79,11 @@ std::optional<LogRatio> to_anchor(std::string_view metric, std::string_view layo
   return std::nullopt;
 }
 
-void relate_to_newest_anchor(MetricHistory& series, const AnchorLinks& chain) {
+void relate_to_newest_anchor(MetricHistory& series, std::span<const AnchorRatio> measured) {
   std::string newest;
   for (const SessionPoint& point : series.points)
     if (!point.anchor.empty()) newest = point.anchor;
-  const auto links = chain.ratios_to(newest);
+  const auto links = ratios_to_anchor(newest, measured);
   for (SessionPoint& point : series.points) {
     auto& ratio = point.values.ratio_to_anchor;
     if (!ratio || point.anchor == newest) continue;
@@ -142,12 +140,13 @@ std::int64_t to_milliseconds(UtcTime time) {
   return time.time_since_epoch().count();
 }
 
-Result<std::int64_t> find_commit(Database& database, const std::string& commit) {
-  const std::int64_t id = text_id(commit);
+/// Returns the SQL condition for sessions of `commit`, a commit or its beginning.
+Result<std::string> commit_condition(Database& database, const std::string& commit) {
+  const std::string is_commit = fmt::format("commit_name = {}", text_id(commit));
   const auto exact = database.ask(
-      fmt::format("SELECT commit_name FROM lauka_session WHERE commit_name = {} LIMIT 1", id), 1);
+      fmt::format("SELECT commit_name FROM lauka_session WHERE {} LIMIT 1", is_commit), 1);
   if (!exact) return exact.error();
-  if (!exact->empty()) return id;
+  if (!exact->empty()) return is_commit;
   constexpr std::size_t fewest = 4;
   std::vector<std::int64_t> found;
   if (commit.size() >= fewest) {
@@ -157,14 +156,14 @@ Result<std::int64_t> find_commit(Database& database, const std::string& commit) 
         2, std::vector{commit + "%"});
     if (!rows) return rows.error();
     for (const Row& row : *rows)
-      if (row[1].compare(0, commit.size(), commit) == 0) found.push_back(id_in(row[0]));
+      if (row[1].starts_with(commit)) found.push_back(id_in(row[0]));
   }
   if (found.empty())
     return Error{"has no session of the commit " + cited(commit),
                  "lauka-history list shows what there is"};
   if (found.size() > 1)
     return Error{"has several commits that begin with " + cited(commit), "write more of it"};
-  return found.front();
+  return fmt::format("commit_name = {}", found.front());
 }
 
 Result<std::string> condition_of_points(Database& database, const MeasuredCommand& variant,
@@ -172,9 +171,8 @@ Result<std::string> condition_of_points(Database& database, const MeasuredComman
   std::string condition = fmt::format("variant = {}", variant.id);
   if (!wanted.branch.empty()) condition += fmt::format(" AND branch = {}", text_id(wanted.branch));
   if (!wanted.drops_other_commits || wanted.commit.empty()) return condition;
-  const auto number = find_commit(database, wanted.commit);
-  if (!number) return number.error();
-  return condition + fmt::format(" AND commit_name = {}", *number);
+  const auto is_commit = commit_condition(database, wanted.commit);
+  return is_commit ? condition + " AND " + *is_commit : is_commit;
 }
 
 Result<UtcTime> parse_date(const std::string& text) {
@@ -194,13 +192,9 @@ Result<std::string> make_condition(Database& database, const ForgetRequest& what
     if (!time) return time.error();
     return fmt::format("began < {}", to_milliseconds(*time));
   }
-  if (!what.commit.empty()) {
-    const auto number = find_commit(database, what.commit);
-    if (!number) return number.error();
-    return fmt::format("commit_name = {}", *number);
-  }
-  for (const char c : what.session)
-    if (c == '%' || c == '_') return Error{"has no such session", "lauka-history list has them"};
+  if (!what.commit.empty()) return commit_condition(database, what.commit);
+  if (what.session.find_first_of("%_") != std::string::npos)
+    return Error{"has no such session", "lauka-history list has them"};
   texts.push_back(lower_case(what.session) + "%");
   return std::string("uuid LIKE :t0");
 }
@@ -232,6 +226,28 @@ std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files
   records.reserve(files.size());
   for (const std::string& file : files) records.push_back(read_session_file(file));
   return records;
+}
+
+/// Reads files ahead in threads, and passes their records to `visit` in the order of the files.
+Result<void> for_each_record(std::span<const std::string> files,
+                             const std::function<Result<void>(Result<SessionRecord>)>& visit) {
+  const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders) + 1;
+  std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;
+  for (std::size_t begun = 0; begun < files.size() || !reading.empty();) {
+    for (; begun < files.size() && reading.size() < ahead; begun += kFilesAhead) {
+      const auto some = files.subspan(begun, std::min(kFilesAhead, files.size() - begun));
+      try {
+        reading.push_back(std::async(std::launch::async, records_in, some));
+      } catch (const std::system_error&) {
+        reading.push_back(std::async(std::launch::deferred, records_in, some));
+      }
+    }
+    auto records = reading.front().get();
+    reading.pop_front();
+    for (auto& record : records)
+      if (auto done = visit(std::move(record)); !done) return done;
+  }
+  return {};
 }
 
 struct PointRow {
@@ -369,6 +385,16 @@ Result<void> add_own(Database& database, const Batch& batch) {
   return points.end();
 }
 
+Error no_machine(const std::vector<Row>& variants, const SeriesSelection& wanted) {
+  std::set<std::string> classes;
+  for (const Row& variant : variants) classes.insert(variant[4]);
+  const std::vector<std::string> all(classes.begin(), classes.end());
+  const auto near = nearest_names(wanted.machine_class_prefix, all);
+  return {fmt::format("no machine of class {}", cited(wanted.machine_class_prefix)),
+          near.empty() ? "there are " + listed(all)
+                       : fmt::format("did you mean {}?", listed(near, "or"))};
+}
+
 }  // namespace
 
 std::string commit_of(const SessionRecord& session) {
@@ -392,7 +418,7 @@ std::vector<MetricHistory> make_histories(const SessionRecord& session,
     const std::vector<MetricRecord>& metrics = session.results[i].metrics;
     for (const std::size_t metric : wanted_metrics(metrics, wanted.metrics)) {
       MetricHistory series{.variant = variants[i], .metric = metrics[metric]};
-      series.points.push_back({.began = session.began.time_since_epoch().count(),
+      series.points.push_back({.began = to_milliseconds(session.began),
                                .commit = commit_of(session),
                                .branch = session.label("branch"),
                                .anchor = session.results[i].anchor,
@@ -426,9 +452,9 @@ Result<void> Loader::learn(const std::set<std::int64_t>& names) {
 Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::string& commit) {
   std::string condition;
   if (!commit.empty()) {
-    const auto number = find_commit(database_, commit);
-    if (!number) return number.error();
-    condition = fmt::format(" WHERE commit_name = {}", *number);
+    const auto is_commit = commit_condition(database_, commit);
+    if (!is_commit) return is_commit.error();
+    condition = " WHERE " + *is_commit;
   }
   const auto rows = database_.ask(
       fmt::format("SELECT began, uuid, {}, {}, {}, {}, results, complete FROM lauka_session{} "
@@ -449,20 +475,6 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
                      .complete = row[7] != "0"});
   return lines;
 }
-
-namespace {
-
-Error no_machine(const std::vector<Row>& variants, const SeriesSelection& wanted) {
-  std::set<std::string> classes;
-  for (const Row& variant : variants) classes.insert(variant[4]);
-  const std::vector<std::string> all(classes.begin(), classes.end());
-  const auto near = nearest_names(wanted.machine_class_prefix, all);
-  return {fmt::format("no machine of class {}", cited(wanted.machine_class_prefix)),
-          near.empty() ? "there are " + listed(all)
-                       : fmt::format("did you mean {}?", listed(near, "or"))};
-}
-
-}  // namespace
 
 Error Loader::no_variant(const SeriesSelection& wanted, const std::set<std::string>& roles) {
   const std::string lists = "lauka-history list --benchmarks lists all";
@@ -486,12 +498,12 @@ Result<std::vector<MeasuredCommand>> Loader::variants(const SeriesSelection& wan
   if (!wanted.benchmark.empty())
     condition += fmt::format(" AND benchmark = {}", text_id(wanted.benchmark));
   if (!wanted.commit.empty()) {
-    const auto number = find_commit(database_, wanted.commit);
-    if (!number) return number.error();
+    const auto is_commit = commit_condition(database_, wanted.commit);
+    if (!is_commit) return is_commit.error();
     condition += fmt::format(
         " AND id IN (SELECT variant FROM lauka_point WHERE session IN "
-        "(SELECT id FROM lauka_session WHERE commit_name = {}))",
-        *number);
+        "(SELECT id FROM lauka_session WHERE {}))",
+        *is_commit);
   }
   const auto rows = database_.ask(
       fmt::format("SELECT id, {}, {}, {}, {}, {} FROM lauka_variant WHERE {}", name_in("benchmark"),
@@ -588,11 +600,11 @@ Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
   for (const Row& row : *rows) names.insert({id_in(row[0]), id_in(row[1]), id_in(row[2])});
   if (auto learnt = learn(names); !learnt) return learnt;
   for (MetricHistory& series : all) {
-    AnchorLinks chain;
+    std::vector<AnchorRatio> measured;
     for (const Row& row : *rows)
       if (const auto ratio = to_anchor(series.metric.name, name(id_in(row[2])), row[3]))
-        chain.add(name(id_in(row[0])), name(id_in(row[1])), *ratio);
-    relate_to_newest_anchor(series, chain);
+        measured.push_back({name(id_in(row[0])), name(id_in(row[1])), *ratio});
+    relate_to_newest_anchor(series, measured);
   }
   return {};
 }
@@ -679,52 +691,40 @@ Result<SessionRecord> read_session_file(const std::string& file) {
   return text ? read_record(*text) : Result<SessionRecord>(text.error());
 }
 
-Result<AddResult> Adder::add(std::span<const std::string> files) {
-  const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders) + 1;
-  std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;
-  for (std::size_t begun = 0, next = 0; next < files.size();) {
-    for (; begun < files.size() && reading.size() < ahead; begun += kFilesAhead) {
-      const auto some = files.subspan(begun, std::min(kFilesAhead, files.size() - begun));
-      try {
-        reading.push_back(std::async(std::launch::async, records_in, some));
-      } catch (const std::system_error&) {
-        reading.push_back(std::async(std::launch::deferred, records_in, some));
-      }
-    }
-    auto records = reading.front().get();
-    reading.pop_front();
-    for (auto& record : records)
-      if (auto done = add_file(files[next++], std::move(record)); !done) return done.error();
-  }
-  if (auto done = flush(); !done) return done.error();
-  added_.already_stored = files_ - added_.refused_files - added_.added_sessions;
-  return added_;
-}
-
-Result<void> Adder::add_file(const std::string& file, Result<SessionRecord> record) {
-  ++files_;
-  if (!record) {
-    ++added_.refused_files;
-    report_bad_(record.error().prefixed(cited(file)));
+Result<AddResult> add_files(Database& database, std::span<const std::string> files,
+                            const std::function<void(const Error&)>& report_bad) {
+  Store store(database);
+  AddResult all;
+  std::size_t files_read = 0;
+  std::vector<SessionRecord> batch;
+  std::size_t command_records_in_batch = 0;
+  const auto flush = [&]() -> Result<void> {
+    const auto added = store.add(batch);
+    if (!added)
+      return Error{fmt::format("{}; {} of {} were added before that", added.error().line(),
+                               all.added_sessions, plural(files_read, "file")),
+                   "add them again"};
+    all.added_sessions += *added;
+    batch.clear();
+    command_records_in_batch = 0;
     return {};
-  }
-  command_records_in_batch_ += record->results.size();
-  batch_.push_back(*std::move(record));
-  return batch_.size() >= kMaxOfBatch || command_records_in_batch_ >= kMaxPoints ? flush()
-                                                                                 : Result<void>();
-}
-
-Result<void> Adder::flush() {
-  if (batch_.empty()) return {};
-  const auto added = store_.add(batch_);
-  if (!added)
-    return Error{fmt::format("{}; {} of {} were added before that", added.error().line(),
-                             added_.added_sessions, plural(files_, "file")),
-                 "add them again"};
-  added_.added_sessions += *added;
-  batch_.clear();
-  command_records_in_batch_ = 0;
-  return {};
+  };
+  auto done = for_each_record(files, [&](Result<SessionRecord> record) -> Result<void> {
+    const std::string& file = files[files_read++];
+    if (!record) {
+      ++all.refused_files;
+      report_bad(record.error().prefixed(cited(file)));
+      return {};
+    }
+    command_records_in_batch += record->results.size();
+    batch.push_back(*std::move(record));
+    const bool is_full = batch.size() >= kMaxOfBatch || command_records_in_batch >= kMaxPoints;
+    return is_full ? flush() : Result<void>();
+  });
+  if (done) done = flush();
+  if (!done) return done.error();
+  all.already_stored = files.size() - all.refused_files - all.added_sessions;
+  return all;
 }
 
 }  // namespace lauka::history

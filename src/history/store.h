@@ -143,27 +143,11 @@ struct AddResult {
   std::size_t refused_files = 0;
 };
 
-class Adder {
- public:
-  /// Calls `report_bad` for each refused file.
-  Adder(Database& database, std::function<void(const Error&)> report_bad)
-      : store_(database), report_bad_(std::move(report_bad)) {}
-
-  /// Adds the sessions in `files`. The error is a predicate about the database; the caller adds the
-  /// subject. Sessions that were added before the error stay.
-  Result<AddResult> add(std::span<const std::string> files);
-
- private:
-  Result<void> add_file(const std::string& file, Result<SessionRecord> record);
-  Result<void> flush();
-
-  Store store_;
-  std::function<void(const Error&)> report_bad_;
-  std::vector<SessionRecord> batch_{};
-  std::size_t command_records_in_batch_ = 0;
-  std::size_t files_ = 0;
-  AddResult added_{};
-};
+/// Adds the sessions in `files`, and calls `report_bad` for each refused file. The error is a
+/// predicate about the database; the caller adds the subject. Sessions that were added before the
+/// error stay.
+Result<AddResult> add_files(Database& database, std::span<const std::string> files,
+                            const std::function<void(const Error&)>& report_bad);
 
 /// The sessions to delete. Exactly one member must be set. `session` is a UUID or its beginning,
 /// `commit` a commit or its beginning.

@@ -4,7 +4,6 @@
 #include "core/text.h"
 #include "format/sections.h"
 #include "format/text.h"
-#include "history/trend.h"
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/format.h"
@@ -29,18 +28,14 @@ namespace {
 constexpr std::size_t kDrawing = 25;  // cells
 constexpr std::size_t kShownOfId = 8;
 
-stats::Change make_change(double value, double low, double high) {
-  return {.change = std::expm1(value),
-          .bounds = stats::IntervalEnds{std::expm1(low), std::expm1(high)}};
+stats::Change make_change(double logarithm, const stats::IntervalEnds& bounds) {
+  return {.change = std::expm1(logarithm),
+          .bounds = stats::IntervalEnds{std::expm1(bounds.low), std::expm1(bounds.high)}};
 }
 
 stats::Change make_change(double logarithm, std::optional<double> reach) {
   if (!reach) return {.change = std::expm1(logarithm)};
-  return make_change(logarithm, logarithm - *reach, logarithm + *reach);
-}
-
-stats::Change make_change(const stats::EffectOverMachines& all) {
-  return make_change(all.value, all.bounds.low, all.bounds.high);
+  return make_change(logarithm, {logarithm - *reach, logarithm + *reach});
 }
 
 constexpr std::size_t kMinMachines =
@@ -92,11 +87,12 @@ std::string time_of_day(std::int64_t milliseconds) {
   return rfc3339(UtcTime(std::chrono::milliseconds(milliseconds)));
 }
 
-std::string column_of(const MetricHistory& series) {
-  std::string name = series.variant.benchmark;
-  for (const std::string& part : {series.variant.role, series.variant.command})
-    if (!part.empty()) name += "." + part;
-  return name + "." + series.metric.name + "@" + series.variant.machine_class;
+/// Returns benchmark, role and command, with `separator` between those that are not empty.
+std::string join_names(const MeasuredCommand& variant, std::string_view separator) {
+  std::string all = variant.benchmark;
+  for (const std::string& part : {variant.role, variant.command})
+    if (!part.empty()) all.append(separator).append(part);
+  return all;
 }
 
 nlohmann::ordered_json fields(const MetricHistory& series, const SessionPoint& point) {
@@ -188,9 +184,7 @@ TableWriter bmf_writer(const Sink& sink) {
   const auto add = [state](const MetricHistory& series) {
     if (series.points.empty()) return;
     const MetricRecord& values = series.points.back().values;
-    std::string name = series.variant.benchmark;
-    for (const std::string& part : {series.variant.role, series.variant.command})
-      if (!part.empty()) name += " " + part;
+    std::string name = join_names(series.variant, " ");
     const std::string& machine =
         state->machines.emplace(name, series.variant.machine_class).first->second;
     if (machine != series.variant.machine_class) name += " " + series.variant.machine_class;
@@ -225,7 +219,8 @@ TableWriter otava_writer(const Sink& sink) {
       line.branch = point.branch;
       line.values[state->columns.size()] = point.values.mean;
     }
-    state->columns.push_back(column_of(series));
+    state->columns.push_back(join_names(series.variant, ".") + "." + series.metric.name + "@" +
+                             series.variant.machine_class);
   };
   const auto end = [state, sink] {
     std::string head = "time,commit,branch";
@@ -304,6 +299,21 @@ std::string machine_text(const Machine& machine) {
   return one_line(text);
 }
 
+std::string step_line(const SteppedSeries& stepped, const KnownStep& known) {
+  const auto& commits = stepped.trend.observations;
+  const stats::LevelStep& step = known.step;
+  std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
+                                 commit_name(commits[step.first_point]), state_suffix(known));
+  if (const Endings& endings = commits[step.first_point].endings;
+      !endings.failed_run_groups.empty())
+    line += ", where " + report::failures_text(endings);
+  if (step.earliest_first_point != step.latest_first_point)
+    line += fmt::format(" (the commit is one of {} to {})",
+                        commit_name(commits[step.earliest_first_point]),
+                        commit_name(commits[step.latest_first_point]));
+  return line;
+}
+
 }  // namespace
 
 Metric as_metric(const MetricRecord& record) {
@@ -339,12 +349,12 @@ std::string commit_name(const CommitValue& commit) {
 
 std::string value_text(const SteppedSeries& stepped, const CommitValue& commit) {
   const Trend& trend = stepped.trend;
-  if (trend.against != ComparedWith::Nothing)
-    return report::delta_text(make_change(
-        commit.value, commit.error ? std::optional(commit.half_width_95()) : std::nullopt));
-  const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
   std::optional<double> half;
-  if (commit.error) half = commit.half_width_95() * (trend.is_logarithm ? value : 1.0);
+  if (commit.error) half = commit.half_width_95();
+  if (trend.against != ComparedWith::Nothing)
+    return report::delta_text(make_change(commit.value, half));
+  const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
+  if (half && trend.is_logarithm) *half *= value;
   return report::mean_text(value, half, as_metric(stepped.series.metric));
 }
 
@@ -365,16 +375,8 @@ std::string title_of(const MetricHistory& series) {
 }
 
 std::string_view values_heading(ComparedWith against) {
-  switch (against) {
-    case ComparedWith::Reference:
-      return "to the reference";
-    case ComparedWith::Anchor:
-      return "to the anchor";
-    case ComparedWith::AnchorIfPresent:
-    case ComparedWith::Nothing:
-      break;
-  }
-  return "value";
+  if (against == ComparedWith::Reference) return "to the reference";
+  return against == ComparedWith::Anchor ? "to the anchor" : "value";
 }
 
 std::string machine_line(const MeasuredCommand& variant) {
@@ -386,21 +388,14 @@ std::string step_change_text(const SteppedSeries& stepped, const stats::LevelSte
   if (!stepped.trend.is_logarithm)
     return (step.change > 0.0 ? "+" : "") +
            report::quantity(step.change, as_metric(stepped.series.metric));
-  return report::delta_text(make_change(step.change, step.bounds.low, step.bounds.high));
+  return report::delta_text(make_change(step.change, step.bounds));
 }
 
 std::string state_suffix(const KnownStep& step) {
-  switch (step.state) {
-    case StepState::Better:
-      return ", better";
-    case StepState::CancelledLater:
-      return ", made up for later";
-    case StepState::Acknowledged:
-      return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
-    case StepState::Alarm:
-      break;
-  }
-  return {};
+  if (step.state == StepState::Better) return ", better";
+  if (step.state == StepState::CancelledLater) return ", made up for later";
+  if (step.state != StepState::Acknowledged) return {};
+  return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
 }
 
 std::string pending_text(const SteppedSeries& stepped) {
@@ -408,25 +403,6 @@ std::string pending_text(const SteppedSeries& stepped) {
   return fmt::format("a step may be at {}; one more commit decides",
                      commit_name(stepped.trend.observations[*stepped.possible_step_at]));
 }
-
-namespace {
-
-std::string step_line(const SteppedSeries& stepped, const KnownStep& known) {
-  const auto& commits = stepped.trend.observations;
-  const stats::LevelStep& step = known.step;
-  std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
-                                 commit_name(commits[step.first_point]), state_suffix(known));
-  if (const Endings& endings = commits[step.first_point].endings;
-      !endings.failed_run_groups.empty())
-    line += ", where " + report::failures_text(endings);
-  if (step.earliest_first_point != step.latest_first_point)
-    line += fmt::format(" (the commit is one of {} to {})",
-                        commit_name(commits[step.earliest_first_point]),
-                        commit_name(commits[step.latest_first_point]));
-  return line;
-}
-
-}  // namespace
 
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {
   const auto& commits = stepped.trend.observations;
@@ -549,7 +525,7 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
                         {effect.machines.size() == 1
                              ? std::string("one class of machines")
                              : fmt::format("{} classes of machines", effect.machines.size())},
-                        {report::delta_text(make_change(combined))},
+                        {report::delta_text(make_change(combined.value, combined.bounds))},
                         {ends.draw(combined.value, combined.bounds.low, combined.bounds.high)}});
   std::string text =
       effect.title + ": change from the reference\n" + report::terminal_text(table, style);
@@ -567,7 +543,7 @@ std::string fleet_html(const FleetEffect& effect) {
   for (const MachineEffect& machine : effect.machines)
     add(machine_line(machine.variant),
         make_change(machine.ratio_logarithm, machine.half_width_95()));
-  add("all of them", make_change(effect.combined));
+  add("all of them", make_change(effect.combined.value, effect.combined.bounds));
   return report::change_chart(std::move(rows)) + "<p class=\"aside\">" +
          report::html_text(differences_in_words(effect)) + "</p>\n";
 }

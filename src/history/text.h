@@ -76,8 +76,8 @@ std::string fleet_html(const FleetEffect& effect);
 
 struct TableWriter {
   std::function<void(const MetricHistory& series)> add;
-  std::function<void()> end = [] {
-  };  ///< completes the output; must be called once after the last series
+  /// Completes the output; must be called once after the last series.
+  std::function<void()> end = [] {};
 };
 
 /// Returns the writer for a format of `lauka-history export`; CSV if the format is unknown.

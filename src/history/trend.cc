@@ -1,6 +1,5 @@
 #include "history/trend.h"
 
-#include "history/record.h"
 #include "history/text.h"
 #include "stats/distributions.h"
 #include "stats/summary.h"
@@ -31,16 +30,12 @@ std::optional<LogRatio> make_part(const MetricRecord& values, ComparedWith again
   if (against == ComparedWith::Reference) return values.ratio_to_reference;
   const double value = value_of(values, has_medians);
   LogRatio part{.value = is_logarithm ? std::log(value) : value};
-  if (has_medians) {
-    if (values.mad && values.summarized_values > 1)
-      part.error = kErrorOfMedian * kDeviationOfMad * *values.mad /
-                   std::sqrt(static_cast<double>(values.summarized_values)) /
-                   (is_logarithm ? value : 1.0);
-    return part;
-  }
-  if (values.stddev && values.summarized_values > 0)
-    part.error = *values.stddev / std::sqrt(static_cast<double>(values.summarized_values)) /
-                 (is_logarithm ? values.mean : 1.0);
+  const auto& deviation = has_medians ? values.mad : values.stddev;
+  const std::uint64_t fewest = has_medians ? 2 : 1;
+  if (deviation && values.summarized_values >= fewest)
+    part.error = (has_medians ? kErrorOfMedian * kDeviationOfMad : 1.0) * *deviation /
+                 std::sqrt(static_cast<double>(values.summarized_values)) /
+                 (is_logarithm ? value : 1.0);
   return part;
 }
 
@@ -255,21 +250,22 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
   return trend;
 }
 
-void AnchorLinks::add(const std::string& of, const std::string& to, const LogRatio& ratio) {
-  if (of == to || !ratio.error) return;  // the error may be unknown, as for a single round
-  if (of < to)
-    links_[{of, to}].push_back(ratio);
-  else
-    links_[{to, of}].push_back({-ratio.value, ratio.error});
-}
-
-std::map<std::string, LogRatio> AnchorLinks::ratios_to(const std::string& newest) const {
+std::map<std::string, LogRatio> ratios_to_anchor(const std::string& newest,
+                                                 std::span<const AnchorRatio> measured) {
+  std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> links;
+  for (const auto& [of, to, ratio] : measured) {
+    if (of == to || !ratio.error) continue;  // the error may be unknown, as for a single round
+    if (of < to)
+      links[{of, to}].push_back(ratio);
+    else
+      links[{to, of}].push_back({-ratio.value, ratio.error});
+  }
   std::map<std::string, LogRatio> found{{newest, {0.0, 0.0}}};
   std::deque<std::string> next{newest};
   while (!next.empty()) {
     const std::string at = next.front();
     next.pop_front();
-    for (const auto& [ends, ratios] : links_) {
+    for (const auto& [ends, ratios] : links) {
       if (ends.first != at && ends.second != at) continue;
       const std::string& other = ends.first == at ? ends.second : ends.first;
       const LogRatio link = weighted_mean(ratios);

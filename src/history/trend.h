@@ -25,20 +25,18 @@ double half_width_95(double error, double degrees);
 /// `error` and `other` are their standard errors.
 double degrees_of_sum(double error, double degrees, double other, double other_degrees);
 
-/// Ratios between anchors, from sessions that measured two anchors.
-class AnchorLinks {
- public:
-  /// Adds a session's ratio of anchor `of` to anchor `to`. Ignores a ratio without a standard
-  /// error, and a ratio of an anchor to itself.
-  void add(const std::string& of, const std::string& to, const LogRatio& ratio);
-
-  /// Returns the logarithmic ratio to `newest` of each other anchor that is linked to `newest`,
-  /// directly or through other anchors.
-  std::map<std::string, LogRatio> ratios_to(const std::string& newest) const;
-
- private:
-  std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> links_{};
+/// A session's ratio of the anchor `of` to the anchor `to`.
+struct AnchorRatio {
+  std::string of{};
+  std::string to{};
+  LogRatio ratio{};
 };
+
+/// Returns the logarithmic ratio to `newest` of each other anchor that is linked to `newest`,
+/// directly or through other anchors. Ignores ratios without a standard error, and ratios of an
+/// anchor to itself.
+std::map<std::string, LogRatio> ratios_to_anchor(const std::string& newest,
+                                                 std::span<const AnchorRatio> measured);
 
 enum class ComparedWith : unsigned char {
   AnchorIfPresent,  ///< Anchor if the newest session of the series has a ratio to an anchor, else

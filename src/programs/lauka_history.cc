@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <exception>
 #include <map>
 #include <set>
@@ -28,8 +27,7 @@ namespace {
 
 int refuse(const Error& error, ExitStatus status) {
   static_cast<void>(
-      os::write_to(os::StandardStream::Error, "lauka-history: " + one_line(error.line()) + "\n")
-          .has_value());
+      os::write_to(os::StandardStream::Error, "lauka-history: " + one_line(error.line()) + "\n"));
   return static_cast<int>(status);
 }
 
@@ -53,8 +51,8 @@ Answer failed(const Error& error) {
 // run() puts the database's name before the errors that these functions return.
 
 Result<Answer> add(Database& database, const Request& request) {
-  Adder adder(database, [](const Error& error) { refuse(error, ExitStatus::Failed); });
-  const auto added = adder.add(request.command_arguments);
+  const auto added = add_files(database, request.command_arguments,
+                               [](const Error& error) { refuse(error, ExitStatus::Failed); });
   if (!added) return added.error();
   const std::string there =
       added->already_stored > 0 ? fmt::format(", {} there already", added->already_stored) : "";
@@ -282,31 +280,19 @@ Result<Answer> forget_sessions(Database& database, const Request& request) {
 
 using Command = Result<Answer> (*)(Database& database, const Request& request);
 
-Command find_command(Action action) {
-  switch (action) {
-    case Action::Add:
-      return add;
-    case Action::List:
-      return list;
-    case Action::Show:
-      return show;
-    case Action::Acknowledge:
-      return acknowledge_step;
-    case Action::Combine:
-      return combine_commit;
-    case Action::Page:
-      return write_page;
-    case Action::Export:
-      return write_table;
-    case Action::Forget:
-      return forget_sessions;
-    case Action::Steps:
-    case Action::Check:
-    case Action::PrintAnswer:
-      break;
-  }
-  return steps;
-}
+/// The actions on a database; combine_files() needs none.
+constexpr auto kCommands = std::to_array<std::pair<Action, Command>>({
+    {Action::Add, add},
+    {Action::List, list},
+    {Action::Show, show},
+    {Action::Steps, steps},
+    {Action::Check, steps},
+    {Action::Acknowledge, acknowledge_step},
+    {Action::Combine, combine_commit},
+    {Action::Page, write_page},
+    {Action::Export, write_table},
+    {Action::Forget, forget_sessions},
+});
 
 int finish(const Answer& answer) {
   if (!answer.text.empty())
@@ -340,7 +326,10 @@ int run(std::span<const std::string> arguments) {
       open_history(request->database,
                    request->action == Action::Add ? IfMissing::CreateMissing : IfMissing::Refuse);
   if (!database) return refuse(database.error(), ExitStatus::Failed);
-  const auto answer = find_command(request->action)(*database, *request);
+  const Command command = std::ranges::find(kCommands, request->action, [](const auto& row) {
+                            return row.first;
+                          })->second;
+  const auto answer = command(*database, *request);
   return answer ? finish(*answer)
                 : refuse(answer.error().prefixed("the database " + cited(database->name())),
                          ExitStatus::Failed);

@@ -96,14 +96,14 @@ class Runner final : NonCopyable {
     scheduler_.take(done);
     steps_.add_results(std::move(done));
   }
-  void carry_out(const SetUp& action) { steps_.set_up(action); }
-  void carry_out(const CleanUp& action) { steps_.clean_up(action); }
+  void carry_out(const SetUp& action) { steps_.set_up(action.commands); }
+  void carry_out(const CleanUp& action) { steps_.clean_up(action.commands); }
   void carry_out(const CheckOutput& action) {
-    scheduler_.take_number_of_checks(steps_.check_output(action));
+    scheduler_.take_number_of_checks(steps_.check_output(action.commands));
   }
   void carry_out(const HashPrograms& action) {
-    set_fingerprints(plan_, {context_.user, context_.pending_interrupt}, action.first, action.count,
-                     programs_);
+    set_fingerprints(plan_, {context_.user, context_.pending_interrupt}, action.commands.first,
+                     action.commands.count, programs_);
   }
   void carry_out(const SwitchTuning& action) { context_.machine->tune(action.on); }
   void carry_out(const YieldTurn& /*action*/) {}

@@ -56,20 +56,19 @@ Scheduler::Scheduler(const Plan& plan, const Conditions& conditions)
       planned_simulated_rounds_(count_simulated_rounds(plan, gates_)),
       paces_(plan.commands.size()),
       groups_(make_groups(plan)),
-      has_left_replay_(!conditions.is_resumed) {
-  const auto count = static_cast<std::uint32_t>(plan.commands.size());
-  if (!has_surrounding_hooks_) add_once(CheckOutput{{0, count}});
-}
+      has_left_replay_(!conditions.is_resumed) {}
 
 Action Scheduler::next() {
   for (;;) {
     if (!requests_.empty()) return issue();
     while (!goals_.empty()) {
-      if (auto action = goals_.front()()) return *std::move(action);
+      if (auto action =
+              std::visit([this](auto& goal) { return next_action_for(goal); }, goals_.front()))
+        return *std::move(action);
       goals_.pop_front();
     }
-    if (stage_ == nullptr) return End{};
-    (this->*stage_)();
+    if (stage_ == Stage::End) return End{};
+    go_on();
   }
 }
 
@@ -84,8 +83,7 @@ bool Scheduler::accepts(const FinishedRounds& done) const {
 
 void Scheduler::take(const FinishedRounds& done) {
   Request& request = requests_.back();
-  const bool is_settling = request.kind == RoundKind::Settling;
-  group().spent(is_settling ? RoundKind::Timed : request.kind).time += done.time;
+  if (nanoseconds* const time = time_of(request.kind)) *time += done.time;
   paces_ = done.paces;
   for (const RunRecord& run : done.runs) {
     if (run.step.kind == RoundKind::Untuned) continue;
@@ -97,10 +95,7 @@ void Scheduler::take(const FinishedRounds& done) {
   if (request.done < request.steps.size()) return;
   const Request completed = std::move(request);
   requests_.pop_back();
-  if (!completed.is_kept_for_resume) return;
-  group().spent(completed.kind).rounds += completed.rounds;
-  if (completed.kind == RoundKind::Counting && groups_.size() == 1)
-    gates_.look_early_if_due(RoundKind::Counting, counting_turns_done(group()));
+  complete(completed);
 }
 
 void Scheduler::end_replay() {
@@ -113,7 +108,7 @@ void Scheduler::end_early() {
   has_ended_early_ = true;
   goals_.clear();
   requests_.clear();
-  stage_ = &Scheduler::finish;
+  if (stage_ < Stage::Finish) stage_ = Stage::Finish;
 }
 
 gate::Findings Scheduler::close() {
@@ -122,30 +117,71 @@ gate::Findings Scheduler::close() {
   return findings;
 }
 
+void Scheduler::go_on() {
+  switch (stage_) {
+    case Stage::Begin:
+      return begin();
+    case Stage::Enter:
+      return enter_group();
+    case Stage::DecideSimulated:
+      return decide_simulated();
+    case Stage::WarmUp:
+      add(RoundTarget{RoundKind::Warmup, warmup_rounds()});
+      stage_ = is_timed_ ? Stage::Time : Stage::CountAlone;
+      return;
+    case Stage::CountAlone:
+      return count_alone();
+    case Stage::Time:
+      return time();
+    case Stage::LastBlock:
+      return count_last_block();
+    case Stage::Leave:
+      return leave_group();
+    case Stage::Refine:
+      return add_rounds_for_precision();
+    case Stage::Look:
+      return look_at_gates();
+    case Stage::Extend:
+      return extend_to_next_look();
+    case Stage::ExtendTimed:
+      return extend_timed();
+    case Stage::Finish:
+      return finish();
+    case Stage::Restore:
+      return restore_tuning();
+    case Stage::End:
+      return;
+  }
+}
+
+void Scheduler::begin() {
+  if (!has_surrounding_hooks_) add(Once{CheckOutput{everything()}});
+  stage_ = Stage::Enter;
+}
+
 void Scheduler::enter_group() {
-  add_once(SetUp{group().commands});
-  if (conditions_.hashes_programs || has_surrounding_hooks_)
-    add_once(HashPrograms{group().commands});
-  if (has_surrounding_hooks_) add_once(CheckOutput{group().commands});
-  add_rounds_up_to(planned_simulated_rounds_, RoundKind::Simulated);
-  stage_ = &Scheduler::decide_simulated;
+  add(Once{SetUp{range()}});
+  if (conditions_.hashes_programs || has_surrounding_hooks_) add(Once{HashPrograms{range()}});
+  if (has_surrounding_hooks_) add(Once{CheckOutput{range()}});
+  add(RoundTarget{RoundKind::Simulated, planned_simulated_rounds_});
+  stage_ = Stage::DecideSimulated;
 }
 
 void Scheduler::decide_simulated() {
   if (groups_.size() == 1 && gates_.has_undecided_gate_on(RoundKind::Simulated)) {
     look(RoundKind::Simulated, planned_simulated_rounds_, !plan_.setting.stop.exact_runs);
     if (gates_.has_undecided_gate_on(RoundKind::Simulated))
-      add_rounds_up_to(gates_.rounds_at_next_planned_look(RoundKind::Simulated),
-                       RoundKind::Simulated);
+      add(RoundTarget{RoundKind::Simulated,
+                      gates_.rounds_at_next_planned_look(RoundKind::Simulated)});
     return;
   }
   // Functions with varying counts can be compared only after more rounds.
   const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
-  if (functions_vary_ && group().spent(RoundKind::Simulated).rounds < kMinFunctionRounds * passes)
-    return add_rounds_up_to(kMinFunctionRounds, RoundKind::Simulated);
-  group().spent(RoundKind::Warmup).rounds = warmup_rounds_done_by_check();
+  if (functions_vary_ && group().simulated_rounds_done < kMinFunctionRounds * passes)
+    return add(RoundTarget{RoundKind::Simulated, kMinFunctionRounds});
+  group().warmup_rounds_done = warmup_rounds_done_by_check();
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
-  stage_ = is_only_simulated ? &Scheduler::leave_group : &Scheduler::warm_up;
+  stage_ = is_only_simulated ? Stage::Leave : Stage::WarmUp;
 }
 
 std::uint64_t Scheduler::warmup_rounds_done_by_check() const {
@@ -154,27 +190,21 @@ std::uint64_t Scheduler::warmup_rounds_done_by_check() const {
   return is_begun ? plan_.setting.layouts : 0;
 }
 
-void Scheduler::warm_up() {
-  add_rounds_up_to(warmup_rounds(), RoundKind::Warmup);
-  stage_ = is_timed_ ? &Scheduler::time : &Scheduler::count_alone;
-}
-
 void Scheduler::count_alone() {
   const std::uint64_t done = counting_turns_done(group());
-  if (satisfies_stop_rule(plan_.setting.stop, {done, group().spent(RoundKind::Counting).time,
-                                               group().commands.count}) ||
+  if (satisfies_stop_rule(plan_.setting.stop, {done, group().counting.time, group().count}) ||
       (done > 0 && is_answered())) {
-    stage_ = &Scheduler::leave_group;
+    stage_ = Stage::Leave;
     return;
   }
-  add_once(YieldTurn{});
-  add_rounds_up_to(done + 1, RoundKind::Counting);
+  add(Once{YieldTurn{}});
+  add(RoundTarget{RoundKind::Counting, done + 1});
 }
 
 void Scheduler::time() {
-  const RoundsAndTime& spent = group().spent(RoundKind::Timed);
+  const RoundsAndTime& spent = group().timed_spent;
   const bool has_run = spent.rounds > 0;
-  bool is_over = has_run && precision_.has_enough_runs(group().commands, spent.rounds);
+  bool is_over = has_run && precision_.has_enough_runs(group().first, group().count, spent.rounds);
   if (!is_over && satisfies_stop_rule(timed_, spent)) {
     note_limit();
     is_over = true;
@@ -185,7 +215,7 @@ void Scheduler::time() {
   }
   if (is_over) {
     add_untuned(untuned_rounds_due(spent.rounds, 0));
-    stage_ = &Scheduler::count_last_block;
+    stage_ = Stage::LastBlock;
     return;
   }
   add_due_counting();
@@ -194,21 +224,21 @@ void Scheduler::time() {
 }
 
 void Scheduler::count_last_block() {
-  if (counting_.passes > 0) add_counting_block(kBlocks - 1, group().spent(RoundKind::Timed).time);
-  stage_ = &Scheduler::leave_group;
+  if (counting_.passes > 0) add(CountingBlock{kBlocks - 1, group().timed_spent.time});
+  stage_ = Stage::Leave;
 }
 
 void Scheduler::leave_group() {
-  if (groups_.size() > 1) add_once(CleanUp{group().commands});
+  if (groups_.size() > 1) add(Once{CleanUp{range()}});
   ++current_;
   const bool is_last = current_ == groups_.size();
-  stage_ = is_last ? &Scheduler::add_rounds_for_precision : &Scheduler::enter_group;
+  stage_ = is_last ? Stage::Refine : Stage::Enter;
 }
 
 /// Only the results of all commands show how precisely each command must be known. So in sequential
 /// order, commands may need more rounds now.
 void Scheduler::add_rounds_for_precision() {
-  if (has_refined_ && satisfies_stop_rule(timed_, group().spent(RoundKind::Timed))) note_limit();
+  if (has_refined_ && satisfies_stop_rule(timed_, group().timed_spent)) note_limit();
   auto next = groups_.size() == 1 ? std::nullopt : next_to_refine(has_refined_ ? current_ + 1 : 0);
   if (!next && has_refined_) next = next_to_refine(0);
   if (next && !has_surrounding_hooks_) {
@@ -218,151 +248,154 @@ void Scheduler::add_rounds_for_precision() {
     return;
   }
   if (next) ended_by_ = PrecisionEnd::HooksPreventedRuns;
-  for (Group& each : groups_) each.rounds_at_first_look = each.spent(RoundKind::Timed).rounds;
-  stage_ = &Scheduler::look_at_gates;
+  for (Group& each : groups_) each.rounds_at_first_look = each.timed_spent.rounds;
+  stage_ = Stage::Look;
 }
 
 void Scheduler::look_at_gates() {
   if (gates_.is_decided()) {
-    stage_ = &Scheduler::finish;
+    stage_ = Stage::Finish;
   } else if (gates_.planned_looks_taken(RoundKind::Timed) == 0) {
     look_at_all_kinds();
   } else {
     current_ = 0;
-    stage_ = &Scheduler::extend_to_next_look;
+    stage_ = Stage::Extend;
   }
 }
 
 void Scheduler::extend_to_next_look() {
   if (gates_.has_undecided_gate_on(RoundKind::Simulated))
-    add_rounds_up_to(gates_.rounds_at_next_planned_look(RoundKind::Simulated),
-                     RoundKind::Simulated);
+    add(RoundTarget{RoundKind::Simulated,
+                    gates_.rounds_at_next_planned_look(RoundKind::Simulated)});
   if (gates_.has_undecided_gate_on(RoundKind::Counting))
-    goals_.emplace_back([this, turns = gates_.rounds_at_next_planned_look(RoundKind::Counting)] {
-      return can_count_more() ? request_up_to(turns, RoundKind::Counting) : std::nullopt;
-    });
+    add(CountingTurnTarget{gates_.rounds_at_next_planned_look(RoundKind::Counting)});
   if (gates_.has_undecided_gate_on(RoundKind::Timed)) {
     const std::size_t number = gates_.planned_looks_taken(RoundKind::Timed);
     rule_ =
         stop_rule_for_open_gates(timed_, gate::look_rounds(group().rounds_at_first_look)[number]);
   }
-  stage_ = &Scheduler::extend_timed;
+  stage_ = Stage::ExtendTimed;
 }
 
 void Scheduler::extend_timed() {
   if (gates_.has_undecided_gate_on(RoundKind::Timed) &&
-      !satisfies_stop_rule(rule_, group().spent(RoundKind::Timed)))
+      !satisfies_stop_rule(rule_, group().timed_spent))
     return add_batch();
   if (++current_ < groups_.size()) {
-    stage_ = &Scheduler::extend_to_next_look;
+    stage_ = Stage::Extend;
     return;
   }
   current_ = 0;
   look_at_all_kinds();
-  stage_ = &Scheduler::look_at_gates;
+  stage_ = Stage::Look;
 }
 
 void Scheduler::finish() {
   current_ = 0;
-  if (conditions_.takes_turns && !has_ended_early_) add_settling_rounds();
-  stage_ = &Scheduler::restore_tuning;
+  if (conditions_.takes_turns && !has_ended_early_) add(SettlingRounds{});
+  stage_ = Stage::Restore;
 }
 
 void Scheduler::restore_tuning() {
-  if (!is_tuned_) add_once(SwitchTuning{true});
+  if (!is_tuned_) add(Once{SwitchTuning{true}});
   is_tuned_ = true;
-  stage_ = nullptr;
+  stage_ = Stage::End;
 }
 
-void Scheduler::add_once(const Action& action) {
-  goals_.emplace_back([=, this, is_done = false]() mutable -> std::optional<Action> {
-    const bool is_void = std::holds_alternative<YieldTurn>(action) &&
-                         (!conditions_.takes_turns || !has_left_replay_);
-    if (is_void || std::exchange(is_done, true)) return std::nullopt;
-    return action;
-  });
+std::optional<Action> Scheduler::next_action_for(Once& goal) const {
+  const bool is_void = std::holds_alternative<YieldTurn>(goal.action) &&
+                       (!conditions_.takes_turns || !has_left_replay_);
+  if (is_void || std::exchange(goal.is_done, true)) return std::nullopt;
+  return goal.action;
 }
 
-void Scheduler::add_counting_block(std::uint64_t number, nanoseconds time_of_all_timed_rounds) {
-  goals_.emplace_back([=, this]() -> std::optional<Action> {
-    if (is_answered()) return request_up_to(counting_.min_counting_rounds, RoundKind::Counting);
-    if (!block_needs_more_counting(counting_, group().spent(RoundKind::Counting), number,
-                                   time_of_all_timed_rounds))
-      return std::nullopt;
-    return request_counting_turn();
-  });
-}
-
-void Scheduler::add_settling_rounds() {
-  goals_.emplace_back([this]() -> std::optional<Action> {
-    if (std::exchange(group().is_settled, true)) return std::nullopt;
-    return request_more(RoundKind::Settling, kSettlingRounds);
-  });
-}
-
-std::optional<Action> Scheduler::request_up_to(std::uint64_t rounds, RoundKind kind) {
-  if (kind == RoundKind::Counting)
-    return counting_turns_done(group()) < rounds ? std::optional(request_counting_turn())
-                                                 : std::nullopt;
-  const std::uint64_t done = group().spent(kind).rounds;
-  if (kind == RoundKind::Simulated) {
+std::optional<Action> Scheduler::next_action_for(const RoundTarget& goal) {
+  if (goal.kind == RoundKind::Counting)
+    return counting_turns_done(group()) < goal.rounds ? std::optional(request_counting_turn())
+                                                      : std::nullopt;
+  const std::uint64_t done = rounds_of(goal.kind);
+  if (goal.kind == RoundKind::Simulated) {
     const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
-    if (done >= rounds * passes) return std::nullopt;
-    return request_more(kind, passes * plan_.setting.layouts);
+    if (done >= goal.rounds * passes) return std::nullopt;
+    return request(goal.kind, done, passes * plan_.setting.layouts);
   }
-  if (done >= rounds) return std::nullopt;
-  return request_more(kind, round_up_to_sweeps(plan_, std::min(rounds - done, rounds_at_once())));
+  if (done >= goal.rounds) return std::nullopt;
+  return request(goal.kind, done,
+                 round_up_to_sweeps(plan_, std::min(goal.rounds - done, rounds_at_once())));
+}
+
+std::optional<Action> Scheduler::next_action_for(const CountingBlock& goal) {
+  if (is_answered())
+    return next_action_for(RoundTarget{RoundKind::Counting, counting_.min_counting_rounds});
+  if (!block_needs_more_counting(counting_, group().counting, goal.number,
+                                 goal.time_of_all_timed_rounds))
+    return std::nullopt;
+  return request_counting_turn();
+}
+
+std::optional<Action> Scheduler::next_action_for(const CountingTurnTarget& goal) {
+  if (counting_turns_done(group()) >= goal.counting_turns || !can_count_more()) return std::nullopt;
+  return request_counting_turn();
+}
+
+std::optional<Action> Scheduler::next_action_for(const SettlingRounds& /*goal*/) {
+  if (std::exchange(group().is_settled, true)) return std::nullopt;
+  const std::uint64_t first = group().settling_rounds_done;
+  return request(RoundKind::Settling, first, kSettlingRounds);
+}
+
+std::optional<Action> Scheduler::next_action_for(const TuningState& goal) {
+  is_goal_tuned_ = goal.on;
+  group().is_settled = false;
+  return std::nullopt;
+}
+
+std::optional<Action> Scheduler::next_action_for(TimedBatch& goal) {
+  if (std::exchange(goal.is_done, true)) return std::nullopt;
+  return request(RoundKind::Timed, group().timed_spent.rounds,
+                 round_up_to_sweeps(plan_, rounds_of_batch()));
 }
 
 /// If a gate waits for counts, the first block comes after the smallest number of timed rounds,
 /// because the block may decide all gates.
 void Scheduler::add_due_counting() {
   if (counting_.passes == 0) return;
-  const std::uint64_t rounds = group().spent(RoundKind::Timed).rounds;
+  const std::uint64_t rounds = group().timed_spent.rounds;
   const std::uint64_t left = timed_rounds_left();
   std::uint64_t due = blocks_due(rounds, left);
   if (due == 0 && rounds >= plan_.setting.stop.min_runs &&
       gates_.has_undecided_gate_on(RoundKind::Counting))
     due = 1;
   if (due == 0) return;
-  add_counting_block(due - 1, group().spent(RoundKind::Timed).time +
-                                  time_of_rounds(left, round_time(group(), paces_)));
+  add(CountingBlock{due - 1,
+                    group().timed_spent.time + time_of_rounds(left, round_time(group(), paces_))});
 }
 
 void Scheduler::add_untuned(std::uint64_t due) {
-  if (!conditions_.compares_tuning || group().spent(RoundKind::Untuned).rounds >= due) return;
-  const auto add_tuning_state = [this](bool on) {
-    goals_.emplace_back([=, this] {
-      is_goal_tuned_ = on;
-      group().is_settled = false;
-      return std::nullopt;
-    });
-  };
-  add_tuning_state(false);
-  add_settling_rounds();
-  add_rounds_up_to(due, RoundKind::Untuned);
-  add_tuning_state(true);
+  if (!conditions_.compares_tuning || group().untuned_rounds_done >= due) return;
+  add(TuningState{false});
+  add(SettlingRounds{});
+  add(RoundTarget{RoundKind::Untuned, due});
+  add(TuningState{true});
 }
 
 void Scheduler::add_batch() {
-  add_settling_rounds();
-  add_once(YieldTurn{});
-  goals_.emplace_back([this, is_done = false]() mutable -> std::optional<Action> {
-    if (std::exchange(is_done, true)) return std::nullopt;
-    return request_more(RoundKind::Timed, round_up_to_sweeps(plan_, rounds_of_batch()));
-  });
+  add(SettlingRounds{});
+  add(Once{YieldTurn{}});
+  add(TimedBatch{});
 }
 
 Action Scheduler::request_counting_turn() {
   group().is_settled = false;
-  return request_more(RoundKind::Counting, counting_.passes * plan_.setting.layouts);
+  return request(RoundKind::Counting, group().counting.rounds,
+                 counting_.passes * plan_.setting.layouts);
 }
 
 Action Scheduler::request(RoundKind kind, std::uint64_t first, std::uint64_t rounds, bool is_kept) {
   Request request{.kind = kind, .rounds = rounds, .is_kept_for_resume = is_kept};
   for (std::uint64_t round = first; round < first + rounds; ++round) {
-    const auto steps = steps_of_round(plan_, kind, static_cast<std::uint32_t>(round),
-                                      group().commands.first, group().commands.count);
+    const auto steps = steps_of_round(plan_, kind, static_cast<std::uint32_t>(round), group().first,
+                                      group().count);
     request.steps.insert(request.steps.end(), steps.begin(), steps.end());
   }
   requests_.push_back(std::move(request));
@@ -390,28 +423,71 @@ Action Scheduler::issue() {
   return RunSteps{std::span(request.steps).subspan(request.done), request.is_kept_for_resume};
 }
 
+nanoseconds* Scheduler::time_of(RoundKind kind) {
+  switch (kind) {
+    case RoundKind::Timed:
+    case RoundKind::Settling:
+      return &group().timed_spent.time;
+    case RoundKind::Counting:
+      return &group().counting.time;
+    case RoundKind::Simulated:
+      return &simulated_runs_and_time_.time;
+    case RoundKind::Warmup:
+    case RoundKind::Untuned:
+      break;
+  }
+  return nullptr;
+}
+
+std::uint64_t& Scheduler::rounds_of(RoundKind kind) {
+  switch (kind) {
+    case RoundKind::Warmup:
+      return group().warmup_rounds_done;
+    case RoundKind::Timed:
+      break;
+    case RoundKind::Counting:
+      return group().counting.rounds;
+    case RoundKind::Simulated:
+      return group().simulated_rounds_done;
+    case RoundKind::Settling:
+      return group().settling_rounds_done;
+    case RoundKind::Untuned:
+      return group().untuned_rounds_done;
+  }
+  return group().timed_spent.rounds;
+}
+
+void Scheduler::complete(const Request& request) {
+  if (!request.is_kept_for_resume) return;
+  rounds_of(request.kind) += request.rounds;
+  if (request.kind == RoundKind::Simulated)
+    simulated_runs_and_time_.rounds += group().count * request.rounds;
+  if (request.kind == RoundKind::Counting && groups_.size() == 1)
+    gates_.look_early_if_due(RoundKind::Counting, counting_turns_done(group()));
+}
+
 bool Scheduler::is_answered() const {
   return !plan_.gates.empty() && gates_.is_decided() && !plan_.precision && groups_.size() == 1 &&
-         (is_timed_ ? group().spent(RoundKind::Timed).rounds : counting_turns_done(group())) >=
+         (is_timed_ ? group().timed_spent.rounds : counting_turns_done(group())) >=
              plan_.setting.stop.min_runs &&
          !plan_.setting.stop.exact_runs;
 }
 
 void Scheduler::note_limit() {
   const auto& most = plan_.setting.stop.max_runs;
-  ended_by_ = most && group().spent(RoundKind::Timed).rounds >= *most ? PrecisionEnd::MaxRuns
-                                                                      : PrecisionEnd::Duration;
+  ended_by_ =
+      most && group().timed_spent.rounds >= *most ? PrecisionEnd::MaxRuns : PrecisionEnd::Duration;
 }
 
 std::uint64_t Scheduler::timed_rounds_left() const {
-  const RoundsAndTime& spent = group().spent(RoundKind::Timed);
+  const RoundsAndTime& spent = group().timed_spent;
   return satisfies_stop_rule(timed_, spent)
              ? 0
              : rounds_left(timed_, spent, round_time(group(), paces_));
 }
 
 std::uint64_t Scheduler::rounds_of_batch() const {
-  const RoundsAndTime& spent = group().spent(RoundKind::Timed);
+  const RoundsAndTime& spent = group().timed_spent;
   std::uint64_t rounds =
       std::min(rounds_left(rule_, spent, round_time(group(), paces_)), rounds_at_once());
   if (const auto look = gates_.rounds_at_next_early_look(RoundKind::Timed);
@@ -426,7 +502,7 @@ std::uint64_t Scheduler::rounds_of_batch() const {
 }
 
 std::uint64_t Scheduler::rounds_at_once() const {
-  if (paces_[group().commands.first].run_seconds.count == 0) return 1;
+  if (paces_[group().first].run_seconds.count == 0) return 1;
   const bool is_looked_at = !plan_.setting.stop.exact_runs || conditions_.needs_short_batches;
   const nanoseconds most = conditions_.takes_turns ? kTurnTime
                            : is_looked_at          ? kBatchTime
@@ -434,24 +510,24 @@ std::uint64_t Scheduler::rounds_at_once() const {
   const auto in_time = most / std::max(round_time(group(), paces_), nanoseconds(1));
   return std::clamp<std::uint64_t>(
       static_cast<std::uint64_t>(in_time), 1,
-      std::max<std::uint64_t>(os::Launcher::kMaxBatch / group().commands.count, 1));
+      std::max<std::uint64_t>(os::Launcher::kMaxBatch / group().count, 1));
 }
 
 std::uint64_t Scheduler::counting_turns_done(const Group& group) const {
-  return counting_.passes == 0 ? 0 : group.spent(RoundKind::Counting).rounds / counting_.passes;
+  return counting_.passes == 0 ? 0 : group.counting.rounds / counting_.passes;
 }
 
 nanoseconds Scheduler::round_time(const Group& group, std::span<const Pace> paces) const {
   double seconds = 0.0;
-  for (const Pace& pace : paces.subspan(group.commands.first, group.commands.count))
+  for (const Pace& pace : paces.subspan(group.first, group.count))
     seconds += pace.run_seconds.mean + pace.hook_seconds.mean;
   return time_of_rounds(1, Seconds(seconds));
 }
 
 std::optional<std::size_t> Scheduler::next_to_refine(std::size_t from) const {
   for (std::size_t i = from; i < groups_.size(); ++i)
-    if (precision_.needs_more_runs(groups_[i].commands.first) &&
-        !satisfies_stop_rule(timed_, groups_[i].spent(RoundKind::Timed)))
+    if (precision_.needs_more_runs(groups_[i].first) &&
+        !satisfies_stop_rule(timed_, groups_[i].timed_spent))
       return i;
   return std::nullopt;
 }
@@ -479,36 +555,38 @@ void Scheduler::note_variation(const FinishedRounds& done) {
   }
 }
 
+bool Scheduler::hooks_prevent_more_rounds() const {
+  return groups_.size() > 1 && has_surrounding_hooks_;
+}
+
 bool Scheduler::can_time_more() const {
   if (hooks_prevent_more_rounds()) return false;
   const StopRule rule = stop_rule_for_open_gates(timed_, std::numeric_limits<std::uint64_t>::max());
-  return std::ranges::any_of(groups_, [&](const Group& each) {
-    return !satisfies_stop_rule(rule, each.spent(RoundKind::Timed));
-  });
+  return std::ranges::any_of(
+      groups_, [&](const Group& each) { return !satisfies_stop_rule(rule, each.timed_spent); });
 }
 
 bool Scheduler::can_count_more() const {
   return std::ranges::any_of(groups_, [&](const Group& each) {
     const auto allowed = Seconds(plan_.setting.stop.budget_per_command) *
-                         (counting_.share * kBudgetFactorForGates * each.commands.count);
-    return each.spent(RoundKind::Counting).time < allowed;
+                         (counting_.share * kBudgetFactorForGates * each.count);
+    return each.counting.time < allowed;
   });
 }
 
 double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> paces) const {
   const nanoseconds round = round_time(group, paces);
-  return static_cast<double>(rounds_left(rule_, group.spent(RoundKind::Timed), round)) *
-         Seconds(round).count();
+  return static_cast<double>(rounds_left(rule_, group.timed_spent, round)) * Seconds(round).count();
 }
 
 double Scheduler::seconds_left_by_paces(const Step& step, std::span<const Pace> paces) const {
   const Group& own = group();
   const bool is_warmup = step.kind == RoundKind::Warmup;
-  const double timed = is_warmup || !satisfies_stop_rule(rule_, own.spent(RoundKind::Timed))
+  const double timed = is_warmup || !satisfies_stop_rule(rule_, own.timed_spent)
                            ? timed_seconds_left(own, paces)
                            : 0.0;
-  const double timed_so_far = Seconds(own.spent(RoundKind::Timed).time).count();
-  const double counted = Seconds(own.spent(RoundKind::Counting).time).count();
+  const double timed_so_far = Seconds(own.timed_spent.time).count();
+  const double counted = Seconds(own.counting.time).count();
   double left = timed;
   if (counting_.passes > 0) {
     const double part = counting_.share / (1.0 - counting_.share);
@@ -516,9 +594,9 @@ double Scheduler::seconds_left_by_paces(const Step& step, std::span<const Pace> 
   }
   const double whole = left + timed_so_far + counted;
   for (const Group& later : std::span(groups_).subspan(current_ + 1)) {
-    if (later.spent(RoundKind::Timed).rounds == 0)
+    if (later.timed_spent.rounds == 0)
       left += whole;
-    else if (!satisfies_stop_rule(rule_, later.spent(RoundKind::Timed)))
+    else if (!satisfies_stop_rule(rule_, later.timed_spent))
       left += timed_seconds_left(later, paces);
   }
   if (is_warmup && step.round < warmup_rounds())
@@ -529,20 +607,15 @@ double Scheduler::seconds_left_by_paces(const Step& step, std::span<const Pace> 
 
 std::optional<double> Scheduler::seconds_left(const Step& step, std::span<const Pace> paces) const {
   if (paces[step.command].run_seconds.count > 0) return seconds_left_by_paces(step, paces);
-  if (step.kind != RoundKind::Simulated || plan_.setting.stop.exact_runs) return std::nullopt;
-  double runs = 0.0;
-  nanoseconds time{};
-  for (const Group& each : groups_) {
-    const RoundsAndTime& simulated = each.spent(RoundKind::Simulated);
-    runs += static_cast<double>(simulated.rounds * simulated.commands);
-    time += simulated.time;
-  }
-  if (runs == 0.0) return std::nullopt;
+  if (step.kind != RoundKind::Simulated || plan_.setting.stop.exact_runs ||
+      simulated_runs_and_time_.rounds == 0)
+    return std::nullopt;
   const auto commands = static_cast<double>(plan_.commands.size());
+  const auto runs = static_cast<double>(simulated_runs_and_time_.rounds);
   const auto rounds = static_cast<double>(planned_simulated_rounds_ *
                                           plan_.setting.events.count_passes(RoundKind::Simulated));
   const double left = std::max(rounds * commands - runs, 0.0);
-  return left * Seconds(time).count() / runs +
+  return left * Seconds(simulated_runs_and_time_.time).count() / runs +
          commands * Seconds(plan_.setting.stop.budget_per_command).count();
 }
 

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -26,10 +25,18 @@ struct RunSteps {
   std::span<const Step> steps;
   bool is_kept_for_resume = true;  ///< false: the result must not be kept for --resume
 };
-struct SetUp : CommandRange {};
-struct CleanUp : CommandRange {};
-struct CheckOutput : CommandRange {};
-struct HashPrograms : CommandRange {};
+struct SetUp {
+  CommandRange commands;
+};
+struct CleanUp {
+  CommandRange commands;
+};
+struct CheckOutput {
+  CommandRange commands;
+};
+struct HashPrograms {
+  CommandRange commands;
+};
 struct SwitchTuning {
   bool on = true;
 };
@@ -87,8 +94,50 @@ class Scheduler : NonCopyable {
   std::optional<double> seconds_left(const Step& step, std::span<const Pace> paces) const;
 
  private:
-  /// Returns the next action towards a goal; nullopt if nothing is left to do.
-  using Goal = std::function<std::optional<Action>()>;
+  enum class Stage : unsigned char {
+    Begin,
+    Enter,
+    DecideSimulated,
+    WarmUp,
+    CountAlone,
+    Time,
+    LastBlock,
+    Leave,
+    Refine,
+    Look,
+    Extend,
+    ExtendTimed,
+    Finish,
+    Restore,
+    End,
+  };
+
+  struct Once {
+    Action action;
+    bool is_done = false;
+  };
+  struct RoundTarget {
+    RoundKind kind = RoundKind::Timed;
+    /// Number of rounds to reach. For counting and simulated rounds, a turn through all passes
+    /// counts as one round.
+    std::uint64_t rounds = 0;
+  };
+  struct CountingBlock {
+    std::uint64_t number = 0;
+    std::chrono::nanoseconds time_of_all_timed_rounds{};
+  };
+  struct CountingTurnTarget {
+    std::uint64_t counting_turns = 0;
+  };
+  struct SettlingRounds {};
+  struct TuningState {
+    bool on = true;
+  };
+  struct TimedBatch {
+    bool is_done = false;
+  };
+  using Goal = std::variant<Once, RoundTarget, CountingBlock, CountingTurnTarget, SettlingRounds,
+                            TuningState, TimedBatch>;
 
   struct Request {
     RoundKind kind = RoundKind::Timed;
@@ -98,10 +147,19 @@ class Scheduler : NonCopyable {
     bool is_kept_for_resume = true;
   };
 
-  // Stages. Each adds goals, and sets the stage that follows when they are reached.
+  // Each function returns the next action for a goal; nullopt if nothing is left to do.
+  std::optional<Action> next_action_for(Once& goal) const;
+  std::optional<Action> next_action_for(const RoundTarget& goal);
+  std::optional<Action> next_action_for(const CountingBlock& goal);
+  std::optional<Action> next_action_for(const CountingTurnTarget& goal);
+  std::optional<Action> next_action_for(const SettlingRounds& goal);
+  std::optional<Action> next_action_for(const TuningState& goal);
+  std::optional<Action> next_action_for(TimedBatch& goal);
+
+  void go_on();
+  void begin();
   void enter_group();
   void decide_simulated();
-  void warm_up();
   void count_alone();
   void time();
   void count_last_block();
@@ -113,27 +171,21 @@ class Scheduler : NonCopyable {
   void finish();
   void restore_tuning();
 
-  void add_once(const Action& action);
-  /// Adds rounds up to `rounds`. For counting and simulated rounds, a turn through all passes
-  /// counts as one round.
-  void add_rounds_up_to(std::uint64_t rounds, RoundKind kind) {
-    goals_.emplace_back([=, this] { return request_up_to(rounds, kind); });
-  }
-  void add_counting_block(std::uint64_t number, std::chrono::nanoseconds time_of_all_timed_rounds);
-  void add_settling_rounds();
+  void add(Goal goal) { goals_.push_back(std::move(goal)); }
   void add_due_counting();
   void add_untuned(std::uint64_t due);
   void add_batch();
   void look_at_all_kinds();
-  std::optional<Action> request_up_to(std::uint64_t rounds, RoundKind kind);
   Action request_counting_turn();
   Group& group() { return groups_[current_]; }
   const Group& group() const { return groups_[current_]; }
-  Action request(RoundKind kind, std::uint64_t first, std::uint64_t rounds, bool is_kept);
-  Action request_more(RoundKind kind, std::uint64_t rounds) {
-    return request(kind, group().spent(kind).rounds, rounds, true);
-  }
+  CommandRange range() const { return {group().first, group().count}; }
+  CommandRange everything() const { return {0, static_cast<std::uint32_t>(plan_.commands.size())}; }
+  Action request(RoundKind kind, std::uint64_t first, std::uint64_t rounds, bool is_kept = true);
   Action issue();
+  std::chrono::nanoseconds* time_of(RoundKind kind);
+  void complete(const Request& request);
+  std::uint64_t& rounds_of(RoundKind kind);
   std::uint64_t warmup_rounds_done_by_check() const;
   std::uint64_t warmup_rounds() const {
     return plan_.setting.warmup_run_count * plan_.setting.layouts;
@@ -148,7 +200,7 @@ class Scheduler : NonCopyable {
   std::optional<std::size_t> next_to_refine(std::size_t from) const;
   void look(RoundKind kind, std::uint64_t rounds, bool can_go_on);
   void note_variation(const FinishedRounds& done);
-  bool hooks_prevent_more_rounds() const { return groups_.size() > 1 && has_surrounding_hooks_; }
+  bool hooks_prevent_more_rounds() const;
   bool can_time_more() const;
   bool can_count_more() const;
   double timed_seconds_left(const Group& group, std::span<const Pace> paces) const;
@@ -164,6 +216,7 @@ class Scheduler : NonCopyable {
   StopRule timed_;  // rule before gates add rounds
   StopRule rule_;   // rule up to the next planned look
   std::uint64_t planned_simulated_rounds_ = 0;
+  RoundsAndTime simulated_runs_and_time_;  // `rounds` is a number of runs
   /// Counts of the first run that had counts by function, for each command and pass.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::optional<std::uint64_t>>>
       first_counts_;
@@ -172,7 +225,7 @@ class Scheduler : NonCopyable {
   std::vector<Group> groups_;
   std::size_t current_ = 0;
   bool has_refined_ = false;
-  void (Scheduler::*stage_)() = &Scheduler::enter_group;  // null: the session ends
+  Stage stage_ = Stage::Begin;
   std::deque<Goal> goals_;
   std::vector<Request> requests_;  // the last request is being run; at most two
   bool has_checked_output_ = false;

@@ -42,12 +42,9 @@ std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
 
 std::vector<Group> make_groups(const Plan& plan) {
   const auto count = static_cast<std::uint32_t>(plan.commands.size());
-  const bool is_sequential = plan.setting.order == Order::Sequential;
-  std::vector<Group> groups(is_sequential ? count : 1);
-  for (std::uint32_t i = 0; i < groups.size(); ++i) {
-    groups[i].commands = {i, is_sequential ? 1 : count};
-    groups[i].spent_by_kind.fill({.commands = groups[i].commands.count});
-  }
+  if (plan.setting.order != Order::Sequential) return {Group{0, count, {0, {}, count}}};
+  std::vector<Group> groups;
+  for (std::uint32_t i = 0; i < count; ++i) groups.push_back({i, 1, {}});
   return groups;
 }
 
@@ -263,8 +260,7 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
                     LayoutUse{plan.setting.layouts, plan.ignore_failure});
 }
 
-bool PrecisionWatch::has_enough_runs(CommandRange commands, std::uint64_t rounds) {
-  const auto [first, count] = commands;
+bool PrecisionWatch::has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds) {
   if (!series_ || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
   const bool is_next_group = first != first_command_at_latest_check_;
   if (!is_next_group &&

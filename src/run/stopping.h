@@ -6,7 +6,6 @@
 #include "gate/verdict.h"
 #include "plan/plan.h"
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -109,17 +108,16 @@ struct CommandRange {
 /// Commands that alternate, with their rounds so far: all commands of a plan or, in sequential
 /// order, one command.
 struct Group {
-  CommandRange commands{};
-  /// By RoundKind. Counting and simulated rounds are those of all passes. The time of settling
-  /// rounds is with the timed rounds.
-  std::array<RoundsAndTime, 6> spent_by_kind{};
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  RoundsAndTime timed_spent{};
   std::uint64_t rounds_at_first_look = 0;  ///< number of timed rounds at the first planned look
+  std::uint64_t warmup_rounds_done = 0;
+  std::uint64_t simulated_rounds_done = 0;  ///< number of rounds of all simulated passes
+  RoundsAndTime counting{};                 ///< rounds and time of all counting passes
+  std::uint64_t untuned_rounds_done = 0;
+  std::uint64_t settling_rounds_done = 0;
   bool is_settled = true;  ///< true if a timed round may follow without settling rounds
-
-  RoundsAndTime& spent(RoundKind kind) { return spent_by_kind.at(static_cast<std::size_t>(kind)); }
-  const RoundsAndTime& spent(RoundKind kind) const {
-    return spent_by_kind.at(static_cast<std::size_t>(kind));
-  }
 };
 
 std::vector<Group> make_groups(const Plan& plan);
@@ -199,9 +197,9 @@ class PrecisionWatch {
     if (series_) series_->add_run(run);
   }
 
-  /// True if `commands` have enough runs for the precision after `rounds` rounds. Checks only after
-  /// some rounds; returns false after others.
-  bool has_enough_runs(CommandRange commands, std::uint64_t rounds);
+  /// True if `count` commands from `first` on have enough runs for the precision after `rounds`
+  /// rounds. Checks only after some rounds; returns false after others.
+  bool has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds);
 
   /// For sequential order: true if `command` needs more runs to reach the precision. False with a
   /// baseline.

@@ -240,7 +240,8 @@ Told tell(const Drawn& drawn, std::uint64_t seed, std::vector<FinishedRounds> ke
       told.live_runs += done.step_count;
       if (is_last) scheduler.end_early();
     } else if (const auto* setup = std::get_if<SetUp>(&action)) {
-      for (std::uint32_t i = 0; i < setup->count; ++i) told.set_up.insert(setup->first + i);
+      for (std::uint32_t i = 0; i < setup->commands.count; ++i)
+        told.set_up.insert(setup->commands.first + i);
     } else if (const auto* tune = std::get_if<SwitchTuning>(&action)) {
       CHECK(tune->on != told.is_tuned);
       told.is_tuned = tune->on;

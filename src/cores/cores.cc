@@ -542,7 +542,7 @@ void CoreTimePoller::running(int pid) {
 
 std::optional<CoreTimePoller::Usage> CoreTimePoller::read_usage(int pid) const {
   Usage usage;
-  auto* const place = reinterpret_cast<void**>(static_cast<os::ProcessUsage*>(&usage));
+  auto* const place = reinterpret_cast<void**>(&usage.of_process);
   usage.has_levels = level_count_ == 2 && calls_.proc_pid_rusage(pid, os::kRusageV6, place) == 0;
   if (usage.has_levels || calls_.proc_pid_rusage(pid, os::kRusageV4, place) == 0) return usage;
   return std::nullopt;
@@ -551,12 +551,12 @@ std::optional<CoreTimePoller::Usage> CoreTimePoller::read_usage(int pid) const {
 void CoreTimePoller::update_times_of(int pid) {
   const auto usage = read_usage(pid);
   if (!usage) return;
-  if (pid == command_pid_ && usage->has_levels)
-    return;  // the kernel's totals will have these times
-  Process& process = seen_processes_[{pid, usage->started_at}];
-  if (usage->has_levels) {
-    const std::uint64_t fast = usage->performance_user_time + usage->performance_system_time;
-    process.times = {fast, remainder(usage->user_time + usage->system_time, fast)};
+  const auto& [used, has_levels] = *usage;
+  if (pid == command_pid_ && has_levels) return;  // the kernel's totals will have these times
+  Process& process = seen_processes_[{pid, used.started_at}];
+  if (has_levels) {
+    const std::uint64_t fast = used.performance_user_time + used.performance_system_time;
+    process.times = {fast, remainder(used.user_time + used.system_time, fast)};
   } else {
     process.times = times_of_threads(pid, process);
   }
@@ -579,7 +579,7 @@ LevelTimes CoreTimePoller::times_of_threads(int pid, Process& process) const {
   for (const auto& [id, counts] : process.threads) add(all, counts);
   // Reads the process's time last, because the threads go on working.
   const auto now = read_usage(pid);
-  if (!now || sum_of(all) <= now->user_time + now->system_time) return all;
+  if (!now || sum_of(all) <= now->of_process.user_time + now->of_process.system_time) return all;
   std::erase_if(process.threads, [&](const auto& thread) {
     return std::ranges::find(ids, thread.first) == ids.end();
   });
@@ -593,7 +593,7 @@ SampledLevelTimes CoreTimePoller::sampled_times() const {
     for (std::size_t level = 0; level < process.times.size(); ++level)
       sum[level] += os::ns_of_mach(process.times[level], mach_timebase_);
     const auto usage = read_usage(known.pid);
-    const bool lives = usage && usage->started_at == known.started_at;
+    const bool lives = usage && usage->of_process.started_at == known.started_at;
     if (known.pid != command_pid_ && !lives)
       polled.vanished_descendants_ns += os::ns_of_mach(sum_of(process.times), mach_timebase_);
   }

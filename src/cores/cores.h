@@ -149,7 +149,8 @@ class CoreTimePoller final : public os::RunObserver {
     std::map<std::uint64_t, CountsByLevel> threads{};
   };
 
-  struct Usage : os::ProcessUsage {
+  struct Usage {
+    os::ProcessUsage of_process;
     bool has_levels = false;  ///< true if the times on performance cores are known
   };
 

@@ -139,12 +139,12 @@ class MacStream final : public ThreadStream {
   /// Adds a final sample of each ended thread. The work in the sample is unknown.
   void end_unseen(WatchedProcess& process, nanoseconds now,
                   std::vector<ThreadSample>& samples) const {
-    std::erase_if(process.threads, [&](const auto& entry) {
-      const auto& [id, thread] = entry;
-      if (thread.was_seen) return false;
+    for (const auto& [id, thread] : process.threads) {
+      if (thread.was_seen) continue;
       samples.push_back(begin_sample(process.process, id, thread.name, now));
-      return samples.back().has_ended = true;
-    });
+      samples.back().has_ended = true;
+    }
+    std::erase_if(process.threads, [](const auto& entry) { return !entry.second.was_seen; });
   }
 
   static std::uint64_t moves_in(Thread& thread, const CountsByLevel& now) {

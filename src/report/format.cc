@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <span>
@@ -45,28 +44,24 @@ constexpr auto kCounts = std::to_array<Scale>(
     {{1.0, "", 1e4}, {1e3, "K"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}, {1e18, "E"}});
 constexpr auto kFractions = std::to_array<Scale>({{0.01, "%"}});
 
+/// The scales of each unit, in the order of Unit.
+constexpr std::array<std::span<const Scale>, 6> kScales = {kTimes,  kBytes,     kCounts,
+                                                           kRatios, kFractions, kEnergies};
+
 std::span<const Scale> scales_of(Unit unit) {
-  switch (unit) {
-    case Unit::Seconds:
-      return kTimes;
-    case Unit::Bytes:
-      return kBytes;
-    case Unit::Fraction:
-      return kFractions;
-    case Unit::Joules:
-      return kEnergies;
-    case Unit::Count:
-      return kCounts;
-    case Unit::Ratio:
-      break;
-  }
-  return kRatios;
+  return kScales.at(static_cast<std::size_t>(unit));
 }
 
 const Scale& base_of(Unit unit) {
   const std::span<const Scale> scales = scales_of(unit);
   const auto found = std::ranges::find(scales, 1.0, &Scale::size);
   return found == scales.end() ? scales.front() : *found;
+}
+
+/// Returns the metric's own scale, or the base scale of its unit.
+Scale scale_of(const Metric& metric) {
+  return metric.shown_in != nullptr ? Scale{metric.shown_in->in_base_units, metric.shown_in->suffix}
+                                    : base_of(metric.unit);
 }
 
 struct Digits {
@@ -91,10 +86,12 @@ Notation notation_in(double size, std::string_view suffix, std::span<const Digit
   return notation;
 }
 
+double rounded(double value, int decimals) {
+  return std::strtod(fmt::format("{:.{}f}", value, decimals).c_str(), nullptr);
+}
+
 double rounded(double value, const Notation& notation) {
-  return std::strtod(
-      fmt::format("{:.{}f}", value / notation.divisor_of_base_units, notation.decimals).c_str(),
-      nullptr);
+  return rounded(value / notation.divisor_of_base_units, notation.decimals);
 }
 
 Notation with_power(double leading, const Scale& scale, std::span<const Digits> digits) {
@@ -113,12 +110,12 @@ Notation with_power(double leading, const Scale& scale, std::span<const Digits> 
 Notation fit(double leading, const Metric& metric, std::span<const Digits> digits) {
   constexpr int most_decimals = 6;
   constexpr int most_places = 15;
+  const Scale base = scale_of(metric);
   if (metric.shown_in != nullptr) {
-    const Scale scale{metric.shown_in->in_base_units, metric.shown_in->suffix};
-    const int first = exponent_of({leading / scale.size, 3});
+    const int first = exponent_of({leading / base.size, 3});
     return first >= -most_decimals && first < most_places
-               ? notation_in(scale.size, scale.suffix, digits)
-               : with_power(leading, scale, digits);
+               ? notation_in(base.size, base.suffix, digits)
+               : with_power(leading, base, digits);
   }
   constexpr double least = 1e-3;
   const std::span<const Scale> scales = scales_of(metric.unit);
@@ -128,27 +125,16 @@ Notation fit(double leading, const Metric& metric, std::span<const Digits> digit
     if (&scale == &scales.front() && shown < least) break;
     if (shown < scale.limit) return notation;
   }
-  return with_power(leading, base_of(metric.unit), digits);
+  return with_power(leading, base, digits);
 }
 
 bool is_written_whole(double value, bool all_equal, const Metric& metric) {
   constexpr double most = 9007199254740992.0;  // 2^53; doubles represent every integer up to it
   if (metric.unit != Unit::Count && metric.unit != Unit::Bytes) return false;
-  if (metric.shown_in != nullptr && metric.shown_in->in_base_units != 1.0) return false;
+  if (scale_of(metric).size != 1.0) return false;
   const double magnitude = std::fabs(value);
   if (magnitude != std::floor(magnitude) || magnitude > most) return false;
   return all_equal || magnitude < base_of(metric.unit).limit;
-}
-
-struct FixedDecimals {
-  std::string text;
-  double value = 0.0;
-};
-
-FixedDecimals fixed(double value, int decimals) {
-  FixedDecimals result{fmt::format("{:.{}f}", value, decimals)};
-  result.value = std::strtod(result.text.c_str(), nullptr);
-  return result;
 }
 
 bool is_close(double shown, double half_width) {
@@ -159,7 +145,7 @@ constexpr double kLargePercent = 1e5;
 
 std::string percent(double magnitude, int decimals) {
   if (magnitude >= kLargePercent) return quantity(magnitude, Unit::Count) + "%";
-  return fixed(magnitude, decimals).text + "%";
+  return fmt::format("{:.{}f}%", magnitude, decimals);
 }
 
 int rough_decimals(double fraction) {
@@ -193,9 +179,9 @@ struct Estimate {
 
   bool shows_bounds(int decimals) const {
     const double allowed = (high - low) / 8;
-    return std::fabs(fixed(low, decimals).value - low) <= allowed &&
-           std::fabs(fixed(high, decimals).value - high) <= allowed &&
-           (!is_significant() || fixed(bound_nearest_neutral(), decimals).value != neutral);
+    return std::fabs(rounded(low, decimals) - low) <= allowed &&
+           std::fabs(rounded(high, decimals) - high) <= allowed &&
+           (!is_significant() || rounded(bound_nearest_neutral(), decimals) != neutral);
   }
 };
 
@@ -209,24 +195,20 @@ int decimals_of_delta(const Estimate& delta) {
   const bool integers_say_it = (delta.high - delta.low) / 2 >= 10;
   return decimals_from(integers_say_it ? 0 : 1, [&](int n) {
     if (!delta.is_symmetric()) return delta.shows_bounds(n);
-    const double half = fixed(delta.half(), n).value;
+    const double half = rounded(delta.half(), n);
     return is_close(half, delta.half()) &&
-           (!delta.is_significant() || fixed(delta.distance(), n).value > half);
+           (!delta.is_significant() || rounded(delta.distance(), n) > half);
   });
 }
 
 int decimals_of_ratio(const Estimate& ratio) {
   const double width = (ratio.high - ratio.low) / 2;
-  return decimals_from(width >= 10  ? 0
-                       : width >= 1 ? 1
-                                    : 2,
-                       [&](int n) {
-                         const bool differs = ratio.value == 1 || fixed(ratio.value, n).value != 1;
-                         return differs &&
-                                (ratio.is_symmetric()
-                                     ? is_close(fixed(ratio.half(), n).value, ratio.half())
-                                     : ratio.shows_bounds(n));
-                       });
+  const int first = width >= 10 ? 0 : width >= 1 ? 1 : 2;
+  return decimals_from(first, [&](int n) {
+    const bool differs = ratio.value == 1 || rounded(ratio.value, n) != 1;
+    return differs && (ratio.is_symmetric() ? is_close(rounded(ratio.half(), n), ratio.half())
+                                            : ratio.shows_bounds(n));
+  });
 }
 
 bool are_finite(const std::optional<stats::IntervalEnds>& bounds) {
@@ -249,6 +231,42 @@ double mean_of(const stats::Summary& summary) {
   return std::clamp(summary.mean, summary.min, summary.max);
 }
 
+struct Reason {
+  std::string_view before;
+  std::string text;
+};
+
+Reason reason_of(const FailureGroup& failed) {
+  constexpr int signalled = 128;
+  switch (failed.ending) {
+    case Ending::TimedOut:
+      return {"", "timed out"};
+    case Ending::Signalled:
+      return {"by ", os::signal_name(failed.status - signalled)};
+    case Ending::Stopped:
+      return {"", "stopped by " + os::signal_name(failed.status - signalled)};
+    case Ending::NotStarted:
+      return {"", "not started"};
+    case Ending::Failed:
+    case Ending::Succeeded:
+    case Ending::Unknown:
+      break;
+  }
+  return {"with ", fmt::format("status {}", failed.status)};
+}
+
+std::string reasons_text(const Endings& endings) {
+  if (endings.failed_run_groups.size() == 1)
+    return reason_of(endings.failed_run_groups.front()).text;
+  std::string text;
+  for (const FailureGroup& failed : endings.failed_run_groups) {
+    const Reason reason = reason_of(failed);
+    text +=
+        fmt::format("{}{} {}{}", text.empty() ? "" : ", ", failed.runs, reason.before, reason.text);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string Notation::text(double value) const {
@@ -256,10 +274,7 @@ std::string Notation::text(double value) const {
   if (value == 0.0) return "0" + suffix;
   std::string text = fmt::format("{:.{}f}", std::fabs(value / divisor_of_base_units), decimals);
   const bool is_negative = value < 0.0 && text.find_first_of("123456789") != text.npos;
-  return std::string(is_negative ? kMinus : "")
-      .append(text)
-      .append(power_of_ten_text)
-      .append(suffix);
+  return fmt::format("{}{}{}{}", is_negative ? kMinus : "", text, power_of_ten_text, suffix);
 }
 
 Notation notation_of(double value, std::optional<double> spread, const Metric& metric) {
@@ -270,15 +285,10 @@ Notation notation_of(double value, std::optional<double> spread, const Metric& m
   double leading = std::isfinite(value) ? std::fabs(value) : 0.0;
   const double noise =
       spread && std::isfinite(*spread) && *spread > least_spread * leading ? *spread : 0.0;
-  if (noise == 0.0 && is_written_whole(leading, spread == 0.0, metric)) {
-    const bool is_plain = metric.shown_in == nullptr;
-    return {.suffix =
-                std::string(is_plain ? base_of(metric.unit).suffix : metric.shown_in->suffix)};
-  }
+  if (noise == 0.0 && is_written_whole(leading, spread == 0.0, metric))
+    return {.suffix = std::string(scale_of(metric).suffix)};
   if (leading < noise / 100.0) leading = noise;
-  if (leading == 0.0)
-    leading =
-        metric.shown_in != nullptr ? metric.shown_in->in_base_units : base_of(metric.unit).size;
+  if (leading == 0.0) leading = scale_of(metric).size;
   return fit(leading, metric,
              std::array<Digits, 2>{{{leading, digits_of_value}, {noise, digits_of_spread}}});
 }
@@ -297,16 +307,11 @@ std::string quantity(double value, const Metric& metric) {
 }
 
 std::string quantity(double value, Unit unit) {
-  Metric metric;
-  metric.unit = unit;
-  return quantity(value, metric);
+  return quantity(value, {.name = {}, .unit = unit});
 }
 
 std::string time_text(double seconds, const DisplayUnit* unit) {
-  Metric metric;
-  metric.unit = Unit::Seconds;
-  metric.shown_in = unit;
-  return quantity(seconds, metric);
+  return quantity(seconds, {.name = {}, .unit = Unit::Seconds, .shown_in = unit});
 }
 
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric) {
@@ -356,7 +361,7 @@ std::string delta_text(const stats::Change& delta) {
 ChangeTexts change_texts(const stats::Change& delta, double other) {
   if (!delta.change || !delta.bounds) return {delta_text(delta)};
   const auto is_other = [&](double end, int decimals) {
-    return end != other && fixed(100 * end, decimals).value == fixed(100 * other, decimals).value;
+    return end != other && rounded(100 * end, decimals) == rounded(100 * other, decimals);
   };
   const int decimals =
       decimals_from(decimals_of_delta(to_percent(*delta.change, *delta.bounds)), [&](int enough) {
@@ -382,7 +387,7 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
   const int most =
       away > 0.0 ? most_digits - 1 - static_cast<int>(std::floor(std::log10(away))) : most_digits;
   const int decimals = std::min(decimals_of_ratio(ratio), std::max(most, 0));
-  const auto text = [decimals](double value) { return fixed(value, decimals).text; };
+  const auto text = [decimals](double value) { return fmt::format("{:.{}f}", value, decimals); };
   if (ratio.is_symmetric()) return text(ratio.value) + " ± " + text(ratio.half()) + sign;
   return text(ratio.value) + sign + " (" + text(ratio.low) + " … " + text(ratio.high) + ")";
 }
@@ -401,46 +406,6 @@ std::string quantile_text(const MetricResult& row, const Metric& metric, bool wi
   if (!with_interval) return notation.text(value);
   return fmt::format("{} ({} … {})", notation.text(value), notation.text(low), notation.text(high));
 }
-
-namespace {
-
-struct Reason {
-  std::string_view before;
-  std::string text;
-};
-
-Reason reason_of(const FailureGroup& failed) {
-  constexpr int signalled = 128;
-  switch (failed.ending) {
-    case Ending::TimedOut:
-      return {"", "timed out"};
-    case Ending::Signalled:
-      return {"by ", os::signal_name(failed.status - signalled)};
-    case Ending::Stopped:
-      return {"", "stopped by " + os::signal_name(failed.status - signalled)};
-    case Ending::NotStarted:
-      return {"", "not started"};
-    case Ending::Failed:
-    case Ending::Succeeded:
-    case Ending::Unknown:
-      break;
-  }
-  return {"with ", fmt::format("status {}", failed.status)};
-}
-
-std::string reasons_text(const Endings& endings) {
-  if (endings.failed_run_groups.size() == 1)
-    return reason_of(endings.failed_run_groups.front()).text;
-  std::string text;
-  for (const FailureGroup& failed : endings.failed_run_groups) {
-    const Reason reason = reason_of(failed);
-    text +=
-        fmt::format("{}{} {}{}", text.empty() ? "" : ", ", failed.runs, reason.before, reason.text);
-  }
-  return text;
-}
-
-}  // namespace
 
 std::string mean_cell_text(const MetricResult& row, const Metric& metric) {
   if (row.largest_bound_of_runs) return "≤ " + quantity(*row.largest_bound_of_runs, metric);

@@ -197,11 +197,8 @@ std::string failures_of_both(const Results& results, const gate::Verdict& verdic
       verdict.condition.limit_value ? Endings() : results.endings_of_reference(verdict.candidate);
   if (own.failed_run_groups.empty() && other.failed_run_groups.empty()) return "";
   std::string text;
-  for (const std::string& line :
-       {failures_of(own, results.session.commands[verdict.candidate]),
-        verdict.condition.limit_value
-            ? std::string()
-            : failures_of(other, results.reference_of(verdict.candidate))})
+  for (const std::string& line : {failures_of(own, results.session.commands[verdict.candidate]),
+                                  failures_of(other, results.reference_of(verdict.candidate))})
     if (!line.empty()) text += (text.empty() ? "; " : ", ") + line;
   return text;
 }
@@ -241,22 +238,15 @@ std::string percent_text(double fraction) {
   return fmt::format("±{:.{}f}%", percent, std::clamp(2 - static_cast<int>(magnitude), 0, 9));
 }
 
-std::string_view why_not_reached(PrecisionEnd end) {
-  switch (end) {
-    case PrecisionEnd::MaxRuns:
-      return "--max-runs was reached";
-    case PrecisionEnd::Duration:
-      return "the --duration of each command was used up";
-    case PrecisionEnd::HooksPreventedRuns:
-      return "in sequential order no command is run again; --order random takes turns";
-    case PrecisionEnd::LostInGateRounds:
-      return "the further rounds of the gates were noisier";
-    case PrecisionEnd::Reached:
-    case PrecisionEnd::Unfinished:
-      break;
-  }
-  return "the session was cut short";
-}
+/// Why a precision was not reached, in the order of PrecisionEnd.
+constexpr std::array<std::string_view, 6> kWhyNotReached = {
+    "",
+    "--max-runs was reached",
+    "the --duration of each command was used up",
+    "in sequential order no command is run again; --order random takes turns",
+    "the further rounds of the gates were noisier",
+    "the session was cut short",
+};
 
 std::string time(std::uint64_t nanoseconds) {
   return quantity(to_seconds(nanoseconds), Unit::Seconds);
@@ -353,26 +343,17 @@ struct EndingWords {
   std::string operator()(const Error& error) const { return message(error.line()); }
 };
 
-std::string_view trouble_with(LaunchStep step) {
-  switch (step) {
-    case LaunchStep::OpenInput:
-      return "its input cannot be opened: ";
-    case LaunchStep::OpenOutput:
-      return "its output cannot be opened: ";
-    case LaunchStep::Fork:
-      return "no process can be created: ";
-    case LaunchStep::Prepare:
-      return "its process cannot be set up: ";
-    case LaunchStep::BecomeUser:
-      return "it cannot be run as the user who called sudo: ";
-    case LaunchStep::EnterFolder:
-      return "its folder (--cwd) cannot be entered: ";
-    case LaunchStep::ReachLauncher:
-    case LaunchStep::Execute:
-      break;
-  }
-  return "";
-}
+/// What failed when a command could not be started, in the order of LaunchStep.
+constexpr std::array<std::string_view, 8> kTroubles = {
+    "",
+    "its input cannot be opened: ",
+    "its output cannot be opened: ",
+    "no process can be created: ",
+    "its process cannot be set up: ",
+    "it cannot be run as the user who called sudo: ",
+    "its folder (--cwd) cannot be entered: ",
+    "",
+};
 
 std::string killed(int survivor) {
   if (survivor == 0) return "was killed";
@@ -408,7 +389,7 @@ struct OutcomeWords {
     if (end.step == LaunchStep::ReachLauncher) return "could not be started";
     const bool no_format = end.step == LaunchStep::Execute && end.error == ENOEXEC;
     return fmt::format(
-        "could not be started: {}{}{}", trouble_with(end.step),
+        "could not be started: {}{}{}", kTroubles.at(static_cast<std::size_t>(end.step)),
         std::generic_category().message(end.error),
         no_format ? "; a script needs a first line such as #!/bin/sh, or use -S" : "");
   }
@@ -466,9 +447,13 @@ std::string unchanged(const WallFactor& factor) {
   return "the same clock" + clocks_text(factor);
 }
 
-std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio,
-                     std::string_view noun) {
+std::string changed(const WallFactor& factor, bool has_instructions) {
+  const auto ratio = *stats::relative_speed(factor.change);
   const PartWords& words = kPartWords[static_cast<std::size_t>(factor.factor_kind)];
+  const bool is_each = factor.factor_kind == WallFactorKind::CpuTimePerInstruction;
+  const std::string_view noun = has_instructions ? "of them"
+                                : is_each        ? "instruction"
+                                                 : "instructions";
   std::string text = fmt::format("{}{} {}{}", words.before, times(ratio),
                                  ratio.faster ? words.less : words.more, words.after);
   if (const std::size_t at = text.find("{}"); at != std::string::npos) text.replace(at, 2, noun);
@@ -478,14 +463,6 @@ std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio
     text +=
         fmt::format(" ({} → {})", busy(*factor.reference_median), busy(*factor.candidate_median));
   return text;
-}
-
-std::string changed(const WallFactor& factor, bool has_instructions) {
-  const bool is_each = factor.factor_kind == WallFactorKind::CpuTimePerInstruction;
-  return in_words(factor, *stats::relative_speed(factor.change),
-                  has_instructions ? "of them"
-                  : is_each        ? "instruction"
-                                   : "instructions");
 }
 
 Cell factor_cell(const WallFactor& factor) {
@@ -538,6 +515,29 @@ std::string blind_spot_of_mean(const Results& results) {
                            results.session.confidence);
 }
 
+/// Returns the last inconclusive verdict of `benchmarks` if the exit status is 0 in spite of it;
+/// else null.
+const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks) {
+  const gate::Verdict* last = nullptr;
+  for (const Results& results : benchmarks) {
+    if (!results.is_inconclusive_ok || !results.session.complete) return nullptr;
+    for (const gate::Verdict& verdict : results.findings.verdicts) {
+      if (verdict.answer == gate::Answer::Fail || has_failed_throughout(results, verdict))
+        return nullptr;
+      if (verdict.answer == gate::Answer::Inconclusive) last = &verdict;
+    }
+  }
+  return last;
+}
+
+std::string gate_and_functions(const Results& results, const gate::Verdict& verdict,
+                               bool is_tolerated, bool color) {
+  const auto [word, ink] = verdict_word(verdict.answer);
+  return gate_line(results, verdict, inked(word, ink, color)) +
+         fmt::format("{}\n", is_tolerated ? kToleratedVerdictNote : "") +
+         functions_of_failed_gate(results, verdict);
+}
+
 }  // namespace
 
 std::pair<std::string_view, Ink> verdict_word(gate::Answer answer) {
@@ -586,30 +586,24 @@ std::string gate_line(const Results& results, const gate::Verdict& verdict,
 }
 
 std::string gate_lines(const Results& results, bool color) {
-  std::string text;
   // The exit status of a suite depends on all of its benchmarks.
-  const gate::Verdict* passed_over =
+  const gate::Verdict* tolerated =
       results.benchmark.empty() ? last_tolerated_verdict({&results, 1}) : nullptr;
-  for (const gate::Verdict& verdict : results.findings.verdicts) {
-    const auto [word, ink] = verdict_word(verdict.answer);
-    text += gate_line(results, verdict, inked(word, ink, color));
-    if (&verdict == passed_over) text += kToleratedVerdictNote;
-    text += "\n" + functions_of_failed_gate(results, verdict);
-  }
+  std::string text;
+  for (const gate::Verdict& verdict : results.findings.verdicts)
+    text += gate_and_functions(results, verdict, &verdict == tolerated, color);
   return text;
 }
 
-const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks) {
-  const gate::Verdict* last = nullptr;
-  for (const Results& results : benchmarks) {
-    if (!results.is_inconclusive_ok || !results.session.complete) return nullptr;
-    for (const gate::Verdict& verdict : results.findings.verdicts) {
-      if (verdict.answer == gate::Answer::Fail || has_failed_throughout(results, verdict))
-        return nullptr;
-      if (verdict.answer == gate::Answer::Inconclusive) last = &verdict;
-    }
-  }
-  return last;
+std::string suite_gate_lines(const Report& suite, bool all, bool color) {
+  const gate::Verdict* tolerated = last_tolerated_verdict(suite.benchmarks);
+  std::string text;
+  for (const Results& results : suite.benchmarks)
+    for (const gate::Verdict& verdict : results.findings.verdicts)
+      if (all || verdict.answer != gate::Answer::Pass)
+        text += one_line(results.benchmark) + ": " +
+                gate_and_functions(results, verdict, &verdict == tolerated, color);
+  return text;
 }
 
 std::vector<std::string> all_runs_failed_lines(const Report& report) {
@@ -653,7 +647,8 @@ std::string precision_line(const Results& results) {
   if (precision.end == PrecisionEnd::Reached)
     return fmt::format("{} (asked for: ±{}){}\n", start, wanted, blind_spot_of_mean(results));
   return fmt::format(
-      "{}, short of the ±{} asked for: {}{}\n", start, wanted, why_not_reached(precision.end),
+      "{}, short of the ±{} asked for: {}{}\n", start, wanted,
+      kWhyNotReached.at(static_cast<std::size_t>(precision.end)),
       precision.layouts_to_reach ? "; " + more_layouts_advice(*precision.layouts_to_reach) : "");
 }
 

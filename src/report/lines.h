@@ -24,16 +24,16 @@ std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 /// deciding.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 
+/// Text that follows the line of an inconclusive verdict if the exit status is 0 in spite of it.
+inline constexpr std::string_view kToleratedVerdictNote =
+    " (exit status 0; --fail-if-inconclusive makes it 4)";
+
 /// Returns a line for each verdict, and below a failed gate the lines of functions_of_failed_gate.
 std::string gate_lines(const Results& results, bool color);
 
-/// Returns the last inconclusive verdict of `benchmarks` if the exit status is 0 in spite of it;
-/// else null.
-const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks);
-
-/// Text that follows the line of last_tolerated_verdict.
-inline constexpr std::string_view kToleratedVerdictNote =
-    " (exit status 0; --fail-if-inconclusive makes it 4)";
+/// Returns a line for each verdict, which begins with the benchmark's name, and lines about the
+/// functions of failed gates. `all`: false: leaves out gates that pass.
+std::string suite_gate_lines(const Report& suite, bool all, bool color);
 
 /// Returns a line for each gated candidate that failed in every run.
 std::vector<std::string> all_runs_failed_lines(const Report& report);

@@ -105,10 +105,6 @@ Table suite_table(const Report& suite);
 /// Returns the changes in the suite's table as rows for change_chart.
 std::vector<ChangeRow> suite_changes(const Report& suite);
 
-/// Returns a line for each verdict, which begins with the benchmark's name, and lines about the
-/// functions of failed gates. `all`: false: leaves out gates that pass.
-std::string suite_gate_lines(const Report& suite, bool all, bool color);
-
 /// Returns "3 gates: 1 fail, 2 pass (...)"; empty without gates.
 std::string gates_in_one_line(const Report& suite);
 

@@ -346,22 +346,6 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
   return changes;
 }
 
-std::string suite_gate_lines(const Report& suite, bool all, bool color) {
-  std::string text;
-  const gate::Verdict* passed_over = last_tolerated_verdict(suite.benchmarks);
-  for (const Results& results : suite.benchmarks) {
-    for (const gate::Verdict& verdict : results.findings.verdicts) {
-      const auto [word, ink] = verdict_word(verdict.answer);
-      if (!all && verdict.answer == gate::Answer::Pass) continue;
-      text +=
-          one_line(results.benchmark) + ": " + gate_line(results, verdict, inked(word, ink, color));
-      if (&verdict == passed_over) text += kToleratedVerdictNote;
-      text += "\n" + functions_of_failed_gate(results, verdict);
-    }
-  }
-  return text;
-}
-
 std::string gates_in_one_line(const Report& suite) {
   const std::vector<gate::Verdict> verdicts = suite.verdicts();
   if (verdicts.empty()) return "";

@@ -148,23 +148,15 @@ bool is_within_word(const std::string& line, std::size_t at) {
          is_word(line[at + 1]);
 }
 
-std::size_t longest_run_of_backticks(std::string_view text) {
-  std::size_t longest = 0;
-  std::size_t run = 0;
-  for (const char c : text) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  return longest;
-}
-
 enum class Inside { Cell, Text };
 
 /// Returns `text` between as many backticks as necessary. Escapes | in a table, because Markdown
 /// separates cells before it finds code.
-std::string markdown_code(std::string_view text, Inside inside) {
+template <Inside inside>
+std::string markdown_code(std::string_view text) {
   const std::string line = one_line(text);
-  const std::string fence(longest_run_of_backticks(line) + 1, '`');
+  std::string fence = "`";
+  while (line.find(fence) != line.npos) fence += '`';
   // Markdown removes a space at each end of the code if both ends have a space.
   const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
                    (line.front() == ' ' && line.back() == ' ');
@@ -181,17 +173,14 @@ bool is_live(std::string_view line) {
   constexpr auto marks = std::to_array<std::string_view>({"@", "://", "www.", "GH-", "gh-"});
   const bool has_mark = std::ranges::any_of(
       marks, [&](std::string_view mark) { return line.find(mark) != line.npos; });
-  const auto follows = [&](std::size_t at) {
-    return at + 1 < line.size() && is_digit(line[at + 1]);
-  };
-  for (std::size_t at = line.find('#'); at != line.npos; at = line.find('#', at + 1))
-    if (follows(at)) return true;
-  return has_mark;
+  const auto is_number = [](char sign, char next) { return sign == '#' && is_digit(next); };
+  return has_mark || std::ranges::adjacent_find(line, is_number) != line.end();
 }
 
-std::string markdown_words(std::string_view text, Inside inside) {
+template <Inside inside>
+std::string markdown_words(std::string_view text) {
   const std::string line = one_line(text);
-  if (is_live(line)) return markdown_code(line, inside);
+  if (is_live(line)) return markdown_code<inside>(line);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (!is_within_word(line, i) &&
@@ -202,23 +191,11 @@ std::string markdown_words(std::string_view text, Inside inside) {
   return escaped;
 }
 
-std::string markdown_text(std::string_view text) {
-  return markdown_words(text, Inside::Text);
-}
-
-std::string markdown_word(std::string_view text) {
-  return markdown_words(text, Inside::Cell);
-}
-
-std::string markdown_line(std::string_view text) {
-  return markdown_code(text, Inside::Text);
-}
-
 std::string markdown_head(const Table& table) {
   std::string head = "|";
   std::string rule = "|";
   for (const TableColumn& column : table.columns) {
-    head += " " + markdown_word(column.heading.text) + " |";
+    head += " " + markdown_words<Inside::Cell>(column.heading.text) + " |";
     rule += column.is_left_aligned ? ":--|" : "--:|";
   }
   return head + "\n" + rule + "\n";
@@ -514,14 +491,14 @@ std::vector<ExportedCommandName> exported_command_names(const Results& results) 
 }
 
 std::string markdown_code_cell(std::string_view text) {
-  return markdown_code(text, Inside::Cell);
+  return markdown_code<Inside::Cell>(text);
 }
 
 void write_markdown(const Report& report, const Sink& sink) {
   write_markup(report,
-               {.format_text = markdown_text,
-                .format_user_text = markdown_word,
-                .format_warning = markdown_line,
+               {.format_text = markdown_words<Inside::Text>,
+                .format_user_text = markdown_words<Inside::Cell>,
+                .format_warning = markdown_code<Inside::Text>,
                 .format_code = markdown_code_cell,
                 .format_head = markdown_head,
                 .line_break = "<br>"},

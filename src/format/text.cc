@@ -251,38 +251,26 @@ void add_string(std::string_view text, std::string& to) {
     to += dumped_whole(text, -1);
 }
 
-std::string on_one_line(const Json& json) {
-  std::string text;
-  for (const auto& [key, value] : json.items()) {
-    if (!text.empty()) text += ", ";
-    if (json.is_object()) text += json_string(key) + ": ";
-    text += json_text(value);
-  }
-  return json.is_object() ? "{" + text + "}" : "[" + text + "]";
-}
-
 void print(const Json& json, std::size_t depth, std::string& text) {
   if (!json.is_structured()) {
     text += json_text(json);
     return;
   }
-  const bool is_flat = std::none_of(json.begin(), json.end(),
-                                    [](const Json& member) { return member.is_structured(); });
   constexpr std::size_t most_keys_of_a_line = 8;
-  if (is_flat && (json.is_array() || json.size() <= most_keys_of_a_line)) {
-    text += on_one_line(json);
-    return;
-  }
-  const std::string indent(2 * (depth + 1), ' ');
+  const bool is_on_one_line = std::none_of(json.begin(), json.end(),
+                                           [](const Json& item) { return item.is_structured(); }) &&
+                              (json.is_array() || json.size() <= most_keys_of_a_line);
+  const std::string line = is_on_one_line ? "" : "\n" + std::string(2 * depth, ' ');
+  const std::string line_of_item = is_on_one_line ? "" : line + "  ";
+  std::string before = line_of_item;
   text += json.is_object() ? "{" : "[";
-  const char* before = "\n";
   for (const auto& [key, value] : json.items()) {
-    text += before + indent;
+    text += before;
     if (json.is_object()) text += json_string(key) + ": ";
     print(value, depth + 1, text);
-    before = ",\n";
+    before = is_on_one_line ? ", " : "," + line_of_item;
   }
-  text += "\n" + std::string(2 * depth, ' ') + (json.is_object() ? "}" : "]");
+  text += line + (json.is_object() ? "}" : "]");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "core/choices.h"
 #include "core/own_metric.h"
 #include "core/text.h"
-#include "format/functions.h"
 #include "format/sections.h"
 #include "format/stored_runs.h"
 #include "report/lines.h"

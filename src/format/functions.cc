@@ -1,6 +1,5 @@
-#include "format/functions.h"
-
 #include "core/own_metric.h"
+#include "format/sections.h"
 
 #include <nlohmann/json.hpp>
 

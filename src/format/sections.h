@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/functions.h"
 #include "core/metric.h"
 #include "core/record.h"
 #include "core/result.h"
@@ -262,6 +263,13 @@ std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t com
 
 /// Reads gate verdicts, intervals and precision. Needs the commands and metrics of `session`.
 gate::Findings read_findings(const ParsedJson& there, const Recording& session);
+
+/// Writes `table` as an object under `key`; writes nothing if `table` has no metrics.
+void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& table);
+
+/// Reads the table that put_functions wrote under `key`; empty if there is no such object. The
+/// error message lacks its subject, the file: "has functions whose values cannot be read".
+Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view key);
 
 /// Returns a delta as JSON, with changes in percent.
 Json to_json(const stats::Delta& delta);

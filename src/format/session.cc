@@ -1,6 +1,5 @@
 #include "core/numbers.h"
 #include "core/text.h"
-#include "format/functions.h"
 #include "format/sections.h"
 #include "report/lines.h"
 #include "session/baseline.h"

@@ -1,8 +1,7 @@
-#include "report/functions.h"
-
 #include "core/pattern.h"
 #include "core/text.h"
 #include "report/format.h"
+#include "report/lines.h"
 #include "stats/distributions.h"
 
 #include <algorithm>

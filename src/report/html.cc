@@ -3,7 +3,6 @@
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/format.h"
-#include "report/functions.h"
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/table.h"

@@ -5,7 +5,6 @@
 #include "core/text.h"
 #include "os/signals.h"
 #include "report/format.h"
-#include "report/functions.h"
 
 #include <algorithm>
 #include <array>

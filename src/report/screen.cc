@@ -3,7 +3,6 @@
 #include "core/text.h"
 #include "report/charts.h"
 #include "report/format.h"
-#include "report/functions.h"
 #include "report/lines.h"
 #include "report/table.h"
 

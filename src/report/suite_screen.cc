@@ -1,6 +1,5 @@
 #include "core/text.h"
 #include "report/format.h"
-#include "report/functions.h"
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/table.h"

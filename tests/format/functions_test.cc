@@ -1,5 +1,4 @@
-#include "format/functions.h"
-
+#include "format/sections.h"
 #include "must.h"
 
 #include <string>

@@ -1,7 +1,6 @@
-#include "report/functions.h"
-
 #include "report/example.h"
 #include "report/format.h"
+#include "report/lines.h"
 
 #include <string>
 #include <utility>

@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -93,9 +92,9 @@ Result<std::vector<double>> read_wall_times(const ParsedJson& result, const std:
   std::optional<Error> wrong;
   const bool has_list = for_each_run(result, "measurements", [&](const ParsedJson& measurement) {
     if (wrong) return;
-    const ParsedJson* wall = member(measurement, "time_wall_clock");
-    const ParsedJson* there = wall != nullptr ? member(*wall, "value") : nullptr;
-    if (there == nullptr || text_in(*wall, "unit") != "second")
+    const ParsedJson& wall = part_in(measurement, "time_wall_clock");
+    const ParsedJson* there = member(wall, "value");
+    if (there == nullptr || text_in(wall, "unit") != "second")
       wrong = foreign("no times of " + cited(name));
     else if (const auto value = read_value(*there, name, false))
       values.push_back(*value);
@@ -166,8 +165,7 @@ class SessionReader {
     }
     for (const ParsedJson& metric : items_in(*session_, "metrics")) add_metric(metric);
     for (const ParsedJson& result : results) {
-      const ParsedJson* ours = member(result, "lauka");
-      const ParsedJson* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
+      const ParsedJson* metrics = object_in(part_in(result, "lauka"), "metrics");
       if (metrics == nullptr) continue;
       for (const auto& [name, metric] : metrics->items())
         if (recording().metrics.size() <= kMaxMetrics && !find_metric(recording().metrics, name))
@@ -292,29 +290,29 @@ class SessionReader {
   Result<void> add_command(const ParsedJson& result) {
     const auto command = add_name(result);
     if (!command) return command.error();
-    const ParsedJson* ours = member(result, "lauka");
-    const ParsedJson* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
+    const ParsedJson& ours = part_in(result, "lauka");
+    const ParsedJson* metrics = object_in(ours, "metrics");
     if (metrics == nullptr) return foreign("a result without metrics");
     Command& made = recording().commands[*command];
-    if (const std::string text = text_in(*ours, "command_line"); !text.empty()) made.text = text;
-    made.source_command_index = unsigned_in(*ours, "typed").value_or(*command);
-    if (text_in(*ours, "role") == "anchor") recording().reference.anchor_index = *command;
-    made.folder = text_in(*ours, "cwd");
-    made.expected = parse_expected_output(text_in(*ours, "expected_output"));
-    made.unfilled_name = text_in(*ours, "pattern");
-    made.fingerprint = {text_in(*ours, "executable_sha256"), text_in(*ours, "call_sha256")};
-    if (const ParsedJson* lost = object_in(*ours, "lost_counts"))
+    if (const std::string text = text_in(ours, "command_line"); !text.empty()) made.text = text;
+    made.source_command_index = unsigned_in(ours, "typed").value_or(*command);
+    if (text_in(ours, "role") == "anchor") recording().reference.anchor_index = *command;
+    made.folder = text_in(ours, "cwd");
+    made.expected = parse_expected_output(text_in(ours, "expected_output"));
+    made.unfilled_name = text_in(ours, "pattern");
+    made.fingerprint = {text_in(ours, "executable_sha256"), text_in(ours, "call_sha256")};
+    if (const ParsedJson* lost = object_in(ours, "lost_counts"))
       made.counter_loss_file =
           CounterLossFile{value_in(kLossWords, text_in(*lost, "why")), text_in(*lost, "file"),
                           flag_in(*lost, "counted_as_root", false)};
-    for (const ParsedJson& item : items_in(*ours, "parameters"))
+    for (const ParsedJson& item : items_in(ours, "parameters"))
       made.parameters.push_back({text_in(item, "name"), text_in(item, "value")});
-    if (const ParsedJson* overhead = member(*ours, "shell_overhead")) read_overhead(*overhead);
-    read_runs(*ours, *command);
+    if (const ParsedJson* overhead = member(ours, "shell_overhead")) read_overhead(*overhead);
+    read_runs(ours, *command);
     if (auto added = add_samples(*metrics, *command, runs_.back()); !added) return added;
     earlier_runs_ += runs_.back().size();
-    read_redone(*ours, *command);
-    auto functions = read_functions(*ours, "functions");
+    read_redone(ours, *command);
+    auto functions = read_functions(ours, "functions");
     if (!functions) return functions.error();
     recording().function_tables.push_back(*std::move(functions));
     return {};
@@ -414,10 +412,9 @@ class SessionReader {
       run.row.reason = value_in(kRedoWords, text_in(there, "reason"));
       redone.add(run.number, std::move(run.row), text_in(there, "why"));
       if (const ParsedJson* values = object_in(there, "values")) {
-        for (const auto& [metric, value] : values->items()) {
+        for (const auto& [metric, value] : values->items())
           if (const auto place = find_metric(recording().metrics, metric))
             redone.set_value(redone.size() - 1, *place, measured(value).value_or(kNoValue));
-        }
       }
     }
   }
@@ -426,14 +423,12 @@ class SessionReader {
     Recording& to = recording();
     const ParsedJson& there = *session_;
     to.circumstances = read_circumstances(there);
-    if (const ParsedJson* metadata = member(document_, "metadata"))
-      to.circumstances.began = parse_utc_time(text_in(*metadata, "start_time"));
-    if (const ParsedJson* timers = member(there, "timers")) {
-      to.timers.clock_step =
-          std::chrono::nanoseconds(unsigned_in(*timers, "clock_step_ns").value_or(1));
-      if (const auto tick = unsigned_in(*timers, "tick_ns"))
-        to.timers.kernel_tick = std::chrono::nanoseconds(*tick);
-    }
+    to.circumstances.began = parse_utc_time(text_in(part_in(document_, "metadata"), "start_time"));
+    const ParsedJson& timers = part_in(there, "timers");
+    to.timers.clock_step =
+        std::chrono::nanoseconds(unsigned_in(timers, "clock_step_ns").value_or(1));
+    if (const auto tick = unsigned_in(timers, "tick_ns"))
+      to.timers.kernel_tick = std::chrono::nanoseconds(*tick);
     to.origins = read_origins(there, to.commands.size());
     to.complete = flag_in(there, "complete", true);
     read_ended_by(there);
@@ -448,11 +443,11 @@ class SessionReader {
   }
 
   void read_ended_by(const ParsedJson& there) {
-    const ParsedJson* failed = object_in(there, "failed_run");
-    const auto command = failed != nullptr ? unsigned_in(*failed, "command") : std::nullopt;
+    const ParsedJson& failed = part_in(there, "failed_run");
+    const auto command = unsigned_in(failed, "command");
     if (!command || *command >= recording().commands.size()) return;
-    RunRow row = read_run(*failed, *command, 0).row;
-    row.kind = value_in(kKindWords, text_in(*failed, "kind"));
+    RunRow row = read_run(failed, *command, 0).row;
+    row.kind = value_in(kKindWords, text_in(failed, "kind"));
     recording().session_ending_run = row;
   }
 
@@ -644,10 +639,11 @@ void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
 }
 
 void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
-  if (results.session.discarded_run_table->of_command(command).empty()) return;
+  const RunTable& redone = *results.session.discarded_run_table;
+  if (redone.of_command(command).empty()) return;
   json.open("redone_runs", '[');
-  for (const std::size_t index : results.session.discarded_run_table->of_command(command)) {
-    const RunRow run = results.session.discarded_run_table->row(index);
+  for (const std::size_t index : redone.of_command(command)) {
+    const RunRow run = redone.row(index);
     json.open('{');
     json.put("run", index + 1);
     json.put("round", run.round + 1);
@@ -658,11 +654,9 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
     json.put("why", run.redo_text);
     json.open("values", '{');
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-      if (const auto value = results.session.discarded_run_table->value(index, m);
-          value && !results.session.metrics[m].percentile)
-        json.put_with(results.session.metrics[m].name, [&](std::string& to) {
-          add_sample(value, results.session.metrics[m].unit, to);
-        });
+      const Metric& metric = results.session.metrics[m];
+      if (const auto value = redone.value(index, m); value && !metric.percentile)
+        json.put_with(metric.name, [&](std::string& to) { add_sample(value, metric.unit, to); });
     }
     json.close();
     json.close();

@@ -12,9 +12,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -110,28 +108,23 @@ void put_list(JsonWriter& json, std::string_view key, const Results& results,
   });
 }
 
-void put_statistics(JsonWriter& json, const Results& results, const CommandResult& command) {
-  const auto row_of_role = [&](Role metric) {
-    const MetricResult* row = row_of(command, find_metric(results.session.metrics, metric));
-    return row != nullptr && row->summary ? row : nullptr;
+void put_statistics(JsonWriter& json, const Results& results, std::size_t command) {
+  const MetricResult* row = row_of(results, command, Role::WallTime);
+  const stats::Summary* wall_time = row != nullptr && row->summary ? &*row->summary : nullptr;
+  const auto put = [&](std::string_view key, double stats::Summary::*member) {
+    json.put(key, wall_time != nullptr ? Json(wall_time->*member) : Json(nullptr));
   };
-  const auto put = [&](std::string_view key, const MetricResult* row,
-                       double stats::Summary::*member) {
-    json.put(key, row != nullptr ? Json((*row->summary).*member) : Json(nullptr));
-  };
-  const MetricResult* wall_time = row_of_role(Role::WallTime);
-  put("mean", wall_time, &stats::Summary::mean);
-  json.put("stddev",
-           json_number(wall_time != nullptr ? wall_time->summary->stddev() : std::nullopt));
-  put("median", wall_time, &stats::Summary::median);
   const auto put_mean = [&](std::string_view key, Role role) {
-    const MetricResult* row = row_of(command, find_metric(results.session.metrics, role));
-    json.put(key, json_number(row != nullptr ? row->mean() : std::nullopt));
+    const MetricResult* time = row_of(results, command, role);
+    json.put(key, json_number(time != nullptr ? time->mean() : std::nullopt));
   };
+  put("mean", &stats::Summary::mean);
+  json.put("stddev", json_number(wall_time != nullptr ? wall_time->stddev() : std::nullopt));
+  put("median", &stats::Summary::median);
   put_mean("user", Role::UserTime);
   put_mean("system", Role::SystemTime);
-  put("min", wall_time, &stats::Summary::min);
-  put("max", wall_time, &stats::Summary::max);
+  put("min", &stats::Summary::min);
+  put("max", &stats::Summary::max);
 }
 
 void put_measurement(JsonWriter& json, const Results& results, const Places& places,
@@ -183,7 +176,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   if (typed.name != typed.text) json.put("name", typed.name);
   if (!results.session.reference.is_candidate(command) && results.commands.size() > 1)
     json.put("is_reference", true);
-  put_statistics(json, results, of_command);
+  put_statistics(json, results, command);
   put_list(json, "times", results, runs, Role::WallTime);
   // A list with gaps would not match the list of times.
   const auto peak_rss = find_metric(results.session.metrics, Role::PeakRss);
@@ -343,15 +336,14 @@ Result<FileSessions> read_sessions(std::string_view text) {
   auto document = parse_json(text, {}, true);
   if (!document) return document.error();
   FileSessions file;
-  const ParsedJson* ours = object_in(*document, "lauka");
-  const ParsedJson* benchmarks = ours != nullptr ? list_in(*ours, "benchmarks") : nullptr;
-  if (benchmarks == nullptr) {
+  const ParsedJson& ours = part_in(*document, "lauka");
+  if (list_in(ours, "benchmarks") == nullptr) {
     auto session = read_session_document(*std::move(document));
     if (!session) return session.error();
     file.benchmarks.push_back(*std::move(session));
     return file;
   }
-  file.suite_error_rate = value_in(kErrorRateWords, text_in(*ours, "gates_control"));
+  file.suite_error_rate = value_in(kErrorRateWords, text_in(ours, "gates_control"));
   ParsedJson session = std::move((*document)["lauka"]);
   ParsedJson names = std::move(session["benchmarks"]);
   session.erase("benchmarks");

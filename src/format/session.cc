@@ -20,9 +20,9 @@ namespace {
 std::vector<std::size_t> read_events(const ParsedJson& names, const std::vector<Event>& events) {
   std::vector<std::size_t> places;
   for (const ParsedJson& name : names) {
-    const auto found =
-        std::ranges::find_if(events, [&](const Event& event) { return name == event.name; });
-    if (found != events.end()) places.push_back(static_cast<std::size_t>(found - events.begin()));
+    const auto place =
+        find_place_if(events, [&](const Event& event) { return name == event.name; });
+    if (place) places.push_back(*place);
   }
   return places;
 }
@@ -48,17 +48,11 @@ stats::Change read_change(const ParsedJson& fractions, std::size_t first) {
 }
 
 stats::Delta read_delta(const ParsedJson& gate) {
-  stats::Delta delta;
-  if (const ParsedJson* fractions = list_in(gate, "fractions")) {
-    static_cast<stats::Change&>(delta) = read_change(*fractions, 0);
-    delta.change_of_mean = read_change(*fractions, 3);
-  }
-  if (const ParsedJson* there = member(gate, "delta")) {
-    delta.basis = value_in(kBasisWords, text_in(*there, "basis"));
-    delta.mean_and_typical_differ = flag_in(*there, "mean_differs");
-    delta.widening = number_in(*there, "widening").value_or(1.0);
-  }
-  return delta;
+  const ParsedJson& fractions = items_in(gate, "fractions");
+  const ParsedJson& there = part_in(gate, "delta");
+  return {read_change(fractions, 0), value_in(kBasisWords, text_in(there, "basis")),
+          read_change(fractions, 3), flag_in(there, "mean_differs"),
+          number_in(there, "widening").value_or(1.0)};
 }
 
 std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recording& session) {
@@ -314,24 +308,22 @@ Json origins_json(const Results& results) {
   });
 }
 
-void put_description(JsonWriter& json, const Metric& metric) {
-  json.open('{');
-  json.put("name", metric.name);
-  json.put("unit", unit_symbol(metric.unit));
-  json.put("better", word_in(kBetterWords, metric.better));
-  json.put("note", metric.metric_suffix);
-  json.put("levels", json_text_or_null(word_in(kLevelsWords, metric.counted_privilege_levels)));
-  json.put("region", metric.of_region);
-  json.put("role", json_text_or_null(word_in(kRoleWords, metric.role)));
-  json.put("kind", word_in(kKindWords, metric.kind));
-  json.put("event", or_null(metric.event));
-  json.put("part", metric.is_part);
-  json.put("percentile", metric.percentile ? Json(metric.percentile->share) : Json(nullptr));
-  json.put("percentile_of",
-           metric.percentile ? Json(metric.percentile->summarized_metric) : Json(nullptr));
-  json.put("shown", metric.shown == Shown::Always);
-  json.put("shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr));
-  json.close();
+Json json_item(const Metric& metric) {
+  return {{"name", metric.name},
+          {"unit", unit_symbol(metric.unit)},
+          {"better", word_in(kBetterWords, metric.better)},
+          {"note", metric.metric_suffix},
+          {"levels", json_text_or_null(word_in(kLevelsWords, metric.counted_privilege_levels))},
+          {"region", metric.of_region},
+          {"role", json_text_or_null(word_in(kRoleWords, metric.role))},
+          {"kind", word_in(kKindWords, metric.kind)},
+          {"event", or_null(metric.event)},
+          {"part", metric.is_part},
+          {"percentile", or_null(metric.percentile_share())},
+          {"percentile_of",
+           metric.percentile ? Json(metric.percentile->summarized_metric) : Json(nullptr)},
+          {"shown", metric.shown == Shown::Always},
+          {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}};
 }
 
 void put_baseline(JsonWriter& json, const Results& results) {
@@ -406,9 +398,7 @@ void put_metrics(JsonWriter& json, const Results& results) {
     return list_of(pass.event_indices, [&](std::size_t event) { return events[event].name; });
   };
   const auto of_one = [](const auto& item) { return json_item(item); };
-  json.open("metrics", '[');
-  for (const Metric& metric : results.session.metrics) put_description(json, metric);
-  json.close();
+  json.put("metrics", list_of(results.session.metrics, of_one));
   json.put("events", list_of(events, of_one));
   json.put("passes", list_of(passes, names_of));
   json.put("pass_kinds",
@@ -440,17 +430,13 @@ Machine read_machine(const ParsedJson& there) {
           read_allowance(there)};
 }
 
-Vitals read_vitals(const ParsedJson& there, const char* key) {
-  const ParsedJson* vitals = object_in(there, key);
-  if (vitals == nullptr) return {};
-  return {unsigned_in(*vitals, "throttles"), number_in(*vitals, "celsius"),
-          unsigned_in(*vitals, "stolen_ticks"), unsigned_in(*vitals, "ticks")};
+Vitals read_vitals(const ParsedJson& there) {
+  return {unsigned_in(there, "throttles"), number_in(there, "celsius"),
+          unsigned_in(there, "stolen_ticks"), unsigned_in(there, "ticks")};
 }
 
-TunedChange read_tuned_change(const ParsedJson& there, const char* key) {
-  const ParsedJson* change = object_in(there, key);
-  if (change == nullptr) return {};
-  return {number_in(*change, "change"), number_in(*change, "low"), number_in(*change, "high")};
+TunedChange read_tuned_change(const ParsedJson& there) {
+  return {number_in(there, "change"), number_in(there, "low"), number_in(there, "high")};
 }
 
 TunedComparison read_tuned_comparison(const ParsedJson& there) {
@@ -458,9 +444,9 @@ TunedComparison read_tuned_comparison(const ParsedJson& there) {
           text_in(there, "command"),
           static_cast<std::size_t>(unsigned_in(there, "tuned_runs").value_or(0)),
           static_cast<std::size_t>(unsigned_in(there, "untuned_runs").value_or(0)),
-          read_tuned_change(there, "stddev"),
-          read_tuned_change(there, "interval_width"),
-          read_tuned_change(there, "mean")};
+          read_tuned_change(part_in(there, "stddev")),
+          read_tuned_change(part_in(there, "interval_width")),
+          read_tuned_change(part_in(there, "mean"))};
 }
 
 Tuning read_tuning(const ParsedJson& there) {
@@ -473,8 +459,8 @@ Tuning read_tuning(const ParsedJson& there) {
     tuning.failed_switches.push_back({text_in(item, "name"), text_in(item, "why")});
   if (auto cpus = parse_cpu_list(text_in(there, "cpus")))
     tuning.tuned_command_cpus = *std::move(cpus);
-  tuning.vitals_before_runs = read_vitals(there, "before");
-  tuning.vitals_after_runs = read_vitals(there, "after");
+  tuning.vitals_before_runs = read_vitals(part_in(there, "before"));
+  tuning.vitals_after_runs = read_vitals(part_in(there, "after"));
   for (const ParsedJson& item : items_in(there, "compare"))
     tuning.compared.push_back(read_tuned_comparison(item));
   return tuning;
@@ -516,8 +502,7 @@ Circumstances read_circumstances(const ParsedJson& there) {
   circumstances.version = text_in(there, "version");
   circumstances.session_id = text_in(there, "session_id");
   circumstances.ended = parse_utc_time(text_in(there, "end_time"));
-  if (const ParsedJson* machine = member(there, "machine"))
-    circumstances.machine = read_machine(*machine);
+  circumstances.machine = read_machine(part_in(there, "machine"));
   if (const ParsedJson* labels = object_in(there, "labels"))
     for (const auto& [key, value] : labels->items())
       if (value.is_string()) circumstances.labels.push_back({key, value.get<std::string>()});
@@ -560,11 +545,10 @@ Setting read_setting(const ParsedJson& there) {
     setting.until_pattern = std::move(until);
   setting.recorded_min_share = number_in(there, "min_share");
   setting.measures_region = flag_in(there, "region");
-  if (const ParsedJson* stop = member(there, "stop")) {
-    setting.stop.exact_runs = unsigned_in(*stop, "runs");
-    setting.stop.min_runs = unsigned_in(*stop, "min_runs").value_or(setting.stop.min_runs);
-    setting.stop.max_runs = unsigned_in(*stop, "max_runs");
-  }
+  const ParsedJson& stop = part_in(there, "stop");
+  setting.stop.exact_runs = unsigned_in(stop, "runs");
+  setting.stop.min_runs = unsigned_in(stop, "min_runs").value_or(setting.stop.min_runs);
+  setting.stop.max_runs = unsigned_in(stop, "max_runs");
   for (const ParsedJson& event : items_in(there, "events"))
     setting.events.events.push_back({.name = text_in(event, "name"),
                                      .meaning = text_in(event, "meaning"),
@@ -592,8 +576,8 @@ gate::Findings read_findings(const ParsedJson& there, const Recording& session) 
         Precision{.wanted_half_width = fraction_in(*precision, "wanted_percent").value_or(0.0),
                   .half_width = fraction_in(*precision, "percent"),
                   .fewest_values_of_command = unsigned_in(*precision, "runs").value_or(0),
-                  .end = value_in(kPrecisionEndWords, text_in(*precision, "end"))};
-    findings.precision->layouts_to_reach = unsigned_in(*precision, "layouts_to_reach");
+                  .end = value_in(kPrecisionEndWords, text_in(*precision, "end")),
+                  .layouts_to_reach = unsigned_in(*precision, "layouts_to_reach")};
     if (const std::string metric = text_in(*precision, "metric"); !metric.empty())
       findings.precision->metric = metric;
   }

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 namespace lauka {
 

@@ -64,8 +64,8 @@ bool fits(const ParsedJson& of_template, const ParsedJson& object, ParsedJson::a
 std::optional<ParsedJson> template_of(const ParsedJson& object) {
   ParsedJson made = ParsedJson::object();
   for (auto member = object.begin(); member != object.end(); ++member) {
-    if (member->is_array()) return std::nullopt;
-    if (member->is_string() && member->get_ref<const std::string&>().size() > kMaxOfTemplateText)
+    if (member->is_array() ||
+        (member->is_string() && member->get_ref<const std::string&>().size() > kMaxOfTemplateText))
       return std::nullopt;
     auto inner = member->is_object() ? template_of(*member) : std::optional<ParsedJson>(nullptr);
     if (!inner) return std::nullopt;
@@ -301,6 +301,12 @@ const ParsedJson* member(const ParsedJson& object, std::string_view key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(key);
   return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+const ParsedJson& part_in(const ParsedJson& object, std::string_view key) {
+  static const ParsedJson kNothing;
+  const ParsedJson* value = member(object, key);
+  return value != nullptr ? *value : kNothing;
 }
 
 const ParsedJson* list_in(const ParsedJson& object, std::string_view key) {

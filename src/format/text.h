@@ -35,6 +35,10 @@ void free_json(ParsedJson& value);
 
 /// Returns the value of `key`; a null pointer if it is missing or is null in JSON.
 const ParsedJson* member(const ParsedJson& object, std::string_view key);
+
+/// Returns the value of `key`; null in JSON, which has no members either, if it is missing.
+const ParsedJson& part_in(const ParsedJson& object, std::string_view key);
+
 const ParsedJson* list_in(const ParsedJson& object, std::string_view key);
 const ParsedJson& items_in(const ParsedJson& object, std::string_view key);
 

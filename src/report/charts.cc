@@ -1,6 +1,5 @@
 #include "report/charts.h"
 
-#include "core/choices.h"
 #include "core/text.h"
 #include "report/format.h"
 #include "report/screen.h"
@@ -8,10 +7,8 @@
 #include "stats/distributions.h"
 #include "stats/summary.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,9 +27,8 @@ constexpr double kRoom = 0.04;
 
 double round_step(double least) {
   const double power = std::pow(10.0, std::floor(std::log10(least)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
+  for (const double factor : {1.0, 2.0, 5.0})
     if (factor * power >= least * (1 - 1e-12)) return factor * power;
-  }
   return 10 * power;
 }
 
@@ -189,8 +185,7 @@ std::string layout_strip(const DrawnMetric& all, const Strip& strip,
 }
 
 constexpr std::size_t kOverviewHeight = 30;
-constexpr std::size_t kMinForInterval = 6;
-constexpr std::size_t kMinForShape = 6;
+constexpr std::size_t kMinForIntervalAndShape = 6;
 
 struct Line {
   std::size_t command = 0;
@@ -203,7 +198,7 @@ struct Line {
 std::optional<std::pair<double, double>> interval_of_median(const std::vector<double>& ascending,
                                                             double confidence) {
   const std::size_t count = ascending.size();
-  if (count < kMinForInterval) return std::nullopt;
+  if (count < kMinForIntervalAndShape) return std::nullopt;
   const auto n = static_cast<double>(count);
   const double reach = stats::normal_quantile_above((1.0 - confidence) / 2.0) * std::sqrt(n) / 2.0;
   const double low = std::max(std::floor(n / 2.0 - reach), 1.0);
@@ -246,9 +241,8 @@ Axis make_axis(const std::vector<Line>& lines, View view) {
 }
 
 std::string draw_shape(const Line& line, const Axis& axis) {
-  if (line.values.size() < kMinForShape) return "";
   const auto [low, high] = line.ends;
-  if (!(high > low)) return "";
+  if (line.values.size() < kMinForIntervalAndShape || !(high > low)) return "";
   constexpr std::size_t bins = 32;
   const double left = svg_position(axis, low);
   const double width = (svg_position(axis, high) - left) / static_cast<double>(bins - 1);
@@ -264,7 +258,7 @@ std::string draw_shape(const Line& line, const Axis& axis) {
       smooth[i] = (counts[i - 1] + 2 * counts[i] + counts[i + 1]) / 4;
     counts = std::move(smooth);
   }
-  const double most = *std::max_element(counts.begin(), counts.end());
+  const double most = *std::ranges::max_element(counts);
   std::string above;
   std::string below;
   constexpr double middle = static_cast<double>(kOverviewHeight) / 2;
@@ -298,11 +292,10 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
 }
 
 std::string write_numbers(const Results& results, std::size_t metric, const Line& line) {
-  std::string html = html_text(quantity(line.median, results.session.metrics[metric]));
-  if (const auto& change = row_of(results.commands[line.command], metric)->delta) {
-    const Cell delta = delta_cell(*change, results.session.metrics[metric].better);
-    html += fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), delta_html(delta));
-  }
+  const Metric& of = results.session.metrics[metric];
+  std::string html = html_text(quantity(line.median, of));
+  if (const auto& delta = row_of(results.commands[line.command], metric)->delta)
+    html += " " + change_row({}, *delta, of.better).change_html;
   return html;
 }
 
@@ -357,20 +350,17 @@ std::vector<TickLabel> percent_labels(const Axis& axis) {
 
 std::string draw(const ChangeRow& row, const Axis& axis) {
   const double middle = static_cast<double>(kDeltaHeight) / 2;
-  std::string content = svg_grid(axis, kDeltaHeight);
-  content += svg_path("zero", fmt::format("M{:.1f} 0v{}", svg_position(axis, 0), kDeltaHeight));
-  if (row.gate_limit)
-    content += svg_path(
-        "limit", fmt::format("M{:.1f} 0v{}", svg_position(axis, *row.gate_limit), kDeltaHeight));
-  if (row.change.bounds) {
-    const double top = middle - 5;
-    content +=
-        svg_path("interval", fmt::format("M{0:.1f} {2}v10M{1:.1f} {2}v10M{0:.1f} {3}H{1:.1f}",
-                                         svg_position(axis, row.change.bounds->low),
-                                         svg_position(axis, row.change.bounds->high), top, middle));
-  }
-  content += svg_path("estimate",
-                      fmt::format("M{:.1f} {}h0", svg_position(axis, *row.change.change), middle));
+  const auto place = [&](double value) { return svg_position(axis, value); };
+  const auto mark = [&](std::string_view css_class, double value) {
+    return svg_path(css_class, fmt::format("M{:.1f} 0v{}", place(value), kDeltaHeight));
+  };
+  std::string content = svg_grid(axis, kDeltaHeight) + mark("zero", 0);
+  if (row.gate_limit) content += mark("limit", *row.gate_limit);
+  if (const auto& bounds = row.change.bounds)
+    content += svg_path("interval",
+                        fmt::format("M{0:.1f} {2}v10M{1:.1f} {2}v10M{0:.1f} {3}H{1:.1f}",
+                                    place(bounds->low), place(bounds->high), middle - 5, middle));
+  content += svg_path("estimate", fmt::format("M{:.1f} {}h0", place(*row.change.change), middle));
   return stretched_svg(kDeltaHeight, row.css_class, "", content);
 }
 
@@ -393,9 +383,8 @@ Axis linear_axis(double low, double high) {
   const double room = kRoom * (high - low);
   Axis axis{low - room, high + room, {}};
   const double step = round_step((axis.high - axis.low) / kMaxTicks);
-  for (double count = std::ceil(axis.low / step); count * step <= axis.high; ++count) {
+  for (double count = std::ceil(axis.low / step); count * step <= axis.high; ++count)
     axis.ticks.push_back(count * step);
-  }
   return axis;
 }
 
@@ -513,10 +502,7 @@ std::string html_text(std::string_view text) {
   std::string escaped;
   for (const char c : one_line(text)) {
     const std::size_t at = special.find(c);
-    if (at == special.npos)
-      escaped += c;
-    else
-      escaped += names[at];
+    escaped += at == special.npos ? std::string_view(&c, 1) : names[at];
   }
   return escaped;
 }
@@ -646,13 +632,10 @@ void write_overview_chart(const Results& results, std::size_t metric, const Sink
        view_switch("overview", "close", is_wide ? "logarithmic" : "close up", is_wide));
   write_view(results, metric, lines, View::FromZero, sink);
   write_view(results, metric, lines, is_wide ? View::Logarithmic : View::CloseUp, sink);
-  const bool has_interval =
-      std::ranges::any_of(lines, [](const Line& line) { return line.interval.has_value(); });
   sink("<p class=\"aside\">dot: the median");
-  if (has_interval) {
+  if (std::ranges::any_of(lines, [](const Line& line) { return line.interval.has_value(); }))
     sink(fmt::format("; bar: its {:g}% confidence interval; shape: where the runs lie",
                      100 * results.session.confidence));
-  }
   sink("</p>\n</div>\n");
 }
 

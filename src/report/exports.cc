@@ -307,10 +307,9 @@ void write_table(const Table& table, const Markup& markup, const Sink& sink) {
 void write_markup_tables(const Results& results, const Markup& markup, const Sink& sink) {
   if (!compact_table_replaces_full_tables(results))
     return write_table(markup_table(results, markup), markup, sink);
-  bool is_first = true;
-  for (const std::size_t metric : compact_metrics(results, false)) {
-    if (!is_first) sink("\n");
-    is_first = false;
+  const std::vector<std::size_t> metrics = compact_metrics(results, false);
+  for (const std::size_t metric : metrics) {
+    if (metric != metrics.front()) sink("\n");
     sink(markup.format_text(compact_title(results, metric)) + "\n\n");
     write_table(compact_table(results, metric), markup, sink);
   }
@@ -324,13 +323,11 @@ void write_functions(const Results& results, const Markup& markup, const Sink& s
   }
 }
 
-using Writer = std::string (*)(std::string_view text);
-
-std::string bullet_list(const std::vector<std::string>& texts, const Markup& markup,
-                        Writer writer) {
+std::string bullet_list(const std::vector<std::string>& texts, std::string_view bullet,
+                        std::string (*format)(std::string_view text)) {
   std::string list;
   for (const std::string& text : texts)
-    list += std::string(markup.bullet) + writer(trimmed(text)) + "\n";
+    list += fmt::format("{}{}\n", bullet, format(trimmed(text)));
   return list.empty() ? "" : "\n" + list;
 }
 
@@ -340,28 +337,25 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
     markup.better = "⚡ ";
     markup.worse = "💩 ";
   }
-  const Style style;
+  const auto listed_lines = [&](const std::string& text) {
+    return bullet_list(lines_with_text(text), markup.bullet, markup.format_text);
+  };
   std::string below;
   if (report.is_suite()) {
     sink(markup.format_text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
     for (const Results& results : report.benchmarks) write_functions(results, markup, sink);
-    below = bullet_list(
-        lines_with_text(gates_in_one_line(report) + suite_gate_lines(report, false, false)), markup,
-        markup.format_text);
+    below = listed_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false));
   } else {
     write_markup_tables(first, markup, sink);
     write_functions(first, markup, sink);
-    below =
-        bullet_list(lines_with_text(comparison_lines(first, style)), markup, markup.format_text) +
-        bullet_list(lines_with_text(function_summary(first)), markup, markup.format_text) +
-        bullet_list(lines_with_text(precision_line(first) + gate_lines(first, false) +
-                                    shell_start_time_lines(first)),
-                    markup, markup.format_text);
+    below = listed_lines(comparison_lines(first, {})) + listed_lines(function_summary(first)) +
+            listed_lines(precision_line(first) + gate_lines(first, false) +
+                         shell_start_time_lines(first));
   }
-  const std::vector<std::string> warnings = warning_texts(report, style);
+  const std::vector<std::string> warnings = warning_texts(report, {});
   if (!warnings.empty())
-    below += "\nCaveats:\n" + bullet_list(warnings, markup, markup.format_warning);
+    below += "\nCaveats:\n" + bullet_list(warnings, markup.bullet, markup.format_warning);
   sink(below);
 }
 

@@ -55,19 +55,15 @@ bool is_below_gate(const Results& results, std::size_t metric, std::size_t candi
   });
 }
 
-bool has_sure_function(const Results& results, std::size_t metric, std::size_t candidate) {
-  const FunctionChanges* changes = find_changes(results, metric, candidate);
-  return changes != nullptr && !changes->functions.empty() && changes->functions.front().is_sure();
-}
-
 std::optional<std::size_t> first_changed(const Results& results, std::size_t candidate) {
   for (const std::size_t index : function_metrics(results)) {
     const MetricResult* row = row_of(results.commands[candidate], index);
     const Metric& metric = results.session.metrics[index];
     if (metric.shown != Shown::Always || row == nullptr || !row->delta) continue;
-    if (is_sampled_time(metric) ? has_sure_function(results, index, candidate)
-                                : row->delta->is_significant())
-      return index;
+    const FunctionChanges* changes = find_changes(results, index, candidate);
+    const bool has_sure_function =
+        changes != nullptr && !changes->functions.empty() && changes->functions.front().is_sure();
+    if (is_sampled_time(metric) ? has_sure_function : row->delta->is_significant()) return index;
   }
   return std::nullopt;
 }

@@ -17,8 +17,7 @@ namespace lauka::report {
 namespace {
 
 // The colours of commands are based on Okabe and Ito (2008).
-std::string_view html_style() {
-  return R"css(
+constexpr std::string_view kStyle = R"css(
 :root { color-scheme: light dark; --ground: #ffffff; --text: #1c1e21; --faint: #5f6670; --line: #dcdfe3; --panel: #f6f7f9;
   --better: #12703a; --worse: #b3261e; --shade: #0004;
   --c0: #0072b2; --c1: #c44e00; --c2: #007a59; --c3: #a8527e; --c4: #9a6a00; --c5: #2b83b5; --c6: #6a5acd; --c7: #5a5a5a; }
@@ -110,15 +109,13 @@ summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 
   .view { break-inside: avoid; } .chart, tr { break-inside: avoid; } h2, h3, summary { break-after: avoid; }
   details { break-inside: auto; } details:not([open]) { display: none; } }
 )css";
-}
 
 constexpr std::string_view kSigns =
     "<svg width=\"0\" height=\"0\" aria-hidden=\"true\">"
     "<symbol id=\"better\" viewBox=\"0 0 10 10\"><path d=\"M1 5l3 3 5-6\"/></symbol>"
     "<symbol id=\"worse\" viewBox=\"0 0 10 10\"><path d=\"M2 2l6 6M8 2l-6 6\"/></symbol></svg>\n";
 
-std::string_view html_script() {
-  return R"js(
+constexpr std::string_view kScript = R"js(
 "use strict";
 (() => {
   const tip = document.createElement("div");
@@ -167,10 +164,8 @@ std::string_view html_script() {
   document.addEventListener("scroll", () => { tip.hidden = true; }, {passive: true});
 })();
 )js";
-}
 
-std::string_view drawing_script() {
-  return R"js(
+constexpr std::string_view kDrawingScript = R"js(
 (() => {
   const escaped = text => text.replace(/[&<>"]/g, sign => `&#${sign.charCodeAt()};`);
   const path = (css, d, more = "") => `<path class="${css}"${more} d="${d}"/>`;
@@ -243,10 +238,8 @@ std::string_view drawing_script() {
   open();
 })();
 )js";
-}
 
-std::string_view sorting_script() {
-  return R"js(
+constexpr std::string_view kSortingScript = R"js(
 for (const table of document.querySelectorAll("table.sortable")) {
   const [body] = table.tBodies;
   const key = (row, column) => {
@@ -274,7 +267,6 @@ for (const table of document.querySelectorAll("table.sortable")) {
   table.tHead.addEventListener("keydown", sort);
 }
 )js";
-}
 
 /// Returns a message as HTML. Prevents line breaks inside an option, and next to ± and ….
 std::string message_html(std::string_view message) {
@@ -301,14 +293,20 @@ std::string elements(const std::vector<std::string>& texts, std::string_view ope
   return html;
 }
 
+std::string paragraphs(std::string_view lines, std::string_view css_class) {
+  return elements(lines_with_text(lines), fmt::format("<p class=\"{}\">", css_class), "</p>");
+}
+
+std::string paragraphs(std::string_view lines) {
+  return elements(lines_with_text(lines), "<p>", "</p>");
+}
+
 std::string function_part(const Results& results) {
   const std::vector<FunctionSection> sections = function_sections(results);
   std::string html;
   for (const FunctionSection& section : sections)
     html += "<h3>" + html_text(section.title) + "</h3>\n" + table_html(section.table, "sortable");
-  return sections.empty()
-             ? elements(lines_with_text(why_no_functions(results)), "<p class=\"faint\">", "</p>")
-             : html;
+  return sections.empty() ? paragraphs(why_no_functions(results), "faint") : html;
 }
 
 std::string html_list(const std::vector<std::string>& texts) {
@@ -318,9 +316,8 @@ std::string html_list(const std::vector<std::string>& texts) {
 std::string circumstances(const Circumstances& at) {
   std::string line = fmt::format("lauka {}, {}", at.version,
                                  rfc3339(std::chrono::floor<std::chrono::seconds>(at.began)));
-  for (const std::string& fact : {at.machine.cpu_model, at.machine.os, at.machine.architecture}) {
+  for (const std::string& fact : {at.machine.cpu_model, at.machine.os, at.machine.architecture})
     if (!fact.empty()) line += ", " + fact;
-  }
   if (!at.machine.tuning.empty()) line += ", tuned: " + at.machine.tuning;
   for (const Label& label : at.labels)
     line +=
@@ -343,25 +340,21 @@ std::string gate_list(const std::string& items) {
   return items.empty() ? "" : "<ul class=\"gates\">\n" + items + "</ul>\n";
 }
 
+constexpr std::string_view kCutShort =
+    "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
+
 std::string verdict_part(const Results& results) {
-  const Style style;
-  std::string html =
-      elements(lines_with_text(comparison_lines(results, style)), "<p class=\"answer\">", "</p>");
-  if (!results.session.complete) {
-    html += "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
-  }
+  std::string html = paragraphs(comparison_lines(results, {}), "answer");
+  if (!results.session.complete) html += kCutShort;
   const WhyTable why = why_table(results);
-  if (results.explanations.size() < 2)
-    html += elements(lines_with_text(why_lines(results)), "<p>", "</p>");
+  if (results.explanations.size() < 2) html += paragraphs(why_lines(results));
   if (!why.table.rows.empty()) html += table_html(why.table);
   html += elements(why.remarks, "<p class=\"faint\">", "</p>");
-  html += elements(lines_with_text(layout_lines(results)), "<p>", "</p>");
-  for (const std::string& text :
-       {layouts_advice_line(results), lines_about_contradicting_means(results, {})})
-    html += elements(lines_with_text(text), "<p class=\"faint\">", "</p>");
-  html += elements(lines_with_text(function_summary(results)), "<p>", "</p>");
-  return html + gate_list(gate_items(results, true, "")) +
-         elements(lines_with_text(precision_line(results)), "<p class=\"faint\">", "</p>");
+  return html + paragraphs(layout_lines(results)) +
+         paragraphs(layouts_advice_line(results), "faint") +
+         paragraphs(lines_about_contradicting_means(results, {}), "faint") +
+         paragraphs(function_summary(results)) + gate_list(gate_items(results, true, "")) +
+         paragraphs(precision_line(results), "faint");
 }
 
 std::string caveats(const std::vector<std::string>& warnings,
@@ -520,14 +513,12 @@ std::string changes_in_one_line(std::span<const ChangeRow> changes) {
 }
 
 void write_suite_page(const Report& suite, const Sink& sink) {
-  if (!suite.complete())
-    sink("<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n");
+  if (!suite.complete()) sink(kCutShort);
   const std::vector<ChangeRow> changes = suite_changes(suite);
-  sink(elements(
-      {changes_in_one_line(std::span(changes).first(changes.size() - suite.geomeans.size()))},
-      "<p class=\"answer\">", "</p>"));
-  sink(elements(lines_with_text(gates_in_one_line(suite)), "<p>", "</p>"));
-  sink(elements(lines_with_text(largest_function_change_lines(suite)), "<p>", "</p>"));
+  sink(paragraphs(
+      changes_in_one_line(std::span(changes).first(changes.size() - suite.geomeans.size())),
+      "answer"));
+  sink(paragraphs(gates_in_one_line(suite)) + paragraphs(largest_function_change_lines(suite)));
   std::string items;
   for (const Results* results : benchmarks_in_table_order(suite))
     items += gate_items(*results, false, results->benchmark);
@@ -573,11 +564,11 @@ void write_page_begin(const std::string& title, std::string_view style, const Si
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0}</title>\n<style>{1}{2}</style>\n</head>\n<body>\n{3}<main>\n<h1>{0}</h1>\n",
-      html_text(title), html_style(), style, kSigns));
+      html_text(title), kStyle, style, kSigns));
 }
 
 void write_page_end(std::string_view script, const Sink& sink) {
-  sink(fmt::format("</main>\n<script>{}{}</script>\n</body>\n</html>\n", html_script(), script));
+  sink(fmt::format("</main>\n<script>{}{}</script>\n</body>\n</html>\n", kScript, script));
 }
 
 void write_html(const Report& report, const Sink& sink) {
@@ -585,16 +576,15 @@ void write_html(const Report& report, const Sink& sink) {
   write_page_begin(page_title(report), "", sink);
   if (!first.presentation.description.empty())
     sink("<p>" + html_text(first.presentation.description) + "</p>\n");
-  if (report.is_suite()) {
+  if (report.is_suite())
     write_suite_page(report, sink);
-  } else {
+  else
     write_session_page(report, sink);
-  }
   sink(tuned_machine(first.session.circumstances));
   const bool has_tables = std::ranges::any_of(report.benchmarks, [](const Results& results) {
     return results.presentation.functions && !function_metrics(results).empty();
   });
-  write_page_end(fmt::format("{}{}", drawing_script(), has_tables ? sorting_script() : ""), sink);
+  write_page_end(fmt::format("{}{}", kDrawingScript, has_tables ? kSortingScript : ""), sink);
 }
 
 }  // namespace lauka::report

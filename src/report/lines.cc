@@ -315,10 +315,9 @@ struct EndingWords {
 
   std::string operator()(const HookFailed& failed) const {
     std::string run;
-    if (failed.step) {
+    if (failed.step)
       run = fmt::format(" ({} {})", row_of(failed.kind).follows_runs() ? "after" : "before",
                         run_text(*failed.step));
-    }
     constexpr int not_found = 127;  // POSIX XCU 2.8.2
     const auto* exited = std::get_if<Exited>(&failed.outcome);
     const std::string_view remedy =
@@ -733,9 +732,8 @@ std::string why_text(const Results& results, const WallTimeExplanation& why) {
 
 std::string why_lines(const Results& results) {
   std::string lines;
-  for (const WallTimeExplanation& why : results.explanations) {
+  for (const WallTimeExplanation& why : results.explanations)
     lines += "why: " + named_if_several(results, why.command) + why_text(results, why) + "\n";
-  }
   return lines;
 }
 

@@ -86,10 +86,7 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
     all[place->second].points.push_back(
         {*parse_number(value->value), summary->median, summary->q1, summary->q3, c});
   }
-  for (Series& series : all) {
-    std::sort(series.points.begin(), series.points.end(),
-              [](const Point& a, const Point& b) { return a.x < b.x; });
-  }
+  for (Series& series : all) std::ranges::sort(series.points, {}, &Point::x);
   return all;
 }
 
@@ -104,20 +101,17 @@ std::optional<stats::PowerLaw> fit_law(const Series& series, double confidence) 
   return law && law->r_squared >= kMinFit ? law : std::nullopt;
 }
 
-struct Extents {
+/// Returns the extents of x and y.
+std::pair<Extent, Extent> find_extents(const std::vector<Series>& all) {
   Extent x;
   Extent y;
-};
-
-Extents find_extents(const std::vector<Series>& all) {
-  Extents extents;
   for (const Series& series : all) {
     for (const Point& point : series.points) {
-      extents.x.include(point.x);
-      for (const double value : {point.low, point.y, point.high}) extents.y.include(value);
+      x.include(point.x);
+      for (const double value : {point.low, point.y, point.high}) y.include(value);
     }
   }
-  return extents;
+  return {x, y};
 }
 
 struct Axes {
@@ -204,13 +198,12 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
   for (std::size_t i = 0; i < all.size(); ++i) {
     html += fmt::format("<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code>",
                         color_class(i), html_text(all[i].name));
-    if (const auto law = fit_law(all[i], results.session.confidence)) {
+    if (const auto law = fit_law(all[i], results.session.confidence))
       html += fmt::format(
           " grows as {}<sup>{:.2f}</sup> <span class=\"aside\">({:g}% interval of "
           "the exponent: {:.2f} … {:.2f})</span>",
           html_text(parameter), law->exponent, 100 * results.session.confidence, law->exponent_low,
           law->exponent_high);
-    }
     html += "</p>\n";
   }
   return html + fmt::format(

@@ -1,10 +1,8 @@
 #include "report/screen.h"
 
 #include "core/text.h"
-#include "report/charts.h"
 #include "report/format.h"
 #include "report/lines.h"
-#include "report/table.h"
 
 #include <algorithm>
 #include <array>
@@ -146,11 +144,6 @@ std::vector<const stats::Summary*> summaries_of(const Results& results,
   return all;
 }
 
-bool has_zero(const Results& results, const HeadlineComparison& ranking) {
-  return std::ranges::any_of(summaries_of(results, ranking),
-                             [](const stats::Summary* summary) { return summary->min == 0.0; });
-}
-
 /// True if all values of both commands are 0. A baseline's values are taken as 0 if the ratio is 1.
 bool is_all_zeros(const Results& results, const HeadlineComparison& ranking) {
   const auto all = summaries_of(results, ranking);
@@ -163,7 +156,10 @@ std::string_view missing_interval(const Results& results, const HeadlineComparis
   const double tail = (1.0 - results.session.confidence) / 2.0;
   const double fewest = std::ceil(-std::log2(tail));
   if (static_cast<double>(results.commands[ranking.command].runs) < fewest) return "too few runs";
-  return has_zero(results, ranking) ? "too many zeros" : "too different runs";
+  const bool has_zero =
+      std::ranges::any_of(summaries_of(results, ranking),
+                          [](const stats::Summary* summary) { return summary->min == 0.0; });
+  return has_zero ? "too many zeros" : "too different runs";
 }
 
 /// Replaces the blanks in a name, so that lines are not broken there.
@@ -299,11 +295,19 @@ std::string failure_lines(const Results& results, const Style& style) {
   return lines;
 }
 
-std::string wrapped_lines(const std::string& text, const Style& style) {
-  std::string lines;
-  for (const std::string& line : lines_with_text(text))
-    lines += wrapped_to_cells(style.ascii ? to_ascii(line) : line, style.width) + "\n";
-  return lines;
+/// Returns the shortest median wall time, in seconds, of the commands whose mean wall time is below
+/// kShortRunSeconds. nullopt if there is no such command, commands run in a shell, or wall times
+/// are hidden.
+std::optional<double> short_run_median_seconds(const Results& results) {
+  std::optional<double> shortest;
+  for (std::size_t c = 0; c < results.commands.size() && results.session.shell.empty(); ++c) {
+    const MetricResult* row = row_of(results, c, Role::WallTime);
+    if (row != nullptr && row->summary &&
+        results.session.metrics[row->metric].shown == Shown::Always && row->summary->mean > 0.0 &&
+        row->summary->mean < kShortRunSeconds)
+      shortest = std::min(shortest.value_or(row->summary->median), row->summary->median);
+  }
+  return shortest;
 }
 
 std::string about_short_runs(const Results& results, const Style& style) {
@@ -345,19 +349,15 @@ std::string compact_tables(const Results& results, const Style& style) {
 
 std::string tables(const Results& results, const Style& style) {
   std::string text;
-  if (results.session.reference.baseline) {
+  if (results.session.reference.baseline)
     text = fmt::format("Deltas are against {}, measured earlier.\n\n",
                        one_line(results.session.reference.baseline->file));
-  }
   if (has_compact_table_first(results))
     text += titled_compact_text(results, *primary_metric(results.session.metrics), style) + "\n";
   text += compact_table_replaces_full_tables(results) ? compact_tables(results, style)
                                                       : full_tables(results, style);
-  for (const std::string& line : lines_with_text(layout_lines(results)))
-    text += dim_note(line, style);
-  if (style.verbose)
-    for (const std::string& line : lines_with_text(layouts_advice_line(results)))
-      text += dim_note(line, style);
+  text += dim_note(layout_lines(results), style);
+  if (style.verbose) text += dim_note(layouts_advice_line(results), style);
   return text + lines_about_contradicting_means(results, style) + about_short_runs(results, style);
 }
 
@@ -426,14 +426,20 @@ std::vector<std::string> bin_labels(const std::vector<Bin>& bins, const Metric& 
   }
   std::vector<std::string> labels;
   labels.reserve(ends.size());
-  for (const auto& [low, high] : ends) {
+  for (const auto& [low, high] : ends)
     labels.push_back(fmt::format("{:>{}}{} … {:>{}}{}", "", widths[0] - display_width(low), low, "",
                                  widths[1] - display_width(high), high));
-  }
   return labels;
 }
 
 }  // namespace
+
+std::string wrapped_lines(const std::string& text, const Style& style) {
+  std::string lines;
+  for (const std::string& line : lines_with_text(text))
+    lines += wrapped_to_cells(style.ascii ? to_ascii(line) : line, style.width) + "\n";
+  return lines;
+}
 
 std::string lines_about_contradicting_means(const Results& results, const Style& style) {
   std::string text;
@@ -472,18 +478,6 @@ std::string comparison_lines(const Results& results, const Style& style) {
   return text + failures;
 }
 
-std::optional<double> short_run_median_seconds(const Results& results) {
-  std::optional<double> shortest;
-  for (std::size_t c = 0; c < results.commands.size() && results.session.shell.empty(); ++c) {
-    const MetricResult* row = row_of(results, c, Role::WallTime);
-    if (row != nullptr && row->summary &&
-        results.session.metrics[row->metric].shown == Shown::Always && row->summary->mean > 0.0 &&
-        row->summary->mean < kShortRunSeconds)
-      shortest = std::min(shortest.value_or(row->summary->median), row->summary->median);
-  }
-  return shortest;
-}
-
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet) {
   if (std::ranges::none_of(results.commands, has_values)) return {};
   if (quiet) return {"", wrapped_lines(gate_lines(results, style.color), style)};
@@ -503,29 +497,28 @@ ScreenSections screen_sections(const Results& results, const Style& style, bool 
 
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width) {
   std::string lines;
-  for (auto note = notes.begin(); note != notes.end(); ++note) {
+  for (auto note = notes.begin(); note != notes.end(); ++note)
     if (std::find(notes.begin(), note, *note) == note)
       lines += wrapped_message("note: " + *note, width);
-  }
   return lines;
+}
+
+void ProgressBar::draw(const std::string& line, std::size_t width) {
+  // One write erases and draws the line, so that it does not flicker.
+  sink_(std::string(kEraseLine) +
+        cut_end(ascii_ ? to_ascii(line) : line, width > 0 ? width - 1 : 0));
 }
 
 void ProgressBar::progress(const Progress& progress) {
   if (elapsed_when_drawn_ && progress.elapsed - *elapsed_when_drawn_ < kMinPause) return;
   elapsed_when_drawn_ = progress.elapsed;
-  // One write erases and draws the line, so that it does not flicker.
   const std::size_t width = width_();
-  const std::string whole = write_line(progress, width, time_unit_);
-  const std::string line = cut_end(ascii_ ? to_ascii(whole) : whole, width > 0 ? width - 1 : 0);
-  sink_(std::string(kEraseLine) + line);
+  draw(write_line(progress, width, time_unit_), width);
 }
 
 void ProgressBar::building(std::string_view what) {
   elapsed_when_drawn_.emplace();
-  const std::size_t width = width_();
-  const std::string line = fmt::format("building {}", one_line(what));
-  sink_(std::string(kEraseLine) +
-        cut_end(ascii_ ? to_ascii(line) : line, width > 0 ? width - 1 : 0));
+  draw(fmt::format("building {}", one_line(what)), width_());
 }
 
 void ProgressBar::finished() {
@@ -536,10 +529,9 @@ void ProgressBar::finished() {
 std::vector<Sample> values_with_runs(const Results& results, std::size_t command,
                                      std::size_t metric) {
   std::vector<Sample> samples;
-  for (const std::uint32_t run : results.session.runs->of_command(command)) {
+  for (const std::uint32_t run : results.session.runs->of_command(command))
     if (const auto value = results.session.runs->value(run, metric))
       samples.push_back({run, *value});
-  }
   return samples;
 }
 
@@ -574,15 +566,12 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
     values.push_back(sample.value);
   const std::vector<Bin> bins = make_bins(values, *row->summary, kMaxBins);
   const std::vector<std::string> labels = bin_labels(bins, results.session.metrics[row->metric]);
-  std::size_t most = 0;
-  for (const Bin& bin : bins) most = std::max(most, bin.count);
+  const std::size_t most = std::ranges::max_element(bins, {}, &Bin::count)->count;
   const std::size_t beside =
       kIndent.size() + display_width(labels.front()) + 2 + 1 + fmt::formatted_size("{}", most);
-  std::size_t widest = kMaxBarWidth;
-  if (style.width > 0) {
-    widest =
-        std::clamp(style.width > beside ? style.width - beside : 0, kMinBarWidth, kMaxBarWidth);
-  }
+  const std::size_t room = style.width > beside ? style.width - beside : 0;
+  const std::size_t widest =
+      style.width == 0 ? kMaxBarWidth : std::clamp(room, kMinBarWidth, kMaxBarWidth);
   std::string text;
   for (std::size_t i = 0; i < bins.size(); ++i) {
     const std::size_t least = bins[i].count > 0 ? 1 : 0;

@@ -30,12 +30,10 @@ ScreenSections screen_sections(const Results& results, const Style& style, bool 
 /// The wall time in seconds below which a run may be mostly the start of its process.
 inline constexpr double kShortRunSeconds = 1e-3;
 
-/// Returns the shortest median wall time, in seconds, of the commands whose mean wall time is below
-/// kShortRunSeconds. nullopt if there is no such command, commands run in a shell, or wall times
-/// are hidden.
-std::optional<double> short_run_median_seconds(const Results& results);
-
 std::string histograms(const Results& results, const Style& style);
+
+/// Returns the lines of `text` that have text, wrapped to the style's width.
+std::string wrapped_lines(const std::string& text, const Style& style);
 
 /// Returns lines that compare commands, and lines about commands with failed runs; empty if no
 /// commands can be compared.
@@ -63,6 +61,8 @@ class ProgressBar final : public Observer {
   void finished() override;
 
  private:
+  void draw(const std::string& line, std::size_t width);
+
   Sink sink_;
   std::function<std::size_t()> width_;
   bool ascii_;

@@ -5,7 +5,6 @@
 #include "report/table.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -349,14 +348,12 @@ std::string gates_in_one_line(const Report& suite) {
   const std::vector<gate::Verdict> verdicts = suite.verdicts();
   if (verdicts.empty()) return "";
   std::string counts;
-  constexpr auto answers = std::to_array<std::pair<gate::Answer, std::string_view>>(
-      {{gate::Answer::Fail, "fail"},
-       {gate::Answer::Inconclusive, "inconclusive"},
-       {gate::Answer::Pass, "pass"}});
-  for (const auto& [answer, word] : answers) {
-    const auto count = std::ranges::count_if(
-        verdicts, [wanted = answer](const auto& verdict) { return verdict.answer == wanted; });
-    if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, word);
+  for (const gate::Answer answer :
+       {gate::Answer::Fail, gate::Answer::Inconclusive, gate::Answer::Pass}) {
+    const auto count = std::ranges::count(verdicts, answer, &gate::Verdict::answer);
+    if (count > 0)
+      counts +=
+          fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, verdict_word(answer).first);
   }
   const double percent = 100.0 * (1.0 - suite.benchmarks.front().session.confidence);
   return plural(verdicts.size(), "gate") + ": " + counts +
@@ -379,16 +376,14 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
               of_one.verdicts + "\n";
     }
   }
-  if (!quiet) {
+  if (!quiet)
     text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
             terminal_text_with_note(suite_table(suite), style);
-  }
   if (!quiet && !style.verbose) text += details_of_each(suite, style);
   const std::string below =
       suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite);
-  std::string verdicts = text.empty() || below.empty() ? "" : "\n";
-  for (const std::string& line : lines_with_text(below))
-    verdicts += wrapped_to_cells(style.ascii ? to_ascii(line) : line, style.width) + "\n";
+  const std::string verdicts =
+      (text.empty() || below.empty() ? "" : "\n") + wrapped_lines(below, style);
   return {style.ascii ? to_ascii(text) : text, verdicts};
 }
 

@@ -6,9 +6,6 @@
 #include "report/lines.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -19,18 +16,11 @@ namespace lauka::report {
 
 namespace {
 
-constexpr std::string_view kNoMark = "   ";      // as wide as "⚡ "
-constexpr std::string_view kNoWord = "       ";  // as wide as "better "
-
 std::string_view mark_text(Mark mark, std::size_t form, bool words) {
   if (mark == Mark::Better) return words ? "better " : "⚡ ";
   if (mark == Mark::Worse) return words ? "worse  " : "💩 ";
   if (mark == Mark::None || (mark == Mark::BlankBeforeFullText && form > 0)) return "";
-  return words ? kNoWord : kNoMark;
-}
-
-std::string marked_text(const Cell& cell, bool words) {
-  return std::string(cell.text.empty() ? "" : mark_text(cell.mark, 0, words)) + cell.text;
+  return words ? "       " : "   ";  // as wide as the marks
 }
 
 std::string shown(const Cell& cell, const TableColumn& column, OmittedPart less,
@@ -110,15 +100,12 @@ std::string write_line(const Table& table, const TableRow& row, const TableLayou
 }
 
 /// Returns a delta as HTML. Lines may break before "(", but not at other blanks.
-std::string breakable(const std::string& delta) {
+std::string breakable(std::string_view delta) {
   constexpr std::string_view no_break = "\u00a0";
   std::string html;
   for (std::size_t i = 0; i < delta.size(); ++i) {
     const bool may_break = delta[i] == ' ' && i > 0 && delta.substr(i + 1).starts_with("(");
-    if (delta[i] == ' ' && !may_break)
-      html += no_break;
-    else
-      html += delta[i];
+    html += delta[i] == ' ' && !may_break ? no_break : delta.substr(i, 1);
   }
   return html_text(html);
 }
@@ -205,49 +192,43 @@ Cell make_delta_cell(const RowOf& row) {
   return {word, Ink::Dim, Mark::BlankBeforeFullText, false, {word}};
 }
 
+using CellOf = Cell (*)(const RowOf& row);
+
 struct MetricColumn {
-  bool is_there;
   bool is_seen_first;
-  Cell (*cell)(const RowOf& row);
+  CellOf cell;
   TableColumn column;
 };
 
 std::vector<MetricColumn> list_columns(const TableShape& shape) {
-  std::vector<MetricColumn> columns = {
-      {!shape.is_compact,
-       true,
-       name_cell,
-       {.heading = {"measurement"},
-        .cell_content = CellContent::Text,
-        .is_left_aligned = true,
-        .cut = Cut::End,
-        .min_roomy_width = 24}},
-      {shape.is_compact && shape.has_runs, false, runs_cell, {.heading = {"runs"}}},
-      {true,
-       true,
-       make_mean_cell,
-       {.heading = {"mean ± σ"}, .shortening_parts = {OmittedPart::Range}, .min_roomy_width = 14}},
-      {true,
-       false,
-       range_cell,
-       {.heading = {"min … max"},
-        .dropping_part = OmittedPart::Range,
-        .min_roomy_width = 17,
-        .is_dropped_on_phone = shape.is_compact}},
-      {!shape.is_compact,
-       false,
-       outliers_cell,
-       {.heading = {.text = "outliers", .shorter_texts = {"out"}},
-        .shortening_parts = {OmittedPart::OutlierPercent},
-        .dropping_part = OmittedPart::Outliers,
-        .min_roomy_width = 8}},
-      {shape.has_deltas,
-       true,
-       make_delta_cell,
-       {.heading = {"delta"},
-        .cell_content = CellContent::Delta,
-        .shortening_parts = {OmittedPart::Interval}}}};
-  std::erase_if(columns, [](const MetricColumn& column) { return !column.is_there; });
+  std::vector<MetricColumn> columns;
+  const auto add_if = [&](bool is_there, bool is_seen_first, CellOf cell, TableColumn column) {
+    if (is_there) columns.push_back({is_seen_first, cell, std::move(column)});
+  };
+  add_if(!shape.is_compact, true, name_cell,
+         {.heading = {"measurement"},
+          .cell_content = CellContent::Text,
+          .is_left_aligned = true,
+          .cut = Cut::End,
+          .min_roomy_width = 24});
+  add_if(shape.is_compact && shape.has_runs, false, runs_cell, {.heading = {"runs"}});
+  add_if(
+      true, true, make_mean_cell,
+      {.heading = {"mean ± σ"}, .shortening_parts = {OmittedPart::Range}, .min_roomy_width = 14});
+  add_if(true, false, range_cell,
+         {.heading = {"min … max"},
+          .dropping_part = OmittedPart::Range,
+          .min_roomy_width = 17,
+          .is_dropped_on_phone = shape.is_compact});
+  add_if(!shape.is_compact, false, outliers_cell,
+         {.heading = {.text = "outliers", .shorter_texts = {"out"}},
+          .shortening_parts = {OmittedPart::OutlierPercent},
+          .dropping_part = OmittedPart::Outliers,
+          .min_roomy_width = 8});
+  add_if(shape.has_deltas, true, make_delta_cell,
+         {.heading = {"delta"},
+          .cell_content = CellContent::Delta,
+          .shortening_parts = {OmittedPart::Interval}});
   if (shape.is_for_page)
     std::stable_partition(columns.begin(), columns.end(),
                           [](const MetricColumn& column) { return column.is_seen_first; });
@@ -268,34 +249,6 @@ bool has_delta(const Results& results, const CommandResult& command, bool verbos
     return row.delta && is_shown(results.session.metrics[row.metric], verbose);
   });
 }
-
-constexpr auto kFullSteps =
-    std::to_array<TableFitAttempt>({{.gap = 4, .uses_roomy_widths = true},
-                                    {.gap = 4},
-                                    {.gap = 3},
-                                    {},
-                                    {.last_omitted_part = OmittedPart::OutlierPercent},
-                                    {.last_omitted_part = OmittedPart::Outliers},
-                                    {.last_omitted_part = OmittedPart::Range},
-                                    {.last_omitted_part = OmittedPart::Interval}});
-constexpr auto kCompactSteps = std::to_array<TableFitAttempt>(
-    {{.gap = 4},
-     {.min_cut_width = 32},
-     {.min_cut_width = 24},
-     {.last_omitted_part = OmittedPart::Names, .min_cut_width = 24},
-     {.last_omitted_part = OmittedPart::Range, .min_cut_width = 12},
-     {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 8}});
-constexpr auto kMatrixSteps =
-    std::to_array<TableFitAttempt>({{.gap = 4},
-                                    {},
-                                    {.gap = 4, .last_omitted_part = OmittedPart::Range},
-                                    {.last_omitted_part = OmittedPart::Range},
-                                    {.gap = 4, .last_omitted_part = OmittedPart::Deviation},
-                                    {.last_omitted_part = OmittedPart::Deviation},
-                                    {.gap = 4, .last_omitted_part = OmittedPart::Interval},
-                                    {.last_omitted_part = OmittedPart::Interval}});
-constexpr auto kScanSteps =
-    std::to_array<TableFitAttempt>({{.gap = 4}, {}, {.last_omitted_part = OmittedPart::Interval}});
 
 bool parameters_name_commands(const Results& results) {
   return has_single_typed_command(results) && !parameter_names(results).empty();
@@ -357,11 +310,10 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
   cell.ink = delta.ink;
   if (!row->delta->change) return cell;
   const Mark mark = delta.mark == Mark::Blank ? Mark::None : delta.mark;
-  const bool with_words = results.presentation.marks == MarksChoice::Text;
-  const std::string percent =
-      "  " +
-      marked_text({.text = signed_percent(*row->delta->change, 1), .mark = mark}, with_words);
-  cell.text += "  " + marked_text({.text = delta.text, .mark = mark}, with_words);
+  const std::string before =
+      fmt::format("  {}", mark_text(mark, 0, results.presentation.marks == MarksChoice::Text));
+  const std::string percent = before + signed_percent(*row->delta->change, 1);
+  cell.text += before + delta.text;
   cell.shorter_texts[0] += percent;
   cell.shorter_texts[1] += percent;
   return cell;
@@ -458,8 +410,10 @@ std::string terminal_text_with_note(const Table& table, const Style& style) {
 }
 
 std::string dim_note(std::string_view note, const Style& style) {
-  return note.empty() ? ""
-                      : inked(wrapped_to_cells(note, style.width), Ink::Dim, style.color) + "\n";
+  std::string lines;
+  for (const std::string& line : lines_with_text(note))
+    lines += inked(wrapped_to_cells(line, style.width), Ink::Dim, style.color) + "\n";
+  return lines;
 }
 
 std::string table_html(const Table& table, std::string_view css_class) {
@@ -621,7 +575,15 @@ std::string compact_title(const Results& results, std::size_t metric) {
 
 Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page) {
   const CommandResult& of = results.commands[command];
-  Table table{.steps = {kFullSteps.begin(), kFullSteps.end()}, .heading_ink = Ink::Bold};
+  Table table{.steps = {{.gap = 4, .uses_roomy_widths = true},
+                        {.gap = 4},
+                        {.gap = 3},
+                        {},
+                        {.last_omitted_part = OmittedPart::OutlierPercent},
+                        {.last_omitted_part = OmittedPart::Outliers},
+                        {.last_omitted_part = OmittedPart::Range},
+                        {.last_omitted_part = OmittedPart::Interval}},
+              .heading_ink = Ink::Bold};
   if (!has_values(of)) return table;
   const auto columns =
       list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, of, verbose)});
@@ -672,7 +634,12 @@ Table compact_table(const Results& results, std::size_t metric) {
                                      .has_runs = has_runs_column(results)});
   const std::vector<std::string> parameters = parameter_names(results);
   Table table{.columns = {bold_column("command", CellContent::Code, Cut::Middle)},
-              .steps = {kCompactSteps.begin(), kCompactSteps.end()}};
+              .steps = {{.gap = 4},
+                        {.min_cut_width = 32},
+                        {.min_cut_width = 24},
+                        {.last_omitted_part = OmittedPart::Names, .min_cut_width = 24},
+                        {.last_omitted_part = OmittedPart::Range, .min_cut_width = 12},
+                        {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 8}}};
   table.columns[0].is_left_aligned = true;
   if (parameters_name_commands(results)) table.columns[0].dropping_part = OmittedPart::Names;
   for (const std::string& name : parameters)
@@ -701,8 +668,12 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   });
   if (grid.rows.size() < 2 || grid.columns.size() < 2) return std::nullopt;
   Table table{
-      .columns = {bold_column(names[0] + " \\ " + names[1], CellContent::Text, Cut::Nothing)},
-      .steps = {kMatrixSteps.begin(), kMatrixSteps.end()}};
+      .columns = {bold_column(names[0] + " \\ " + names[1], CellContent::Text, Cut::Nothing)}};
+  table.steps.clear();
+  for (const OmittedPart part :
+       {OmittedPart::Nothing, OmittedPart::Range, OmittedPart::Deviation, OmittedPart::Interval})
+    for (const std::size_t gap : {4U, 2U})
+      table.steps.push_back({.gap = gap, .last_omitted_part = part});
   for (const GridColumn& column : grid.columns) {
     table.columns.push_back(bold_column(column.title, CellContent::Number, Cut::Nothing));
     table.columns.back().shortening_parts = {OmittedPart::Range, OmittedPart::Deviation,
@@ -732,7 +703,7 @@ std::string scan_table(const Results& results, const Style& style) {
   if ((compact_table_replaces_full_tables(results) || has_compact_table_first(results)) && has_one)
     return "";
   Table table{.columns = {bold_column(names.front(), CellContent::Text, Cut::Middle)},
-              .steps = {kScanSteps.begin(), kScanSteps.end()}};
+              .steps = {{.gap = 4}, {}, {.last_omitted_part = OmittedPart::Interval}}};
   for (const GridColumn& column : grid.columns)
     table.columns.push_back(
         bold_column(has_one ? std::string(metric_name_of(Role::WallTime)) : column.title,

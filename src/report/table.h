@@ -115,6 +115,7 @@ std::string terminal_text(const Table& table, const Style& style);
 std::string_view omitted_intervals_note(std::span<const Table> tables, const TableLayout& fitted);
 std::string terminal_text_with_note(const Table& table, const Style& style);
 
+/// Returns the lines of `note` that have text, dimmed.
 std::string dim_note(std::string_view note, const Style& style);
 
 /// A markup language for text files that people read. The functions return text in this language.

@@ -109,14 +109,15 @@ struct WarningWords {
   }
 
   Words operator()(const ManyOutliers& warning) const {
+    const std::string figure = fmt::format("{} of {}", warning.count, warning.all_runs);
+    const std::string end = " took far longer or shorter than the rest";
     return {"severe_outliers",
-            fmt::format("{} of {} runs ({}) took far longer or shorter than the rest",
-                        warning.count, warning.all_runs,
+            fmt::format("{} runs ({}){}", figure,
                         whole_percent(static_cast<double>(warning.count) /
-                                      static_cast<double>(warning.all_runs))),
+                                      static_cast<double>(warning.all_runs)),
+                        end),
             "stop other programs that may be running, or compare cpu_time, which suffers less",
-            "several runs took far longer or shorter than the rest",
-            fmt::format("{} of {}", warning.count, warning.all_runs)};
+            "several runs" + end, figure};
   }
 
   Words operator()(const stats::SlowNoise& seen) const {
@@ -186,11 +187,10 @@ struct WarningWords {
   Words operator()(const OtherConditions& warning) const {
     const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
     const bool is_joined = !warning.file.empty();
-    if (!warning.names_machine) {
+    if (!warning.names_machine)
       return {"foreign_baseline", what + " does not say which machine it was measured on",
               fmt::format("make sure that it was {}, or measure it again with lauka --export-json",
                           is_joined ? "the reference's" : "this one")};
-    }
     std::string text = fmt::format("{} was measured under other conditions{}: ", what,
                                    is_joined ? " than the reference" : "");
     for (const Difference& difference : warning.differences) {
@@ -248,54 +248,48 @@ struct WarningWords {
 
   Words operator()(const LowCoverage& warning) const {
     const std::string figure = fmt::format("{:.1f}%", warning.median * 100.0);
-    return {"low_coverage",
-            fmt::format("the counters saw only {} of the instructions that the kernel accounts for",
-                        figure),
+    const std::string start = "the counters saw only ";
+    const std::string end = " of the instructions that the kernel accounts for";
+    return {"low_coverage", start + figure + end,
             "compare commands by these counts, but do not quote them as totals",
-            "the counters saw only a part of the instructions that the kernel accounts for",
-            figure};
+            start + "a part" + end, figure};
   }
 
   Words operator()(const MeanDiffers& warning) const {
     const stats::Delta& delta = warning.delta;
     const bool above = *delta.change_of_mean.change > *delta.change;
-    const std::string both =
-        fmt::format("{} and {}", delta_text(delta.change_of_mean), delta_text(delta));
+    const std::string mean = delta_text(delta.change_of_mean);
+    const std::string typical = delta_text(delta);
     const std::string because =
         warning.has_high_outliers ? fmt::format(", because some runs{} took far more than the rest",
                                                 above ? "" : " of the reference")
                                   : "";
     return {"mean_differs",
             fmt::format("{}: the mean changed by {}, the typical round by {}{}", warning.metric,
-                        delta_text(delta.change_of_mean), delta_text(delta), because),
+                        mean, typical, because),
             warning.has_high_outliers
                 ? "find them with --export-runs; a gate on such rare runs needs more rounds"
                 : "compare the runs of both with --export-runs or --histogram",
             fmt::format("{}: the mean and the typical round changed differently{}", warning.metric,
                         because),
-            both};
+            mean + " and " + typical};
   }
 
   Words operator()(const AlikeRounds& warning) const {
     const std::string wider = times(warning.widening) + " as wide";
-    const std::string general = fmt::format(
-        "{}: neighbouring {} resemble each other, so the interval of the change is "
-        "wider than of independent ones",
-        warning.metric, warning.is_of_one_command ? "runs" : "rounds");
-    return {"alike_rounds",
-            fmt::format("{}: neighbouring {} resemble each other, so the interval of the change is "
-                        "{} as of independent ones",
-                        warning.metric, warning.is_of_one_command ? "runs" : "rounds", wider),
+    const std::string start =
+        fmt::format("{}: neighbouring {} resemble each other, so the interval of the change is ",
+                    warning.metric, warning.is_of_one_command ? "runs" : "rounds");
+    return {"alike_rounds", start + wider + " as of independent ones",
             "what a run leaves to the next may be the cause (--prepare); more rounds narrow it",
-            general, wider};
+            start + "wider than of independent ones", wider};
   }
 
   Words operator()(const NeverCounted& warning) const {
-    std::string text = fmt::format(
-        "{} is 0 in every run although instructions were executed: its counter may not count it on "
-        "this processor",
-        warning.event);
-    return {"not_counted", text,
+    return {"not_counted",
+            warning.event +
+                " is 0 in every run although instructions were executed: its counter may "
+                "not count it on this processor",
             "count it together with other events, which may give it another counter "
             "(--explain-events)"};
   }

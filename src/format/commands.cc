@@ -553,9 +553,9 @@ Json layouts_json(const MetricResult& row) {
 
 void put_metric(JsonWriter& json, const Results& results, std::size_t command,
                 const MetricResult& row) {
-  const Unit unit = results.session.metrics[row.metric].unit;
-  json.open(results.session.metrics[row.metric].name, '{');
-  json.put("unit", unit_symbol(unit));
+  const Metric& metric = results.session.metrics[row.metric];
+  json.open(metric.name, '{');
+  json.put("unit", unit_symbol(metric.unit));
   json.put("runs", row.runs);
   const stats::Summary* summary = row.summary ? &*row.summary : nullptr;
   const auto part = [&](double stats::Summary::*member) {
@@ -575,8 +575,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.put("at_most", json_number(row.largest_bound_of_runs));
   json.put("delta", row.delta ? to_json(*row.delta) : Json(nullptr));
   if (row.layouts) json.put("layouts", layouts_json(row));
-  const std::optional<Percentile>& percentile = results.session.metrics[row.metric].percentile;
-  if (percentile) {
+  if (const auto& percentile = metric.percentile) {
     json.put("percentile", {{"of", percentile->summarized_metric},
                             {"percent", json_number(100.0 * percentile->share)},
                             {"value", row.quantile ? Json(row.quantile->value) : Json(nullptr)},
@@ -592,7 +591,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
     samples.push_back(results.session.runs->value(run, row.metric));
   put_for_history(json, results, command, row, samples);
   json.list("samples", samples.size(),
-            [&](std::size_t i, std::string& to) { add_sample(samples[i], unit, to); });
+            [&](std::size_t i, std::string& to) { add_sample(samples[i], metric.unit, to); });
   json.close();
 }
 

@@ -293,17 +293,17 @@ Json json_item(const Tuning& tuning) {
 
 Json origins_json(const Results& results) {
   return list_of(results.session.origins, [](const OriginSession& origin) -> Json {
+    const Circumstances& at = origin.circumstances;
     Json json{{"file", origin.file},
               {"commands", origin.command_count},
               {"order", word_in(kOrderWords, origin.order)},
-              {"version", json_text_or_null(origin.circumstances.version)},
-              {"session_id", origin.circumstances.session_id},
-              {"start_time", rfc3339(origin.circumstances.began)},
-              {"end_time", rfc3339(origin.circumstances.ended)},
-              {"labels", labels_json(origin.circumstances)},
-              {"machine", to_json(origin.circumstances.machine)}};
-    if (const auto& throttling = origin.circumstances.throttling)
-      json["throttling"] = json_item(*throttling);
+              {"version", json_text_or_null(at.version)},
+              {"session_id", at.session_id},
+              {"start_time", rfc3339(at.began)},
+              {"end_time", rfc3339(at.ended)},
+              {"labels", labels_json(at)},
+              {"machine", to_json(at.machine)}};
+    if (at.throttling) json["throttling"] = json_item(*at.throttling);
     return json;
   });
 }
@@ -356,14 +356,14 @@ void put_baseline(JsonWriter& json, const Results& results) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     json.open('{');
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+      const Metric& metric = results.session.metrics[m];
       const Series series = baseline_series(baseline, c, m);
       const std::vector<double>& values = series.values;
-      if (values.empty() || results.session.metrics[m].percentile) continue;
-      const Unit unit = results.session.metrics[m].unit;
-      json.open(results.session.metrics[m].name, '{');
-      json.put("unit", unit_symbol(unit));
+      if (values.empty() || metric.percentile) continue;
+      json.open(metric.name, '{');
+      json.put("unit", unit_symbol(metric.unit));
       json.list("samples", values.size(),
-                [&](std::size_t i, std::string& to) { add_sample(values[i], unit, to); });
+                [&](std::size_t i, std::string& to) { add_sample(values[i], metric.unit, to); });
       if (!series.layouts.empty())
         json.list("layouts", values.size(), [&](std::size_t i, std::string& to) {
           to += std::to_string(series.layouts[i] + 1);
@@ -623,18 +623,17 @@ Json to_json(const stats::Delta& delta) {
 }
 
 void put_session_members(JsonWriter& json, const Results& results, bool complete) {
+  const Circumstances& at = results.session.circumstances;
   const auto& tick = results.session.timers.kernel_tick;
   json.put("format", kNewestFormat);
-  json.put("version", results.session.circumstances.version);
-  json.put("session_id", results.session.circumstances.session_id);
-  json.put("end_time", rfc3339(results.session.circumstances.ended));
-  json.put("labels", labels_json(results.session.circumstances));
+  json.put("version", at.version);
+  json.put("session_id", at.session_id);
+  json.put("end_time", rfc3339(at.ended));
+  json.put("labels", labels_json(at));
   json.put("complete", complete);
-  json.put("machine", to_json(results.session.circumstances.machine));
-  if (const auto& tuning = results.session.circumstances.tuning)
-    json.put("tuning", json_item(*tuning));
-  if (const auto& throttling = results.session.circumstances.throttling)
-    json.put("throttling", json_item(*throttling));
+  json.put("machine", to_json(at.machine));
+  if (at.tuning) json.put("tuning", json_item(*at.tuning));
+  if (at.throttling) json.put("throttling", json_item(*at.throttling));
   json.put("timers", {{"clock_step_ns", results.session.timers.clock_step.count()},
                       {"tick_ns", tick ? Json(tick->count()) : Json(nullptr)}});
 }

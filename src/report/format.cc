@@ -293,10 +293,6 @@ Notation notation_of(double value, std::optional<double> spread, const Metric& m
              std::array<Digits, 2>{{{leading, digits_of_value}, {noise, digits_of_spread}}});
 }
 
-Notation notation_of(const stats::Summary& summary, const Metric& metric) {
-  return notation_of(mean_of(summary), spread_of(summary), metric);
-}
-
 Notation notation_of_steps(double largest, double step, const Metric& metric, int digits) {
   if (!(largest > 0.0) || !std::isfinite(largest)) return notation_of(0.0, std::nullopt, metric);
   return fit(largest, metric, std::array<Digits, 1>{{{step, digits}}});
@@ -321,7 +317,7 @@ std::string mean_text(double mean, std::optional<double> stddev, const Metric& m
 }
 
 std::string range_text(const stats::Summary& summary, const Metric& metric) {
-  const Notation notation = notation_of(summary, metric);
+  const Notation notation = notation_of(mean_of(summary), spread_of(summary), metric);
   return notation.text(summary.min) + " … " + notation.text(summary.max);
 }
 

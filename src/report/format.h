@@ -26,7 +26,6 @@ struct Notation {
 /// Returns the notation for `value` and the numbers shown next to it. `spread`: σ, or half the
 /// width of an interval; 0 if all values are equal; nullopt if unknown.
 Notation notation_of(double value, std::optional<double> spread, const Metric& metric);
-Notation notation_of(const stats::Summary& summary, const Metric& metric);
 
 /// Returns the notation for numbers up to `largest` that are `step` apart, with enough decimals for
 /// `digits` significant digits of `step`.

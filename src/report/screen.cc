@@ -251,27 +251,25 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
   const std::vector<HeadlineComparison> rankings = rankings_by_one(results, all);
   const std::string scan = scan_headline(results, rankings[0].metric);
   if (!scan.empty()) return in_lines(scan, style);
-  const std::string& reference = results.session.commands[results.session.reference.command].name;
-  if (std::ranges::none_of(
-          rankings,
-          [](const HeadlineComparison& ranking) { return ranking.speed.bounds.has_value(); }) &&
-      rankings.size() > 1 && !results.session.reference.baseline)
-    return in_lines(std::string(missing_interval(results, rankings[0])) +
-                        " to tell whether a command differs from " +
-                        bold(one_line(reference), style) + " in " +
-                        metric_in_words(one_line(results.session.metrics[rankings[0].metric].name)),
+  const Metric& metric = results.session.metrics[rankings[0].metric];
+  const std::string in_metric = " in " + metric_in_words(one_line(metric.name));
+  const std::string reference =
+      bold(one_line(results.session.commands[results.session.reference.command].name), style);
+  const bool has_several = rankings.size() > 1 && !results.session.reference.baseline;
+  if (has_several && std::ranges::none_of(rankings, [](const HeadlineComparison& ranking) {
+        return ranking.speed.bounds.has_value();
+      }))
+    return in_lines(fmt::format("{} to tell whether a command differs from {}{}",
+                                missing_interval(results, rankings[0]), reference, in_metric),
                     style);
   const auto best = std::ranges::find_if(rankings, [&](const HeadlineComparison& ranking) {
     return ranking.is_significant && is_gain(results, ranking);
   });
   if (best != rankings.end()) return write_line(results, *best, style);
-  if (rankings.size() == 1 || results.session.reference.baseline)
-    return write_line(results, rankings[0], style);
-  const Metric& metric = results.session.metrics[rankings[0].metric];
+  if (!has_several) return write_line(results, rankings[0], style);
   const bool is_time = metric.role == Role::WallTime;
-  const auto worst =
-      std::find_if(rankings.rbegin(), rankings.rend(),
-                   [](const HeadlineComparison& ranking) { return ranking.is_significant; });
+  const auto worst = std::ranges::find(rankings.rbegin(), rankings.rend(), true,
+                                       &HeadlineComparison::is_significant);
   const bool any = worst != rankings.rend();
   if (any && worst->metric != primary_metric(results.session.metrics))
     return write_line(results, *worst, style);
@@ -280,8 +278,7 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
                             : is_time ? "no command is significantly faster than "
                             : is_more ? "no command is significantly above "
                                       : "no command is significantly below ";
-  const std::string end = any && is_time ? "" : " in " + metric_in_words(one_line(metric.name));
-  return in_lines(start + bold(one_line(reference), style) + end, style);
+  return in_lines(start + reference + (any && is_time ? "" : in_metric), style);
 }
 
 std::string failure_lines(const Results& results, const Style& style) {

@@ -2,7 +2,6 @@
 
 #include "cli/options.h"
 #include "core/choices.h"
-#include "core/record.h"
 #include "core/result.h"
 #include "cores/cores.h"
 #include "engine/engine.h"
@@ -38,6 +37,8 @@ struct Benchmark {
   bool has_saved_gates = false;  ///< true if any of the files has verdicts
   /// Only findings, of the first session, if the benchmark was saved.
   SessionResult session_result{};
+
+  bool was_cut_short() const { return session_result.session.cut_short.has_value(); }
 };
 
 /// The log of a suite's finished rounds for --resume, next to the file of the JSON export.
@@ -171,14 +172,10 @@ int show(const std::string& text);
 int refuse(const Error& error, ExitStatus status);
 
 /// Prints notes on standard error, unless --quiet is set.
-void say_notes(const OutputOptions& options, const std::vector<std::string>& notes);
+void say_notes(const Call& call, const std::vector<std::string>& notes);
 
 /// Prints `text` on standard error. Ignores failures.
 void print_to_standard_error(const std::string& text);
-
-/// Runs the builds of --build, and checks that the layouts' programs differ. Returns an exit status
-/// if the call must end.
-std::optional<int> build_layouts(Call& call, Observer& shown);
 
 /// Returns the stream for tables: standard error if an export goes to standard output, else
 /// standard output.

@@ -1,6 +1,5 @@
 #include "app/call.h"
 #include "cli/describe.h"
-#include "engine/engine.h"
 #include "format/json.h"
 #include "os/clock.h"
 #include "os/machine.h"
@@ -15,7 +14,6 @@
 #include "session/baseline.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -26,13 +24,11 @@ namespace {
 
 using os::StandardStream;
 
-bool wants_color(ColorChoice choice, StandardStream stream) {
-  return choice == ColorChoice::Always || (choice == ColorChoice::Auto && os::wants_color(stream));
-}
-
 report::Style choose_style(const OutputOptions& options) {
   const StandardStream stream = shown_on(options);
-  return {wants_color(options.color, stream),
+  const bool has_color = options.color == ColorChoice::Always ||
+                         (options.color == ColorChoice::Auto && os::wants_color(stream));
+  return {has_color,
           os::terminal_width(stream, 0),
           options.verbosity == Verbosity::Verbose,
           options.shows_histogram,
@@ -154,7 +150,7 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
   const Benchmark& benchmark = call.benchmarks.front();
   const bool shows_start = !call.reads_saved_sessions() && !call.is_suite() &&
                            call.options.output.verbosity != Verbosity::Quiet &&
-                           !benchmark.session_result.session.cut_short;
+                           !benchmark.was_cut_short();
   const auto wall_time = find_metric(session.metrics, Role::WallTime);
   if (!shows_start || !session.shell.empty() || !wall_time ||
       session.metrics[*wall_time].shown != Shown::Always)
@@ -170,11 +166,6 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
                   : std::nullopt;
 }
 
-DiscoveredMetrics discovered_in(Benchmark& benchmark) {
-  return {std::move(benchmark.session_result.unannounced_metrics),
-          benchmark.options.counting.metric_selection != MetricSelection::Listed};
-}
-
 Report make_report(Call& call) {
   const Circumstances now =
       call.reads_saved_sessions() ? Circumstances{} : make_circumstances(call);
@@ -186,8 +177,10 @@ Report make_report(Call& call) {
     results.session =
         call.reads_saved_sessions()
             ? join(benchmark.saved_recordings, benchmark.plan)
-            : make_recording(benchmark.plan, std::move(benchmark.session_result.session), timers,
-                             now, discovered_in(benchmark));
+            : make_recording(
+                  benchmark.plan, std::move(benchmark.session_result.session), timers, now,
+                  {std::move(benchmark.session_result.unannounced_metrics),
+                   benchmark.options.counting.metric_selection != MetricSelection::Listed});
     results.findings = call.reads_saved_sessions() ? findings_of_saved(benchmark, results.session)
                                                    : std::move(benchmark.session_result.findings);
     void_doubtful_verdicts(results.session, results.findings);
@@ -213,7 +206,7 @@ int status_of(const Call& call, const Report& report) {
   int status = exit_status_of(report.verdicts(), call.options.gates.inconclusive_status);
   if (has_failed_throughout(report)) status = static_cast<int>(ExitStatus::Failed);
   for (const Benchmark& benchmark : call.benchmarks) {
-    if (!benchmark.session_result.session.cut_short) continue;
+    if (!benchmark.was_cut_short()) continue;
     status = exit_status_of(*benchmark.session_result.session.cut_short);
     if (status != static_cast<int>(ExitStatus::Failed)) return status;
   }
@@ -230,12 +223,11 @@ void say_endings(const Call& call, const Report& report) {
     const bool is_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
     if (is_interrupted && is_said && session.later_failed_hooks.empty()) continue;
     is_said = is_said || is_interrupted;
+    const std::string subject = benchmark.name.empty() ? "" : benchmark.name + ": ";
     std::vector<std::string> names;
-    for (const Command& command : benchmark.plan.commands)
-      names.push_back(benchmark.name.empty() ? command.name : benchmark.name + ": " + command.name);
+    for (const Command& command : benchmark.plan.commands) names.push_back(subject + command.name);
     if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
-      names[failed->step.command] = (benchmark.name.empty() ? "" : benchmark.name + ": ") +
-                                    name_in_layout(benchmark.plan, failed->step);
+      names[failed->step.command] = subject + name_in_layout(benchmark.plan, failed->step);
     print_to_standard_error(report::early_end_lines(session, names, has_run,
                                                     os::terminal_width(StandardStream::Error, 0)));
   }
@@ -254,20 +246,18 @@ void say_how_to_resume(const Call& call) {
     return end && std::holds_alternative<Interrupted>(*end);
   });
   if (call.is_suite() && is_interrupted && call.log)
-    say_notes(call.options.output, {"add --resume to go on from here"});
+    say_notes(call, {"add --resume to go on from here"});
 }
 
 int show_and_export(Call& call, bool& is_exported) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Report report = make_report(call);
-  const bool is_cut_short = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return benchmark.session_result.session.cut_short.has_value();
-  });
+  const bool is_cut_short = std::ranges::any_of(call.benchmarks, &Benchmark::was_cut_short);
   const int status = put_out(call, report, status_of(call, report), is_cut_short, is_exported);
   say_endings(call, report);
   if (ignores_input(call))
-    say_notes(call.options.output,
+    say_notes(call,
               {"no command gets what is waiting in standard input: save it in a file, and add "
                "--input FILE"});
   for (const std::string& line : report::all_runs_failed_lines(report))
@@ -302,8 +292,8 @@ StandardStream shown_on(const OutputOptions& options) {
   return taken ? StandardStream::Error : StandardStream::Output;
 }
 
-void say_notes(const OutputOptions& options, const std::vector<std::string>& notes) {
-  if (options.verbosity == Verbosity::Quiet) return;
+void say_notes(const Call& call, const std::vector<std::string>& notes) {
+  if (call.options.output.verbosity == Verbosity::Quiet) return;
   print_to_standard_error(report::note_lines(notes, os::terminal_width(StandardStream::Error, 0)));
 }
 

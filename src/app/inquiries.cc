@@ -125,8 +125,7 @@ int check_machine(Call& call) {
     if (!opened) return refuse(opened.error(), ExitStatus::Usage);
     file = *std::move(opened);
   }
-  engine::MacosEngineOptions macos;
-  macos.launcher = call.launcher.get();
+  const engine::MacosEngineOptions macos{.launcher = call.launcher.get()};
   // Before the other checks, because engines reset what a killed lauka has left.
   const auto engines =
       engine::try_engines(options.counting.counts_user_space_only, os::linux_calls(), macos);
@@ -134,10 +133,9 @@ int check_machine(Call& call) {
   const auto files = os::open_setting_files();
   const auto groups = os::open_memory_groups(files.get());
   facts.why_no_tree_peak = groups ? Error{} : groups.error();
-  if (os::linux_calls() != nullptr)
-    facts.profile_source = engine::profile::find_profile_clock(
-        options.counting.counts_user_space_only, os::linux_calls());
   if (const os::LinuxCalls* calls = os::linux_calls()) {
+    facts.profile_source =
+        engine::profile::find_profile_clock(options.counting.counts_user_space_only, calls);
     for (const CoreKind& kind : cores::detect_linux_kinds(*calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});
   }
@@ -166,16 +164,15 @@ int show(const std::string& text) {
 
 int answer_inquiry(Call& call) {
   call.benchmarks.push_back({.options = call.options});
-  if (call.options.commands.unquoted_command &&
-      !call.options.commands.unquoted_command->note.empty())
-    say_notes(call.options.output, {call.options.commands.unquoted_command->note});
+  const auto& unquoted = call.options.commands.unquoted_command;
+  if (unquoted && !unquoted->note.empty()) say_notes(call, {unquoted->note});
   switch (call.options.inquiry->kind) {
     case InquiryKind::Help:
       return show_help(call.options.inquiry->filter_or_topic);
     case InquiryKind::BriefHelp:
       return show(cli::brief_help());
     case InquiryKind::Version:
-      return show(cli::version_line());
+      return show("lauka " + std::string(cli::version()) + "\n");
     case InquiryKind::Threads:
       return show_threads(call);
     case InquiryKind::Check:

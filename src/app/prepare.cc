@@ -1,6 +1,5 @@
 #include "app/call.h"
 #include "core/text.h"
-#include "engine/engine.h"
 #include "engine/kperf/kperf_engine.h"
 #include "engine/profile/profile_engine.h"
 #include "format/json.h"
@@ -20,7 +19,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -36,12 +34,10 @@ constexpr const char* kKeepRoot = "use --as-root to keep root";
 Result<void> open_database(const Call& call, Benchmark& benchmark) {
   const os::ActAs reader(call.user);
   if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
-  auto engine =
-      engine::kperf::open_database_engine(*benchmark.options.counting.event_database_path,
-                                          benchmark.options.counting.counts_user_space_only);
-  if (!engine) return engine.error();
-  benchmark.chosen.engine = *std::move(engine);
-  return {};
+  const CountingOptions& counting = benchmark.options.counting;
+  return keep(engine::kperf::open_database_engine(*counting.event_database_path,
+                                                  counting.counts_user_space_only),
+              benchmark.chosen.engine);
 }
 
 Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
@@ -77,10 +73,10 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
     return benchmark.chosen.engine->select(wanted);
   };
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  auto plan = make_plan(benchmark.options, select, seed, benchmark.cores.core_plan,
-                        benchmark.groups != nullptr);
-  if (!plan) return plan.error();
-  benchmark.plan = *std::move(plan);
+  auto planned = keep(make_plan(benchmark.options, select, seed, benchmark.cores.core_plan,
+                                benchmark.groups != nullptr),
+                      benchmark.plan);
+  if (!planned) return planned;
   if (benchmark.plan.setting.copies_in_run > 1 && !call.launcher->runs_copies())
     return Error{"--jobs runs copies of a command on Linux only",
                  "start them from a shell: lauka -S './a & ./a & wait'"};
@@ -147,9 +143,8 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
                                           benchmark.saved_recordings.size() > 1, session);
         !added)
       return added.error();
-  auto plan = plan_of_saved(benchmark.options, benchmark.saved_recordings);
-  if (!plan) return plan.error();
-  benchmark.plan = *std::move(plan);
+  auto planned = keep(plan_of_saved(benchmark.options, benchmark.saved_recordings), benchmark.plan);
+  if (!planned) return planned;
   if (call.gates_may_have_ended_session && !benchmark.plan.gates.empty())
     benchmark.plan.setting.events.notes.push_back(
         {NoteKind::JudgedAgain,
@@ -270,12 +265,10 @@ Result<void> open_exports(Call& call) {
             benchmark);
     }
   }
-  auto exports = os::open_exports(call.options.output.exports, outputs);
-  if (!exports) return exports.error();
-  call.exports = *std::move(exports);
+  auto opened = keep(os::open_exports(call.options.output.exports, outputs), call.exports);
+  if (!opened) return opened;
   for (const os::OpenExport& open_export : call.exports)
-    if (!open_export.file->note().empty())
-      say_notes(call.options.output, {open_export.file->note()});
+    if (!open_export.file->note().empty()) say_notes(call, {open_export.file->note()});
   return {};
 }
 
@@ -335,10 +328,7 @@ Result<void> make_plans(Call& call) {
 
 Result<void> start_launcher(Call& call) {
   if (call.launcher) return {};
-  auto started = os::start_launcher(restore_after_lauka);
-  if (!started) return started.error();
-  call.launcher = *std::move(started);
-  return {};
+  return keep(os::start_launcher(restore_after_lauka), call.launcher);
 }
 
 Result<void> decide_cores(const Call& call, Benchmark& benchmark) {
@@ -349,46 +339,42 @@ Result<void> decide_cores(const Call& call, Benchmark& benchmark) {
     benchmark.cores = first.cores;
     return {};
   }
-  auto decided = cores::plan_core_use(request, os::linux_calls(), os::darwin_calls());
-  if (!decided) return decided.error();
-  benchmark.cores = *std::move(decided);
-  return {};
+  return keep(cores::plan_core_use(request, os::linux_calls(), os::darwin_calls()),
+              benchmark.cores);
 }
 
 Result<void> find_user(Call& call) {
-  auto user = os::user_behind_sudo(call.options.run.as_root);
-  if (!user) return user.error();
-  call.user = *std::move(user);
-  return {};
+  return keep(os::user_behind_sudo(call.options.run.as_root), call.user);
 }
 
 Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
-  const Options& options = benchmark.options;
-  if (options.counting.event_database_path) return open_database(call, benchmark);
+  const bool is_inquiry = benchmark.options.inquiry.has_value();
+  const CountingOptions& counting = benchmark.options.counting;
+  if (counting.event_database_path) return open_database(call, benchmark);
   engine::MacosEngineOptions macos;
-  macos.launcher = options.inquiry ? nullptr : call.launcher.get();
-  macos.strategy = options.counting.strategy;
-  macos.macos_sampling_period = options.counting.thread_sampling_period;
+  macos.launcher = is_inquiry ? nullptr : call.launcher.get();
+  macos.strategy = counting.strategy;
+  macos.macos_sampling_period = counting.thread_sampling_period;
   macos.gives_counters_back = !benchmark.name.empty();
-  auto chosen = engine::choose(options.counting.engine, options.counting.counts_user_space_only,
-                               os::linux_calls(), benchmark.cores.session_kinds, call.user, macos);
-  if (!chosen) return chosen.error();
-  benchmark.chosen = *std::move(chosen);
+  auto chosen =
+      keep(engine::choose(counting.engine, counting.counts_user_space_only, os::linux_calls(),
+                          benchmark.cores.session_kinds, call.user, macos),
+           benchmark.chosen);
+  if (!chosen) return chosen;
   auto& engine = benchmark.chosen.engine;
-  if (options.counting.measures_region && !engine->counts_regions()) {
+  if (counting.measures_region && !engine->counts_regions()) {
     const bool counts_threads =
         os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
     engine = counts_threads ? engine::with_calling_thread_counts(std::move(engine))
                             : engine::make_uncounting_engine(std::move(engine));
   }
   engine = engine::with_energy(std::move(engine), os::linux_calls());
-  if (options.counting.counting_choice == CountingChoice::Apart)
+  if (counting.counting_choice == CountingChoice::Apart)
     engine = engine::separate_counting(std::move(engine));
-  if (options.inquiry) return {};
-  if (const auto period = options.counting.profiling_period)
-    engine = engine::profile::with_profile(std::move(engine), *period,
-                                           options.counting.counts_user_space_only, call.user,
-                                           os::linux_calls());
+  if (is_inquiry) return {};
+  if (const auto period = counting.profiling_period)
+    engine = engine::profile::with_profile(
+        std::move(engine), *period, counting.counts_user_space_only, call.user, os::linux_calls());
   engine = cores::add_core_time_measurement(std::move(engine), benchmark.cores, os::linux_calls(),
                                             os::darwin_calls());
   return {};
@@ -441,7 +427,7 @@ std::vector<Label> await_head_labels(Call& call) {
   const bool is_foreign = !folder.empty() && (os::belongs_to_another(folder, call.user) ||
                                               os::belongs_to_another(folder + "/.git", call.user));
   if (std::holds_alternative<Exited>(answer.outcome) && is_foreign)
-    say_notes(call.options.output,
+    say_notes(call,
               {fmt::format("git says neither commit nor branch: the repository {0} belongs to "
                            "another user; 'git config --global --add safe.directory {0}' has git "
                            "trust it, and --no-git does without",
@@ -454,9 +440,8 @@ void add_git_labels(Call& call, std::vector<Label> head) {
   const auto git = ask_git(call, {"status", "--porcelain", "--untracked-files=no"});
   const auto answer = git->wait(1);
   if (!succeeded(answer.outcome)) {
-    say_notes(call.options.output,
-              {"git has not said whether files are changed, so the session has "
-               "neither commit nor branch; --label gives them"});
+    say_notes(call, {"git has not said whether files are changed, so the session has "
+                     "neither commit nor branch; --label gives them"});
     return;
   }
   head.push_back({"dirty", answer.output.empty() ? "no" : "yes"});

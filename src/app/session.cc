@@ -11,6 +11,7 @@
 #include "os/users.h"
 #include "report/lines.h"
 #include "report/screen.h"
+#include "run/builds.h"
 #include "run/programs.h"
 
 #include <algorithm>
@@ -46,13 +47,31 @@ void say_hints(const Call& call) {
   for (const Benchmark& benchmark : call.benchmarks)
     for (const std::string& hint : benchmark.plan.hints)
       hints.push_back(benchmark.name.empty() ? hint : cited(benchmark.name) + ": " + hint);
-  say_notes(call.options.output, hints);
+  say_notes(call, hints);
+}
+
+std::unique_ptr<Observer> choose_drawing(const Call& call) {
+  const OutputOptions& options = call.options.output;
+  // Commands that write to the same terminal would leave pieces of the progress line there.
+  const bool is_shared = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return std::ranges::any_of(benchmark.plan.commands, [](const Command& command) {
+      return command.output.kind == OutputKind::Inherit;
+    });
+  });
+  const bool draws = options.shows_progress && options.verbosity != Verbosity::Quiet &&
+                     !is_shared && os::wants_drawing(os::StandardStream::Error);
+  if (!draws) return std::make_unique<Observer>();
+  const auto draw = [](std::string_view text) {
+    static_cast<void>(os::write_to(os::StandardStream::Error, text));
+  };
+  const auto width = [] { return os::terminal_width(os::StandardStream::Error, 80); };
+  return std::make_unique<report::ProgressBar>(draw, width, !os::locale_uses_utf8(),
+                                               options.presentation.time_unit);
 }
 
 class Announcer final : public Observer {
  public:
-  Announcer(const OutputOptions& options, std::unique_ptr<Observer> drawing)
-      : options_(options), drawing_(std::move(drawing)) {}
+  explicit Announcer(const Call& call) : call_(call), drawing_(choose_drawing(call)) {}
 
   bool wants_progress() const override { return drawing_->wants_progress(); }
   void progress(const Progress& progress) override { drawing_->progress(progress); }
@@ -60,38 +79,39 @@ class Announcer final : public Observer {
   void finished() override { drawing_->finished(); }
   void counts_lost(const Command& command, const CounterLossFile& file) override {
     drawing_->finished();
-    say_notes(options_, {report::counter_loss_line(command, file)});
+    say_notes(call_, {report::counter_loss_line(command, file)});
   }
 
  private:
-  const OutputOptions& options_;
+  const Call& call_;
   std::unique_ptr<Observer> drawing_;
 };
 
-bool has_layouts(const Call& call) {
-  return std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return benchmark.plan.setting.layouts > 1;
-  });
-}
-
-std::unique_ptr<Observer> choose_drawing(const Call& call) {
-  const Options& options = call.options;
-  // Commands that write to the same terminal would leave pieces of the progress line there.
-  const bool is_shared = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return std::ranges::any_of(benchmark.plan.commands, [](const Command& command) {
-      return command.output.kind == OutputKind::Inherit;
-    });
-  });
-  const bool draws = options.output.shows_progress &&
-                     options.output.verbosity != Verbosity::Quiet && !is_shared &&
-                     os::wants_drawing(os::StandardStream::Error);
-  if (!draws) return std::make_unique<Observer>();
-  const auto draw = [](std::string_view text) {
-    static_cast<void>(os::write_to(os::StandardStream::Error, text));
-  };
-  const auto width = [] { return os::terminal_width(os::StandardStream::Error, 80); };
-  return std::make_unique<report::ProgressBar>(draw, width, !os::locale_uses_utf8(),
-                                               options.output.presentation.time_unit);
+/// Runs the builds of --build, and checks that the layouts' programs differ. Returns an exit status
+/// if the call must end.
+std::optional<int> build_layouts(const Call& call) {
+  const auto shown = choose_drawing(call);
+  std::vector<const Plan*> plans;
+  std::uint64_t at_once = 1;
+  for (const Benchmark& benchmark : call.benchmarks) {
+    plans.push_back(&benchmark.plan);
+    at_once = std::max(at_once, benchmark.options.run.build_jobs);
+  }
+  const auto failed = run_builds(list_builds(plans), at_once, call.user,
+                                 [&](std::string_view what) { shown->building(what); });
+  shown->finished();
+  if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
+  if (failed) {
+    print_to_standard_error(report::failed_build_lines(
+        failed->build.name_in_messages, failed->outcome, failed->output_end,
+        os::terminal_width(os::StandardStream::Error, 0)));
+    return static_cast<int>(ExitStatus::Failed);
+  }
+  const std::function<int()> interrupt = os::first_interrupt_signal;
+  for (const Benchmark& benchmark : call.benchmarks)
+    if (auto differ = check_layout_files_differ(benchmark.plan, {call.user, interrupt}); !differ)
+      return refuse(with_benchmark_name(differ.error(), benchmark), ExitStatus::Usage);
+  return std::nullopt;
 }
 
 constexpr std::size_t kMaxOfLog = std::size_t{1} << 30U;
@@ -236,24 +256,23 @@ Result<std::size_t> take_up(const std::string& text, const MadeOf& all, Call& ca
 }
 
 Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, Call& call) {
-  const Options& options = call.options;
+  const bool resumes = call.options.suite.resumes;
   RoundLog& log = *call.log;
   log.keepers.resize(call.benchmarks.size());
-  const auto bytes = options.suite.resumes ? take_up(lines->text_at_open(), all, call)
-                                           : Result<std::size_t>(std::size_t{0});
+  const auto bytes =
+      resumes ? take_up(lines->text_at_open(), all, call) : Result<std::size_t>(std::size_t{0});
   if (!bytes) return bytes.error();
   if (auto cut = lines->truncate_to(*bytes); !cut) return cut;
   log.lines = std::move(lines);
   if (*bytes == 0)
     log.lines->append(
-        log.seals.seal(to_line(LogHead{all, *options.run.seed, call.measuring_began})));
-  if (options.suite.resumes)
-    say_notes(
-        options.output,
-        {log.earlier_rounds == 0
-             ? fmt::format("--resume found no rounds in {}: the suite begins", cited(log.file))
-             : fmt::format("--resume goes on after {} kept in {}",
-                           plural(log.earlier_rounds, "round"), cited(log.file))});
+        log.seals.seal(to_line(LogHead{all, *call.options.run.seed, call.measuring_began})));
+  if (resumes)
+    say_notes(call, {log.earlier_rounds == 0
+                         ? fmt::format("--resume found no rounds in {}: the suite begins",
+                                       cited(log.file))
+                         : fmt::format("--resume goes on after {} kept in {}",
+                                       plural(log.earlier_rounds, "round"), cited(log.file))});
   for (std::size_t i = 0; i < log.keepers.size(); ++i)
     log.keepers[i].append_to_log = [&log, i](const FinishedRounds& rounds) {
       log.lines->append(log.seals.seal(to_line(i, rounds)));
@@ -288,8 +307,7 @@ Result<void> keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs, const Ru
   auto lines = os::AppendLog::open(*file, kMaxOfLog);
   if (!lines && call.options.suite.resumes) return lines.error();
   if (!lines) {
-    say_notes(call.options.output,
-              {"the finished rounds are not kept for --resume: " + lines.error().line()});
+    say_notes(call, {"the finished rounds are not kept for --resume: " + lines.error().line()});
     return {};
   }
   call.log.emplace().file = *file;
@@ -302,7 +320,7 @@ std::optional<int> measure_tuned(Call& call) {
   const os::MonotonicClock clock;
   const auto metric_files = open_metric_files(call);
   if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
-  Announcer observer(call.options.output, choose_drawing(call));
+  Announcer observer(call);
   call.measuring_began = os::utc_now();
   const auto machine = tuned_machine(call);
   const RunContext context{
@@ -331,9 +349,6 @@ Result<void> add_suite(Call& call) {
   if (!suite) return suite.error();
   call.suite_text = *std::move(text);
   suite->session_options.command_line_options = std::move(call.options.command_line_options);
-  suite->session_options.suite.resumes = call.options.suite.resumes;
-  suite->session_options.suite.benchmark_filter = call.options.suite.benchmark_filter;
-  suite->session_options.suite.shard = call.options.suite.shard;
   call.options = std::move(suite->session_options);
   if (auto taken = take_seed(call); !taken) return taken;
   if (!call.options.run.seed)
@@ -359,10 +374,11 @@ bool needs_machine(const Call& call) {
 std::optional<int> measure(Call& call) {
   say_hints(call);
   std::vector<Label> head = await_head_labels(call);
-  if (has_layouts(call)) {
-    const auto drawing = choose_drawing(call);
-    if (const auto status = build_layouts(call, *drawing)) return status;
-  }
+  const bool has_layouts = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return benchmark.plan.setting.layouts > 1;
+  });
+  if (has_layouts)
+    if (const auto status = build_layouts(call)) return status;
   const os::LinuxCalls* linux_system = os::linux_calls();
   std::vector<QuotaWait> throttling;
   if (linux_system != nullptr) {
@@ -383,18 +399,16 @@ std::optional<int> measure(Call& call) {
 void end_log(Call& call, bool is_exported) {
   if (!call.log) return;
   os::AppendLog& lines = *call.log->lines;
-  const bool is_whole = std::ranges::none_of(call.benchmarks, [](const Benchmark& benchmark) {
-    return benchmark.session_result.session.cut_short.has_value();
-  });
+  const bool is_whole = std::ranges::none_of(call.benchmarks, &Benchmark::was_cut_short);
   // A failed export has freed its disk space, so the lines may fit now.
   const bool is_kept = lines.flush();
   const os::ActAs owner(call.user);
   if (is_whole && is_exported) {
     if (owner.error().empty()) lines.remove();
   } else if (!is_kept) {
-    say_notes(call.options.output, {"the finished rounds could not be kept for --resume"});
+    say_notes(call, {"the finished rounds could not be kept for --resume"});
   } else if (is_whole) {
-    say_notes(call.options.output,
+    say_notes(call,
               {fmt::format("all rounds are kept in {}: --resume exports them when there is room",
                            cited(call.log->file))});
   }

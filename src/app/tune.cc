@@ -1,11 +1,9 @@
 #include "app/call.h"
 #include "core/machine.h"
 #include "core/text.h"
-#include "os/darwin_calls.h"
 #include "os/linux_calls.h"
 #include "os/users.h"
 #include "report/lines.h"
-#include "report/screen.h"
 #include "results/results.h"
 
 #include <algorithm>
@@ -56,7 +54,7 @@ void say_without_root(Call& call) {
               : fmt::format("commands run on CPUs of their own ({}), and that is all",
                             cpu_list_text(call.tune_cpus.command_cpus));
   if (!more.empty()) note += fmt::format("; sudo would also switch {}", listed(more));
-  say_notes(call.options.output, {note});
+  say_notes(call, {note});
 }
 
 void pause_tuning(Call& call) {
@@ -77,6 +75,33 @@ void resume_tuning(Call& call) {
       true, call.tuning_session ? call.tuning_session->own_cpus_group_file() : "");
 }
 
+class TunedByCall final : public TunedMachine {
+ public:
+  explicit TunedByCall(Call& call)
+      : call_(call), last_(call.tuning->vitals_before_runs.throttles) {}
+
+  bool watches_throttling() const override {
+    return call_.tuning->vitals_before_runs.throttles.has_value();
+  }
+  bool was_throttled() override {
+    if (!watches_throttling()) return false;
+    const auto now = tune::read_vitals(*call_.settings, call_.tuning->tuned_command_cpus).throttles;
+    return std::exchange(last_, now) != now;
+  }
+
+  bool compares_tuning() const override {
+    return call_.options.run.tune->compares &&
+           std::ranges::any_of(call_.tuning->changed_switches, [](const auto& entry) {
+             return entry.value_before != entry.value_while_tuned;
+           });
+  }
+  void tune(bool on) override { on ? resume_tuning(call_) : pause_tuning(call_); }
+
+ private:
+  Call& call_;
+  std::optional<std::uint64_t> last_;
+};
+
 }  // namespace
 
 void restore_after_lauka(int lauka) {
@@ -95,22 +120,21 @@ void restore_leftovers(Call& call) {
     if (restored.restored_count > 0)
       lines.push_back(fmt::format("{} that a killed lauka had tuned are as they were before",
                                   plural(restored.restored_count, "setting")));
-    say_notes(call.options.output, lines);
+    say_notes(call, lines);
   } else if (!left && os::has_root_rights()) {
-    say_notes(call.options.output, {left.error().line()});
+    say_notes(call, {left.error().line()});
   } else if (const auto pid = tune::journal_writer_pid(*files); pid && !files->is_alive(*pid)) {
-    say_notes(call.options.output,
-              {"a killed lauka has left this machine tuned; sudo lauka --untune "
-               "restores it"});
+    say_notes(call,
+              {"a killed lauka has left this machine tuned; sudo lauka --untune restores it"});
   }
 }
 
 int untune(Call& call) {
   std::error_code error;
   const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, error);
-  if (!std::filesystem::exists(folder)) return show("nothing is tuned\n");
-  os::SettingFiles* const files = open_settings(call);
-  if (files == nullptr) return show("nothing is tuned\n");  // macOS
+  os::SettingFiles* const files =
+      std::filesystem::exists(folder) ? open_settings(call) : nullptr;  // null on macOS, too
+  if (files == nullptr) return show("nothing is tuned\n");
   if (!os::has_root_rights())
     return refuse({"only root can restore what was tuned", "sudo lauka --untune"},
                   ExitStatus::Failed);
@@ -125,7 +149,7 @@ int untune(Call& call) {
                   ExitStatus::Failed);
   }
   const tune::RestoreResult& done = **left;
-  say_notes(call.options.output, done.foreign_change_messages);
+  say_notes(call, done.foreign_change_messages);
   if (!done.failure_messages.empty())
     return refuse({done.failure_messages.front(),
                    fmt::format("restore it by hand, then remove {}", tune::kJournalFolder)},
@@ -172,9 +196,8 @@ Result<void> choose_tuning(Call& call) {
     if (call.options.counting.core_preference == CorePreference::Any)
       for (Benchmark& benchmark : call.benchmarks)
         benchmark.options.counting.core_preference = CorePreference::Performance;
-    say_notes(call.options.output,
-              {"--tune: macOS lets no program switch what it knows; commands prefer "
-               "the performance cores (--cores p)"});
+    say_notes(call, {"--tune: macOS lets no program switch what it knows; commands prefer "
+                     "the performance cores (--cores p)"});
     return {};
   }
   if (auto known = tune::check_names(*call.options.run.tune); !known) return known;
@@ -185,10 +208,8 @@ Result<void> choose_tuning(Call& call) {
           {"--tune=compare cannot be combined with --cores: untuned runs go to any CPU",
            "leave one of them out"},
           benchmark);
-  auto cpus = tune::choose_cpus(*files, *call.options.run.tune, cpu_facts(call.options.counting));
-  if (!cpus) return cpus.error();
-  call.tune_cpus = *std::move(cpus);
-  return {};
+  return keep(tune::choose_cpus(*files, *call.options.run.tune, cpu_facts(call.options.counting)),
+              call.tune_cpus);
 }
 
 void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
@@ -203,26 +224,24 @@ void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
 Result<void> begin_tuning(Call& call) {
   if (!call.options.run.tune || !call.settings) return {};
   TuneRequest request = *call.options.run.tune;
+  const auto& cpus = call.tune_cpus.command_cpus;
   if (!os::has_root_rights()) {
     say_without_root(call);
-    call.tuning = Tuning{.tuned_command_cpus = call.tune_cpus.command_cpus};
-    if (!call.tuning->tuned_command_cpus.empty())
-      call.tuning->changed_switches = {
-          {"cpus", "any", cpu_list_text(call.tuning->tuned_command_cpus), 1}};
-    call.tuning->vitals_before_runs =
-        tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
+    call.tuning = Tuning{.tuned_command_cpus = cpus};
+    if (!cpus.empty()) call.tuning->changed_switches = {{"cpus", "any", cpu_list_text(cpus), 1}};
+    call.tuning->vitals_before_runs = tune::read_vitals(*call.settings, cpus);
     return {};
   }
   // A run whose memory is measured already has a control group of its own.
   if (call.groups) request.choices.push_back({"partition", false});
-  auto tuned = tune::TuningSession::begin(*call.settings, request, call.tune_cpus);
-  if (!tuned) return tuned.error();
-  call.tuning_session = *std::move(tuned);
+  auto tuned = keep(tune::TuningSession::begin(*call.settings, request, call.tune_cpus),
+                    call.tuning_session);
+  if (!tuned) return tuned;
   call.tuning = call.tuning_session->in_force();
   call.tuning->vitals_before_runs =
       tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
   call.launcher->use_program_cpus(true, call.tuning_session->own_cpus_group_file());
-  if (!call.tune_cpus.command_cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
+  if (!cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
   std::vector<std::string> names;
   for (const TunedSwitch& entry : call.tuning->changed_switches)
     if (entry.value_before != entry.value_while_tuned) names.push_back(entry.name);
@@ -230,40 +249,9 @@ Result<void> begin_tuning(Call& call) {
   if (const auto& left = call.tuning_session->leftovers_restored()) notes = restored_lines(*left);
   notes.push_back(names.empty() ? "--tune: there is nothing to switch here"
                                 : fmt::format("tuned for this session: {}", listed(names)));
-  say_notes(call.options.output, notes);
+  say_notes(call, notes);
   return {};
 }
-
-namespace {
-
-class TunedByCall final : public TunedMachine {
- public:
-  explicit TunedByCall(Call& call)
-      : call_(call), last_(call.tuning->vitals_before_runs.throttles) {}
-
-  bool watches_throttling() const override {
-    return call_.tuning->vitals_before_runs.throttles.has_value();
-  }
-  bool was_throttled() override {
-    if (!watches_throttling()) return false;
-    const auto now = tune::read_vitals(*call_.settings, call_.tuning->tuned_command_cpus).throttles;
-    return std::exchange(last_, now) != now;
-  }
-
-  bool compares_tuning() const override {
-    return call_.options.run.tune->compares &&
-           std::ranges::any_of(call_.tuning->changed_switches, [](const auto& entry) {
-             return entry.value_before != entry.value_while_tuned;
-           });
-  }
-  void tune(bool on) override { on ? resume_tuning(call_) : pause_tuning(call_); }
-
- private:
-  Call& call_;
-  std::optional<std::uint64_t> last_;
-};
-
-}  // namespace
 
 std::unique_ptr<TunedMachine> tuned_machine(Call& call) {
   return call.tuning ? std::make_unique<TunedByCall>(call) : nullptr;
@@ -278,7 +266,7 @@ void compare_tuning(Call& call) {
       of_command.benchmark = benchmark.name;
       compared.push_back(std::move(of_command));
     }
-  if (!compared.empty()) say_notes(call.options.output, {report::tuning_line(compared)});
+  if (!compared.empty()) say_notes(call, {report::tuning_line(compared)});
 }
 
 void end_tuning(Call& call) {
@@ -287,7 +275,7 @@ void end_tuning(Call& call) {
         tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
   if (!call.tuning_session) return;
   call.launcher->use_program_cpus(true, "");
-  say_notes(call.options.output, restored_lines(call.tuning_session->restore()));
+  say_notes(call, restored_lines(call.tuning_session->restore()));
   call.tuning_session.reset();
 }
 

@@ -190,22 +190,14 @@ std::string join_spellings(const CommandDescription& command) {
   return all;
 }
 
-std::string function_prefix(const ProgramDescription& program) {
-  std::string name = "_" + program.name;
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
-
 /// Replaces each "_@" by the prefix of the program's shell functions, such as "_lauka".
-std::string named(const ProgramDescription& program, std::string_view text) {
-  const std::string prefix = function_prefix(program);
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool is_prefix = text.substr(i).starts_with("_@");
-    is_prefix ? out += prefix : out += text[i];
-    if (is_prefix) ++i;
-  }
-  return out;
+std::string named(const ProgramDescription& program, std::string text) {
+  std::string prefix = "_" + program.name;
+  std::ranges::replace(prefix, '-', '_');
+  for (std::size_t at = text.find("_@"); at != std::string::npos;
+       at = text.find("_@", at + prefix.size()))
+    text.replace(at, 2, prefix);
+  return text;
 }
 
 std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) {
@@ -298,15 +290,17 @@ _@() {
   done
 )sh";
 
-template <typename Write>
-std::string listing_functions(const ProgramDescription& program, const Write& write) {
+/// `form`: definition of a function, with {} for the end of its name and for its arguments.
+std::string listing_functions(const ProgramDescription& program,
+                              fmt::format_string<const std::string&, std::string> form) {
   std::string functions;
   const auto add = [&](const std::vector<ValueWord>& words) {
     for (const ValueWord& word : words) {
       if (!word.listing_script) continue;
-      const std::string function = write(word.listing_script->function_suffix,
-                                         shell_quoted(word.listing_script->script) +
-                                             (word.listing_script->is_comma_separated ? " ," : ""));
+      const ValueLister& lister = *word.listing_script;
+      const std::string function =
+          fmt::format(form, lister.function_suffix,
+                      shell_quoted(lister.script) + (lister.is_comma_separated ? " ," : ""));
       if (functions.find(function) == std::string::npos) functions += function;
     }
   };
@@ -342,10 +336,7 @@ std::string bash(const ProgramDescription& program) {
   const std::string text = fmt::format(
       "# bash completion for {}, {}\n\n_@_options='{}'\n", program.name, write_note(program),
       join_spellings(is_single ? program.commands.front() : outside));
-  const std::string listings =
-      listing_functions(program, [](std::string_view name, const std::string& arguments) {
-        return fmt::format("_@_{}() {{ _@_listed {}; }}\n", name, arguments);
-      });
+  const std::string listings = listing_functions(program, "_@_{}() {{ _@_listed {}; }}\n");
   return named(program, text + std::string(kBashFunctions) + listings + std::string(kBashValue) +
                             bash_cases(program) + std::string(kBashRest) + bash_words(program) +
                             "}\n\ncomplete -F _@ ") +
@@ -411,10 +402,7 @@ _@_listed() {  # script, ","
 )sh";
 
 std::string zsh(const ProgramDescription& program) {
-  const std::string listings =
-      listing_functions(program, [](std::string_view name, const std::string& arguments) {
-        return fmt::format("_@_{}() {{ _@_listed {}; }}\n", name, arguments);
-      });
+  const std::string listings = listing_functions(program, "_@_{}() {{ _@_listed {}; }}\n");
   const std::string head = fmt::format("#compdef {}\n# {}\n\n{}{}\n", program.name,
                                        write_note(program), kZshListed, listings);
   if (program.commands.front().name.empty())
@@ -491,10 +479,7 @@ end
 
 std::string fish(const ProgramDescription& program) {
   const std::string complete = "complete -c " + program.name;
-  const std::string listings =
-      listing_functions(program, [](std::string_view name, const std::string& arguments) {
-        return fmt::format("function _@_{}; _@_listed {}; end\n", name, arguments);
-      });
+  const std::string listings = listing_functions(program, "function _@_{}; _@_listed {}; end\n");
   std::string out = fmt::format("# fish completion for {}, {}\n\n{}{}\n", program.name,
                                 write_note(program), kFishListed, listings);
   if (program.commands.front().name.empty())
@@ -707,14 +692,15 @@ ProgramDescription lauka_description() {
       {"PATH", "where commands without a slash are looked for"},
       {"TMPDIR",
        "where the files of LAUKA_METRICS and of --engine cachegrind and dhat are kept meanwhile "
-       "(default "
-       "/dev/shm, else /tmp)"},
+       "(default /dev/shm, else /tmp)"},
   };
   lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};
   CommandDescription whole{.argument_usage = "COMMAND",
                            .argument_words = {{.word_placeholder = "command", .is_command = true}}};
+  constexpr auto titles = std::to_array<std::string_view>(
+      {"Runs", "Commands", "What is measured", "Deltas and the gate", "Output"});
   for (const OptionInfo& option : option_table()) {
-    const std::string_view title = title_of(option.group);
+    const std::string_view title = titles.at(static_cast<std::size_t>(option.group));
     if (whole.groups.empty() || whole.groups.back().title != title) whole.groups.push_back({title});
     whole.groups.back().options.push_back(described(option));
   }
@@ -724,10 +710,6 @@ ProgramDescription lauka_description() {
 
 std::string_view version() {
   return LAUKA_VERSION;
-}
-
-std::string version_line() {
-  return "lauka " + std::string(version()) + "\n";
 }
 
 }  // namespace lauka::cli

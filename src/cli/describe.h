@@ -107,6 +107,4 @@ std::string first_clause(std::string_view help);
 
 std::string_view version();
 
-std::string version_line();
-
 }  // namespace lauka::cli

@@ -3,16 +3,13 @@
 #include "cli/values.h"
 #include "core/choices.h"
 #include "core/own_metric.h"
-#include "core/text.h"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string_view>
-#include <type_traits>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,9 +28,8 @@ Result<void> add_events(ParsedOptions& draft, const OptionValue& given) {
   draft.options.counting.adds_default_events =
       draft.options.counting.adds_default_events || adds_to_defaults;
   auto& events = draft.options.counting.events;
-  for (const std::string& name : *names) {
+  for (const std::string& name : *names)
     if (std::ranges::find(events, name) == events.end()) events.push_back(name);
-  }
   return {};
 }
 
@@ -78,11 +74,9 @@ Result<void> set_precision(ParsedOptions& draft, const OptionValue& given) {
 
 Result<void> set_tune(ParsedOptions& draft, const OptionValue& given) {
   bool is_list = false;
-  auto request = tune_request(given, is_list);
-  if (!request) return request.error();
-  draft.options.run.tune = *std::move(request);
-  if (is_list) draft.options.inquiry = {.kind = InquiryKind::TuneList};
-  return {};
+  auto read = keep(tune_request(given, is_list), draft.options.run.tune);
+  if (read && is_list) draft.options.inquiry = {.kind = InquiryKind::TuneList};
+  return read;
 }
 
 Result<void> set_engine(ParsedOptions& draft, const OptionValue& given) {
@@ -168,37 +162,12 @@ Result<void> ask(ParsedOptions& draft, const OptionValue& given) {
   return {};
 }
 
-ParsedOptions& owner(ParsedOptions& draft, const ParsedOptions* /*type*/) {
-  return draft;
-}
-Options& owner(ParsedOptions& draft, const Options* /*type*/) {
-  return draft.options;
-}
-RunOptions& owner(ParsedOptions& draft, const RunOptions* /*type*/) {
-  return draft.options.run;
-}
-CommandOptions& owner(ParsedOptions& draft, const CommandOptions* /*type*/) {
-  return draft.options.commands;
-}
-CountingOptions& owner(ParsedOptions& draft, const CountingOptions* /*type*/) {
-  return draft.options.counting;
-}
-SuiteOptions& owner(ParsedOptions& draft, const SuiteOptions* /*type*/) {
-  return draft.options.suite;
-}
-GateOptions& owner(ParsedOptions& draft, const GateOptions* /*type*/) {
-  return draft.options.gates;
-}
-OutputOptions& owner(ParsedOptions& draft, const OutputOptions* /*type*/) {
-  return draft.options.output;
-}
-Presentation& owner(ParsedOptions& draft, const Presentation* /*type*/) {
-  return draft.options.output.presentation;
-}
-
 template <typename T, typename Owner>
 T& target(ParsedOptions& draft, T Owner::*member) {
-  return owner(draft, static_cast<const Owner*>(nullptr)).*member;
+  Options& all = draft.options;
+  const auto owners = std::tie(draft, all, all.run, all.commands, all.counting, all.suite,
+                               all.gates, all.output, all.output.presentation);
+  return std::get<Owner&>(owners).*member;
 }
 
 template <auto member, auto value>
@@ -241,6 +210,7 @@ constexpr OptionRules kOfAllGates = {
 constexpr OptionRules kTyped = {.scope = Scope::TypedSession};
 constexpr OptionRules kInSuite = {.needs_suite = true};
 constexpr OptionRules kFitsSaved = {.works_with_from = true};
+constexpr OptionRules kOnMacos = {.needs_macos = true};
 
 constexpr OptionRules brief(std::string_view text, OptionRules others = {}) {
   others.brief_help_text = text;
@@ -407,23 +377,16 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"single-pass", '\0', ValueForm::Nothing, "",
      "refuse events that do not fit the counters at once (default: runs take turns)",
      set<&CountingOptions::single_pass, true>},
-    {"strategy",
-     '\0',
-     ValueForm::Value,
-     "auto|exit|pet|cpu",
+    {"strategy", '\0', ValueForm::Value, "auto|exit|pet|cpu",
      "macOS: sample each thread as it ends (exit), sample running threads (pet), or count the "
      "whole machine (cpu); auto (default) takes the first that counts a known command completely",
      set_choice<&CountingOptions::strategy, KperfStrategyChoice::Auto, KperfStrategyChoice::AtExit,
                 KperfStrategyChoice::SampleRunningThreads, KperfStrategyChoice::Machine>,
-     {.needs_macos = true}},
-    {"period",
-     '\0',
-     ValueForm::Value,
-     "TIME",
+     kOnMacos},
+    {"period", '\0', ValueForm::Value, "TIME",
      "macOS: how often running threads are sampled (default 1ms, the shortest that the kernel "
      "allows)",
-     put<duration, &CountingOptions::thread_sampling_period>,
-     {.needs_macos = true}},
+     put<duration, &CountingOptions::thread_sampling_period>, kOnMacos},
     {"metrics", '\0', ValueForm::Value, "LIST",
      "rows of the table: default, time, all, or names in the order wanted, each with a unit if you "
      "like (wall_time:ms,peak_rss:MiB,instructions). Exports always have everything that is "
@@ -442,8 +405,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"profile", '\0', ValueForm::OptionalText, "PERIOD",
      "Linux: sample extra runs, which are not timed, every PERIOD of CPU time (default 1ms), and "
      "show which functions' time changed (docs/functions.md); --fail-if 'sampled_time@FUNCTION > "
-     "5' "
-     "gates one of them",
+     "5' gates one of them",
      put<sampling_period, &CountingOptions::profiling_period>},
     {"derive", '\0', ValueForm::Value, "'NAME[:UNIT][:higher|lower]=FORMULA'",
      "a metric made of others with + - * / ( ) and numbers, in each run that has all its parts: "
@@ -516,8 +478,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      put<shard, &SuiteOptions::shard>, kOfSuite},
     {"resume", '\0', ValueForm::Nothing, "",
      "of a suite that was interrupted: go on with the rounds kept next to the file of "
-     "--export-json "
-     "(FILE.rounds); begin if there are none",
+     "--export-json (FILE.rounds); begin if there are none",
      set<&SuiteOptions::resumes, true>, kOfSuite},
     {"anchor", '\0', ValueForm::Value, "NAME",
      "in a suite: the command of this name (-n, else its text) is an old build that is measured in "
@@ -589,9 +550,8 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
     {"functions", '\0', ValueForm::OptionalText, "ROWS",
      "with --engine cachegrind or --profile, or of a saved session that has them: take the "
      "difference of a simulated event or of the sampled time apart by function. ROWS is a number "
-     "of "
-     "functions with the largest differences (default 20), or a regular expression of their names; "
-     "with --engine cachegrind, simulates each command six times",
+     "of functions with the largest differences (default 20), or a regular expression of their "
+     "names; with --engine cachegrind, simulates each command six times",
      put<function_choice, &Presentation::functions>, kOfSession},
     {"histogram", '\0', ValueForm::Nothing, "",
      "draw the distribution of wall time under each table",
@@ -625,70 +585,40 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      kOfCall},
 });
 
-struct BuiltText {
-  std::array<char, 300> bytes{};
-  std::size_t size = 0;
-
-  constexpr void add(std::string_view text) {
-    for (const char c : text) bytes.at(size++) = c;
-  }
-  constexpr std::string_view text() const { return {bytes.data(), size}; }
-};
-
-constexpr BuiltText kEngineNames = [] {
-  BuiltText names;
-  for (const EngineRow& row : kEngines) {
-    if (names.size > 0) names.add("|");
-    names.add(row.name);
-  }
-  return names;
-}();
-
-constexpr BuiltText kEngineHelp = [] {
-  BuiltText help;
-  help.add("what counts events");
-  for (const EngineRow& row : kEngines) {
-    if (row.help.empty()) continue;
-    for (const std::string_view part :
-         {std::string_view("; "), row.name, std::string_view(" "), row.help})
-      help.add(part);
-  }
-  return help;
-}();
-
-constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size() +
-                              kAroundCommands.size() + kMeasured.size() + kGate.size() +
-                              kExports.size() + kOutput.size();
-
-constexpr std::array<OptionInfo, kRows> make_table() {
-  std::array<OptionInfo, kRows> table{};
-  std::size_t size = 0;
-  const auto add = [&](OptionSection group, const OptionInfo& row) {
-    table.at(size) = row;
-    table.at(size++).group = group;
+std::vector<OptionInfo> make_table() {
+  static const std::string kEngineNames = [] {
+    std::string names;
+    for (const EngineRow& row : kEngines) names.append(names.empty() ? "" : "|").append(row.name);
+    return names;
+  }();
+  static const std::string kEngineHelp = [] {
+    std::string help = "what counts events";
+    for (const EngineRow& row : kEngines)
+      if (!row.help.empty()) help += fmt::format("; {} {}", row.name, row.help);
+    return help;
+  }();
+  std::vector<OptionInfo> table;
+  const auto add = [&](OptionSection group, OptionInfo row) {
+    row.group = group;
+    table.push_back(row);
   };
-  const auto append = [&](OptionSection group, const auto& rows) {
-    for (const OptionInfo& row : rows) add(group, row);
-  };
-  append(OptionSection::Runs, kRuns);
-  append(OptionSection::Commands, kCommands);
+  for (const OptionInfo& row : kRuns) add(OptionSection::Runs, row);
+  for (const OptionInfo& row : kCommands) add(OptionSection::Commands, row);
   for (const HookRow& row : kHookKinds)
     add(OptionSection::Commands,
         {row.name, row.letter, ValueForm::Value, "CMD", row.help, add_hook, brief(row.brief)});
-  append(OptionSection::Commands, kAroundCommands);
-  append(OptionSection::Measured, kMeasured);
-  append(OptionSection::Gate, kGate);
+  for (const OptionInfo& row : kAroundCommands) add(OptionSection::Commands, row);
+  for (const OptionInfo& row : kMeasured) add(OptionSection::Measured, row);
+  for (const OptionInfo& row : kGate) add(OptionSection::Gate, row);
   for (const ExportRow& row : kExports)
     add(OptionSection::Output, {row.option, '\0', ValueForm::Value, "FILE", row.help, add_export,
                                 brief(row.brief, kOfSession)});
-  append(OptionSection::Output, kOutput);
+  for (const OptionInfo& row : kOutput) add(OptionSection::Output, row);
   OptionInfo& engine = *std::ranges::find(table, "engine", &OptionInfo::name);
-  engine.value_placeholder = kEngineNames.text();
-  engine.help = kEngineHelp.text();
+  engine.value_placeholder = kEngineNames;
+  engine.help = kEngineHelp;
   return table;
 }
-
-constexpr std::array<OptionInfo, kRows> kTable = make_table();
 
 template <typename Is>
 const OptionInfo* row_where(const Is& is) {
@@ -700,6 +630,7 @@ const OptionInfo* row_where(const Is& is) {
 }  // namespace
 
 std::span<const OptionInfo> option_table() {
+  static const std::vector<OptionInfo> kTable = make_table();
   return kTable;
 }
 
@@ -717,12 +648,6 @@ std::string OptionInfo::usage() const {
   return write_usage(spelling(), value_placeholder, is_value_optional(*this));
 }
 
-std::string_view title_of(OptionSection group) {
-  constexpr auto titles = std::to_array<std::string_view>(
-      {"Runs", "Commands", "What is measured", "Deltas and the gate", "Output"});
-  return titles.at(static_cast<std::size_t>(group));
-}
-
 bool contradict_each_other(const OptionInfo& option, const OptionInfo& other) {
   const auto contradicts = [](const OptionInfo& a, const OptionInfo& b) {
     return !a.rules.contradicted_option.empty() && a.rules.contradicted_option == b.name;
@@ -738,11 +663,6 @@ const OptionInfo* find_option(char letter) {
   return row_where([&](const OptionInfo& row) { return letter != '\0' && row.letter == letter; });
 }
 
-const OptionInfo* find_typed_option(std::string_view word) {
-  if (word.starts_with("--")) return find_option(word.substr(2, word.find('=') - 2));
-  return word.size() == 2 && word.front() == '-' ? find_option(word.back()) : nullptr;
-}
-
 std::string key_of(const OptionInfo& option) {
   return option.name.empty() ? option.spelling() : std::string(option.name);
 }
@@ -755,12 +675,6 @@ std::size_t multiword_count(const OptionInfo& option) {
   return option.value_form == ValueForm::TwoWords     ? 2
          : option.value_form == ValueForm::ThreeWords ? 3
                                                       : 0;
-}
-
-bool begins_value(const OptionInfo& option, std::string_view rest) {
-  if (rest.empty() || option.value_form == ValueForm::Nothing) return false;
-  return option.value_form != ValueForm::OptionalNumber || rest.front() == '=' ||
-         is_digit(rest.front());
 }
 
 bool is_value_optional(const OptionInfo& option) {

@@ -92,14 +92,9 @@ bool contradict_each_other(const OptionInfo& option, const OptionInfo& other);
 
 std::span<const OptionInfo> option_table();
 
-std::string_view title_of(OptionSection group);
-
 /// Finds an option by its name without dashes; null if unknown.
 const OptionInfo* find_option(std::string_view name);
 const OptionInfo* find_option(char letter);
-
-/// Finds the option in "--runs", "--runs=10" or "-r"; null for any other word, such as "-r10".
-const OptionInfo* find_typed_option(std::string_view word);
 
 /// Returns the key of an option: "runs"; "-S" if the option has no name.
 std::string key_of(const OptionInfo& option);
@@ -115,10 +110,6 @@ inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
 std::string write_usage(std::string_view spelling, std::string_view value, bool is_optional);
 
 bool is_value_optional(const OptionInfo& option);
-
-/// True if `rest`, the text after the letter of `option` in a word such as -r10, belongs to the
-/// option's value.
-bool begins_value(const OptionInfo& option, std::string_view rest);
 
 /// Checks options against each other and completes their values. For a suite, checks only the
 /// exports, because read_suite() checks each benchmark.

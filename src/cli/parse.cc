@@ -1,23 +1,14 @@
 #include "cli/option_table.h"
 #include "core/command.h"
-#include "core/functions.h"
 #include "core/text.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <iterator>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include <boost/program_options/errors.hpp>
-#include <boost/program_options/options_description.hpp>
-#include <boost/program_options/parsers.hpp>
-#include <boost/program_options/value_semantic.hpp>
+#include <boost/program_options.hpp>
 #include <fmt/format.h>
 
 namespace lauka::cli {
@@ -62,8 +53,10 @@ bool is_shell(std::string_view word) {
   return std::ranges::find(shells, program) != shells.end();
 }
 
-bool is_option(std::string_view word) {
-  return find_typed_option(word) != nullptr;
+/// Finds the option in "--runs", "--runs=10" or "-r"; null for any other word, such as "-r10".
+const OptionInfo* find_typed_option(std::string_view word) {
+  if (word.starts_with("--")) return find_option(word.substr(2, word.find('=') - 2));
+  return word.size() == 2 && word.front() == '-' ? find_option(word.back()) : nullptr;
 }
 
 /// Refuses "-L n -r 3", in which -r would be the value of n, and 3 a command.
@@ -72,12 +65,11 @@ std::optional<Error> option_as_value(WordSpan words, std::size_t at) {
   const OptionInfo* option = find_typed_option(word);
   const std::size_t wanted =
       option == nullptr || word.find('=') != std::string::npos ? 0 : multiword_count(*option);
-  for (std::size_t i = 1; i <= wanted && at + i < words.size(); ++i) {
-    if (!is_option(words[at + i])) continue;
-    return Error{fmt::format("{} lacks a value: {} after it is an option", option->spelling(),
-                             cited(words[at + i])),
-                 "write " + option->usage()};
-  }
+  for (std::size_t i = 1; i <= wanted && at + i < words.size(); ++i)
+    if (find_typed_option(words[at + i]) != nullptr)
+      return Error{fmt::format("{} lacks a value: {} after it is an option", option->spelling(),
+                               cited(words[at + i])),
+                   "write " + option->usage()};
   return std::nullopt;
 }
 
@@ -97,6 +89,14 @@ struct OptionWord {
 
   bool is_whole() const { return !value && !unknown && words_after == 0; }
 };
+
+/// True if `rest`, the text after the letter of `option` in a word such as -r10, belongs to the
+/// option's value.
+bool begins_value(const OptionInfo& option, std::string_view rest) {
+  if (rest.empty() || option.value_form == ValueForm::Nothing) return false;
+  return option.value_form != ValueForm::OptionalNumber || rest.front() == '=' ||
+         is_digit(rest.front());
+}
 
 void read_letters(std::string_view letters, OptionWord& read) {
   while (!letters.empty() && !read.value) {
@@ -125,13 +125,12 @@ OptionWord read_option_word(std::string_view word) {
   return read;
 }
 
-/// True if the option runs its value as a hook, or lists events instead of measuring.
-bool is_harmful(const OptionInfo* option) {
-  return option->name == "list-events" ||
-         std::ranges::find(kHookKinds, option->name, &HookRow::name) != std::end(kHookKinds);
-}
-
+/// Returns the first option that runs its value as a hook, or lists events instead of measuring.
 const OptionInfo* harmful_option(WordSpan after) {
+  const auto is_harmful = [](const OptionInfo* option) {
+    return option->name == "list-events" ||
+           std::ranges::find(kHookKinds, option->name, &HookRow::name) != std::end(kHookKinds);
+  };
   for (const std::string& word : after) {
     if (!is_short_option(word)) break;
     const OptionWord read = read_option_word(word);
@@ -157,9 +156,9 @@ struct ForgottenQuotes {
 };
 
 ForgottenQuotes forgotten_in(WordSpan words) {
-  const auto ends = [](const std::string& word) { return word == "--" || is_option(word); };
-  const auto end = std::ranges::find_if(
-      words, [&](const std::string& word) { return word.starts_with("--") && ends(word); });
+  const auto end = std::ranges::find_if(words, [](const std::string& word) {
+    return word == "--" || (word.starts_with("--") && find_typed_option(word) != nullptr);
+  });
   const std::string line =
       quoted_command(words.first(static_cast<std::size_t>(end - words.begin())));
   const std::string program = cited(words[0]);
@@ -202,12 +201,6 @@ std::optional<Error> separate_values(WordSpan words, std::size_t at) {
   return Error{
       fmt::format("{} after {} would be a command", cited(values[1]), cited(values[0])),
       fmt::format("write {} {} {}", words[at], words[at + 1], fmt::join(values.begin(), end, ","))};
-}
-
-std::string_view lauka_word_for(std::string_view option) {
-  for (const auto& [theirs, instead] : kOtherTools)
-    if (theirs == option) return instead;
-  return {};
 }
 
 std::optional<Error> likely_slip(WordSpan words) {
@@ -260,7 +253,7 @@ namespace po = boost::program_options;
 
 using Words = std::vector<std::string>;
 
-constexpr std::string_view kSeeHelp = "lauka --help lists the options";
+constexpr const char* kSeeHelp = "lauka --help lists the options";
 
 bool may_be_among(const Words& words, const OptionInfo& option) {
   return std::ranges::any_of(words, [&](std::string_view word) {
@@ -375,22 +368,21 @@ Result<void> refuse_separate_or_empty_value(const Words& words) {
 Error unknown_option(const po::option& typed, const Words& words) {
   const std::string& word =
       typed.original_tokens.empty() ? typed.string_key : typed.original_tokens.front();
-  if (typed.string_key == "-=") {
+  if (typed.string_key == "-=")
     return Error{fmt::format("-{} takes no value", word[word.find('=') - 1]),
                  "write " + word.substr(0, word.find('='))};
-  }
   const std::string spelled = word.substr(0, word.find('='));
   const std::string what = fmt::format("unknown option {}", cited(spelled));
-  if (const std::string_view instead = lauka_word_for(spelled); !instead.empty())
-    return Error{what, std::string(instead)};
+  const auto* const other =
+      std::ranges::find(kOtherTools, spelled, [](const auto& row) { return row.first; });
+  if (other != kOtherTools.end()) return Error{what, std::string(other->second)};
   const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
   if (!word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2 && is_whole_letter)
     return Error{fmt::format("unknown option {} in {}", cited(typed.string_key), cited(word)),
-                 std::string(kSeeHelp)};
+                 kSeeHelp};
   std::vector<std::string_view> names;
-  for (const OptionInfo& option : option_table()) {
+  for (const OptionInfo& option : option_table())
     if (!option.name.empty()) names.push_back(option.name);
-  }
   const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
   const std::string_view name = std::string_view(spelled).substr(dashes);
   const auto place = std::ranges::find(words, word);
@@ -399,7 +391,7 @@ Error unknown_option(const po::option& typed, const Words& words) {
                                     : "";
   const OptionInfo* joined = find_option(with_next);
   const std::string_view meant = joined != nullptr ? joined->name : nearest(name, names);
-  if (spelled.size() <= 2 || meant.empty()) return Error{what, std::string(kSeeHelp)};
+  if (spelled.size() <= 2 || meant.empty()) return Error{what, kSeeHelp};
   return Error{what, fmt::format("did you mean --{}? {}", meant, kSeeHelp), spelled, true};
 }
 
@@ -407,8 +399,7 @@ Error misused_option(const po::invalid_command_line_syntax& fault) {
   std::string name = fault.get_option_name();
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
   const OptionInfo* option = name.size() == 1 ? find_option(name.front()) : find_option(name);
-  if (option == nullptr)
-    return Error{"unknown option " + cited("--" + name), std::string(kSeeHelp)};
+  if (option == nullptr) return Error{"unknown option " + cited("--" + name), kSeeHelp};
   const std::string spelling = option->spelling();
   if (fault.kind() == po::invalid_syntax::extra_parameter)
     return Error{spelling + " takes no value", "write " + spelling};
@@ -511,9 +502,8 @@ Result<Options> parse_words(const Words& words) {
   if (!typed) return typed.error();
   auto draft = make_draft(*typed, words);
   if (!draft) return draft.error();
-  if (!draft->options.inquiry) {
+  if (!draft->options.inquiry)
     if (auto fits = refuse_separate_or_empty_value(words); !fits) return fits.error();
-  }
   if (auto taken = taken_command(*typed, *draft, !words.empty() && words.back() == "--"))
     return *std::move(taken);
   if (auto fits = refuse_if_unfit_for_suite(*draft); !fits) return fits.error();
@@ -529,14 +519,9 @@ Result<Options> parse(int argc, const char* const* argv) {
   if (forgotten && forgotten->refusal) return *forgotten->refusal;
   auto options = parse_words(words);
   if (!forgotten) return options;
-  if (options) {
-    options->commands.unquoted_command = forgotten->quotes;
-    return options;
-  }
-  const Error& error = options.error();
-  return error.has_similar || forgotten->quotes.tip.empty()
-             ? error
-             : Error{error.what, forgotten->quotes.tip};
+  if (options) options->commands.unquoted_command = forgotten->quotes;
+  if (options || options.error().has_similar || forgotten->quotes.tip.empty()) return options;
+  return Error{options.error().what, forgotten->quotes.tip};
 }
 
 }  // namespace lauka::cli

@@ -38,7 +38,7 @@ Result<OwnMetric> own_metric(const OptionValue& given, const char* example) {
   return metric;
 }
 
-constexpr std::string_view kExample = "write, for example, P=0-3,E=4-7";
+constexpr const char* kExample = "write, for example, P=0-3,E=4-7";
 constexpr std::size_t kMaxKindName = 16;
 
 /// Splits "P=0-3,8,E=4-7" into "P=0-3,8" and "E=4-7": a comma before NAME= begins a kind.
@@ -61,23 +61,19 @@ bool is_name(std::string_view name) {
              name, [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
 }
 
-Result<CoreKind> parse_kind(std::string_view part, const OptionValue& given) {
+/// The error is a predicate.
+Result<CoreKind> parse_kind(std::string_view part) {
   const std::size_t equals = part.find('=');
   const std::string name(part.substr(0, equals));
   if (equals == std::string_view::npos || !is_name(name))
-    return make_value_error(
-        given, {fmt::format("has {} where a kind is wanted", cited(part)), std::string(kExample)});
+    return Error{fmt::format("has {} where a kind is wanted", cited(part)), kExample};
   if (built_in_metric(time_metric_name(name)) != nullptr)
-    return make_value_error(
-        given, {fmt::format("makes a metric {}, which already exists", time_metric_name(name)),
-                "use another name"});
+    return Error{fmt::format("makes a metric {}, which already exists", time_metric_name(name)),
+                 "use another name"};
   const auto cpus = parse_cpu_list(part.substr(equals + 1));
-  if (!cpus || cpus->empty())
-    return make_value_error(given,
-                            {fmt::format("has no CPUs for {}", name), std::string(kExample)});
+  if (!cpus || cpus->empty()) return Error{fmt::format("has no CPUs for {}", name), kExample};
   if (const auto twice = std::adjacent_find(cpus->begin(), cpus->end()); twice != cpus->end())
-    return make_value_error(given,
-                            {fmt::format("names CPU {} twice", *twice), "name each CPU once"});
+    return Error{fmt::format("names CPU {} twice", *twice), "name each CPU once"};
   return CoreKind{name, *cpus};
 }
 
@@ -90,6 +86,17 @@ std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
                          kind.name);
   }
   return "";
+}
+
+/// Removes the quotes of a function's name: instructions@"operator new".
+std::string without_quotes(std::string_view metric) {
+  const std::size_t at = metric.find(kFunctionSeparator);
+  if (at == std::string_view::npos) return std::string(metric);
+  std::string_view function = metric.substr(at + 1);
+  for (const char quote : {'"', '\''})
+    if (function.size() > 2 && function.front() == quote && function.back() == quote)
+      function = function.substr(1, function.size() - 2);
+  return std::string(metric.substr(0, at + 1)).append(function);
 }
 
 }  // namespace
@@ -118,33 +125,17 @@ Result<double> percentage_as_fraction(const OptionValue& given, Limit low, Limit
   return *percent / 100.0;
 }
 
-namespace {
-
-/// Removes the quotes of a function's name: instructions@"operator new".
-std::string without_quotes(std::string_view metric) {
-  const std::size_t at = metric.find(kFunctionSeparator);
-  if (at == std::string_view::npos) return std::string(metric);
-  std::string_view function = metric.substr(at + 1);
-  for (const char quote : {'"', '\''})
-    if (function.size() > 2 && function.front() == quote && function.back() == quote)
-      function = function.substr(1, function.size() - 2);
-  return std::string(metric.substr(0, at + 1)).append(function);
-}
-
-}  // namespace
-
 Result<Condition> condition(const OptionValue& given) {
-  constexpr std::string_view example = "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
+  constexpr const char* example = "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
   const std::string_view value = given.value;
   const std::size_t sign = value.find_last_of("<>");
   const std::string_view metric = trimmed(value.substr(0, sign));
   if (sign == std::string_view::npos || metric.empty())
-    return make_value_error(given, {"is not METRIC > LIMIT", std::string(example)});
+    return make_value_error(given, {"is not METRIC > LIMIT", example});
   Condition gate{.metric = without_quotes(metric), .fails_below_limit = value[sign] == '<'};
   const std::string limit(trimmed(value.substr(sign + 1)));
   if (limit.empty())
-    return make_value_error(
-        given, {fmt::format("has no number after {}", value[sign]), std::string(example)});
+    return make_value_error(given, {fmt::format("has no number after {}", value[sign]), example});
   const std::size_t digits = limit.find_last_of("0123456789.");
   const std::string unit_name(
       trimmed(digits == std::string::npos ? "" : std::string_view(limit).substr(digits + 1)));
@@ -193,11 +184,10 @@ Result<std::vector<std::string>> event_or_metric_names(const OptionValue& given)
   bool between_slashes = false;
   for (const char c : given.value) {
     if (c == '/') between_slashes = !between_slashes;
-    if (c == ',' && !between_slashes) {
+    if (c == ',' && !between_slashes)
       names.emplace_back();
-    } else {
+    else
       names.back().push_back(c);
-    }
   }
   for (std::string& name : names) name = std::string(trimmed(name));
   if (std::ranges::find(names, "") != names.end())
@@ -263,11 +253,10 @@ std::vector<std::string> split_list(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool escapes =
         text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == ',' || text[i + 1] == '\\');
-    if (text[i] == ',') {
+    if (text[i] == ',')
       values.emplace_back();
-    } else {
+    else
       values.back().push_back(text[escapes ? ++i : i]);
-    }
   }
   return values;
 }
@@ -321,14 +310,13 @@ Result<Pattern> regular_expression(const OptionValue& given) {
 Result<CoreKinds> core_kinds(const OptionValue& given) {
   CoreKinds kinds;
   for (const std::string& part : split_kinds(given.value)) {
-    auto kind = parse_kind(part, given);
+    auto kind = about_option(given, parse_kind(part));
     if (!kind) return kind.error();
     if (const std::string clash = clash_with(kinds, *kind); !clash.empty())
       return make_value_error(given, {clash, "put each CPU into one kind"});
     kinds.push_back(*std::move(kind));
   }
-  if (kinds.size() < 2)
-    return make_value_error(given, {"names only one kind of core", std::string(kExample)});
+  if (kinds.size() < 2) return make_value_error(given, {"names only one kind of core", kExample});
   return kinds;
 }
 
@@ -376,25 +364,22 @@ Result<std::vector<double>> percentiles(const OptionValue& given) {
 Result<FunctionChoice> function_choice(const OptionValue& given) {
   constexpr std::uint64_t most = 1'000'000;
   FunctionChoice rows;
-  const bool is_number = given.value.find_first_not_of("0123456789") == std::string::npos;
-  if (!given.value.empty() && is_number) {
+  if (given.value.empty()) return rows;
+  if (given.value.find_first_not_of("0123456789") == std::string::npos) {
     const auto number = whole_number(given, 1, most);
     if (!number) return number.error();
     rows.most = *number;
-  } else if (!given.value.empty()) {
-    auto pattern = regular_expression(given);
-    if (!pattern) return pattern.error();
+  } else {
+    if (auto pattern = regular_expression(given); !pattern) return pattern.error();
     rows.pattern = given.value;
   }
   return rows;
 }
 
 Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given) {
-  constexpr auto shortest = std::chrono::microseconds(50);
-  constexpr auto longest = std::chrono::seconds(1);
   if (given.value.empty()) return std::chrono::nanoseconds(std::chrono::milliseconds(1));
   auto period = duration(given);
-  if (period && (*period < shortest || *period > longest))
+  if (period && (*period < std::chrono::microseconds(50) || *period > std::chrono::seconds(1)))
     return make_value_error(given, {"is not from 50us to 1s", "the default is 1ms"});
   return period;
 }

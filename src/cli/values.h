@@ -116,14 +116,6 @@ Result<T> choice(const OptionValue& given, const std::array<T, N>& values) {
   return values.at(*position);
 }
 
-/// Assigns the value in `read` to `target`, or returns the error.
-template <typename T, typename U>
-Result<void> keep(Result<T> read, U& target) {
-  if (!read) return read.error();
-  target = *std::move(read);
-  return {};
-}
-
 /// Appends the value in `read` to `target`, or returns the error.
 template <typename T>
 Result<void> add(Result<T> read, std::vector<T>& target) {

@@ -124,4 +124,12 @@ class [[nodiscard]] Result<void> {
   std::optional<Error> error_;
 };
 
+/// Assigns the value in `read` to `target`, or returns the error.
+template <typename T, typename U>
+Result<void> keep(Result<T> read, U& target) {
+  if (!read) return read.error();
+  target = *std::move(read);
+  return {};
+}
+
 }  // namespace lauka

@@ -1,7 +1,6 @@
 #include "app/call.h"
 #include "cli/describe.h"
 #include "cores/threads.h"
-#include "engine/profile/profile_engine.h"
 #include "inquire/answers.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
@@ -135,8 +134,8 @@ int check_machine(Call& call) {
   const auto groups = os::open_memory_groups(files.get());
   facts.why_no_tree_peak = groups ? Error{} : groups.error();
   if (os::linux_calls() != nullptr)
-    facts.profile_source = engine::profile::find_profile_clock(
-        options.counting.counts_user_space_only, os::linux_calls());
+    facts.profile_source =
+        engine::find_profile_clock(options.counting.counts_user_space_only, os::linux_calls());
   if (const os::LinuxCalls* calls = os::linux_calls()) {
     for (const CoreKind& kind : cores::detect_linux_kinds(*calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});

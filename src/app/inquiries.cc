@@ -1,7 +1,6 @@
 #include "app/call.h"
 #include "cli/describe.h"
 #include "cores/threads.h"
-#include "engine/profile/profile_engine.h"
 #include "inquire/answers.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
@@ -135,7 +134,7 @@ int check_machine(Call& call) {
   facts.why_no_tree_peak = groups ? Error{} : groups.error();
   if (const os::LinuxCalls* calls = os::linux_calls()) {
     facts.profile_source =
-        engine::profile::find_profile_clock(options.counting.counts_user_space_only, calls);
+        engine::find_profile_clock(options.counting.counts_user_space_only, calls);
     for (const CoreKind& kind : cores::detect_linux_kinds(*calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});
   }

@@ -1,7 +1,6 @@
 #include "app/call.h"
 #include "core/text.h"
 #include "engine/kperf/kperf_engine.h"
-#include "engine/profile/profile_engine.h"
 #include "format/json.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
@@ -373,8 +372,8 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
     engine = engine::separate_counting(std::move(engine));
   if (is_inquiry) return {};
   if (const auto period = counting.profiling_period)
-    engine = engine::profile::with_profile(
-        std::move(engine), *period, counting.counts_user_space_only, call.user, os::linux_calls());
+    engine = engine::with_profile(std::move(engine), *period, counting.counts_user_space_only,
+                                  call.user, os::linux_calls());
   engine = cores::add_core_time_measurement(std::move(engine), benchmark.cores, os::linux_calls(),
                                             os::darwin_calls());
   return {};

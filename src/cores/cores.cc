@@ -1,7 +1,6 @@
 #include "cores/cores.h"
 
 #include "core/text.h"
-#include "engine/perf/perf_engine.h"
 #include "engine/perf/resolve.h"
 #include "os/sysfs.h"
 
@@ -508,9 +507,6 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int e
   times.ns[most_cpus_kind_] = remainder(all.value, split);
   return times;
 }
-
-CoreTimePoller::CoreTimePoller(const os::DarwinCalls& calls, std::size_t levels)
-    : calls_(calls), level_count_(levels), mach_timebase_(os::timebase_of(calls)) {}
 
 void CoreTimePoller::before_start() {
   seen_processes_.clear();

@@ -126,7 +126,8 @@ struct SampledLevelTimes {
 /// poll takes more than 0.1 ms.
 class CoreTimePoller final : public os::RunObserver {
  public:
-  CoreTimePoller(const os::DarwinCalls& calls, std::size_t levels);
+  CoreTimePoller(const os::DarwinCalls& calls, std::size_t levels)
+      : calls_(calls), level_count_(levels), mach_timebase_(os::timebase_of(calls)) {}
 
   void before_start() override;
   void made(int pid) override { command_pid_ = pid; }

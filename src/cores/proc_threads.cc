@@ -2,7 +2,6 @@
 #include "cores/cores.h"
 #include "cores/threads.h"
 #include "engine/perf/counters.h"
-#include "engine/perf/perf_engine.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,6 @@
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/kperf_engine.h"
 #include "engine/perf/counters.h"
-#include "engine/perf/perf_engine.h"
 #include "engine/valgrind/valgrind_engine.h"
 #include "os/files.h"
 #include "os/sysfs.h"
@@ -168,7 +167,6 @@ class WithoutRegions final : public EngineWrapper {
 };
 
 constexpr std::string_view kPmu = "power";
-constexpr std::string_view kFolder = "/sys/bus/event_source/devices/power/";
 
 bool is_energy(const std::string& name) {
   return name.starts_with("energy-");
@@ -340,7 +338,8 @@ class WithEnergy final : public EngineWrapper {
   }
 
   std::string read_text(const std::string& file) const {
-    return std::string(trimmed(calls_.read_file(std::string(kFolder) + file).value_or("")));
+    return std::string(
+        trimmed(calls_.read_file("/sys/bus/event_source/devices/power/" + file).value_or("")));
   }
 
   void add_to(EventSet& set) {
@@ -466,8 +465,9 @@ std::span<const AccountedEvent> accounted_events() {
   return kEvents;
 }
 
-const AccountedEvent* find_accounted(std::string_view name) {
-  for (const AccountedEvent& event : kEvents) {
+const AccountedEvent* find_accounted(std::string_view name,
+                                     std::span<const AccountedEvent> events) {
+  for (const AccountedEvent& event : events) {
     if (same_ignoring_case(name, event.name)) return &event;
     if (!event.other_name.empty() && same_ignoring_case(name, event.other_name)) return &event;
   }

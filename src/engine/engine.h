@@ -179,8 +179,9 @@ EventSet make_empty_event_set(const Error& why);
 
 std::span<const AccountedEvent> accounted_events();
 
-/// Finds an accounted event by either of its names, ignoring case; null if unknown.
-const AccountedEvent* find_accounted(std::string_view name);
+/// Finds one of `events` by either of its names, ignoring case; null if unknown.
+const AccountedEvent* find_accounted(std::string_view name,
+                                     std::span<const AccountedEvent> events = accounted_events());
 
 /// Adds `event` to `taken`. Adds an event called `name` (in lower case) to `set` and to the first
 /// pass of `set`, which must exist, and returns the added event. If `taken` already has `event`,
@@ -253,6 +254,17 @@ Result<ChosenEngine> choose(Choice choice, bool user_only,
 std::vector<EngineFacts> try_engines(bool user_only,
                                      const os::LinuxCalls* calls = os::linux_calls(),
                                      const MacosEngineOptions& macos = MacosEngineOptions{});
+
+/// Adds the event sampled_time to an engine: CPU time by function, from samples in separate runs,
+/// about one sample per `period` of CPU time. The engine also counts "sampled_time@FUNCTION".
+/// `user`: user with whose rights files with symbols are opened; nullopt: lauka's own rights.
+/// `calls`: null if this is not Linux.
+OwnedEngine with_profile(OwnedEngine engine, std::chrono::nanoseconds period, bool user_only,
+                         const std::optional<User>& user, const os::LinuxCalls* calls);
+
+/// Returns the clock that --profile would sample here ("the CPU clock"); an error if --profile
+/// cannot sample.
+Result<std::string> find_profile_clock(bool user_only, const os::LinuxCalls* calls);
 
 /// Moves the counting of `engine` out of timed runs: timed passes that need counters become
 /// counting passes. If there are any such passes, adds a timed pass for the accounted events.

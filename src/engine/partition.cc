@@ -73,11 +73,6 @@ class Division {
  private:
   bool fits(const Bin& bin) { return oracle_.fits(list_events(bin, units_)); }
 
-  static Bin with(Bin bin, std::size_t unit) {
-    bin.push_back(unit);
-    return bin;
-  }
-
   static Bin replaced(Bin bin, std::size_t old_unit, std::size_t new_unit) {
     std::ranges::replace(bin, old_unit, new_unit);
     return bin;
@@ -99,7 +94,9 @@ class Division {
       waiting.pop_front();
       for (std::size_t b = 0; b < bins.size(); ++b) {
         if (reached.at(next).bin == b) continue;
-        if (fits(with(bins[b], next)) && apply(bins, reached, next, b)) return true;
+        Bin fuller = bins[b];
+        fuller.push_back(next);
+        if (fits(fuller) && apply(bins, reached, next, b)) return true;
         for (const std::size_t other : bins[b]) {
           if (reached.contains(other) || !fits(replaced(bins[b], other, next))) continue;
           reached.insert({other, {other, next, b}});

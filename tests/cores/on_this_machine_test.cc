@@ -1,7 +1,6 @@
 #include "core/machine.h"
 #include "cores/cores.h"
 #include "engine/perf/counters.h"
-#include "engine/perf/perf_engine.h"
 #include "must.h"
 #include "os/linux_calls.h"
 #include "os/process.h"

@@ -1,7 +1,6 @@
 #include "os/linux_calls.h"
 
 #include "engine/perf/counters.h"
-#include "engine/perf/perf_engine.h"
 #include "must.h"
 #include "places.h"
 #include "skip.h"

@@ -1,5 +1,4 @@
 #include "engine/perf/counters.h"
-#include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
 #include "has.h"
 

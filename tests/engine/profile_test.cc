@@ -1,4 +1,4 @@
-#include "engine/profile/profile_engine.h"
+#include "engine/engine.h"
 #include "engine/profile/samples.h"
 #include "fakes/fake_perf.h"
 #include "must.h"

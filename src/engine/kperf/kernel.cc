@@ -214,15 +214,14 @@ Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel) {
     case EACCES:
       if (asked != KernelRequest::TakeCounters) break;
       return {"another process, such as Instruments, holds the counters", "quit it"};
-    case EBUSY:
+    case EBUSY: {
       if (asked != KernelRequest::Trace)
         return {"a service of the system holds the counters", "try later, or restart the Mac"};
-      {
-        const std::string owner = kernel.owner_of_tracing();
-        if (owner.empty())
-          return {"the kernel's tracing is busy", "quit what traces, such as Instruments"};
-        return {fmt::format("{} has the kernel's tracing", owner), fmt::format("quit {}", owner)};
-      }
+      const std::string owner = kernel.owner_of_tracing();
+      if (owner.empty())
+        return {"the kernel's tracing is busy", "quit what traces, such as Instruments"};
+      return {fmt::format("{} has the kernel's tracing", owner), fmt::format("quit {}", owner)};
+    }
     default:
       break;
   }
@@ -395,11 +394,6 @@ int Claim::stop_sampling() const {
   kernel_.set("kperf.kdebug.action", std::uint32_t{0});
   kernel_.set("kperf.lightweight_pet", std::uint32_t{0});
   return kernel_.reset_sampling();
-}
-
-void Claim::end_sampling() {
-  if (has_tracing_) stop_sampling();
-  has_tracing_ = false;
 }
 
 void Claim::pause() {

@@ -261,7 +261,10 @@ class Claim : NonCopyable {
   /// Starts or restarts sampling. Returns 0 or an errno.
   int start_sampling(const Sampling& sampling);
 
-  void end_sampling();
+  void end_sampling() {
+    if (has_tracing_) stop_sampling();
+    has_tracing_ = false;
+  }
 
   /// Stops counting and sampling. Keeps the counters.
   void pause();

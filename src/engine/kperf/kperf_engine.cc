@@ -1,6 +1,5 @@
 #include "engine/kperf/kperf_engine.h"
 
-#include "core/metric.h"
 #include "core/text.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/selection.h"
@@ -321,9 +320,8 @@ constexpr std::array<AccountedEvent, 2> kTotals = {{
 
 const AccountedEvent* find_source(std::string_view name) {
   if (same_ignoring_case(name, kEnergy.name)) return &kEnergy;
-  for (const AccountedEvent& total : kTotals)
-    if (same_ignoring_case(name, total.name)) return &total;
-  return find_accounted(name);
+  const AccountedEvent* total = find_accounted(name, kTotals);
+  return total != nullptr ? total : find_accounted(name);
 }
 
 class TotalsEngine final : public CounterEngine {
@@ -507,10 +505,8 @@ class OfCallingThreads final : public EngineWrapper {
     for (const AccountedEvent& account : kOfThread)
       if (rest.names.empty()) add(account, set);
     for (const std::string& name : rest.names) {
-      const auto* const account = std::ranges::find_if(kOfThread, [&](const AccountedEvent& event) {
-        return same_ignoring_case(name, event.name);
-      });
-      if (account == kOfThread.end())
+      const AccountedEvent* account = find_accounted(name, kOfThread);
+      if (account == nullptr)
         return Error{fmt::format("{} cannot be counted with --region: macOS gives a thread its "
                                  "cycles and instructions only",
                                  cited(name)),

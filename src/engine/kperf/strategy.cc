@@ -11,16 +11,6 @@
 
 namespace lauka::engine::kperf {
 
-// The meaning of the records. Source: XNU osfmk/kperf/{action,kperf_kpc}.c, osfmk/kern/thread.c and
-// bsd/kern/kern_{fork,exec}.c.
-// - An ending thread writes THREAD_TERMINATE_PID. The thread's last sample follows, perhaps after
-//   records of other threads.
-// - A sample of n values is ceil(n / 4) records of four values. The first record has the flag
-//   START, the last has END; a single record has only START.
-// - For a thread without counts, the kernel writes as many zeros as it has counters, not n.
-// - An exec gives the process a new thread, a copy, which writes EXEC if the exec succeeds.
-//   The copy of a failed exec vanishes without a record.
-
 namespace {
 
 constexpr std::uint32_t kFunctionBits = kFunctionStart | kFunctionEnd;
@@ -34,204 +24,6 @@ std::uint64_t key_of(std::int32_t pid, std::uint64_t unique_id) {
 std::int32_t pid_of(std::uint64_t argument) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(argument));
 }
-
-}  // namespace
-
-TraceReader::TraceReader(std::size_t values, bool at_exit, std::int32_t target)
-    : value_count_(std::clamp<std::size_t>(values, 1, kMaxCountersPerCpu)),
-      samples_at_thread_end_(at_exit) {
-  processes_.push_back({target, true});
-}
-
-void TraceReader::feed(std::span<const KdebugRecord> records) {
-  for (const KdebugRecord& record : records) {
-    switch (record.debugid) {
-      case kThreadCountersDebugid:
-      case kThreadCountersDebugid | kFunctionStart:
-      case kThreadCountersDebugid | kFunctionEnd:
-        add_sample_record(record);
-        break;
-      case kNewThreadDebugid:
-        new_thread(record);
-        break;
-      case kExecDebugid:
-        find_or_add_thread(record.thread).is_exec_copy = false;
-        break;
-      case kThreadTerminateDebugid:
-        thread_ended(record);
-        break;
-      case kLostEventsDebugid:
-        lost_ = true;
-        break;
-      default:
-        break;
-    }
-  }
-}
-
-TraceReader::Thread& TraceReader::find_or_add_thread(std::uint64_t tid) {
-  if (last_thread_ == nullptr || last_tid_ != tid) {
-    last_tid_ = tid;
-    last_thread_ = &threads_[tid];
-  }
-  return *last_thread_;
-}
-
-TraceReader::ProcessIndex TraceReader::find_or_add_process(std::int32_t pid,
-                                                           std::uint64_t unique_id, bool in_tree) {
-  const auto next = static_cast<ProcessIndex>(processes_.size());
-  const auto [known, is_new] = by_key_.emplace(key_of(pid, unique_id), next);
-  if (is_new) processes_.push_back({pid, in_tree});
-  return known->second;
-}
-
-bool TraceReader::in_tree(const Thread& thread) const {
-  return thread.process != kUnknown && processes_[thread.process].in_tree;
-}
-
-void TraceReader::new_thread(const KdebugRecord& record) {
-  const auto& [tid, pid_argument, is_exec_copy, unique_id] = record.arguments;
-  const std::int32_t pid = pid_of(pid_argument);
-  if (!target_unique_id_ && pid == processes_.front().pid) {
-    target_unique_id_ = unique_id;
-    by_key_.emplace(key_of(pid, unique_id), 0);
-  }
-  Thread& maker = find_or_add_thread(record.thread);
-  const bool child_of_tree = in_tree(maker);
-  const ProcessIndex process = find_or_add_process(pid, unique_id, child_of_tree);
-  if (maker.process == kUnknown && !processes_[process].in_tree) maker.has_made_outsiders = true;
-  Thread& made = find_or_add_thread(tid);
-  made.process = process;
-  made.is_exec_copy = is_exec_copy != 0;
-}
-
-void TraceReader::thread_ended(const KdebugRecord& record) {
-  Thread& thread = find_or_add_thread(record.thread);
-  // Unique ids only grow, so a process with a higher id than the target's began after the target.
-  // If the trace lacks the beginning of such a process, the process may belong to the tree.
-  const bool was_seen = thread.process != kUnknown;
-  const std::int32_t pid = pid_of(record.arguments[0]);
-  target_began_before_trace_ = target_began_before_trace_ ||
-                               (!was_seen && !target_unique_id_ && pid == processes_.front().pid);
-  thread.process = find_or_add_process(pid, record.arguments[1], false);
-  const bool is_younger =
-      target_unique_id_.value_or(0) != 0 && record.arguments[1] > *target_unique_id_;
-  lost_ = lost_ || (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
-  thread.is_exec_copy = false;
-  thread.has_ended = true;
-  thread.has_final_counts = false;
-  thread.sample = SampleState::None;
-}
-
-void TraceReader::add_sample_record(const KdebugRecord& record) {
-  Thread& thread = find_or_add_thread(record.thread);
-  if (thread.process != kUnknown && !processes_[thread.process].in_tree) return;
-  const std::size_t count = value_count_;
-  const std::uint32_t function = record.debugid & kFunctionBits;
-  if (function == kFunctionStart) {
-    if (thread.values_at == kNoPlace) {
-      thread.values_at = values_.size();
-      values_.resize(values_.size() + 2 * count);
-    }
-    thread.sample = SampleState::Filling;
-    thread.filled = 0;
-  } else if (thread.sample != SampleState::Filling) {
-    if (thread.sample == SampleState::Full) thread.is_malformed = true;
-    return;
-  }
-  const std::size_t taken = std::min(kValuesOfRecord, count - thread.filled);
-  std::copy_n(record.arguments.begin(), taken,
-              values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at + thread.filled));
-  thread.filled += static_cast<std::uint32_t>(taken);
-  if (thread.filled == count)
-    close_sample(thread, function == (count <= kValuesOfRecord ? kFunctionStart : kFunctionEnd));
-  else if (function == kFunctionEnd)
-    close_sample(thread, false);
-}
-
-void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
-  const auto begun = values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at);
-  const auto begun_end = begun + static_cast<std::ptrdiff_t>(thread.filled);
-  if (std::all_of(begun, begun_end, [](std::uint64_t value) { return value == 0; })) {
-    thread.sample = SampleState::Empty;
-    return;
-  }
-  thread.sample = SampleState::Full;
-  if (!ends_as_expected) {
-    thread.is_malformed = true;
-    return;
-  }
-  if (thread.has_final_counts) return;
-  std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(value_count_));
-  thread.has_counts = true;
-  thread.has_final_counts = thread.has_ended;
-}
-
-bool TraceReader::target_is_complete() const {
-  bool any = false;
-  for (const auto& [tid, thread] : threads_) {
-    if (thread.process != 0 || thread.is_exec_copy) continue;
-    if (!thread.has_ended || (samples_at_thread_end_ && !thread.has_final_counts)) return false;
-    any = true;
-  }
-  return any;
-}
-
-void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
-  const bool of_command = thread.process == 0;
-  ++counts.threads_tree;
-  if (of_command) ++counts.threads_command;
-  if (!thread.has_ended) {
-    ++counts.threads_not_ended_tree;
-    if (of_command) ++counts.threads_not_ended_command;
-  }
-  if (!thread.has_counts) return;
-  for (std::size_t i = 0; i < value_count_; ++i) {
-    const std::uint64_t value = values_[thread.values_at + value_count_ + i];
-    counts.tree_sums[i] += value;
-    if (of_command) counts.command_sums[i] += value;
-  }
-}
-
-std::string_view text_of(TraceFault fault) {
-  constexpr std::array<std::string_view, 6> texts = {
-      "the trace lost records",
-      "the trace has no thread of the command",
-      "the threads of the command that the trace has began before it",
-      "the end of a thread of the command is missing in the trace",
-      "the counts of a thread that ended are missing in the trace",
-      "a sample in the trace has another number of values than was programmed"};
-  return texts.at(static_cast<std::size_t>(fault));
-}
-
-TraceCounts TraceReader::counts() const {
-  TraceCounts counts;
-  counts.command_sums.resize(value_count_);
-  counts.tree_sums.resize(value_count_);
-  bool without_counts = false;
-  bool malformed = false;
-  for (const auto& [tid, thread] : threads_) {
-    if (!in_tree(thread) || thread.is_exec_copy) continue;
-    add(thread, counts);
-    malformed = malformed || thread.is_malformed;
-    without_counts =
-        without_counts || (samples_at_thread_end_ && thread.has_ended && !thread.has_final_counts);
-  }
-  for (const Process& process : processes_) counts.processes_tree += process.in_tree ? 1U : 0U;
-  if (lost_)
-    counts.fault = TraceFault::LostRecords;
-  else if (counts.threads_command == 0)
-    counts.fault = target_began_before_trace_ ? TraceFault::BeganBefore : TraceFault::NoThread;
-  else if (counts.threads_not_ended_command != 0)
-    counts.fault = TraceFault::ThreadNotEnded;
-  else if (malformed)
-    counts.fault = TraceFault::MalformedSample;
-  else if (without_counts)
-    counts.fault = TraceFault::EndedWithoutCounts;
-  return counts;
-}
-
-namespace {
 
 constexpr std::uint32_t kFirstRecords = 1U << 18U;  // 16 MB
 constexpr std::uint32_t kGrowth = 4;
@@ -551,24 +343,209 @@ std::optional<Error> why_not(const Candidate& candidate, CountingStrategy& strat
 
 }  // namespace
 
-void CountingStrategy::pause() {
-  claim_.pause();
-  is_programmed_ = false;
+// The meaning of the records. Source: XNU osfmk/kperf/{action,kperf_kpc}.c, osfmk/kern/thread.c and
+// bsd/kern/kern_{fork,exec}.c.
+// - An ending thread writes THREAD_TERMINATE_PID. The thread's last sample follows, perhaps after
+//   records of other threads.
+// - A sample of n values is ceil(n / 4) records of four values. The first record has the flag
+//   START, the last has END; a single record has only START.
+// - For a thread without counts, the kernel writes as many zeros as it has counters, not n.
+// - An exec gives the process a new thread, a copy, which writes EXEC if the exec succeeds.
+//   The copy of a failed exec vanishes without a record.
+
+TraceReader::TraceReader(std::size_t values, bool at_exit, std::int32_t target)
+    : value_count_(std::clamp<std::size_t>(values, 1, kMaxCountersPerCpu)),
+      samples_at_thread_end_(at_exit) {
+  processes_.push_back({target, true});
 }
 
-void CountingStrategy::note_step(const char* failed, int error) {
-  error_ = error;
-  failed_ = failed;
+void TraceReader::feed(std::span<const KdebugRecord> records) {
+  for (const KdebugRecord& record : records) {
+    switch (record.debugid) {
+      case kThreadCountersDebugid:
+      case kThreadCountersDebugid | kFunctionStart:
+      case kThreadCountersDebugid | kFunctionEnd:
+        add_sample_record(record);
+        break;
+      case kNewThreadDebugid:
+        new_thread(record);
+        break;
+      case kExecDebugid:
+        find_or_add_thread(record.thread).is_exec_copy = false;
+        break;
+      case kThreadTerminateDebugid:
+        thread_ended(record);
+        break;
+      case kLostEventsDebugid:
+        lost_ = true;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+TraceReader::Thread& TraceReader::find_or_add_thread(std::uint64_t tid) {
+  if (last_thread_ == nullptr || last_tid_ != tid) {
+    last_tid_ = tid;
+    last_thread_ = &threads_[tid];
+  }
+  return *last_thread_;
+}
+
+TraceReader::ProcessIndex TraceReader::find_or_add_process(std::int32_t pid,
+                                                           std::uint64_t unique_id, bool in_tree) {
+  const auto next = static_cast<ProcessIndex>(processes_.size());
+  const auto [known, is_new] = by_key_.emplace(key_of(pid, unique_id), next);
+  if (is_new) processes_.push_back({pid, in_tree});
+  return known->second;
+}
+
+void TraceReader::new_thread(const KdebugRecord& record) {
+  const auto& [tid, pid_argument, is_exec_copy, unique_id] = record.arguments;
+  const std::int32_t pid = pid_of(pid_argument);
+  if (!target_unique_id_ && pid == processes_.front().pid) {
+    target_unique_id_ = unique_id;
+    by_key_.emplace(key_of(pid, unique_id), 0);
+  }
+  Thread& maker = find_or_add_thread(record.thread);
+  const bool child_of_tree = in_tree(maker);
+  const ProcessIndex process = find_or_add_process(pid, unique_id, child_of_tree);
+  if (maker.process == kUnknown && !processes_[process].in_tree) maker.has_made_outsiders = true;
+  Thread& made = find_or_add_thread(tid);
+  made.process = process;
+  made.is_exec_copy = is_exec_copy != 0;
+}
+
+void TraceReader::thread_ended(const KdebugRecord& record) {
+  Thread& thread = find_or_add_thread(record.thread);
+  // Unique ids only grow, so a process with a higher id than the target's began after the target.
+  // If the trace lacks the beginning of such a process, the process may belong to the tree.
+  const bool was_seen = thread.process != kUnknown;
+  const std::int32_t pid = pid_of(record.arguments[0]);
+  target_began_before_trace_ = target_began_before_trace_ ||
+                               (!was_seen && !target_unique_id_ && pid == processes_.front().pid);
+  thread.process = find_or_add_process(pid, record.arguments[1], false);
+  const bool is_younger =
+      target_unique_id_.value_or(0) != 0 && record.arguments[1] > *target_unique_id_;
+  lost_ = lost_ || (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
+  thread.is_exec_copy = false;
+  thread.has_ended = true;
+  thread.has_final_counts = false;
+  thread.sample = SampleState::None;
+}
+
+void TraceReader::add_sample_record(const KdebugRecord& record) {
+  Thread& thread = find_or_add_thread(record.thread);
+  if (thread.process != kUnknown && !processes_[thread.process].in_tree) return;
+  const std::size_t count = value_count_;
+  const std::uint32_t function = record.debugid & kFunctionBits;
+  if (function == kFunctionStart) {
+    if (thread.values_at == kNoPlace) {
+      thread.values_at = values_.size();
+      values_.resize(values_.size() + 2 * count);
+    }
+    thread.sample = SampleState::Filling;
+    thread.filled = 0;
+  } else if (thread.sample != SampleState::Filling) {
+    if (thread.sample == SampleState::Full) thread.is_malformed = true;
+    return;
+  }
+  const std::size_t taken = std::min(kValuesOfRecord, count - thread.filled);
+  std::copy_n(record.arguments.begin(), taken,
+              values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at + thread.filled));
+  thread.filled += static_cast<std::uint32_t>(taken);
+  if (thread.filled == count)
+    close_sample(thread, function == (count <= kValuesOfRecord ? kFunctionStart : kFunctionEnd));
+  else if (function == kFunctionEnd)
+    close_sample(thread, false);
+}
+
+void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
+  const auto begun = values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at);
+  const auto begun_end = begun + static_cast<std::ptrdiff_t>(thread.filled);
+  if (std::all_of(begun, begun_end, [](std::uint64_t value) { return value == 0; })) {
+    thread.sample = SampleState::Empty;
+    return;
+  }
+  thread.sample = SampleState::Full;
+  if (!ends_as_expected) {
+    thread.is_malformed = true;
+    return;
+  }
+  if (thread.has_final_counts) return;
+  std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(value_count_));
+  thread.has_counts = true;
+  thread.has_final_counts = thread.has_ended;
+}
+
+bool TraceReader::target_is_complete() const {
+  bool any = false;
+  for (const auto& [tid, thread] : threads_) {
+    if (thread.process != 0 || thread.is_exec_copy) continue;
+    if (!thread.has_ended || (samples_at_thread_end_ && !thread.has_final_counts)) return false;
+    any = true;
+  }
+  return any;
+}
+
+void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
+  const bool of_command = thread.process == 0;
+  ++counts.threads_tree;
+  if (of_command) ++counts.threads_command;
+  if (!thread.has_ended) {
+    ++counts.threads_not_ended_tree;
+    if (of_command) ++counts.threads_not_ended_command;
+  }
+  if (!thread.has_counts) return;
+  for (std::size_t i = 0; i < value_count_; ++i) {
+    const std::uint64_t value = values_[thread.values_at + value_count_ + i];
+    counts.tree_sums[i] += value;
+    if (of_command) counts.command_sums[i] += value;
+  }
+}
+
+std::string_view text_of(TraceFault fault) {
+  constexpr std::array<std::string_view, 6> texts = {
+      "the trace lost records",
+      "the trace has no thread of the command",
+      "the threads of the command that the trace has began before it",
+      "the end of a thread of the command is missing in the trace",
+      "the counts of a thread that ended are missing in the trace",
+      "a sample in the trace has another number of values than was programmed"};
+  return texts.at(static_cast<std::size_t>(fault));
+}
+
+TraceCounts TraceReader::counts() const {
+  TraceCounts counts;
+  counts.command_sums.resize(value_count_);
+  counts.tree_sums.resize(value_count_);
+  bool without_counts = false;
+  bool malformed = false;
+  for (const auto& [tid, thread] : threads_) {
+    if (!in_tree(thread) || thread.is_exec_copy) continue;
+    add(thread, counts);
+    malformed = malformed || thread.is_malformed;
+    without_counts =
+        without_counts || (samples_at_thread_end_ && thread.has_ended && !thread.has_final_counts);
+  }
+  for (const Process& process : processes_) counts.processes_tree += process.in_tree ? 1U : 0U;
+  if (lost_)
+    counts.fault = TraceFault::LostRecords;
+  else if (counts.threads_command == 0)
+    counts.fault = target_began_before_trace_ ? TraceFault::BeganBefore : TraceFault::NoThread;
+  else if (counts.threads_not_ended_command != 0)
+    counts.fault = TraceFault::ThreadNotEnded;
+  else if (malformed)
+    counts.fault = TraceFault::MalformedSample;
+  else if (without_counts)
+    counts.fault = TraceFault::EndedWithoutCounts;
+  return counts;
 }
 
 void CountingStrategy::take_counters() {
   is_programmed_ = is_programmed_ && claim_.is_held();
   note_step("the counters could not be taken", claim_.ensure_held());
-}
-
-void CountingStrategy::use_words(const std::vector<std::uint64_t>& words) {
-  is_programmed_ = is_programmed_ && words == words_;
-  words_ = words;
 }
 
 void CountingStrategy::program(bool by_thread) {

@@ -89,7 +89,9 @@ class TraceReader {
 
   Thread& find_or_add_thread(std::uint64_t tid);
   ProcessIndex find_or_add_process(std::int32_t pid, std::uint64_t unique_id, bool in_tree);
-  bool in_tree(const Thread& thread) const;
+  bool in_tree(const Thread& thread) const {
+    return thread.process != kUnknown && processes_[thread.process].in_tree;
+  }
   void new_thread(const KdebugRecord& record);
   void thread_ended(const KdebugRecord& record);
   void add_sample_record(const KdebugRecord& record);
@@ -127,13 +129,19 @@ class CountingStrategy : public os::RunObserver {
   virtual int begin() = 0;
 
   /// Sets the configuration words for the next runs.
-  void use_words(const std::vector<std::uint64_t>& words);
+  void use_words(const std::vector<std::uint64_t>& words) {
+    is_programmed_ = is_programmed_ && words == words_;
+    words_ = words;
+  }
 
   void running(int /*pid*/) override {}
   virtual RunValues finish(const os::Ended& ended) = 0;
 
   /// Switches off counting and sampling, which slow runs, until the next before_start().
-  virtual void pause();
+  virtual void pause() {
+    claim_.pause();
+    is_programmed_ = false;
+  }
 
   std::chrono::nanoseconds interval() const override { return std::chrono::seconds(1); }
 
@@ -144,7 +152,10 @@ class CountingStrategy : public os::RunObserver {
 
   /// Records the result of a step: `error` is an errno (0: success), `failed` the message for an
   /// error.
-  void note_step(const char* failed, int error);
+  void note_step(const char* failed, int error) {
+    error_ = error;
+    failed_ = failed;
+  }
 
   void take_counters();
 

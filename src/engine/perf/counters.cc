@@ -48,6 +48,11 @@ std::uint32_t size_for(const os::EventCode& code) {
   return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
 }
 
+// The nanoseconds that may be missing in the sum of the times of several core kinds.
+constexpr std::uint64_t kClocksApartNs = 2'000;
+// In addition, the enabled time divided by this number may be missing in the sum.
+constexpr std::uint64_t kClocksApartPart = 500;
+
 constexpr double kMaxInstructionsACycle = 16.0;
 constexpr double kMaxCyclesANs = 10.0;
 // The factor by which the clock may exceed the fastest clock of earlier runs.
@@ -207,16 +212,6 @@ Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditi
   }
 }
 
-OpenCounters::~OpenCounters() {
-  // Closes members before leaders: without its leader, each member would become a group.
-  while (!descriptors_.empty()) close_last();
-}
-
-void OpenCounters::close_last() {
-  calls_.close_descriptor(descriptors_.back());
-  descriptors_.pop_back();
-}
-
 int OpenCounters::open(const os::PerfEventAttr& attributes, std::size_t leader,
                        os::CounterPlace place) {
   const int group = leader < descriptors_.size() ? descriptors_[leader] : -1;
@@ -258,6 +253,27 @@ os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t
 int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes) {
   OpenCounters counters(calls);
   return counters.open(as_leader(attributes), 0);
+}
+
+bool ran_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds) {
+  const std::uint64_t slack =
+      several_kinds ? kClocksApartNs + enabled_ns / kClocksApartPart : std::uint64_t{0};
+  return running_ns + slack >= enabled_ns;
+}
+
+bool has_perf_event_open(const os::LinuxCalls& calls) {
+  // Asks for an event that no kernel has, because opening an event may take Linux milliseconds.
+  constexpr std::uint64_t no_event = ~std::uint64_t{0};
+  return try_counter(calls, make_attributes(os::EventCode{os::kPerfTypeSoftware, no_event}, {})) !=
+         ENOSYS;
+}
+
+Result<void> can_count(const os::LinuxCalls& calls) {
+  const KnownEvent& dummy = *find_known("dummy");
+  const int error =
+      try_counter(calls, make_attributes({dummy.type, dummy.config}, {true, false, false}));
+  if (error == 0) return {};
+  return why_not_opened(error, {}, read_situation(calls));
 }
 
 bool same_source(const EventCountSource& left, const EventCountSource& right) {

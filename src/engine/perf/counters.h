@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/event.h"
+#include "core/machine.h"
 #include "core/result.h"
 #include "engine/engine.h"
 #include "engine/perf/resolve.h"
@@ -59,13 +60,19 @@ struct Counter {
 class OpenCounters : NonCopyable {
  public:
   explicit OpenCounters(const os::LinuxCalls& calls) : calls_(calls) {}
-  ~OpenCounters();
+  /// Closes members before leaders: without its leader, each member would become a group.
+  ~OpenCounters() {
+    while (!descriptors_.empty()) close_last();
+  }
 
   /// Opens a counter in the group of the counter with index `leader`, or in a new group if `leader`
   /// is size(). Returns 0 or the errno.
   int open(const os::PerfEventAttr& attributes, std::size_t leader, os::CounterPlace place = {});
 
-  void close_last();
+  void close_last() {
+    calls_.close_descriptor(descriptors_.back());
+    descriptors_.pop_back();
+  }
 
   std::size_t size() const { return descriptors_.size(); }
   int descriptor(std::size_t index) const { return descriptors_[index]; }
@@ -87,6 +94,15 @@ os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t
 
 /// Opens a counter alone and closes it. Returns 0 or the errno.
 int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes);
+
+/// Returns an error if the kernel refuses even a software event in user space only.
+Result<void> can_count(const os::LinuxCalls& calls);
+
+bool has_perf_event_open(const os::LinuxCalls& calls);
+
+/// True if counters ran as long as they were enabled. `several_kinds`: true if `running_ns` is a
+/// sum over core kinds; the sum may be slightly too small.
+bool ran_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds);
 
 /// The source of an event's count: a sum of counters, or the kernel's accounting.
 struct EventCountSource {
@@ -181,6 +197,13 @@ class CountChecker {
   double& fastest_clock_;
   std::map<std::pair<std::size_t, std::size_t>, History> histories_;
 };
+
+/// Tries the counters of each core PMU, for --check. Leaves out a PMU that cannot be tried.
+std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only);
+
+/// Makes an engine that counts with Linux's perf_event_open. `calls` must outlive the engine.
+/// `kinds`: core kinds, whose names are shown in place of their PMUs' names; may be empty.
+OwnedEngine make_perf_engine(const os::LinuxCalls& calls, bool user_only, CoreKinds kinds = {});
 
 inline constexpr const char* kHolderRemedy =
     "end it (sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it), or count fewer events";

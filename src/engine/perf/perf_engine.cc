@@ -1,6 +1,3 @@
-#include "engine/perf/perf_engine.h"
-
-#include "core/metric.h"
 #include "core/text.h"
 #include "engine/perf/counters.h"
 #include "engine/perf/layout.h"
@@ -21,14 +18,6 @@ namespace {
 /// The number of badly counted runs in a row after which runs are not repeated any more.
 constexpr unsigned kHopeless = 8;
 constexpr std::uint32_t kMaxRedos = 3;
-
-constexpr const char* kLookAtCheck =
-    "lauka --check shows which counters work and who holds the others";
-
-// The nanoseconds that may be missing in the sum of the times of several core kinds.
-constexpr std::uint64_t kClocksApartNs = 2'000;
-// In addition, the enabled time divided by this number may be missing in the sum.
-constexpr std::uint64_t kClocksApartPart = 500;
 
 Error why_not_all_the_time(const PerfConditions& before, const PerfConditions& now) {
   if (now.watchdog && !before.watchdog)
@@ -183,12 +172,10 @@ class PerfCounting final : public ArmedPass {
       tallies.push_back(sum_counters(event, ended));
     }
     const std::vector<std::string> doubts = judge_.doubts(command, tallies);
+    std::string first_doubt;
     for (std::size_t i = 0; i < events.size(); ++i) {
-      if (!doubts[i].empty()) {
-        if (!counted.why_missing_counts)
-          counted.why_missing_counts = Error{doubts[i], kLookAtCheck};
-        continue;
-      }
+      if (first_doubt.empty()) first_doubt = doubts[i];
+      if (!doubts[i].empty()) continue;
       counted.counts[events[i]] = tallies[i].count;
       for (const std::size_t counter : layout_.counters_by_event[events[i]]) {
         const auto part = std::ranges::find(parts_, counter);
@@ -197,12 +184,13 @@ class PerfCounting final : public ArmedPass {
               layout_.counters[counter].scale * ended.readings[counter].value;
       }
     }
-    const auto first =
-        std::ranges::find_if(doubts, [](const std::string& doubt) { return !doubt.empty(); });
-    if (first == doubts.end())
+    if (first_doubt.empty()) {
       bad_in_a_row_ = 0;
-    else
-      ask_again(counted, *first);
+      return;
+    }
+    counted.why_missing_counts =
+        Error{first_doubt, "lauka --check shows which counters work and who holds the others"};
+    ask_again(counted, first_doubt);
   }
 
   void ask_again(CountsOfRun& counted, std::string why) {
@@ -554,27 +542,6 @@ class PerfEngine final : public CounterEngine {
 };
 
 }  // namespace
-
-bool ran_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds) {
-  const std::uint64_t slack =
-      several_kinds ? kClocksApartNs + enabled_ns / kClocksApartPart : std::uint64_t{0};
-  return running_ns + slack >= enabled_ns;
-}
-
-bool has_perf_event_open(const os::LinuxCalls& calls) {
-  // Asks for an event that no kernel has, because opening an event may take Linux milliseconds.
-  constexpr std::uint64_t no_event = ~std::uint64_t{0};
-  return try_counter(calls, make_attributes(os::EventCode{os::kPerfTypeSoftware, no_event}, {})) !=
-         ENOSYS;
-}
-
-Result<void> can_count(const os::LinuxCalls& calls) {
-  const KnownEvent& dummy = *find_known("dummy");
-  const int error =
-      try_counter(calls, make_attributes({dummy.type, dummy.config}, {true, false, false}));
-  if (error == 0) return {};
-  return why_not_opened(error, {}, read_situation(calls));
-}
 
 std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only) {
   const Prober prober(calls, user_only);

@@ -170,13 +170,6 @@ ResolvedEvent resolve_known(const KnownEvent& event, const os::Sysfs& sysfs) {
   return resolved;
 }
 
-Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs& sysfs) {
-  std::vector<std::string> cores;
-  for (const os::Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
-  return Error{fmt::format("'{}': there is no PMU '{}' here", text, name),
-               cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
-}
-
 /// Returns Intel's event slots, which must lead the group of a topdown event; nullopt if `event` is
 /// not a topdown event, or if the PMU has no event slots.
 std::optional<os::EventCode> find_leader(std::string_view event, const os::Pmu& pmu,
@@ -204,7 +197,12 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
     return Error{fmt::format("'{}' has no closing slash", text), "write pmu/event/"};
   terms.remove_suffix(1);
   const auto pmu = sysfs.find(text.substr(0, slash));
-  if (!pmu) return no_such_pmu(text, text.substr(0, slash), sysfs);
+  if (!pmu) {
+    std::vector<std::string> cores;
+    for (const os::Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
+    return Error{fmt::format("'{}': there is no PMU '{}' here", text, text.substr(0, slash)),
+                 cores.empty() ? "" : fmt::format("the cores have {}", listed(cores))};
+  }
   if (pmu->kind == os::PmuKind::PerPackage)
     return Error{
         fmt::format("'{}': {} counts for a whole package, not for one program", text, pmu->name),

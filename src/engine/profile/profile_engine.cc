@@ -1,7 +1,6 @@
-#include "engine/profile/profile_engine.h"
-
 #include "core/functions.h"
 #include "core/text.h"
+#include "engine/engine.h"
 #include "engine/perf/counters.h"
 #include "engine/profile/samples.h"
 #include "os/sample_rings.h"
@@ -27,17 +26,13 @@ namespace {
 
 constexpr std::uint32_t kMaxRedos = 3;
 
-struct Clock {
-  bool is_cycles = false;
-  std::uint64_t period = 0;
-};
-
-os::PerfEventAttr make_attributes(const Clock& clock, bool user_only) {
+/// `type`: kPerfTypeHardware (cycles) or kPerfTypeSoftware (the CPU clock).
+os::PerfEventAttr make_attributes(std::uint32_t type, std::uint64_t period, bool user_only) {
   os::PerfEventAttr attributes;
-  attributes.type = clock.is_cycles ? os::kPerfTypeHardware : os::kPerfTypeSoftware;
+  attributes.type = type;
   attributes.size = os::kPerfSizeWithConfig3;
   attributes.config = 0;  // PERF_COUNT_HW_CPU_CYCLES or PERF_COUNT_SW_CPU_CLOCK
-  attributes.sample_period = clock.period;
+  attributes.sample_period = period;
   attributes.sample_type =
       os::kPerfSampleIp | os::kPerfSampleTid | os::kPerfSampleTime | os::kPerfSamplePeriod;
   attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning;
@@ -231,7 +226,8 @@ class WithProfile final : public EngineWrapper {
   }
 
   const AccountedEvent* accounted(std::size_t event) const override {
-    return is_own(event) ? nullptr : wrapped_engine().accounted(event);
+    const bool is_own = event >= event_ && event - event_ <= functions_.typed.size();
+    return is_own ? nullptr : wrapped_engine().accounted(event);
   }
 
   Result<OwnedPass> arm(std::size_t pass) override {
@@ -272,10 +268,6 @@ class WithProfile final : public EngineWrapper {
     return true;
   }
 
-  bool is_own(std::size_t event) const {
-    return event >= event_ && event - event_ <= functions_.typed.size();
-  }
-
   bool is_cycles() const { return attributes_.type == os::kPerfTypeHardware; }
 
   double milliseconds() const { return std::chrono::duration<double, std::milli>(period_).count(); }
@@ -293,11 +285,12 @@ class WithProfile final : public EngineWrapper {
           "it again"};
     if (const auto rate = measure_cycles(*calls_)) {
       const double cycles = *rate * static_cast<double>(period_.count());
-      attributes_ = make_attributes({true, static_cast<std::uint64_t>(cycles)}, user_only_);
+      attributes_ =
+          make_attributes(os::kPerfTypeHardware, static_cast<std::uint64_t>(cycles), user_only_);
       if (auto note = open_rings()) return note;
     }
     const auto ns = static_cast<std::uint64_t>(period_.count());
-    attributes_ = make_attributes({false, ns}, user_only_);
+    attributes_ = make_attributes(os::kPerfTypeSoftware, ns, user_only_);
     return open_rings();
   }
 
@@ -379,17 +372,20 @@ class WithProfile final : public EngineWrapper {
 };
 
 }  // namespace
+}  // namespace lauka::engine::profile
+
+namespace lauka::engine {
 
 OwnedEngine with_profile(OwnedEngine engine, std::chrono::nanoseconds period, bool user_only,
                          const std::optional<User>& user, const os::LinuxCalls* calls) {
-  return std::make_unique<WithProfile>(std::move(engine), period, user_only, user, calls);
+  return std::make_unique<profile::WithProfile>(std::move(engine), period, user_only, user, calls);
 }
 
 Result<std::string> find_profile_clock(bool user_only, const os::LinuxCalls* calls) {
-  WithProfile engine(make_accounted_engine(std::nullopt), std::chrono::milliseconds(1), user_only,
-                     {}, calls);
+  profile::WithProfile engine(make_accounted_engine(std::nullopt), std::chrono::milliseconds(1),
+                              user_only, {}, calls);
   if (const auto set = engine.select({}); !set) return set.error();
   return engine.what();
 }
 
-}  // namespace lauka::engine::profile
+}  // namespace lauka::engine

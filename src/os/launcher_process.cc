@@ -5,7 +5,6 @@
 #include "os/platform.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <charconv>
@@ -219,12 +218,11 @@ class Jobs {
     write_number(job);
     // Opens the input again for each copy, because the copies would otherwise share a file
     // position.
-    const int own = plan_.program->input_path != nullptr ? opened_again(plan_.files.input) : -1;
     const int common = plan_.files.input;
-    if (own >= 0) plan_.files.input = own;
+    const Descriptor own(plan_.program->input_path != nullptr ? opened_again(common) : -1);
+    if (own) plan_.files.input = own.get();
     const pid_t pid = start_patiently(plan_);
     plan_.files.input = common;
-    if (own >= 0) close(own);
     if (job == 0) shared_.first_executed_at_ns = executed_at_ns_;
     if (pid > 0 && plan_.error_number == 0) return true;
     fail(pid < 0 ? NotStarted{LaunchStep::Fork, errno}

@@ -11,7 +11,6 @@
 #include "os/users.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>

@@ -10,16 +10,13 @@
 #include "os/signals.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <map>
-#include <memory>
 #include <memory_resource>
 #include <new>
-#include <string>
 #include <system_error>
 #include <utility>
 
@@ -37,8 +34,7 @@ namespace lauka::os {
 
 namespace {
 
-constexpr std::size_t kArenaBytes = std::size_t{64}
-                                    << 20;  // address space; memory is used only as needed
+constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // address space; used only as needed
 constexpr timespec kTickTime{0, 200'000'000};
 
 Error too_large() {
@@ -324,8 +320,7 @@ class PosixLauncher final : public Launcher {
     const ProgramSpec& spec = program->second;
     const auto is_unwanted = [] { return first_interrupt_signal() != 0; };
     if (auto failed = open_named(spec, true, is_unwanted, named)) return failed;
-    files_.begin(
-        routes_for_listener(launch.listener, spec.output.sink, named.output.get(), now_ns));
+    files_.begin(launch.listener, spec.output.sink, named.output.get(), now_ns);
     return std::nullopt;
   }
 

@@ -206,8 +206,8 @@ bool RunFiles::hand_pipes_to(const User& user) const {
 }
 
 void RunFiles::drain_at_most(int most_pieces) {
-  copy(OutputStream::Output, output_.read_end.get(), listening_.output, most_pieces);
-  copy(OutputStream::Error, error_.read_end.get(), listening_.error, most_pieces);
+  copy(OutputStream::Output, output_.read_end.get(), output_copy_, most_pieces);
+  copy(OutputStream::Error, error_.read_end.get(), error_copy_, most_pieces);
 }
 
 void RunFiles::copy(OutputStream which, int from, int to, int most_pieces) {
@@ -215,9 +215,9 @@ void RunFiles::copy(OutputStream which, int from, int to, int most_pieces) {
     const ssize_t got = ::read(from, room_->data(), room_->size());
     if (got <= 0) return;
     const std::string_view bytes(room_->data(), static_cast<std::size_t>(got));
-    if (listening_.listener != nullptr && !ended_by_listener_ns_) {
-      const std::int64_t now = listening_.now();
-      if (!listening_.listener->receive(which, bytes)) ended_by_listener_ns_ = now;
+    if (listener_ != nullptr && !ended_by_listener_ns_) {
+      const std::int64_t now = now_();
+      if (!listener_->receive(which, bytes)) ended_by_listener_ns_ = now;
     }
     if (which == OutputStream::Error) tail_.add(bytes);
     if (to >= 0) static_cast<void>(write_all(to, bytes));

@@ -58,22 +58,6 @@ inline bool ends_batch(const Outcome& outcome, bool go_on_after_failure) {
 
 InputRead input_read(int fd);
 
-/// The listener to a run's pipes, and the destinations of the output.
-struct ListenerRoutes {
-  OutputListener* listener = nullptr;
-  int output = -1;  ///< descriptor to which standard output is copied; -1: none
-  int error = -1;
-  /// Clock for RunFiles::ended_by_listener_ns, in nanoseconds.
-  std::function<std::int64_t()> now{};
-};
-
-/// Returns the ListenerRoutes for a run with `sink`. `named`: descriptor of the output file, or -1.
-inline ListenerRoutes routes_for_listener(OutputListener* listener, OutputKind sink, int named,
-                                          std::function<std::int64_t()> now) {
-  const bool inherits = sink == OutputKind::Inherit;
-  return {listener, inherits ? 1 : named, inherits ? 2 : named, std::move(now)};
-}
-
 class RunFiles {
  public:
   bool open_all();
@@ -99,10 +83,17 @@ class RunFiles {
     return {output_.read_end.get(), error_.read_end.get()};
   }
 
-  /// Prepares the reading of the pipes during a run.
-  void begin(const ListenerRoutes& listening = {}) {
+  /// Prepares the reading of the pipes during a run. `listener` (may be null) gets the output,
+  /// which is copied to the destination of `sink`, too. `named`: descriptor of the output file, or
+  /// -1. `now`: the clock, in nanoseconds; not used without a listener.
+  void begin(OutputListener* listener = nullptr, OutputKind sink = OutputKind::Null, int named = -1,
+             std::function<std::int64_t()> now = {}) {
+    const bool inherits = sink == OutputKind::Inherit;
     tail_.clear();
-    listening_ = listening;
+    listener_ = listener;
+    output_copy_ = inherits ? 1 : named;
+    error_copy_ = inherits ? 2 : named;
+    now_ = std::move(now);
     ended_by_listener_ns_.reset();
   }
 
@@ -111,10 +102,9 @@ class RunFiles {
 
   /// Reads the pipes while a run goes on. With a listener, reads at most one piece from each pipe,
   /// because the listener's work delays lauka.
-  void drain_during_run() { drain_at_most(listening_.listener != nullptr ? 1 : kMaxPieces); }
+  void drain_during_run() { drain_at_most(listener_ != nullptr ? 1 : kMaxPieces); }
 
-  /// Returns the time (of ListenerRoutes::now) at which the listener ended the run; nullopt if the
-  /// listener did not.
+  /// Returns the time at which the listener ended the run; nullopt if the listener did not.
   std::optional<std::int64_t> ended_by_listener_ns() const { return ended_by_listener_ns_; }
 
   /// Returns the last lines of standard error of a run with `sink` (Capture: of both streams);
@@ -137,7 +127,10 @@ class RunFiles {
   void copy(OutputStream which, int from, int to, int most_pieces);
 
   OutputTail tail_;
-  ListenerRoutes listening_;
+  OutputListener* listener_ = nullptr;
+  int output_copy_ = -1;  // descriptor to which standard output is copied; -1: none
+  int error_copy_ = -1;
+  std::function<std::int64_t()> now_;
   std::optional<std::int64_t> ended_by_listener_ns_;
   using Room = std::array<char, 65536>;
   std::unique_ptr<Room> room_{new Room};  // not zeroed: without output its pages stay unused

@@ -8,15 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -263,8 +257,8 @@ class SpawningLauncher final : public Launcher {
       if (own.output && !spec.output.is_stored_during_run && !spec.output.has_listener)
         files.output = files.error = own.output.get();
       if (spec.output.has_listener)
-        files_.begin(routes_for_listener(launch.listener, spec.output.sink, own.output.get(),
-                                         [this] { return now().count(); }));
+        files_.begin(launch.listener, spec.output.sink, own.output.get(),
+                     [this] { return now().count(); });
       execute(program, files, launch, ended);
       if (own.input) ended.input = input_read(own.input.get());
     }

@@ -6,10 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <limits>
-#include <map>
 #include <set>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

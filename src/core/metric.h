@@ -40,8 +40,21 @@ enum class Better : unsigned char { Less, More, Neither };
 
 /// Returns the unit's symbol for exports: "s", "1" for counts.
 constexpr std::string_view unit_symbol(Unit unit) {
-  constexpr std::array<std::string_view, 6> symbols = {"s", "B", "1", "ratio", "fraction", "J"};
-  return symbols.at(static_cast<std::size_t>(unit));
+  switch (unit) {
+    case Unit::Seconds:
+      return "s";
+    case Unit::Joules:
+      return "J";
+    case Unit::Bytes:
+      return "B";
+    case Unit::Ratio:
+      return "ratio";
+    case Unit::Fraction:
+      return "fraction";
+    case Unit::Count:
+      break;
+  }
+  return "1";
 }
 
 /// Visibility of a row or warning. Verbose: normally only with --verbose.

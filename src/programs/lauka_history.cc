@@ -9,7 +9,6 @@
 #include "os/signals.h"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <map>
 #include <set>
@@ -280,19 +279,31 @@ Result<Answer> forget_sessions(Database& database, const Request& request) {
 
 using Command = Result<Answer> (*)(Database& database, const Request& request);
 
-/// The actions on a database; combine_files() needs none.
-constexpr auto kCommands = std::to_array<std::pair<Action, Command>>({
-    {Action::Add, add},
-    {Action::List, list},
-    {Action::Show, show},
-    {Action::Steps, steps},
-    {Action::Check, steps},
-    {Action::Acknowledge, acknowledge_step},
-    {Action::Combine, combine_commit},
-    {Action::Page, write_page},
-    {Action::Export, write_table},
-    {Action::Forget, forget_sessions},
-});
+Command find_command(Action action) {
+  switch (action) {
+    case Action::Add:
+      return add;
+    case Action::List:
+      return list;
+    case Action::Show:
+      return show;
+    case Action::Acknowledge:
+      return acknowledge_step;
+    case Action::Combine:
+      return combine_commit;
+    case Action::Page:
+      return write_page;
+    case Action::Export:
+      return write_table;
+    case Action::Forget:
+      return forget_sessions;
+    case Action::Steps:
+    case Action::Check:
+    case Action::PrintAnswer:
+      break;
+  }
+  return steps;
+}
 
 int finish(const Answer& answer) {
   if (!answer.text.empty())
@@ -326,10 +337,7 @@ int run(std::span<const std::string> arguments) {
       open_history(request->database,
                    request->action == Action::Add ? IfMissing::CreateMissing : IfMissing::Refuse);
   if (!database) return refuse(database.error(), ExitStatus::Failed);
-  const Command command = std::ranges::find(kCommands, request->action, [](const auto& row) {
-                            return row.first;
-                          })->second;
-  const auto answer = command(*database, *request);
+  const auto answer = find_command(request->action)(*database, *request);
   return answer ? finish(*answer)
                 : refuse(answer.error().prefixed("the database " + cited(database->name())),
                          ExitStatus::Failed);

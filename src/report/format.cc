@@ -44,12 +44,22 @@ constexpr auto kCounts = std::to_array<Scale>(
     {{1.0, "", 1e4}, {1e3, "K"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}, {1e18, "E"}});
 constexpr auto kFractions = std::to_array<Scale>({{0.01, "%"}});
 
-/// The scales of each unit, in the order of Unit.
-constexpr std::array<std::span<const Scale>, 6> kScales = {kTimes,  kBytes,     kCounts,
-                                                           kRatios, kFractions, kEnergies};
-
 std::span<const Scale> scales_of(Unit unit) {
-  return kScales.at(static_cast<std::size_t>(unit));
+  switch (unit) {
+    case Unit::Seconds:
+      return kTimes;
+    case Unit::Bytes:
+      return kBytes;
+    case Unit::Fraction:
+      return kFractions;
+    case Unit::Joules:
+      return kEnergies;
+    case Unit::Count:
+      return kCounts;
+    case Unit::Ratio:
+      break;
+  }
+  return kRatios;
 }
 
 const Scale& base_of(Unit unit) {

@@ -238,14 +238,22 @@ std::string percent_text(double fraction) {
 }
 
 /// Why a precision was not reached, in the order of PrecisionEnd.
-constexpr std::array<std::string_view, 6> kWhyNotReached = {
-    "",
-    "--max-runs was reached",
-    "the --duration of each command was used up",
-    "in sequential order no command is run again; --order random takes turns",
-    "the further rounds of the gates were noisier",
-    "the session was cut short",
-};
+std::string_view why_not_reached(PrecisionEnd end) {
+  switch (end) {
+    case PrecisionEnd::MaxRuns:
+      return "--max-runs was reached";
+    case PrecisionEnd::Duration:
+      return "the --duration of each command was used up";
+    case PrecisionEnd::HooksPreventedRuns:
+      return "in sequential order no command is run again; --order random takes turns";
+    case PrecisionEnd::LostInGateRounds:
+      return "the further rounds of the gates were noisier";
+    case PrecisionEnd::Reached:
+    case PrecisionEnd::Unfinished:
+      break;
+  }
+  return "the session was cut short";
+}
 
 std::string time(std::uint64_t nanoseconds) {
   return quantity(to_seconds(nanoseconds), Unit::Seconds);
@@ -341,17 +349,26 @@ struct EndingWords {
   std::string operator()(const Error& error) const { return message(error.line()); }
 };
 
-/// What failed when a command could not be started, in the order of LaunchStep.
-constexpr std::array<std::string_view, 8> kTroubles = {
-    "",
-    "its input cannot be opened: ",
-    "its output cannot be opened: ",
-    "no process can be created: ",
-    "its process cannot be set up: ",
-    "it cannot be run as the user who called sudo: ",
-    "its folder (--cwd) cannot be entered: ",
-    "",
-};
+std::string_view trouble_with(LaunchStep step) {
+  switch (step) {
+    case LaunchStep::OpenInput:
+      return "its input cannot be opened: ";
+    case LaunchStep::OpenOutput:
+      return "its output cannot be opened: ";
+    case LaunchStep::Fork:
+      return "no process can be created: ";
+    case LaunchStep::Prepare:
+      return "its process cannot be set up: ";
+    case LaunchStep::BecomeUser:
+      return "it cannot be run as the user who called sudo: ";
+    case LaunchStep::EnterFolder:
+      return "its folder (--cwd) cannot be entered: ";
+    case LaunchStep::ReachLauncher:
+    case LaunchStep::Execute:
+      break;
+  }
+  return "";
+}
 
 std::string killed(int survivor) {
   if (survivor == 0) return "was killed";
@@ -387,7 +404,7 @@ struct OutcomeWords {
     if (end.step == LaunchStep::ReachLauncher) return "could not be started";
     const bool no_format = end.step == LaunchStep::Execute && end.error == ENOEXEC;
     return fmt::format(
-        "could not be started: {}{}{}", kTroubles.at(static_cast<std::size_t>(end.step)),
+        "could not be started: {}{}{}", trouble_with(end.step),
         std::generic_category().message(end.error),
         no_format ? "; a script needs a first line such as #!/bin/sh, or use -S" : "");
   }
@@ -645,8 +662,7 @@ std::string precision_line(const Results& results) {
   if (precision.end == PrecisionEnd::Reached)
     return fmt::format("{} (asked for: ±{}){}\n", start, wanted, blind_spot_of_mean(results));
   return fmt::format(
-      "{}, short of the ±{} asked for: {}{}\n", start, wanted,
-      kWhyNotReached.at(static_cast<std::size_t>(precision.end)),
+      "{}, short of the ±{} asked for: {}{}\n", start, wanted, why_not_reached(precision.end),
       precision.layouts_to_reach ? "; " + more_layouts_advice(*precision.layouts_to_reach) : "");
 }
 

@@ -40,10 +40,19 @@ std::string_view option_for_more(FewRunsReason because) {
   return because == FewRunsReason::MinRuns ? "use --min-runs 10 or more" : "let it run to its end";
 }
 
-/// What is said about a file that makes its command lose counters, in the order of CounterLoss.
-constexpr std::array<std::string_view, 4> kLossTexts = {
-    "which is setuid to another user", "which is setgid to another group",
-    "which has file capabilities", "which its user may not read"};
+std::string_view loss_text(CounterLoss loss) {
+  switch (loss) {
+    case CounterLoss::SetUser:
+      return "which is setuid to another user";
+    case CounterLoss::SetGroup:
+      return "which is setgid to another group";
+    case CounterLoss::Capabilities:
+      return "which has file capabilities";
+    case CounterLoss::Unreadable:
+      break;
+  }
+  return "which its user may not read";
+}
 
 Words words_of(const CounterLossFile& lost) {
   const std::string file = shell_quoted(lost.file);
@@ -53,7 +62,7 @@ Words words_of(const CounterLossFile& lost) {
   if (lost.keeps_counts_as_root) advice += ", or run it as root (sudo lauka --as-root ...)";
   return {"lost_counts",
           fmt::format("no event is counted: Linux stops counters at the start of {}, {}", file,
-                      kLossTexts.at(static_cast<std::size_t>(lost.loss))),
+                      loss_text(lost.loss)),
           std::move(advice)};
 }
 

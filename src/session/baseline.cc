@@ -3,7 +3,6 @@
 #include "core/text.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -79,11 +78,21 @@ std::optional<std::size_t> place_in(const Recording& session, const Metric& metr
 
 /// Returns text such as "counted in user space only"; empty if the levels are unknown.
 std::string counting_text(const Metric& metric) {
-  constexpr std::array<std::string_view, 5> parts = {
-      // in the order of CountedPrivilegeLevels
-      "", "user space and the kernel", "user space only", "the kernel only",
-      "neither user space nor the kernel"};
-  const std::string_view part = parts.at(static_cast<std::size_t>(metric.counted_privilege_levels));
+  const auto part = [&]() -> std::string_view {
+    switch (metric.counted_privilege_levels) {
+      case CountedPrivilegeLevels::UserAndKernel:
+        return "user space and the kernel";
+      case CountedPrivilegeLevels::UserOnly:
+        return "user space only";
+      case CountedPrivilegeLevels::KernelOnly:
+        return "the kernel only";
+      case CountedPrivilegeLevels::HypervisorOnly:
+        return "neither user space nor the kernel";
+      case CountedPrivilegeLevels::Unknown:
+        break;
+    }
+    return "";
+  }();
   if (part.empty()) return "";
   return fmt::format("{} in {}", metric.kind == RoundKind::Simulated ? "simulated" : "counted",
                      part);

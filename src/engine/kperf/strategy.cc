@@ -506,14 +506,21 @@ void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
 }
 
 std::string_view text_of(TraceFault fault) {
-  constexpr std::array<std::string_view, 6> texts = {
-      "the trace lost records",
-      "the trace has no thread of the command",
-      "the threads of the command that the trace has began before it",
-      "the end of a thread of the command is missing in the trace",
-      "the counts of a thread that ended are missing in the trace",
-      "a sample in the trace has another number of values than was programmed"};
-  return texts.at(static_cast<std::size_t>(fault));
+  switch (fault) {
+    case TraceFault::LostRecords:
+      return "the trace lost records";
+    case TraceFault::NoThread:
+      return "the trace has no thread of the command";
+    case TraceFault::BeganBefore:
+      return "the threads of the command that the trace has began before it";
+    case TraceFault::ThreadNotEnded:
+      return "the end of a thread of the command is missing in the trace";
+    case TraceFault::EndedWithoutCounts:
+      return "the counts of a thread that ended are missing in the trace";
+    case TraceFault::MalformedSample:
+      break;
+  }
+  return "a sample in the trace has another number of values than was programmed";
 }
 
 TraceCounts TraceReader::counts() const {

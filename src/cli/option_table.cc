@@ -585,40 +585,70 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      kOfCall},
 });
 
-std::vector<OptionInfo> make_table() {
-  static const std::string kEngineNames = [] {
-    std::string names;
-    for (const EngineRow& row : kEngines) names.append(names.empty() ? "" : "|").append(row.name);
-    return names;
-  }();
-  static const std::string kEngineHelp = [] {
-    std::string help = "what counts events";
-    for (const EngineRow& row : kEngines)
-      if (!row.help.empty()) help += fmt::format("; {} {}", row.name, row.help);
-    return help;
-  }();
-  std::vector<OptionInfo> table;
-  const auto add = [&](OptionSection group, OptionInfo row) {
-    row.group = group;
-    table.push_back(row);
+struct BuiltText {
+  std::array<char, 300> bytes{};
+  std::size_t size = 0;
+
+  constexpr void add(std::string_view text) {
+    for (const char c : text) bytes.at(size++) = c;
+  }
+  constexpr std::string_view text() const { return {bytes.data(), size}; }
+};
+
+constexpr BuiltText kEngineNames = [] {
+  BuiltText names;
+  for (const EngineRow& row : kEngines) {
+    if (names.size > 0) names.add("|");
+    names.add(row.name);
+  }
+  return names;
+}();
+
+constexpr BuiltText kEngineHelp = [] {
+  BuiltText help;
+  help.add("what counts events");
+  for (const EngineRow& row : kEngines) {
+    if (row.help.empty()) continue;
+    for (const std::string_view part :
+         {std::string_view("; "), row.name, std::string_view(" "), row.help})
+      help.add(part);
+  }
+  return help;
+}();
+
+constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size() +
+                              kAroundCommands.size() + kMeasured.size() + kGate.size() +
+                              kExports.size() + kOutput.size();
+
+constexpr std::array<OptionInfo, kRows> make_table() {
+  std::array<OptionInfo, kRows> table{};
+  std::size_t size = 0;
+  const auto add = [&](OptionSection group, const OptionInfo& row) {
+    table.at(size) = row;
+    table.at(size++).group = group;
   };
-  for (const OptionInfo& row : kRuns) add(OptionSection::Runs, row);
-  for (const OptionInfo& row : kCommands) add(OptionSection::Commands, row);
+  const auto append = [&](OptionSection group, const auto& rows) {
+    for (const OptionInfo& row : rows) add(group, row);
+  };
+  append(OptionSection::Runs, kRuns);
+  append(OptionSection::Commands, kCommands);
   for (const HookRow& row : kHookKinds)
     add(OptionSection::Commands,
         {row.name, row.letter, ValueForm::Value, "CMD", row.help, add_hook, brief(row.brief)});
-  for (const OptionInfo& row : kAroundCommands) add(OptionSection::Commands, row);
-  for (const OptionInfo& row : kMeasured) add(OptionSection::Measured, row);
-  for (const OptionInfo& row : kGate) add(OptionSection::Gate, row);
+  append(OptionSection::Commands, kAroundCommands);
+  append(OptionSection::Measured, kMeasured);
+  append(OptionSection::Gate, kGate);
   for (const ExportRow& row : kExports)
     add(OptionSection::Output, {row.option, '\0', ValueForm::Value, "FILE", row.help, add_export,
                                 brief(row.brief, kOfSession)});
-  for (const OptionInfo& row : kOutput) add(OptionSection::Output, row);
+  append(OptionSection::Output, kOutput);
   OptionInfo& engine = *std::ranges::find(table, "engine", &OptionInfo::name);
-  engine.value_placeholder = kEngineNames;
-  engine.help = kEngineHelp;
+  engine.value_placeholder = kEngineNames.text();
+  engine.help = kEngineHelp.text();
   return table;
 }
+
+constexpr std::array<OptionInfo, kRows> kTable = make_table();
 
 template <typename Is>
 const OptionInfo* row_where(const Is& is) {
@@ -630,7 +660,6 @@ const OptionInfo* row_where(const Is& is) {
 }  // namespace
 
 std::span<const OptionInfo> option_table() {
-  static const std::vector<OptionInfo> kTable = make_table();
   return kTable;
 }
 

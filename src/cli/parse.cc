@@ -10,6 +10,7 @@
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka::cli {
 

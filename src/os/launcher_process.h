@@ -56,8 +56,8 @@ struct SharedProgram {
   std::size_t cpus_bytes = 0;
 };
 
-// The launcher writes an Outcome into shared memory.
-static_assert(std::is_trivially_copyable_v<Outcome>);
+// The launcher writes an EndedRun into shared memory.
+static_assert(std::is_trivially_copyable_v<EndedRun>);
 
 struct SharedJobs {
   bool are_all_over = false;

@@ -141,7 +141,7 @@ class Runner final : NonCopyable {
     Progress progress;
     progress.command = plan_.commands[step.command].name;
     progress.kind = step.kind;
-    progress.elapsed = now - *began_;
+    progress.elapsed = now - began_.value_or(now);
     const std::span<const Pace> paces = steps_.paces();
     if (const auto at_start = scheduler_.seconds_left(step, paces)) {
       const bool counts = step.kind == RoundKind::Timed || step.kind == RoundKind::Simulated;

@@ -15,7 +15,9 @@ namespace {
 /// True if runs can be sampled here; else the test case is skipped.
 bool can_sample() {
   if (lauka({"--profile", "-q", "-r1", "-w0", "true"}).status == 0) return true;
-  skip("runs cannot be sampled: no perf_event, no rights, or lauka was built without elfutils or libiberty");
+  skip(
+      "runs cannot be sampled: no perf_event, no rights, or lauka was built without elfutils or "
+      "libiberty");
   return false;
 }
 

@@ -1,6 +1,5 @@
 #include "engine/profile/samples.h"
 
-
 #include <algorithm>
 #include <array>
 #include <cstring>

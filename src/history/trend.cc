@@ -122,6 +122,20 @@ LogRatio weighted_mean(std::span<const LogRatio> ratios) {
   return mean;
 }
 
+/// Returns the ratios of each pair of anchors, the first to the second in the order of their names.
+std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> ratios_by_anchors(
+    std::span<const AnchorRatio> measured) {
+  std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> ratios;
+  for (const auto& [of, to, ratio] : measured) {
+    if (of == to || !ratio.error) continue;  // the error may be unknown, as for a single round
+    if (of < to)
+      ratios[{of, to}].push_back(ratio);
+    else
+      ratios[{to, of}].push_back({-ratio.value, ratio.error});
+  }
+  return ratios;
+}
+
 struct SessionPart {
   LogRatio ratio{};
   std::uint64_t runs = 0;
@@ -252,14 +266,7 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
 
 std::map<std::string, LogRatio> ratios_to_anchor(const std::string& newest,
                                                  std::span<const AnchorRatio> measured) {
-  std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> links;
-  for (const auto& [of, to, ratio] : measured) {
-    if (of == to || !ratio.error) continue;  // the error may be unknown, as for a single round
-    if (of < to)
-      links[{of, to}].push_back(ratio);
-    else
-      links[{to, of}].push_back({-ratio.value, ratio.error});
-  }
+  const auto links = ratios_by_anchors(measured);
   std::map<std::string, LogRatio> found{{newest, {0.0, 0.0}}};
   std::deque<std::string> next{newest};
   while (!next.empty()) {

@@ -125,6 +125,7 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
   const std::vector<AddedMetric> added = list_added(gates, session);
   if (added.empty()) return {};
   std::vector<std::string> functions;
+  functions.reserve(added.size());
   for (const AddedMetric& metric : added) functions.push_back(metric.function);
   if (!may_lack)
     if (auto unknown = find_unknown_function(functions, session.function_tables))

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -56,8 +57,8 @@ struct SharedProgram {
   std::size_t cpus_bytes = 0;
 };
 
-// The launcher writes an EndedRun into shared memory.
-static_assert(std::is_trivially_copyable_v<EndedRun>);
+// The launcher writes an Outcome into shared memory.
+static_assert(std::is_trivially_copyable_v<Outcome>);
 
 struct SharedJobs {
   bool are_all_over = false;
@@ -83,15 +84,23 @@ struct SharedLaunch {
   std::int64_t latest_start_ns = 0;  ///< Launch::latest_start; 0: no limit
 };
 
-/// The facts of EndedRun without its wall time, and with outliving processes even of a killed run.
-struct SharedEnded : EndedRun {
+struct SharedEnded {
+  Outcome outcome{};
+  Usage usage;  ///< usage without wall time
+  std::chrono::nanoseconds time_with_preparation{};
   std::int64_t began_ns = 0;        ///< CLOCK_MONOTONIC before any work for the run; 0: not begun
   std::int64_t executed_at_ns = 0;  ///< CLOCK_MONOTONIC before the program is executed; 0: unknown
   std::int64_t ended_at_ns = 0;     ///< CLOCK_MONOTONIC after the program's end; 0: unknown
   /// Index of the run's first reading in SharedState::readings.
   std::size_t first_reading_index = 0;
   std::size_t reading_count = 0;
+  int counter_error = 0;
+  int optional_counter_error = 0;
   int surviving_pid = 0;
+  std::size_t unawaited_processes = 0;
+  /// Number of processes known to outlive the run, even a killed run.
+  std::size_t outliving_process_count = 0;
+  InputRead input = InputRead::Unknown;
   RegionUse region;
 };
 

@@ -436,9 +436,15 @@ class PosixLauncher final : public Launcher {
           ended_by_listener || (!has_exited_or_signalled(shared.outcome) &&
                                 !std::holds_alternative<NotStarted>(shared.outcome));
       const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
-      Ended ended{static_cast<const EndedRun&>(shared)};
-      if (killed) ended.outliving_process_count = 0;
-      ended.ended_by_listener = ended_by_listener;
+      Ended ended{.outcome = shared.outcome,
+                  .usage = shared.usage,
+                  .time_with_preparation = shared.time_with_preparation,
+                  .counter_error = shared.counter_error,
+                  .optional_counter_error = shared.optional_counter_error,
+                  .unawaited_processes = shared.unawaited_processes,
+                  .outliving_process_count = killed ? 0 : shared.outliving_process_count,
+                  .input = shared.input,
+                  .ended_by_listener = ended_by_listener};
       const std::int64_t ended_at_ns =
           std::min(shared.ended_at_ns, ended_by_listener ? *listener_ns : kNever);
       ended.usage.wall_ns = static_cast<std::uint64_t>(

@@ -164,13 +164,13 @@ struct RegionUse {
 /// does not move. Unknown for an empty file and for a pipe, for example.
 enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
 
-/// What the launcher process can tell of a run.
-struct EndedRun {
+struct Ended {
   Outcome outcome;
   Usage usage;
   /// Time of the run with preparation and clean-up.
   std::chrono::nanoseconds time_with_preparation{};
-  int counter_error = 0;  ///< errno because of which there are no readings; 0: no error
+  std::vector<Reading> readings{};  ///< one per counter of Launch::counters; empty if not read
+  int counter_error = 0;            ///< errno because of which `readings` is empty; 0: no error
   /// errno because of which all optional counters read 0; 0: no error.
   int optional_counter_error = 0;
   /// Number of ended processes that no parent waited for; 0 on macOS.
@@ -178,10 +178,6 @@ struct EndedRun {
   /// Number of processes known to have outlived the run; 0 if the run was killed, and on macOS.
   std::size_t outliving_process_count = 0;
   InputRead input = InputRead::Unknown;
-};
-
-struct Ended : EndedRun {
-  std::vector<Reading> readings{};  ///< one per counter of Launch::counters; empty if not read
   bool ended_by_listener = false;
   std::optional<RegionUse> region{};        ///< nullopt if unknown
   std::optional<AccountedTotals> totals{};  ///< nullopt if unknown, and on Linux

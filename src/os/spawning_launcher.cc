@@ -214,7 +214,7 @@ class SpawningLauncher final : public Launcher {
           launch.latest_start.count() > 0 && began - batch_began > launch.latest_start;
       if (is_late && !all.empty()) break;
       heeds_interrupts_ = !launch.goes_on_after_interrupt;
-      all.push_back(is_interrupted() ? Ended{{Cancelled{}, {}}} : run_one(launch));
+      all.push_back(is_interrupted() ? Ended{Cancelled{}, {}, {}} : run_one(launch));
       all.back().time_with_preparation = now() - began;
       if (ends_batch(all.back().outcome, go_on_after_failure)) break;
     }

@@ -69,7 +69,7 @@ struct Entry {
   const toml::node* value = nullptr;
 };
 
-/// Where an option is set; a later one of these wins.
+/// The place where an option is set. A later place in this list overrides an earlier place.
 enum class Origin : unsigned char { Defaults, CommandLine, Benchmark };
 
 struct Setting {

@@ -191,7 +191,7 @@ Error no_name(std::string_view name) {
           "begin it with a letter, and go on with letters, digits, _ . - / or %"};
 }
 
-/// Takes higher or lower off the end of `words`.
+/// Removes a last word "higher" or "lower", and sets the metric's direction from it.
 void take_direction(std::vector<std::string_view>& words, OwnMetric& metric) {
   const auto better = words.empty() ? std::nullopt : parse_better(words.back());
   if (!better) return;

@@ -313,7 +313,7 @@ struct Progress {
   std::optional<DifferenceSoFar> difference{};
 };
 
-/// What is told of a session while it runs. This base class ignores everything.
+/// The receiver of a session's reports while it runs. This base class ignores all reports.
 class Observer : NonCopyable {
  public:
   virtual ~Observer() = default;

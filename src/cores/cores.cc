@@ -236,7 +236,7 @@ class TimedCounting : public engine::ArmedPass {
         inner_counters_(inner_->requests().size()) {}
 
   std::vector<os::CounterRequest> requests() const override { return inner_->requests(); }
-  std::vector<os::RunObserver*> watches() override { return inner_->watches(); }
+  std::vector<os::RunObserver*> prepare_run() override { return inner_->prepare_run(); }
   std::size_t max_batch_size() const override { return inner_->max_batch_size(); }
   bool counts_calling_threads() const override { return inner_->counts_calling_threads(); }
 
@@ -333,8 +333,8 @@ class PolledCounting final : public TimedCounting {
                  const std::set<std::size_t>& uncounted, const os::DarwinCalls& calls)
       : TimedCounting(std::move(inner), decided, uncounted, true), poll_(calls, kinds().size()) {}
 
-  std::vector<os::RunObserver*> watches() override {
-    std::vector<os::RunObserver*> all = TimedCounting::watches();
+  std::vector<os::RunObserver*> prepare_run() override {
+    std::vector<os::RunObserver*> all = TimedCounting::prepare_run();
     all.push_back(&poll_);
     return all;
   }

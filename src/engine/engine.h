@@ -63,8 +63,9 @@ class ArmedPass : NonCopyable {
 
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
 
-  /// Returns the observers of the next run. Called before each run.
-  virtual std::vector<os::RunObserver*> watches() { return {}; }
+  /// Prepares the next run, and returns its observers. Called before each run, at most one pass's
+  /// run at a time.
+  virtual std::vector<os::RunObserver*> prepare_run() { return {}; }
 
   virtual os::SampleListener* samples() { return nullptr; }
 

@@ -24,7 +24,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Of libiberty, which has its header in different folders; 0: without the hash.
+// Declared here because systems install libiberty's header in different folders. With the options
+// 0, the name has no hash.
 extern "C" char* rust_demangle(const char* symbol, int options);
 
 namespace lauka::os {

@@ -12,8 +12,8 @@
 
 namespace lauka::os {
 
-/// Sets the name, the home folder and the groups to those of the account `user.id`. Changes nothing
-/// if there is no such account.
+/// Sets the name, home folder and groups of `user` from the account `user.id`. Changes nothing if
+/// the account does not exist.
 void take_account(User& user);
 
 /// Calls that change this process's rights. Each returns 0, or -1 with errno.

@@ -237,7 +237,6 @@ std::string percent_text(double fraction) {
   return fmt::format("±{:.{}f}%", percent, std::clamp(2 - static_cast<int>(magnitude), 0, 9));
 }
 
-/// Why a precision was not reached, in the order of PrecisionEnd.
 std::string_view why_not_reached(PrecisionEnd end) {
   switch (end) {
     case PrecisionEnd::MaxRuns:

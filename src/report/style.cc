@@ -11,8 +11,8 @@ namespace lauka::report {
 namespace {
 
 // From Unicode 14.0.0 (EastAsianWidth.txt, UnicodeData.txt), as in Python's unicodedata. Unassigned
-// code points are treated like their neighbours. Each two numbers are the first code point of a
-// range, and the first one after it.
+// code points are treated like their neighbours. The numbers alternate: the first code point
+// of a range, then the first code point after the range.
 
 /// Characters of no width, ascending: categories Mn, Me and Cf from U+0300 on, and U+1160 to
 /// U+11FF, the Hangul vowels and final consonants that join the previous syllable.

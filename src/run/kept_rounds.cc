@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kSealDigits = 16;
 constexpr std::size_t kTagDigits = 12;
 
-/// Returns the names and references to the members.
+/// Returns the members' names and a tuple of references to the members.
 template <typename... T>
 auto named(std::string_view names, T&... members) {
   return std::pair(names, std::tie(members...));

@@ -229,7 +229,7 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
     if (armed_.empty()) continue;
     launches.back().counters = counters_[step.pass];
     launches.back().counts_calling_threads = armed_[step.pass]->counts_calling_threads();
-    launches.back().run_observers = armed_[step.pass]->watches();
+    launches.back().run_observers = armed_[step.pass]->prepare_run();
     launches.back().sample_listener = armed_[step.pass]->samples();
   }
   return launches;

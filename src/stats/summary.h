@@ -70,7 +70,8 @@ struct Summary : Moments {
   std::size_t outliers = 0;
   /// Number of samples more than kSevereReach interquartile ranges beyond the quartiles.
   std::size_t severe_outliers = 0;
-  /// Smallest difference of two samples that is not a rounding error; 0 if there is none.
+  /// Smallest difference of two samples that is not a rounding error; 0 if there is no such
+  /// difference.
   double smallest_step = 0.0;
 };
 

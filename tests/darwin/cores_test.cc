@@ -178,7 +178,7 @@ TEST_CASE("through the launcher a run of known shares is reported within a tenth
                                                        decided, nullptr, &mac.driver.calls);
   const auto counting = must(engine->arm(0));
   os::Launch launch;
-  launch.run_observers = counting->watches();
+  launch.run_observers = counting->prepare_run();
   const auto counted = counting->finish(
       mac.run_once(mac.program("threads 40 {\nrun 3ms\nrun 1ms e\n}\njoin"), launch), 0);
   REQUIRE(counted.counts.size() == 3);

@@ -98,7 +98,7 @@ struct KperfBench : Launched {
   /// Runs a script once and returns the result of the run.
   engine::CountsOfRun run(const std::string& script, std::size_t pass = 0) {
     os::Launch launch;
-    launch.run_observers = armed.at(pass)->watches();
+    launch.run_observers = armed.at(pass)->prepare_run();
     return armed.at(pass)->finish(run_once(program(script), launch), 0);
   }
 

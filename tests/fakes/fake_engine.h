@@ -55,7 +55,7 @@ class FakeEngine final : public engine::CounterEngine {
       if (engine_.adjust) engine_.adjust(ended.readings.at(0).value, counted);
       return counted;
     }
-    std::vector<os::RunObserver*> watches() override {
+    std::vector<os::RunObserver*> prepare_run() override {
       return engine_.watch != nullptr ? std::vector{engine_.watch}
                                       : std::vector<os::RunObserver*>{};
     }

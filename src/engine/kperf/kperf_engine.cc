@@ -38,7 +38,7 @@ class KperfCounting final : public ArmedPass {
       : strategy_(strategy), words_(std::move(words)), places_(std::move(places)) {}
 
   std::size_t max_batch_size() const override { return 1; }
-  std::vector<os::RunObserver*> watches() override {
+  std::vector<os::RunObserver*> prepare_run() override {
     strategy_.use_words(words_);
     return {&strategy_};
   }

@@ -18,7 +18,7 @@
 
 namespace lauka::engine::kperf {
 
-/// The reason why the trace of a run gives no counts. text_of() has the texts in the same order.
+/// The reason why the trace of a run gives no counts.
 enum class TraceFault : unsigned char {
   LostRecords,
   NoThread,

@@ -214,7 +214,7 @@ class ValgrindEngine final : public CounterEngine {
   std::string valgrind_;
   std::optional<User> user_;
   std::vector<WantedEvent> wanted_;
-  std::vector<std::vector<WantedEvent>> wanted_by_pass_;  ///< of each simulated pass
+  std::vector<std::vector<WantedEvent>> wanted_by_pass_;  ///< by index of the simulated pass
   std::vector<const AccountedEvent*> accounted_;
 };
 

@@ -1,24 +1,18 @@
-# elfutils' libdw, with libelf and, for the archives, what they need, and libiberty, which demangles Rust's names: Libdw::Libdw.
-# Not all systems have pkg-config files of them.
-find_path(Libdw_INCLUDE_DIR elfutils/libdwfl.h)
-find_library(Libdw_LIBRARY dw)
-find_library(Libdw_ELF_LIBRARY elf)
-find_library(Libdw_IBERTY_LIBRARY iberty)
-set(Libdw_needed "")
-if(Libdw_LIBRARY MATCHES "\\.a$")
-  foreach(name z bz2 lzma zstd)  # zstd since 0.189
-    find_library(Libdw_${name}_LIBRARY ${name})
-    if(Libdw_${name}_LIBRARY)
-      list(APPEND Libdw_needed ${Libdw_${name}_LIBRARY})
-    endif()
-    mark_as_advanced(Libdw_${name}_LIBRARY)
-  endforeach()
+# elfutils' libdw with libelf, and libiberty, which demangles Rust's names: Libdw::Libdw. Both or none: --profile needs both.
+# Not all systems have pkg-config files of them. The archive of libdw needs bz2 and others, zstd since 0.189, and eu since 0.192.
+lauka_choose_library(Elfutils Libdw::Elfutils NAME elfutils DEBIAN libdw-dev WITHOUT "lauka will refuse --profile"
+  HEADERS elfutils/libdwfl.h=Libdw_INCLUDE_DIR LIBRARIES dw=Libdw_LIBRARY elf=Libdw_ELF_LIBRARY NEEDS eu z bz2 lzma zstd
+  HEAD "#include <elfutils/libdwfl.h>\n#include <gelf.h>"
+  BODY "dwfl_end(dwfl_begin(nullptr)); size_t count; elf_getphdrnum(nullptr, &count);")
+lauka_choose_library(Iberty Libdw::Iberty NAME libiberty DEBIAN libiberty-dev WITHOUT "lauka will refuse --profile"
+  LIBRARIES iberty=Libdw_IBERTY_LIBRARY
+  HEAD "extern \"C\" char* rust_demangle(const char* symbol, int options);" BODY "rust_demangle(\"\", 0);")
+set(Libdw_FOUND FALSE)
+if(Elfutils_FOUND AND Iberty_FOUND)
+  set(Libdw_FOUND TRUE)
+  add_library(Libdw::Libdw INTERFACE IMPORTED)
+  set_target_properties(Libdw::Libdw PROPERTIES INTERFACE_LINK_LIBRARIES "Libdw::Elfutils;Libdw::Iberty")
+else()
+  set(Elfutils_LINK "")
+  set(Iberty_LINK "")
 endif()
-include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(Libdw REQUIRED_VARS Libdw_LIBRARY Libdw_ELF_LIBRARY Libdw_IBERTY_LIBRARY Libdw_INCLUDE_DIR)
-if(Libdw_FOUND AND NOT TARGET Libdw::Libdw)
-  add_library(Libdw::Libdw UNKNOWN IMPORTED)
-  set_target_properties(Libdw::Libdw PROPERTIES IMPORTED_LOCATION ${Libdw_LIBRARY}
-    INTERFACE_INCLUDE_DIRECTORIES ${Libdw_INCLUDE_DIR} INTERFACE_LINK_LIBRARIES "${Libdw_ELF_LIBRARY};${Libdw_IBERTY_LIBRARY};${Libdw_needed}")
-endif()
-mark_as_advanced(Libdw_INCLUDE_DIR Libdw_LIBRARY Libdw_ELF_LIBRARY Libdw_IBERTY_LIBRARY)

@@ -1,8 +1,5 @@
 # lauka-history, a program of its own over the same rooms, where SOCI is there. lauka itself needs nothing of it.
 if(NOT SOCI_FOUND)
-  if(LAUKA_RUNS_HERE)
-    message(STATUS "lauka-history is not built: SOCI with SQLite and PostgreSQL is missing (Debian: libsoci-dev libsqlite3-dev libpq-dev)")
-  endif()
   return()
 endif()
 find_package(Threads REQUIRED)

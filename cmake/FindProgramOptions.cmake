@@ -7,7 +7,9 @@ lauka_choose_library(ProgramOptions Boost::program_options REQUIRED NAME Boost.P
   HEADERS boost/program_options.hpp=Boost_INCLUDE_DIR LIBRARIES boost_program_options=Boost_PROGRAM_OPTIONS_LIBRARY
   HINTS ${Boost_LIBRARY_DIRS} ${Boost_DIR}/../..
   HEAD "#include <boost/program_options/errors.hpp>" BODY "boost::program_options::unknown_option error;")
-set_property(TARGET Boost::program_options APPEND PROPERTY INTERFACE_LINK_LIBRARIES Boost::headers)
+set(definitions BOOST_ALL_NO_LIB)
 if(ProgramOptions_LINK STREQUAL "shared")
-  set_property(TARGET Boost::program_options PROPERTY INTERFACE_COMPILE_DEFINITIONS BOOST_PROGRAM_OPTIONS_DYN_LINK)
+  list(APPEND definitions BOOST_PROGRAM_OPTIONS_DYN_LINK)
 endif()
+set_property(TARGET Boost::program_options APPEND PROPERTY INTERFACE_LINK_LIBRARIES Boost::headers)
+set_property(TARGET Boost::program_options PROPERTY INTERFACE_COMPILE_DEFINITIONS ${definitions})

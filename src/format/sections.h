@@ -83,9 +83,20 @@ inline constexpr auto kDecidedByWords = std::to_array<NamedValue<gate::DecidedBy
 });
 inline constexpr auto kObstacleWords = std::to_array<NamedValue<gate::Obstacle>>({
     {gate::Obstacle::None, ""},
+    {gate::Obstacle::NoSuccess, "no_success"},
     {gate::Obstacle::FailureRates, "failure_rates"},
+    {gate::Obstacle::NoValue, "no_value"},
+    {gate::Obstacle::NoCommonRound, "no_common_round"},
+    {gate::Obstacle::UpperBounds, "upper_bounds"},
+    {gate::Obstacle::NoPercentage, "no_percentage"},
     {gate::Obstacle::FewLayouts, "few_layouts"},
+    {gate::Obstacle::NoFunction, "no_function"},
     {gate::Obstacle::NoSamples, "no_samples"},
+});
+inline constexpr auto kSideWords = std::to_array<NamedValue<gate::Side>>({
+    {gate::Side::Both, ""},
+    {gate::Side::Reference, "reference"},
+    {gate::Side::Candidate, "candidate"},
 });
 inline constexpr auto kBasisWords = std::to_array<NamedValue<stats::Basis>>({
     {stats::Basis::Mean, "mean"},

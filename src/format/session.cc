@@ -55,6 +55,15 @@ stats::Delta read_delta(const ParsedJson& gate) {
           number_in(there, "widening").value_or(1.0)};
 }
 
+gate::Hindrance read_hindrance(const ParsedJson& gate) {
+  gate::Hindrance hindrance{value_in(kObstacleWords, text_in(gate, "obstacle")),
+                            value_in(kSideWords, text_in(gate, "obstacle_side"))};
+  for (const ParsedJson& difference : items_in(gate, "differences"))
+    hindrance.differences.push_back({text_in(difference, "what"), text_in(difference, "reference"),
+                                     text_in(difference, "candidate")});
+  return hindrance;
+}
+
 std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recording& session) {
   const auto metric = find_metric(session.metrics, text_in(there, "metric"));
   const std::size_t candidate = unsigned_in(there, "command").value_or(0);
@@ -82,10 +91,7 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
   verdict.layouts_to_decide = unsigned_in(there, "layouts_to_decide");
   verdict.look = unsigned_in(there, "look").value_or(1);
   verdict.decided_by = value_in(kDecidedByWords, text_in(there, "decided_by"));
-  verdict.obstacle = value_in(kObstacleWords, text_in(there, "obstacle"));
-  if (const auto command = unsigned_in(there, "too_small");
-      command && *command < session.commands.size())
-    verdict.incomparable_command = *command;
+  verdict.hindrance = read_hindrance(there);
   return verdict;
 }
 
@@ -172,8 +178,16 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["times_as_many"] = json_number(verdict.rounds_factor);
   if (verdict.layouts_to_decide) gate["layouts_to_decide"] = *verdict.layouts_to_decide;
   gate["planned_rounds"] = verdict.estimated_rounds_without_gates;
-  gate["too_small"] = or_null(verdict.incomparable_command);
-  gate["obstacle"] = json_text_or_null(word_in(kObstacleWords, verdict.obstacle));
+  const gate::Hindrance& hindrance = verdict.hindrance;
+  gate["obstacle"] = json_text_or_null(word_in(kObstacleWords, hindrance.obstacle));
+  gate["obstacle_side"] = json_text_or_null(word_in(kSideWords, hindrance.side));
+  if (!hindrance.differences.empty())
+    gate["differences"] =
+        list_of(hindrance.differences, [](const gate::Difference& difference) -> Json {
+          return {{"what", difference.what},
+                  {"reference", difference.of_reference},
+                  {"candidate", difference.of_candidate}};
+        });
   return gate;
 }
 

@@ -184,7 +184,7 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
   }
   if (evidence.has_layouts() &&
       (are_few_layouts(evidence.reference_layouts) || are_few_layouts(evidence.candidate_layouts)))
-    verdict.obstacle = Obstacle::FewLayouts;
+    verdict.hindrance = {Obstacle::FewLayouts};
   if (evidence.has_layouts() && verdict.delta.change)
     verdict.layouts_to_decide = layouts_to_decide(judgement, evidence, limit, levels);
   else if (!evidence.has_layouts())
@@ -267,8 +267,8 @@ DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evide
 }
 
 bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
-                    const Comparison& samples, std::optional<std::size_t> too_small,
-                    const LookErrors& levels, Look look) {
+                    const Comparison& samples, const Hindrance& lasting, const LookErrors& levels,
+                    Look look) {
   const Condition& condition = verdict.condition;
   const Evidence evidence{samples.reference, samples.candidate,         samples.paired,
                           gated_quantile,    samples.reference_layouts, samples.candidate_layouts};
@@ -281,8 +281,10 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
     if (!judgement.answer) return false;
     enter_judgement(judgement, evidence, levels, look, verdict);
   } else {
-    if (samples.is_empty()) verdict.incomparable_command = too_small;
-    if (!look.last && !verdict.incomparable_command) return false;
+    const bool is_hopeless = samples.is_empty() && lasting.obstacle != Obstacle::None;
+    if (!look.last && !is_hopeless) return false;
+
+    verdict.hindrance = samples.is_empty() ? lasting : Hindrance{Obstacle::NoPercentage};
     verdict.spendable_error = levels.error_of_false_pass.value_or(0.0);
   }
   if (!samples.is_empty()) verdict.rounds = samples.candidate.size();
@@ -313,9 +315,9 @@ bool failures_differ(const stats::CountedShare& reference, const stats::CountedS
   return has_one_failed_throughout || stats::fisher_exact(reference, candidate) <= level;
 }
 
-void make_inconclusive(Verdict& verdict, Obstacle obstacle) {
+void make_inconclusive(Verdict& verdict, Hindrance why) {
   verdict.answer = Answer::Inconclusive;
-  verdict.obstacle = obstacle;
+  verdict.hindrance = std::move(why);
   verdict.decided_by = DecidedBy::Nothing;
   verdict.bounds = {};
   verdict.rounds_factor.reset();

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace lauka::gate {
@@ -33,12 +34,45 @@ struct Evidence {
   stats::LayoutSamples of_candidate() const { return {candidate, candidate_layouts}; }
 };
 
-/// The reason why a gate cannot decide.
+/// The reason why a gate cannot decide. More runs would not remove it, but for None.
 enum class Obstacle : unsigned char {
-  None,
-  FailureRates,  ///< the commands fail at different rates, so they may do different work
-  FewLayouts,    ///< too few layouts to estimate the change over layouts
-  NoSamples,     ///< a sampled event has only values of 0, which prove nothing
+  None,           ///< the values were compared, and are too few or too noisy to decide
+  NoSuccess,      ///< no run that could give the metric succeeded
+  FailureRates,   ///< the commands fail at different rates, so they may do different work
+  NoValue,        ///< no run gave the metric, though some succeeded
+  NoCommonRound,  ///< no round gave the metric of both commands
+  UpperBounds,    ///< some values are known only as upper bounds
+  NoPercentage,   ///< some values are negative, or those of the reference are 0
+  FewLayouts,     ///< too few layouts to estimate the change over layouts
+  NoFunction,     ///< a command lacks the function that the gate is on
+  NoSamples,      ///< a sampled event has only values of 0, which prove nothing
+};
+
+/// The command that an obstacle is about, or both.
+enum class Side : unsigned char { Both, Reference, Candidate };
+
+/// Returns the side to which something applies. At least one argument must be true.
+constexpr Side side_of(bool applies_to_reference, bool applies_to_candidate) {
+  if (applies_to_reference && applies_to_candidate) return Side::Both;
+  return applies_to_reference ? Side::Reference : Side::Candidate;
+}
+
+/// What differs between the two sides of a gate, in words: {"jobs", "1", "2"}.
+struct Difference {
+  std::string what;
+  std::string of_reference;
+  std::string of_candidate;
+
+  bool operator==(const Difference&) const = default;
+};
+
+/// An obstacle with what its explanation needs.
+struct Hindrance {
+  Obstacle obstacle = Obstacle::None;
+  Side side = Side::Both;
+  std::vector<Difference> differences{};
+
+  bool operator==(const Hindrance&) const = default;
 };
 
 /// The test that decided. Ranks: the rank test, or the interval of a quantile. Mean: the test of
@@ -105,11 +139,8 @@ struct Verdict {
   /// ended without an answer.
   std::size_t look = 1;
   DecidedBy decided_by = DecidedBy::Nothing;
-  Obstacle obstacle = Obstacle::None;
+  Hindrance hindrance{};
   DecisionBounds bounds{};
-  /// Index of a command whose values could not be compared, because some are only upper bounds;
-  /// nullopt if there is no such command.
-  std::optional<std::size_t> incomparable_command{};
 };
 
 struct Look {
@@ -121,10 +152,10 @@ struct Look {
 /// Decides the gate of `verdict`, whose condition, candidate and metric are set, by a look at the
 /// samples, and sets the answer with its evidence. Returns false, and changes nothing, if the
 /// rounds must go on, which never happens at the last look. `gated_quantile`: see Evidence.
-/// `too_small`: see Verdict::incomparable_command.
+/// `lasting`: reason why there are no samples if further rounds would not change that; else None.
 bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
-                    const Comparison& samples, std::optional<std::size_t> too_small,
-                    const LookErrors& levels, Look look);
+                    const Comparison& samples, const Hindrance& lasting, const LookErrors& levels,
+                    Look look);
 
 /// Returns the values of `series` as the candidate's samples, and Condition::limit_value as each
 /// sample of the reference. Values with only an upper bound count as the largest of these bounds;
@@ -135,7 +166,7 @@ Comparison samples_against_limit(const Condition& condition, const Series& serie
 /// one command failed in every run. False if a command has no runs.
 bool failures_differ(const stats::CountedShare& reference, const stats::CountedShare& candidate);
 
-void make_inconclusive(Verdict& verdict, Obstacle obstacle);
+void make_inconclusive(Verdict& verdict, Hindrance why);
 
 /// The tails of a gated metric's confidence intervals.
 struct GatedMetricTails {

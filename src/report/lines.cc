@@ -202,14 +202,93 @@ std::string failures_of_both(const Results& results, const gate::Verdict& verdic
   return text;
 }
 
+/// Returns the cited names of the commands that a gate's obstacle is about: "'old' or 'new'".
+std::string obstructed_commands(const Results& results, const gate::Verdict& verdict,
+                                std::string_view last_word) {
+  std::vector<std::string> names;
+  const gate::Side side = verdict.hindrance.side;
+  if (side != gate::Side::Candidate && !verdict.condition.limit_value)
+    names.push_back(cited(results.reference_of(verdict.candidate).name));
+  if (side != gate::Side::Reference)
+    names.push_back(cited(results.session.commands[verdict.candidate].name));
+  return listed(names, last_word);
+}
+
+/// Returns the name of the runs that give a metric: "simulated run", "run".
+std::string run_of_metric(const Metric& metric) {
+  const std::string_view kind =
+      metric.role == Role::SampledTime ? "sampled" : round_kind_word(metric.kind);
+  return fmt::format("{}{}run", kind, kind.empty() ? "" : " ");
+}
+
+/// Returns why a gate could not decide, in a main clause; empty without an obstacle.
+std::string obstacle_text(const Results& results, const gate::Verdict& verdict) {
+  const std::string run = run_of_metric(results.session.metrics[verdict.metric]);
+  const std::string name = metric_in_words(verdict.condition.metric);
+  switch (verdict.hindrance.obstacle) {
+    case gate::Obstacle::NoSuccess:
+      return fmt::format("no {} of {} succeeded", run, obstructed_commands(results, verdict, "or"));
+    case gate::Obstacle::FailureRates:
+      return "the failure rates differ";
+    case gate::Obstacle::NoValue:
+      return fmt::format("no {} of {} gave a value of it", run,
+                         obstructed_commands(results, verdict, "or"));
+    case gate::Obstacle::NoCommonRound:
+      return "no round measured both commands";
+    case gate::Obstacle::UpperBounds:
+      return fmt::format("{} of {} is below what can be measured here", name,
+                         obstructed_commands(results, verdict, "and"));
+    case gate::Obstacle::NoPercentage:
+      return "it has values below 0, so there is no percentage";
+    case gate::Obstacle::FewLayouts:
+      return "too few layouts without failures";
+    case gate::Obstacle::NoFunction:
+      return fmt::format("{} has no such function", obstructed_commands(results, verdict, "and"));
+    case gate::Obstacle::NoSamples:
+      return "no sample was taken of it";
+    case gate::Obstacle::None:
+      break;
+  }
+  return "";
+}
+
+/// Returns "; jobs: 1 for 'old', 2 for 'new'" for each difference that an obstacle has.
+std::string differences_text(const Results& results, const gate::Verdict& verdict) {
+  std::string text;
+  for (const gate::Difference& difference : verdict.hindrance.differences)
+    text +=
+        fmt::format("; {}: {} for {}, {} for {}", difference.what, difference.of_reference,
+                    cited(results.reference_of(verdict.candidate).name), difference.of_candidate,
+                    cited(results.session.commands[verdict.candidate].name));
+  return text;
+}
+
+/// An obstacle in a word or two, for a cell.
+struct ShortReason {
+  gate::Obstacle obstacle;
+  std::string_view words;
+};
+
+constexpr auto kShortReasons = std::to_array<ShortReason>({
+    {gate::Obstacle::NoSuccess, "no run succeeded"},
+    {gate::Obstacle::FailureRates, "failure rates differ"},
+    {gate::Obstacle::NoValue, "no value"},
+    {gate::Obstacle::NoCommonRound, "no common round"},
+    {gate::Obstacle::UpperBounds, "too small"},
+    {gate::Obstacle::NoPercentage, "values below 0"},
+    {gate::Obstacle::FewLayouts, "too few layouts"},
+    {gate::Obstacle::NoFunction, "no such function"},
+    {gate::Obstacle::NoSamples, "no samples"},
+});
+
+std::string_view short_reason(gate::Obstacle obstacle) {
+  const auto found = std::ranges::find(kShortReasons, obstacle, &ShortReason::obstacle);
+  return found == kShortReasons.end() ? std::string_view() : found->words;
+}
+
 std::string reason_text(const Results& results, const gate::Verdict& verdict) {
-  if (verdict.obstacle == gate::Obstacle::FailureRates) return "the failure rates differ";
-  if (verdict.obstacle == gate::Obstacle::FewLayouts) return "too few layouts without failures";
-  if (verdict.obstacle == gate::Obstacle::NoSamples) return "no sample was taken of it";
-  if (verdict.incomparable_command)
-    return fmt::format("{} of {} is below what can be measured here",
-                       metric_in_words(verdict.condition.metric),
-                       cited(results.session.commands[*verdict.incomparable_command].name));
+  if (std::string text = obstacle_text(results, verdict); !text.empty())
+    return text + differences_text(results, verdict);
   if (verdict.rounds == 0) return "no round measured both commands";
   const Metric& metric = results.session.metrics[verdict.metric];
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
@@ -564,16 +643,14 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   const auto [text, ink] = verdict_word(verdict.answer);
   const std::string word(text);
   Cell cell{.text = word, .ink = ink, .shorter_texts = {word, word}, .answer = verdict.answer};
-  if (verdict.obstacle == gate::Obstacle::FailureRates ||
-      verdict.obstacle == gate::Obstacle::NoSamples) {
-    cell.verdict_reason =
-        verdict.obstacle == gate::Obstacle::NoSamples ? "no samples" : "failure rates differ";
+  if (const std::string_view reason = short_reason(verdict.hindrance.obstacle); !reason.empty()) {
+    cell.verdict_reason = reason;
     cell.text += ": " + cell.verdict_reason;
     return cell;
   }
   const bool is_mean = is_about_mean(verdict);
   const stats::Change& change = is_mean ? verdict.delta.change_of_mean : verdict.delta;
-  if (verdict.rounds == 0 || verdict.incomparable_command || !change.change) return cell;
+  if (verdict.rounds == 0 || !change.change) return cell;
   cell.verdict_reason = "limit " + limit_text(verdict.condition);
   cell.shorter_texts.front() += ", " + cell.verdict_reason;
   if (is_mean || verdict.condition.limit_value) {

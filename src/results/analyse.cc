@@ -438,9 +438,9 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
             ? gate::samples_against_limit(verdict.condition, series[c])
             : collect_samples(session.reference, compares_within_rounds(session, c), verdict.metric,
                               series, c);
-    const auto too_small = find_incomparable(session.reference, verdict.condition, series, c);
+    const gate::Hindrance lasting = find_hindrance(session.reference, verdict.condition, series, c);
     gate::decide_at_look(verdict, session.metrics[verdict.metric].percentile_share(), samples,
-                         too_small, levels, {1, true});
+                         lasting, levels, {1, true});
     verdict.p_over_all_looks = verdict.p_value_of_fail;
     findings.gated_metric_tails.push_back({verdict.metric, levels.tails});
   }
@@ -464,9 +464,9 @@ void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) 
         baseline ? failures(*baseline->session->runs, baseline->reference_places[verdict.candidate])
                  : failures(*session.runs, session.reference.command);
     if (gate::failures_differ(of_reference, failures(*session.runs, verdict.candidate)))
-      gate::make_inconclusive(verdict, gate::Obstacle::FailureRates);
+      gate::make_inconclusive(verdict, {gate::Obstacle::FailureRates});
     else if (lacks_samples(session, verdict))
-      gate::make_inconclusive(verdict, gate::Obstacle::NoSamples);
+      gate::make_inconclusive(verdict, {gate::Obstacle::NoSamples});
   }
 }
 

@@ -65,7 +65,7 @@ std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
   std::optional<std::size_t> fewest;
   for (const gate::Verdict& verdict : results.findings.verdicts) {
     if (verdict.answer != gate::Answer::Inconclusive || verdict.rounds == 0) continue;
-    if (verdict.obstacle != gate::Obstacle::None) continue;
+    if (verdict.hindrance.obstacle != gate::Obstacle::None) continue;
     fewest = std::min(fewest.value_or(verdict.rounds), verdict.rounds);
   }
   return fewest;

@@ -247,10 +247,10 @@ bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::
           : collect_samples(plan_.reference,
                             compares_within_rounds(plan_.setting.order, plan_.reference),
                             verdict.metric, series, verdict.candidate);
-  const auto too_small =
-      find_incomparable(plan_.reference, verdict.condition, series, verdict.candidate);
+  const gate::Hindrance lasting =
+      find_hindrance(plan_.reference, verdict.condition, series, verdict.candidate);
   return gate::decide_at_look(verdict, plan_.metrics[verdict.metric].percentile_share(), samples,
-                              too_small, levels, look);
+                              lasting, levels, look);
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)

@@ -207,13 +207,14 @@ void extend_metric_places_of_baseline(Recording& recording) {
   }
 }
 
-std::optional<std::size_t> find_incomparable(const Reference& reference, const Condition& condition,
-                                             std::span<const Series> series,
-                                             std::size_t candidate) {
+gate::Hindrance find_hindrance(const Reference& reference, const Condition& condition,
+                               std::span<const Series> series, std::size_t candidate) {
   const bool is_alone = reference.baseline || condition.limit_value;
-  for (const std::size_t command : {is_alone ? candidate : reference.command, candidate})
-    if (series[command].largest_bound) return command;
-  return std::nullopt;
+  const bool has_bound = series[candidate].largest_bound.has_value();
+  const bool has_reference_bound = !is_alone && series[reference.command].largest_bound.has_value();
+
+  if (!has_bound && !has_reference_bound) return {};
+  return {gate::Obstacle::UpperBounds, gate::side_of(has_reference_bound, has_bound)};
 }
 
 bool compares_within_rounds(Order order, const Reference& reference) {

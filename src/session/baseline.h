@@ -44,11 +44,11 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
 /// uses the baseline.
 Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric);
 
-/// Returns the index of a gate's reference or candidate if some values of that command are known
-/// only as upper bounds; else nullopt. Ignores the reference if it is in a baseline, or if the
-/// condition has a `limit_value`.
-std::optional<std::size_t> find_incomparable(const Reference& reference, const Condition& condition,
-                                             std::span<const Series> series, std::size_t candidate);
+/// Returns UpperBounds if some values of a gate's reference or candidate are known only as upper
+/// bounds; else None. Ignores the reference if it is in a baseline, or if the condition has a
+/// `limit_value`.
+gate::Hindrance find_hindrance(const Reference& reference, const Condition& condition,
+                               std::span<const Series> series, std::size_t candidate);
 
 /// True if deltas compare values within rounds: the order is not sequential, and there is no
 /// baseline.

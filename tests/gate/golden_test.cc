@@ -185,8 +185,8 @@ TEST_CASE("every look of a gate, and where it ends, agrees with the golden cases
       check_trace(judge(evidence, condition.limit_percent / 100.0, FailsWhen::Above, look.levels,
                         look.last),
                   look, expected.at("trace").at(number));
-      is_decided = decide_at_look(verdict, std::nullopt, comparison_of(evidence), std::nullopt,
-                                  look.levels, {++number, look.last});
+      is_decided = decide_at_look(verdict, std::nullopt, comparison_of(evidence), {}, look.levels,
+                                  {++number, look.last});
       if (is_decided) CHECK_GOLDEN(look.levels.tails.tail_of_delta, expected.at("tail"));
     }
     REQUIRE(is_decided);

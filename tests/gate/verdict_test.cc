@@ -55,9 +55,8 @@ TEST_CASE("a verdict's delta is the one of the table at one look, and wider at o
   CHECK(once.delta.bounds->low == shown.bounds->low);
 
   Verdict first_of_five{.condition = kTenPercent, .candidate = 1};
-  REQUIRE(decide_at_look(first_of_five, std::nullopt, comparison_of(samples.evidence()),
-                         std::nullopt, Schedule(0.95, 1, 1, LookTiming::Planned).planned_levels(),
-                         {1, false}));
+  REQUIRE(decide_at_look(first_of_five, std::nullopt, comparison_of(samples.evidence()), {},
+                         Schedule(0.95, 1, 1, LookTiming::Planned).planned_levels(), {1, false}));
   CHECK(*first_of_five.delta.change == *shown.change);
   // Of ten rounds the 9th Walsh average from either end is the bound at .025, the 5th at .0081.
   CHECK(first_of_five.delta.bounds->low < shown.bounds->low);
@@ -368,12 +367,12 @@ TEST_CASE("a verdict that is held back stays inconclusive when its job is settle
   Findings findings{{decide(kTenPercent, 1, samples.evidence(), 0.95, 1)}};
   REQUIRE(findings.verdicts[0].answer == Answer::Fail);
   findings.verdicts[0].p_over_all_looks = findings.verdicts[0].p_value_of_fail;
-  make_inconclusive(findings.verdicts[0], Obstacle::FailureRates);
+  make_inconclusive(findings.verdicts[0], {Obstacle::FailureRates});
   for (const ErrorRate risk : {ErrorRate::AnyFalseFail, ErrorRate::ShareOfFalseFails}) {
     const std::vector<Findings*> all = {&findings};
     fail_gates_by_error_rate(all, 0.05, risk);
     CHECK(findings.verdicts[0].answer == Answer::Inconclusive);
-    CHECK(findings.verdicts[0].obstacle == Obstacle::FailureRates);
+    CHECK(findings.verdicts[0].hindrance.obstacle == Obstacle::FailureRates);
   }
 }
 

@@ -191,7 +191,7 @@ TEST_CASE("with several candidates each line begins with the candidate") {
 TEST_CASE("a gate on what is too small to be measured names the command") {
   auto bounded = verdict(Answer::Inconclusive, {}, 0);
   bounded.condition.metric = "peak_rss";
-  bounded.incomparable_command = 0;
+  bounded.hindrance = {gate::Obstacle::UpperBounds, gate::Side::Reference};
   CHECK(line_of(bounded) ==
         "peak_rss > 10%: inconclusive: peak RSS of 'old' is below what can be measured here\n");
 }
@@ -219,7 +219,7 @@ TEST_CASE(
   Results results = with(verdict(Answer::Inconclusive, changed(-0.6, 0.1), 12), 0.01);
   results.commands[1].endings = {12, {{Ending::Failed, 9, 12}}};
   results.commands[0].endings = {12, {}};
-  results.findings.verdicts[0].obstacle = gate::Obstacle::FailureRates;
+  results.findings.verdicts[0].hindrance.obstacle = gate::Obstacle::FailureRates;
   CHECK(gate_lines(results, false) ==
         "wall_time > 10%: inconclusive: the failure rates differ; 12 of 12 runs of 'new' failed "
         "(status 9), none of 12 runs of 'old'\n");

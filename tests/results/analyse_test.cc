@@ -591,7 +591,7 @@ TEST_CASE(
          .answer = gate::Answer::Pass}};
     void_doubtful_verdicts(recording, findings);
     CHECK(findings.verdicts[0].answer == gate::Answer::Inconclusive);
-    CHECK(findings.verdicts[0].obstacle == gate::Obstacle::FailureRates);
+    CHECK(findings.verdicts[0].hindrance.obstacle == gate::Obstacle::FailureRates);
     // A bound is of one command.
     CHECK(findings.verdicts[1].answer == gate::Answer::Pass);
   }

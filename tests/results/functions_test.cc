@@ -175,7 +175,7 @@ TEST_CASE("a gate on a function without a sample on either side is held back") {
                           .metric = metric,
                           .answer = gate::Answer::Pass}};
     void_doubtful_verdicts(recording, findings);
-    return findings.verdicts[0].obstacle == gate::Obstacle::NoSamples;
+    return findings.verdicts[0].hindrance.obstacle == gate::Obstacle::NoSamples;
   };
   CHECK(is_held_back(0, 0));
   CHECK_FALSE(is_held_back(1, 0));

@@ -29,6 +29,7 @@ namespace lauka {
 struct Benchmark {
   std::string name{};
   Options options{};
+  std::vector<Note> notes{};  ///< notes that the plan takes over
   cores::CoreDecision cores{};
   engine::ChosenEngine chosen{};
   os::MemoryGroups* groups = nullptr;  ///< null if tree_peak_memory is not measured

@@ -79,9 +79,11 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   if (benchmark.plan.setting.copies_in_run > 1 && !call.launcher->runs_copies())
     return Error{"--jobs runs copies of a command on Linux only",
                  "start them from a shell: lauka -S './a & ./a & wait'"};
+  std::vector<Note>& notes = benchmark.plan.setting.events.notes;
+  notes.insert(notes.end(), benchmark.notes.begin(), benchmark.notes.end());
   for (const Note& note : {Note{NoteKind::NoTreeMemory, *grouped},
                            Note{NoteKind::NoCoreTimes, benchmark.cores.no_times_note}})
-    if (!note.text.empty()) benchmark.plan.setting.events.notes.push_back(note);
+    if (!note.text.empty()) notes.push_back(note);
   return {};
 }
 

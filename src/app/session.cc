@@ -358,8 +358,9 @@ Result<void> add_suite(Call& call) {
   call.benchmarks.reserve(suite->benchmarks.size());
   for (cli::Benchmark& benchmark : suite->benchmarks) {
     benchmark.options.run.seed = derive_seed(*call.options.run.seed, benchmark.name);
-    call.benchmarks.push_back(
-        {.name = std::move(benchmark.name), .options = std::move(benchmark.options)});
+    call.benchmarks.push_back({.name = std::move(benchmark.name),
+                               .options = std::move(benchmark.options),
+                               .notes = std::move(benchmark.notes)});
   }
   return {};
 }

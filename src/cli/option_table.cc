@@ -301,8 +301,10 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
     {"ignore-failure", 'i', ValueForm::OptionalNumber, "CODE,...",
      "ignore failures: go on when a run fails, and include and count such runs; or go on with "
      "these "
-     "exit statuses only (128 + N for signal N), which then are successes. A gate between commands "
-     "that fail at different rates is inconclusive; one on a command that always fails ends with 1",
+     "exit statuses only (128 + N for signal N), which then are successes. Deltas and gates leave "
+     "failed runs out. A gate between commands that fail at different rates is inconclusive; one "
+     "on "
+     "a command that always fails ends with 1",
      put<ignored_failures, &RunOptions::ignore_failure>, brief("go on when a run fails")},
 });
 
@@ -494,7 +496,8 @@ constexpr auto kGate = std::to_array<OptionInfo>({
     {"fail-if", '\0', ValueForm::Value, "'METRIC > LIMIT'",
      "the same for any metric; may be repeated. 'instructions > 0.5' is a change in percent, 'ipc "
      "< -5' a drop; with a unit the limit is the value's own ('wall_time > 200ms', 'peak_rss > "
-     "64MiB'), and needs no reference. An event is counted for it without -e. Without -r, runs go "
+     "64MiB'; of a metric without a unit, 'value(rate) > 5000'), and needs no reference. An event "
+     "is counted for it without -e. Without -r, runs go "
      "on until every gate is decided (at least 10 to fail, 57 to pass), for at most four times "
      "--duration; to catch slow runs that happen less than once in 20, raise --min-runs",
      push<condition, &GateOptions::conditions>, brief("the same for any metric", kFitsSaved)},

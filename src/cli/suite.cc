@@ -2,11 +2,13 @@
 
 #include "cli/option_table.h"
 #include "core/pattern.h"
+#include "core/result.h"
 #include "core/text.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -171,6 +173,10 @@ std::string_view family_of(const OptionInfo& option) {
   return option.rules.sets_value_of.empty() ? option.name : option.rules.sets_value_of;
 }
 
+bool is_gate(const OptionInfo& option) {
+  return option.name == "fail-if" || option.name == "fail-if-slower";
+}
+
 bool concerns_session(const OptionInfo& option) {
   return option.rules.scope == Scope::Session || option.rules.scope == Scope::TypedSession;
 }
@@ -271,6 +277,7 @@ class SuiteReader {
     for (const toml::node& table : benchmarks)
       if (auto added = add(*table.as_table()); !added) return added.error();
     if (auto chosen = choose(); !chosen) return chosen.error();
+    note_replaced_gates();
     return std::move(suite_);
   }
 
@@ -376,6 +383,46 @@ class SuiteReader {
     }
   }
 
+  /// Returns the typed gates that gates of a benchmark replace.
+  std::vector<std::string> replaced_gates(const Settings& own) const {
+    std::vector<std::string> gates;
+    for (const Setting& typed : shared_settings_) {
+      if (typed.origin != Origin::CommandLine || !is_gate(*typed.option)) continue;
+      const bool is_replaced = std::ranges::any_of(own, [&](const Setting& setting) {
+        return family_of(*setting.option) == family_of(*typed.option);
+      });
+      if (!is_replaced) continue;
+      for (const Words& words : typed.repetitions)
+        gates.push_back(typed.option->spelling() +
+                        (words.empty() || words.front().empty() ? "" : " " + cited(words.front())));
+    }
+    return gates;
+  }
+
+  /// Adds one note about all benchmarks that remain.
+  void note_replaced_gates() {
+    constexpr std::size_t most_shown = 5;
+    std::set<std::string> gates;
+    Words names;
+    Benchmark* first = nullptr;
+    for (Benchmark& benchmark : suite_.benchmarks) {
+      const auto replaced = replaced_gates_.find(benchmark.name);
+      if (replaced == replaced_gates_.end()) continue;
+      gates.insert(replaced->second.begin(), replaced->second.end());
+      names.push_back(cited(benchmark.name));
+      if (first == nullptr) first = &benchmark;
+    }
+    if (first == nullptr) return;
+
+    const std::size_t left = names.size() - std::min(names.size(), most_shown);
+    names.resize(names.size() - left);
+    if (left > 0) names.push_back(fmt::format("{} more", left));
+    first->notes.push_back(
+        {NoteKind::GateReplaced,
+         fmt::format("gates in the suite's file replace {} in {}",
+                     listed(std::vector<std::string>(gates.begin(), gates.end())), listed(names))});
+  }
+
   Result<ParsedOptions> read_draft(const Settings& own, bool of_session) const {
     Settings all = shared_settings_;
     all.insert(all.end(), own.begin(), own.end());
@@ -446,6 +493,8 @@ class SuiteReader {
     draft->options.gates.inconclusive_status.reset();  // not every benchmark has a gate
     auto options = complete_options(*std::move(draft));
     if (!options) return at(line, options.error());
+    if (auto replaced = replaced_gates(own); !replaced.empty())
+      replaced_gates_[benchmark_] = std::move(replaced);
     suite_.benchmarks.push_back({benchmark_, *std::move(options)});
     benchmark_.clear();
     return {};
@@ -491,6 +540,7 @@ class SuiteReader {
   std::string benchmark_;
   Suite suite_;
   std::set<std::string> names_;
+  std::map<std::string, std::vector<std::string>> replaced_gates_;  // typed ones, by benchmark
 };
 
 }  // namespace

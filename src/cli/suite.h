@@ -12,6 +12,7 @@ namespace lauka::cli {
 struct Benchmark {
   std::string name;
   Options options{};
+  std::vector<Note> notes{};
 };
 
 struct Suite {
@@ -20,7 +21,8 @@ struct Suite {
 };
 
 /// Reads a suite from `text`, the content of its file; `typed` has the typed options. A benchmark's
-/// own options win over typed options, and typed options over [defaults].
+/// own options win over typed options, and typed options over [defaults]. A note, of the first such
+/// benchmark, says which typed gates are replaced.
 Result<Suite> read_suite(const Options& typed, std::string_view text);
 
 }  // namespace lauka::cli

@@ -99,6 +99,27 @@ std::string without_quotes(std::string_view metric) {
   return std::string(metric.substr(0, at + 1)).append(function);
 }
 
+/// Returns "rate" for "value(rate)"; nullopt for another text.
+std::optional<std::string_view> metric_of_value(std::string_view text) {
+  constexpr std::string_view start = "value(";
+  if (!text.starts_with(start) || !text.ends_with(')')) return std::nullopt;
+  const std::string_view metric =
+      trimmed(text.substr(start.size(), text.size() - start.size() - 1));
+  return metric.empty() ? std::nullopt : std::optional(metric);
+}
+
+/// Returns how to limit the value of the metric of `gate` itself, and not its change.
+std::string how_to_limit_value(const Condition& gate, std::string_view limit) {
+  const BuiltInMetric* built_in = built_in_metric(gate.metric);
+  const Unit unit = built_in == nullptr ? Unit::Count : built_in->unit;
+  const char sign = gate.fails_below_limit ? '<' : '>';
+  if (unit == Unit::Count)
+    return fmt::format("to limit the value itself, write 'value({}) {} {}'", gate.metric, sign,
+                       limit);
+  return fmt::format("to limit the value itself, write a unit, as in '{} {} {}'", gate.metric, sign,
+                     unit == Unit::Seconds ? "200ms" : "64MiB");
+}
+
 }  // namespace
 
 Error make_value_error(const OptionValue& given, const Error& predicate) {
@@ -132,7 +153,9 @@ Result<Condition> condition(const OptionValue& given) {
   const std::string_view metric = trimmed(value.substr(0, sign));
   if (sign == std::string_view::npos || metric.empty())
     return make_value_error(given, {"is not METRIC > LIMIT", example});
-  Condition gate{.metric = without_quotes(metric), .fails_below_limit = value[sign] == '<'};
+  const std::optional<std::string_view> limited = metric_of_value(metric);
+  Condition gate{.metric = without_quotes(limited.value_or(metric)),
+                 .fails_below_limit = value[sign] == '<'};
   const std::string limit(trimmed(value.substr(sign + 1)));
   if (limit.empty())
     return make_value_error(given, {fmt::format("has no number after {}", value[sign]), example});
@@ -145,9 +168,19 @@ Result<Condition> condition(const OptionValue& given) {
         given, {fmt::format("has the unit {}, which is unknown", cited(unit_name)),
                 "write a percentage as 5, a time as 200ms, 5s or 2min, a size as 64MiB, "
                 "a count as 10K"});
+  if (unit == nullptr && limited) {
+    if (unit_name == "%")
+      return make_value_error(given, {"has a percentage as the limit of a value",
+                                      "write the number alone, as in 'value(rate) > 5000'"});
+    unit = find_display_unit(unit_symbol(Unit::Count));
+  }
   if (unit == nullptr) {
-    const auto percent = percentage(OptionValue{given.option, limit}, kMinGateLimit, kMaxGateLimit);
+    constexpr Limit most_readable{1e18, true};
+    const auto percent = percentage(OptionValue{given.option, limit}, kMinGateLimit, most_readable);
     if (!percent) return percent.error();
+    if (*percent > kMaxGateLimit.value)
+      return make_value_error(given, {"is a limit of more than 1,000 % of the reference",
+                                      how_to_limit_value(gate, limit.substr(0, digits + 1))});
     gate.limit_percent = *percent;
     return gate;
   }

@@ -33,7 +33,7 @@ Result<double> percentage_as_fraction(const OptionValue& given, Limit low, Limit
 
 /// A gate's limit in percent must be above this value.
 inline constexpr Limit kMinGateLimit{-100.0, false};
-inline constexpr Limit kMaxGateLimit{1e6, true};
+inline constexpr Limit kMaxGateLimit{1000.0, true};
 
 /// Reads a gate: METRIC > LIMIT or METRIC < LIMIT. LIMIT is a percentage or a number with a unit
 /// (200ms, 64MiB). The last < or > is the sign, because METRIC may contain these characters.

@@ -45,7 +45,29 @@ void leave_out(const std::vector<std::uint32_t>& failed, std::vector<double>& sa
   layouts.resize(kept);
 }
 
-Comparison without_failed(Comparison all, const Series& reference, const Series& candidate) {
+Series without_failed_runs(Series series) {
+  const std::vector<std::size_t> failed = std::exchange(series.values_of_failed_runs, {});
+  const auto drop = [&](auto& list) {
+    if (list.empty()) return;
+    std::size_t kept = 0;
+    auto next = failed.begin();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (next != failed.end() && *next == i)
+        ++next;
+      else
+        list[kept++] = list[i];
+    }
+    list.resize(kept);
+  };
+
+  drop(series.values);
+  drop(series.rounds);
+  drop(series.layouts);
+  return series;
+}
+
+Comparison without_failed_layouts(Comparison all, const Series& reference,
+                                  const Series& candidate) {
   for (const Series* series : {&reference, &candidate}) {
     if (series->failed_layouts.empty()) continue;
     leave_out(series->failed_layouts, all.reference, all.reference_layouts);
@@ -153,28 +175,49 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
   return measurable(values_.back());
 }
 
-void add_failed_layout(std::uint32_t layout, Series& series) {
-  auto& failed = series.failed_layouts;
-  if (std::ranges::find(failed, layout) == failed.end()) failed.push_back(layout);
+bool MetricReader::is_of(const lauka::Step& step) const {
+  return step.kind == kind_ && std::ranges::all_of(steps_, [&](const Step& term) {
+           const bool is_event = std::holds_alternative<CountedEvent>(term.term);
+           return !is_event || (step.pass < term.places.size() && term.places[step.pass]);
+         });
 }
 
-void MetricSeries::add_run(const RunRecord& run) {
-  Series& series = of_command_[run.step.command];
-  const bool has_layouts = layouts_.count > 1;
-  if (has_layouts && is_failure(ending_of(run.outcome, layouts_.ignored)))
-    add_failed_layout(run.step.layout, series);
-  if (const auto value = reader_.value(run)) {
-    series.values.push_back(*value);
-    series.rounds.push_back(run.step.round);
-    if (has_layouts) series.layouts.push_back(run.step.layout);
-  } else if (const auto bound = reader_.bound(run)) {
-    series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
-    ++series.runs_with_bound;
-    if (has_layouts) series.layouts_of_bounded_runs.push_back(run.step.layout);
+void Series::add(const RunOfSeries& run, bool has_layouts) {
+  const bool has_failed = is_failure(run.ending);
+  if (run.ending != Ending::Unknown) ++runs_with_ending;
+  if (has_failed) ++failed_runs;
+  if (has_failed && has_layouts &&
+      std::ranges::find(failed_layouts, run.layout) == failed_layouts.end())
+    failed_layouts.push_back(run.layout);
+
+  if (run.value) {
+    if (has_failed) values_of_failed_runs.push_back(values.size());
+    values.push_back(*run.value);
+    rounds.push_back(run.round);
+    if (has_layouts) layouts.push_back(run.layout);
+  } else if (run.bound && has_failed) {
+    largest_bound_of_failed_runs = std::max(largest_bound_of_failed_runs.value_or(0.0), *run.bound);
+  } else if (run.bound) {
+    largest_bound = std::max(largest_bound.value_or(0.0), *run.bound);
+    ++runs_with_bound;
+    if (has_layouts) layouts_of_bounded_runs.push_back(run.layout);
   }
 }
 
+void MetricSeries::add_run(const RunRecord& run) {
+  if (!reader_.is_of(run.step)) return;
+  of_command_[run.step.command].add({.value = reader_.value(run),
+                                     .bound = reader_.bound(run),
+                                     .round = run.step.round,
+                                     .layout = run.step.layout,
+                                     .ending = ending_of(run.outcome, ignored_)},
+                                    has_layouts_);
+}
+
 Comparison pair_samples(const Series& reference, const Series& candidate, bool paired) {
+  if (!reference.values_of_failed_runs.empty() || !candidate.values_of_failed_runs.empty())
+    return pair_samples(without_failed_runs(reference), without_failed_runs(candidate), paired);
+
   Comparison result{{}, {}, paired};
   if (reference.largest_bound || candidate.largest_bound) return result;
   if (reference.layouts.empty() != candidate.layouts.empty()) return result;
@@ -183,7 +226,7 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
     result.candidate = candidate.values;
     result.reference_layouts = reference.layouts;
     result.candidate_layouts = candidate.layouts;
-    return without_failed(std::move(result), reference, candidate);
+    return without_failed_layouts(std::move(result), reference, candidate);
   }
   const bool has_layouts = !reference.layouts.empty() && !candidate.layouts.empty();
   const std::size_t most = std::min(reference.rounds.size(), candidate.rounds.size());
@@ -203,7 +246,7 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
       result.candidate.push_back(candidate.values[c++]);
     }
   }
-  return without_failed(std::move(result), reference, candidate);
+  return without_failed_layouts(std::move(result), reference, candidate);
 }
 
 }  // namespace lauka

@@ -280,6 +280,10 @@ class MetricReader {
   /// known; else nullopt.
   std::optional<double> bound(const RunRecord& run) const;
 
+  /// True if runs of `step` can give a value: their round is of the metric's kind, and their pass
+  /// counts the metric's events.
+  bool is_of(const lauka::Step& step) const;
+
  private:
   struct Step {
     Formula::Term term;
@@ -336,7 +340,17 @@ struct Precision {
   std::optional<std::size_t> layouts_to_reach{};
 };
 
-/// The values of one metric of one command, in the order of the runs.
+/// What a series needs to know of a run that can give a value of its metric.
+struct RunOfSeries {
+  std::optional<double> value{};
+  std::optional<double> bound{};  ///< upper bound of the value, if only that is known
+  std::uint32_t round = 0;
+  std::uint32_t layout = 0;
+  Ending ending = Ending::Unknown;
+};
+
+/// The values of one metric of one command, in the order of the runs. Includes values of failed
+/// runs, which are shown, but not compared.
 struct Series {
   std::vector<double> values;
   std::vector<std::uint32_t> rounds;  ///< round of each value, ascending; empty if not needed
@@ -346,19 +360,33 @@ struct Series {
   std::vector<std::uint32_t> layouts_of_bounded_runs{};  ///< layout of each run with a bound
   std::vector<std::uint32_t> layouts{};                  ///< layout of each value; may be empty
   std::vector<std::uint32_t> failed_layouts{};
-};
+  std::vector<std::size_t> values_of_failed_runs{};  ///< indices into `values`, ascending
+  /// Largest upper bound among failed runs for which only a bound is known.
+  std::optional<double> largest_bound_of_failed_runs{};
+  std::size_t runs_with_ending = 0;  ///< number of runs with a known ending, even without a value
+  std::size_t failed_runs = 0;
 
-struct LayoutUse {
-  std::uint32_t count = 1;
-  std::optional<IgnoreFailure> ignored{};
+  /// Adds a run that can give a value of the metric.
+  void add(const RunOfSeries& run, bool has_layouts);
+
+  /// True if there is a value, or a bound, of a run that did not fail.
+  bool has_values_to_compare() const {
+    return largest_bound || values.size() > values_of_failed_runs.size();
+  }
+  /// True if runs are known to have failed, and none to have succeeded.
+  bool has_only_failed_runs() const { return failed_runs > 0 && failed_runs == runs_with_ending; }
 };
 
 /// Collects the values of one metric from runs, in one series per command.
 class MetricSeries {
  public:
+  /// `ignored`: failures that are successes (-i=CODES).
   MetricSeries(const Metric& metric, const EventSet& events, std::size_t commands,
-               LayoutUse layouts = {})
-      : reader_(metric, events), layouts_(std::move(layouts)), of_command_(commands) {}
+               std::uint32_t layouts = 1, std::optional<IgnoreFailure> ignored = {})
+      : reader_(metric, events),
+        has_layouts_(layouts > 1),
+        ignored_(std::move(ignored)),
+        of_command_(commands) {}
 
   void add_run(const RunRecord& run);
 
@@ -367,11 +395,10 @@ class MetricSeries {
 
  private:
   MetricReader reader_;
-  LayoutUse layouts_;
+  bool has_layouts_;
+  std::optional<IgnoreFailure> ignored_;
   std::vector<Series> of_command_;
 };
-
-void add_failed_layout(std::uint32_t layout, Series& series);
 
 struct Comparison {
   std::vector<double> reference;
@@ -386,9 +413,9 @@ struct Comparison {
   bool has_layouts() const { return !candidate_layouts.empty(); }
 };
 
-/// Returns the samples to compare, without samples of layouts in which either command failed.
-/// `paired`: takes only rounds in which both commands have a value. The samples are empty if the
-/// commands cannot be compared.
+/// Returns the samples to compare, without samples of failed runs, and of layouts in which either
+/// command failed. `paired`: takes only rounds in which both commands have a value. The samples are
+/// empty if the commands cannot be compared.
 Comparison pair_samples(const Series& reference, const Series& candidate, bool paired);
 
 }  // namespace lauka

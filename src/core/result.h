@@ -74,6 +74,7 @@ enum class NoteKind : unsigned char {
   FunctionsLeftOut,
   SamplesLost,
   FewSamples,
+  GateReplaced,
 };
 
 struct Note {

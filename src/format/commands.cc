@@ -729,6 +729,7 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
     for (const FailureGroup& failed : of_command.endings.failed_run_groups)
       failures.push_back({{"outcome", ending_word(failed.ending)},
                           {"exit_code", failed.status},
+                          {"kind", word_in(kKindWords, failed.kind)},
                           {"runs", failed.runs}});
     json.put("failures", failures);
   }

@@ -178,6 +178,8 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["times_as_many"] = json_number(verdict.rounds_factor);
   if (verdict.layouts_to_decide) gate["layouts_to_decide"] = *verdict.layouts_to_decide;
   gate["planned_rounds"] = verdict.estimated_rounds_without_gates;
+  if (const stats::Delta* wall_time = risen_wall_time(results, verdict))
+    gate["risen_wall_time"] = to_json(*wall_time);
   const gate::Hindrance& hindrance = verdict.hindrance;
   gate["obstacle"] = json_text_or_null(word_in(kObstacleWords, hindrance.obstacle));
   gate["obstacle_side"] = json_text_or_null(word_in(kSideWords, hindrance.side));

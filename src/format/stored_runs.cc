@@ -75,6 +75,11 @@ RunRow CommandRuns::row(std::size_t run) const {
   return row;
 }
 
+RunFacts CommandRuns::facts(std::size_t run) const {
+  const RunRow& shared = shared_fields_[shared_fields_indices_.at(run)].row;
+  return {rounds_[run], shared.pass, layouts_.at(run), shared.kind, shared.ending};
+}
+
 std::optional<double> CommandRuns::value(std::size_t run, std::size_t metric) const {
   const auto found = values_.find(metric);
   if (found == values_.end() || run >= found->second.size()) return std::nullopt;
@@ -137,9 +142,9 @@ RunRow StoredRuns::row(std::size_t run) const {
   return runs_[place.command].row(place.index);
 }
 
-std::size_t StoredRuns::round(std::size_t run) const {
+RunFacts StoredRuns::facts(std::size_t run) const {
   const Place place = place_of(run);
-  return runs_[place.command].round(place.index);
+  return runs_[place.command].facts(place.index);
 }
 
 std::optional<double> StoredRuns::value(std::size_t run, std::size_t metric) const {

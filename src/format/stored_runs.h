@@ -50,7 +50,7 @@ class CommandRuns {
   void set_value(std::size_t run, std::size_t metric, double value);
 
   std::uint32_t session_position(std::size_t run) const { return session_positions_[run]; }
-  std::uint32_t round(std::size_t run) const { return rounds_[run]; }
+  RunFacts facts(std::size_t run) const;
 
   /// Returns a run's row. RunRow::redo_text points into this object.
   RunRow row(std::size_t run) const;
@@ -89,7 +89,7 @@ class StoredRuns : public RunTable {
 
   std::size_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
   RunRow row(std::size_t run) const override;
-  std::size_t round(std::size_t run) const override;
+  RunFacts facts(std::size_t run) const override;
   std::optional<double> value(std::size_t run, std::size_t metric) const override;
   std::optional<double> bound(std::size_t run, std::size_t metric) const override;
   std::span<const std::uint32_t> of_command(std::size_t command) const override;

@@ -284,7 +284,10 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
     const bool is_hopeless = samples.is_empty() && lasting.obstacle != Obstacle::None;
     if (!look.last && !is_hopeless) return false;
 
-    verdict.hindrance = samples.is_empty() ? lasting : Hindrance{Obstacle::NoPercentage};
+    if (!samples.is_empty())
+      verdict.hindrance = {Obstacle::NoPercentage};
+    else
+      verdict.hindrance = is_hopeless ? lasting : Hindrance{Obstacle::NoCommonRound};
     verdict.spendable_error = levels.error_of_false_pass.value_or(0.0);
   }
   if (!samples.is_empty()) verdict.rounds = samples.candidate.size();

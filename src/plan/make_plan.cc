@@ -364,12 +364,16 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
 Error unfit_limit(const Condition& gate, Unit unit) {
   const bool lacks_bytes = unit == Unit::Bytes && gate.limit_value_unit == Unit::Count;
   const std::string units = units_for(unit);
-  const std::string remedy = lacks_bytes     ? fmt::format("write {}B", gate.limit_value_text)
-                             : units.empty() ? std::string("write a percentage of the reference")
-                                             : fmt::format(
-                                                   "write the limit in {}, or as a "
-                                                   "percentage of the reference",
-                                                   units);
+  const std::string remedy = lacks_bytes ? fmt::format("write {}B", gate.limit_value_text)
+                             : units.empty()
+                                 ? fmt::format(
+                                       "write 'value({}) {} NUMBER', or a percentage of "
+                                       "the reference",
+                                       gate.metric, gate.fails_below_limit ? '<' : '>')
+                                 : fmt::format(
+                                       "write the limit in {}, or as a "
+                                       "percentage of the reference",
+                                       units);
   return {fmt::format("a gate on {} cannot have the limit {}", gate.metric,
                       cited(gate.limit_value_text)),
           remedy};
@@ -506,7 +510,7 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
 
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
   bool needs_reference = false;
-  for (const Condition& gate : gates) {
+  for (Condition gate : gates) {
     const auto place = find_metric(plan.metrics, gate.metric);
     if (!place) {
       if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
@@ -515,6 +519,9 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
           suggestion_for(gate.metric, plan.metrics, "add it with -e, or name another metric")};
     }
     const Metric& metric = plan.metrics[*place];
+    // A ratio is a number, too, and has no unit that could be written.
+    const bool is_number = metric.unit == Unit::Ratio || metric.unit == Unit::Fraction;
+    if (is_number && gate.limit_value_unit == Unit::Count) gate.limit_value_unit = metric.unit;
     if (gate.limit_value && gate.limit_value_unit != metric.unit)
       return unfit_limit(gate, metric.unit);
     needs_reference = needs_reference || !gate.limit_value;

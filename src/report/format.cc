@@ -277,6 +277,17 @@ std::string reasons_text(const Endings& endings) {
   return text;
 }
 
+/// Returns the kind of round of endings that are of one kind.
+RoundKind kind_of(const Endings& of_kind) {
+  const auto& untimed = of_kind.untimed_runs_with_ending;
+  return untimed.empty() ? RoundKind::Timed : untimed.begin()->first;
+}
+
+/// Returns "12 runs", "3 simulated runs".
+std::string runs_of_kind(const Endings& of_kind) {
+  return plural(of_kind.runs_with_ending, run_of_kind(kind_of(of_kind)));
+}
+
 }  // namespace
 
 std::string Notation::text(double value) const {
@@ -447,26 +458,43 @@ bool has_values(const CommandResult& command) {
          std::ranges::any_of(command.rows, [](const MetricResult& row) { return row.runs > 0; });
 }
 
+std::string_view round_kind_word(RoundKind kind) {
+  constexpr std::array<std::string_view, 6> names = {"warm-up",   "",         "counting",
+                                                     "simulated", "settling", "untuned"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+std::string run_of_kind(RoundKind kind) {
+  const std::string_view word = round_kind_word(kind);
+  return fmt::format("{}{}run", word, word.empty() ? "" : " ");
+}
+
 std::string failed_runs_text(const Endings& endings, bool with_reasons) {
-  if (endings.failed_run_groups.empty()) return "";
-  return fmt::format("{} of {}", endings.failed_runs(), endings.runs_with_ending) +
-         (with_reasons ? fmt::format(" ({})", reasons_text(endings)) : "");
+  std::string text;
+  for (const Endings& of_kind : endings.by_kind_with_failures())
+    text += fmt::format("{}{} of {}{}{}{}", text.empty() ? "" : ", ", of_kind.failed_runs(),
+                        of_kind.runs_with_ending, kind_of(of_kind) == RoundKind::Timed ? "" : " ",
+                        round_kind_word(kind_of(of_kind)),
+                        with_reasons ? fmt::format(" ({})", reasons_text(of_kind)) : "");
+  return text;
 }
 
 std::string failures_text(const Endings& endings, std::string_view whose) {
-  if (endings.failed_run_groups.empty()) return "";
-  return fmt::format("{} of {}{} failed ({})", endings.failed_runs(),
-                     plural(endings.runs_with_ending, "run"), whose, reasons_text(endings));
+  std::string text;
+  for (const Endings& of_kind : endings.by_kind_with_failures())
+    text += fmt::format("{}{} of {}{} failed ({})", text.empty() ? "" : ", ", of_kind.failed_runs(),
+                        runs_of_kind(of_kind), whose, reasons_text(of_kind));
+  return text;
 }
 
 std::string failed_and_redone_text(const CommandResult& command) {
   std::string text;
-  const Endings& endings = command.endings;
-  if (!endings.failed_run_groups.empty()) {
-    const bool are_timed = endings.runs_with_ending == command.runs;
-    text = fmt::format(", {}{} failed: {}", endings.failed_runs(),
-                       are_timed ? "" : fmt::format(" of {}", endings.runs_with_ending),
-                       reasons_text(endings));
+  for (const Endings& endings : command.endings.by_kind_with_failures()) {
+    const bool are_timed = kind_of(endings) == RoundKind::Timed;
+    text += fmt::format(
+        ", {}{} failed: {}", endings.failed_runs(),
+        are_timed && endings.runs_with_ending == command.runs ? "" : " of " + runs_of_kind(endings),
+        reasons_text(endings));
   }
   if (command.discarded_runs > 0) text += fmt::format(", {} redone", command.discarded_runs);
   return text;

@@ -98,11 +98,18 @@ std::string metric_in_words(std::string_view metric);
 
 std::vector<std::string> lines_with_text(std::string_view text);
 
-/// Returns the number of failed runs: "12 of 12 (status 9)"; empty if no run failed.
+/// Returns the word for a kind of round: "simulated"; empty for timed rounds.
+std::string_view round_kind_word(RoundKind kind);
+
+/// Returns "run", "simulated run".
+std::string run_of_kind(RoundKind kind);
+
+/// Returns the number of failed runs, by kind of round: "12 of 12 (status 9), 3 of 3 simulated
+/// (SIGILL)"; empty if no run failed.
 std::string failed_runs_text(const Endings& endings, bool with_reasons = true);
 
-/// Returns "12 of 12 runs failed (status 9)"; empty if no run failed. `whose`, such as " of 'old'",
-/// follows "runs".
+/// Returns "12 of 12 runs failed (status 9)", for each kind of round; empty if no run failed.
+/// `whose`, such as " of 'old'", follows "runs".
 std::string failures_text(const Endings& endings, std::string_view whose = "");
 
 /// Returns ", 2 failed: SIGSEGV, 1 redone", to follow a number of runs; empty if no run failed or

@@ -183,21 +183,25 @@ std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, dou
                      rounds);
 }
 
-std::string failures_of(const Endings& endings, const Command& command) {
+std::string failures_of(const Endings& endings, RoundKind kind, const Command& command) {
   const std::string whose = " of " + cited(command.name);
   if (endings.runs_with_ending == 0 || !endings.failed_run_groups.empty())
     return failures_text(endings, whose);
-  return fmt::format("none of {}{}", plural(endings.runs_with_ending, "run"), whose);
+  return fmt::format("none of {}{}", plural(endings.runs_with_ending, run_of_kind(kind)), whose);
 }
 
+/// Returns the failures of both commands in runs of the kind that gives the gate's metric.
 std::string failures_of_both(const Results& results, const gate::Verdict& verdict) {
-  const Endings& own = results.commands[verdict.candidate].endings;
-  const Endings other =
-      verdict.condition.limit_value ? Endings() : results.endings_of_reference(verdict.candidate);
+  const RoundKind kind = results.session.metrics[verdict.metric].kind;
+  const Endings own = results.commands[verdict.candidate].endings.of_kind(kind);
+  const Endings other = verdict.condition.limit_value
+                            ? Endings()
+                            : results.endings_of_reference(verdict.candidate).of_kind(kind);
   if (own.failed_run_groups.empty() && other.failed_run_groups.empty()) return "";
   std::string text;
-  for (const std::string& line : {failures_of(own, results.session.commands[verdict.candidate]),
-                                  failures_of(other, results.reference_of(verdict.candidate))})
+  for (const std::string& line :
+       {failures_of(own, kind, results.session.commands[verdict.candidate]),
+        failures_of(other, kind, results.reference_of(verdict.candidate))})
     if (!line.empty()) text += (text.empty() ? "; " : ", ") + line;
   return text;
 }
@@ -216,10 +220,11 @@ std::string obstructed_commands(const Results& results, const gate::Verdict& ver
 
 /// Returns the name of the runs that give a metric: "simulated run", "run".
 std::string run_of_metric(const Metric& metric) {
-  const std::string_view kind =
-      metric.role == Role::SampledTime ? "sampled" : round_kind_word(metric.kind);
-  return fmt::format("{}{}run", kind, kind.empty() ? "" : " ");
+  return metric.role == Role::SampledTime ? "sampled run" : run_of_kind(metric.kind);
 }
+
+constexpr std::string_view kLostFunction =
+    "it may be inlined or have another name there: --functions lists the names";
 
 /// Returns why a gate could not decide, in a main clause; empty without an obstacle.
 std::string obstacle_text(const Results& results, const gate::Verdict& verdict) {
@@ -243,7 +248,11 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
     case gate::Obstacle::FewLayouts:
       return "too few layouts without failures";
     case gate::Obstacle::NoFunction:
-      return fmt::format("{} has no such function", obstructed_commands(results, verdict, "and"));
+      return results.session.metrics[verdict.metric].role == Role::SampledTime
+                 ? fmt::format("no sample of {} was in a function of this name; {}",
+                               obstructed_commands(results, verdict, "or"), kLostFunction)
+                 : fmt::format("no run of {} was in a function of this name; {}",
+                               obstructed_commands(results, verdict, "or"), kLostFunction);
     case gate::Obstacle::NoSamples:
       return "no sample was taken of it";
     case gate::Obstacle::None:
@@ -345,8 +354,7 @@ std::string indented(const std::string& text) {
 }
 
 std::string run_text(const Step& step) {
-  const std::string_view kind = round_kind_word(step.kind);
-  return fmt::format("{}{}run {}", kind, kind.empty() ? "" : " ", step.round + 1);
+  return fmt::format("{} {}", run_of_kind(step.kind), step.round + 1);
 }
 
 struct Answer {
@@ -375,6 +383,14 @@ std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
   return "use -i to ignore failures";
 }
 
+std::string how_to_go_on_without_valgrind(const Outcome& outcome) {
+  const auto* signalled = std::get_if<Signalled>(&outcome);
+  const std::string_view why = signalled != nullptr && signalled->signal == SIGILL
+                                   ? ", as it may use an instruction that Valgrind does not know"
+                                   : "";
+  return fmt::format("try it without --engine{}", why);
+}
+
 struct EndingWords {
   const std::vector<std::string>& names;
   std::size_t width;
@@ -392,9 +408,13 @@ struct EndingWords {
           " before a line of its output matched --until {}{}", cited(failed.unmatched_pattern),
           failed.error_output_end.empty() ? "; it wrote nothing" : "; what it wrote last:");
     } else {
-      if (failed.step.kind == RoundKind::Simulated)
-        text = " under Valgrind; try it without --engine";
-      if (can_be_ignored(failed.outcome)) text += "; " + how_to_ignore(name, failed.outcome);
+      const bool is_simulated = failed.step.kind == RoundKind::Simulated;
+      if (is_simulated) text = " under Valgrind; " + how_to_go_on_without_valgrind(failed.outcome);
+      // A run that Valgrind breaks has no counts with -i either.
+      if (can_be_ignored(failed.outcome) &&
+          (!is_simulated || std::holds_alternative<Exited>(failed.outcome)))
+        text += (is_simulated ? "; if it fails there, too, " : "; ") +
+                how_to_ignore(name, failed.outcome);
     }
     return message(run + text) + indented(failed.error_output_end);
   }
@@ -623,12 +643,19 @@ const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks)
   return last;
 }
 
+std::string how_to_succeed(const FailureGroup& failed) {
+  if (failed.ending == Ending::TimedOut) return "raise --timeout";
+  if (failed.kind == RoundKind::Simulated && failed.ending != Ending::Failed)
+    return "try it without --engine: Valgrind does not know every instruction";
+  return fmt::format("-i={} makes this status a success", failed.status);
+}
+
 std::string gate_and_functions(const Results& results, const gate::Verdict& verdict,
                                bool is_tolerated, bool color) {
   const auto [word, ink] = verdict_word(verdict.answer);
   return gate_line(results, verdict, inked(word, ink, color)) +
          fmt::format("{}\n", is_tolerated ? kToleratedVerdictNote : "") +
-         functions_of_failed_gate(results, verdict);
+         lines_below_gate(results, verdict);
 }
 
 }  // namespace
@@ -664,6 +691,17 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   return cell;
 }
 
+std::string lines_below_gate(const Results& results, const gate::Verdict& verdict) {
+  const stats::Delta* wall_time = risen_wall_time(results, verdict);
+  if (wall_time == nullptr) return functions_of_failed_gate(results, verdict);
+  const ChangeTexts figures = change_texts(*wall_time, limit_of(verdict.condition));
+  const double percent = verdict.condition.limit_percent;
+  return fmt::format(
+      "  note: the wall time is significantly higher, {} (at least {}), and no gate is on it: "
+      "--fail-if-slower{} adds one\n",
+      figures.change, figures.low, percent > 0 ? "=" + exact_decimal(percent) : "");
+}
+
 std::string condition_text(const Condition& condition) {
   return one_line(fmt::format("{} {} {}", condition.metric, condition.fails_below_limit ? '<' : '>',
                               limit_text(condition)));
@@ -691,7 +729,8 @@ std::string suite_gate_lines(const Report& suite, bool all, bool color) {
   std::string text;
   for (const Results& results : suite.benchmarks)
     for (const gate::Verdict& verdict : results.findings.verdicts)
-      if (all || verdict.answer != gate::Answer::Pass)
+      if (all || verdict.answer != gate::Answer::Pass ||
+          risen_wall_time(results, verdict) != nullptr)
         text += one_line(results.benchmark) + ": " +
                 gate_and_functions(results, verdict, &verdict == tolerated, color);
   return text;
@@ -704,15 +743,13 @@ std::vector<std::string> all_runs_failed_lines(const Report& report) {
     for (const gate::Verdict& verdict : results.findings.verdicts)
       if (has_failed_throughout(results, verdict)) commands.insert(verdict.candidate);
     for (const std::size_t c : commands) {
-      const Endings& endings = results.commands[c].endings;
+      const Endings endings = deciding_endings(results.commands[c]);
       const FailureGroup& first = endings.failed_run_groups.front();
       const Error why{
           fmt::format("{}{}: its gate decides nothing",
                       results.benchmark.empty() ? "" : results.benchmark + ": ",
                       failures_text(endings, " of " + cited(results.session.commands[c].name))),
-          first.ending == Ending::TimedOut
-              ? std::string("raise --timeout")
-              : fmt::format("-i={} makes this status a success", first.status)};
+          how_to_succeed(first)};
       lines.push_back(why.line());
     }
   }
@@ -794,12 +831,6 @@ std::string failed_build_lines(std::string_view what, const Outcome& outcome,
                                const std::string& output_end, std::size_t width) {
   return wrapped_message(fmt::format("building {} {}", what, outcome_text(outcome)), width) +
          indented(output_end);
-}
-
-std::string_view round_kind_word(RoundKind kind) {
-  constexpr std::array<std::string_view, 6> names = {"warm-up",   "",         "counting",
-                                                     "simulated", "settling", "untuned"};
-  return names.at(static_cast<std::size_t>(kind));
 }
 
 std::string outcome_text(const Outcome& outcome) {

@@ -27,11 +27,15 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 inline constexpr std::string_view kToleratedVerdictNote =
     " (exit status 0; --fail-if-inconclusive makes it 4)";
 
-/// Returns a line for each verdict, and below a failed gate the lines of functions_of_failed_gate.
+/// Returns the lines that explain a verdict below its own line: functions_of_failed_gate, or a note
+/// about risen_wall_time; empty if there is nothing to explain.
+std::string lines_below_gate(const Results& results, const gate::Verdict& verdict);
+
+/// Returns a line for each verdict, with lines_below_gate.
 std::string gate_lines(const Results& results, bool color);
 
-/// Returns a line for each verdict, which begins with the benchmark's name, and lines about the
-/// functions of failed gates. `all`: false: leaves out gates that pass.
+/// Returns a line for each verdict, which begins with the benchmark's name, with lines_below_gate.
+/// `all`: false: leaves out gates that pass without such lines.
 std::string suite_gate_lines(const Report& suite, bool all, bool color);
 
 /// Returns a line for each gated candidate that failed in every run.
@@ -80,9 +84,6 @@ std::string counter_loss_line(const Command& command, const CounterLossFile& fil
 
 /// Describes how a run ended: "exited with status 3", "was killed by SIGSEGV (core dumped)".
 std::string outcome_text(const Outcome& outcome);
-
-/// Returns the word before "run": "warm-up", "counting"; empty for timed runs.
-std::string_view round_kind_word(RoundKind kind);
 
 /// Explains in one line why a candidate is faster or slower: "7.50 ± 0.04x faster: 5.60 ± 0.02x
 /// fewer instructions, the same clock (3.82 GHz)".

@@ -281,13 +281,26 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
   return in_lines(start + reference + (any && is_time ? "" : in_metric), style);
 }
 
+/// Returns what makes failures comparable, if a command ended with the same exit status in every
+/// timed run, as grep does if nothing matches; else empty.
+std::string how_to_compare_failures(const Endings& endings) {
+  const Endings timed = endings.of_kind(RoundKind::Timed);
+  const bool has_one_status = timed.all_failed() && timed.failed_run_groups.size() == 1 &&
+                              timed.failed_run_groups.front().ending == Ending::Failed;
+  if (!has_one_status) return "";
+  return fmt::format(", unless -i={} makes this status a success",
+                     timed.failed_run_groups.front().status);
+}
+
 std::string failure_lines(const Results& results, const Style& style) {
   std::string lines;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Endings& endings = results.commands[c].endings;
     const std::string& name = results.session.commands[c].name;
-    if (!endings.failed_run_groups.empty())
-      lines += in_lines(failures_text(endings, " of " + bold(one_line(name), style)), style);
+    if (endings.failed_run_groups.empty()) continue;
+    lines += in_lines(failures_text(endings, " of " + bold(one_line(name), style)) +
+                          "; deltas leave them out" + how_to_compare_failures(endings),
+                      style);
   }
   return lines;
 }
@@ -466,8 +479,8 @@ std::string comparison_lines(const Results& results, const Style& style) {
   std::ranges::stable_sort(rankings, [&](const HeadlineComparison& a, const HeadlineComparison& b) {
     return gain_of(results, a) > gain_of(results, b);
   });
-  if (rankings.empty()) return "";
   const std::string failures = failure_lines(results, style);
+  if (rankings.empty()) return find_candidates(results).empty() ? "" : failures;
   if (compact_table_replaces_full_tables(results))
     return headline(results, rankings, style) + failures;
   std::string text;

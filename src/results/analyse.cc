@@ -1,7 +1,10 @@
 #include "plan/rows.h"
 #include "results/results.h"
 #include "session/baseline.h"
+#include "session/functions.h"
+#include "session/series.h"
 
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -12,43 +15,14 @@ namespace lauka {
 
 namespace {
 
-Series make_series(const Recording& session, std::size_t metric, std::size_t command) {
-  Series series;
-  const bool has_layouts = session.setting.layouts > 1;
-  const std::span<const std::uint32_t> runs = session.runs->of_command(command);
-  series.values.reserve(runs.size());
-  series.rounds.reserve(runs.size());
-  for (const std::uint32_t run : runs) {
-    if (has_layouts)
-      if (const RunRow row = session.runs->row(run); is_failure(row.ending))
-        add_failed_layout(row.layout, series);
-    if (const auto value = session.runs->value(run, metric)) {
-      series.values.push_back(*value);
-      series.rounds.push_back(static_cast<std::uint32_t>(session.runs->round(run)));
-      if (has_layouts) series.layouts.push_back(session.runs->row(run).layout);
-    } else if (const auto bound = session.runs->bound(run, metric)) {
-      series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
-      ++series.runs_with_bound;
-      if (has_layouts) series.layouts_of_bounded_runs.push_back(session.runs->row(run).layout);
-    }
-  }
-  return series;
-}
-
-std::vector<Series> make_series(const Recording& session, std::size_t metric) {
-  std::vector<Series> all;
-  for (std::size_t c = 0; c < session.commands.size(); ++c)
-    all.push_back(make_series(session, metric, c));
-  return all;
-}
-
 MetricResult make_result(std::size_t place, const Metric& metric, double tail, const Series& series,
                          std::size_t runs) {
   MetricResult result;
   result.metric = place;
-  if (series.largest_bound) {
+  if (series.largest_bound || series.largest_bound_of_failed_runs) {
     result.runs = runs;
-    result.largest_bound_of_runs = series.largest_bound;
+    result.largest_bound_of_runs =
+        std::max(series.largest_bound, series.largest_bound_of_failed_runs);
     for (const double value : series.values)
       result.largest_bound_of_runs = std::max(*result.largest_bound_of_runs, value);
     return result;
@@ -176,7 +150,7 @@ void scale_layouts(Series& series) {
 
 void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Results& results) {
   const Metric& metric = results.session.metrics[index];
-  const std::vector<Series> series = make_series(results.session, index);
+  const std::vector<Series> series = make_all_series(results.session, index);
   std::vector<Series> scaled;
   if (metric.role == Role::WallTime && results.session.setting.layouts > 1) {
     scaled = series;
@@ -231,7 +205,7 @@ std::optional<HeadlineComparison> ranking_if_differs(const Results& results, std
   if (tests > 1) {
     const auto& baseline = results.session.reference.baseline;
     const Series reference =
-        baseline ? Series{baseline_series(*baseline, command, metric).values, {}, std::nullopt}
+        baseline ? baseline_series(*baseline, command, metric)
                  : make_series(results.session, metric, results.session.reference.command);
     const Comparison samples =
         pair_samples(reference, make_series(results.session, metric, command),
@@ -322,6 +296,10 @@ std::vector<std::vector<double>> wall_times_by_command(const RunList& runs, Roun
 TunedChange tuned_change(const stats::Change& change) {
   if (!change.bounds) return {change.change, {}, {}};
   return {change.change, change.bounds->low, change.bounds->high};
+}
+
+stats::CountedShare share_of_failures(const Series& series) {
+  return {series.failed_runs, series.runs_with_ending};
 }
 
 struct RowOfSuite {
@@ -431,14 +409,14 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
   const gate::LookErrors levels = gate::levels_of_only_look(
       session.confidence, std::max(findings.verdicts.size(), gates_of_job));
   for (gate::Verdict& verdict : findings.verdicts) {
-    const std::vector<Series> series = make_series(session, verdict.metric);
+    const std::vector<Series> series = make_all_series(session, verdict.metric);
     const std::size_t c = verdict.candidate;
     const Comparison samples =
         verdict.condition.limit_value
             ? gate::samples_against_limit(verdict.condition, series[c])
             : collect_samples(session.reference, compares_within_rounds(session, c), verdict.metric,
                               series, c);
-    const gate::Hindrance lasting = find_hindrance(session.reference, verdict.condition, series, c);
+    const gate::Hindrance lasting = find_hindrance(session.reference, verdict, series);
     gate::decide_at_look(verdict, session.metrics[verdict.metric].percentile_share(), samples,
                          lasting, levels, {1, true});
     verdict.p_over_all_looks = verdict.p_value_of_fail;
@@ -448,30 +426,75 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
 }
 
 void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) {
-  std::map<std::pair<const RunTable*, std::size_t>, stats::CountedShare> known;
-  const auto failures = [&](const RunTable& runs, std::size_t command) {
-    const auto [place, is_new] = known.try_emplace({&runs, command});
-    if (is_new) {
-      const Endings endings = count_endings(runs, command);
-      place->second = {endings.failed_runs(), endings.runs_with_ending};
-    }
+  std::map<std::size_t, std::vector<Series>> known;
+  const auto series_of = [&](std::size_t metric) -> const std::vector<Series>& {
+    const auto [place, is_new] = known.try_emplace(metric);
+    if (is_new) place->second = make_all_series(session, metric);
     return place->second;
   };
+
   for (gate::Verdict& verdict : findings.verdicts) {
-    if (verdict.condition.limit_value) continue;
+    const std::vector<Series>& series = series_of(verdict.metric);
+    const gate::Hindrance found = find_hindrance(session.reference, verdict, series);
+    if (found.obstacle == gate::Obstacle::NoSuccess || found.obstacle == gate::Obstacle::NoValue) {
+      gate::make_inconclusive(verdict, found);
+      continue;
+    }
+
     const auto& baseline = session.reference.baseline;
-    const auto of_reference =
-        baseline ? failures(*baseline->session->runs, baseline->reference_places[verdict.candidate])
-                 : failures(*session.runs, session.reference.command);
-    if (gate::failures_differ(of_reference, failures(*session.runs, verdict.candidate)))
+    const Series& candidate = series[verdict.candidate];
+    const Series reference = baseline
+                                 ? baseline_series(*baseline, verdict.candidate, verdict.metric)
+                                 : series[session.reference.command];
+    if (!verdict.condition.limit_value &&
+        gate::failures_differ(share_of_failures(reference), share_of_failures(candidate))) {
       gate::make_inconclusive(verdict, {gate::Obstacle::FailureRates});
-    else if (lacks_samples(session, verdict))
-      gate::make_inconclusive(verdict, {gate::Obstacle::NoSamples});
+      continue;
+    }
+    if (const gate::Hindrance missing =
+            find_missing_function(session, verdict, reference, candidate);
+        missing.obstacle != gate::Obstacle::None)
+      gate::make_inconclusive(verdict, missing);
   }
 }
 
+const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict& verdict) {
+  const MetricResult* row = row_of(results, verdict.candidate, Role::WallTime);
+  if (row == nullptr || !row->delta || !row->delta->bounds) return nullptr;
+
+  const std::vector<Metric>& metrics = results.session.metrics;
+  const auto role_of = [&](const gate::Verdict& other) {
+    const std::string& source = metrics[other.metric].source_metric();
+    return metrics[find_metric(metrics, source).value_or(other.metric)].role;
+  };
+  const auto hides_rise = [&](const gate::Verdict& other) {
+    constexpr auto roles =
+        std::to_array({Role::CpuTime, Role::UserTime, Role::Instructions, Role::Cycles});
+    const Condition& condition = other.condition;
+    return other.answer == gate::Answer::Pass && !condition.limit_value &&
+           !condition.fails_below_limit &&
+           std::ranges::find(roles, role_of(other)) != roles.end() &&
+           row->delta->bounds->low > condition.limit_percent / 100.0;
+  };
+
+  const gate::Verdict* first = nullptr;
+  for (const gate::Verdict& other : results.findings.verdicts) {
+    if (other.candidate != verdict.candidate) continue;
+    if (role_of(other) == Role::WallTime) return nullptr;
+    if (first == nullptr && hides_rise(other)) first = &other;
+  }
+  const bool is_first =
+      first != nullptr && first->metric == verdict.metric && first->condition == verdict.condition;
+  return is_first ? &*row->delta : nullptr;
+}
+
+Endings deciding_endings(const CommandResult& command) {
+  Endings timed = command.endings.of_kind(RoundKind::Timed);
+  return timed.runs_with_ending > 0 ? timed : command.endings;
+}
+
 bool has_failed_throughout(const Results& results, const gate::Verdict& verdict) {
-  return results.commands[verdict.candidate].endings.all_failed();
+  return deciding_endings(results.commands[verdict.candidate]).all_failed();
 }
 
 bool has_failed_throughout(const Report& report) {

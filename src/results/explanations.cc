@@ -60,9 +60,10 @@ Series make_utilisation(const RunTable& runs, std::size_t command, std::size_t c
   for (const std::uint32_t run : runs.of_command(command)) {
     const auto of_cpu = runs.value(run, cpu);
     const auto of_wall = runs.value(run, wall);
-    if (!of_cpu || !of_wall || *of_wall <= 0.0) continue;
+    const RunFacts facts = runs.facts(run);
+    if (!of_cpu || !of_wall || *of_wall <= 0.0 || is_failure(facts.ending)) continue;
     series.values.push_back(*of_cpu / *of_wall);
-    series.rounds.push_back(static_cast<std::uint32_t>(runs.round(run)));
+    series.rounds.push_back(static_cast<std::uint32_t>(facts.round));
   }
   return series;
 }

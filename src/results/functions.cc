@@ -3,6 +3,7 @@
 #include "core/functions.h"
 #include "results/results.h"
 #include "session/baseline.h"
+#include "session/series.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/layouts.h"
@@ -160,14 +161,14 @@ FunctionChanges compare(const Results& results, std::size_t metric, std::size_t 
   return changes;
 }
 
-bool is_zero(double value) {
-  return value == 0.0;
-}
-
-bool is_always_zero(const Recording& session, std::size_t command, std::size_t metric) {
-  return std::ranges::all_of(session.runs->of_command(command), [&](std::uint32_t run) {
-    return is_zero(session.runs->value(run, metric).value_or(0.0));
-  });
+/// True if some run of each side gave the metric and succeeded, or may have.
+bool has_success(const Results& results, std::size_t metric, std::size_t candidate) {
+  const Recording& session = results.session;
+  const auto& baseline = session.reference.baseline;
+  const Series reference = baseline ? baseline_series(*baseline, candidate, metric)
+                                    : make_series(session, metric, session.reference.command);
+  return !reference.has_only_failed_runs() &&
+         !make_series(session, metric, candidate).has_only_failed_runs();
 }
 
 }  // namespace
@@ -182,7 +183,7 @@ void compare_functions(Results& results) {
     for (const std::size_t candidate : find_candidates(results)) {
       const auto before = reference_side(results, metric, candidate);
       const auto after = candidate_side(results, metric, candidate);
-      if (before && after)
+      if (before && after && has_success(results, metric, candidate))
         results.function_changes.push_back(compare(results, metric, candidate, *before, *after));
     }
   }
@@ -210,16 +211,6 @@ std::vector<std::size_t> function_metrics(const Results& results) {
         }))
       metrics.push_back(m);
   return metrics;
-}
-
-bool lacks_samples(const Recording& session, const gate::Verdict& verdict) {
-  if (!is_sampled_time(session.metrics[verdict.metric])) return false;
-  const auto& baseline = session.reference.baseline;
-  const bool has_none =
-      baseline ? std::ranges::all_of(
-                     baseline_series(*baseline, verdict.candidate, verdict.metric).values, is_zero)
-               : is_always_zero(session, session.reference.command, verdict.metric);
-  return has_none && is_always_zero(session, verdict.candidate, verdict.metric);
 }
 
 }  // namespace lauka

@@ -74,7 +74,4 @@ inline bool is_sampled_time(const Metric& metric) {
 /// Returns the indices of the metrics that at least one command has by function.
 std::vector<std::size_t> function_metrics(const Results& results);
 
-/// True if the verdict is about sampled time, and neither command has a sample.
-bool lacks_samples(const Recording& session, const gate::Verdict& verdict);
-
 }  // namespace lauka

@@ -388,14 +388,24 @@ std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
 /// candidate has no delta of the metric, or a delta of -100%.
 Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk);
 
-/// Makes verdicts inconclusive if reference and candidate fail at different rates, or if the metric
-/// is sampled time and neither has a sample. Leaves verdicts about a Condition::limit_value
-/// unchanged. Must be called before fail_gates_by_error_rate.
+/// Makes verdicts inconclusive for which the runs did not measure what they are about: no run of a
+/// side gave the metric and succeeded, the sides fail at different rates in runs that can give the
+/// metric, or the metric is sampled time and neither side has a sample. Must be called before
+/// fail_gates_by_error_rate.
 void void_doubtful_verdicts(const Recording& session, gate::Findings& findings);
 
-/// True if the verdict's candidate failed in every run.
+/// Returns the change of the wall time, if it is significantly above the limit of a gate on CPU
+/// time, instructions or cycles that passes, and no gate is on the wall time; else null. Returns it
+/// for the first such gate of a candidate only.
+const stats::Delta* risen_wall_time(const Results& results, const gate::Verdict& verdict);
+
+/// Returns the endings that decide if a command works: of its timed runs or, if there are none, of
+/// all runs.
+Endings deciding_endings(const CommandResult& command);
+
+/// True if the verdict's candidate failed in every timed run or, if there are none, in every run.
 bool has_failed_throughout(const Results& results, const gate::Verdict& verdict);
-/// True if the candidate of any verdict failed in every run.
+/// True for the candidate of any verdict.
 bool has_failed_throughout(const Report& report);
 
 /// Computes rows, headline comparisons, explanations, function changes and warnings of `results`

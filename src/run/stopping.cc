@@ -156,7 +156,7 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
     if (known == metrics_.end()) {
       metrics_.push_back(gate.metric);
       series_.emplace_back(plan.metrics[gate.metric], plan.setting.events, plan.commands.size(),
-                           LayoutUse{plan.setting.layouts, plan.ignore_failure});
+                           plan.setting.layouts, plan.ignore_failure);
     }
     const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.setting.events);
     for (std::size_t c = 0; c < plan.commands.size(); ++c)
@@ -203,7 +203,7 @@ void GateWatch::look(RoundKind kind, const gate::LookErrors& levels, const gate:
                      bool early) {
   for (WatchedGate& gate : gates_) {
     if (gate.kind != kind || gate.is_decided) continue;
-    gate.is_decided = decide(gate, levels, look);
+    gate.is_decided = decide(gate, levels, look, early);
     if (gate.is_decided)
       gate.verdict.p_over_all_looks =
           schedules_.at(kind).p_over_looks_of(gate.verdict.p_value_of_fail, early);
@@ -226,7 +226,7 @@ gate::Findings GateWatch::close() {
   for (WatchedGate& gate : gates_) {
     if (!gate.is_decided) {
       const gate::Schedule& schedule = schedules_.at(gate.kind);
-      decide(gate, schedule.planned_levels(), {schedule.looks_taken() + 1, true});
+      decide(gate, schedule.planned_levels(), {schedule.looks_taken() + 1, true}, false);
       gate.verdict.answer = gate::Answer::Inconclusive;
       gate.verdict.decided_by = gate::DecidedBy::Nothing;
       gate.verdict.bounds = {};
@@ -238,7 +238,8 @@ gate::Findings GateWatch::close() {
   return findings;
 }
 
-bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look) const {
+bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look,
+                       bool early) const {
   gate::Verdict& verdict = gate.verdict;
   const std::vector<Series>& series = series_[gate.series].all();
   const Comparison samples =
@@ -247,8 +248,9 @@ bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::
           : collect_samples(plan_.reference,
                             compares_within_rounds(plan_.setting.order, plan_.reference),
                             verdict.metric, series, verdict.candidate);
-  const gate::Hindrance lasting =
-      find_hindrance(plan_.reference, verdict.condition, series, verdict.candidate);
+  // A command whose first few runs failed may yet succeed.
+  gate::Hindrance lasting = find_hindrance(plan_.reference, verdict, series);
+  if (early && lasting.obstacle != gate::Obstacle::UpperBounds) lasting = {};
   return gate::decide_at_look(verdict, plan_.metrics[verdict.metric].percentile_share(), samples,
                               lasting, levels, look);
 }
@@ -257,7 +259,7 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
     : plan_(plan), gates_(gates) {
   if (plan.precision)
     series_.emplace(plan.metrics[plan.precision->metric], plan.setting.events, plan.commands.size(),
-                    LayoutUse{plan.setting.layouts, plan.ignore_failure});
+                    plan.setting.layouts, plan.ignore_failure);
 }
 
 bool PrecisionWatch::has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds) {

@@ -179,7 +179,7 @@ class GateWatch {
   };
 
   void look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look, bool early);
-  bool decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look) const;
+  bool decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look, bool early) const;
 
   const Plan& plan_;
   std::vector<std::size_t> metrics_;

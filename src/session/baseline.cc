@@ -1,6 +1,7 @@
 #include "session/baseline.h"
 
 #include "core/text.h"
+#include "session/series.h"
 
 #include <algorithm>
 #include <map>
@@ -137,19 +138,10 @@ std::vector<std::optional<std::size_t>> find_metrics_in(const Recording& session
 Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric) {
   Series series;
   if (metric >= baseline.metric_places.size() || !baseline.metric_places[metric]) return series;
-  const RunTable& runs = *baseline.session->runs;
-  const bool has_layouts = baseline.session->setting.layouts > 1;
-  bool has_bound = false;
-  for (const std::uint32_t run : runs.of_command(baseline.reference_places[command])) {
-    const auto value = runs.value(run, *baseline.metric_places[metric]);
-    if (value) series.values.push_back(*value);
-    has_bound = has_bound || runs.bound(run, *baseline.metric_places[metric]);
-    if (!has_layouts) continue;
-    const RunRow row = runs.row(run);
-    if (value) series.layouts.push_back(row.layout);
-    if (is_failure(row.ending)) add_failed_layout(row.layout, series);
-  }
-  if (has_bound) return {};
+  series = make_series(*baseline.session, *baseline.metric_places[metric],
+                       baseline.reference_places[command]);
+  series.rounds.clear();
+  if (series.largest_bound) return {};
   return series;
 }
 
@@ -207,14 +199,32 @@ void extend_metric_places_of_baseline(Recording& recording) {
   }
 }
 
-gate::Hindrance find_hindrance(const Reference& reference, const Condition& condition,
-                               std::span<const Series> series, std::size_t candidate) {
-  const bool is_alone = reference.baseline || condition.limit_value;
-  const bool has_bound = series[candidate].largest_bound.has_value();
-  const bool has_reference_bound = !is_alone && series[reference.command].largest_bound.has_value();
+gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& verdict,
+                               std::span<const Series> series) {
+  const bool is_alone = verdict.condition.limit_value.has_value();
+  const Series& own = series[verdict.candidate];
+  const Series of_baseline =
+      reference.baseline && !is_alone
+          ? baseline_series(*reference.baseline, verdict.candidate, verdict.metric)
+          : Series();
+  const Series& other = reference.baseline ? of_baseline : series[reference.command];
 
-  if (!has_bound && !has_reference_bound) return {};
-  return {gate::Obstacle::UpperBounds, gate::side_of(has_reference_bound, has_bound)};
+  gate::Hindrance found;
+  const auto look_for = [&](gate::Obstacle obstacle, const auto& applies_to) {
+    const bool applies_to_other = !is_alone && applies_to(other);
+    const bool applies_to_own = applies_to(own);
+    if (found.obstacle == gate::Obstacle::None && (applies_to_other || applies_to_own))
+      found = {obstacle, gate::side_of(applies_to_other, applies_to_own)};
+  };
+  look_for(gate::Obstacle::NoSuccess,
+           [](const Series& side) { return side.has_only_failed_runs(); });
+  look_for(gate::Obstacle::NoValue,
+           [](const Series& side) { return !side.has_values_to_compare(); });
+  look_for(gate::Obstacle::UpperBounds,
+           [](const Series& side) { return side.largest_bound.has_value(); });
+  look_for(gate::Obstacle::FewLayouts,
+           [](const Series& side) { return !side.failed_layouts.empty(); });
+  return found;
 }
 
 bool compares_within_rounds(Order order, const Reference& reference) {

@@ -44,11 +44,11 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
 /// uses the baseline.
 Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric);
 
-/// Returns UpperBounds if some values of a gate's reference or candidate are known only as upper
-/// bounds; else None. Ignores the reference if it is in a baseline, or if the condition has a
-/// `limit_value`.
-gate::Hindrance find_hindrance(const Reference& reference, const Condition& condition,
-                               std::span<const Series> series, std::size_t candidate);
+/// Returns why a gate may have no samples, if further rounds would hardly change that; else None.
+/// `verdict`: has the gate's condition, candidate and metric. `series`: values of the metric for
+/// each command.
+gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& verdict,
+                               std::span<const Series> series);
 
 /// True if deltas compare values within rounds: the order is not sequential, and there is no
 /// baseline.

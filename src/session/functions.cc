@@ -45,7 +45,7 @@ class WithFunctions final : public RunTable {
 
   std::size_t size() const override { return runs_->size(); }
   RunRow row(std::size_t run) const override { return runs_->row(run); }
-  std::size_t round(std::size_t run) const override { return runs_->round(run); }
+  RunFacts facts(std::size_t run) const override { return runs_->facts(run); }
   std::optional<double> value(std::size_t run, std::size_t metric) const override {
     if (metric < first_) return runs_->value(run, metric);
     const auto& values = values_[metric - first_];
@@ -117,6 +117,11 @@ std::optional<Error> find_unknown_function(std::span<const std::string> wanted,
   return std::nullopt;
 }
 
+bool is_always_zero(const Series& series) {
+  const Comparison succeeded = pair_samples(series, series, false);
+  return std::ranges::all_of(succeeded.candidate, [](double value) { return value == 0.0; });
+}
+
 }  // namespace
 
 Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
@@ -139,6 +144,23 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
     session.metrics.push_back(std::move(metric));
   }
   return {};
+}
+
+gate::Hindrance find_missing_function(const Recording& session, const gate::Verdict& verdict,
+                                      const Series& reference, const Series& candidate) {
+  const Metric& metric = session.metrics[verdict.metric];
+  const bool is_sampled = metric.role == Role::SampledTime;
+  const bool is_of_function = metric.name.find(kFunctionSeparator) != std::string::npos;
+  if (!is_sampled && !is_of_function) return {};
+
+  // A function that a command lacks is 0 in each of its runs, as are samples of one that is short.
+  const bool is_alone = verdict.condition.limit_value.has_value();
+  const bool has_no_reference = !is_alone && is_always_zero(reference);
+  const bool has_no_candidate = is_always_zero(candidate);
+  const bool has_neither = has_no_candidate && (is_alone || has_no_reference);
+  if (is_sampled && has_neither) return {gate::Obstacle::NoSamples};
+  if (!is_of_function || (!has_no_reference && !has_no_candidate)) return {};
+  return {gate::Obstacle::NoFunction, gate::side_of(has_no_reference, has_no_candidate)};
 }
 
 void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions) {

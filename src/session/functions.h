@@ -4,6 +4,7 @@
 #include "core/metric.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "gate/verdict.h"
 #include "plan/plan.h"
 #include "session/recording.h"
 
@@ -18,6 +19,12 @@ namespace lauka {
 /// then the function's values are 0.
 Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
                                   Recording& session);
+
+/// Returns NoFunction if the gate of `verdict` is on a function that a side does not have, and
+/// NoSamples if it is on sampled time of which neither side has a sample; else None. `reference`,
+/// `candidate`: values of the metric. A condition with a `limit_value` ignores the reference.
+gate::Hindrance find_missing_function(const Recording& session, const gate::Verdict& verdict,
+                                      const Series& reference, const Series& candidate);
 
 /// Collects the counts by function of a session's simulated and sampled runs.
 class FunctionTableBuilder {

@@ -62,7 +62,11 @@ class SessionRuns final : public RunTable {
     return row;
   }
 
-  std::size_t round(std::size_t index) const override { return run(index).step.round; }
+  RunFacts facts(std::size_t index) const override {
+    const RunRecord& run = this->run(index);
+    return {run.step.round, run.step.pass, run.step.layout, run.step.kind,
+            ending_of(run.outcome, ignored_)};
+  }
 
   std::optional<double> value(std::size_t index, std::size_t metric) const override {
     return readers_[metric].value(run(index));
@@ -247,9 +251,11 @@ class JoinedRuns : public RunTable {
     return row;
   }
 
-  std::size_t round(std::size_t run) const override {
+  RunFacts facts(std::size_t run) const override {
     const Part& part = find_part(run);
-    return part.runs->round(run - part.run);
+    RunFacts facts = part.runs->facts(run - part.run);
+    facts.pass += part.pass;
+    return facts;
   }
 
   std::optional<double> value(std::size_t run, std::size_t metric) const override {
@@ -351,16 +357,20 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
 void Endings::add(const RunRow& run) {
   if (run.ending == Ending::Unknown) return;
   Endings endings{1, {}};
+  if (run.kind != RoundKind::Timed) endings.untimed_runs_with_ending[run.kind] = 1;
   if (is_failure(run.ending))
-    endings.failed_run_groups.push_back({run.ending, run.status.value_or(0), 1});
+    endings.failed_run_groups.push_back({run.ending, run.status.value_or(0), 1, run.kind});
   add(endings);
 }
 
 void Endings::add(const Endings& others) {
   runs_with_ending += others.runs_with_ending;
+  for (const auto& [kind, runs] : others.untimed_runs_with_ending)
+    untimed_runs_with_ending[kind] += runs;
   for (const FailureGroup& other : others.failed_run_groups) {
     const auto known = std::ranges::find_if(failed_run_groups, [&](const FailureGroup& group) {
-      return group.ending == other.ending && group.status == other.status;
+      return group.ending == other.ending && group.status == other.status &&
+             group.kind == other.kind;
     });
     if (known != failed_run_groups.end())
       known->runs += other.runs;
@@ -373,6 +383,31 @@ std::size_t Endings::failed_runs() const {
   std::size_t sum = 0;
   for (const FailureGroup& group : failed_run_groups) sum += group.runs;
   return sum;
+}
+
+Endings Endings::of_kind(RoundKind kind) const {
+  Endings result;
+  for (const FailureGroup& group : failed_run_groups)
+    if (group.kind == kind) result.failed_run_groups.push_back(group);
+
+  if (kind != RoundKind::Timed) {
+    const auto found = untimed_runs_with_ending.find(kind);
+    if (found == untimed_runs_with_ending.end()) return result;
+    result.runs_with_ending = found->second;
+    result.untimed_runs_with_ending = {*found};
+    return result;
+  }
+  result.runs_with_ending = runs_with_ending;
+  for (const auto& [untimed, runs] : untimed_runs_with_ending) result.runs_with_ending -= runs;
+  return result;
+}
+
+std::vector<Endings> Endings::by_kind_with_failures() const {
+  std::vector<Endings> all;
+  for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
+    if (Endings endings = of_kind(kind); !endings.failed_run_groups.empty())
+      all.push_back(std::move(endings));
+  return all;
 }
 
 Endings count_endings(const RunTable& runs, std::size_t command) {

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,6 +60,7 @@ struct FailureGroup {
   Ending ending = Ending::Failed;
   int status = 0;
   std::size_t runs = 0;
+  RoundKind kind = RoundKind::Timed;
 
   bool operator==(const FailureGroup&) const = default;
 };
@@ -67,11 +69,28 @@ struct FailureGroup {
 struct Endings {
   std::size_t runs_with_ending = 0;  ///< number of runs with a known ending
   std::vector<FailureGroup> failed_run_groups{};
+  /// Part of `runs_with_ending` by kind of round; without Timed, which has the rest.
+  std::map<RoundKind, std::size_t> untimed_runs_with_ending{};
 
   void add(const RunRow& run);
   void add(const Endings& others);
   std::size_t failed_runs() const;
   bool all_failed() const { return runs_with_ending > 0 && failed_runs() == runs_with_ending; }
+
+  /// Returns the endings of the runs of one kind of round.
+  Endings of_kind(RoundKind kind) const;
+
+  /// Returns the endings by kind of round, timed runs first; without kinds in which no run failed.
+  std::vector<Endings> by_kind_with_failures() const;
+};
+
+/// What is needed of each run to compare values.
+struct RunFacts {
+  std::size_t round = 0;
+  std::size_t pass = 0;
+  std::uint32_t layout = 0;
+  RoundKind kind = RoundKind::Timed;
+  Ending ending = Ending::Unknown;
 };
 
 /// The runs of a session, or of joined sessions one after the other. Runs are read on request,
@@ -83,8 +102,11 @@ class RunTable : NonCopyable {
   virtual std::size_t size() const { return 0; }
   virtual RunRow row(std::size_t /*run*/) const { return {}; }
 
-  /// Returns the round of a run; may be faster than row().
-  virtual std::size_t round(std::size_t run) const { return row(run).round; }
+  /// Returns a part of row(run); may be faster.
+  virtual RunFacts facts(std::size_t run) const {
+    const RunRow all = row(run);
+    return {all.round, all.pass, all.layout, all.kind, all.ending};
+  }
 
   /// Returns the run's value of a metric (index into Recording::metrics); nullopt if unknown.
   virtual std::optional<double> value(std::size_t /*run*/, std::size_t /*metric*/) const {

@@ -1,0 +1,107 @@
+#include "session/series.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lauka {
+
+namespace {
+
+/// The runs of one pass, whose endings count if the pass turns out to give the metric.
+struct RunsOfPass {
+  std::size_t runs_with_value = 0;
+  Series endings{};  // has no values
+};
+
+struct SeriesByPass {
+  Series series{};
+  std::vector<RunsOfPass> passes{};  // by the index of the pass
+};
+
+SeriesByPass read_runs(const Recording& session, std::size_t metric, std::size_t command) {
+  const bool has_layouts = session.setting.layouts > 1;
+  const RoundKind kind = session.metrics[metric].kind;
+  const std::span<const std::uint32_t> runs = session.runs->of_command(command);
+
+  SeriesByPass result;
+  result.series.values.reserve(runs.size());
+  result.series.rounds.reserve(runs.size());
+  for (const std::uint32_t run : runs) {
+    const RunFacts facts = session.runs->facts(run);
+    RunOfSeries read{.round = static_cast<std::uint32_t>(facts.round),
+                     .layout = facts.layout,
+                     .ending = facts.ending};
+    if (facts.kind == kind) {
+      if (facts.pass >= result.passes.size()) result.passes.resize(facts.pass + 1);
+      result.passes[facts.pass].endings.add(read, has_layouts);
+    }
+
+    read.value = session.runs->value(run, metric);
+    if (!read.value) read.bound = session.runs->bound(run, metric);
+    if (!read.value && !read.bound) continue;
+    result.series.add(read, has_layouts);
+    if (facts.kind == kind) ++result.passes[facts.pass].runs_with_value;
+  }
+  return result;
+}
+
+/// Sets the counts of endings of a series to those of the passes for which `gives_metric` is true,
+/// or of all passes if the command has no runs in these.
+template <typename GivesMetric>
+Series with_endings(SeriesByPass&& read, GivesMetric gives_metric) {
+  Series result = std::move(read.series);
+  const auto count = [&](bool all) {
+    result.runs_with_ending = 0;
+    result.failed_runs = 0;
+    result.failed_layouts.clear();
+    for (std::size_t pass = 0; pass < read.passes.size(); ++pass) {
+      const Series& endings = read.passes[pass].endings;
+      if (!all && !gives_metric(pass)) continue;
+      result.runs_with_ending += endings.runs_with_ending;
+      result.failed_runs += endings.failed_runs;
+      for (const std::uint32_t layout : endings.failed_layouts)
+        if (std::ranges::find(result.failed_layouts, layout) == result.failed_layouts.end())
+          result.failed_layouts.push_back(layout);
+    }
+  };
+
+  count(false);
+  if (result.runs_with_ending == 0) count(true);
+  return result;
+}
+
+bool has_value_in(const SeriesByPass& read, std::size_t pass) {
+  return pass < read.passes.size() && read.passes[pass].runs_with_value > 0;
+}
+
+}  // namespace
+
+std::vector<Series> make_all_series(const Recording& session, std::size_t metric) {
+  std::vector<SeriesByPass> all;
+  for (std::size_t c = 0; c < session.commands.size(); ++c)
+    all.push_back(read_runs(session, metric, c));
+
+  // A program may die in one engine's runs only, and then gives no values in them.
+  std::vector<bool> gives_metric;
+  for (const SeriesByPass& read : all) {
+    gives_metric.resize(std::max(gives_metric.size(), read.passes.size()));
+    for (std::size_t pass = 0; pass < read.passes.size(); ++pass)
+      if (has_value_in(read, pass)) gives_metric[pass] = true;
+  }
+
+  std::vector<Series> result;
+  for (SeriesByPass& read : all)
+    result.push_back(
+        with_endings(std::move(read), [&](std::size_t pass) { return gives_metric[pass]; }));
+  return result;
+}
+
+Series make_series(const Recording& session, std::size_t metric, std::size_t command) {
+  SeriesByPass read = read_runs(session, metric, command);
+  std::vector<bool> gives_metric;
+  for (std::size_t pass = 0; pass < read.passes.size(); ++pass)
+    gives_metric.push_back(has_value_in(read, pass));
+  return with_endings(std::move(read), [&](std::size_t pass) { return gives_metric[pass]; });
+}
+
+}  // namespace lauka

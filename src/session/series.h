@@ -1,0 +1,19 @@
+#pragma once
+
+#include "core/metric.h"
+#include "session/recording.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace lauka {
+
+/// Returns a metric's values of each command. Series::runs_with_ending and Series::failed_runs
+/// count only runs that can give the metric: runs of its kind of round and, if several passes have
+/// this kind, of the passes in which the session has values of the metric.
+std::vector<Series> make_all_series(const Recording& session, std::size_t metric);
+
+/// Returns a metric's values of one command. Reads no runs of other commands.
+Series make_series(const Recording& session, std::size_t metric, std::size_t command);
+
+}  // namespace lauka

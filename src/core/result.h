@@ -74,6 +74,7 @@ enum class NoteKind : unsigned char {
   FunctionsLeftOut,
   SamplesLost,
   FewSamples,
+  SamplingCost,
 };
 
 struct Note {

@@ -147,6 +147,7 @@ inline constexpr auto kNoteWords = std::to_array<NamedValue<NoteKind>>({
     {NoteKind::FunctionsLeftOut, "functions_left_out"},
     {NoteKind::SamplesLost, "samples_lost"},
     {NoteKind::FewSamples, "few_samples"},
+    {NoteKind::SamplingCost, "sampling_cost"},
 });
 inline constexpr auto kRoleWords = std::to_array<NamedValue<Role>>({
     {Role::Other, ""},

@@ -142,7 +142,6 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
 }
 
 void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions) {
-  if (functions.empty()) return;
   constexpr double ns_per_second = 1e9;
   std::vector<std::string> metrics;
   double per_unit = 1.0;

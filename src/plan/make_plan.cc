@@ -258,30 +258,9 @@ Result<void> add_precision(const GateOptions& options, Plan& plan) {
   return {};
 }
 
-/// Refuses --until with options that exclude it.
-Result<void> check_until(const Options& options, const Plan& plan) {
-  if (!options.run.end_pattern) return {};
-  if (plan.setting.copies_in_run > 1)
-    return Error{
-        "--until ends a run at its first line, so that --jobs would not wait for the others",
-        "use only one of them"};
-  if (std::ranges::any_of(options.counting.scraped_metrics,
-                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
-    return Error{
-        "--until reads output during the run, --scrape only after it: they contradict each other",
-        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
-  if (!options.commands.expected_outputs.empty())
-    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
-                 "use only one of them"};
-  if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
-    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
-                 fmt::format("use only one of --until and --engine {}",
-                             row_of(options.counting.engine).name)};
-  return {};
-}
-
 Result<void> check_run_options(const Options& options, const Plan& plan) {
-  if (auto until = check_until(options, plan); !until) return until;
+  if (options.run.end_pattern)
+    if (auto why = why_no_until(options, plan)) return *std::move(why);
   const auto& expected = options.commands.expected_outputs;
   const bool is_same = std::ranges::find(expected, ExpectedOutput::Kind::Same,
                                          &ExpectedOutput::kind) != expected.end();
@@ -431,6 +410,26 @@ std::vector<std::string> append_to_default_events(const EventSet& defaults,
   std::vector<std::string> all = default_names(defaults);
   for (const std::string& name : names) add_once(all, name);
   return all;
+}
+
+std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
+  if (plan.setting.copies_in_run > 1)
+    return Error{
+        "--until ends a run at its first line, so that --jobs would not wait for the others",
+        "use only one of them"};
+  if (std::ranges::any_of(options.counting.scraped_metrics,
+                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
+    return Error{
+        "--until reads output during the run, --scrape only after it: they contradict each other",
+        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
+  if (!options.commands.expected_outputs.empty())
+    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
+                 "use only one of them"};
+  if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
+    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
+                 fmt::format("use only one of --until and --engine {}",
+                             row_of(options.counting.engine).name)};
+  return std::nullopt;
 }
 
 Result<Plan> make_plan(const Options& options, const EventSelector& select_events,

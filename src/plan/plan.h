@@ -124,6 +124,9 @@ std::vector<std::string> append_to_default_events(const EventSet& defaults,
 /// Returns the user's choice of metrics, in which --verbose turns Default into All.
 MetricSelection choose_metric_selection(const Options& options);
 
+/// Returns why --until cannot be added to a plan's options; nullopt if it can.
+std::optional<Error> why_no_until(const Options& options, const Plan& plan);
+
 /// Decides everything before the first run. `clock_seed`: seed without --seed. `has_tree_peak`:
 /// true if tree_peak_memory is measured.
 Result<Plan> make_plan(const Options& options, const EventSelector& select_events,

@@ -394,7 +394,7 @@ std::string how_to_go_on_without_valgrind(const Outcome& outcome) {
 struct EndingWords {
   const std::vector<std::string>& names;
   std::size_t width;
-  bool has_run;
+  AdviceToEndRuns advice;
 
   std::string message(const std::string& text) const { return wrapped_message(text, width); }
 
@@ -439,9 +439,10 @@ struct EndingWords {
 
   std::string operator()(const Interrupted& interrupted) const {
     const std::string by = "interrupted by " + os::signal_name(interrupted.signal);
-    if (has_run) return message(by);
-    return message(fmt::format("{}; no timed run{} ended: use --timeout or --until", by,
-                               names.size() == 1 ? " of " + cited(names.front()) : ""));
+    if (advice == AdviceToEndRuns::None) return message(by);
+    return message(fmt::format("{}; no timed run{} ended: use --timeout{}", by,
+                               names.size() == 1 ? " of " + cited(names.front()) : "",
+                               advice == AdviceToEndRuns::TimeoutOrUntil ? " or --until" : ""));
   }
 
   std::string operator()(const Error& error) const { return message(error.line()); }
@@ -819,8 +820,8 @@ std::string shell_start_time_lines(const Results& results) {
 }
 
 std::string early_end_lines(const Session& session, const std::vector<std::string>& names,
-                            bool has_run, std::size_t width) {
-  const EndingWords words{names, width, has_run};
+                            AdviceToEndRuns advice, std::size_t width) {
+  const EndingWords words{names, width, advice};
   std::string lines;
   if (session.cut_short) lines += std::visit(words, *session.cut_short);
   for (const HookFailed& failed : session.later_failed_hooks) lines += words(failed);

@@ -71,11 +71,18 @@ std::string tuning_line(const std::vector<TunedComparison>& compared);
 /// Returns lines with the time that the shell takes to start; empty if it was not measured.
 std::string shell_start_time_lines(const Results& results);
 
+/// The options that end runs which do not end by themselves, as far as a session may have them.
+enum class AdviceToEndRuns : unsigned char {
+  None,            ///< a timed run has ended, or the session has an option that ends its runs
+  Timeout,         ///< --timeout
+  TimeoutOrUntil,  ///< --timeout or --until
+};
+
 /// Returns lines for standard error on what ended a session early, with the last output of the run
-/// or hook that failed. `has_run`: false if no timed run has ended. `width`: width in cells to
+/// or hook that failed. `advice`: for interrupted sessions. `width`: width in cells to
 /// which messages are wrapped; 0: no limit.
 std::string early_end_lines(const Session& session, const std::vector<std::string>& names,
-                            bool has_run, std::size_t width = 0);
+                            AdviceToEndRuns advice, std::size_t width = 0);
 
 std::string failed_build_lines(std::string_view what, const Outcome& outcome,
                                const std::string& output_end, std::size_t width = 0);

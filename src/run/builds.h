@@ -27,6 +27,11 @@ struct Build {
 /// Returns the builds that all commands of `plans` need in all layouts, without duplicates.
 std::vector<Build> list_builds(std::span<const Plan* const> plans);
 
+/// Returns the builds without those that have made the files of a command already. A command's
+/// files are its program and words, if they depend on the layout.
+std::vector<Build> list_missing_builds(std::span<const Plan* const> plans,
+                                       const std::optional<User>& user);
+
 struct BuildFailed {
   Build build;
   Outcome outcome;

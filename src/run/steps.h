@@ -8,6 +8,7 @@
 #include "run/output.h"
 #include "run/programs.h"
 #include "run/runner.h"
+#include "run/sampling_cost.h"
 #include "run/scheduler.h"
 #include "session/functions.h"
 
@@ -138,6 +139,7 @@ class StepRunner {
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
   FunctionTableBuilder functions_;
+  SamplingCost sampling_cost_;
   std::vector<bool> has_looked_for_counter_loss_;
   RoundKind latest_kind_ = RoundKind::Warmup;
   std::vector<Pace> paces_;

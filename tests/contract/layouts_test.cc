@@ -119,6 +119,19 @@ TEST_CASE("builds run before the first run, and one that fails ends lauka with i
   CHECK(failed.find("said 2") != std::string::npos);
 }
 
+TEST_CASE("a build that is stopped ends lauka, and one without its folder says so") {
+  const std::string command = fixture("tiny") + " {layout}";
+  const std::string stopped =
+      failure({"--layouts=4", "-r4", "--build=echo asking {layout}; kill -STOP $$", command});
+  CHECK(stopped.find("was stopped by SIGSTOP") != std::string::npos);
+  CHECK(stopped.find("asking 1") != std::string::npos);
+  const Said missing = lauka(
+      {"--layouts=4", "-r4", "--cwd=/no-such-folder-{layout}", "--build=true {layout}", command});
+  CHECK(missing.status != 0);
+  CHECK(missing.err_has("/no-such-folder-1"));
+  CHECK_FALSE(missing.err_has("127"));
+}
+
 TEST_CASE("layouts made of the same files are refused") {
   const Folder folder;
   const std::string program = folder.file("p-{layout}");

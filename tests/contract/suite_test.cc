@@ -433,6 +433,30 @@ TEST_CASE("--resume: rounds of a program that was rebuilt since are refused") {
   completed(words);
 }
 
+TEST_CASE("--resume: builds that are there are kept, as building again makes other bytes") {
+  const Folder programs;
+  std::ofstream(programs.file("body")) << "#!/bin/sh\n" << blocks_at(6, programs) << "\n";
+  const std::string program = programs.file("it-{layout}");
+  const std::string build = "echo {layout} >>" + programs.file("built") + "; (cat " +
+                            programs.file("body") + "; echo \"# $(date +%s%N) $$\") >" + program +
+                            "; chmod +x " + program;
+  const Suite suite(benchmark("a", {program, "sh -c 'sleep 0.05 # {layout}'"},
+                              "layouts = 4\nbuild = '''" + build + "'''"));
+  const std::string json_file = suite.folder.file("r.json");
+  Words words = {"--suite", suite.folder.file("s.toml"), "-w0", "-r8", "--export-json", json_file};
+  REQUIRE(lauka({.arguments = words,
+                 .interrupt_when = [&] { return has_lines(programs.file("log"), 6); },
+                 .interrupt_signal = 9})
+              .status == 128 + 9);
+  CHECK(lines_of(text_of(programs.file("built"))).size() == 4);
+  words.emplace_back("--resume");
+  std::ofstream(programs.file("go")).close();
+  const Said said = completed(words);
+  CHECK(said.err_has("--resume keeps "));
+  CHECK(lines_of(text_of(programs.file("built"))).size() == 4);
+  CHECK(exists(json_file));
+}
+
 TEST_CASE("--suite: rounds stay until the exports are written, and --resume then runs nothing") {
   const Folder folder;
   const Suite logged(benchmark("a", {"sh -c 'echo >> " + folder.file("log") + "'"}));

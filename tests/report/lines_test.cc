@@ -20,7 +20,7 @@ std::string lines_of(std::optional<EarlyEnd> cut_short, const std::string& name,
                      std::size_t width = 0) {
   Session session;
   session.cut_short = std::move(cut_short);
-  return early_end_lines(session, {name}, false, width);
+  return early_end_lines(session, {name}, AdviceToEndRuns::TimeoutOrUntil, width);
 }
 
 RunFailed failed(Outcome outcome, std::string written = "", std::string until = "") {
@@ -35,7 +35,7 @@ TEST_CASE("a failed hook is reported with its command, its run and its output") 
       HookFailed{HookKind::Prepare, 1, Step{1, 4, 0, RoundKind::Timed}, Exited{2}, "first\nsecond"};
   session.later_failed_hooks.push_back(
       HookFailed{HookKind::Cleanup, 0, {}, Signalled{9, false}, ""});
-  CHECK(early_end_lines(session, {"old", "new"}, true) ==
+  CHECK(early_end_lines(session, {"old", "new"}, AdviceToEndRuns::None) ==
         "lauka: --prepare of 'new' (before run 5) exited with status 2; append '|| true' "
         "to ignore that\n"
         "  | first\n"
@@ -62,11 +62,18 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
   session.cut_short = Interrupted{2};
   session.later_failed_hooks.push_back(
       HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, RoundKind::Warmup}, Exited{1}, ""});
-  const std::string lines = early_end_lines(session, {"old"}, false);
+  const std::string lines = early_end_lines(session, {"old"}, AdviceToEndRuns::TimeoutOrUntil);
   CHECK(
       lines.starts_with("lauka: interrupted by SIGINT; no timed run of 'old' ended: use "
                         "--timeout or --until\n"));
   CHECK(has(lines, "--conclude of 'old' (after warm-up run 1) "));
+}
+
+TEST_CASE("--until is not advised where the session cannot have it") {
+  Session session;
+  session.cut_short = Interrupted{2};
+  CHECK(early_end_lines(session, {"old"}, AdviceToEndRuns::Timeout) ==
+        "lauka: interrupted by SIGINT; no timed run of 'old' ended: use --timeout\n");
 }
 
 TEST_CASE("what a failed run wrote is shown line by line, with nothing in it that steers") {
@@ -99,7 +106,8 @@ TEST_CASE("a status that is an answer is explained, with what accepts it alone")
 TEST_CASE("an interruption after a run is reported without a remedy") {
   Session session;
   session.cut_short = Interrupted{2};
-  CHECK(early_end_lines(session, {"old"}, true) == "lauka: interrupted by SIGINT\n");
+  CHECK(early_end_lines(session, {"old"}, AdviceToEndRuns::None) ==
+        "lauka: interrupted by SIGINT\n");
 }
 
 TEST_CASE("-i is not offered where a process could not be killed") {

@@ -43,7 +43,7 @@ class SimulatingEngine final : public engine::CounterEngine {
       const std::uint64_t count = left.front();
       if (left.size() > 1) left.erase(left.begin());
       engine::CountsOfRun counted{{count}, {}, {}};
-      counted.functions = {{"main", {count}}};
+      counted.functions = {{{"main", {count}}}};
       return counted;
     }
 

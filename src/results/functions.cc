@@ -67,7 +67,7 @@ std::optional<Side> reference_side(const Results& results, std::size_t metric,
   const MetricResult row = result_of_reference(results, candidate, metric);
   return baseline ? find_side(*baseline->session, baseline->reference_places[candidate],
                               results.session.metrics[metric].name, row)
-                  : find_side(results.session, results.session.reference.command,
+                  : find_side(results.session, results.session.reference.index_for(candidate),
                               results.session.metrics[metric].name, row);
 }
 
@@ -216,9 +216,10 @@ bool lacks_samples(const Recording& session, const gate::Verdict& verdict) {
   if (!is_sampled_time(session.metrics[verdict.metric])) return false;
   const auto& baseline = session.reference.baseline;
   const bool has_none =
-      baseline ? std::ranges::all_of(
-                     baseline_series(*baseline, verdict.candidate, verdict.metric).values, is_zero)
-               : is_always_zero(session, session.reference.command, verdict.metric);
+      baseline
+          ? std::ranges::all_of(
+                baseline_series(*baseline, verdict.candidate, verdict.metric).values, is_zero)
+          : is_always_zero(session, session.reference.index_for(verdict.candidate), verdict.metric);
   return has_none && is_always_zero(session, verdict.candidate, verdict.metric);
 }
 

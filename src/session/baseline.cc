@@ -12,20 +12,30 @@ namespace lauka {
 
 namespace {
 
+/// Returns each command's place in the baseline: the command with the same name, else the one that
+/// was typed at the same place and has the same parameter values, else the one at the same place.
+/// nullopt if there is none, or if it has other values of the parameters.
 std::vector<std::optional<std::size_t>> find_places(const std::vector<Command>& commands,
                                                     const std::vector<Command>& there) {
   std::vector<bool> taken(there.size(), false);
   std::vector<std::optional<std::size_t>> places(commands.size());
-  for (std::size_t c = 0; c < commands.size(); ++c) {
-    for (std::size_t b = 0; b < there.size() && !places[c]; ++b) {
-      if (!taken[b] && there[b].name == commands[c].name) {
+  const auto match = [&](const auto& is_match) {
+    for (std::size_t c = 0; c < commands.size(); ++c) {
+      for (std::size_t b = 0; b < there.size() && !places[c]; ++b) {
+        if (taken[b] || !is_match(commands[c], there[b])) continue;
         places[c] = b;
         taken[b] = true;
       }
     }
-  }
+  };
+  match([](const Command& ours, const Command& theirs) { return ours.name == theirs.name; });
+  match([](const Command& ours, const Command& theirs) {
+    return !ours.parameters.empty() && ours.parameters == theirs.parameters &&
+           ours.source_command_index == theirs.source_command_index;
+  });
   for (std::size_t c = 0; c < commands.size(); ++c)
-    if (!places[c] && c < there.size() && !taken[c]) places[c] = c;
+    if (!places[c] && c < there.size() && !taken[c] && !has_other_value(commands[c], there[c]))
+      places[c] = c;
   return places;
 }
 
@@ -211,7 +221,8 @@ std::optional<std::size_t> find_incomparable(const Reference& reference, const C
                                              std::span<const Series> series,
                                              std::size_t candidate) {
   const bool is_alone = reference.baseline || condition.limit_value;
-  for (const std::size_t command : {is_alone ? candidate : reference.command, candidate})
+  for (const std::size_t command :
+       {is_alone ? candidate : reference.index_for(candidate), candidate})
     if (series[command].largest_bound) return command;
   return std::nullopt;
 }
@@ -224,7 +235,7 @@ bool compares_within_rounds(const Recording& session, std::size_t candidate) {
   if (session.origins.empty() || session.reference.baseline)
     return compares_within_rounds(session.setting.order, session.reference);
   const OriginSession& origin = origin_of(session, candidate);
-  return &origin == &origin_of(session, session.reference.command) &&
+  return &origin == &origin_of(session, session.reference.index_for(candidate)) &&
          compares_within_rounds(origin.order, session.reference);
 }
 
@@ -237,7 +248,7 @@ const OriginSession& origin_of(const Recording& session, std::size_t command) {
 Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
                            std::span<const Series> series, std::size_t candidate) {
   if (!reference.baseline)
-    return pair_samples(series[reference.command], series[candidate], within_rounds);
+    return pair_samples(series[reference.index_for(candidate)], series[candidate], within_rounds);
   return pair_samples(baseline_series(*reference.baseline, candidate, metric), series[candidate],
                       false);
 }

@@ -154,7 +154,7 @@ TEST_CASE("--suite: the rounds of all benchmarks are interleaved") {
 TEST_CASE("--suite: every export has the benchmarks, and --from of the JSON has them again") {
   const Suite suite("[defaults]\nfail-if = 'v > 3000'\ntitle = 'T <1>'\n" +
                     benchmark("with, comma", {"echo 1", "echo 20"}) +
-                    benchmark("two", {"echo {n}", "echo 3"}, "parameter-list = 'n 1,2'"));
+                    benchmark("two", {"echo 3", "echo {n}"}, "parameter-list = 'n 1,2'"));
   const Words kinds = {"csv", "runs", "json", "markdown", "html"};
   Words measure = {"-r6", kScrape};
   Words again = {"--from", suite.folder.file("a.json"), "--title", "T <1>"};

@@ -97,6 +97,14 @@ TEST_CASE("one command over several values has no gate without --reference, and 
   CHECK(exists(folder.file("10")));
 }
 
+TEST_CASE("a gate on a value is decided for every value of a single command, and names it") {
+  const Said said =
+      lauka({"-q", "-r20", "-L", "n", "1,2", "--fail-if", "wall_time < 100s", "--", "true {n}"});
+  CHECK(said.status == 3);
+  CHECK_MESSAGE(said.out_has("true 1: wall_time < 100s: fail: "), said.out);
+  CHECK_MESSAGE(said.out_has("true 2: wall_time < 100s: fail: "), said.out);
+}
+
 TEST_CASE(
     "a reference without the parameter runs once per round, and every value is compared with it") {
   const Folder folder;

@@ -12,22 +12,22 @@ namespace {
 
 using Indices = std::vector<std::size_t>;
 
-Command command(std::size_t typed, std::vector<Parameter> parameters = {}) {
+Command command_of(std::size_t typed, std::vector<Parameter> parameters = {}) {
   Command made;
   made.parameters = std::move(parameters);
   made.source_command_index = typed;
   return made;
 }
 
-Parameter n(const std::string& value) {
+Parameter n_is(const std::string& value) {
   return {"n", value};
 }
 
-Parameter m(const std::string& value) {
+Parameter m_is(const std::string& value) {
   return {"m", value};
 }
 
-Indices references(const std::vector<Command>& commands, std::size_t typed = 0) {
+Indices references_of(const std::vector<Command>& commands, std::size_t typed = 0) {
   const Reference reference = pair_by_parameters(commands, typed);
   Indices all;
   for (std::size_t c = 0; c < commands.size(); ++c) all.push_back(reference.index_for(c));
@@ -37,9 +37,9 @@ Indices references(const std::vector<Command>& commands, std::size_t typed = 0) 
 }  // namespace
 
 TEST_CASE("each command is compared with the first typed one at the same value") {
-  const std::vector<Command> commands = {command(0, {n("1")}), command(1, {n("1")}),
-                                         command(0, {n("2")}), command(1, {n("2")})};
-  CHECK(references(commands) == Indices{0, 0, 2, 2});
+  const std::vector<Command> commands = {command_of(0, {n_is("1")}), command_of(1, {n_is("1")}),
+                                         command_of(0, {n_is("2")}), command_of(1, {n_is("2")})};
+  CHECK(references_of(commands) == Indices{0, 0, 2, 2});
   const Reference reference = pair_by_parameters(commands, 0);
   CHECK(reference.is_reference(0));
   CHECK(reference.is_reference(2));
@@ -49,24 +49,25 @@ TEST_CASE("each command is compared with the first typed one at the same value")
 }
 
 TEST_CASE("a reference without the parameter is the one of every value") {
-  CHECK(references({command(0), command(1, {n("1")}), command(1, {n("2")})}) == Indices{0, 0, 0});
+  CHECK(references_of({command_of(0), command_of(1, {n_is("1")}), command_of(1, {n_is("2")})}) ==
+        Indices{0, 0, 0});
 }
 
 TEST_CASE("with two parameters both must be the same, in any order") {
-  CHECK(references({command(0, {n("1"), m("a")}), command(1, {m("a"), n("1")}),
-                    command(0, {n("2"), m("a")}), command(1, {m("a"), n("2")}),
-                    command(0, {n("1"), m("b")}), command(1, {m("b"), n("1")})}) ==
-        Indices{0, 0, 2, 2, 4, 4});
+  CHECK(references_of({command_of(0, {n_is("1"), m_is("a")}), command_of(1, {m_is("a"), n_is("1")}),
+                       command_of(0, {n_is("2"), m_is("a")}), command_of(1, {m_is("a"), n_is("2")}),
+                       command_of(0, {n_is("1"), m_is("b")}),
+                       command_of(1, {m_is("b"), n_is("1")})}) == Indices{0, 0, 2, 2, 4, 4});
 }
 
 TEST_CASE("a reference that has one of two parameters serves every value of the other") {
-  CHECK(references({command(0, {n("1")}), command(1, {n("1"), m("a")}), command(0, {n("2")}),
-                    command(1, {n("2"), m("a")}), command(1, {n("1"), m("b")})}) ==
-        Indices{0, 0, 2, 2, 0});
+  CHECK(references_of({command_of(0, {n_is("1")}), command_of(1, {n_is("1"), m_is("a")}),
+                       command_of(0, {n_is("2")}), command_of(1, {n_is("2"), m_is("a")}),
+                       command_of(1, {n_is("1"), m_is("b")})}) == Indices{0, 0, 2, 2, 0});
 }
 
 TEST_CASE("one typed command over several values has a reference for its table only") {
-  const std::vector<Command> commands = {command(0, {n("1")}), command(0, {n("2")})};
+  const std::vector<Command> commands = {command_of(0, {n_is("1")}), command_of(0, {n_is("2")})};
   const Reference reference = pair_by_parameters(commands, 0);
   CHECK(reference.is_for_tables_only);
   CHECK(reference.index_for(1) == 0);
@@ -75,14 +76,15 @@ TEST_CASE("one typed command over several values has a reference for its table o
 }
 
 TEST_CASE("the reference may be any typed command") {
-  CHECK(references({command(0, {n("1")}), command(1, {n("1")}), command(0, {n("2")}),
-                    command(1, {n("2")})},
-                   1) == Indices{1, 1, 3, 3});
+  CHECK(references_of({command_of(0, {n_is("1")}), command_of(1, {n_is("1")}),
+                       command_of(0, {n_is("2")}), command_of(1, {n_is("2")})},
+                      1) == Indices{1, 1, 3, 3});
 }
 
 TEST_CASE(
     "a command that lacks the reference's parameter is said to, and compared with the first") {
-  const std::vector<Command> commands = {command(0, {n("1")}), command(1), command(0, {n("2")})};
+  const std::vector<Command> commands = {command_of(0, {n_is("1")}), command_of(1),
+                                         command_of(0, {n_is("2")})};
   const Reference reference = pair_by_parameters(commands, 0);
   CHECK(reference.index_for(1) == 0);
   CHECK(missing_parameter(reference, commands, 1) == "n");
@@ -90,8 +92,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a value that no reference has is compared with nothing") {
-  const std::vector<Command> commands = {command(0, {n("1")}), command(1, {n("1")}),
-                                         command(1, {n("3")})};
+  const std::vector<Command> commands = {command_of(0, {n_is("1")}), command_of(1, {n_is("1")}),
+                                         command_of(1, {n_is("3")})};
   const Reference reference = pair_by_parameters(commands, 0);
   CHECK(reference.is_candidate(1));
   CHECK_FALSE(reference.is_candidate(2));

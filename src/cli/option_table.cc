@@ -279,7 +279,7 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      "name to show for a command; once per command, in order, not counting --reference",
      push<any_text, &CommandOptions::names>, brief("name to show, once per command", kFitsSaved)},
     {"reference", '\0', ValueForm::Value, "COMMAND",
-     "put COMMAND first, as the one that the others are compared with",
+     "put COMMAND first, as the one that the others are compared with, at the same values of {VAR}",
      put<read_nonempty_text, &ParsedOptions::reference_command>, kFitsSaved},
     {"reference-name", '\0', ValueForm::Value, "NAME", "name to show for --reference",
      put<any_text, &ParsedOptions::reference_name>},

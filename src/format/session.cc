@@ -675,7 +675,7 @@ void put_lauka_benchmark(JsonWriter& json, const Results& results) {
   json.put("paired", results.are_all_deltas_paired);
   json.put("reference", results.session.reference.baseline
                             ? Json(nullptr)
-                            : Json(results.session.reference.command));
+                            : Json(results.session.reference.index_for(0)));
   put_baseline(json, results);
   put_metrics(json, results);
   json.put("comparisons", comparisons_json(results));

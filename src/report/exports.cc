@@ -382,7 +382,7 @@ void write_summary_csv(const Report& report, const Sink& sink) {
   for (const std::string& name : parameters) heading += "," + csv_field("parameter_" + name);
   sink(first_heading(report) + heading + kLineEnd);
   for (const Results& results : report.benchmarks) {
-    for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    for (const std::size_t c : order_by_group(results.session.reference, results.commands.size())) {
       const Command& command = results.session.commands[c];
       for (const MetricResult& row : results.commands[c].rows) {
         const Metric& metric = results.session.metrics[row.metric];

@@ -328,6 +328,7 @@ std::string functions_of_failed_gate(const Results& results, const gate::Verdict
 }
 
 std::string function_summary(const Results& results) {
+  if (function_metrics(results).empty()) return "";
   std::string text;
   const std::vector<std::size_t> candidates = find_candidates(results);
   for (const std::size_t candidate : candidates) {

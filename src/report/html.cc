@@ -452,13 +452,10 @@ void write_overview(const Results& results, const Sink& sink) {
   if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);
   const std::string matrix = differences_html(results);
   if (!matrix.empty()) {
-    sink(fmt::format(
-        "<h2>Differences from {}</h2>\n",
-        results.session.reference.baseline
-            ? html_text(results.session.reference.baseline->file)
-            : "<code>" +
-                  html_text(results.session.commands[results.session.reference.command].name) +
-                  "</code>"));
+    const auto& baseline = results.session.reference.baseline;
+    sink(fmt::format("<h2>Differences from {}</h2>\n",
+                     baseline ? html_text(baseline->file)
+                              : "<code>" + html_text(name_of_references(results)) + "</code>"));
     sink(matrix);
   }
 }

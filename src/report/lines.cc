@@ -23,7 +23,9 @@ namespace lauka::report {
 namespace {
 
 std::string named_if_several(const Results& results, std::size_t candidate) {
-  const bool several = results.commands.size() > (results.session.reference.baseline ? 1 : 2);
+  const Reference& reference = results.session.reference;
+  const bool is_about_each = reference.baseline || reference.is_for_tables_only;
+  const bool several = results.commands.size() > (is_about_each ? 1 : 2);
   return several ? one_line(results.session.commands[candidate].name) + ": " : "";
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -98,7 +100,7 @@ std::string percentages_note(const Results& results, std::size_t metric, const S
   const Reference& reference = results.session.reference;
   const std::string from = reference.baseline
                                ? one_line(reference.baseline->file)
-                               : parameters_text(results.session.commands[reference.command]);
+                               : parameters_text(results.session.commands[reference.index_for(0)]);
   if (from.empty() || !has_deltas_of(results, metric)) return "";
   return dim_note("percentages: the difference from " + from +
                       (reference.baseline ? "" : "; --reference chooses another"),
@@ -140,7 +142,8 @@ std::vector<const stats::Summary*> summaries_of(const Results& results,
     if (row != nullptr && row->summary) all.push_back(&*row->summary);
   };
   add(ranking.command);
-  if (!results.session.reference.baseline) add(results.session.reference.command);
+  if (!results.session.reference.baseline)
+    add(results.session.reference.index_for(ranking.command));
   return all;
 }
 
@@ -254,7 +257,7 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
   const Metric& metric = results.session.metrics[rankings[0].metric];
   const std::string in_metric = " in " + metric_in_words(one_line(metric.name));
   const std::string reference =
-      bold(one_line(results.session.commands[results.session.reference.command].name), style);
+      bold(one_line(results.reference_of(rankings[0].command).name), style);
   const bool has_several = rankings.size() > 1 && !results.session.reference.baseline;
   if (has_several && std::ranges::none_of(rankings, [](const HeadlineComparison& ranking) {
         return ranking.speed.bounds.has_value();
@@ -290,6 +293,52 @@ std::string how_to_compare_failures(const Endings& endings) {
   if (!has_one_status) return "";
   return fmt::format(", unless -i={} makes this status a success",
                      timed.failed_run_groups.front().status);
+}
+
+using Rankings = std::vector<HeadlineComparison>;
+
+/// Divides the rankings by the reference that they are about; otherwise, the order stays.
+std::vector<Rankings> by_reference(const Results& results, const Rankings& rankings) {
+  std::map<std::size_t, Rankings> groups;
+  for (const HeadlineComparison& ranking : rankings)
+    groups[results.session.reference.group_of(ranking.command)].push_back(ranking);
+  std::vector<Rankings> all;
+  for (auto& [reference, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+/// Returns a line for each typed command: at how many parameter values it differs from the
+/// reference. By one metric, as lines about different metrics do not add up.
+std::string count_by_typed_command(const Results& results, const Rankings& all,
+                                   const Style& style) {
+  const Rankings rankings = rankings_by_one(results, all);
+  const Metric& metric = results.session.metrics[rankings[0].metric];
+  const bool is_time = metric.role == Role::WallTime;
+  std::map<std::size_t, Rankings> by_typed;
+  for (const HeadlineComparison& ranking : rankings)
+    by_typed[results.session.commands[ranking.command].source_command_index].push_back(ranking);
+  std::string lines;
+  for (const auto& [typed, own] : by_typed) {
+    const auto count = [&](auto is_counted) {
+      return std::ranges::count_if(
+          own, [&](const HeadlineComparison& ranking) { return is_counted(ranking); });
+    };
+    const auto faster = count([](const HeadlineComparison& ranking) {
+      return ranking.is_significant && ranking.speed.faster;
+    });
+    const auto slower = count([](const HeadlineComparison& ranking) {
+      return ranking.is_significant && !ranking.speed.faster;
+    });
+    const std::string& name = results.session.commands[own[0].command].unfilled_name;
+    lines +=
+        in_lines(fmt::format("{}: significantly {} than {} at {} of {} values{}, {} at {}",
+                             bold(one_line(name), style), is_time ? "faster" : "lower",
+                             bold(one_line(name_of_references(results)), style), faster, own.size(),
+                             is_time ? "" : " in " + metric_in_words(one_line(metric.name)),
+                             is_time ? "slower" : "higher", slower),
+                 style);
+  }
+  return lines;
 }
 
 std::string failure_lines(const Results& results, const Style& style) {
@@ -481,10 +530,20 @@ std::string comparison_lines(const Results& results, const Style& style) {
   });
   const std::string failures = failure_lines(results, style);
   if (rankings.empty()) return find_candidates(results).empty() ? "" : failures;
-  if (compact_table_replaces_full_tables(results))
-    return headline(results, rankings, style) + failures;
+
+  constexpr std::size_t most_groups = 10;
+  const std::vector<Rankings> groups = by_reference(results, rankings);
+  if (groups.size() > most_groups)
+    return count_by_typed_command(results, rankings, style) + failures;
+
   std::string text;
-  for (const HeadlineComparison& ranking : rankings) text += write_line(results, ranking, style);
+  for (const Rankings& group : groups) {
+    if (compact_table_replaces_full_tables(results)) {
+      text += headline(results, group, style);
+      continue;
+    }
+    for (const HeadlineComparison& ranking : group) text += write_line(results, ranking, style);
+  }
   return text + failures;
 }
 

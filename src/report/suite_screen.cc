@@ -42,7 +42,7 @@ Cell base_cell(const SuiteRow& row) {
   if (row.is_anchor()) return {};
   const Results& results = *row.results;
   if (!results.session.reference.baseline)
-    return value_cell(row, results.session.reference.command);
+    return value_cell(row, results.session.reference.index_for(row.candidate.value_or(0)));
   if (!row.candidate || !row.metric) return {};
   return value_cell(result_of_reference(results, *row.candidate, *row.metric),
                     results.session.metrics[*row.metric]);
@@ -86,7 +86,7 @@ Cell failed_cell(const SuiteRow& row) {
       if (!share.empty()) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", who, share);
     };
     if (!row.candidate) {
-      add("base", results.commands[results.session.reference.command].endings);
+      add("base", results.commands[results.session.reference.index_for(0)].endings);
     } else if (row.is_anchor()) {
       add("anchor", results.commands[*row.candidate].endings);
     } else {
@@ -285,7 +285,8 @@ std::vector<const Results*> benchmarks_in_table_order(const Report& suite) {
     const auto alike = std::ranges::find(suite.benchmarks, headline_name(*results), headline_name);
     const auto candidates = listed_candidates(*results);
     const bool has_base = !results->session.reference.baseline || candidates.empty();
-    const std::size_t shown = has_base ? results->session.reference.command : candidates.front();
+    const std::size_t shown =
+        has_base ? results->session.reference.index_for(0) : candidates.front();
     return std::pair(alike - suite.benchmarks.begin(), value_of_primary_metric(*results, shown));
   });
   return order;

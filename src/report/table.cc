@@ -187,7 +187,7 @@ Cell make_delta_cell(const RowOf& row) {
   const Reference& reference = row.results.session.reference;
   if (!row.is_compact) return {};
   const bool is_anchor = row.command == reference.anchor_index;
-  if (!is_anchor && (row.command != reference.command || reference.baseline)) return {};
+  if (!is_anchor && !reference.is_reference(row.command)) return {};
   const std::string word = is_anchor ? "anchor" : "reference";
   return {word, Ink::Dim, Mark::BlankBeforeFullText, false, {word}};
 }
@@ -333,7 +333,8 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
     }
     const Metric& metric = results.session.metrics[wall->metric];
     row.push_back({mean_cell_text(*wall, metric) + failed});
-    const Command& reference = results.session.commands[results.session.reference.command];
+    const Command& reference =
+        results.session.commands[results.session.reference.index_for(commands->front())];
     if (grid.columns.size() == 1 && wall->delta &&
         reference.source_command_index ==
             results.session.commands[commands->front()].source_command_index)
@@ -465,6 +466,24 @@ Cell delta_cell(const stats::Change& delta, Better better) {
   return cell;
 }
 
+std::vector<std::vector<std::size_t>> groups_in_table_order(const Results& results) {
+  const Reference& reference = results.session.reference;
+  std::vector<std::vector<std::size_t>> groups;
+  for (const std::size_t c : commands_in_table_order(results)) {
+    if (groups.empty() || reference.group_of(groups.back().front()) != reference.group_of(c))
+      groups.emplace_back();
+    groups.back().push_back(c);
+  }
+  return groups;
+}
+
+const std::string& name_of_references(const Results& results) {
+  const Reference& reference = results.session.reference;
+  const Command& first = results.session.commands[reference.index_for(0)];
+  const bool has_several = groups_in_table_order(results).size() > 1;
+  return has_several && !first.unfilled_name.empty() ? first.unfilled_name : first.name;
+}
+
 std::vector<std::string> parameter_names(const Results& results) {
   std::vector<std::string> names;
   for (const Command& command : results.session.commands)
@@ -541,11 +560,12 @@ double value_of_primary_metric(const Results& results, std::size_t command) {
 }
 
 std::vector<std::size_t> commands_in_table_order(const Results& results) {
-  std::vector<std::size_t> order;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) order.push_back(c);
+  const Reference& reference = results.session.reference;
+  std::vector<std::size_t> order = order_by_group(reference, results.commands.size());
   if (results.presentation.sort == SortChoice::Time)
-    std::ranges::stable_sort(order, {},
-                             [&](std::size_t c) { return value_of_primary_metric(results, c); });
+    std::ranges::stable_sort(order, {}, [&](std::size_t c) {
+      return std::pair(reference.group_of(c), value_of_primary_metric(results, c));
+    });
   return order;
 }
 

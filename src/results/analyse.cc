@@ -64,7 +64,7 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   const stats::Delta& delta = *results.commands[c].rows[index].delta;
   const std::optional<std::size_t> reference =
       results.session.reference.baseline ? std::nullopt
-                                         : std::optional(results.session.reference.command);
+                                         : std::optional(results.session.reference.index_for(c));
   const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
   if (delta.mean_and_typical_differ)
     results.warnings.push_back(
@@ -111,7 +111,7 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
   for (std::size_t c = 0; c < series.size(); ++c) {
     MetricResult& row = results.commands[c].rows[index];
     const std::size_t reference =
-        results.session.reference.baseline ? c : results.session.reference.command;
+        results.session.reference.baseline ? c : results.session.reference.index_for(c);
     if (!results.session.reference.is_candidate(c) || row.is_probably_uncounted ||
         results.commands[reference].rows[index].is_probably_uncounted)
       continue;
@@ -206,7 +206,7 @@ std::optional<HeadlineComparison> ranking_if_differs(const Results& results, std
     const auto& baseline = results.session.reference.baseline;
     const Series reference =
         baseline ? baseline_series(*baseline, command, metric)
-                 : make_series(results.session, metric, results.session.reference.command);
+                 : make_series(results.session, metric, results.session.reference.index_for(command));
     const Comparison samples =
         pair_samples(reference, make_series(results.session, metric, command),
                      compares_within_rounds(results.session, command));
@@ -306,42 +306,61 @@ struct RowOfSuite {
   const Results& benchmark;
   std::size_t candidate = 0;
   std::size_t metric = 0;
+  bool is_one_of_several_values = false;  ///< true if the candidate is measured at several values
 };
+
+/// Returns, for each place among a reference's candidates, the candidates at this place: one for
+/// each group of commands.
+std::vector<std::vector<std::size_t>> candidates_by_place(const Results& results) {
+  std::vector<std::vector<std::size_t>> all;
+  std::map<std::size_t, std::size_t> places;
+  for (const std::size_t c : find_candidates(results)) {
+    const std::size_t place = places[results.session.reference.group_of(c)]++;
+    if (place == all.size()) all.emplace_back();
+    all[place].push_back(c);
+  }
+  return all;
+}
 
 Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
   const Metric& metric = rows.front().benchmark.session.metrics[rows.front().metric];
   Geomean mean{.candidate_place = place, .metric = metric.name, .better = metric.better};
   std::vector<stats::Change> changes;
+  std::set<const Results*> benchmarks;
   bool has_one_name = true;
   for (const RowOfSuite& row : rows) {
     const MetricResult* result = row_of(row.benchmark.commands[row.candidate], row.metric);
     if (result == nullptr || !result->delta || !(result->delta->change > -1.0)) continue;
-    const std::string& name = row.benchmark.session.commands[row.candidate].name;
+    const Command& command = row.benchmark.session.commands[row.candidate];
+    const std::string& name = row.is_one_of_several_values ? command.unfilled_name : command.name;
     has_one_name = has_one_name && (changes.empty() || name == mean.candidate);
     mean.candidate = name;
+    benchmarks.insert(&row.benchmark);
     changes.push_back(*result->delta);
   }
   if (!has_one_name) mean.candidate.clear();
-  mean.benchmark_count = changes.size();
+  mean.benchmark_count = benchmarks.size();
   mean.change = stats::geometric_mean(changes);
   return mean;
 }
 
 std::vector<std::vector<RowOfSuite>> rows_by_metric(
-    const std::vector<Results>& benchmarks, const std::vector<std::vector<std::size_t>>& candidates,
-    std::size_t place) {
+    const std::vector<Results>& benchmarks,
+    const std::vector<std::vector<std::vector<std::size_t>>>& candidates, std::size_t place) {
   std::vector<std::vector<RowOfSuite>> all;
   std::map<std::string_view, std::size_t> places;
   for (std::size_t b = 0; b < benchmarks.size(); ++b) {
     if (place >= candidates[b].size()) continue;
     const Results& results = benchmarks[b];
-    const std::size_t candidate = candidates[b][place];
-    for (const auto metric : suite_metrics(results, candidate)) {
-      if (!metric) continue;
-      const auto [known, is_new] =
-          places.try_emplace(results.session.metrics[*metric].name, all.size());
-      if (is_new) all.emplace_back();
-      all[known->second].push_back({results, candidate, *metric});
+    for (const std::size_t candidate : candidates[b][place]) {
+      for (const auto metric : suite_metrics(results, candidate)) {
+        if (!metric) continue;
+        const auto [known, is_new] =
+            places.try_emplace(results.session.metrics[*metric].name, all.size());
+        if (is_new) all.emplace_back();
+        all[known->second].push_back(
+            {results, candidate, *metric, candidates[b][place].size() > 1});
+      }
     }
   }
   return all;
@@ -351,7 +370,7 @@ std::vector<std::vector<RowOfSuite>> rows_by_metric(
 
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric) {
   const auto& baseline = results.session.reference.baseline;
-  if (!baseline) return results.commands[results.session.reference.command].rows[metric];
+  if (!baseline) return results.commands[results.session.reference.index_for(command)].rows[metric];
   const Series series{baseline_series(*baseline, command, metric).values, {}, std::nullopt};
   return make_result(metric, results.session.metrics[metric],
                      stats::tails_of(results.session.confidence).tail_of_delta, series,
@@ -406,6 +425,9 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
         findings.verdicts.push_back(
             {.condition = gate.condition, .candidate = c, .metric = gate.metric});
   if (findings.verdicts.empty()) return findings;
+  std::ranges::stable_sort(findings.verdicts, {}, [&](const gate::Verdict& verdict) {
+    return session.reference.group_of(verdict.candidate);
+  });
   const gate::LookErrors levels = gate::levels_of_only_look(
       session.confidence, std::max(findings.verdicts.size(), gates_of_job));
   for (gate::Verdict& verdict : findings.verdicts) {
@@ -445,7 +467,7 @@ void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) 
     const Series& candidate = series[verdict.candidate];
     const Series reference = baseline
                                  ? baseline_series(*baseline, verdict.candidate, verdict.metric)
-                                 : series[session.reference.command];
+                                 : series[session.reference.index_for(verdict.candidate)];
     if (!verdict.condition.limit_value &&
         gate::failures_differ(share_of_failures(reference), share_of_failures(candidate))) {
       gate::make_inconclusive(verdict, {gate::Obstacle::FailureRates});
@@ -513,7 +535,7 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
   const bool paired = compares_within_rounds(plan.setting.order, plan.reference);
   const auto rounds = [&](const std::vector<std::vector<double>>& times, std::size_t command) {
-    const auto& reference = times[plan.reference.command];
+    const auto& reference = times[plan.reference.index_for(command)];
     const std::size_t count = std::min(reference.size(), times[command].size());
     return stats::SampleSpans{std::span(reference).first(count),
                               std::span(times[command]).first(count)};
@@ -589,10 +611,10 @@ std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
 Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk) {
   Report suite{.benchmarks = std::move(benchmarks), .job_error_rate = risk};
   if (!suite.is_suite()) return suite;
-  std::vector<std::vector<std::size_t>> candidates;
+  std::vector<std::vector<std::vector<std::size_t>>> candidates;
   std::size_t most = 0;
   for (const Results& results : suite.benchmarks)
-    most = std::max(most, candidates.emplace_back(find_candidates(results)).size());
+    most = std::max(most, candidates.emplace_back(candidates_by_place(results)).size());
   for (std::size_t place = 0; place < most; ++place) {
     for (const auto& rows : rows_by_metric(suite.benchmarks, candidates, place)) {
       Geomean mean = geomean_of(rows, place);

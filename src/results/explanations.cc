@@ -87,8 +87,8 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
           make_utilisation(*baseline->session->runs, baseline->reference_places[command],
                            *baseline->metric_places[of_cpu], *baseline->metric_places[of_wall]);
   } else {
-    reference =
-        make_utilisation(*results.session.runs, results.session.reference.command, of_cpu, of_wall);
+    reference = make_utilisation(*results.session.runs,
+                                 results.session.reference.index_for(command), of_cpu, of_wall);
   }
   LogChange closing{cpu.value - wall.value};
   const Comparison samples =
@@ -167,7 +167,8 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
   WallFactor clock{WallFactorKind::Clock, difference(of_cycles, cpu).change()};
   clock.candidate_median = median_of(results, c, Role::Clock);
   if (!results.session.reference.baseline)
-    clock.reference_median = median_of(results, results.session.reference.command, Role::Clock);
+    clock.reference_median =
+        median_of(results, results.session.reference.index_for(c), Role::Clock);
   why.factors.push_back(clock);
 }
 

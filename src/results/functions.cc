@@ -68,7 +68,7 @@ std::optional<Side> reference_side(const Results& results, std::size_t metric,
   const MetricResult row = result_of_reference(results, candidate, metric);
   return baseline ? find_side(*baseline->session, baseline->reference_places[candidate],
                               results.session.metrics[metric].name, row)
-                  : find_side(results.session, results.session.reference.command,
+                  : find_side(results.session, results.session.reference.index_for(candidate),
                               results.session.metrics[metric].name, row);
 }
 

@@ -322,14 +322,14 @@ struct Results {
   const Command& reference_of(std::size_t command) const {
     const auto& baseline = session.reference.baseline;
     return baseline ? baseline->session->commands[baseline->reference_places[command]]
-                    : session.commands[session.reference.command];
+                    : session.commands[session.reference.index_for(command)];
   }
 
   /// Returns the endings of the reference of `command`, in this session or in the baseline.
   Endings endings_of_reference(std::size_t command) const {
     const auto& baseline = session.reference.baseline;
     return baseline ? count_endings(*baseline->session->runs, baseline->reference_places[command])
-                    : commands[session.reference.command].endings;
+                    : commands[session.reference.index_for(command)].endings;
   }
 };
 
@@ -355,7 +355,7 @@ inline std::optional<double> median_of(const Results& results, std::size_t comma
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric);
 
 struct Geomean {
-  std::size_t candidate_place = 0;  ///< index among each benchmark's candidates
+  std::size_t candidate_place = 0;  ///< index among the candidates of each reference
   std::string candidate{};  ///< name of the candidate; empty if it differs between benchmarks
   std::size_t benchmark_count = 0;
   std::string metric{};

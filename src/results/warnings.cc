@@ -78,7 +78,7 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
     const MetricResult* reference =
         results.session.reference.baseline
             ? candidate
-            : row_of(results, results.session.reference.command, Role::WallTime);
+            : row_of(results, results.session.reference.index_for(c), Role::WallTime);
     if (reference == nullptr || candidate == nullptr || !candidate->delta) continue;
     const std::size_t runs = std::min(reference->runs, candidate->runs);
     fewest = std::min(fewest.value_or(runs), runs);
@@ -226,7 +226,7 @@ void add_if_foreign(bool names_machine, const Circumstances& then, const Circums
 }
 
 void add_warnings_of_origins(const Results& results, std::vector<Warning>& warnings) {
-  const OriginSession& here = origin_of(results.session, results.session.reference.command);
+  const OriginSession& here = origin_of(results.session, results.session.reference.index_for(0));
   std::vector<const OriginSession*> others;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const OriginSession& origin = origin_of(results.session, c);
@@ -246,7 +246,8 @@ std::vector<DifferentCoreShares::Cycles> cycles_by_kind(const Results& results,
     const Metric& metric = results.session.metrics[m];
     if (metric.role != Role::Cycles || !metric.is_part) continue;
     const MetricResult* candidate = row_of(results.commands[command], m);
-    const MetricResult* reference = row_of(results.commands[results.session.reference.command], m);
+    const MetricResult* reference =
+        row_of(results.commands[results.session.reference.index_for(command)], m);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     cycles.push_back({metric.name, candidate->summary->mean, reference->summary->mean});
   }
@@ -266,9 +267,9 @@ std::optional<Warning> other_cores(const Results& results) {
   std::optional<Warning> worst;
   if (results.session.reference.baseline) return worst;
   double furthest = kSharesAreEqual;
-  const MetricResult* reference =
-      row_of(results, results.session.reference.command, Role::CoreShare);
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const MetricResult* reference =
+        row_of(results, results.session.reference.index_for(c), Role::CoreShare);
     const MetricResult* candidate = row_of(results, c, Role::CoreShare);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     const double share = candidate->summary->mean;
@@ -379,7 +380,8 @@ bool outliers_explain_mean(const Results& results, std::size_t metric, std::size
   const stats::Delta& delta = *results.commands[candidate].rows[metric].delta;
   const bool is_of_candidate = *delta.change_of_mean.change > *delta.change;
   if (!is_of_candidate && results.session.reference.baseline) return false;
-  const std::size_t command = is_of_candidate ? candidate : results.session.reference.command;
+  const std::size_t command =
+      is_of_candidate ? candidate : results.session.reference.index_for(candidate);
   const auto& summary = results.commands[command].rows[metric].summary;
   if (!summary) return false;
   const double range = std::max(summary->smallest_step, summary->q3 - summary->q1);

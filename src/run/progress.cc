@@ -47,19 +47,25 @@ void enter_remaining(double seconds, Progress& progress) {
   progress.elapsed_share = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
 }
 
+DifferenceWatch::DifferenceWatch(const Plan& plan)
+    : plan_(plan),
+      all_(plan.commands.size(), {.of_layout = std::vector<Spread>(plan.setting.layouts)}) {
+  for (std::size_t c = 0; c < all_.size(); ++c)
+    if (plan.reference.is_candidate(c)) all_[plan.reference.index_for(c)].candidates.push_back(c);
+}
+
 void DifferenceWatch::add_run(const RunRecord& run) {
   if (run.step.kind != RoundKind::Timed || run.usage.wall_ns == 0 || plan_.reference.baseline)
     return;
   const std::size_t command = run.step.command;
   all_[command].latest_log_wall_time = std::log(static_cast<double>(run.usage.wall_ns));
   all_[command].round = run.step.round;
-  if (command != plan_.reference.command) return compare(command, run.step);
-  for (std::size_t other = 0; other < all_.size(); ++other)
-    if (other != command) compare(other, run.step);
+  if (plan_.reference.index_for(command) != command) return compare(command, run.step);
+  for (const std::size_t candidate : all_[command].candidates) compare(candidate, run.step);
 }
 
 void DifferenceWatch::compare(std::size_t command, const Step& step) {
-  const OfCommand& reference = all_[plan_.reference.command];
+  const OfCommand& reference = all_[plan_.reference.index_for(command)];
   OfCommand& own = all_[command];
   if (!own.latest_log_wall_time || !reference.latest_log_wall_time || own.round != step.round ||
       reference.round != step.round)

@@ -212,15 +212,27 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
     const auto found = find_place_if(plan.commands, [&](const Command& command) {
       return command.name == options.saved_reference || command.text == options.saved_reference;
     });
+    const auto typed = find_place_if(plan.commands, [&](const Command& command) {
+      return command.unfilled_name == options.saved_reference;
+    });
+    if (!found && typed)
+      return pair_by_parameters(plan.commands, plan.commands[*typed].source_command_index);
     if (!found)
       return Error{fmt::format("--reference {} is not a command of {}",
                                cited(options.saved_reference), cited(sessions.front().file)),
                    "write its name as the table shows it, the first of them being " +
                        cited(plan.commands.front().name)};
-    return Reference{*found, {}, {}};
+    return Reference{.indices = std::vector<std::size_t>(plan.commands.size(), *found)};
   }
   Reference reference = sessions.front().reference;
-  if (sessions.size() > 1 || options.gates.baseline_file) reference.baseline.reset();
+  if (sessions.size() > 1) {
+    // Commands of the other sessions are compared at the same parameter values, too.
+    const std::size_t first = reference.index_for(0);
+    const auto anchor = reference.anchor_index;
+    reference = pair_by_parameters(plan.commands, plan.commands[first].source_command_index);
+    reference.anchor_index = anchor;
+  }
+  if (options.gates.baseline_file) reference.baseline.reset();
   if (auto& baseline = reference.baseline)
     baseline->metric_places = find_metrics_in(*baseline->session, plan.metrics);
   return reference;

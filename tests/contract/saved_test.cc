@@ -42,7 +42,7 @@ TEST_CASE("--from: a saved session shows and exports what it did itself") {
     measure.insert(measure.end(), {"--export-" + kind, folder.file("a." + kind)});
     again.insert(again.end(), {"--export-" + kind, folder.file("b." + kind)});
   }
-  measure.insert(measure.end(), {"-L", "n", "20,60", "--", "echo {n}"});
+  measure.insert(measure.end(), {"-L", "n", "20,60", "--", "echo 20", "echo {n}"});
   const Said once = lauka(measure);
   REQUIRE(once.status == 3);
   const Said twice = lauka(again);

@@ -166,7 +166,7 @@ bool has_success(const Results& results, std::size_t metric, std::size_t candida
   const Recording& session = results.session;
   const auto& baseline = session.reference.baseline;
   const Series reference = baseline ? baseline_series(*baseline, candidate, metric)
-                                    : make_series(session, metric, session.reference.command);
+                                    : make_series(session, metric, session.reference.index_for(candidate));
   return !reference.has_only_failed_runs() &&
          !make_series(session, metric, candidate).has_only_failed_runs();
 }

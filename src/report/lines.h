@@ -81,9 +81,6 @@ std::string counter_loss_line(const Command& command, const CounterLossFile& fil
 /// Describes how a run ended: "exited with status 3", "was killed by SIGSEGV (core dumped)".
 std::string outcome_text(const Outcome& outcome);
 
-/// Returns the word before "run": "warm-up", "counting"; empty for timed runs.
-std::string_view round_kind_word(RoundKind kind);
-
 /// Explains in one line why a candidate is faster or slower: "7.50 ± 0.04x faster: 5.60 ± 0.02x
 /// fewer instructions, the same clock (3.82 GHz)".
 std::string why_text(const Results& results, const WallTimeExplanation& why);
@@ -137,6 +134,15 @@ struct WarningText {
   std::string text_for_all_commands{};
   /// Numbers of the command that text_for_all_commands lacks; may be empty.
   std::string command_figures{};
+  /// Words that fit all warnings of the kind, if their text_for_all_commands or advice differ.
+  struct OfKind {
+    std::string text{};
+    std::string advice{};
+    std::string figures{};
+  };
+  OfKind of_kind{};
+  std::string event{};        ///< event that the warning is about; usually empty
+  bool has_own_line = false;  ///< true: never shares a line with other warnings of its kind
   std::optional<std::size_t> command_index{};  ///< index of the command; nullopt: several commands,
                                                ///< or the session
 };
@@ -147,12 +153,15 @@ std::vector<WarningText> worded_warnings(const Results& results);
 struct WarningLine {
   std::string text;
   std::string text_without_names;
+  /// Kind of the warning, if benchmarks with warnings of this kind share a line; else empty.
+  std::string_view kind{};
+  std::string text_of_kind{};  ///< text that fits all warnings of the kind
 };
 
 /// AsFound: the order of Results::warnings. ByWeight: warnings about deltas come first.
 enum class WarningOrder : unsigned char { AsFound, ByWeight };
 
-/// Returns the warnings that `style` shows. Commands with the same warning share a line.
+/// Returns the warnings that `style` shows. Commands with warnings of one kind share a line.
 std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
                                        WarningOrder order);
 

@@ -65,7 +65,7 @@ std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
   std::optional<std::size_t> fewest;
   for (const gate::Verdict& verdict : results.findings.verdicts) {
     if (verdict.answer != gate::Answer::Inconclusive || verdict.rounds == 0) continue;
-    if (verdict.obstacle != gate::Obstacle::None) continue;
+    if (verdict.obstacle != gate::Obstacle::None || verdict.delta.is_exact) continue;
     fewest = std::min(fewest.value_or(verdict.rounds), verdict.rounds);
   }
   return fewest;
@@ -86,12 +86,27 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
   return fewest;
 }
 
+/// True if a shown or gated metric has a delta that varies from run to run. Warnings about the
+/// uncertainty of deltas are of no use if all deltas are exact.
+bool has_varying_delta(const Results& results) {
+  const auto is_of_interest = [&](std::size_t metric) {
+    return results.session.metrics[metric].shown == Shown::Always ||
+           std::ranges::find(results.findings.verdicts, metric, &gate::Verdict::metric) !=
+               results.findings.verdicts.end();
+  };
+  return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
+    return std::ranges::any_of(command.rows, [&](const MetricResult& row) {
+      return row.delta && !row.delta->is_exact && is_of_interest(row.metric);
+    });
+  });
+}
+
 std::optional<FewRuns> few_runs(const Results& results) {
   const FewRunsReason because = why_few(results);
   const auto rounds = rounds_of_open_gates(results);
   if (rounds && *rounds < stats::kMinGateRoundsWithoutWarning)
     return FewRuns{*rounds, true, because};
-  const auto runs = runs_of_deltas(results);
+  const auto runs = has_varying_delta(results) ? runs_of_deltas(results) : std::nullopt;
   if (runs && *runs < stats::kMinDeltaRunsWithoutWarning) return FewRuns{*runs, false, because};
   return std::nullopt;
 }
@@ -233,7 +248,8 @@ void add_warnings_of_origins(const Results& results, std::vector<Warning>& warni
     if (&origin != &here && (others.empty() || others.back() != &origin)) others.push_back(&origin);
   }
   if (others.empty()) return;
-  warnings.push_back({SeparateSessions{!results.findings.verdicts.empty(), true}});
+  if (has_varying_delta(results))
+    warnings.push_back({SeparateSessions{!results.findings.verdicts.empty(), true}});
   for (const OriginSession* other : others)
     add_if_foreign(!other->circumstances.version.empty(), other->circumstances, here.circumstances,
                    other->file, warnings);
@@ -284,11 +300,15 @@ std::optional<Warning> other_cores(const Results& results) {
 
 void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_split,
                              const QuotaWait& throttling, std::vector<Warning>& warnings) {
-  if (const auto coarse = coarse_clock(results, c)) warnings.push_back({*coarse, c});
+  const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
+  const Shown shown_wall_time =
+      wall_time ? results.session.metrics[*wall_time].shown : Shown::Verbose;
+  if (const auto coarse = coarse_clock(results, c))
+    warnings.push_back({*coarse, c, shown_wall_time});
   if (const auto split = uncertain_split(results, c)) warnings.push_back({*split, c, shown_split});
   if (const auto busy = busy_machine(results, c);
       busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
-    warnings.push_back({*busy, c});
+    warnings.push_back({*busy, c, shown_wall_time});
   if (const auto& lost = results.session.commands[c].counter_loss_file)
     warnings.push_back(
         {LostCounts{*lost}, c, results.session.file.empty() ? Shown::Verbose : Shown::Always});
@@ -404,13 +424,15 @@ std::vector<Warning> warnings_of_results(const Results& results) {
     add_warnings_of_command(results, c, shown, throttling, warnings);
   if (const auto few = few_runs(results)) warnings.push_back({*few});
   if (results.session.reference.baseline) {
-    warnings.push_back({SeparateSessions{!results.findings.verdicts.empty()}});
+    if (has_varying_delta(results))
+      warnings.push_back({SeparateSessions{!results.findings.verdicts.empty()}});
     const Recording& then = *results.session.reference.baseline->session;
     add_if_foreign(then.was_written_by_lauka, then.circumstances, results.session.circumstances, "",
                    warnings);
   } else if (!results.session.origins.empty()) {
     add_warnings_of_origins(results, warnings);
-  } else if (!results.are_all_deltas_paired && !results.headline_comparisons.empty()) {
+  } else if (!results.are_all_deltas_paired && !results.headline_comparisons.empty() &&
+             has_varying_delta(results)) {
     warnings.push_back({NotInterleaved{!results.findings.verdicts.empty(),
                                        results.session.setting.order_is_for_hooks}});
   }

@@ -95,6 +95,15 @@ std::string hash_files(const std::vector<std::string>& paths, const std::optiona
   return has_file ? hash.hex_digest() : std::string();
 }
 
+/// Returns the time that the remaining builds need if they take as long as those that have ended.
+std::optional<std::chrono::nanoseconds> estimate_remaining(const BuildProgress& progress) {
+  if (progress.ended == 0) return std::nullopt;
+  const auto elapsed = std::chrono::duration<double, std::nano>(progress.elapsed);
+  const double left =
+      static_cast<double>(progress.count - progress.ended) / static_cast<double>(progress.ended);
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed * left);
+}
+
 }  // namespace
 
 std::vector<Build> list_builds(std::span<const Plan* const> plans) {
@@ -116,16 +125,24 @@ std::vector<Build> list_builds(std::span<const Plan* const> plans) {
 }
 
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t at_once,
-                                      const std::optional<User>& user,
-                                      const std::function<void(std::string_view)>& show) {
+                                      const std::optional<User>& user, const os::Clock& clock,
+                                      const std::function<void(const BuildProgress&)>& show) {
+  const std::chrono::nanoseconds began = clock.now();
+  BuildProgress progress;
+  progress.count = builds.size();
   std::optional<BuildFailed> failed;
   std::deque<Running> running;
   while (!running.empty() || (!failed && !builds.empty())) {
     while (!failed && !builds.empty() && running.size() < at_once) {
-      show(builds.front().name_in_messages);
+      progress.latest = builds.front().name_in_messages;
+      ++progress.begun;
       running.push_back(begin(builds.front(), user));
       builds = builds.subspan(1);
     }
+    progress.elapsed = clock.now() - began;
+    progress.remaining = estimate_remaining(progress);
+    show(progress);
+
     constexpr auto soon = std::chrono::milliseconds(5);
     running.front().answer.wait_for(soon);
     const auto has_ended = [](Running& build) {
@@ -137,6 +154,7 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
     if (!failed && !succeeded(answer.outcome))
       failed = BuildFailed{*ended->build, answer.outcome, last_lines_of(std::move(answer.output))};
     running.erase(ended);
+    ++progress.ended;
   }
   return failed;
 }

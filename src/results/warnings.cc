@@ -86,19 +86,22 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
   return fewest;
 }
 
-/// True if a shown or gated metric has a delta that varies from run to run. Warnings about the
-/// uncertainty of deltas are of no use if all deltas are exact.
-bool has_varying_delta(const Results& results) {
-  const auto is_of_interest = [&](std::size_t metric) {
-    return results.session.metrics[metric].shown == Shown::Always ||
-           std::ranges::find(results.findings.verdicts, metric, &gate::Verdict::metric) !=
-               results.findings.verdicts.end();
-  };
-  return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
-    return std::ranges::any_of(command.rows, [&](const MetricResult& row) {
-      return row.delta && !row.delta->is_exact && is_of_interest(row.metric);
-    });
-  });
+/// True if shown and gated metrics have deltas, and all of these are exact. Warnings about the
+/// uncertainty of deltas are of no use then.
+bool are_deltas_exact(const Results& results) {
+  bool has_delta = false;
+  for (const CommandResult& command : results.commands) {
+    for (const MetricResult& row : command.rows) {
+      const bool is_of_interest =
+          results.session.metrics[row.metric].shown == Shown::Always ||
+          std::ranges::find(results.findings.verdicts, row.metric, &gate::Verdict::metric) !=
+              results.findings.verdicts.end();
+      if (!row.delta || !is_of_interest) continue;
+      if (!row.delta->is_exact) return false;
+      has_delta = true;
+    }
+  }
+  return has_delta;
 }
 
 std::optional<FewRuns> few_runs(const Results& results) {
@@ -106,7 +109,7 @@ std::optional<FewRuns> few_runs(const Results& results) {
   const auto rounds = rounds_of_open_gates(results);
   if (rounds && *rounds < stats::kMinGateRoundsWithoutWarning)
     return FewRuns{*rounds, true, because};
-  const auto runs = has_varying_delta(results) ? runs_of_deltas(results) : std::nullopt;
+  const auto runs = are_deltas_exact(results) ? std::nullopt : runs_of_deltas(results);
   if (runs && *runs < stats::kMinDeltaRunsWithoutWarning) return FewRuns{*runs, false, because};
   return std::nullopt;
 }
@@ -248,7 +251,7 @@ void add_warnings_of_origins(const Results& results, std::vector<Warning>& warni
     if (&origin != &here && (others.empty() || others.back() != &origin)) others.push_back(&origin);
   }
   if (others.empty()) return;
-  if (has_varying_delta(results))
+  if (!are_deltas_exact(results))
     warnings.push_back({SeparateSessions{!results.findings.verdicts.empty(), true}});
   for (const OriginSession* other : others)
     add_if_foreign(!other->circumstances.version.empty(), other->circumstances, here.circumstances,
@@ -424,7 +427,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
     add_warnings_of_command(results, c, shown, throttling, warnings);
   if (const auto few = few_runs(results)) warnings.push_back({*few});
   if (results.session.reference.baseline) {
-    if (has_varying_delta(results))
+    if (!are_deltas_exact(results))
       warnings.push_back({SeparateSessions{!results.findings.verdicts.empty()}});
     const Recording& then = *results.session.reference.baseline->session;
     add_if_foreign(then.was_written_by_lauka, then.circumstances, results.session.circumstances, "",
@@ -432,7 +435,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
   } else if (!results.session.origins.empty()) {
     add_warnings_of_origins(results, warnings);
   } else if (!results.are_all_deltas_paired && !results.headline_comparisons.empty() &&
-             has_varying_delta(results)) {
+             !are_deltas_exact(results)) {
     warnings.push_back({NotInterleaved{!results.findings.verdicts.empty(),
                                        results.session.setting.order_is_for_hooks}});
   }

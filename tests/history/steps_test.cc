@@ -460,15 +460,15 @@ MetricHistory series_of_counts(const std::vector<double>& counts) {
 TEST_CASE("counts that repeat are exact in a history, with all digits, and so are their steps") {
   Opened opened;
   Loader loader(opened.database);
-  std::vector<double> counts(6, 16172215.0);
-  counts.insert(counts.end(), 6, 16206904.0);
+  std::vector<double> counts(20, 16172215.0);
+  counts.insert(counts.end(), 20, 16206904.0);
   const auto stepped =
       find_steps_and_notes(loader, series_of_counts(counts), ComparedWith::Nothing).value();
   CHECK(value_text(stepped, stepped.trend.observations[0]) == "16,172,215 exact");
   CHECK(change_text(stepped, 1) == "0% exact");
-  CHECK(change_text(stepped, 6) == "+0.215% exact");
+  CHECK(change_text(stepped, 20) == "+0.214% exact");
   REQUIRE(stepped.steps.size() == 1);
-  CHECK(step_change_text(stepped, stepped.steps[0].step) == "+0.215% exact");
+  CHECK(step_change_text(stepped, stepped.steps[0].step) == "+0.214% exact");
 
   MetricHistory varying = series_of_counts(counts);
   varying.points[3].values.stddev = 5.0;

@@ -251,7 +251,7 @@ TEST_CASE("a suite's row shows exact counts with all digits, and less of them wh
       {benchmark("parse", 16172215, 16206904, 0.00214505268, metric("instructions", Unit::Count))},
       gate::ErrorRate::AnyFalseFail);
   Results& results = suite.benchmarks[0];
-  for (const auto& [c, count] : {std::pair{0, 16172215.0}, std::pair{1, 16206904.0}})
+  for (const auto& [c, count] : {std::pair{0U, 16172215.0}, std::pair{1U, 16206904.0}})
     results.commands[c].rows[0].summary = summary(3, count, 0.0, count, count);
   results.commands[1].rows[0].delta->is_exact = true;
   CHECK(has(screen(suite, Style{}, false),

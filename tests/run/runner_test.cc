@@ -313,6 +313,7 @@ TEST_CASE("while a gate is undecided, what is left does not grow, and is called 
     clock.time += std::chrono::nanoseconds(ended.usage.wall_ns);
   };
   Plan plan = plan_of({"old", "new"});
+  plan.metrics = make_metrics({}, MetricSelection::Default, false);
   plan.setting.stop = {{}, 10, {}, 1s};
   plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
   const RunContext context{bench.launcher, clock, bench.listener, [] { return 0; }, bench.user};

@@ -46,7 +46,8 @@ std::string exact_change_text(const SteppedSeries& stepped, double from, double 
         {.change = stats::without_rounding_error(to / from - 1.0, 1.0), .is_exact = true});
   const double change = to - from;
   return (change > 0.0 ? "+" : "") +
-         report::exact_text(report::exact_quantity(change, as_metric(stepped.series.metric)));
+         report::with_uncertainty(report::exact_quantity(change, as_metric(stepped.series.metric)),
+                                  {.is_exact = true});
 }
 
 /// Returns a difference of values that are no logarithms.
@@ -371,8 +372,9 @@ std::string value_text(const SteppedSeries& stepped, const CommitValue& commit) 
         {.change = stats::without_rounding_error(*commit.exact_value - 1.0, 1.0),
          .is_exact = true});
   if (commit.exact_value)
-    return report::exact_text(
-        report::exact_quantity(*commit.exact_value, as_metric(stepped.series.metric)));
+    return report::with_uncertainty(
+        report::exact_quantity(*commit.exact_value, as_metric(stepped.series.metric)),
+        {.is_exact = true});
 
   std::optional<double> half;
   if (commit.error) half = commit.half_width_95();

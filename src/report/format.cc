@@ -355,13 +355,10 @@ std::string time_text(double seconds, const DisplayUnit* unit) {
 }
 
 std::string with_uncertainty(const std::string& number, const UncertaintyTexts& uncertainty) {
+  if (uncertainty.is_exact) return number + " exact";
   if (!uncertainty.half_width.empty()) return number + " ± " + uncertainty.half_width;
   if (uncertainty.low.empty()) return number;
   return fmt::format("{} ({} … {})", number, uncertainty.low, uncertainty.high);
-}
-
-std::string exact_text(const std::string& number) {
-  return number + " exact";
 }
 
 std::string exact_quantity(double value, const Metric& metric) {
@@ -386,7 +383,7 @@ std::string mean_text(double mean, std::optional<double> stddev, const Metric& m
   const Notation notation = notation_of(mean, stddev, metric);
   const bool has_deviation = stddev && std::isfinite(*stddev) && std::isfinite(mean);
   return with_uncertainty(notation.text(mean),
-                          {has_deviation ? notation.text(*stddev) : std::string()});
+                          {.half_width = has_deviation ? notation.text(*stddev) : std::string()});
 }
 
 bool are_exact(const stats::Summary& summary, const Metric& metric) {
@@ -394,8 +391,9 @@ bool are_exact(const stats::Summary& summary, const Metric& metric) {
 }
 
 std::string mean_text(const stats::Summary& summary, const Metric& metric) {
-  return are_exact(summary, metric) ? exact_text(exact_quantity(summary.min, metric))
-                                    : mean_text(mean_of(summary), spread_of(summary), metric);
+  return are_exact(summary, metric)
+             ? with_uncertainty(exact_quantity(summary.min, metric), {.is_exact = true})
+             : mean_text(mean_of(summary), spread_of(summary), metric);
 }
 
 std::string range_text(const stats::Summary& summary, const Metric& metric) {
@@ -432,7 +430,7 @@ std::string short_delta_text(const stats::Change& delta) {
 
 std::string delta_text(const stats::Change& delta) {
   std::string text = short_delta_text(delta);
-  if (delta.is_exact && delta.change) return exact_text(text);
+  if (delta.is_exact && delta.change) return with_uncertainty(text, {.is_exact = true});
   if (!delta.change || !are_finite(delta.bounds) || !std::isfinite(*delta.change)) return text;
   const Estimate estimate = to_percent(*delta.change, *delta.bounds);
   const int decimals = decimals_of_delta(estimate);
@@ -450,7 +448,7 @@ ChangeTexts change_texts(const stats::Change& delta, double other) {
     const int decimals = decimals_from(decimals_of_exact(*delta.change), [&](int enough) {
       return !is_other(*delta.change, enough);
     });
-    return {exact_text(signed_percent(*delta.change, decimals))};
+    return {with_uncertainty(signed_percent(*delta.change, decimals), {.is_exact = true})};
   }
 
   if (!delta.change || !delta.bounds || delta.is_exact) return {delta_text(delta)};

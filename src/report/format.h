@@ -41,16 +41,14 @@ std::string time_text(double seconds, const DisplayUnit* unit);
 /// What is known of the distance between a shown number and the truth, as text. All texts are empty
 /// if nothing is known.
 struct UncertaintyTexts {
+  bool is_exact = false;     ///< true: there is no distance
   std::string half_width{};  ///< empty if the ends are not at the same distance
   std::string low{};
   std::string high{};
 };
-/// Returns a number with its uncertainty: "2.51G ± 0.02G", "+37% (+19% … +73%)", or the number
-/// alone. All numbers with an uncertainty are written by this function or by exact_text.
+/// Returns a number with its uncertainty: "2.51G ± 0.02G", "+37% (+19% … +73%)", "294,635,992
+/// exact", or the number alone. All numbers with an uncertainty are written by this function.
 std::string with_uncertainty(const std::string& number, const UncertaintyTexts& uncertainty);
-
-/// Returns "294,635,992 exact": a number that has no uncertainty.
-std::string exact_text(const std::string& number);
 
 /// Formats the value of a constant count, with all its digits in groups: "294,635,992". Other
 /// values, such as a ratio of two counts, have six significant digits.

@@ -29,7 +29,7 @@ std::string signed_quantity(double value, const Metric& metric) {
 
 std::string difference_text(const FunctionChange& change, const Metric& metric) {
   const auto half_width = change.half_width ? quantity(*change.half_width, metric) : std::string();
-  return with_uncertainty(signed_quantity(change.difference(), metric), {half_width});
+  return with_uncertainty(signed_quantity(change.difference(), metric), {.half_width = half_width});
 }
 
 std::string_view remark(const FunctionChange& change) {

@@ -76,8 +76,9 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
   const double value = (1 + *change.change) * bound;
   if (change.is_exact) {
     const double rounded = std::round(value);
-    return {exact_text(exact_quantity(
-        stats::is_rounding_error(value - rounded, value) ? rounded : value, metric))};
+    return {with_uncertainty(
+        exact_quantity(stats::is_rounding_error(value - rounded, value) ? rounded : value, metric),
+        {.is_exact = true})};
   }
   if (!change.bounds) return {quantity(value, metric)};
   const double low = (1 + change.bounds->low) * bound;

@@ -255,7 +255,7 @@ void check_row(const std::vector<double>& values, const Metric& of) {
   CAPTURE(range_cell);
   if (are_exact(values_of, of)) {
     CHECK(range_cell.empty());
-    CHECK(mean_cell == exact_text(exact_quantity(values.front(), of)));
+    CHECK(mean_cell == with_uncertainty(exact_quantity(values.front(), of), {.is_exact = true}));
     return;
   }
   const auto parsed = [&](const std::string& text) { return parse_shown(text, of.shown_in); };

@@ -60,11 +60,11 @@ Result<void> show_tables(const Options& options, const Report& report) {
   const std::size_t width = os::terminal_width(StandardStream::Error, 0);
   for (const std::string& warning : report::screen_warnings(report, style))
     warnings += report::wrapped_message(warning, width);
+  // The answer comes before what qualifies it.
+  auto shown = os::write_to(shown_on(options.output), text.tables + text.verdicts);
   if (!quiet) print_to_standard_error(report::note_lines(notes, width));
-  auto shown = os::write_to(shown_on(options.output), text.tables);
   if (!quiet && !warnings.empty()) print_to_standard_error(warnings);
-  auto closed = os::write_to(shown_on(options.output), text.verdicts);
-  return shown ? closed : shown;
+  return shown;
 }
 
 int put_out(Call& call, const Report& report, int status, bool keeps_status, bool& is_exported) {

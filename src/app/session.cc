@@ -75,7 +75,7 @@ class Announcer final : public Observer {
 
   bool wants_progress() const override { return drawing_->wants_progress(); }
   void progress(const Progress& progress) override { drawing_->progress(progress); }
-  void building(std::string_view what) override { drawing_->building(what); }
+  void building(const BuildProgress& progress) override { drawing_->building(progress); }
   void finished() override { drawing_->finished(); }
   void counts_lost(const Command& command, const CounterLossFile& file) override {
     drawing_->finished();
@@ -109,8 +109,9 @@ std::optional<int> build_layouts(const Call& call) {
                                    plural(all - builds.size(), "build"))});
   }
 
-  const auto failed =
-      run_builds(builds, at_once, call.user, [&](std::string_view what) { shown->building(what); });
+  const os::MonotonicClock clock;
+  const auto failed = run_builds(builds, at_once, call.user, clock,
+                                 [&](const BuildProgress& progress) { shown->building(progress); });
   shown->finished();
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
   if (failed) {

@@ -498,8 +498,9 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "< -5' a drop; with a unit the limit is the value's own ('wall_time > 200ms', 'peak_rss > "
      "64MiB'; of a metric without a unit, 'value(rate) > 5000'), and needs no reference. An event "
      "is counted for it without -e. Without -r, runs go "
-     "on until every gate is decided (at least 10 to fail, 57 to pass), for at most four times "
-     "--duration; to catch slow runs that happen less than once in 20, raise --min-runs",
+     "on until every gate is decided, for at most four times --duration. Before --duration is used "
+     "up, a gate needs 10 rounds to fail and 57 to pass; after that, fewer can decide. To catch "
+     "slow runs that happen less than once in 20, raise --min-runs",
      push<condition, &GateOptions::conditions>, brief("the same for any metric", kFitsSaved)},
     {"fail-if-inconclusive", '\0', ValueForm::OptionalNumber, "STATUS",
      "exit with 4, or with STATUS (125 for git bisect run), when a gate could not be decided and "

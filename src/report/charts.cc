@@ -293,7 +293,8 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
 
 std::string write_numbers(const Results& results, std::size_t metric, const Line& line) {
   const Metric& of = results.session.metrics[metric];
-  std::string html = html_text(quantity(line.median, of));
+  // The table above the chart has means.
+  std::string html = "median " + html_text(quantity(line.median, of));
   if (const auto& delta = row_of(results.commands[line.command], metric)->delta)
     html += " " + change_row({}, *delta, of.better).change_html;
   return html;

@@ -354,8 +354,11 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
                          shell_start_time_lines(first));
   }
   const std::vector<std::string> warnings = warning_texts(report, {});
-  if (!warnings.empty())
-    below += "\nCaveats:\n" + bullet_list(warnings, markup.bullet, markup.format_warning);
+  const std::string caveats = bullet_list(warnings, markup.bullet, markup.format_warning);
+  if (!caveats.empty())
+    below += markup.can_fold ? fmt::format("\n<details>\n<summary>{}</summary>\n{}\n</details>\n",
+                                           plural(warnings.size(), "caveat"), caveats)
+                             : "\nCaveats:\n" + caveats;
   sink(below);
 }
 
@@ -494,7 +497,8 @@ void write_markdown(const Report& report, const Sink& sink) {
                 .format_warning = markdown_code<Inside::Text>,
                 .format_code = markdown_code_cell,
                 .format_head = markdown_head,
-                .line_break = "<br>"},
+                .line_break = "<br>",
+                .can_fold = true},
                sink);
 }
 

@@ -99,14 +99,17 @@ std::string layout_lines(const Results& results) {
     const std::string subject = has_several ? results.session.commands[c].name + ": " : "";
     if (results.session.reference.is_candidate(c)) {
       lines += both_answers(row, layouts, subject) + left_out_line(row, layouts, subject);
-      if (row.layouts->mean_log_ratio)
+      const bool is_exact = row.delta && row.delta->is_exact;
+      if (row.layouts->mean_log_ratio && !is_exact)
         lines += scatter_line(*row.layouts->mean_log_ratio, metric, subject);
     } else if (results.commands.size() == 1 && row.layouts->mean) {
       const stats::LayoutEstimate& mean = *row.layouts->mean;
       const double reach = mean.interval_half_width((1.0 - results.session.confidence) / 2.0);
+      const bool is_exact = row.summary && are_exact(*row.summary, metric);
       lines += fmt::format("mean of {} over {} layouts: {}\n", metric.name, mean.layout_count,
-                           mean_text(mean.value, reach, metric)) +
-               scatter_line(mean, metric, subject);
+                           is_exact ? mean_text(*row.summary, metric)
+                                    : mean_text(mean.value, reach, metric)) +
+               (is_exact ? std::string() : scatter_line(mean, metric, subject));
     }
   }
   return lines;

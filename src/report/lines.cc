@@ -76,6 +76,12 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
   if (!condition.limit_value || !change.change) return change_texts(change, limit_of(condition));
   const double bound = *condition.limit_value;
   const double value = (1 + *change.change) * bound;
+  if (change.is_exact) {
+    const double rounded = std::round(value);
+    return {with_uncertainty(
+        exact_quantity(stats::is_rounding_error(value - rounded, value) ? rounded : value, metric),
+        {.is_exact = true})};
+  }
   if (!change.bounds) return {quantity(value, metric)};
   const double low = (1 + change.bounds->low) * bound;
   const double high = (1 + change.bounds->high) * bound;
@@ -97,6 +103,7 @@ int side_of(const stats::Change& change, const Condition& condition) {
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change) return "from 0 or values below it, so there is no percentage";
+  if (change.is_exact) return make_figures(change, verdict.condition, metric).change;
   const bool claims_above =
       (verdict.answer == gate::Answer::Fail) != verdict.condition.fails_below_limit;
   // The bound may come from another test than `change`, and then lie on the wrong side of `change`.
@@ -114,9 +121,18 @@ std::string measured(stats::Change change, std::optional<double> bound,
          (claims_above ? ", at least " + figures.low : ", at most " + figures.high);
 }
 
-std::string rounds_text(const gate::Verdict& verdict) {
-  if (verdict.estimated_rounds_without_gates <= verdict.rounds)
-    return plural(verdict.rounds, "round");
+/// Returns the rounds that a verdict is based on: "57 rounds". If the table is based on more
+/// rounds, says so, because its change is another one.
+std::string rounds_text(const Results& results, const gate::Verdict& verdict) {
+  const Metric& metric = results.session.metrics[verdict.metric];
+  const std::string_view kind = round_kind_word(metric.kind, metric.role == Role::SampledTime);
+  const std::string rounds =
+      plural(verdict.rounds, fmt::format("{}{}round", kind, kind.empty() ? "" : " "));
+  const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
+  const bool is_decided = verdict.answer != gate::Answer::Inconclusive;
+  if (is_decided && row != nullptr && row->runs > verdict.rounds)
+    return fmt::format("{} decided, the table shows {}", rounds, row->runs);
+  if (verdict.estimated_rounds_without_gates <= verdict.rounds) return rounds;
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
                      exact_decimal(std::stod(fmt::format(
                          "{:.2g}", static_cast<double>(verdict.estimated_rounds_without_gates)))));
@@ -139,7 +155,7 @@ std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, doubl
 /// True if the line must begin with the mean: the mean alone decided, or clearly differs from the
 /// typical round.
 bool is_about_mean(const gate::Verdict& verdict) {
-  return verdict.delta.basis == stats::Basis::Typical &&
+  return !verdict.delta.is_exact && verdict.delta.basis == stats::Basis::Typical &&
          (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_and_typical_differ);
 }
 
@@ -172,13 +188,15 @@ std::string advice_text(const Results& results, const gate::Verdict& verdict) {
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
 }
 
-std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, double confidence) {
+std::string grounds_text(const Results& results, const gate::Verdict& verdict) {
+  const Metric& metric = results.session.metrics[verdict.metric];
   const gate::DecisionBounds& bounds = verdict.bounds;
   const bool shows_mean =
       verdict.delta.basis == stats::Basis::Mean || verdict.delta.basis == stats::Basis::Layouts;
   const std::string typical = measured(
       verdict.delta, shows_mean && bounds.mean ? bounds.mean : bounds.ranks, verdict, metric);
-  const std::string rounds = rounds_text(verdict) + blind_spot(verdict, metric, confidence);
+  const std::string rounds =
+      rounds_text(results, verdict) + blind_spot(verdict, metric, results.session.confidence);
   if (!is_about_mean(verdict)) return fmt::format("measured {}; {}", typical, rounds);
   return fmt::format("measured in the mean {}; in the typical round {}; {}",
                      measured(verdict.delta.change_of_mean, bounds.mean, verdict, metric), typical,
@@ -309,7 +327,7 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
                        plural(verdict.rounds, "run"), row->runs_needed_for_percentile,
                        row->runs_needed_for_percentile);
   const Claims claims = make_claims(verdict.condition);
-  const std::string grounds = grounds_text(verdict, metric, results.session.confidence);
+  const std::string grounds = grounds_text(results, verdict);
   if (verdict.answer != gate::Answer::Inconclusive)
     return fmt::format("{}, with confidence ({})",
                        verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail, grounds);

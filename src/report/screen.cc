@@ -26,7 +26,8 @@ std::string write_header(const Results& results, std::size_t index, const Style&
 std::string_view why_no_interval_of(const MetricResult& row, bool has_candidates) {
   if (row.summary && row.summary->min < 0.0 && has_candidates)
     return "no delta: values below 0 have no percentages";
-  const bool is_shown = row.delta && row.delta->change && *row.delta->change != 0.0;
+  const bool is_shown =
+      row.delta && row.delta->change && *row.delta->change != 0.0 && !row.delta->is_exact;
   if (row.runs < 2 || !is_shown || row.delta->bounds) return "";
   return row.summary && row.summary->min == 0.0
              ? "a delta without ±: zeros among the values leave no interval"
@@ -227,9 +228,16 @@ std::string write_line(const Results& results, const HeadlineComparison& ranking
   const bool faster = ranking.speed.faster;
   std::string between;
   std::string after = " in " + name;
-  if (!ranking.speed.bounds && is_all_zeros(results, ranking)) {
+  if (is_all_zeros(results, ranking)) {
     between = ": 0 in every run, as in ";
     after = " (" + name + ")";
+  } else if (ranking.speed.is_exact && ranking.speed.speed_factor == 1.0) {
+    between = ": the same in every run as in ";
+    after = " (" + name + ")";
+  } else if (ranking.speed.is_exact) {
+    between = fmt::format(": {} is {} times {} than in ", name, ratio_text(ranking.speed),
+                          faster ? "lower" : "higher");
+    after = " (exact)";
   } else if (!ranking.speed.bounds) {
     between = fmt::format(": {} {} from ", missing_interval(results, ranking),
                           is_decided(results, ranking) ? "for an interval of its difference"
@@ -260,7 +268,7 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
       bold(one_line(results.reference_of(rankings[0].command).name), style);
   const bool has_several = rankings.size() > 1 && !results.session.reference.baseline;
   if (has_several && std::ranges::none_of(rankings, [](const HeadlineComparison& ranking) {
-        return ranking.speed.bounds.has_value();
+        return ranking.speed.bounds.has_value() || ranking.speed.is_exact;
       }))
     return in_lines(fmt::format("{} to tell whether a command differs from {}{}",
                                 missing_interval(results, rankings[0]), reference, in_metric),
@@ -429,18 +437,45 @@ std::string clock_text(std::chrono::nanoseconds time) {
   return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-std::string write_line(const Progress& progress, std::size_t width, const DisplayUnit* unit) {
-  const double done = std::clamp(progress.elapsed_share, 0.0, 1.0);
+/// The part of the progress line that is alike for runs and builds.
+struct TimeSpent {
+  double share = 0.0;  ///< fraction of the whole time that has passed
+  std::chrono::nanoseconds elapsed{};
+  std::optional<std::chrono::nanoseconds> remaining{};
+  bool may_end_earlier = false;
+};
+
+std::string write_time(const TimeSpent& time, std::size_t width) {
+  const double done = std::clamp(time.share, 0.0, 1.0);
   const std::size_t cells = width < 80 ? 10 : 20;
   const auto full = static_cast<std::size_t>(done * static_cast<double>(cells));
-  std::string line = fmt::format("[{:<{}}] {:3}%  {}", std::string(full, '='), cells,
-                                 static_cast<int>(done * 100), clock_text(progress.elapsed));
-  if (progress.remaining) {
-    const auto rounded_up = *progress.remaining + std::chrono::milliseconds(999);
-    line += fmt::format(", {} left", clock_text(rounded_up));
-  }
-  if (const std::string_view kind = round_kind_word(progress.kind); !kind.empty()) {
-    line += fmt::format("  {}", kind);
+  std::string line = fmt::format("[{:<{}}]", std::string(full, '='), cells);
+
+  // Without an estimate, 0% would look as if nothing went on.
+  if (time.remaining || done > 0.0) line += fmt::format(" {:3}%", static_cast<int>(done * 100));
+  line += "  " + clock_text(time.elapsed);
+  if (!time.remaining) return line;
+
+  const auto rounded_up = *time.remaining + std::chrono::milliseconds(999);
+  return line +
+         fmt::format(", {}{} left", time.may_end_earlier ? "at most " : "", clock_text(rounded_up));
+}
+
+/// Returns "simulated run 2 of 6", "warm-up" or "" for a timed run.
+std::string kind_text(const Progress& progress) {
+  std::string text(round_kind_word(progress.kind, progress.are_samples_taken));
+  if (text.empty() || !progress.run) return text;
+  text += fmt::format(" run {}", progress.run->number);
+  if (progress.run->count) text += fmt::format(" of {}", *progress.run->count);
+  return text;
+}
+
+std::string write_line(const Progress& progress, double share, std::size_t width,
+                       const DisplayUnit* unit) {
+  std::string line =
+      write_time({share, progress.elapsed, progress.remaining, progress.may_end_earlier}, width);
+  if (const std::string kind = kind_text(progress); !kind.empty()) {
+    line += "  " + kind;
   } else if (const auto& so_far = progress.difference) {
     const stats::Change change{so_far->change, stats::IntervalEnds{so_far->low, so_far->high}};
     line += fmt::format("  {} {}", one_line(so_far->candidate), delta_text(change));
@@ -450,6 +485,15 @@ std::string write_line(const Progress& progress, std::size_t width, const Displa
     line += "  mean " + time_text(*progress.mean_wall_seconds, unit);
   }
   return line + "  " + one_line(progress.command);
+}
+
+std::string write_line(const BuildProgress& progress, std::size_t width) {
+  const std::size_t ended = progress.ended;
+  const double share =
+      progress.count == 0 ? 0.0 : static_cast<double>(ended) / static_cast<double>(progress.count);
+  return write_time({share, progress.elapsed, progress.remaining}, width) +
+         fmt::format("  building {} of {}  {}", progress.begun, progress.count,
+                     one_line(progress.latest));
 }
 
 constexpr std::size_t kMaxBins = 12;
@@ -578,16 +622,23 @@ void ProgressBar::draw(const std::string& line, std::size_t width) {
         cut_end(ascii_ ? to_ascii(line) : line, width > 0 ? width - 1 : 0));
 }
 
-void ProgressBar::progress(const Progress& progress) {
-  if (elapsed_when_drawn_ && progress.elapsed - *elapsed_when_drawn_ < kMinPause) return;
-  elapsed_when_drawn_ = progress.elapsed;
-  const std::size_t width = width_();
-  draw(write_line(progress, width, time_unit_), width);
+bool ProgressBar::may_draw(std::chrono::nanoseconds elapsed) {
+  if (elapsed_when_drawn_ && elapsed - *elapsed_when_drawn_ < kMinPause) return false;
+  elapsed_when_drawn_ = elapsed;
+  return true;
 }
 
-void ProgressBar::building(std::string_view what) {
-  elapsed_when_drawn_.emplace();
-  draw(fmt::format("building {}", one_line(what)), width_());
+void ProgressBar::progress(const Progress& progress) {
+  if (!may_draw(progress.elapsed)) return;
+  const std::size_t width = width_();
+  largest_share_ = std::max(largest_share_, progress.elapsed_share);
+  draw(write_line(progress, largest_share_, width, time_unit_), width);
+}
+
+void ProgressBar::building(const BuildProgress& progress) {
+  if (!may_draw(progress.elapsed)) return;
+  const std::size_t width = width_();
+  draw(write_line(progress, width), width);
 }
 
 void ProgressBar::finished() {

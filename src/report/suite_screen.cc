@@ -223,23 +223,32 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
 }
 
 struct SharedLine {
-  std::string text;
+  WarningLine words;  ///< `text` fits all benchmarks in `names`
   std::vector<std::string> names{};
 };
 
-/// Returns a line for each text_without_names. The line names its benchmarks, or gives their
-/// number, unless it is about all benchmarks.
+/// Changes the words of a line so that they fit `other`, too.
+void generalize(WarningLine& words, const WarningLine& other) {
+  if (words.text == other.text) return;
+  if (words.text_without_names != other.text_without_names)
+    words.text_without_names = words.text_of_kind;
+  words.text = words.text_without_names;
+}
+
+/// Returns a line for each kind, and for each text without a kind. The line names its benchmarks,
+/// or gives their number, unless it is about all benchmarks.
 std::vector<std::string> with_names(const Report& suite,
                                     const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<SharedLine> all;
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string name = cited(suite.benchmarks[i].benchmark);
-    for (const auto& [text, general] : lines[i]) {
-      const auto [place, is_new] = places.try_emplace(general, all.size());
-      if (is_new) all.push_back({text});
+    for (const WarningLine& line : lines[i]) {
+      const std::string key = line.kind.empty() ? line.text_without_names : std::string(line.kind);
+      const auto [place, is_new] = places.try_emplace(key, all.size());
+      if (is_new) all.push_back({line});
       SharedLine& shared = all[place->second];
-      if (shared.text != text) shared.text = general;
+      generalize(shared.words, line);
       if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
     }
   }
@@ -250,7 +259,7 @@ std::vector<std::string> with_names(const Report& suite,
     const std::string who = count == suite.benchmarks.size() ? ""
                             : count > most_named             ? plural(count, "benchmark") + ": "
                                                              : listed(shared.names) + ": ";
-    texts.push_back(who + shared.text);
+    texts.push_back(who + shared.words.text);
   }
   return texts;
 }

@@ -131,6 +131,7 @@ struct Markup {
   std::string_view before_row = "|", before_cell = "", after_cell = " |", after_row = "\n";
   std::string_view after_table = "";
   std::string_view bullet = "- ";
+  bool can_fold = false;  ///< true: the list of caveats is folded, as HTML
   std::string_view better = "better ";
   std::string_view worse = "worse ";
 };

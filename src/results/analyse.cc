@@ -90,6 +90,12 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   }
 }
 
+/// Clears the mark of an exact change if the metric's values cannot be exact.
+void check_exactness(const Metric& metric, stats::Delta& delta) {
+  delta.is_exact = delta.is_exact && can_be_exact(metric.unit);
+  delta.change_of_mean.is_exact = delta.is_exact;
+}
+
 void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
                    const Metric& metric, MetricResult& row) {
   LayoutResult result;
@@ -99,8 +105,8 @@ void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
   const std::vector<double> to = stats::values_by_layout(reference)[0];
   const std::vector<double> of = stats::values_by_layout(candidate)[0];
   if (!to.empty() && !of.empty())
-    result.delta_of_first_layout =
-        stats::estimate_delta(to, of, samples.paired, tails, metric.percentile_share());
+    check_exactness(metric, result.delta_of_first_layout.emplace(stats::estimate_delta(
+                                to, of, samples.paired, tails, metric.percentile_share())));
   if (row.layouts) result.mean = row.layouts->mean;
   row.layouts = std::make_shared<const LayoutResult>(std::move(result));
 }
@@ -120,6 +126,7 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
     if (samples.is_empty() || !stats::allows_percentages(samples.reference, samples.candidate))
       continue;
     row.delta = estimate_delta(samples, tails, metric.percentile_share());
+    check_exactness(metric, *row.delta);
     if (samples.has_layouts()) {
       if (!row.delta->change) row.delta.reset();
       enter_layouts(samples, tails, metric, row);
@@ -173,8 +180,10 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
       row.summary.reset();
     }
     if (metric.role == Role::WallTime)
-      std::ranges::move(warnings_of_series(c, steady[c].values, first_runs[c]),
-                        std::back_inserter(results.warnings));
+      for (Warning& warning : warnings_of_series(c, steady[c].values, first_runs[c])) {
+        warning.shown = metric.shown;
+        results.warnings.push_back(std::move(warning));
+      }
     if (const auto low =
             low_share(metric, results.session.setting.recorded_min_share, series[c].values))
       results.warnings.push_back({*low, c});
@@ -366,6 +375,16 @@ std::vector<std::vector<RowOfSuite>> rows_by_metric(
   return all;
 }
 
+/// True if the change that the verdict is about is exact, in all runs and not only in those that
+/// decided.
+bool is_exact(const Results& results, const gate::Verdict& verdict) {
+  const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
+  if (row == nullptr) return false;
+  if (!verdict.condition.limit_value) return row->delta && row->delta->is_exact;
+  return row->summary && row->summary->is_exact() &&
+         can_be_exact(results.session.metrics[verdict.metric].unit);
+}
+
 }  // namespace
 
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric) {
@@ -389,6 +408,10 @@ void analyse(Results& results) {
   const stats::IntervalTails plain = stats::tails_of(results.session.confidence);
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
     analyse_metric(m, results.findings.tail_probabilities_of(m, plain), results);
+  for (gate::Verdict& verdict : results.findings.verdicts) {
+    verdict.delta.is_exact = is_exact(results, verdict);
+    verdict.delta.change_of_mean.is_exact = verdict.delta.is_exact;
+  }
   rank(results);
   results.explanations = make_explanations(results);
   compare_functions(results);

@@ -17,9 +17,10 @@ namespace {
 struct LogChange {
   double value = 0.0;
   std::optional<stats::IntervalEnds> bounds{};
+  bool is_exact = false;
 
   stats::Change change() const {
-    stats::Change change{.change = std::expm1(value)};
+    stats::Change change{.change = std::expm1(value), .is_exact = is_exact};
     if (bounds)
       change.bounds = stats::IntervalEnds{std::expm1(bounds->low), std::expm1(bounds->high)};
     return change;
@@ -28,7 +29,7 @@ struct LogChange {
 
 std::optional<LogChange> to_log_change(const stats::Change& delta) {
   if (!delta.change || *delta.change <= -1.0) return std::nullopt;
-  LogChange result{std::log1p(*delta.change)};
+  LogChange result{.value = std::log1p(*delta.change), .is_exact = delta.is_exact};
   if (delta.bounds && delta.bounds->low > -1.0)
     result.bounds =
         stats::IntervalEnds{std::log1p(delta.bounds->low), std::log1p(delta.bounds->high)};
@@ -37,7 +38,7 @@ std::optional<LogChange> to_log_change(const stats::Change& delta) {
 
 /// Returns a - b for independent estimates.
 LogChange difference(const LogChange& a, const LogChange& b) {
-  LogChange result{a.value - b.value};
+  LogChange result{.value = a.value - b.value, .is_exact = a.is_exact && b.is_exact};
   if (!a.bounds || !b.bounds) return result;
   result.bounds = stats::IntervalEnds{
       result.value - std::hypot(a.value - a.bounds->low, b.bounds->high - b.value),

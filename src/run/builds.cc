@@ -103,6 +103,15 @@ bool has_files(const Plan& plan, std::size_t command, std::uint32_t layout,
   return !hash_files(list_paths(plan, command, layout, user), user).empty();
 }
 
+/// Returns the time that the remaining builds need if they take as long as those that have ended.
+std::optional<std::chrono::nanoseconds> estimate_remaining(const BuildProgress& progress) {
+  if (progress.ended == 0) return std::nullopt;
+  const auto elapsed = std::chrono::duration<double, std::nano>(progress.elapsed);
+  const double left =
+      static_cast<double>(progress.count - progress.ended) / static_cast<double>(progress.ended);
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed * left);
+}
+
 /// A function that tells if a command's files in a layout are there.
 using FileTest = std::function<bool(const Plan& plan, std::size_t command, std::uint32_t layout)>;
 
@@ -148,16 +157,24 @@ std::vector<Build> list_missing_builds(std::span<const Plan* const> plans,
 }
 
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t at_once,
-                                      const std::optional<User>& user,
-                                      const std::function<void(std::string_view)>& show) {
+                                      const std::optional<User>& user, const os::Clock& clock,
+                                      const std::function<void(const BuildProgress&)>& show) {
+  const std::chrono::nanoseconds began = clock.now();
+  BuildProgress progress;
+  progress.count = builds.size();
   std::optional<BuildFailed> failed;
   std::deque<Running> running;
   while (!running.empty() || (!failed && !builds.empty())) {
     while (!failed && !builds.empty() && running.size() < at_once) {
-      show(builds.front().name_in_messages);
+      progress.latest = builds.front().name_in_messages;
+      ++progress.begun;
       running.push_back(begin(builds.front(), user));
       builds = builds.subspan(1);
     }
+    progress.elapsed = clock.now() - began;
+    progress.remaining = estimate_remaining(progress);
+    show(progress);
+
     constexpr auto soon = std::chrono::milliseconds(5);
     running.front().answer.wait_for(soon);
     const auto has_ended = [](Running& build) {
@@ -169,6 +186,7 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
     if (!failed && !succeeded(answer.outcome))
       failed = BuildFailed{*ended->build, answer.outcome, last_lines_of(std::move(answer.output))};
     running.erase(ended);
+    ++progress.ended;
   }
   return failed;
 }

@@ -74,6 +74,7 @@ Result<void> StepRunner::prepare() {
 FinishedRounds StepRunner::run(const RunSteps& action) {
   const auto& [steps, is_kept] = action;
   const std::vector<Pace> paces_before = paces_;
+  leading_steps_done_ = 0;
   result_ = {.first = steps.front(), .step_count = steps.size(), .paces = paces_};
   steps_per_round_ =
       static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));

@@ -77,6 +77,11 @@ class StepRunner {
   std::span<const Pace> paces() const { return paces_; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 
+  /// Returns the state of the run() that is under way, given the step that runs now.
+  Scheduler::UnderWay under_way(const Step& step) const {
+    return {step, leading_steps_done_, result_.time};
+  }
+
   /// Adds a note if counting passes cannot use the hardware counters, usually because another
   /// program holds the counters.
   void check_counters();

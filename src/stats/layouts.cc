@@ -238,6 +238,9 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
   const LayoutValues of_reference = reduced(reference, share);
   const LayoutValues of_candidate = reduced(candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return delta;
+  const bool is_exact =
+      moments(reference.values).is_exact() && moments(candidate.values).is_exact();
+  delta.is_exact = is_exact;
   const IntervalTails plain{tails.tail_of_mean_change, tails.tail_of_mean_change};
   if (!share)
     delta.change_of_mean =
@@ -247,6 +250,7 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
     const IntervalTails shown{tails.tail_of_delta, tails.tail_of_delta};
     static_cast<Change&>(delta) =
         estimate_delta(of_reference.values, of_candidate.values, paired, shown).change_of_mean;
+    delta.is_exact = is_exact;
     return delta;
   }
   delta.change = std::expm1(without_rounding_error(estimate->value, 1.0));

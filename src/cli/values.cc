@@ -158,6 +158,12 @@ Result<Condition> condition(const OptionValue& given) {
   Condition gate{.metric = without_quotes(limited.value_or(metric)),
                  .fails_below_limit = value[sign] == '<'};
   const std::string limit(trimmed(value.substr(sign + 1)));
+  // An equals sign before the other may also end a function's name: instructions@operator=.
+  const bool is_after_equals =
+      metric.ends_with('=') && metric.find(kFunctionSeparator) == std::string_view::npos;
+  if (limit.starts_with('=') || is_after_equals)
+    return make_value_error(given,
+                            {"has an equals sign, and conditions have only > and <", example});
   if (limit.empty())
     return make_value_error(given, {fmt::format("has no number after {}", value[sign]), example});
   const std::size_t digits = limit.find_last_of("0123456789.");

@@ -215,7 +215,9 @@ StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
 /// another command's setup; else Random.
 Order default_order(const CommandOptions& options) {
   const auto surrounds_commands = [&](const HookRow& row) {
-    return !row.is_of_a_run() && !options.hooks[row.kind].empty();
+    return !row.is_of_a_run() &&
+           std::ranges::any_of(options.hooks[row.kind],
+                               [](const std::string& line) { return !line.empty(); });
   };
   return std::ranges::any_of(kHookKinds, surrounds_commands) ? Order::Sequential : Order::Random;
 }

@@ -393,6 +393,15 @@ std::vector<FunctionSection> function_sections(const Results& results) {
 
 std::string why_no_functions(const Results& results) {
   if (!results.presentation.functions) return "";
+
+  const std::vector<std::size_t> known = function_metrics(results);
+  const bool are_hidden = std::ranges::none_of(known, [&](std::size_t metric) {
+    return results.session.metrics[metric].shown == Shown::Always;
+  });
+  if (!known.empty() && are_hidden)
+    return fmt::format("no table of functions: --metrics leaves out {}, which it would be of",
+                       results.session.metrics[known.front()].name);
+
   const auto& baseline = results.session.reference.baseline;
   if (baseline && !results.session.function_tables.empty())
     return fmt::format(

@@ -446,8 +446,12 @@ void write_overview(const Results& results, const Sink& sink) {
   write_overview_chart(results, *metric, sink);
   if (has_deltas_of(results, *metric))
     sink(
-        "<p class=\"aside\">Values are medians. Percentages are changes of the typical round, "
-        "which may differ from the change of the medians.</p>\n");
+        results.session.setting.layouts > 1
+            ? "<p class=\"aside\">Values are means over layouts. Percentages are mean changes over "
+              "layouts.</p>\n"
+            : "<p class=\"aside\">Values are medians. Percentages are changes of the typical "
+              "round, "
+              "which may differ from the change of the medians.</p>\n");
   const std::string scan = scan_chart(results, *metric);
   if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);
   const std::string matrix = differences_html(results);

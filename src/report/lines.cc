@@ -160,9 +160,8 @@ bool is_about_mean(const gate::Verdict& verdict) {
 }
 
 std::string more_rounds(double times) {
-  if (times < 1.05) return "a few more rounds would decide";
-  const bool small = std::round(times * 10) < 20;
-  return fmt::format("about {:.{}f} times as many rounds would decide", times, small ? 1 : 0);
+  return fmt::format("about {:.0f} times as many rounds would probably decide",
+                     std::max(std::ceil(times), 2.0));
 }
 
 /// Returns advice to gate on CPU time if CPU time is clearly less noisy than wall time; else empty.
@@ -780,7 +779,7 @@ std::vector<std::string> all_runs_failed_lines(const Report& report) {
 std::string more_layouts_advice(std::size_t layouts) {
   if (layouts > kMaxLayouts)
     return fmt::format("more runs would not do, nor would {} layouts", kMaxLayouts);
-  return fmt::format("more runs would not do, about {} layouts would", layouts);
+  return fmt::format("more runs would not do, about {} layouts probably would", layouts);
 }
 
 std::string precision_line(const Results& results) {

@@ -54,7 +54,7 @@ std::string layout_lines(const Results& results);
 std::string layouts_advice_line(const Results& results);
 
 /// True if the delta of the first layout differs from the delta of all layouts in direction or
-/// significance.
+/// significance, and would probably do so with as many runs as all layouts have.
 bool is_misled_by_one_layout(const MetricResult& row);
 
 /// Returns "more runs would not do, about 40 layouts would", or another text if `layouts` exceeds

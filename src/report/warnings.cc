@@ -34,10 +34,21 @@ std::string times(double ratio) {
   return fmt::format("{:.{}f} times", ratio, ratio < 1.95 ? 2 : 1);
 }
 
-std::string_view option_for_more(FewRunsReason because) {
-  if (because == FewRunsReason::Runs) return "use --runs 10 or more";
-  if (because == FewRunsReason::MaxRuns) return "use --max-runs 10 or more";
-  return because == FewRunsReason::MinRuns ? "use --min-runs 10 or more" : "let it run to its end";
+std::string advice_for_more_runs(const FewRuns& warning) {
+  const auto use = [&](std::string_view option) {
+    return fmt::format("use {} {} or more", option, warning.advised_runs);
+  };
+  switch (warning.limiting_option) {
+    case FewRunsReason::Runs:
+      return use("--runs");
+    case FewRunsReason::MaxRuns:
+      return use("--max-runs");
+    case FewRunsReason::MinRuns:
+      return use("--min-runs");
+    case FewRunsReason::Ended:
+      break;
+  }
+  return "let it run to its end";
 }
 
 std::string_view loss_text(CounterLoss loss) {
@@ -189,7 +200,7 @@ struct WarningWords {
             : warning.runs == 2
                 ? std::string("two runs have no confidence interval")
                 : fmt::format("{} runs per command say little about a difference", warning.runs),
-            std::string(option_for_more(warning.limiting_option)),
+            advice_for_more_runs(warning),
             {},
             {},
             {.text = "few runs say little about a difference"}};

@@ -212,18 +212,14 @@ std::optional<HeadlineComparison> ranking_if_differs(const Results& results, std
   const auto& delta = results.commands[command].rows[metric].delta;
   if (!delta || !delta->is_relevant()) return std::nullopt;
   if (tests > 1) {
-    const auto& baseline = results.session.reference.baseline;
-    const Series reference =
-        baseline ? baseline_series(*baseline, command, metric)
-                 : make_series(results.session, metric, results.session.reference.index_for(command));
     const Comparison samples =
-        pair_samples(reference, make_series(results.session, metric, command),
-                     compares_within_rounds(results.session, command));
+        collect_samples(results.session.reference, compares_within_rounds(results.session, command),
+                        metric, make_all_series(results.session, metric), command);
     stats::IntervalTails tails = stats::tails_of(results.session.confidence);
     tails.tail_of_delta /= static_cast<double>(tests);
-    if (!stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails)
-             .is_significant())
-      return std::nullopt;
+
+    const auto share = results.session.metrics[metric].percentile_share();
+    if (!estimate_delta(samples, tails, share).is_significant()) return std::nullopt;
   }
   return ranking_by(results, command, metric);
 }
@@ -394,6 +390,24 @@ MetricResult result_of_reference(const Results& results, std::size_t command, st
   return make_result(metric, results.session.metrics[metric],
                      stats::tails_of(results.session.confidence).tail_of_delta, series,
                      series.values.size());
+}
+
+std::optional<MeanEstimate> estimate_mean(const MetricResult& row, double confidence) {
+  const double tail = (1.0 - confidence) / 2.0;
+  const auto around = [](double mean, double reach) {
+    return MeanEstimate{mean, stats::IntervalEnds{mean - reach, mean + reach}};
+  };
+
+  if (row.layouts && row.layouts->mean)
+    return around(row.layouts->mean->value, row.layouts->mean->interval_half_width(tail));
+
+  const auto mean = row.mean();
+  if (!mean) return std::nullopt;
+  // Fewer than kMinLayouts layouts give no interval, because their runs say nothing about others.
+  if (row.layouts || !row.summary || !row.summary->variance) return MeanEstimate{*mean};
+  const auto count = static_cast<double>(row.summary->count);
+  return around(*mean, stats::student_t_quantile_above(tail, count - 1.0) * *row.summary->stddev() /
+                           std::sqrt(count));
 }
 
 void analyse(Results& results) {

@@ -55,16 +55,23 @@ std::optional<LogChange> delta_of_row(const Results& results, std::size_t comman
   return to_log_change(*row->delta);
 }
 
-Series make_utilisation(const RunTable& runs, std::size_t command, std::size_t cpu,
+/// Returns CPU time divided by wall time for each run of a command, with the layouts of the runs if
+/// `session` has layouts.
+Series make_utilisation(const Recording& session, std::size_t command, std::size_t cpu,
                         std::size_t wall) {
   Series series;
+  const RunTable& runs = *session.runs;
+  const bool has_layouts = session.setting.layouts > 1;
   for (const std::uint32_t run : runs.of_command(command)) {
+    const RunFacts facts = runs.facts(run);
+    RunOfSeries read{.round = static_cast<std::uint32_t>(facts.round),
+                     .layout = facts.layout,
+                     .ending = facts.ending};
+
     const auto of_cpu = runs.value(run, cpu);
     const auto of_wall = runs.value(run, wall);
-    const RunFacts facts = runs.facts(run);
-    if (!of_cpu || !of_wall || *of_wall <= 0.0 || is_failure(facts.ending)) continue;
-    series.values.push_back(*of_cpu / *of_wall);
-    series.rounds.push_back(static_cast<std::uint32_t>(facts.round));
+    if (of_cpu && of_wall && *of_wall > 0.0) read.value = *of_cpu / *of_wall;
+    series.add(read, has_layouts);
   }
   return series;
 }
@@ -80,16 +87,16 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
                               const LogChange& wall) {
   const std::size_t of_cpu = *find_metric(results.session.metrics, Role::CpuTime);
   const std::size_t of_wall = *find_metric(results.session.metrics, Role::WallTime);
-  const Series candidate = make_utilisation(*results.session.runs, command, of_cpu, of_wall);
+  const Series candidate = make_utilisation(results.session, command, of_cpu, of_wall);
   Series reference;
   if (const auto& baseline = results.session.reference.baseline) {
     if (baseline->metric_places[of_cpu] && baseline->metric_places[of_wall])
       reference =
-          make_utilisation(*baseline->session->runs, baseline->reference_places[command],
+          make_utilisation(*baseline->session, baseline->reference_places[command],
                            *baseline->metric_places[of_cpu], *baseline->metric_places[of_wall]);
   } else {
-    reference = make_utilisation(*results.session.runs,
-                                 results.session.reference.index_for(command), of_cpu, of_wall);
+    reference = make_utilisation(results.session, results.session.reference.index_for(command),
+                                 of_cpu, of_wall);
   }
   LogChange closing{cpu.value - wall.value};
   const Comparison samples =

@@ -165,8 +165,9 @@ FunctionChanges compare(const Results& results, std::size_t metric, std::size_t 
 bool has_success(const Results& results, std::size_t metric, std::size_t candidate) {
   const Recording& session = results.session;
   const auto& baseline = session.reference.baseline;
-  const Series reference = baseline ? baseline_series(*baseline, candidate, metric)
-                                    : make_series(session, metric, session.reference.index_for(candidate));
+  const Series reference =
+      baseline ? baseline_series(*baseline, candidate, metric)
+               : make_series(session, metric, session.reference.index_for(candidate));
   return !reference.has_only_failed_runs() &&
          !make_series(session, metric, candidate).has_only_failed_runs();
 }

@@ -48,6 +48,8 @@ struct FewRuns {
   /// smallest number of runs on a side of a wall time delta.
   bool is_about_gate = false;
   FewRunsReason limiting_option = FewRunsReason::MinRuns;
+  /// Number of runs that the warning advises; with layouts, a number of whole sweeps.
+  std::size_t advised_runs = 10;
 };
 
 /// Finding: commands were run one after the other, so deltas do not compare runs of the same round.
@@ -284,6 +286,16 @@ struct MetricResult {
     return summary ? std::optional(summary->mean) : mean_without_run_values;
   }
 };
+
+/// A mean with its confidence interval.
+struct MeanEstimate {
+  double mean = 0.0;
+  std::optional<stats::IntervalEnds> bounds{};  ///< nullopt if unknown
+};
+
+/// Returns the mean of a command's values, over its layouts if it has layouts, else over its runs.
+/// `confidence`: of the interval, as a fraction. nullopt if the mean is unknown.
+std::optional<MeanEstimate> estimate_mean(const MetricResult& row, double confidence);
 
 /// The results of the command with the same index in Recording::commands.
 struct CommandResult {

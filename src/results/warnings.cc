@@ -1,3 +1,4 @@
+#include "plan/layouts.h"
 #include "results/results.h"
 #include "stats/distributions.h"
 #include "stats/resemblance.h"
@@ -105,13 +106,21 @@ bool are_deltas_exact(const Results& results) {
 }
 
 std::optional<FewRuns> few_runs(const Results& results) {
-  const FewRunsReason because = why_few(results);
+  FewRuns few{.limiting_option = why_few(results),
+              .advised_runs = round_up_to_sweeps(stats::kMinGateRoundsWithoutWarning,
+                                                 results.session.setting.layouts)};
+
   const auto rounds = rounds_of_open_gates(results);
-  if (rounds && *rounds < stats::kMinGateRoundsWithoutWarning)
-    return FewRuns{*rounds, true, because};
+  if (rounds && *rounds < stats::kMinGateRoundsWithoutWarning) {
+    few.runs = *rounds;
+    few.is_about_gate = true;
+    return few;
+  }
+
   const auto runs = are_deltas_exact(results) ? std::nullopt : runs_of_deltas(results);
-  if (runs && *runs < stats::kMinDeltaRunsWithoutWarning) return FewRuns{*runs, false, because};
-  return std::nullopt;
+  if (!runs || *runs >= stats::kMinDeltaRunsWithoutWarning) return std::nullopt;
+  few.runs = *runs;
+  return few;
 }
 
 std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t command) {

@@ -255,6 +255,16 @@ const OriginSession& origin_of(const Recording& session, std::size_t command) {
   return *origin;
 }
 
+std::uint32_t count_layouts(const Recording& session, std::size_t command) {
+  return session.origins.empty() ? session.setting.layouts : origin_of(session, command).layouts;
+}
+
+std::uint32_t count_layouts_of_reference(const Recording& session, std::size_t candidate) {
+  const auto& baseline = session.reference.baseline;
+  return baseline ? count_layouts(*baseline->session, baseline->reference_places[candidate])
+                  : count_layouts(session, session.reference.command);
+}
+
 Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
                            std::span<const Series> series, std::size_t candidate) {
   if (!reference.baseline)

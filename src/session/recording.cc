@@ -308,8 +308,11 @@ class JoinedRuns : public RunTable {
 
 void add_origins(const Recording& session, std::vector<OriginSession>& origins) {
   if (session.origins.empty())
-    origins.push_back(
-        {session.file, session.commands.size(), session.setting.order, session.circumstances});
+    origins.push_back({.file = session.file,
+                       .command_count = session.commands.size(),
+                       .order = session.setting.order,
+                       .circumstances = session.circumstances,
+                       .layouts = session.setting.layouts});
   else
     origins.insert(origins.end(), session.origins.begin(), session.origins.end());
 }
@@ -514,6 +517,7 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
     if (!session.complete)
       joined.notes.push_back({NoteKind::WasCutShort,
                               cited(session.file) + " was cut short: it has the runs before that"});
+    joined.setting.layouts = std::max(joined.setting.layouts, session.setting.layouts);
     joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
     joined.complete = joined.complete && session.complete;
     joined.was_written_by_lauka = joined.was_written_by_lauka && session.was_written_by_lauka;

@@ -54,6 +54,10 @@ TEST_CASE("colours can be forced and forbidden") {
   CHECK(lauka(start).out_has("\x1b["));
   start.environment.emplace_back("NO_COLOR", "1");
   CHECK_FALSE(lauka(start).out_has("\x1b["));
+  CHECK(lauka_in_terminal({"-r2", "--", "true"}, 100).out_has("\x1b["));
+  const Said unset = lauka_in_terminal({"-r2", "--", "true"}, 100, {{"TERM", ""}});
+  CHECK(unset.status == 0);
+  CHECK_FALSE(unset.out_has("\x1b["));
   CHECK_FALSE(lauka_in_terminal({"-r2", "--no-progress", "--color=never", "--", "true"}, 100)
                   .out_has("\x1b["));
 }

@@ -276,4 +276,15 @@ TEST_CASE("without functions a line says whose are missing") {
   CHECK(why_no_functions(results).find("'old.json'") != std::string::npos);
 }
 
+TEST_CASE("where --metrics leaves out the metric of the functions, a line says so") {
+  Results results = sampled_results();
+  results.presentation.functions = FunctionChoice{};
+  compare_functions(results);
+  REQUIRE_FALSE(function_sections(results).empty());
+  results.session.metrics[0].shown = Shown::Verbose;
+  CHECK(function_sections(results).empty());
+  CHECK(why_no_functions(results) ==
+        "no table of functions: --metrics leaves out sampled_time, which it would be of");
+}
+
 }  // namespace lauka::report

@@ -214,6 +214,35 @@ TEST_CASE("where more runs would not do, the layouts are named, or that there ar
   CHECK(has(line(short_of), " 1000 layouts"));
 }
 
+TEST_CASE("one build misleads if its answer would differ with as many runs as all builds have") {
+  const auto lines = [](const stats::Delta& of_all, const stats::Delta& of_first) {
+    return layout_lines(example_over_layouts(of_all, of_first));
+  };
+  const std::string misled = lines(changed(0.003, 0.009), changed(0.031, 0.002));
+  CHECK(misled == "over 8 layouts: +0.3% ± 0.9%; layout 1 alone: +3.1% ± 0.2%\n");
+  CHECK(has(lines(changed(0.05, 0.01), changed(0.0, 0.02)), "layout 1 alone: "));
+  CHECK(has(lines(changed(0.05, 0.01), changed(-0.05, 0.01)), "layout 1 alone: "));
+
+  // With more runs, layout 1 may be significant, too.
+  CHECK(lines(changed(0.03, 0.005), changed(0.02, 0.04)).empty());
+  CHECK(lines(changed(0.03, 0.005), changed(0.01, 0.005)).empty());
+}
+
+TEST_CASE("sides with different numbers of layouts have both numbers, and no layout is missing") {
+  Results results = example_over_layouts(changed(0.003, 0.009), changed(0.031, 0.002));
+  results.session.origins = {{.command_count = 1, .layouts = 8},
+                             {.command_count = 1, .layouts = 6}};
+  LayoutResult over = *results.commands[1].rows[0].layouts;
+  over.mean_log_ratio->layout_means.resize(6);
+  results.commands[1].rows[0].layouts = std::make_shared<const LayoutResult>(over);
+  CHECK(layout_lines(results) ==
+        "over 8 and 6 layouts: +0.3% ± 0.9%; layout 1 alone: +3.1% ± 0.2%\n");
+
+  over.mean_log_ratio->layout_means.erase(over.mean_log_ratio->layout_means.begin() + 2);
+  results.commands[1].rows[0].layouts = std::make_shared<const LayoutResult>(over);
+  CHECK(has(layout_lines(results), "without layout 3 of 6, "));
+}
+
 TEST_CASE("a small significant change between two programs may be their placement, says -v") {
   const auto session_of = [](const char* candidate, double change) {
     const stats::Summary of_runs = summary(9, 0.1, 0.01, 0.09, 0.11);

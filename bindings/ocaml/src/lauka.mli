@@ -6,8 +6,6 @@
       | Error error -> prerr_endline (Lauka.string_of_error error)
     ]} *)
 
-module Json = Json
-
 (** {1 What was measured}
 
     Values are in base units: seconds, bytes, joules, counts, fractions. *)
@@ -70,7 +68,7 @@ type t = {
   warnings : string list;
   notes : string list;  (** why something was not measured, for example *)
   version : string;  (** of the program lauka *)
-  json : Json.t;  (** the whole document, for what has no field here (docs/schema.json) *)
+  json : Yojson.Safe.t;  (** the whole document, for what has no field here (docs/schema.json) *)
 }
 
 val find : string -> command -> metric option

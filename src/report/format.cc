@@ -550,14 +550,15 @@ bool has_values(const CommandResult& command) {
          std::ranges::any_of(command.rows, [](const MetricResult& row) { return row.runs > 0; });
 }
 
-std::string_view round_kind_word(RoundKind kind) {
+std::string_view round_kind_word(RoundKind kind, bool are_samples_taken) {
   constexpr std::array<std::string_view, 6> names = {"warm-up",   "",         "counting",
                                                      "simulated", "settling", "untuned"};
+  if (kind == RoundKind::Counting && are_samples_taken) return "sampled";
   return names.at(static_cast<std::size_t>(kind));
 }
 
-std::string run_of_kind(RoundKind kind) {
-  const std::string_view word = round_kind_word(kind);
+std::string run_of_kind(RoundKind kind, bool are_samples_taken) {
+  const std::string_view word = round_kind_word(kind, are_samples_taken);
   return fmt::format("{}{}run", word, word.empty() ? "" : " ");
 }
 
@@ -592,16 +593,8 @@ std::string failed_and_redone_text(const CommandResult& command) {
   return text;
 }
 
-std::string_view round_kind_word(RoundKind kind, bool are_samples_taken) {
-  constexpr std::array<std::string_view, 6> names = {"warm-up",   "",         "counting",
-                                                     "simulated", "settling", "untuned"};
-  if (kind == RoundKind::Counting && are_samples_taken) return "sampled";
-  return names.at(static_cast<std::size_t>(kind));
-}
-
 std::string run_words(const Metric& metric) {
-  const std::string_view kind = round_kind_word(metric.kind, metric.role == Role::SampledTime);
-  return fmt::format("{}{}run", kind, kind.empty() ? "" : " ");
+  return run_of_kind(metric.kind, metric.role == Role::SampledTime);
 }
 
 std::size_t count_runs(const Results& results, std::size_t command, std::size_t metric) {

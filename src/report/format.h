@@ -122,11 +122,12 @@ std::string metric_in_words(std::string_view metric);
 
 std::vector<std::string> lines_with_text(std::string_view text);
 
-/// Returns the word for a kind of round: "simulated"; empty for timed rounds.
-std::string_view round_kind_word(RoundKind kind);
+/// Returns "warm-up", "counting", "sampled", ...; empty for timed runs. `are_samples_taken`: true
+/// for a counting run that takes samples (--profile).
+std::string_view round_kind_word(RoundKind kind, bool are_samples_taken = false);
 
 /// Returns "run", "simulated run".
-std::string run_of_kind(RoundKind kind);
+std::string run_of_kind(RoundKind kind, bool are_samples_taken = false);
 
 /// Returns the number of failed runs, by kind of round: "12 of 12 (status 9), 3 of 3 simulated
 /// (SIGILL)"; empty if no run failed.
@@ -153,10 +154,6 @@ std::size_t count_runs(const Results& results, std::size_t command, std::size_t 
 
 /// Returns "run", "simulated run", "counting run" or "sampled run": the runs that give a metric.
 std::string run_words(const Metric& metric);
-
-/// Returns "warm-up", "counting", "sampled", ...; empty for timed runs. `are_samples_taken`: true
-/// for a counting run that takes samples (--profile).
-std::string_view round_kind_word(RoundKind kind, bool are_samples_taken = false);
 
 /// Returns "Benchmark 1 (9 runs, 2 failed: SIGSEGV)"; in a suite "Command 1 (...)".
 std::string command_title(const Results& results, std::size_t command);

@@ -237,17 +237,12 @@ std::string obstructed_commands(const Results& results, const gate::Verdict& ver
   return listed(names, last_word);
 }
 
-/// Returns the name of the runs that give a metric: "simulated run", "run".
-std::string run_of_metric(const Metric& metric) {
-  return metric.role == Role::SampledTime ? "sampled run" : run_of_kind(metric.kind);
-}
-
 constexpr std::string_view kLostFunction =
     "it may be inlined or have another name there: --functions lists the names";
 
 /// Returns why a gate could not decide, in a main clause; empty without an obstacle.
 std::string obstacle_text(const Results& results, const gate::Verdict& verdict) {
-  const std::string run = run_of_metric(results.session.metrics[verdict.metric]);
+  const std::string run = run_words(results.session.metrics[verdict.metric]);
   const std::string name = metric_in_words(verdict.condition.metric);
   switch (verdict.hindrance.obstacle) {
     case gate::Obstacle::NoSuccess:

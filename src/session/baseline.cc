@@ -262,7 +262,7 @@ std::uint32_t count_layouts(const Recording& session, std::size_t command) {
 std::uint32_t count_layouts_of_reference(const Recording& session, std::size_t candidate) {
   const auto& baseline = session.reference.baseline;
   return baseline ? count_layouts(*baseline->session, baseline->reference_places[candidate])
-                  : count_layouts(session, session.reference.command);
+                  : count_layouts(session, session.reference.index_for(candidate));
 }
 
 Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,

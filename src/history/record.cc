@@ -30,6 +30,8 @@ Error foreign(std::string_view detail) {
                "make one with lauka --export-json FILE"};
 }
 
+constexpr const char* kReferenceKey = "reference";
+
 struct Place {
   const Json* ours = nullptr;  ///< results[].lauka
   const Json* metrics = nullptr;
@@ -157,8 +159,8 @@ class RecordReader {
       if (place.name.empty()) return foreign("a result without a command");
       place.benchmark = text_in(*place.ours, "benchmark");
       place.role = text_in(*place.ours, "role");
-      place.reference = unsigned_in(*place.ours, "reference");
-      place.says_reference = place.ours->contains("reference");
+      place.reference = unsigned_in(*place.ours, kReferenceKey);
+      place.says_reference = place.ours->contains(kReferenceKey);
       if (place.benchmark.empty()) place.benchmark = place.name;
       // Values over layouts differ from values of a single build, so they form a separate series.
       const Json& runs = items_in(*place.ours, "runs");

@@ -364,7 +364,7 @@ Error unfit_limit(const Condition& gate, Unit unit) {
 /// Refuses gates without a reference that the user chose: equal programs differ if they do unequal
 /// work.
 Result<void> check_references_of_gates(const Plan& plan) {
-  if (plan.reference.is_for_tables_only && !plan.commands.front().parameters.empty()) {
+  if (plan.reference.is_for_tables_only) {
     const std::string& name = plan.commands.front().parameters.front().name;
     return Error{
         fmt::format(

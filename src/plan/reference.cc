@@ -55,7 +55,7 @@ Reference pair_by_parameters(std::span<const Command> commands, std::size_t type
   if (instances.empty()) return reference;
 
   if (instances.size() == commands.size()) {
-    reference.is_for_tables_only = commands.size() > 1;
+    reference.is_for_tables_only = commands.size() > 1 && !commands.front().parameters.empty();
     return reference;
   }
 

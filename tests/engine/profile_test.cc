@@ -544,10 +544,14 @@ TEST_CASE("where the kernel throttles sampling, no note asks for more samples") 
   sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).throttled().bytes());
   const CountsOfRun throttled = sampled->finish(ended, 0);
   REQUIRE(throttled.note.has_value());
+  REQUIRE(throttled.redo.has_value());
+  CHECK_FALSE(throttled.redo->why_left_out.has_value());
   CHECK(throttled.note->text.find("perf_event_max_sample_rate is 5000") != std::string::npos);
   CHECK(throttled.note->text.find("--profile=4ms") != std::string::npos);
-  CHECK(throttled.redo.has_value());
   CHECK(engine->notes().empty());
+  ended.started_count = 2;
+  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).throttled().bytes());
+  CHECK(sampled->finish(ended, 0).redo->why_left_out.has_value());
 }
 
 TEST_CASE("where there is a counter of cycles, samples are of cycles, as parts of the CPU time") {

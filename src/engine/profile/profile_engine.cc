@@ -96,7 +96,7 @@ struct IncompleteRun {
 };
 
 /// Returns a period as users type it: "50us", "4ms".
-std::string typed(std::chrono::nanoseconds period) {
+std::string period_text(std::chrono::nanoseconds period) {
   constexpr auto millisecond = std::chrono::nanoseconds(std::chrono::milliseconds(1));
   using Milliseconds = std::chrono::duration<double, std::milli>;
   using Microseconds = std::chrono::duration<double, std::micro>;
@@ -106,7 +106,8 @@ std::string typed(std::chrono::nanoseconds period) {
 
 std::string option_for_fewer_samples(std::chrono::nanoseconds period) {
   constexpr int enough = 4;
-  return "--profile=" + typed(period * enough);
+  constexpr std::chrono::nanoseconds longest = std::chrono::seconds(1);
+  return "--profile=" + period_text(std::min(period * enough, longest));
 }
 
 class Sampling final : public ArmedPass, public os::SampleListener {
@@ -230,6 +231,9 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   std::optional<IncompleteRun> find_incomplete(const SampledRun& run,
                                                const os::Ended& ended) const {
     constexpr std::uint32_t attempts = kMaxRedos + 1;
+    // If records were lost, those of a process may be among them.
+    if (run.loss_count == 0 && lacks_process(run.seen, ended))
+      return IncompleteRun{"a process of it was not sampled"};
     if (run.throttle_count > 0)
       return IncompleteRun{
           "the kernel throttled sampling",
@@ -244,7 +248,6 @@ class Sampling final : public ArmedPass, public os::SampleListener {
           "samples were lost",
           fmt::format("samples were lost in each of {} runs; sample less often ({})", attempts,
                       option_for_fewer_samples(period_))};
-    if (lacks_process(run.seen, ended)) return IncompleteRun{"a process of it was not sampled"};
     if (is_partial_)
       return IncompleteRun{
           "cycles were counted for a part of it only",

@@ -484,7 +484,7 @@ class SessionReader {
     session->was_written_by_lauka = text_in(*baseline, "tool") != "hyperfine";
     session->circumstances = read_circumstances(*baseline);
     session->metrics = recording().metrics;
-    session->setting.layouts = recording().setting.layouts;
+    session->setting.layouts = read_layout_count(*baseline, recording().setting.layouts);
     const std::vector<std::string> names = texts_in(*baseline, "commands");
     const auto executables = texts_in(*baseline, "executable_sha256");
     const auto calls = texts_in(*baseline, "call_sha256");

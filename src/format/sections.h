@@ -270,6 +270,9 @@ Result<SessionFromFile> read_session_document(ParsedJson document);
 
 Setting read_setting(const ParsedJson& there);
 
+/// Reads the number of layouts of a session, a joined session or a baseline.
+std::uint32_t read_layout_count(const ParsedJson& there, std::uint32_t if_missing);
+
 /// Reads the sessions from which a session with `commands` commands was joined. Returns an empty
 /// list if these sessions do not have `commands` commands in total.
 std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t commands);

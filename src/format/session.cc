@@ -362,6 +362,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
   json.open("baseline", '{');
   json.put("file", baseline.file);
   json.put("tool", there.was_written_by_lauka ? "lauka" : "hyperfine");
+  if (there.setting.layouts > 1) json.put("layouts", there.setting.layouts);
   json.put("version",
            there.was_written_by_lauka ? Json(there.circumstances.version) : Json(nullptr));
   json.put("machine",
@@ -532,7 +533,6 @@ Circumstances read_circumstances(const ParsedJson& there) {
   return circumstances;
 }
 
-/// Reads the number of layouts in a session, or in one that it was joined of.
 std::uint32_t read_layout_count(const ParsedJson& there, std::uint32_t if_missing) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
       unsigned_in(there, "layouts").value_or(if_missing), 1, kMaxLayouts));

@@ -6,8 +6,8 @@ lauka_choose_library(Elfutils Libdw::Elfutils NAME elfutils DEBIAN libdw-dev WIT
   BODY "dwfl_end(dwfl_begin(nullptr)); size_t count; elf_getphdrnum(nullptr, &count);")
 lauka_choose_library(Iberty Libdw::Iberty NAME libiberty DEBIAN libiberty-dev WITHOUT "lauka will refuse --profile"
   LIBRARIES iberty=Libdw_IBERTY_LIBRARY
-  HEAD "extern \"C\" { int rust_demangle_callback(const char*, int, void (*)(const char*, size_t, void*), void*);
-    int cplus_demangle_v3_callback(const char*, int, void (*)(const char*, size_t, void*), void*); }"
+  HEAD "#include <cstddef>\nextern \"C\" { int rust_demangle_callback(const char*, int, void (*)(const char*, std::size_t, void*), void*);
+    int cplus_demangle_v3_callback(const char*, int, void (*)(const char*, std::size_t, void*), void*); }"
   BODY "rust_demangle_callback(\"\", 0, nullptr, nullptr); cplus_demangle_v3_callback(\"\", 0, nullptr, nullptr);")
 set(Libdw_FOUND FALSE)
 if(Elfutils_FOUND AND Iberty_FOUND)

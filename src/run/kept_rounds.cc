@@ -57,10 +57,11 @@ struct Members {
     return named("whole between wall", pace.run_seconds, pace.hook_seconds, pace.wall_time_seconds);
   }
   static auto of(FunctionCounts& counts) {
-    return named("name counts", counts.name, counts.counts);
+    return named("name counts other_names", counts.name, counts.counts, counts.other_names);
   }
   static auto of(FunctionsOfRun& functions) {
-    return named("step functions", functions.step, functions.functions);
+    return named("step functions uncounted", functions.step, functions.functions,
+                 functions.uncounted_events);
   }
   static auto of(UncountedRuns& uncounted) {
     return named("subject what remedy runs", uncounted.subject, uncounted.why.what,

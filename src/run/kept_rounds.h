@@ -41,6 +41,7 @@ struct Pace {
 struct FunctionsOfRun {
   Step step{};
   std::vector<FunctionCounts> functions{};
+  std::vector<std::size_t> uncounted_events{};  ///< indices of events that the run has no counts of
 };
 
 /// The result of rounds that were run together, and the state on which later rounds depend.

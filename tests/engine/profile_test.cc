@@ -1,8 +1,10 @@
 #include "engine/engine.h"
 #include "engine/profile/samples.h"
+#include "engine/symbol_names.h"
 #include "fakes/fake_perf.h"
 #include "must.h"
 #include "os/sample_rings.h"
+#include "os/symbols.h"
 #include "places.h"
 #include "skip.h"
 
@@ -372,8 +374,45 @@ TEST_CASE("code without a name goes by its file and the reason") {
                           {{CodeKind::NoProcess}, 1}};
   const auto sums = names.sum_by_function(run, {});
   REQUIRE(sums.size() == 2);
-  CHECK(sums.begin()->first.starts_with("(lib.so.1: "));
-  CHECK(sums.begin()->second == 1500);
+  CHECK(sums[0].name.starts_with("(lib.so.1: "));
+  CHECK(sums[0].counts == std::vector<std::uint64_t>{1500});
+}
+
+TEST_CASE("a file that was removed while it was used is one file") {
+  const SampledRun run = run_of(Written()
+                                    .exec(1, 10)
+                                    .map(2, 10, 0x1000, 0x1000, 0, "/tmp/prog")
+                                    .map(3, 10, 0x2000, 0x1000, 0x1000, "/tmp/prog (deleted)")
+                                    .sample(4, 10, 0x1010)
+                                    .sample(5, 10, 0x2010));
+  REQUIRE(run.files.size() == 1);
+  CHECK(run.files[0].identity.path == "/tmp/prog");
+  CHECK(run.periods_by_place.size() == 2);
+  FunctionNames names({});
+  names.open(run.files[0]);
+  const auto sums = names.sum_by_function(run, {});
+  REQUIRE(sums.size() == 1);
+  CHECK(sums[0].name.starts_with("(prog: "));
+  CHECK(sums[0].counts == std::vector<std::uint64_t>{2000});
+}
+
+TEST_CASE("a sampled function has all names of its address") {
+  if (!can_name_functions()) return;
+  const std::string path = std::string(places::kFixtures) + "/aliased";
+  const os::OpenedCode code = os::open_code({path}, 0, std::nullopt);
+  REQUIRE(code.symbols);
+  std::vector<std::string> names;
+  code.symbols->list([&](std::span<const char* const> symbols) {
+    if (std::ranges::find(symbols, std::string_view("fold_old")) != symbols.end())
+      names.assign(symbols.begin(), symbols.end());
+  });
+  CHECK(name_of_symbols(names) ==
+        FunctionName{"fold", {"fold_old", "fold_other", "_fold_internal"}});
+
+  const std::vector<std::string> wanted = {"fold_other", "_fold_internal"};
+  FunctionNames functions({});
+  functions.open({{path}, 1});
+  CHECK(functions.find_in_new_files(WantedFunctions(wanted)) == std::set<std::size_t>{0, 1});
 }
 
 TEST_CASE("without perf_event a selection is refused before the first run") {

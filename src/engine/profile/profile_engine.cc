@@ -211,17 +211,16 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   CountsOfRun count(const SampledRun& run, const os::Ended& ended) {
     CountsOfRun counted;
     counted.counts.assign(1 + functions_.size(), 0);
-    auto& functions = counted.functions.emplace();
     const double ns_per_unit = nanoseconds_per_unit(used_ns(ended));
-    for (auto& [name, sampled] : names_.sum_by_function(run, since_)) {
-      const auto time_ns =
-          static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
+    for (FunctionCounts& sampled : counted.functions.emplace(names_.sum_by_function(run, since_))) {
+      std::uint64_t& time_ns = sampled.counts.front();
+      time_ns =
+          static_cast<std::uint64_t>(std::llround(static_cast<double>(time_ns) * ns_per_unit));
       *counted.counts[0] += time_ns;
-      for (const std::size_t function : wanted_.find(name)) {
+      for (const std::size_t function : wanted_.find(sampled.name, sampled.other_names)) {
         *counted.counts[1 + function] += time_ns;
         known_.insert(function);
       }
-      functions.push_back({name, {time_ns}});
     }
     add_unsampled(counted);
     return counted;

@@ -246,7 +246,11 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
   const std::string name = metric_in_words(verdict.condition.metric);
   switch (verdict.hindrance.obstacle) {
     case gate::Obstacle::NoSuccess:
-      return fmt::format("no {} of {} succeeded", run, obstructed_commands(results, verdict, "or"));
+      // The failures that follow name the commands.
+      return fmt::format("no {}{} succeeded", run,
+                         verdict.hindrance.side == gate::Side::Both || verdict.condition.limit_value
+                             ? ""
+                             : " of one command");
     case gate::Obstacle::FailureRates:
       return "the failure rates differ";
     case gate::Obstacle::NoValue:

@@ -2,8 +2,10 @@
 
 #include "core/functions.h"
 #include "fakes/analysed.h"
+#include "fakes/change_runs.h"
 #include "plan/plan.h"
 #include "results/results.h"
+#include "session/functions.h"
 
 #include <cmath>
 #include <cstdint>
@@ -238,6 +240,44 @@ TEST_CASE("a gate on a function without a sample on either side is held back") {
   CHECK(is_held_back(0, 0));
   CHECK_FALSE(is_held_back(1, 0));
   CHECK_FALSE(is_held_back(0, 1));
+}
+
+TEST_CASE("a gate on a function that one side lacks is held back, and names the side") {
+  const auto hindrance = [](Role role, const Rounds& reference, const Rounds& candidate) {
+    Made made(reference, candidate);
+    const std::vector<Condition> gates = {{"instructions@step", 1}};
+    Recording recording = make_recording(made.plan, std::move(made.session), {}, {});
+    REQUIRE(add_function_metrics(gates, true, recording));
+    const std::size_t metric = *find_metric(recording.metrics, "instructions@step");
+    recording.metrics[metric].role = role;
+    gate::Findings findings;
+    findings.verdicts = {
+        {.condition = gates[0], .candidate = 1, .metric = metric, .answer = gate::Answer::Pass}};
+    void_doubtful_verdicts(recording, findings);
+    return findings.verdicts[0].hindrance;
+  };
+  const Rounds with = same(3, {{"step", {90}}, {"main", {10}}});
+  const Rounds without = same(3, {{"main", {10}}});
+  using gate::Hindrance;
+  using gate::Obstacle;
+  using gate::Side;
+  for (const Role role : {Role::Other, Role::SampledTime}) {
+    CHECK(hindrance(role, with, without) == Hindrance{Obstacle::NoFunction, Side::Candidate});
+    CHECK(hindrance(role, without, with) == Hindrance{Obstacle::NoFunction, Side::Reference});
+    CHECK(hindrance(role, with, with) == Hindrance{});
+  }
+  CHECK(hindrance(Role::Other, without, without) == Hindrance{Obstacle::NoFunction});
+  CHECK(hindrance(Role::SampledTime, without, without) == Hindrance{Obstacle::NoSamples});
+}
+
+TEST_CASE("functions of runs that all failed are not compared") {
+  Made made(same(3, {{"main", {100}}}), same(3, {{"main", {3}}}));
+  CHECK(made.changes().has_value());
+  made.plan.ignore_failure = IgnoreFailure{true};
+  change(made.session.runs, [](RunRecord& run) {
+    if (run.step.command == 1) run.outcome = Signalled{4};
+  });
+  CHECK_FALSE(made.changes().has_value());
 }
 
 TEST_CASE("the interval of a function rests on layouts, not on their runs") {

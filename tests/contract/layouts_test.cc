@@ -71,8 +71,8 @@ TEST_CASE("saved sessions with 8 and 6 layouts are compared over all of them") {
 
   const auto document = nlohmann::json::parse(text_of(joined));
   CHECK(document.at("lauka").at("sessions")[1].at("layouts") == 6);
-  const auto& over =
-      document.at("lauka").at("results")[1].at("metrics").at("v").at("layouts").at("log_ratio");
+  const auto& metrics = document.at("results")[1].at("lauka").at("metrics");
+  const auto& over = metrics.at("v").at("layouts").at("log_ratio");
   REQUIRE(over.at("each").size() == 6);
   double sum = 0.0;
   for (const auto& layout : over.at("each")) sum += layout.at("value").get<double>() / 6.0;

@@ -276,7 +276,7 @@ TEST_CASE("a function has all names that its address has in the files that Valgr
           {"instructions", "instructions@fold_old", "instructions@_fold_internal"});
   CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{15, 10, 10});
   CHECK(by_name(counted) == std::map<std::string, std::uint64_t>{{"fold", 10}, {"main", 5}});
-  CHECK(counted.functions.at(0).other_names ==
+  CHECK(counted.functions.value().at(0).other_names ==
         std::vector<std::string>{"_fold_internal", "fold_old", "fold_other"});
 }
 
@@ -286,7 +286,7 @@ TEST_CASE("symbols that Valgrind did not demangle are demangled") {
       sum({log_of(10, 1, 1), functions_of(10, "fn=_ZN1a1bEi.part.0\n1 10\n", "10")},
           {"instructions", "instructions@a::b"});
   CHECK(counted.counts.at(1) == 10);
-  CHECK(counted.functions.at(0).name == "a::b(int)");
+  CHECK(counted.functions.value().at(0).name == "a::b(int)");
 }
 
 TEST_CASE("gates on many functions take no more memory for each function of the program") {

@@ -28,6 +28,7 @@ function(lauka_add_rooms)
     if(sources)
       add_library(lauka_${room} STATIC ${sources})
       target_link_libraries(lauka_${room} PUBLIC lauka_headers PRIVATE lauka_warnings lauka_hardening lauka_reached)
+      lauka_embed_page_files(lauka_${room} ${room})
       if(NOT room MATCHES "^(core|stats|gate)$")
         # These wait for the system, or run once in a session: what -O2 takes longer to compile would not come back.
         target_compile_options(lauka_${room} PRIVATE $<$<CONFIG:Release>:-O1>)

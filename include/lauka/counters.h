@@ -1,5 +1,6 @@
-/* lauka/counters.h: what the calling thread takes: time, cycles and instructions, by kind of core
- * where there are kinds. For benchmarks inside of a program.
+/* lauka/counters.h measures the time, the cycles and the instructions of the calling thread. If the
+ * processor has several kinds of core, it also measures them for each kind. Use it for benchmarks
+ * inside a program.
  *
  *   #include <lauka/counters.h>
  *
@@ -14,15 +15,16 @@
  *     puts(lauka_counters_why_not(counters));
  *   lauka_counters_end(counters);
  *
- * For C99 and C++, with gcc and clang, on Linux and macOS. There is no library; the program lauka
- * is not needed. Counts are of one thread: the one that called lauka_counters_begin, which has to
- * read and end as well; what it forks begins its own.
+ * The header works in C99 and C++, with gcc and clang, on Linux and macOS. It needs no library, and
+ * it does not need the program lauka. It counts one thread: the one that called
+ * lauka_counters_begin. The same thread must read and end. A forked child must begin its own
+ * counting.
  *
- * Counts are exact or missing, never extrapolated. Linux: perf events of the thread, read in user
- * space where the processor and the kernel let it (x86), else by a system call. macOS: the kernel's
- * accounts of the thread, without root.
+ * Counts are exact or missing, and never extrapolated. On Linux they are perf events of the thread.
+ * They are read in user space where processor and kernel allow that (x86), and else by a system
+ * call. On macOS they are what the kernel records of the thread, which needs no root.
  *
- * Names that end with an underscore are not for you.
+ * Names that end with an underscore are internal. Do not use them.
  *
  * SPDX-License-Identifier: MIT (the terms of lauka itself, see its file LICENSE).
  */
@@ -33,39 +35,43 @@
 
 #define LAUKA_COUNTERS_MOST_KINDS 4
 
-/* On the cores of one kind, or on all. */
+/* What the thread used on the cores of one kind, or on all cores. */
 struct lauka_counts {
   uint64_t cpu_ns;
   uint64_t cycles;
   uint64_t instructions;
 };
 
-/* All of it since lauka_counters_begin. */
+/* What the thread used since lauka_counters_begin. */
 struct lauka_reading {
   uint64_t wall_ns;
   struct lauka_counts all;
-  int has_counts;   /* 0: cycles and instructions are not known, and are 0 */
-  int is_user_only; /* the kernel's part is not in them: the system hides it */
-  unsigned kinds;   /* of core; 0: there is one kind, or the system does not say */
-  struct lauka_counts kind[LAUKA_COUNTERS_MOST_KINDS]; /* the fastest first, on Arm in any order */
+  int has_counts;   /* 0 if cycles and instructions are unknown; they are then 0, too */
+  int is_user_only; /* 1 if the counts lack the kernel's part, because the system hides it */
+  unsigned kinds;   /* number of kinds of core; 0 if there is one kind, or if it is unknown */
+  /* The kinds of core, the fastest first. On Arm they are in any order. */
+  struct lauka_counts kind[LAUKA_COUNTERS_MOST_KINDS];
 };
 
 typedef struct lauka_counters lauka_counters;
 
-/* Starts counting. Null: no memory is left. Where nothing can be counted, there are times. */
+/* Starts counting. Returns null if no memory is left. If the system cannot count cycles and
+ * instructions, readings still have times. */
 static inline lauka_counters* lauka_counters_begin(void);
 
-/* Reads what has come together. 0: refused, and the reading is all 0, since another thread began.
- */
+/* Reads what the thread used since it began. Returns 1. Returns 0 and a reading that is all 0 if
+ * another thread called lauka_counters_begin. */
 static inline int lauka_counters_read(lauka_counters* counters, struct lauka_reading* reading);
 
-/* Returns why cycles and instructions are not counted, in one line; null if they are. */
+/* Returns one line that says why cycles and instructions are not counted. Returns null if they are
+ * counted. */
 static inline const char* lauka_counters_why_not(const lauka_counters* counters);
 
-/* Returns the name of a kind of core, "P" or "E" for example; null if `kind` is out of range. */
+/* Returns the name of a kind of core, for example "P" or "E". Returns null if `kind` is out of
+ * range. */
 static inline const char* lauka_counters_kind_name(const lauka_counters* counters, unsigned kind);
 
-/* Ends counting. Null is taken. */
+/* Ends counting and frees `counters`, which may be null. */
 static inline void lauka_counters_end(lauka_counters* counters);
 
 #if !((defined(__linux__) || defined(__APPLE__)) && defined(__GNUC__))

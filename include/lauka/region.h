@@ -1,4 +1,4 @@
-/* lauka/region.h: marks the part of a program that `lauka --region` measures.
+/* lauka/region.h marks the part of a program that `lauka --region` measures.
  *
  *   #include <lauka/region.h>
  *
@@ -6,18 +6,18 @@
  *   work();
  *   lauka_region_end();
  *
- * For C99 and C++, with gcc and clang, on Linux and macOS; elsewhere both do nothing. There is no
- * library. Without lauka each call costs a load and a branch (and the first one of a source file a
- * look at the environment).
+ * The header works in C99 and C++, with gcc and clang, on Linux and macOS. On other systems both
+ * calls do nothing. The header needs no library. Without lauka, each call costs one load and one
+ * branch. The first call in a source file also looks at the environment.
  *
- * The region is open from the first begin to the last end of all threads and processes of a run:
- * calls may be nested, and are counted. It may be entered as often as you like. Do not call these
- * functions from a signal handler.
+ * The region is open from the first begin to the last end of all threads and processes of a run.
+ * You may nest the calls, and enter the region as often as you like. Do not make the calls in a
+ * signal handler.
  *
- * On macOS only the threads that call the two are counted, each from its first begin to its last
- * end; a thread that begins must end what it began.
+ * On macOS lauka counts only the threads that make the calls, each from its first begin to its last
+ * end. A thread that begins must end what it began.
  *
- * Names that end with an underscore are not for you.
+ * Names that end with an underscore are internal. Do not use them.
  *
  * SPDX-License-Identifier: MIT (the terms of lauka itself, see its file LICENSE).
  */
@@ -94,7 +94,7 @@ struct lauka_region_page_ {
   uint64_t cycles;
 };
 
-/* All of it. */
+/* The page and the places of all threads. */
 struct lauka_region_memory_ {
   struct lauka_region_page_ page;
   struct lauka_region_thread_ threads[LAUKA_REGION_MOST_THREADS_];

@@ -81,6 +81,7 @@ struct Call {
   std::vector<os::OpenExport> exports{};
   UtcTime measuring_began{};
   std::optional<RoundLog> log{};
+  bool continues_log = false;  ///< true if --resume found an earlier call's log
 
   bool reads_saved_sessions() const { return !options.saved_session_files.empty(); }
   bool is_suite() const { return !benchmarks.empty() && !benchmarks.front().name.empty(); }

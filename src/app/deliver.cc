@@ -60,11 +60,11 @@ Result<void> show_tables(const Options& options, const Report& report) {
   const std::size_t width = os::terminal_width(StandardStream::Error, 0);
   for (const std::string& warning : report::screen_warnings(report, style))
     warnings += report::wrapped_message(warning, width);
+  // The answer comes before what qualifies it.
+  auto shown = os::write_to(shown_on(options.output), text.tables + text.verdicts);
   if (!quiet) print_to_standard_error(report::note_lines(notes, width));
-  auto shown = os::write_to(shown_on(options.output), text.tables);
   if (!quiet && !warnings.empty()) print_to_standard_error(warnings);
-  auto closed = os::write_to(shown_on(options.output), text.verdicts);
-  return shown ? closed : shown;
+  return shown;
 }
 
 int put_out(Call& call, const Report& report, int status, bool keeps_status, bool& is_exported) {
@@ -213,6 +213,14 @@ int status_of(const Call& call, const Report& report) {
   return status;
 }
 
+/// Returns the advice for a benchmark of which no timed run has ended.
+report::AdviceToEndRuns advice_to_end_runs(const Benchmark& benchmark) {
+  const RunOptions& run = benchmark.options.run;
+  if (run.timeout || run.end_pattern) return report::AdviceToEndRuns::None;
+  return why_no_until(benchmark.options, benchmark.plan) ? report::AdviceToEndRuns::Timeout
+                                                         : report::AdviceToEndRuns::TimeoutOrUntil;
+}
+
 void say_endings(const Call& call, const Report& report) {
   const bool has_run = std::ranges::any_of(
       report.benchmarks, [](const Results& results) { return results.session.runs->size() > 0; });
@@ -228,8 +236,9 @@ void say_endings(const Call& call, const Report& report) {
     for (const Command& command : benchmark.plan.commands) names.push_back(subject + command.name);
     if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
       names[failed->step.command] = subject + name_in_layout(benchmark.plan, failed->step);
-    print_to_standard_error(report::early_end_lines(session, names, has_run,
-                                                    os::terminal_width(StandardStream::Error, 0)));
+    print_to_standard_error(report::early_end_lines(
+        session, names, has_run ? report::AdviceToEndRuns::None : advice_to_end_runs(benchmark),
+        os::terminal_width(StandardStream::Error, 0)));
   }
 }
 

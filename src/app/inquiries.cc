@@ -32,7 +32,10 @@ std::optional<int> find_engine(Call& call) {
 int list_events(Call& call) {
   if (const auto status = find_engine(call)) return *status;
   const engine::ChosenEngine& chosen = call.benchmarks.front().chosen;
-  if (chosen.note) print_to_standard_error(report::note_lines({*chosen.note}));
+  std::optional<std::string> note = chosen.note;
+  if (const auto defaults = chosen.engine->select({}); !note && defaults && defaults->why_empty)
+    note = "no hardware events can be listed: " + defaults->why_empty->line();
+  if (note) print_to_standard_error(report::note_lines({*note}));
   return show(inquire::list_events(chosen.engine->catalog(), call.options.inquiry->filter_or_topic,
                                    os::terminal_width(StandardStream::Output, 0)));
 }

@@ -318,9 +318,10 @@ Result<void> make_plans(Call& call) {
     const auto made =
         call.reads_saved_sessions() ? plan_saved(call, benchmark) : plan_measured(call, benchmark);
     if (made) continue;
+    const Error error = with_benchmark_name(made.error(), benchmark);
     const auto& unquoted = benchmark.options.commands.unquoted_command;
-    return unquoted && !unquoted->tip.empty() ? Error{made.error().what, unquoted->tip}
-                                              : with_benchmark_name(made.error(), benchmark);
+    return unquoted && !unquoted->tip.empty() ? cli::with_second_remedy(error, unquoted->tip)
+                                              : error;
   }
   return {};
 }

@@ -75,7 +75,7 @@ class Announcer final : public Observer {
 
   bool wants_progress() const override { return drawing_->wants_progress(); }
   void progress(const Progress& progress) override { drawing_->progress(progress); }
-  void building(std::string_view what) override { drawing_->building(what); }
+  void building(const BuildProgress& progress) override { drawing_->building(progress); }
   void finished() override { drawing_->finished(); }
   void counts_lost(const Command& command, const CounterLossFile& file) override {
     drawing_->finished();
@@ -97,8 +97,21 @@ std::optional<int> build_layouts(const Call& call) {
     plans.push_back(&benchmark.plan);
     at_once = std::max(at_once, benchmark.options.run.build_jobs);
   }
-  const auto failed = run_builds(list_builds(plans), at_once, call.user,
-                                 [&](std::string_view what) { shown->building(what); });
+
+  // A build may make other bytes each time, such as a timestamp. The rounds of the log were
+  // measured with the builds that are there.
+  std::vector<Build> builds = list_builds(plans);
+  if (call.continues_log) {
+    const std::size_t all = builds.size();
+    builds = list_missing_builds(plans, call.user);
+    if (builds.size() < all)
+      say_notes(call, {fmt::format("--resume keeps {} of an earlier call",
+                                   plural(all - builds.size(), "build"))});
+  }
+
+  const os::MonotonicClock clock;
+  const auto failed = run_builds(builds, at_once, call.user, clock,
+                                 [&](const BuildProgress& progress) { shown->building(progress); });
   shown->finished();
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
   if (failed) {
@@ -294,7 +307,10 @@ Result<void> take_seed(Call& call) {
   Seals seals;
   const auto head = head_of_log(*text, *file, seals);
   if (!head) return head.error();
-  if (*head) call.options.run.seed = (*head)->seed;
+  if (*head) {
+    call.options.run.seed = (*head)->seed;
+    call.continues_log = true;
+  }
   return {};
 }
 

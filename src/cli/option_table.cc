@@ -140,9 +140,13 @@ Result<void> add_export(ParsedOptions& draft, const OptionValue& given) {
   return {};
 }
 
+Result<std::string> any_text(const OptionValue& given) {
+  return given.value;
+}
+
 Result<void> add_hook(ParsedOptions& draft, const OptionValue& given) {
   const HookRow& row = *std::ranges::find(kHookKinds, given.option.name, &HookRow::name);
-  return add(read_nonempty_text(given), draft.options.commands.hooks[row.kind]);
+  return add(any_text(given), draft.options.commands.hooks[row.kind]);
 }
 
 Result<void> set_style(ParsedOptions& draft, const OptionValue& given) {
@@ -194,10 +198,6 @@ Result<void> put(ParsedOptions& draft, const OptionValue& given) {
 template <auto read, auto member>
 Result<void> push(ParsedOptions& draft, const OptionValue& given) {
   return add(read(given), target(draft, member));
-}
-
-Result<std::string> any_text(const OptionValue& given) {
-  return given.value;
 }
 
 constexpr OptionRules kOfCall = {.scope = Scope::Call};
@@ -269,7 +269,7 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
     {"build", '\0', ValueForm::Value, "CMD",
      "with --layouts: run CMD with sh -c once for each layout before all runs, without the time "
      "limits; once for all commands, or once per command",
-     push<read_nonempty_text, &CommandOptions::build_commands>},
+     push<any_text, &CommandOptions::build_commands>},
     {"build-jobs", '\0', ValueForm::Value, "N", "run N of the builds at a time (default 1)",
      set_number<&RunOptions::build_jobs, 1, kMaxJobs>},
 });
@@ -279,7 +279,7 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      "name to show for a command; once per command, in order, not counting --reference",
      push<any_text, &CommandOptions::names>, brief("name to show, once per command", kFitsSaved)},
     {"reference", '\0', ValueForm::Value, "COMMAND",
-     "put COMMAND first, as the one that the others are compared with",
+     "put COMMAND first, as the one that the others are compared with, at the same values of {VAR}",
      put<read_nonempty_text, &ParsedOptions::reference_command>, kFitsSaved},
     {"reference-name", '\0', ValueForm::Value, "NAME", "name to show for --reference",
      put<any_text, &ParsedOptions::reference_name>},
@@ -351,7 +351,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"as-root", '\0', ValueForm::Nothing, "",
      "under sudo: run the commands as root too (default: as the user who called sudo)",
      set<&RunOptions::as_root, true>, kTyped},
-    {"tune", '\0', ValueForm::OptionalText, "LIST|list|compare",
+    {"tune", '\0', ValueForm::OptionalWord, "LIST|list|compare",
      "switch off what makes times scatter for as long as the commands are measured (Linux, with "
      "sudo), and restore it afterwards, also if lauka is killed. +NAME,-NAME changes what is "
      "switched, cpus=2-5 chooses the commands' CPUs, compare leaves a quarter of the runs untuned "
@@ -404,7 +404,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "lauka_region_end() of lauka/region.h: region_time, and events of that part only; --metrics "
      "all has the whole run's, too",
      set<&CountingOptions::measures_region, true>},
-    {"profile", '\0', ValueForm::OptionalText, "PERIOD",
+    {"profile", '\0', ValueForm::OptionalWord, "PERIOD",
      "Linux: sample extra runs, which are not timed, every PERIOD of CPU time (default 1ms), and "
      "show which functions' time changed (docs/functions.md); --fail-if 'sampled_time@FUNCTION > "
      "5' gates one of them",
@@ -498,8 +498,9 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "< -5' a drop; with a unit the limit is the value's own ('wall_time > 200ms', 'peak_rss > "
      "64MiB'; of a metric without a unit, 'value(rate) > 5000'), and needs no reference. An event "
      "is counted for it without -e. Without -r, runs go "
-     "on until every gate is decided (at least 10 to fail, 57 to pass), for at most four times "
-     "--duration; to catch slow runs that happen less than once in 20, raise --min-runs",
+     "on until every gate is decided, for at most four times --duration. Before --duration is used "
+     "up, a gate needs 10 rounds to fail and 57 to pass; after that, fewer can decide. To catch "
+     "slow runs that happen less than once in 20, raise --min-runs",
      push<condition, &GateOptions::conditions>, brief("the same for any metric", kFitsSaved)},
     {"fail-if-inconclusive", '\0', ValueForm::OptionalNumber, "STATUS",
      "exit with 4, or with STATUS (125 for git bisect run), when a gate could not be decided and "
@@ -709,8 +710,14 @@ std::size_t multiword_count(const OptionInfo& option) {
                                                       : 0;
 }
 
+Error with_second_remedy(Error error, const std::string& other) {
+  error.remedy += (error.remedy.empty() ? "" : "; ") + other;
+  return error;
+}
+
 bool is_value_optional(const OptionInfo& option) {
   return option.value_form == ValueForm::OptionalNumber ||
+         option.value_form == ValueForm::OptionalWord ||
          option.value_form == ValueForm::OptionalText;
 }
 

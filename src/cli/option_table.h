@@ -18,8 +18,9 @@ enum class OptionSection : unsigned char { Runs, Commands, Measured, Gate, Outpu
 enum class ValueForm : unsigned char {
   Nothing,
   Value,
-  OptionalNumber,
-  OptionalText,
+  OptionalNumber,  ///< begins with a digit after an option's letter
+  OptionalWord,    ///< one of the texts that the option's `apply` accepts, which refuses others
+  OptionalText,    ///< any text
   TwoWords,
   ThreeWords
 };
@@ -110,6 +111,9 @@ inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
 std::string write_usage(std::string_view spelling, std::string_view value, bool is_optional);
 
 bool is_value_optional(const OptionInfo& option);
+
+/// Returns `error`, with `other` as a second remedy.
+Error with_second_remedy(Error error, const std::string& other);
 
 /// Checks options against each other and completes their values. For a suite, checks only the
 /// exports, because read_suite() checks each benchmark.

@@ -154,6 +154,7 @@ std::string quoted_command(WordSpan words) {
 struct ForgottenQuotes {
   UnquotedCommand quotes;
   std::optional<Error> refusal;
+  std::size_t words_before_dash = 0;  ///< number of words up to the command's first word
 };
 
 ForgottenQuotes forgotten_in(WordSpan words) {
@@ -222,11 +223,16 @@ std::optional<ForgottenQuotes> forgotten_after_dashes(WordSpan words) {
   return ForgottenQuotes{.quotes = {.quoted_line = quoted_command(words)}, .refusal = std::nullopt};
 }
 
-/// True if `next` was meant as the value of an option that takes a value only after "=".
-bool is_separate_number(const OptionWord& option, std::string_view next) {
-  return !option.options.empty() &&
-         option.options.back()->value_form == ValueForm::OptionalNumber && option.is_whole() &&
-         looks_like_number(next, ",%");
+/// True if `next` was meant as the value of an option that takes a value only after "=". An option
+/// that takes any text is assumed to be followed by a command, unless `next` is a number.
+bool is_separate_value(const OptionWord& typed, const std::string& next) {
+  if (typed.options.empty() || !typed.is_whole()) return false;
+  const OptionInfo& option = *typed.options.back();
+  if (!is_value_optional(option) || next.empty() || next.starts_with('-')) return false;
+  if (looks_like_number(next, ",%")) return true;
+  ParsedOptions unused;
+  return option.value_form != ValueForm::OptionalText &&
+         option.apply(unused, OptionValue{option, next}).has_value();
 }
 
 std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
@@ -236,10 +242,12 @@ std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
     if (words[i].size() > 1 && words[i][0] == '-') {
       const OptionWord read = read_option_word(words[i]);
       if (std::ranges::any_of(read.options, asks)) return std::nullopt;
-      if (is_separate_number(read, words[i + 1])) return std::nullopt;
+      if (is_separate_value(read, words[i + 1])) return std::nullopt;
       i += read.words_after;
     } else if (is_short_option(words[i + 1]) && is_single_word(words[i])) {
-      return forgotten_in(words.subspan(i));
+      ForgottenQuotes found = forgotten_in(words.subspan(i));
+      found.words_before_dash = i + 1;
+      return found;
     }
   }
   return std::nullopt;
@@ -359,7 +367,7 @@ Result<void> refuse_separate_or_empty_value(const Words& words) {
     if (read.value && read.value->empty())
       return Error{option->spelling() + " needs a value", "write " + option->usage()};
     const std::string next = i + 1 < words.size() ? words[i + 1] : "";
-    if (is_separate_number(read, next))
+    if (is_separate_value(read, next))
       return Error{fmt::format("{} after {} would be taken for a command", cited(next), words[i]),
                    fmt::format("write {}={}", option->spelling(), next)};
   }
@@ -522,7 +530,13 @@ Result<Options> parse(int argc, const char* const* argv) {
   if (!forgotten) return options;
   if (options) options->commands.unquoted_command = forgotten->quotes;
   if (options || options.error().has_similar || forgotten->quotes.tip.empty()) return options;
-  return Error{options.error().what, forgotten->quotes.tip};
+
+  // The option after the command did not cause an error that is there without it.
+  const auto end = words.begin() + static_cast<std::ptrdiff_t>(forgotten->words_before_dash);
+  const auto without = parse_words(Words(words.begin(), end));
+  const bool is_of_option = without || without.error() != options.error();
+  return is_of_option ? Error{options.error().what, forgotten->quotes.tip}
+                      : with_second_remedy(options.error(), forgotten->quotes.tip);
 }
 
 }  // namespace lauka::cli

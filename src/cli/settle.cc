@@ -70,6 +70,13 @@ Result<void> settle_layouts(ParsedOptions& draft) {
                  fmt::format("give {}{}: each layout runs equally often", below, fewer + layouts)};
   }
   if (!run.max_runs) return {};
+  const std::uint64_t sweeps = (run.min_runs + layouts - 1) / layouts;
+  if (is_given(draft, "min-runs") && sweeps * layouts > *run.max_runs)
+    return Error{
+        fmt::format("no multiple of {}, the number of layouts, lies between --min-runs {} and "
+                    "--max-runs {}",
+                    layouts, run.min_runs, *run.max_runs),
+        fmt::format("raise --max-runs to {}: each layout runs equally often", sweeps * layouts)};
   if (*run.max_runs < layouts)
     return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",
                              *run.max_runs, layouts),
@@ -96,9 +103,30 @@ Result<void> settle_gates(ParsedOptions& draft) {
   return {};
 }
 
+/// Subcommands of perf and other tools, which some users type before their command, and what to
+/// write instead.
+constexpr auto kSubcommands = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"stat", "leave it out: lauka measures every command"},
+    {"record", "leave it out: --profile samples every command"},
+    {"compare", "leave it out: lauka compares its commands, and --from those of saved sessions"},
+});
+
+/// Refuses a subcommand. A command that is a subcommand's name alone is measured, because it may be
+/// a program.
+Result<void> refuse_subcommand(std::span<const std::string> words) {
+  if (words.size() < 2) return {};
+  const auto* const meant =
+      std::ranges::find(kSubcommands, words[0], [](const auto& row) { return row.first; });
+  if (meant == kSubcommands.end()) return {};
+  return Error{fmt::format("lauka has no subcommand {}", cited(words[0])),
+               fmt::format("{}; if it is a program, quote it with its arguments: {}", meant->second,
+                           cited(shell_quoted(words)))};
+}
+
 Result<void> settle_commands(ParsedOptions& draft) {
   CommandOptions& commands = draft.options.commands;
   const std::span<const std::string> words = commands.command_lines;
+  if (auto fits = refuse_subcommand(words); !fits) return fits;
   if (words.size() > 1 && words[0] == "time")
     return Error{"'time' is not needed: lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};

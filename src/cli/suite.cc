@@ -1,6 +1,7 @@
 #include "cli/suite.h"
 
 #include "cli/option_table.h"
+#include "core/numbers.h"
 #include "core/pattern.h"
 #include "core/result.h"
 #include "core/text.h"
@@ -114,6 +115,24 @@ bool is_readable(const toml::node& value, bool is_in_list = false) {
     return std::isfinite(number->get()) && scalar_text(value)->find('e') == std::string::npos;
   if (const auto* text = value.as_string()) return text->get().find('\0') == std::string::npos;
   return value.is_boolean() || value.is_integer();
+}
+
+/// Returns the values of a parameter. Empty if the values are invalid, which is refused when the
+/// commands are made.
+std::vector<std::string> values_to_fill_in(const ParameterOption& parameter) {
+  if (!parameter.is_scan) return parameter.values;
+  const bool is_whole = (parameter.min + parameter.max).find('.') == std::string::npos;
+  if (parameter.step.empty() && !is_whole) return {};
+  const std::string step = parameter.step.empty() ? "1" : parameter.step;
+  auto values = list_decimals(parameter.min, parameter.max, step, 10 * kMaxBenchmarks);
+  return values ? *std::move(values) : std::vector<std::string>();
+}
+
+std::string with_value(std::string text, std::string_view mention, std::string_view value) {
+  for (std::size_t place = text.find(mention); place != std::string::npos;
+       place = text.find(mention, place + value.size()))
+    text.replace(place, mention.size(), value);
+  return text;
 }
 
 std::size_t end_of_string(std::string_view text, std::size_t at) {
@@ -493,10 +512,50 @@ class SuiteReader {
     draft->options.gates.inconclusive_status.reset();  // not every benchmark has a gate
     auto options = complete_options(*std::move(draft));
     if (!options) return at(line, options.error());
-    if (auto replaced = replaced_gates(own); !replaced.empty())
-      replaced_gates_[benchmark_] = std::move(replaced);
-    suite_.benchmarks.push_back({benchmark_, *std::move(options)});
+    const std::size_t first = suite_.benchmarks.size();
+    if (auto added = add_for_each_value({benchmark_, *std::move(options)}, line); !added)
+      return added;
+
+    if (const auto replaced = replaced_gates(own); !replaced.empty())
+      for (std::size_t b = first; b < suite_.benchmarks.size(); ++b)
+        replaced_gates_[suite_.benchmarks[b].name] = replaced;
     benchmark_.clear();
+    return {};
+  }
+
+  /// Adds the benchmark once for each value of the parameters that its name mentions.
+  Result<void> add_for_each_value(Benchmark benchmark, std::size_t line) {
+    std::vector<Benchmark> filled = {std::move(benchmark)};
+    for (std::size_t p = 0; p < filled.front().options.commands.parameters.size(); ++p) {
+      const ParameterOption parameter = filled.front().options.commands.parameters[p];
+      const std::string mention = "{" + parameter.name + "}";
+      if (filled.front().name.find(mention) == std::string::npos) continue;
+      const std::vector<std::string> values = values_to_fill_in(parameter);
+      if (values.size() * filled.size() > kMaxBenchmarks)
+        return at(line, {fmt::format("its name makes more than {} benchmarks", kMaxBenchmarks),
+                         fmt::format("give fewer values, or leave {} out of the name", mention)});
+
+      std::vector<Benchmark> with_values;
+      for (const Benchmark& one : filled) {
+        for (const std::string& value : values) {
+          Benchmark& made = with_values.emplace_back(one);
+          made.name = with_value(one.name, mention, value);
+          made.options.commands.parameters[p] = {.name = parameter.name, .values = {value}};
+        }
+      }
+      if (!with_values.empty()) filled = std::move(with_values);
+    }
+
+    const std::string pattern = benchmark_;
+    for (Benchmark& one : filled) {
+      if (one.name != pattern && !names_.insert(one.name).second)
+        return at(line, {fmt::format("there is another benchmark {}", cited(one.name)),
+                         "give each its own name"});
+      suite_.benchmarks.push_back(std::move(one));
+    }
+    if (suite_.benchmarks.size() > kMaxBenchmarks)
+      return at(line, {fmt::format("more than {} benchmarks are too many", kMaxBenchmarks),
+                       "divide them among several files"});
     return {};
   }
 

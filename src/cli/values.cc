@@ -88,15 +88,16 @@ std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
   return "";
 }
 
-/// Removes the quotes of a function's name: instructions@"operator new".
+/// Removes blanks around the separator and quotes around a function's name:
+/// instructions @ "operator new".
 std::string without_quotes(std::string_view metric) {
   const std::size_t at = metric.find(kFunctionSeparator);
   if (at == std::string_view::npos) return std::string(metric);
-  std::string_view function = metric.substr(at + 1);
+  std::string_view function = trimmed(metric.substr(at + 1));
   for (const char quote : {'"', '\''})
     if (function.size() > 2 && function.front() == quote && function.back() == quote)
       function = function.substr(1, function.size() - 2);
-  return std::string(metric.substr(0, at + 1)).append(function);
+  return std::string(trimmed(metric.substr(0, at))).append(1, kFunctionSeparator).append(function);
 }
 
 /// Returns "rate" for "value(rate)"; nullopt for another text.
@@ -157,6 +158,12 @@ Result<Condition> condition(const OptionValue& given) {
   Condition gate{.metric = without_quotes(limited.value_or(metric)),
                  .fails_below_limit = value[sign] == '<'};
   const std::string limit(trimmed(value.substr(sign + 1)));
+  // An equals sign before the other may also end a function's name: instructions@operator=.
+  const bool is_after_equals =
+      metric.ends_with('=') && metric.find(kFunctionSeparator) == std::string_view::npos;
+  if (limit.starts_with('=') || is_after_equals)
+    return make_value_error(given,
+                            {"has an equals sign, and conditions have only > and <", example});
   if (limit.empty())
     return make_value_error(given, {fmt::format("has no number after {}", value[sign]), example});
   const std::size_t digits = limit.find_last_of("0123456789.");
@@ -398,7 +405,8 @@ Result<FunctionChoice> function_choice(const OptionValue& given) {
   constexpr std::uint64_t most = 1'000'000;
   FunctionChoice rows;
   if (given.value.empty()) return rows;
-  if (given.value.find_first_not_of("0123456789") == std::string::npos) {
+  // A number that is not a count of rows was not meant as a regular expression.
+  if (is_decimal(given.value, true)) {
     const auto number = whole_number(given, 1, most);
     if (!number) return number.error();
     rows.most = *number;

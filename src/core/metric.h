@@ -146,6 +146,12 @@ struct Metric {
   }
 };
 
+/// True if equal values of the metric are exact. False for times and energies, whose equal values
+/// may be due to a coarse clock.
+constexpr bool can_be_exact(Unit unit) {
+  return unit != Unit::Seconds && unit != Unit::Joules;
+}
+
 inline constexpr std::string_view kRegionTime = "region_time";
 
 struct BuiltInMetric {

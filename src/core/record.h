@@ -303,6 +303,12 @@ struct DifferenceSoFar {
   std::optional<std::size_t> layouts_to_answer{};
 };
 
+/// The place of a run among the session's runs of its kind, counted from 1.
+struct RunNumber {
+  std::uint64_t number = 1;
+  std::optional<std::uint64_t> count{};  ///< number of all runs of the kind; nullopt if unknown
+};
+
 struct Progress {
   std::string_view command;
   RoundKind kind = RoundKind::Timed;
@@ -311,6 +317,21 @@ struct Progress {
   std::optional<std::chrono::nanoseconds> remaining;
   std::optional<double> mean_wall_seconds;
   std::optional<DifferenceSoFar> difference{};
+  /// Number of the run that is under way; nullopt for timed runs, whose number depends on the time.
+  std::optional<RunNumber> run{};
+  bool are_samples_taken = false;  ///< true if runs of this kind are sampled (--profile)
+  /// True if `remaining` is a limit, because gates may end the session earlier.
+  bool may_end_earlier = false;
+};
+
+/// The state of the builds of --build.
+struct BuildProgress {
+  std::string_view latest;  ///< build that began last: "./new: layout 3 of 8"
+  std::size_t begun = 0;
+  std::size_t ended = 0;
+  std::size_t count = 0;
+  std::chrono::nanoseconds elapsed{};
+  std::optional<std::chrono::nanoseconds> remaining{};  ///< nullopt until a build has ended
 };
 
 /// The receiver of a session's reports while it runs. This base class ignores all reports.
@@ -320,8 +341,7 @@ class Observer : NonCopyable {
 
   virtual bool wants_progress() const { return false; }
   virtual void progress(const Progress& /*progress*/) {}
-  /// Reports that a program is being built: "./new: layout 3 of 8".
-  virtual void building(std::string_view /*what*/) {}
+  virtual void building(const BuildProgress& /*progress*/) {}
   /// Reports that `file` makes `command` lose its counters.
   virtual void counts_lost(const Command& /*command*/, const CounterLossFile& /*file*/) {}
   /// Reports that no more progress follows for now: the progress line can be erased.

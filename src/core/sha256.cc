@@ -1,12 +1,6 @@
 #include "core/sha256.h"
 
 #include <algorithm>
-#include <utility>
-
-#ifdef __x86_64__
-#include <cpuid.h>
-#include <immintrin.h>
-#endif
 
 namespace lauka {
 namespace {
@@ -72,74 +66,7 @@ void compress(std::array<std::uint32_t, 8>& state, std::string_view blocks) {
   for (; !blocks.empty(); blocks.remove_prefix(kBlock)) mix_block(state, blocks.substr(0, kBlock));
 }
 
-#ifdef __x86_64__
-bool has_instructions() {
-  constexpr unsigned leaf = 7;
-  constexpr unsigned sha = 1U << 29U;  // bit of EBX (Intel SDM, volume 2A, CPUID)
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  return __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx) != 0 && (ebx & sha) != 0;
-}
-
-/// Uses the SHA instructions, which take a, b, e, f in one register and c, d, g, h in another. The
-/// two registers swap roles after every two rounds.
-[[gnu::target("sha,sse4.1")]] void compress_with_instructions(std::array<std::uint32_t, 8>& state,
-                                                              std::string_view blocks) {
-  // NOLINTBEGIN(portability-simd-intrinsics, *-reinterpret-cast): there is no portable way
-  const auto both = [&state](std::size_t first) {
-    const auto word = [&](std::size_t i) { return static_cast<int>(state[i]); };
-    return _mm_set_epi32(word(first), word(first + 1), word(first + 4), word(first + 5));
-  };
-  const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
-  const __m128i rotation = _mm_set_epi32(0x03020100, 0x0f0e0d0c, 0x0b0a0908, 0x07060504);
-  __m128i abef = both(0);
-  __m128i cdgh = both(2);
-  for (; !blocks.empty(); blocks.remove_prefix(kBlock)) {
-    const auto load = [&](std::size_t words) {
-      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(blocks.data() + 4 * words));
-    };
-    __m128i oldest = _mm_shuffle_epi8(load(0), big_endian);
-    __m128i second = _mm_shuffle_epi8(load(4), big_endian);
-    __m128i third = _mm_shuffle_epi8(load(8), big_endian);
-    __m128i newest = _mm_shuffle_epi8(load(12), big_endian);
-    const __m128i abef_before = abef;
-    const __m128i cdgh_before = cdgh;
-    for (std::size_t t = 0; t < kRound.size(); t += 4) {
-      const auto* constants = reinterpret_cast<const __m128i*>(kRound.data() + t);
-      const __m128i sum = _mm_add_epi32(oldest, _mm_loadu_si128(constants));
-      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
-      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_unpackhi_epi64(sum, sum));
-      // `shifted` gets words 1, 2 and 3 of `third`, then word 0 of `newest`. _mm_alignr_epi8 would
-      // be shorter, but gcc 12 rejects its constant in some builds without optimization.
-      const __m128i joined =
-          _mm_castps_si128(_mm_move_ss(_mm_castsi128_ps(third), _mm_castsi128_ps(newest)));
-      const __m128i shifted = _mm_shuffle_epi8(joined, rotation);
-      const __m128i next = _mm_sha256msg2_epu32(
-          _mm_add_epi32(_mm_sha256msg1_epu32(oldest, second), shifted), newest);
-      oldest = std::exchange(second, std::exchange(third, std::exchange(newest, next)));
-    }
-    abef = _mm_add_epi32(abef, abef_before);
-    cdgh = _mm_add_epi32(cdgh, cdgh_before);
-  }
-  std::array<std::uint32_t, 4> fe_ba{};
-  std::array<std::uint32_t, 4> hg_dc{};
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(fe_ba.data()), abef);
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(hg_dc.data()), cdgh);
-  state = {fe_ba[3], fe_ba[2], hg_dc[3], hg_dc[2], fe_ba[1], fe_ba[0], hg_dc[1], hg_dc[0]};
-  // NOLINTEND(portability-simd-intrinsics, *-reinterpret-cast)
-}
-#endif
-
 }  // namespace
-
-Sha256::Sha256([[maybe_unused]] bool is_portable) : compress_(&compress) {
-#ifdef __x86_64__
-  static const bool kHasInstructions = has_instructions();
-  if (!is_portable && kHasInstructions) compress_ = &compress_with_instructions;
-#endif
-}
 
 void Sha256::add(std::string_view bytes) {
   bytes_ += bytes.size();
@@ -148,11 +75,11 @@ void Sha256::add(std::string_view bytes) {
     rest_ += bytes.substr(0, missing);
     bytes.remove_prefix(missing);
     if (rest_.size() < kBlock) return;
-    compress_(state_, rest_);
+    compress(state_, rest_);
     rest_.clear();
   }
   const std::size_t whole = bytes.size() / kBlock * kBlock;
-  compress_(state_, bytes.substr(0, whole));
+  compress(state_, bytes.substr(0, whole));
   rest_ = bytes.substr(whole);
 }
 

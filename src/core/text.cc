@@ -70,6 +70,24 @@ std::string syntax_at(std::string_view text, std::size_t at, bool in_double_quot
   return rest.front() == ';' && ends_word && !is_of_find ? ";" : "";
 }
 
+/// True if a word of `text` is a shell, and a later word is -c, alone or with other letters (-ec).
+/// What is in its double quotes is that shell's to expand.
+bool runs_shell(std::string_view text) {
+  constexpr auto shells =
+      std::to_array<std::string_view>({"sh", "bash", "zsh", "fish", "dash", "ksh", "nu"});
+  const auto words = split_words(text);
+  if (!words) return false;
+
+  const auto is_shell = [&](std::string_view word) {
+    return std::ranges::find(shells, word.substr(word.rfind('/') + 1)) != shells.end();
+  };
+  const auto takes_script = [](std::string_view word) {
+    return word.size() > 1 && word[0] == '-' && word[1] != '-' && word.ends_with('c');
+  };
+  const auto shell = std::ranges::find_if(*words, is_shell);
+  return std::any_of(shell, words->end(), takes_script);
+}
+
 bool escapes(std::string_view text, std::size_t at, char quote) {
   if (text[at] != '\\' || at + 1 == text.size()) return false;
   return quote == '\0' ||
@@ -284,6 +302,7 @@ std::vector<std::string> nearest_names(std::string_view name,
 
 std::string shell_syntax_in(std::string_view text) {
   if (text.find_first_of("$`&|><*~{;") == std::string_view::npos) return "";
+  const bool is_of_other_shell = runs_shell(text);
   bool in_double_quotes = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -294,6 +313,8 @@ std::string shell_syntax_in(std::string_view text) {
     } else if (c == '\'' && !in_double_quotes) {
       i = text.find('\'', i + 1);
       if (i == std::string_view::npos) return "";
+    } else if (in_double_quotes && is_of_other_shell) {
+      continue;
     } else if (std::string found = syntax_at(text, i, in_double_quotes); !found.empty()) {
       return found;
     }

@@ -28,6 +28,9 @@ struct RepeatRequest {
   RedoReason reason = RedoReason::Counting;
   std::string why;  ///< clause that follows "The run was repeated because"
   std::uint32_t max_repetitions = 1;
+  /// Reason to leave the counts out if the last repetition asks to be repeated, too; nullopt: they
+  /// are kept.
+  std::optional<Error> why_left_out{};
 };
 
 struct CountsOfRun {
@@ -43,8 +46,8 @@ struct CountsOfRun {
   /// Nanoseconds of CPU time on the cores of each PMU in ArmedPass::timed_pmus(); empty if unknown.
   std::vector<std::uint64_t> cpu_ns_by_pmu{};
   /// Counts of the pass's events in each function, without events that count a single function
-  /// (Event::only_function); may be empty.
-  std::vector<FunctionCounts> functions{};
+  /// (Event::only_function); nullopt: not counted by function. Functions that are missing have 0.
+  std::optional<std::vector<FunctionCounts>> functions{};
 };
 
 /// An event whose count `read` finds in the launcher's report of a run, without a counter that

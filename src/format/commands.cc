@@ -128,7 +128,11 @@ class SessionReader {
       free_json(result);
     }
     if (recording().commands.empty()) return Error{"has no commands", "export it again"};
-    if (session_ == nullptr) infer_typed_indices_and_names(recording().commands);
+    if (session_ == nullptr) {
+      infer_typed_indices_and_names(recording().commands);
+      recording().reference = pair_by_parameters(recording().commands,
+                                                 recording().commands.front().source_command_index);
+    }
     recording().runs =
         std::make_shared<StoredRuns>(std::move(runs_), recording().metrics, std::move(at_most_));
     recording().discarded_run_table =
@@ -296,6 +300,7 @@ class SessionReader {
     Command& made = recording().commands[*command];
     if (const std::string text = text_in(ours, "command_line"); !text.empty()) made.text = text;
     made.source_command_index = unsigned_in(ours, "typed").value_or(*command);
+    references_.push_back(unsigned_in(ours, "reference"));
     if (text_in(ours, "role") == "anchor") recording().reference.anchor_index = *command;
     made.folder = text_in(ours, "cwd");
     made.expected = parse_expected_output(text_in(ours, "expected_output"));
@@ -436,10 +441,31 @@ class SessionReader {
     if (confidence > 0.0 && confidence < 1.0) to.confidence = confidence;
     to.notes = read_notes(there);
     if (auto shell = split_words(text_in(there, "shell"))) to.shell = *std::move(shell);
-    to.reference.command =
-        std::min<std::size_t>(unsigned_in(there, "reference").value_or(0), to.commands.size() - 1);
+    read_references(there);
     read_.findings = read_findings(there, to);
     return read_baseline(there);
+  }
+
+  /// Takes each command's reference from its result. Older versions wrote a single one, so that
+  /// their commands are compared at the same parameter values.
+  void read_references(const ParsedJson& there) {
+    const std::vector<Command>& commands = recording().commands;
+    Reference& reference = recording().reference;
+    const std::size_t first =
+        std::min<std::size_t>(unsigned_in(there, "reference").value_or(0), commands.size() - 1);
+    const auto anchor = std::exchange(reference.anchor_index, std::nullopt);
+    reference = pair_by_parameters(commands, commands[first].source_command_index);
+    reference.anchor_index = anchor;
+    if (reference.is_for_tables_only && first > 0)
+      reference = Reference{.indices = std::vector<std::size_t>(commands.size(), first),
+                            .anchor_index = anchor};
+
+    if (std::ranges::none_of(references_, [](const auto& index) { return index.has_value(); }))
+      return;
+    reference.indices.clear();
+    for (std::size_t c = 0; c < commands.size(); ++c)
+      reference.indices.push_back(
+          std::min<std::size_t>(references_[c].value_or(c), commands.size() - 1));
   }
 
   void read_ended_by(const ParsedJson& there) {
@@ -494,6 +520,7 @@ class SessionReader {
   SessionFromFile read_{};
   std::vector<CommandRuns> runs_{};
   std::vector<CommandRuns> redone_{};
+  std::vector<std::optional<std::uint64_t>> references_{};
   std::size_t earlier_runs_ = 0;
   Bounds at_most_{};
 };
@@ -518,7 +545,7 @@ void put_for_history(JsonWriter& json, const Results& results, std::size_t comma
                       : Json(stats::median_deviation(values, row.summary->median)));
   if (!reference.baseline && command != reference.anchor_index)
     json.put("log_ratio_to_reference",
-             log_ratio_json(results, row.metric, command, reference.command));
+             log_ratio_json(results, row.metric, command, reference.index_for(command)));
   if (reference.anchor_index)
     json.put("log_ratio_to_anchor",
              log_ratio_json(results, row.metric, command, reference.anchor_index));
@@ -689,6 +716,11 @@ Json why_json(const Results& results, std::size_t command) {
   return {{"text", report::why_text(results, *why)}, {"factors", std::move(factors)}};
 }
 
+Json reference_json(const Reference& reference, std::size_t command) {
+  if (reference.baseline || !reference.is_candidate(command)) return nullptr;
+  return reference.index_for(command);
+}
+
 }  // namespace
 
 std::string status_json(const std::optional<int>& status) {
@@ -705,6 +737,7 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   json.put("command_line", typed.text);
   json.put("typed", typed.source_command_index);
   json.put("pattern", typed.unfilled_name);
+  json.put("reference", reference_json(results.session.reference, command));
   if (!typed.folder.empty()) json.put("cwd", typed.folder);
   if (typed.fingerprint.is_known()) {
     json.put("executable_sha256", typed.fingerprint.executable_hash);

@@ -32,16 +32,12 @@ Json bmf_measure(const MetricResult& row, double confidence) {
     return {{"value", row.quantile->value},
             {"lower_value", row.quantile->low},
             {"upper_value", row.quantile->high}};
-  if (row.mean_without_run_values) return {{"value", *row.mean_without_run_values}};
-  if (!row.summary) return nullptr;
-  const stats::Summary& summary = *row.summary;
-  Json measure = {{"value", summary.mean}};
-  if (!summary.variance) return measure;
-  const auto count = static_cast<double>(summary.count);
-  const double reach = stats::student_t_quantile_above((1.0 - confidence) / 2.0, count - 1.0) *
-                       *summary.stddev() / std::sqrt(count);
-  measure["lower_value"] = summary.mean - reach;
-  measure["upper_value"] = summary.mean + reach;
+  const auto estimate = estimate_mean(row, confidence);
+  if (!estimate) return nullptr;
+  Json measure = {{"value", estimate->mean}};
+  if (!estimate->bounds) return measure;
+  measure["lower_value"] = estimate->bounds->low;
+  measure["upper_value"] = estimate->bounds->high;
   return measure;
 }
 
@@ -73,6 +69,8 @@ void write_lines(const Results& results, const Sink& sink) {
                  {"outcome", ending_word(run.ending)},
                  {"metrics", Json::object()}});
     if (results.session.setting.layouts > 1) line["layout"] = run.layout + 1;
+    for (const Parameter& parameter : results.session.commands[run.command].parameters)
+      line["parameters"][parameter.name] = parameter.value;
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Metric& metric = results.session.metrics[m];
       const auto value = metric.percentile ? std::nullopt : results.session.runs->value(i, m);

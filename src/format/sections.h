@@ -159,6 +159,7 @@ inline constexpr auto kNoteWords = std::to_array<NamedValue<NoteKind>>({
     {NoteKind::SamplesLost, "samples_lost"},
     {NoteKind::FewSamples, "few_samples"},
     {NoteKind::GateReplaced, "gate_replaced"},
+    {NoteKind::SamplingCost, "sampling_cost"},
 });
 inline constexpr auto kRoleWords = std::to_array<NamedValue<Role>>({
     {Role::Other, ""},

@@ -319,6 +319,7 @@ Json origins_json(const Results& results) {
               {"end_time", rfc3339(at.ended)},
               {"labels", labels_json(at)},
               {"machine", to_json(at.machine)}};
+    if (origin.layouts > 1) json["layouts"] = origin.layouts;
     if (at.throttling) json["throttling"] = json_item(*at.throttling);
     return json;
   });
@@ -531,6 +532,12 @@ Circumstances read_circumstances(const ParsedJson& there) {
   return circumstances;
 }
 
+/// Reads the number of layouts in a session, or in one that it was joined of.
+std::uint32_t read_layout_count(const ParsedJson& there, std::uint32_t if_missing) {
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      unsigned_in(there, "layouts").value_or(if_missing), 1, kMaxLayouts));
+}
+
 std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t commands) {
   std::vector<OriginSession> origins;
   std::size_t total = 0;
@@ -540,6 +547,7 @@ std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t com
         .command_count = std::min<std::size_t>(unsigned_in(item, "commands").value_or(0), commands),
         .order = value_in(kOrderWords, text_in(item, "order"))};
     origin.circumstances = read_circumstances(item);
+    origin.layouts = read_layout_count(item, read_layout_count(there, 1));
     origin.circumstances.began = parse_utc_time(text_in(item, "start_time"));
     total += origin.command_count;
     origins.push_back(std::move(origin));
@@ -555,8 +563,7 @@ Setting read_setting(const ParsedJson& there) {
   setting.seed = unsigned_in(there, "seed").value_or(0);
   setting.warmup_run_count = unsigned_in(there, "warmup_runs").value_or(0);
   setting.copies_in_run = static_cast<std::uint32_t>(unsigned_in(there, "jobs").value_or(1));
-  setting.layouts = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(unsigned_in(there, "layouts").value_or(1), 1, kMaxLayouts));
+  setting.layouts = read_layout_count(there, 1);
   if (std::string until = text_in(there, "until"); !until.empty())
     setting.until_pattern = std::move(until);
   setting.recorded_min_share = number_in(there, "min_share");
@@ -675,7 +682,7 @@ void put_lauka_benchmark(JsonWriter& json, const Results& results) {
   json.put("paired", results.are_all_deltas_paired);
   json.put("reference", results.session.reference.baseline
                             ? Json(nullptr)
-                            : Json(results.session.reference.command));
+                            : Json(results.session.reference.index_for(0)));
   put_baseline(json, results);
   put_metrics(json, results);
   json.put("comparisons", comparisons_json(results));

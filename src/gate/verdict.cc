@@ -132,30 +132,68 @@ std::optional<double> farthest(double limit, std::optional<double> estimate, Hol
 }
 
 constexpr double kMaxTimesWorthTelling = 50.0;
+constexpr std::size_t kFewestRoundsForAdvice = 6;
 
 FailsWhen fails_when(const Condition& condition) {
   return condition.fails_below_limit ? FailsWhen::Below : FailsWhen::Above;
 }
 
 std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const Evidence& evidence,
-                                             double limit, const LookErrors& levels) {
-  const std::optional<double> level = level_of_likelier(judgement, levels);
+                                             double limit, FailsWhen fails_when,
+                                             const LookErrors& levels) {
+  // Independent layouts may be those of a baseline, of which there will not be more.
+  if (!evidence.paired || !level_of_likelier(judgement, levels)) return std::nullopt;
   const auto estimate = stats::log_ratio_over_layouts(
       evidence.of_reference(), evidence.of_candidate(), evidence.paired, evidence.gated_quantile);
-  if (!level || !estimate) return std::nullopt;
-  return estimate->layouts_instead_of_runs(std::abs(estimate->value - std::log1p(limit)), *level);
+  if (!estimate) return std::nullopt;
+  const bool fails_above = fails_when == FailsWhen::Above;
+  const stats::AllowedErrors allowed{
+      .above = fails_above ? levels.error_of_false_fail : levels.error_of_false_pass,
+      .below = fails_above ? levels.error_of_false_pass : levels.error_of_false_fail};
+  return estimate->layouts_to_decide(std::log1p(limit), allowed);
 }
 
-/// Assumes that a normal deviate grows with the square root of the number of rounds.
-std::optional<double> times_to_decide(const Judgement& judgement, const LookErrors& levels) {
+/// Returns the probability that a new session with `times` as many rounds decides. `deviate`:
+/// normal deviate of this session's change from the limit, positive if it is beyond the limit. The
+/// new session's deviate is expected to be sqrt(times) * deviate. Its variance is times + 1,
+/// because both sessions vary (the predictive distribution with a flat prior).
+double chance_to_decide(double times, double deviate, const LookErrors& levels) {
+  const double expected = std::sqrt(times) * deviate;
+  const double spread = std::sqrt(times + 1.0);
+  const auto chance = [&](std::optional<double> error, double towards) {
+    if (!error) return 0.0;
+    return stats::normal_above((stats::normal_quantile_above(*error) - towards) / spread);
+  };
+  return chance(levels.error_of_false_fail, expected) +
+         chance(levels.error_of_false_pass, -expected);
+}
+
+/// Returns the number of times as many rounds with which a new session decides in four of five
+/// cases, whatever its answer (scripts/bench gate). A session at the expected deviate would decide
+/// in half of them.
+std::optional<double> times_to_decide(const Judgement& judgement, const Evidence& evidence,
+                                      const LookErrors& levels) {
+  // Independent samples may be a baseline's, of which there will not be more.
+  if (!evidence.paired || evidence.candidate.size() < kFewestRoundsForAdvice) return std::nullopt;
   const double probability = std::min(judgement.p_value_of_fail, judgement.p_value_of_pass);
   const std::optional<double> level = level_of_likelier(judgement, levels);
-  if (!level || probability <= 0.0 || probability >= 0.5) return std::nullopt;
-  const double ratio =
-      stats::normal_quantile_above(*level) / stats::normal_quantile_above(probability);
-  const double times = ratio * ratio;
-  if (times < 1.0 || times > kMaxTimesWorthTelling) return std::nullopt;
-  return times;
+  if (!level || probability <= *level || probability >= 0.5) return std::nullopt;
+
+  const double distance = stats::normal_quantile_above(probability);
+  const bool is_beyond = judgement.p_value_of_fail < judgement.p_value_of_pass;
+  const auto is_enough = [&](double times) {
+    return chance_to_decide(times, is_beyond ? distance : -distance, levels) >=
+           stats::kChanceOfAdvice;
+  };
+  double too_few = 1.0;
+  double enough = kMaxTimesWorthTelling;
+  if (!is_enough(enough)) return std::nullopt;
+  constexpr int halvings = 40;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = std::sqrt(too_few * enough);
+    (is_enough(middle) ? enough : too_few) = middle;
+  }
+  return enough;
 }
 
 bool are_few_layouts(std::span<const std::uint32_t> layouts) {
@@ -186,9 +224,10 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
       (are_few_layouts(evidence.reference_layouts) || are_few_layouts(evidence.candidate_layouts)))
     verdict.hindrance = {Obstacle::FewLayouts};
   if (evidence.has_layouts() && verdict.delta.change)
-    verdict.layouts_to_decide = layouts_to_decide(judgement, evidence, limit, levels);
+    verdict.layouts_to_decide =
+        layouts_to_decide(judgement, evidence, limit, fails_when(verdict.condition), levels);
   else if (!evidence.has_layouts())
-    verdict.rounds_factor = times_to_decide(judgement, levels);
+    verdict.rounds_factor = times_to_decide(judgement, evidence, levels);
 }
 
 std::vector<std::size_t> ascending(std::span<const double> p) {

@@ -129,10 +129,10 @@ struct Verdict {
   double spendable_error = 0.0;
   /// P value of the answer Fail over all looks, for fail_gates_by_error_rate().
   double p_over_all_looks = 1.0;
-  /// Factor (1..50) by which the number of rounds must probably grow to decide; nullopt if not
-  /// estimated.
+  /// Factor (1..50) by which a session's number of rounds must grow to decide in four of five
+  /// cases; nullopt if not estimated.
   std::optional<double> rounds_factor{};
-  /// Number of layouts that would probably decide; kMaxLayouts + 1 if kMaxLayouts would not.
+  /// Number of layouts that decide in four of five cases; kMaxLayouts + 1 if kMaxLayouts do not.
   /// nullopt if not estimated, or if more rounds would decide.
   std::optional<std::size_t> layouts_to_decide{};
   /// Number of the look that gave the answer, from 1; one more than the looks taken if the session

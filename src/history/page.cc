@@ -1,4 +1,5 @@
 #include "core/text.h"
+#include "history/page_files.h"
 #include "history/text.h"
 #include "report/charts.h"
 #include "report/exports.h"
@@ -23,49 +24,6 @@ using report::html_text;
 constexpr std::size_t kChart = 150;  // pixels
 constexpr std::size_t kSmall = 44;   // pixels
 constexpr std::size_t kMaxRows = 25;
-constexpr std::string_view kStyle = R"css(
-.index { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .6rem; margin-top: 1rem; }
-.index a { color: inherit; text-decoration: none; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
-  padding: .5rem; overflow: hidden; break-inside: avoid; }
-.index a:hover, .index a:focus { border-color: var(--faint); }
-.index b { display: block; font-weight: 600; font-size: .9rem; overflow-wrap: anywhere; }
-.index span { font-size: .85rem; } .index span:not(.aside) { white-space: nowrap; }
-.line .spots { stroke-width: 3px; }
-.level { stroke: var(--text); stroke-width: 1.5; stroke-opacity: .7; }
-.plot .interval { stroke-width: 1; stroke-opacity: .6; }
-.trend { stroke-width: 1; stroke-opacity: .4; }
-.at { stroke: var(--worse); stroke-dasharray: 3 3; }
-.at.known { stroke: var(--faint); }
-section { margin-top: 2rem; }
-a { color: var(--c0); }
-.filter { margin-top: 1rem; } .filter label { display: block; margin: 0; max-width: 24rem; } .filter input { font: inherit; padding: .2rem .4rem; width: 100%; }
-@media print { .filter { display: none; } }
-)css";
-
-// The script connects the points of each series, because a second path for each series would make
-// the file larger.
-constexpr std::string_view kScript = R"js(
-for (const spots of document.querySelectorAll(".spots")) {
-  const trend = spots.cloneNode();
-  trend.setAttribute("class", "trend");
-  trend.removeAttribute("data-labels");
-  const points = spots.getAttribute("d").replaceAll("h0", "").split("M").slice(1);
-  trend.setAttribute("d", "M" + points.join("L"));
-  spots.before(trend);
-}
-(() => {
-  const filter = document.querySelector(".filter");
-  if (!filter) return;
-  filter.hidden = false;
-  filter.addEventListener("input", event => {
-    const words = event.target.value.toLowerCase().split(/\s+/);
-    for (const part of document.querySelectorAll(".changes tbody tr, .index a, section.series")) {
-      const name = part.querySelector("th, b, h2").textContent.toLowerCase();
-      part.hidden = !words.every(word => name.includes(word));
-    }
-  });
-})();
-)js";
 
 struct Scale {
   const SteppedSeries& stepped;
@@ -392,7 +350,7 @@ void write_history_page(const std::string& title, const std::string& commit_url,
                : fmt::format("<{0} class=\"aside\">{1}</{0}>\n", element,
                              html_text(machine_line(entry.stepped->series.variant)));
   };
-  report::write_page_begin(title, kStyle, sink);
+  report::write_page_begin(title, page_files::kStyleCss, sink);
   if (machines.size() == 1) sink("<p class=\"faint\">" + html_text(*machines.begin()) + "</p>\n");
   write_changes(std::move(changes), sink);
   if (entries.size() > 1)
@@ -413,7 +371,7 @@ void write_history_page(const std::string& title, const std::string& commit_url,
         steps_list(stepped, commits), large_chart(make_scale(stepped)),
         commit_rows(stepped, commits)));
   }
-  report::write_page_end(kScript, sink);
+  report::write_page_end(page_files::kTrendsJs, sink);
 }
 
 }  // namespace lauka::history

@@ -38,6 +38,9 @@ struct Place {
   std::string name{};
   std::vector<std::uint64_t> rounds{};
   bool has_layouts = false;
+  /// Index, among the results of the benchmark, of the result that it is compared with.
+  std::optional<std::size_t> reference{};
+  bool says_reference = false;  ///< false: the file names one reference for all results
 };
 
 struct Samples {
@@ -81,9 +84,9 @@ bool is_wanted(std::string_view top, int depth, std::string_view key) {
   if (top != "results") return true;
   if (depth == of_result) return is_among(std::array{"command"sv, "name"sv, "lauka"sv}, key);
   if (depth == of_lauka)
-    return is_among(
-        std::array{"benchmark"sv, "role"sv, "metrics"sv, "runs"sv, "runs_in_all"sv, "failures"sv},
-        key);
+    return is_among(std::array{"benchmark"sv, "role"sv, "reference"sv, "metrics"sv, "runs"sv,
+                               "runs_in_all"sv, "failures"sv},
+                    key);
   constexpr auto values = std::to_array<std::string_view>(
       {"outcome", "exit_code", "unit", "runs", "mean", "stddev", "median", "mad", "percentile",
        "samples", "round", "layout", "layouts", "log_ratio_to_reference", "log_ratio_to_anchor"});
@@ -154,6 +157,8 @@ class RecordReader {
       if (place.name.empty()) return foreign("a result without a command");
       place.benchmark = text_in(*place.ours, "benchmark");
       place.role = text_in(*place.ours, "role");
+      place.reference = unsigned_in(*place.ours, "reference");
+      place.says_reference = place.ours->contains("reference");
       if (place.benchmark.empty()) place.benchmark = place.name;
       // Values over layouts differ from values of a single build, so they form a separate series.
       const Json& runs = items_in(*place.ours, "runs");
@@ -186,8 +191,20 @@ class RecordReader {
     return std::nullopt;
   }
 
+  std::optional<std::size_t> find_reference(std::size_t place) const {
+    const Place& of = places_[place];
+    if (!of.reference) return std::nullopt;
+    const auto first = of.role.empty()
+                           ? places_.begin()
+                           : std::ranges::find(places_, of.benchmark, &Place::benchmark);
+    const std::size_t reference = static_cast<std::size_t>(first - places_.begin()) + *of.reference;
+    return reference < places_.size() && reference != place ? std::optional(reference)
+                                                            : std::nullopt;
+  }
+
   Result<void> add_result(std::size_t place) {
-    const auto reference = beside(place, "reference");
+    const auto reference =
+        places_[place].says_reference ? find_reference(place) : beside(place, "reference");
     const auto anchor = beside(place, "anchor");
     record_.results[place].endings = read_endings(*places_[place].ours);
     if (anchor) {

@@ -38,6 +38,24 @@ stats::Change make_change(double logarithm, std::optional<double> reach) {
   return make_change(logarithm, {logarithm - *reach, logarithm + *reach});
 }
 
+/// Returns the change between two exact values: in percent or, for values that are no logarithms
+/// because some are 0, as a difference.
+std::string exact_change_text(const SteppedSeries& stepped, double from, double to) {
+  if (stepped.trend.is_logarithm)
+    return report::delta_text(
+        {.change = stats::without_rounding_error(to / from - 1.0, 1.0), .is_exact = true});
+  const double change = to - from;
+  return (change > 0.0 ? "+" : "") +
+         report::with_uncertainty(report::exact_quantity(change, as_metric(stepped.series.metric)),
+                                  {.is_exact = true});
+}
+
+/// Returns a difference of values that are no logarithms.
+std::string difference_text(const SteppedSeries& stepped, double difference, double scale) {
+  const double change = stats::without_rounding_error(difference, scale);
+  return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(stepped.series.metric));
+}
+
 constexpr std::size_t kMinMachines =
     4;  // with fewer classes of machines, their differences are uncertain
 
@@ -349,6 +367,15 @@ std::string commit_name(const CommitValue& commit) {
 
 std::string value_text(const SteppedSeries& stepped, const CommitValue& commit) {
   const Trend& trend = stepped.trend;
+  if (commit.exact_value && trend.against != ComparedWith::Nothing)
+    return report::delta_text(
+        {.change = stats::without_rounding_error(*commit.exact_value - 1.0, 1.0),
+         .is_exact = true});
+  if (commit.exact_value)
+    return report::with_uncertainty(
+        report::exact_quantity(*commit.exact_value, as_metric(stepped.series.metric)),
+        {.is_exact = true});
+
   std::optional<double> half;
   if (commit.error) half = commit.half_width_95();
   if (trend.against != ComparedWith::Nothing)
@@ -361,10 +388,12 @@ std::string value_text(const SteppedSeries& stepped, const CommitValue& commit) 
 std::string change_text(const SteppedSeries& stepped, std::size_t commit) {
   const CommitValue& from = stepped.trend.observations[commit - 1];
   const CommitValue& to = stepped.trend.observations[commit];
+  if (from.exact_value && to.exact_value)
+    return exact_change_text(stepped, *from.exact_value, *to.exact_value);
   const double change = to.value - from.value;
   if (stepped.trend.is_logarithm)
     return report::delta_text(make_change(change, reach_between(from, to)));
-  return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(stepped.series.metric));
+  return difference_text(stepped, change, std::abs(from.value) + std::abs(to.value));
 }
 
 std::string title_of(const MetricHistory& series) {
@@ -385,9 +414,11 @@ std::string machine_line(const MeasuredCommand& variant) {
 }
 
 std::string step_change_text(const SteppedSeries& stepped, const stats::LevelStep& step) {
+  if (const auto exact = exact_values_around(stepped, step))
+    return exact_change_text(stepped, exact->first, exact->second);
   if (!stepped.trend.is_logarithm)
-    return (step.change > 0.0 ? "+" : "") +
-           report::quantity(step.change, as_metric(stepped.series.metric));
+    return difference_text(stepped, step.change,
+                           std::abs(stepped.trend.observations[step.first_point].value));
   return report::delta_text(make_change(step.change, step.bounds));
 }
 

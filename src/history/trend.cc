@@ -39,6 +39,23 @@ std::optional<LogRatio> make_part(const MetricRecord& values, ComparedWith again
   return part;
 }
 
+/// Returns the exact value of a session, or its exact ratio; nullopt if the runs vary.
+std::optional<double> exact_value_of(const MetricRecord& values, ComparedWith against) {
+  if (!can_be_exact(values.unit) || values.summarized_values < stats::kMinForExact)
+    return std::nullopt;
+  if (against == ComparedWith::Nothing)
+    return values.stddev == 0.0 ? std::optional(values.mean) : std::nullopt;
+  const auto& ratio =
+      against == ComparedWith::Reference ? values.ratio_to_reference : values.ratio_to_anchor;
+  // The error is computed from logarithms, which are rounded.
+  if (!ratio || !ratio->error || !stats::is_rounding_error(*ratio->error, 1.0)) return std::nullopt;
+  return std::exp(ratio->value);
+}
+
+bool is_same_value(std::optional<double> a, std::optional<double> b) {
+  return a && b && stats::is_rounding_error(*a - *b, std::abs(*a));
+}
+
 constexpr double kConfidence95 = 0.95;
 constexpr double kSureOfLink = 3.6;  // standard errors; noise exceeds this once in 3000
 constexpr double kRounding = 1e-9;   // fraction; smaller changes are rounding errors
@@ -243,8 +260,13 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
     if (!part) continue;
     std::size_t place = trend.observations.size();
     if (!point.commit.empty()) place = places.emplace(point.commit, place).first->second;
+    const auto exact =
+        point.link_error == 0.0 ? exact_value_of(point.values, trend.against) : std::nullopt;
     if (place == trend.observations.size())
-      trend.observations.push_back({.began = point.began, .commit = point.commit});
+      trend.observations.push_back(
+          {.began = point.began, .commit = point.commit, .exact_value = exact});
+    else if (!is_same_value(trend.observations[place].exact_value, exact))
+      trend.observations[place].exact_value.reset();
     all.push_back({*part, point.values.summarized_values});
     place_of.push_back(place);
     trend.observations[place].endings.add(point.endings);
@@ -262,6 +284,27 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
     trend.observations[i].degrees = merged.degrees;
   }
   return trend;
+}
+
+std::optional<std::pair<double, double>> exact_values_around(const SteppedSeries& stepped,
+                                                             const stats::LevelStep& step) {
+  const std::vector<CommitValue>& commits = stepped.trend.observations;
+  std::size_t first = 0;
+  std::size_t end = commits.size();
+  for (const KnownStep& other : stepped.steps) {
+    if (other.step.first_point < step.first_point)
+      first = std::max(first, other.step.first_point);
+    else if (other.step.first_point > step.first_point)
+      end = std::min(end, other.step.first_point);
+  }
+
+  const CommitValue& before = commits[first];
+  const CommitValue& after = commits[step.first_point];
+  for (std::size_t i = first; i < end; ++i) {
+    const CommitValue& level = i < step.first_point ? before : after;
+    if (!is_same_value(level.exact_value, commits[i].exact_value)) return std::nullopt;
+  }
+  return std::pair(*before.exact_value, *after.exact_value);
 }
 
 std::map<std::string, LogRatio> ratios_to_anchor(const std::string& newest,

@@ -56,6 +56,9 @@ struct CommitValue {
                             ///< added; 0 if not converted
   double degrees = 1.0;
   Endings endings{};
+  /// The value or ratio, not a logarithm, if it is exact: the same in all runs of all sessions.
+  /// Else nullopt.
+  std::optional<double> exact_value{};
 
   /// Returns the standard error that combines `error` and `link_error`; nullopt if unknown.
   std::optional<double> whole_error() const;
@@ -97,6 +100,11 @@ struct SteppedSeries {
   /// would confirm; nullopt if there is no such step.
   std::optional<std::size_t> possible_step_at{};
 };
+
+/// Returns the last exact value before a step and the first after it; nullopt if a commit of the
+/// levels on either side has another value, or one that is not exact.
+std::optional<std::pair<double, double>> exact_values_around(const SteppedSeries& stepped,
+                                                             const stats::LevelStep& step);
 
 /// Finds the steps of a series, and reads the notes about steps from the database.
 Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,

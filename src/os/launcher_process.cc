@@ -224,7 +224,10 @@ class Jobs {
     const pid_t pid = start_patiently(plan_);
     plan_.files.input = common;
     if (job == 0) shared_.first_executed_at_ns = executed_at_ns_;
-    if (pid > 0 && plan_.error_number == 0) return true;
+    if (pid > 0 && plan_.error_number == 0) {
+      ++shared_.started_count;
+      return true;
+    }
     fail(pid < 0 ? NotStarted{LaunchStep::Fork, errno}
                  : NotStarted{plan_.failed_step, plan_.error_number});
     return false;
@@ -382,6 +385,7 @@ class LauncherProcess {
 
   void note_jobs(SharedEnded& ended) const {
     const SharedJobs& jobs = state_.jobs;
+    ended.started_count = jobs.started_count;
     if (!has_exited_or_signalled(ended.outcome) || (!jobs.were_killed && !jobs.are_all_over))
       return;
     ended.outcome = jobs.outcome;
@@ -573,10 +577,7 @@ int LauncherCounters::open_request(SharedCounters& set, std::size_t index) {
   const CounterRequest& request = set.requests[index];
   const auto attributes = std::bit_cast<PerfEventAttr>(request.attributes);
   if (set.guard_descriptors[index] < 0 && request.cpu < 0) {
-    PerfEventAttr guard = attributes;
-    guard.flags = (guard.flags & ~(kPerfInherit | kPerfEnableOnExec)) | kPerfDisabled;
-    guard.read_format = 0;
-    set.guard_descriptors[index] = open_one(guard, {}, -1);
+    set.guard_descriptors[index] = open_one(guard_of(attributes), {}, -1);
     if (set.guard_descriptors[index] < 0) return -set.guard_descriptors[index];
   }
   const int leader = request.leader == index ? -1 : set.descriptors[request.leader];

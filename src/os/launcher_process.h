@@ -64,6 +64,7 @@ struct SharedJobs {
   bool are_all_over = false;
   bool were_killed = false;  ///< true if all copies were killed because of one copy's outcome
   Outcome outcome{};
+  std::uint32_t started_count = 0;
   std::int64_t first_executed_at_ns = 0;
   std::int64_t ended_at_ns = 0;
   Usage usage{};  ///< sums over the copies, but the largest peak_rss_bytes; no wall time
@@ -97,6 +98,7 @@ struct SharedEnded {
   int counter_error = 0;
   int optional_counter_error = 0;
   int surviving_pid = 0;
+  std::uint32_t started_count = 1;
   std::size_t unawaited_processes = 0;
   /// Number of processes known to outlive the run, even a killed run.
   std::size_t outliving_process_count = 0;

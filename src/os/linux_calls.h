@@ -56,6 +56,16 @@ inline constexpr std::uint64_t kPerfMmap2 = std::uint64_t{1} << 23;
 inline constexpr std::uint64_t kPerfCommExec = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kPerfBuildId = std::uint64_t{1} << 34;
 
+/// Returns the attributes of a guard: an event that stays off, and that children do not inherit.
+/// While a process has a guard, the kernel does not exchange the process's inherited events for its
+/// child's at a switch between the two. Exchanged events may have been enabled by the child's
+/// execve already; children that inherit from them later are never enabled.
+inline PerfEventAttr guard_of(PerfEventAttr attributes) {
+  attributes.flags = (attributes.flags & ~(kPerfInherit | kPerfEnableOnExec)) | kPerfDisabled;
+  attributes.sample_period = attributes.sample_type = attributes.read_format = 0;
+  return attributes;
+}
+
 /// A bit of PerfEventAttr::sample_type: samples have an instruction pointer.
 inline constexpr std::uint64_t kPerfSampleIp = std::uint64_t{1} << 0;
 inline constexpr std::uint64_t kPerfSampleTid = std::uint64_t{1} << 1;

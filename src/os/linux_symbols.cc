@@ -183,6 +183,11 @@ OpenedCode symbols_of(const std::string& name, const std::string& path, Descript
 /// Opens a file that a process had mapped. To refuse a replaced file, compares build-ids if known,
 /// else inodes: overlay file systems may report other inodes.
 OpenedCode open_mapped(const std::string& path, const CodeIdentity& identity) {
+  // Opening a device may have an effect.
+  struct stat before {};
+  if (stat(path.c_str(), &before) == 0 && !S_ISREG(before.st_mode))
+    return {nullptr, "it is not a regular file"};
+
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file)
     return {nullptr, errno == ENOENT ? "the file is gone" : std::generic_category().message(errno)};

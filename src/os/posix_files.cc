@@ -427,8 +427,9 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
   if (is_file(seen_from(in, word)))
     return Error{word + ": command not found",
                  "write " + shell_quoted("./" + word) + " for the file in this folder"};
-  return Error{word + ": command not found",
-               "name a program in PATH, or use -S for the shell's own commands"};
+  return Error{.what = word + ": command not found",
+               .remedy = "name a program in PATH, or use -S for the shell's own commands",
+               .unknown_name = word};
 }
 
 // Linux takes counters away from a process that gains rights beyond its user's rights, or whose
@@ -709,7 +710,8 @@ std::size_t terminal_width(StandardStream stream, std::size_t otherwise) {
 }
 
 bool wants_drawing(StandardStream stream) {
-  return !is_set("NO_COLOR") && is_terminal(stream) && variable("TERM") != "dumb";
+  const std::string terminal = variable("TERM").value_or("");
+  return !is_set("NO_COLOR") && is_terminal(stream) && !terminal.empty() && terminal != "dumb";
 }
 
 bool locale_uses_utf8() {

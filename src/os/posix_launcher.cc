@@ -441,6 +441,7 @@ class PosixLauncher final : public Launcher {
                   .time_with_preparation = shared.time_with_preparation,
                   .counter_error = shared.counter_error,
                   .optional_counter_error = shared.optional_counter_error,
+                  .started_count = shared.started_count,
                   .unawaited_processes = shared.unawaited_processes,
                   .outliving_process_count = killed ? 0 : shared.outliving_process_count,
                   .input = shared.input,

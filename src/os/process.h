@@ -173,6 +173,8 @@ struct Ended {
   int counter_error = 0;            ///< errno because of which `readings` is empty; 0: no error
   /// errno because of which all optional counters read 0; 0: no error.
   int optional_counter_error = 0;
+  /// Number of processes that executed the program of the launch: the copies of --jobs, else 1.
+  std::uint32_t started_count = 1;
   /// Number of ended processes that no parent waited for; 0 on macOS.
   std::size_t unawaited_processes = 0;
   /// Number of processes known to have outlived the run; 0 if the run was killed, and on macOS.
@@ -293,14 +295,16 @@ class HelperProgram : NonCopyable {
   void begin(const ProgramSpec& spec, std::chrono::nanoseconds timeout);
 
   struct Answer {
-    Outcome outcome;  ///< NotStarted, Exited, Signalled or TimedOut (killed by wait())
+    /// NotStarted, Exited, Signalled, or if wait() killed the program TimedOut or Stopped.
+    Outcome outcome;
     std::string output{};
   };
 
   enum class Part : unsigned char { Beginning, End };
 
   /// Waits for the end of the program. Returns at most `most_bytes` bytes from the beginning or end
-  /// of its output. Kills the program at the timeout, or soon after lauka is asked to end.
+  /// of its output. Kills the program at the timeout, soon after lauka is asked to end, and if the
+  /// program is stopped, as by reading the terminal from the background.
   Answer wait(std::size_t most_bytes, Part part = Part::Beginning);
 
  private:
@@ -309,11 +313,13 @@ class HelperProgram : NonCopyable {
   bool read_output(Patience& patience, std::size_t most_bytes, Part part,
                    std::string& output) const;
   bool is_over() const;
+  int stop_signal() const;
   bool wait_for_end(Patience& patience) const;
   void kill_it();
 
   pid_t pid_ = 0;
   Descriptor output_;
+  Descriptor failure_;  // has a NotStarted if the program could not be executed
   std::chrono::nanoseconds deadline_{};
 };
 

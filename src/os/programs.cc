@@ -59,20 +59,33 @@ using std::chrono::nanoseconds;
 
 constexpr nanoseconds kAfterInterrupt = std::chrono::seconds(1);
 constexpr nanoseconds kMaxDyingTime = std::chrono::seconds(2);
+constexpr nanoseconds kPause = std::chrono::microseconds(100);
 
-[[noreturn]] void become_program(const char* path, char* const* argv, char* const* environment,
-                                 const ProgramSpec& spec, int null, int output, pid_t parent) {
+struct HelperPlan {
+  const char* path = nullptr;
+  char* const* argv = nullptr;
+  char* const* environment = nullptr;
+  int null = -1;
+  int output = -1;
+  pid_t parent = 0;
+};
+
+/// Executes the program of `spec` in this new process. Returns the step that failed, with errno.
+LaunchStep become_program(const HelperPlan& plan, const ProgramSpec& spec) {
   const std::optional<User>& user = spec.user;
   setpgid(0, 0);
-  if (!user || (join_groups(*user) == 0 && setgid(user->group) == 0 && setuid(user->id) == 0)) {
-    signal_after_parent_death(SIGKILL);
-    for (const int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
-    const bool has_files = dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
-                           dup2(null, STDERR_FILENO) >= 0;
-    const bool is_there = spec.folder.empty() || chdir(spec.folder.c_str()) == 0;
-    if (has_files && is_there && getppid() == parent) execve(path, argv, environment);
-  }
-  _exit(127);
+  if (user && (join_groups(*user) != 0 || setgid(user->group) != 0 || setuid(user->id) != 0))
+    return LaunchStep::BecomeUser;
+
+  signal_after_parent_death(SIGKILL);
+  for (const int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
+  if (dup2(plan.null, STDIN_FILENO) < 0 || dup2(plan.output, STDOUT_FILENO) < 0 ||
+      dup2(plan.null, STDERR_FILENO) < 0)
+    return LaunchStep::Prepare;
+
+  if (!spec.folder.empty() && chdir(spec.folder.c_str()) != 0) return LaunchStep::EnterFolder;
+  if (getppid() == plan.parent) execve(plan.path, plan.argv, plan.environment);
+  return LaunchStep::Execute;
 }
 
 std::string_view name_of(std::string_view variable) {
@@ -173,7 +186,8 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   const auto path = find_program(spec);
   const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
   Pipe output;
-  if (!path || !null || !output.open()) return;
+  Pipe failure;
+  if (!path || !null || !output.open() || !failure.open()) return;
   output_ = std::move(output.read_end);
   std::vector<std::string> words = spec.words;
   std::vector<std::string> variables;
@@ -181,17 +195,22 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   const std::vector<char*> argv = pointers_to(words);
   const std::vector<char*> environment = pointers_to(variables);
   char* const* const given = variables.empty() ? environ : environment.data();
-  const pid_t parent = getpid();
+  const HelperPlan plan{path->c_str(),          argv.data(), given, null.get(),
+                        output.write_end.get(), getpid()};
   const pid_t pid = fork();
-  if (pid == 0)
-    become_program(path->c_str(), argv.data(), given, spec, null.get(), output.write_end.get(),
-                   parent);
+  if (pid == 0) {
+    const NotStarted failed{become_program(plan, spec), errno};
+    static_cast<void>(!write(failure.write_end.get(), &failed, sizeof failed));
+    _exit(127);
+  }
   if (pid < 0) return;
   setpgid(pid, pid);
   pid_ = pid;
+  failure_ = std::move(failure.read_end);
   deadline_ = MonotonicClock().now() + timeout;
 }
 
+/// Reads the program's output to its end. Returns false if time runs out or the program is stopped.
 bool HelperProgram::read_output(Patience& patience, std::size_t most_bytes, Part part,
                                 std::string& output) const {
   constexpr nanoseconds until_signal = std::chrono::milliseconds(20);
@@ -201,7 +220,7 @@ bool HelperProgram::read_output(Patience& patience, std::size_t most_bytes, Part
     const ssize_t got = read(output_.get(), piece.data(), piece.size());
     if (got == 0 || (got < 0 && (was_over || (errno != EAGAIN && errno != EINTR)))) return true;
     const nanoseconds left = patience.left();
-    if (left <= nanoseconds(0)) return false;
+    if (left <= nanoseconds(0) || (got < 0 && stop_signal() != 0)) return false;
     if (got > 0) {
       const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
       output += part == Part::End ? bytes : bytes.substr(0, most_bytes - output.size());
@@ -220,14 +239,22 @@ bool HelperProgram::is_over() const {
          info.si_pid != 0;
 }
 
-/// Waits for the end of the program; returns false if time runs out. The ended program stays a
-/// zombie, so that its id is not reused.
+/// Returns the signal that has stopped the program, which nothing will continue; 0 if it is not
+/// stopped.
+int HelperProgram::stop_signal() const {
+  siginfo_t info{};
+  constexpr int only_look = WSTOPPED | WNOHANG | WNOWAIT;
+  const bool is_known = waitid(P_PID, static_cast<id_t>(pid_), &info, only_look) == 0;
+  return is_known && info.si_pid != 0 ? info.si_status : 0;
+}
+
+/// Waits for the end of the program; returns false if time runs out or the program is stopped. The
+/// ended program stays a zombie, so that its id is not reused.
 bool HelperProgram::wait_for_end(Patience& patience) const {
-  constexpr nanoseconds pause = std::chrono::microseconds(100);
   for (;;) {
     if (is_over()) return true;
-    if (patience.left() <= nanoseconds(0)) return false;
-    sleep_for(pause);
+    if (patience.left() <= nanoseconds(0) || stop_signal() != 0) return false;
+    sleep_for(kPause);
   }
 }
 
@@ -236,6 +263,7 @@ HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   Answer answer{TimedOut{}};
   Patience patience(deadline_, pid_);
   if (!read_output(patience, most_bytes, part, answer.output) || !wait_for_end(patience)) {
+    if (const int signal = stop_signal(); signal != 0) answer.outcome = Stopped{signal};
     kill_it();
     return answer;
   }
@@ -243,6 +271,8 @@ HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   const bool is_known = waitpid(std::exchange(pid_, 0), &status, 0) > 0;
   if (is_known && WIFEXITED(status)) answer.outcome = Exited{WEXITSTATUS(status)};
   if (is_known && WIFSIGNALED(status)) answer.outcome = Signalled{WTERMSIG(status)};
+  NotStarted failed;
+  if (read(failure_.get(), &failed, sizeof failed) == sizeof failed) answer.outcome = failed;
   return answer;
 }
 
@@ -251,7 +281,8 @@ void HelperProgram::kill_it() {
   kill(-pid_, SIGKILL);
   kill(pid_, SIGKILL);
   Patience patience(MonotonicClock().now() + kMaxDyingTime);
-  if (wait_for_end(patience)) waitpid(pid_, nullptr, 0);
+  while (!is_over() && patience.left() > nanoseconds(0)) sleep_for(kPause);
+  if (is_over()) waitpid(pid_, nullptr, 0);
   pid_ = 0;
 }
 

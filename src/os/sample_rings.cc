@@ -27,12 +27,16 @@ double period_factor(std::uint32_t run) {
 SampleRings::~SampleRings() {
   for (std::byte* const ring : rings_) calls_->unmap_ring(ring, page_bytes() + kRingBytes);
   for (const int counter : counters_) calls_->close_descriptor(counter);
+  if (guard_ >= 0) calls_->close_descriptor(guard_);
 }
 
 int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) {
   if (calls_ == nullptr) return ENOSYS;
   attributes.sample_period = static_cast<std::uint64_t>(
       static_cast<double>(attributes.sample_period) * period_factor(run));
+  guard_ = calls_->open_counter(guard_of(attributes), {process}, -1);
+  if (guard_ < 0) return -guard_;
+
   const auto cpus = static_cast<int>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
   for (int cpu = 0; cpu < cpus; ++cpu) {
     const int counter = calls_->open_counter(attributes, {process, cpu}, -1);

@@ -41,6 +41,7 @@ class SampleRings : NonCopyable {
 
  private:
   const LinuxCalls* calls_;
+  int guard_ = -1;  // keeps the events of copies (--jobs), see guard_of()
   std::vector<int> counters_;
   std::vector<std::byte*> rings_;
   bool lacks_memory_ = false;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -90,6 +91,14 @@ std::vector<std::string> filled(std::vector<std::string> texts,
 
 OutputChoice filled(const OutputChoice& output, const std::vector<Parameter>& parameters) {
   return {output.kind, filled(output.path, parameters)};
+}
+
+/// Fills in the parameters of a hook or build. Returns nullopt if nothing is left, because an empty
+/// text stands for none.
+std::optional<std::string> filled_or_none(const std::string& line,
+                                          const std::vector<Parameter>& parameters) {
+  std::string result = filled(line, parameters);
+  return result.empty() ? std::nullopt : std::optional(std::move(result));
 }
 
 ExpectedOutput filled(const ExpectedOutput& output, const std::vector<Parameter>& parameters) {
@@ -305,7 +314,11 @@ class CommandMaker {
       const std::size_t place = given.size() == 1        ? 0
                                 : given.size() == typed_ ? combination.typed
                                                          : measured;
-      part_of(command) = filled(given.at(place), combination.parameters);
+      auto& part = part_of(command);
+      if constexpr (std::is_same_v<decltype(part), std::optional<std::string>&>)
+        part = filled_or_none(given.at(place), combination.parameters);
+      else
+        part = filled(given.at(place), combination.parameters);
     });
     auto words = make_argv(command.text);
     if (!words)
@@ -445,6 +458,9 @@ struct Meant {
   std::string_view instead;
 };
 
+constexpr std::string_view kNoSubcommands =
+    "lauka has no subcommands: write lauka COMMAND [COMMAND ...]";
+
 constexpr auto kMeant = std::to_array<Meant>({
     {"help", "write lauka --help"},
     {"version", "write lauka --version"},
@@ -452,6 +468,11 @@ constexpr auto kMeant = std::to_array<Meant>({
     {"list-events", "write lauka --list-events"},
     {"list-metrics", "write lauka --list-metrics"},
     {"time", "leave it out: lauka times every command"},
+    {"run", kNoSubcommands},
+    {"bench", kNoSubcommands},
+    {"measure", kNoSubcommands},
+    {"report", "lauka has no subcommands: show a saved session with --from FILE"},
+    {"history", "lauka has no subcommands: the history is shown by lauka-history"},
     {".toml", "to measure the suite it describes, write --suite"},
     {".json", "to show the session it holds, write --from"},
 });
@@ -546,6 +567,9 @@ Result<std::vector<Command>> make_commands(const CommandOptions& options) {
 }
 
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
+  // The unknown program is the shell itself, and -S would be another shell.
+  if (plan.shell && !error.unknown_name.empty())
+    return {error.what, "name a shell in PATH, or write its path"};
   if (plan.shell) return error;
   const Command& command = plan.commands[failed];
   if (const auto meant = intended_command(command.words.front()); !meant.empty()) {

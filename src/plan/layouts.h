@@ -28,9 +28,14 @@ std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t c
 /// Returns the command's name for messages about a run: "./old-3" or "./old (layout 3)".
 std::string name_in_layout(const Plan& plan, const Step& step);
 
+/// Returns `rounds`, rounded up to a multiple of `layouts`.
+constexpr std::uint64_t round_up_to_sweeps(std::uint64_t rounds, std::uint64_t layouts) {
+  return (rounds + layouts - 1) / layouts * layouts;
+}
+
 /// Returns `rounds`, rounded up to a multiple of the number of layouts.
 constexpr std::uint64_t round_up_to_sweeps(const Plan& plan, std::uint64_t rounds) {
-  return (rounds + plan.setting.layouts - 1) / plan.setting.layouts * plan.setting.layouts;
+  return round_up_to_sweeps(rounds, plan.setting.layouts);
 }
 
 /// Refuses, with --layouts, a command whose layouts would all be the same, and a parameter called

@@ -215,7 +215,9 @@ StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
 /// another command's setup; else Random.
 Order default_order(const CommandOptions& options) {
   const auto surrounds_commands = [&](const HookRow& row) {
-    return !row.is_of_a_run() && !options.hooks[row.kind].empty();
+    return !row.is_of_a_run() &&
+           std::ranges::any_of(options.hooks[row.kind],
+                               [](const std::string& line) { return !line.empty(); });
   };
   return std::ranges::any_of(kHookKinds, surrounds_commands) ? Order::Sequential : Order::Random;
 }
@@ -226,15 +228,16 @@ Result<void> add_anchor(const GateOptions& options, Plan& plan) {
   std::vector<std::string> names;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     names.push_back(cited(plan.commands[c].name));
-    if (plan.commands[c].name == *options.anchor_command ||
-        plan.commands[c].text == *options.anchor_command)
+    const Command& command = plan.commands[c];
+    const auto& anchor = *options.anchor_command;
+    if (command.name == anchor || command.text == anchor || command.unfilled_name == anchor)
       found.push_back(c);
   }
   const std::string what = "--anchor " + cited(*options.anchor_command);
   if (found.empty()) return Error{what + " is the name of no command", "they are " + listed(names)};
   if (found.size() > 1)
     return Error{what + " is the name of several commands", "give each a name of its own with -n"};
-  if (found.front() == plan.reference.command)
+  if (plan.reference.is_reference(found.front()))
     return Error{what + " is the reference", "put the anchor after base and candidate"};
   plan.reference.anchor_index = found.front();
   return {};
@@ -258,30 +261,9 @@ Result<void> add_precision(const GateOptions& options, Plan& plan) {
   return {};
 }
 
-/// Refuses --until with options that exclude it.
-Result<void> check_until(const Options& options, const Plan& plan) {
-  if (!options.run.end_pattern) return {};
-  if (plan.setting.copies_in_run > 1)
-    return Error{
-        "--until ends a run at its first line, so that --jobs would not wait for the others",
-        "use only one of them"};
-  if (std::ranges::any_of(options.counting.scraped_metrics,
-                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
-    return Error{
-        "--until reads output during the run, --scrape only after it: they contradict each other",
-        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
-  if (!options.commands.expected_outputs.empty())
-    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
-                 "use only one of them"};
-  if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
-    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
-                 fmt::format("use only one of --until and --engine {}",
-                             row_of(options.counting.engine).name)};
-  return {};
-}
-
 Result<void> check_run_options(const Options& options, const Plan& plan) {
-  if (auto until = check_until(options, plan); !until) return until;
+  if (options.run.end_pattern)
+    if (auto why = why_no_until(options, plan)) return *std::move(why);
   const auto& expected = options.commands.expected_outputs;
   const bool is_same = std::ranges::find(expected, ExpectedOutput::Kind::Same,
                                          &ExpectedOutput::kind) != expected.end();
@@ -379,6 +361,35 @@ Error unfit_limit(const Condition& gate, Unit unit) {
           remedy};
 }
 
+/// Refuses gates without a reference that the user chose: equal programs differ if they do unequal
+/// work.
+Result<void> check_references_of_gates(const Plan& plan) {
+  if (plan.reference.is_for_tables_only && !plan.commands.front().parameters.empty()) {
+    const std::string& name = plan.commands.front().parameters.front().name;
+    return Error{
+        fmt::format(
+            "a gate (--fail-if-slower, --fail-if) has nothing to compare {} with: the first "
+            "value of {} is the reference of the table only",
+            cited(plan.commands.front().unfilled_name), name),
+        fmt::format("add --reference COMMAND: with {{{}}} in it, each value is compared with it at "
+                    "the same value; without, every value is compared with the one COMMAND",
+                    name)};
+  }
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    if (!plan.reference.is_candidate(c)) continue;
+    const std::string missing = missing_parameter(plan.reference, plan.commands, c);
+    if (missing.empty()) continue;
+    const Command& reference = plan.commands[plan.reference.index_for(c)];
+    return Error{
+        fmt::format("a gate cannot compare {}, which has no {{{}}}, with {}, which has several "
+                    "values of it",
+                    cited(plan.commands[c].name), missing, cited(reference.unfilled_name)),
+        fmt::format("put the command without {{{}}} first, so that every value is compared with it",
+                    missing)};
+  }
+  return {};
+}
+
 Result<void> add_metrics(const Options& options, const CountingOptions& counting,
                          const FormulaRequest& formulas, bool has_tree_peak, Plan& plan) {
   add_core_times(plan);
@@ -433,6 +444,26 @@ std::vector<std::string> append_to_default_events(const EventSet& defaults,
   return all;
 }
 
+std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
+  if (plan.setting.copies_in_run > 1)
+    return Error{
+        "--until ends a run at its first line, so that --jobs would not wait for the others",
+        "use only one of them"};
+  if (std::ranges::any_of(options.counting.scraped_metrics,
+                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
+    return Error{
+        "--until reads output during the run, --scrape only after it: they contradict each other",
+        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
+  if (!options.commands.expected_outputs.empty())
+    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
+                 "use only one of them"};
+  if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
+    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
+                 fmt::format("use only one of --until and --engine {}",
+                             row_of(options.counting.engine).name)};
+  return std::nullopt;
+}
+
 Result<Plan> make_plan(const Options& options, const EventSelector& select_events,
                        std::uint64_t clock_seed, const CorePlan& cores, bool has_tree_peak) {
   const auto all_counting =
@@ -457,6 +488,7 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   if (!events) return events.error();
   Plan plan;
   plan.commands = *std::move(commands);
+  plan.reference = pair_by_parameters(plan.commands, plan.commands.front().source_command_index);
   plan.setting.events = *std::move(events);
   plan.events_were_asked_for = !counting.events.empty();
   plan.setting.measures_region = counting.measures_region;
@@ -528,6 +560,8 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
     note_direction(gate, metric, plan.setting.events.notes);
     plan.gates.push_back({gate, *place});
   }
+  if (needs_reference && !has_baseline)
+    if (auto references = check_references_of_gates(plan); !references) return references;
   const std::size_t compared = plan.commands.size() - (plan.reference.anchor_index ? 1 : 0);
   if (needs_reference && compared < 2 && !has_baseline) {
     return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
@@ -539,7 +573,10 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
 
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
               std::size_t commands) {
-  return (condition.limit_value && commands == 1) || reference.is_candidate(command);
+  const bool needs_no_reference =
+      condition.limit_value && (commands == 1 || reference.is_for_tables_only);
+  return (needs_no_reference && command != reference.anchor_index) ||
+         reference.is_candidate(command);
 }
 
 std::size_t count_decisions(const Plan& plan) {

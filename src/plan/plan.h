@@ -9,12 +9,12 @@
 #include "core/pattern.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "plan/reference.h"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -42,31 +42,6 @@ struct Gate {
 struct PrecisionGoal {
   double relative_half_width = 0.0;  ///< half of the width, as a fraction of the value
   std::size_t metric = 0;
-};
-
-struct Recording;
-
-/// An earlier session that provides the references of this session's commands.
-struct Baseline {
-  std::string file{};
-  std::shared_ptr<const Recording> session{};
-  /// For each command of this session, the index of its reference in the earlier session.
-  std::vector<std::size_t> reference_places{};
-  /// For each metric of this session, its index in the earlier session; nullopt if the metric
-  /// cannot be compared.
-  std::vector<std::optional<std::size_t>> metric_places{};
-};
-
-struct Reference {
-  std::size_t command = 0;             ///< index of the reference if there is no baseline
-  std::optional<Baseline> baseline{};  ///< nullopt: the reference is a command of this session
-  /// Index of the anchor (--anchor), a command that is neither reference nor candidate; nullopt
-  /// without an anchor.
-  std::optional<std::size_t> anchor_index{};
-
-  bool is_candidate(std::size_t other) const {
-    return (baseline || other != command) && other != anchor_index;
-  }
 };
 
 /// The part of a plan that results keep (Recording::setting).
@@ -124,6 +99,9 @@ std::vector<std::string> append_to_default_events(const EventSet& defaults,
 /// Returns the user's choice of metrics, in which --verbose turns Default into All.
 MetricSelection choose_metric_selection(const Options& options);
 
+/// Returns why --until cannot be added to a plan's options; nullopt if it can.
+std::optional<Error> why_no_until(const Options& options, const Plan& plan);
+
 /// Decides everything before the first run. `clock_seed`: seed without --seed. `has_tree_peak`:
 /// true if tree_peak_memory is measured.
 Result<Plan> make_plan(const Options& options, const EventSelector& select_events,
@@ -162,11 +140,13 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
 std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
                                  bool events_were_asked_for, bool has_tree_peak = false);
 
-/// Adds gates to a plan that already has metrics and commands.
+/// Adds gates to a plan that already has metrics, commands and their references. Refuses a gate
+/// whose candidates have no reference, or more than one.
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan);
 
 /// True if a gate applies to `command`. `commands`: number of commands. A gate with
-/// Condition::limit_value also applies to the only command of a plan.
+/// Condition::limit_value needs no reference, so it also applies to the only command of a plan, and
+/// to each value of the only typed command.
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
               std::size_t commands);
 

@@ -2,6 +2,7 @@
 
 #include "core/choices.h"
 #include "core/text.h"
+#include "plan/layouts.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -78,7 +79,8 @@ std::optional<Error> too_few_runs(const RunOptions& options, double confidence,
                   listed(needs), is_one ? "its" : "their", 100.0 * confidence, is_one ? "" : "s",
                   *most, options.runs ? "--runs" : "--max-runs"),
       fmt::format("allow {} runs, or ask for {} nearer to 50",
-                  fewest(std::ranges::max(percentiles, {}, fewest)),
+                  round_up_to_sweeps(fewest(std::ranges::max(percentiles, {}, fewest)),
+                                     options.layouts.value_or(1)),
                   is_one ? "a percentile" : "percentiles")};
 }
 

@@ -190,21 +190,25 @@ constexpr std::size_t kMinForIntervalAndShape = 6;
 struct Line {
   std::size_t command = 0;
   std::vector<double> values;
-  double median = 0.0;
+  double center = 0.0;  ///< median of the runs; with layouts, mean over layouts
   std::pair<double, double> ends;
-  std::optional<std::pair<double, double>> interval{};
+  std::optional<stats::IntervalEnds> interval{};  ///< confidence interval of `center`
 };
 
-std::optional<std::pair<double, double>> interval_of_median(const std::vector<double>& ascending,
-                                                            double confidence) {
+std::string_view name_of_centers(const Results& results) {
+  return results.session.setting.layouts > 1 ? "mean over layouts" : "median";
+}
+
+std::optional<stats::IntervalEnds> interval_of_median(const std::vector<double>& ascending,
+                                                      double confidence) {
   const std::size_t count = ascending.size();
   if (count < kMinForIntervalAndShape) return std::nullopt;
   const auto n = static_cast<double>(count);
   const double reach = stats::normal_quantile_above((1.0 - confidence) / 2.0) * std::sqrt(n) / 2.0;
   const double low = std::max(std::floor(n / 2.0 - reach), 1.0);
   const double high = std::min(std::ceil(n / 2.0 + 1.0 + reach), n);
-  return std::pair{ascending[static_cast<std::size_t>(low) - 1],
-                   ascending[static_cast<std::size_t>(high) - 1]};
+  return stats::IntervalEnds{ascending[static_cast<std::size_t>(low) - 1],
+                             ascending[static_cast<std::size_t>(high) - 1]};
 }
 
 std::vector<Line> make_overview(const Results& results, std::size_t metric) {
@@ -214,10 +218,18 @@ std::vector<Line> make_overview(const Results& results, std::size_t metric) {
     if (summary == nullptr) continue;
     const std::vector<Sample> samples = values_with_runs(results, c, metric);
     Line line{
-        .command = c, .values = {}, .median = summary->median, .ends = whiskers(samples, *summary)};
+        .command = c, .values = {}, .center = summary->median, .ends = whiskers(samples, *summary)};
     for (const Sample& sample : samples) line.values.push_back(sample.value);
     std::sort(line.values.begin(), line.values.end());
     line.interval = interval_of_median(line.values, results.session.confidence);
+
+    // The median's interval is about other runs of the same layouts, not about other layouts.
+    if (results.session.setting.layouts > 1) {
+      const auto estimate =
+          estimate_mean(results.commands[c].rows[metric], results.session.confidence);
+      line.center = estimate ? estimate->mean : summary->mean;
+      line.interval = estimate ? estimate->bounds : std::nullopt;
+    }
     lines.push_back(std::move(line));
   }
   return lines;
@@ -230,11 +242,15 @@ Axis make_axis(const std::vector<Line>& lines, View view) {
   for (const Line& line : lines) {
     extent.include(line.ends.first);
     extent.include(line.ends.second);
+    // Over few layouts, an interval may be wider than the runs.
+    if (!line.interval) continue;
+    extent.include(line.interval->low);
+    extent.include(line.interval->high);
   }
   const auto [low, high] = extent;
   if (low > high) return {};
-  if (view == View::Logarithmic) return logarithmic_axis(low, high);
-  if (view == View::CloseUp) return linear_axis(low, high);
+  if (view == View::Logarithmic && low > 0.0) return logarithmic_axis(low, high);
+  if (view != View::FromZero) return linear_axis(low, high);
   Axis axis = linear_axis(std::min(low, 0.0), std::max(high, 0.0));
   if (low >= 0.0) axis.low = 0.0;
   return axis;
@@ -275,17 +291,17 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
                  std::string_view classes) {
   const double middle = static_cast<double>(kOverviewHeight) / 2;
   std::string marks;
-  const auto [low, high] = line.interval.value_or(std::pair(line.median, line.median));
+  const auto [low, high] = line.interval.value_or(stats::IntervalEnds{line.center, line.center});
   const Notation notation = notation_of(
-      line.median, line.interval ? std::optional((high - low) / 2.0) : std::nullopt, metric);
-  std::string title = fmt::format("{}: median {}", results.session.commands[line.command].name,
-                                  notation.text(line.median));
+      line.center, line.interval ? std::optional((high - low) / 2.0) : std::nullopt, metric);
+  std::string title = fmt::format("{}: {} {}", results.session.commands[line.command].name,
+                                  name_of_centers(results), notation.text(line.center));
   if (line.interval) {
     marks = svg_path("span", fmt::format("M{:.1f} {}H{:.1f}", svg_position(axis, low), middle,
                                          svg_position(axis, high)));
     title += fmt::format(" ({} … {})", notation.text(low), notation.text(high));
   }
-  marks += svg_path("middle", fmt::format("M{:.1f} {}h0", svg_position(axis, line.median), middle));
+  marks += svg_path("middle", fmt::format("M{:.1f} {}h0", svg_position(axis, line.center), middle));
   return stretched_svg(kOverviewHeight, classes, title,
                        fmt::format("<title>{}</title>", html_text(title)) +
                            svg_grid(axis, kOverviewHeight) + draw_shape(line, axis) + marks);
@@ -293,7 +309,9 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
 
 std::string write_numbers(const Results& results, std::size_t metric, const Line& line) {
   const Metric& of = results.session.metrics[metric];
-  std::string html = html_text(quantity(line.median, of));
+  // The table above the chart has means.
+  std::string html =
+      fmt::format("{} {}", name_of_centers(results), html_text(quantity(line.center, of)));
   if (const auto& delta = row_of(results.commands[line.command], metric)->delta)
     html += " " + change_row({}, *delta, of.better).change_html;
   return html;
@@ -632,7 +650,7 @@ void write_overview_chart(const Results& results, std::size_t metric, const Sink
        view_switch("overview", "close", is_wide ? "logarithmic" : "close up", is_wide));
   write_view(results, metric, lines, View::FromZero, sink);
   write_view(results, metric, lines, is_wide ? View::Logarithmic : View::CloseUp, sink);
-  sink("<p class=\"aside\">dot: the median");
+  sink(fmt::format("<p class=\"aside\">dot: the {}", name_of_centers(results)));
   if (std::ranges::any_of(lines, [](const Line& line) { return line.interval.has_value(); }))
     sink(fmt::format("; bar: its {:g}% confidence interval; shape: where the runs lie",
                      100 * results.session.confidence));

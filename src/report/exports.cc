@@ -70,6 +70,19 @@ void add_missing(const std::vector<std::string>& more, std::vector<std::string>&
     if (std::ranges::find(all, text) == all.end()) all.push_back(text);
 }
 
+/// Returns the names of the parameters of all commands, each once.
+std::vector<std::string> list_parameters(const Report& report) {
+  std::vector<std::string> names;
+  for (const Results& results : report.benchmarks) add_missing(parameter_names(results), names);
+  return names;
+}
+
+std::string parameter_headings(const std::vector<std::string>& names) {
+  std::string headings;
+  for (const std::string& name : names) headings += "," + csv_field("parameter_" + name);
+  return headings;
+}
+
 std::string first_heading(const Report& report) {
   return report.is_suite() ? "benchmark," : "";
 }
@@ -79,7 +92,9 @@ std::string first_field(const Results& results) {
 }
 
 void write_run_rows(const Results& results, const std::string& first,
-                    const std::vector<std::string>& metrics, bool has_layouts, const Sink& sink) {
+                    const std::vector<std::string>& metrics,
+                    const std::vector<std::string>& parameters, bool has_layouts,
+                    const Sink& sink) {
   std::vector<std::optional<std::size_t>> places;
   places.reserve(metrics.size());
   for (const std::string& name : metrics)
@@ -96,7 +111,7 @@ void write_run_rows(const Results& results, const std::string& first,
       sink("," + (results.session.setting.layouts > 1 ? fmt::to_string(run.layout + 1) : ""));
     for (const auto& place : places)
       sink("," + (place ? number(results.session.runs->value(i, *place)) : ""));
-    sink(kLineEnd);
+    sink(parameter_fields(results.session.commands[run.command], parameters) + kLineEnd);
   }
 }
 
@@ -349,13 +364,17 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
   } else {
     write_markup_tables(first, markup, sink);
     write_functions(first, markup, sink);
-    below = listed_lines(comparison_lines(first, {})) + listed_lines(function_summary(first)) +
+    below = listed_lines(comparison_lines(first, {})) + listed_lines(layout_lines(first)) +
+            listed_lines(function_summary(first)) +
             listed_lines(precision_line(first) + gate_lines(first, false) +
                          shell_start_time_lines(first));
   }
   const std::vector<std::string> warnings = warning_texts(report, {});
-  if (!warnings.empty())
-    below += "\nCaveats:\n" + bullet_list(warnings, markup.bullet, markup.format_warning);
+  const std::string caveats = bullet_list(warnings, markup.bullet, markup.format_warning);
+  if (!caveats.empty())
+    below += markup.can_fold ? fmt::format("\n<details>\n<summary>{}</summary>\n{}\n</details>\n",
+                                           plural(warnings.size(), "caveat"), caveats)
+                             : "\nCaveats:\n" + caveats;
   sink(below);
 }
 
@@ -373,16 +392,13 @@ std::string csv_field(std::string_view text) {
 }
 
 void write_summary_csv(const Report& report, const Sink& sink) {
-  std::vector<std::string> parameters;
-  for (const Results& results : report.benchmarks)
-    add_missing(parameter_names(results), parameters);
-  std::string heading =
+  const std::vector<std::string> parameters = list_parameters(report);
+  const std::string heading =
       "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
       "delta_percent,delta_low_percent,delta_high_percent,failed_runs";
-  for (const std::string& name : parameters) heading += "," + csv_field("parameter_" + name);
-  sink(first_heading(report) + heading + kLineEnd);
+  sink(first_heading(report) + heading + parameter_headings(parameters) + kLineEnd);
   for (const Results& results : report.benchmarks) {
-    for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    for (const std::size_t c : order_by_group(results.session.reference, results.commands.size())) {
       const Command& command = results.session.commands[c];
       for (const MetricResult& row : results.commands[c].rows) {
         const Metric& metric = results.session.metrics[row.metric];
@@ -408,9 +424,10 @@ void write_runs_csv(const Report& report, const Sink& sink) {
   });
   if (has_layouts) heading += ",layout";
   for (const std::string& name : metrics) heading += "," + csv_field(name);
-  sink(heading + kLineEnd);
+  const std::vector<std::string> parameters = list_parameters(report);
+  sink(heading + parameter_headings(parameters) + kLineEnd);
   for (const Results& results : report.benchmarks)
-    write_run_rows(results, first_field(results), metrics, has_layouts, sink);
+    write_run_rows(results, first_field(results), metrics, parameters, has_layouts, sink);
 }
 
 std::string benchfmt_word(std::string_view text) {
@@ -494,7 +511,8 @@ void write_markdown(const Report& report, const Sink& sink) {
                 .format_warning = markdown_code<Inside::Text>,
                 .format_code = markdown_code_cell,
                 .format_head = markdown_head,
-                .line_break = "<br>"},
+                .line_break = "<br>",
+                .can_fold = true},
                sink);
 }
 

@@ -147,6 +147,26 @@ bool is_written_whole(double value, bool all_equal, const Metric& metric) {
   return all_equal || magnitude < base_of(metric.unit).limit;
 }
 
+/// Groups the digits before the point by thousands: "12,345.6". Numbers below 10,000 have no
+/// groups.
+std::string group_digits(std::string number) {
+  constexpr std::size_t group = 3;
+  constexpr std::size_t most_without_groups = 4;
+  const std::size_t first = number.find_first_of("0123456789");
+  const std::size_t end = std::min(number.find_first_not_of("0123456789", first), number.size());
+  if (end - first <= most_without_groups) return number;
+  for (std::size_t place = end; place > first + group; place -= group)
+    number.insert(place - group, ",");
+  return number;
+}
+
+std::string without_trailing_zeros(std::string number) {
+  if (number.find('.') == std::string::npos) return number;
+  number.erase(number.find_last_not_of('0') + 1);
+  if (number.back() == '.') number.pop_back();
+  return number;
+}
+
 bool is_close(double shown, double half_width) {
   return std::fabs(shown - half_width) <= 0.25 * half_width;
 }
@@ -209,6 +229,20 @@ int decimals_of_delta(const Estimate& delta) {
     return is_close(half, delta.half()) &&
            (!delta.is_significant() || rounded(delta.distance(), n) > half);
   });
+}
+
+/// Returns enough decimals for three digits of an exact change in percent, and for the first digit
+/// of its distance from -100%.
+int decimals_of_exact(double change) {
+  constexpr int digits = 3;
+  const auto to_digit = [](double percent, int count) {
+    if (percent == 0.0 || !std::isfinite(percent)) return 0;
+    return count - 1 - static_cast<int>(std::floor(std::log10(percent)));
+  };
+  const double magnitude = 100 * std::fabs(change);
+  const int decimals = std::max(to_digit(magnitude, digits), magnitude < 100 ? 1 : 0);
+  const double rest = change < 0.0 ? 100 * (1.0 + change) : 0.0;
+  return std::clamp(std::max(decimals, to_digit(std::max(rest, 0.0), 1)), 0, kMaxDecimals);
 }
 
 int decimals_of_ratio(const Estimate& ratio) {
@@ -331,13 +365,50 @@ std::string time_text(double seconds, const DisplayUnit* unit) {
   return quantity(seconds, {.name = {}, .unit = Unit::Seconds, .shown_in = unit});
 }
 
+std::string with_uncertainty(const std::string& number, const UncertaintyTexts& uncertainty) {
+  if (uncertainty.is_exact) return number + " exact";
+  if (!uncertainty.half_width.empty()) return number + " ± " + uncertainty.half_width;
+  if (uncertainty.low.empty()) return number;
+  return fmt::format("{} ({} … {})", number, uncertainty.low, uncertainty.high);
+}
+
+std::string exact_quantity(double value, const Metric& metric) {
+  constexpr int digits = 6;
+  const double magnitude = std::fabs(value);
+  Notation notation = is_written_whole(value, true, metric) || value == 0.0
+                          ? notation_of(value, 0.0, metric)
+                          : fit(magnitude, metric, std::array<Digits, 1>{{{magnitude, digits}}});
+
+  // The unit and a power of ten stay behind the grouped digits.
+  const std::string unit = notation.power_of_ten_text + notation.suffix;
+  std::string text = notation.text(value);
+  if (!text.ends_with(unit)) return text;
+  text.erase(text.size() - unit.size());
+  // Zeros at the end of a rounded number are digits; those of 0.500000 are not.
+  if (rounded(value, notation) * notation.divisor_of_base_units == value)
+    text = without_trailing_zeros(std::move(text));
+  return group_digits(std::move(text)) + unit;
+}
+
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric) {
   const Notation notation = notation_of(mean, stddev, metric);
   const bool has_deviation = stddev && std::isfinite(*stddev) && std::isfinite(mean);
-  return notation.text(mean) + (has_deviation ? " ± " + notation.text(*stddev) : "");
+  return with_uncertainty(notation.text(mean),
+                          {.half_width = has_deviation ? notation.text(*stddev) : std::string()});
+}
+
+bool are_exact(const stats::Summary& summary, const Metric& metric) {
+  return summary.is_exact() && can_be_exact(metric.unit);
+}
+
+std::string mean_text(const stats::Summary& summary, const Metric& metric) {
+  return are_exact(summary, metric)
+             ? with_uncertainty(exact_quantity(summary.min, metric), {.is_exact = true})
+             : mean_text(mean_of(summary), spread_of(summary), metric);
 }
 
 std::string range_text(const stats::Summary& summary, const Metric& metric) {
+  if (are_exact(summary, metric)) return "";
   const Notation notation = notation_of(mean_of(summary), spread_of(summary), metric);
   return notation.text(summary.min) + " … " + notation.text(summary.max);
 }
@@ -361,6 +432,8 @@ std::string signed_rough_percent(double fraction) {
 std::string short_delta_text(const stats::Change& delta) {
   if (!delta.change) return "new";
   const double change = *delta.change;
+  if (delta.is_exact && std::isfinite(change))
+    return change == 0 ? "0%" : signed_percent(change, decimals_of_exact(change));
   if (!are_finite(delta.bounds) || !std::isfinite(change))
     return change == 0 ? "0%" : signed_percent(change, 100 * std::fabs(change) >= 100 ? 0 : 1);
   return signed_percent(change, decimals_of_delta(to_percent(change, *delta.bounds)));
@@ -368,18 +441,28 @@ std::string short_delta_text(const stats::Change& delta) {
 
 std::string delta_text(const stats::Change& delta) {
   std::string text = short_delta_text(delta);
+  if (delta.is_exact && delta.change) return with_uncertainty(text, {.is_exact = true});
   if (!delta.change || !are_finite(delta.bounds) || !std::isfinite(*delta.change)) return text;
   const Estimate estimate = to_percent(*delta.change, *delta.bounds);
+  const int decimals = decimals_of_delta(estimate);
   if (estimate.is_symmetric())
-    return text + " ± " + percent(estimate.half(), decimals_of_delta(estimate));
-  return text + " (" + interval_text(delta) + ")";
+    return with_uncertainty(text, {.half_width = percent(estimate.half(), decimals)});
+  return with_uncertainty(text, {.low = signed_percent(delta.bounds->low, decimals),
+                                 .high = signed_percent(delta.bounds->high, decimals)});
 }
 
 ChangeTexts change_texts(const stats::Change& delta, double other) {
-  if (!delta.change || !delta.bounds) return {delta_text(delta)};
   const auto is_other = [&](double end, int decimals) {
     return end != other && rounded(100 * end, decimals) == rounded(100 * other, decimals);
   };
+  if (delta.change && delta.is_exact && *delta.change != 0.0) {
+    const int decimals = decimals_from(decimals_of_exact(*delta.change), [&](int enough) {
+      return !is_other(*delta.change, enough);
+    });
+    return {with_uncertainty(signed_percent(*delta.change, decimals), {.is_exact = true})};
+  }
+
+  if (!delta.change || !delta.bounds || delta.is_exact) return {delta_text(delta)};
   const int decimals =
       decimals_from(decimals_of_delta(to_percent(*delta.change, *delta.bounds)), [&](int enough) {
         return !is_other(delta.bounds->low, enough) && !is_other(delta.bounds->high, enough);
@@ -389,24 +472,32 @@ ChangeTexts change_texts(const stats::Change& delta, double other) {
 }
 
 std::string interval_text(const stats::Change& delta) {
-  if (!delta.change || !std::isfinite(*delta.change) || !are_finite(delta.bounds)) return "";
+  if (!delta.change || !std::isfinite(*delta.change) || !are_finite(delta.bounds) || delta.is_exact)
+    return "";
   const int decimals = decimals_of_delta(to_percent(*delta.change, *delta.bounds));
   return signed_percent(delta.bounds->low, decimals) + " … " +
          signed_percent(delta.bounds->high, decimals);
 }
 
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign) {
-  if (!are_finite(speed.bounds) || !(speed.speed_factor < kLargePercent))
+  const bool has_bounds = speed.is_exact || are_finite(speed.bounds);
+  if (!has_bounds || !(speed.speed_factor < kLargePercent))
     return quantity(speed.speed_factor, Unit::Ratio) + sign;
-  const Estimate ratio{speed.speed_factor, speed.bounds->low, speed.bounds->high, 1.0};
+  const Estimate ratio =
+      speed.is_exact ? Estimate{speed.speed_factor, speed.speed_factor, speed.speed_factor, 1.0}
+                     : Estimate{speed.speed_factor, speed.bounds->low, speed.bounds->high, 1.0};
   constexpr int most_digits = 3;
   const double away = std::fabs(speed.speed_factor - 1.0);
   const int most =
       away > 0.0 ? most_digits - 1 - static_cast<int>(std::floor(std::log10(away))) : most_digits;
-  const int decimals = std::min(decimals_of_ratio(ratio), std::max(most, 0));
+  const int decimals = speed.is_exact ? std::clamp(most, 0, kMaxDecimals)
+                                      : std::min(decimals_of_ratio(ratio), std::max(most, 0));
   const auto text = [decimals](double value) { return fmt::format("{:.{}f}", value, decimals); };
-  if (ratio.is_symmetric()) return text(ratio.value) + " ± " + text(ratio.half()) + sign;
-  return text(ratio.value) + sign + " (" + text(ratio.low) + " … " + text(ratio.high) + ")";
+  if (speed.is_exact) return text(ratio.value) + sign;
+  if (ratio.is_symmetric())
+    return with_uncertainty(text(ratio.value), {.half_width = text(ratio.half())}) + sign;
+  return with_uncertainty(text(ratio.value) + sign,
+                          {.low = text(ratio.low), .high = text(ratio.high)});
 }
 
 std::string exact_decimal(double value) {
@@ -421,7 +512,8 @@ std::string quantile_text(const MetricResult& row, const Metric& metric, bool wi
   const auto [value, low, high] = *row.quantile;
   const Notation notation = notation_of(value, (high - low) / 2.0, metric);
   if (!with_interval) return notation.text(value);
-  return fmt::format("{} ({} … {})", notation.text(value), notation.text(low), notation.text(high));
+  return with_uncertainty(notation.text(value),
+                          {.low = notation.text(low), .high = notation.text(high)});
 }
 
 std::string mean_cell_text(const MetricResult& row, const Metric& metric) {
@@ -430,7 +522,7 @@ std::string mean_cell_text(const MetricResult& row, const Metric& metric) {
   if (row.is_probably_uncounted) return "0 (not counted?)";
   if (metric.percentile) return quantile_text(row, metric, true);
   if (!row.summary) return "n/a";
-  return mean_text(mean_of(*row.summary), spread_of(*row.summary), metric);
+  return mean_text(*row.summary, metric);
 }
 
 std::string short_mean_text(const MetricResult& row, const Metric& metric) {
@@ -458,14 +550,15 @@ bool has_values(const CommandResult& command) {
          std::ranges::any_of(command.rows, [](const MetricResult& row) { return row.runs > 0; });
 }
 
-std::string_view round_kind_word(RoundKind kind) {
+std::string_view round_kind_word(RoundKind kind, bool are_samples_taken) {
   constexpr std::array<std::string_view, 6> names = {"warm-up",   "",         "counting",
                                                      "simulated", "settling", "untuned"};
+  if (kind == RoundKind::Counting && are_samples_taken) return "sampled";
   return names.at(static_cast<std::size_t>(kind));
 }
 
-std::string run_of_kind(RoundKind kind) {
-  const std::string_view word = round_kind_word(kind);
+std::string run_of_kind(RoundKind kind, bool are_samples_taken) {
+  const std::string_view word = round_kind_word(kind, are_samples_taken);
   return fmt::format("{}{}run", word, word.empty() ? "" : " ");
 }
 
@@ -502,11 +595,36 @@ std::string failed_and_redone_text(const CommandResult& command) {
   return text;
 }
 
-std::string command_title(const Results& results, std::size_t index) {
+std::string run_words(const Metric& metric) {
+  return run_of_kind(metric.kind, metric.role == Role::SampledTime);
+}
+
+std::size_t count_runs(const Results& results, std::size_t command, std::size_t metric) {
+  if (results.session.metrics[metric].kind == RoundKind::Timed)
+    return results.commands[command].runs;
+  const MetricResult* row = row_of(results.commands[command], metric);
+  return row == nullptr ? 0 : row->runs;
+}
+
+std::size_t count_runs(const CommandResult& command) {
+  std::size_t runs = command.runs;
+  if (runs == 0)
+    for (const MetricResult& row : command.rows) runs = std::max(runs, row.runs);
+  return runs;
+}
+
+std::string runs_text(const Results& results, std::size_t index) {
   const CommandResult& command = results.commands[index];
-  const std::string runs = command.runs == 0 ? "no timed runs" : plural(command.runs, "run");
+  const std::size_t runs = count_runs(command);
+  if (command.runs > 0) return plural(runs, "run");
+  if (runs == 0) return "no runs";
+  const auto row = std::ranges::find(command.rows, runs, &MetricResult::runs);
+  return plural(runs, run_words(results.session.metrics[row->metric]));
+}
+
+std::string command_title(const Results& results, std::size_t index) {
   return fmt::format("{} {} ({}{})", results.benchmark.empty() ? "Benchmark" : "Command", index + 1,
-                     runs, failed_and_redone_text(command));
+                     runs_text(results, index), failed_and_redone_text(results.commands[index]));
 }
 
 }  // namespace lauka::report

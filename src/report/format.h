@@ -38,30 +38,54 @@ std::string quantity(double value, Unit unit);
 /// Formats a time in `unit`; null: in a unit that fits.
 std::string time_text(double seconds, const DisplayUnit* unit);
 
+/// What is known of the distance between a shown number and the truth, as text. All texts are empty
+/// if nothing is known.
+struct UncertaintyTexts {
+  bool is_exact = false;     ///< true: there is no distance
+  std::string half_width{};  ///< empty if the ends are not at the same distance
+  std::string low{};
+  std::string high{};
+};
+/// Returns a number with its uncertainty: "2.51G ± 0.02G", "+37% (+19% … +73%)", "294,635,992
+/// exact", or the number alone. All numbers with an uncertainty are written by this function.
+std::string with_uncertainty(const std::string& number, const UncertaintyTexts& uncertainty);
+
+/// Formats the value of a constant count, with all its digits in groups: "294,635,992". Other
+/// values, such as a ratio of two counts, have six significant digits.
+std::string exact_quantity(double value, const Metric& metric);
+
 /// Formats a mean with its σ: "591.0ms ± 7.6ms"; the mean alone if σ is unknown or infinite.
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric);
 
+/// Formats a mean with its σ, or "294,635,992 exact" if the values are_exact().
+std::string mean_text(const stats::Summary& summary, const Metric& metric);
+
+/// True if the values are the same in each run, and the metric's values can be exact.
+bool are_exact(const stats::Summary& summary, const Metric& metric);
+
+/// Returns the smallest and the largest value: "583ms … 605ms". Empty if the values are_exact().
 std::string range_text(const stats::Summary& summary, const Metric& metric);
 
-/// Formats a delta in percent with its interval: "−78.0% ± 0.5%" or "+37% (+19% … +73%)". Returns
-/// "new" if Change::change is nullopt.
+/// Formats a delta in percent with its interval: "−78.0% ± 0.5%", "+37% (+19% … +73%)" or "+2.03%
+/// exact". Returns "new" if Change::change is nullopt.
 std::string delta_text(const stats::Change& delta);
 
 /// Formats a delta without its interval: "−78.0%". Returns "new" if Change::change is nullopt.
 std::string short_delta_text(const stats::Change& delta);
 
-/// Formats the interval of a delta: "+19% … +73%"; empty if it is unknown or infinite.
+/// Formats the interval of a delta: "+19% … +73%"; empty if it is unknown, infinite or exact.
 std::string interval_text(const stats::Change& delta);
 
 /// A change and the ends of its interval, as text. `low` and `high` are empty if the change has no
-/// interval.
+/// interval, or if it is exact.
 struct ChangeTexts {
   std::string change;
   std::string low{};
   std::string high{};
 };
-/// Formats a change. Adds decimals, up to 12, if an end of its interval would otherwise look equal
-/// to `other`. `other`: a fraction, such as the limit of a gate.
+/// Formats a change. Adds decimals, up to 12, if the change, if it is exact, or else an end of its
+/// interval would otherwise look equal to `other`. `other`: a fraction, such as the limit of a
+/// gate.
 ChangeTexts change_texts(const stats::Change& delta, double other);
 
 /// Formats `fraction` in percent with a sign: "+15.0%", "−0.02%". There is no sign if all digits
@@ -73,8 +97,8 @@ std::string rough_percent(double fraction);
 
 std::string signed_rough_percent(double fraction);
 
-/// Formats a ratio with its interval: "4.55 ± 0.04x" or "1.37x (1.19 … 1.73)". `sign`: the "x", or
-/// empty.
+/// Formats a ratio with its interval: "4.55 ± 0.04x" or "1.37x (1.19 … 1.73)". An exact ratio has
+/// no interval. `sign`: the "x", or empty.
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign = "");
 
 /// Formats `value` with the fewest significant digits that read back as the same double.
@@ -98,11 +122,12 @@ std::string metric_in_words(std::string_view metric);
 
 std::vector<std::string> lines_with_text(std::string_view text);
 
-/// Returns the word for a kind of round: "simulated"; empty for timed rounds.
-std::string_view round_kind_word(RoundKind kind);
+/// Returns "warm-up", "counting", "sampled", ...; empty for timed runs. `are_samples_taken`: true
+/// for a counting run that takes samples (--profile).
+std::string_view round_kind_word(RoundKind kind, bool are_samples_taken = false);
 
 /// Returns "run", "simulated run".
-std::string run_of_kind(RoundKind kind);
+std::string run_of_kind(RoundKind kind, bool are_samples_taken = false);
 
 /// Returns the number of failed runs, by kind of round: "12 of 12 (status 9), 3 of 3 simulated
 /// (SIGILL)"; empty if no run failed.
@@ -115,6 +140,20 @@ std::string failures_text(const Endings& endings, std::string_view whose = "");
 /// Returns ", 2 failed: SIGSEGV, 1 redone", to follow a number of runs; empty if no run failed or
 /// was redone.
 std::string failed_and_redone_text(const CommandResult& command);
+
+/// Returns the number of the command's timed runs or, without timed runs, of the runs that gave the
+/// most values.
+std::size_t count_runs(const CommandResult& command);
+
+/// Returns count_runs() in words: "9 runs", "3 simulated runs" or "no runs".
+std::string runs_text(const Results& results, std::size_t command);
+
+/// Returns the number of the command's runs that give the metric: its timed runs, or the counting,
+/// sampled or simulated runs with a value.
+std::size_t count_runs(const Results& results, std::size_t command, std::size_t metric);
+
+/// Returns "run", "simulated run", "counting run" or "sampled run": the runs that give a metric.
+std::string run_words(const Metric& metric);
 
 /// Returns "Benchmark 1 (9 runs, 2 failed: SIGSEGV)"; in a suite "Command 1 (...)".
 std::string command_title(const Results& results, std::size_t command);

@@ -27,6 +27,11 @@ std::string signed_quantity(double value, const Metric& metric) {
   return (value < 0.0 ? "−" : "+") + quantity(std::fabs(value), metric);
 }
 
+std::string difference_text(const FunctionChange& change, const Metric& metric) {
+  const auto half_width = change.half_width ? quantity(*change.half_width, metric) : std::string();
+  return with_uncertainty(signed_quantity(change.difference(), metric), {.half_width = half_width});
+}
+
 std::string_view remark(const FunctionChange& change) {
   if (change.is_new) return ", new";
   return change.is_gone ? ", gone" : "";
@@ -35,10 +40,8 @@ std::string_view remark(const FunctionChange& change) {
 std::string line_of(const FunctionChange& change, double reference, const Metric& metric) {
   const std::string part =
       reference > 0.0 ? signed_rough_percent(change.difference() / reference) : std::string("n/a");
-  const std::string interval =
-      change.half_width ? " ± " + quantity(*change.half_width, metric) : std::string();
-  return fmt::format("{} {}{} ({}{})", cut_middle(one_line(change.name), kMaxFunctionWidth),
-                     signed_quantity(change.difference(), metric), interval, part, remark(change));
+  return fmt::format("{} {} ({}{})", cut_middle(one_line(change.name), kMaxFunctionWidth),
+                     difference_text(change, metric), part, remark(change));
 }
 
 double largest_of(const FunctionChanges& changes) {
@@ -149,21 +152,23 @@ Ink ink_of(const FunctionChange& change, Better better) {
 }
 
 Cell difference_cell(const FunctionChange& change, const Metric& metric) {
-  Cell cell{.text = signed_quantity(change.difference(), metric),
+  Cell cell{.text = difference_text(change, metric),
             .ink = ink_of(change, metric.better),
             .is_significant_delta = change.is_sure(),
             .sort_number = change.difference()};
-  if (change.half_width)
-    cell.text += " ± " + quantity(*change.half_width, metric);
-  else if (change.certainty == Certainty::Unproven)
-    cell.text += " (varies)";
+  if (!change.half_width && change.certainty == Certainty::Unproven) cell.text += " (varies)";
   cell.text += remark(change);
   return cell;
 }
 
-std::string share_text(double part, double whole) {
+std::string share_text(const FunctionChange& change, const FunctionChanges& side,
+                       bool is_compared) {
+  const double whole = is_compared ? side.mean_of_whole_reference : side.difference();
   if (whole == 0.0) return "";
-  return fmt::format("{}{:.1f}%", part / whole < 0.0 ? "−" : "", std::fabs(100.0 * part / whole));
+  // Differences are not shares of the total's difference, which may be smaller than its noise, and
+  // which, if it is negative, would give a function that grew a negative share.
+  return is_compared ? signed_rough_percent(change.difference() / whole)
+                     : fmt::format("{:.1f}%", 100.0 * change.difference() / whole);
 }
 
 std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
@@ -205,8 +210,7 @@ class TableMaker {
       add_column(results.session.commands[columns.sides[i]->candidate].name);
       if (columns.is_compared)
         table_.columns.push_back({.heading = {"difference"}, .cell_content = CellContent::Delta});
-      const std::string_view whole = is_sampled_time(metric) ? "of the reference" : "of the change";
-      table_.columns.push_back({.heading = {columns.is_compared ? std::string(whole) : "share"}});
+      table_.columns.push_back({.heading = {columns.is_compared ? "of the reference" : "share"}});
     }
   }
 
@@ -229,6 +233,10 @@ class TableMaker {
     for (std::size_t i = 0; i < rests.size(); ++i) {
       remove_rounding(totals[i].reference_mean, rests[i].reference_mean);
       remove_rounding(totals[i].candidate_mean, rests[i].candidate_mean);
+      // The difference of two such sums may be a rounding error of the totals, too.
+      double difference = rests[i].difference();
+      remove_rounding(totals[i].reference_mean, difference);
+      if (difference == 0.0) rests[i].candidate_mean = rests[i].reference_mean;
     }
     if (choice.others > 0)
       add_last(fmt::format("({})", plural(choice.others, "other function")), rests);
@@ -269,13 +277,8 @@ class TableMaker {
       if (has_reference(i)) add_value(change.reference_mean);
       add_value(change.candidate_mean);
       if (columns_.is_compared) row.push_back(difference_cell(change, metric_));
-      // Sampled differences are shown as shares of the reference, because the change of the total
-      // may be smaller than its noise.
-      const FunctionChanges& side = *columns_.sides[i];
-      const bool by_reference = columns_.is_compared && is_sampled_time(metric_);
-      const double whole = by_reference ? side.mean_of_whole_reference : side.difference();
-      row.push_back(
-          {.text = share_text(change.difference(), whole), .sort_number = change.difference()});
+      row.push_back({.text = share_text(change, *columns_.sides[i], columns_.is_compared),
+                     .sort_number = change.difference()});
       if (largest_[i] > 0.0)
         row.back().bar_share = std::min(std::fabs(change.difference() / largest_[i]), 1.0);
     }
@@ -328,6 +331,7 @@ std::string functions_of_failed_gate(const Results& results, const gate::Verdict
 }
 
 std::string function_summary(const Results& results) {
+  if (function_metrics(results).empty()) return "";
   std::string text;
   const std::vector<std::size_t> candidates = find_candidates(results);
   for (const std::size_t candidate : candidates) {
@@ -389,6 +393,15 @@ std::vector<FunctionSection> function_sections(const Results& results) {
 
 std::string why_no_functions(const Results& results) {
   if (!results.presentation.functions) return "";
+
+  const std::vector<std::size_t> known = function_metrics(results);
+  const bool are_hidden = std::ranges::none_of(known, [&](std::size_t metric) {
+    return results.session.metrics[metric].shown == Shown::Always;
+  });
+  if (!known.empty() && are_hidden)
+    return fmt::format("no table of functions: --metrics leaves out {}, which it would be of",
+                       results.session.metrics[known.front()].name);
+
   const auto& baseline = results.session.reference.baseline;
   if (baseline && !results.session.function_tables.empty())
     return fmt::format(

@@ -4,6 +4,7 @@
 #include "report/exports.h"
 #include "report/format.h"
 #include "report/lines.h"
+#include "report/page_files.h"
 #include "report/screen.h"
 #include "report/table.h"
 
@@ -16,257 +17,10 @@ namespace lauka::report {
 
 namespace {
 
-// The colours of commands are based on Okabe and Ito (2008).
-constexpr std::string_view kStyle = R"css(
-:root { color-scheme: light dark; --ground: #ffffff; --text: #1c1e21; --faint: #5f6670; --line: #dcdfe3; --panel: #f6f7f9;
-  --better: #12703a; --worse: #b3261e; --shade: #0004;
-  --c0: #0072b2; --c1: #c44e00; --c2: #007a59; --c3: #a8527e; --c4: #9a6a00; --c5: #2b83b5; --c6: #6a5acd; --c7: #5a5a5a; }
-@media (prefers-color-scheme: dark) { :root { --ground: #16181c; --text: #e6e8eb; --faint: #a0a7b1; --line: #343941;
-  --panel: #1f2228; --better: #5fd08b; --worse: #ff8a80; --shade: #fff5;
-  --c0: #56b4e9; --c1: #ff9a57; --c2: #34d1a4; --c3: #e59cc4; --c4: #f0c04a; --c5: #8fd0f5; --c6: #b3a8ff; --c7: #bdbdbd; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 62rem; padding: 1rem; background: var(--ground); color: var(--text);
-  font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; margin: 0; }
-h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
-h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
-code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
-code.option { white-space: nowrap; }
-p { margin: .25rem 0; }
-ul { margin: .25rem 0; padding-left: 1.25rem; }
-.aside, .faint { color: var(--faint); font-size: .85rem; }
-.answer { font-size: 1.25rem; font-weight: 600; margin: .75rem 0 .25rem; overflow-wrap: anywhere; }
-.gates { list-style: none; padding: 0; }
-.mark { border: 1px solid currentColor; border-radius: 4px; padding: 0 .4rem; margin-right: .3rem; font-size: .85rem; }
-.scroll { overflow-x: auto; background: linear-gradient(90deg, var(--ground) 40%, transparent) 0 0 / 2rem 100%,
-  linear-gradient(-90deg, var(--ground) 40%, transparent) 100% 0 / 2rem 100%,
-  linear-gradient(90deg, var(--shade), transparent) 0 0 / .8rem 100%,
-  linear-gradient(-90deg, var(--shade), transparent) 100% 0 / .8rem 100%;
-  background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child { text-align: left; }
-tbody th { font-weight: inherit; white-space: normal; min-width: 7rem; }
-thead th { color: var(--faint); font-weight: 600; font-size: .85rem; }
-.better { color: var(--better); font-weight: 600; }
-.worse, .fail { color: var(--worse); font-weight: 600; }
-.unsure { color: var(--faint); }
-.value span { white-space: nowrap; }
-.scanned :is(.better, .worse) { color: var(--text); } .scanned .sign { display: none; }
-.scanned .matrix :is(td.better, td.worse) { background: color-mix(in srgb, var(--text) 8%, transparent); }
-.sortable thead th { cursor: pointer; }
-.sortable td[style] { background: linear-gradient(to left, color-mix(in srgb, currentColor 18%, transparent) var(--bar), transparent 0); }
-.chart { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; margin: .4rem 0; }
-.row { margin: .3rem 0 .1rem; font-size: .9rem; }
-.dot { display: inline-block; width: .7rem; height: .7rem; border-radius: 50%; background: currentColor; margin-right: .35rem; }
-.bars { display: grid; grid-template-columns: minmax(6rem, 15rem) minmax(0, 1fr) auto; column-gap: .8rem; align-items: center; }
-.who { grid-column: 1; display: flex; align-items: baseline; gap: .35rem; font-size: .9rem; }
-.who .dot { flex: none; margin: 0; }
-.bars .drawing { grid-column: 2; grid-row: span 1; order: 0; }
-.value { grid-column: 3; order: 1; text-align: right; font-size: .9rem; font-variant-numeric: tabular-nums; }
-.bars { grid-auto-flow: dense; }
-input[type=radio] { margin: 0 .3rem 0 0; } label { margin-right: 1rem; font-size: .85rem; color: var(--faint); }
-#overview-zero:checked ~ .close-up, #overview-close:checked ~ .from-zero,
-#scan-linear:checked ~ .logarithmic, #scan-logarithmic:checked ~ .linear { display: none; }
-.matrix td.better { background: color-mix(in srgb, var(--better) 12%, transparent); }
-.matrix td.worse { background: color-mix(in srgb, var(--worse) 12%, transparent); }
-.matrix tbody th { min-width: 10rem; } .matrix thead th { white-space: normal; overflow-wrap: anywhere; min-width: 6rem; }
-#tip { position: fixed; z-index: 1; max-width: 22rem; padding: .25rem .5rem; border-radius: 4px; background: var(--text);
-  color: var(--ground); font-size: .85rem; pointer-events: none; overflow-wrap: anywhere; }
-svg { display: block; overflow: visible; }
-.line { width: 100%; }
-.line path, .plot path { fill: none; vector-effect: non-scaling-stroke; }
-svg.sign { display: inline-block; width: .7em; height: .7em; fill: none; stroke: currentColor; stroke-width: 2; }
-.grid { stroke: var(--line); }
-.tick { stroke: var(--faint); }
-.zero { stroke: var(--text); stroke-width: 1.5; }
-.limit { stroke: var(--worse); stroke-dasharray: 3 3; }
-.label { fill: var(--faint); font-size: 11px; }
-.c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); }
-.c4 { color: var(--c4); } .c5 { color: var(--c5); } .c6 { color: var(--c6); } .c7 { color: var(--c7); }
-.g0 { opacity: .5; } .g1 { opacity: .62; } .g2 { opacity: .75; } .g3 { opacity: .87; }
-.spots { fill: none; stroke: currentColor; stroke-opacity: .6; stroke-width: 5px; stroke-linecap: round;
-  vector-effect: non-scaling-stroke; }
-.line .shape { fill: currentColor; fill-opacity: .28; stroke: none; }
-.span { stroke: currentColor; stroke-opacity: .55; stroke-width: 6; }
-.trend { stroke: currentColor; stroke-width: 1.5; }
-.fitted { stroke: var(--faint); stroke-dasharray: 4 3; }
-.line .box { fill: currentColor; fill-opacity: .2; stroke: currentColor; }
-.median { stroke: currentColor; stroke-width: 3; }
-.interval { stroke: currentColor; stroke-width: 2; }
-.estimate, .middle { stroke: currentColor; stroke-width: 6px; stroke-linecap: round; }
-.middle { stroke-width: 10px; }
-@media (max-width: 48rem) { .bars { grid-template-columns: minmax(0, 1fr); } .who { margin-top: .4rem; }
-  .who, .value, .bars .drawing { grid-column: 1; order: 0; } .value { text-align: left; padding-left: 1.05rem; } }
-@media (max-width: 34rem) { .more, .metrics :nth-child(2):nth-last-child(3), .metrics :nth-child(3):nth-last-child(2) { display: none; }
-  .matrix td { white-space: normal; } .matrix thead th { min-width: 0; }
-  .matrix tbody th { min-width: 6rem; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
-details { margin: .5rem 0; }
-summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 0; }
-@media print { .scroll { overflow: visible; background: none; } table { font-size: .75rem; }
-  th, td, .matrix td { white-space: normal; padding: .2rem .3rem; } .scroll .more { display: table-cell; }
-  :root { color-scheme: light; } body { max-width: none; } input, label { display: none; }
-  .view { break-inside: avoid; } .chart, tr { break-inside: avoid; } h2, h3, summary { break-after: avoid; }
-  details { break-inside: auto; } details:not([open]) { display: none; } }
-)css";
-
 constexpr std::string_view kSigns =
     "<svg width=\"0\" height=\"0\" aria-hidden=\"true\">"
     "<symbol id=\"better\" viewBox=\"0 0 10 10\"><path d=\"M1 5l3 3 5-6\"/></symbol>"
     "<symbol id=\"worse\" viewBox=\"0 0 10 10\"><path d=\"M2 2l6 6M8 2l-6 6\"/></symbol></svg>\n";
-
-constexpr std::string_view kScript = R"js(
-"use strict";
-(() => {
-  const tip = document.createElement("div");
-  tip.id = "tip";
-  tip.hidden = true;
-  document.body.append(tip);
-  const points = new WeakMap();
-  const read = path => {
-    if (!points.has(path)) {
-      const {name, runs, labels} = path.dataset;
-      points.set(path, [...path.getAttribute("d").matchAll(/M(\d+) (\d+)/g)].map((at, i) =>
-        ({x: +at[1], y: +at[2],
-          label: labels ? labels.split("|")[i] : `run ${runs ? runs.split(" ")[i] : +at[1] + 1} of ${name}`})));
-    }
-    return points.get(path);
-  };
-  const value = (plot, part) => {
-    const {low, high, size, unit, log} = plot.closest("[data-along]").dataset;
-    const at = log ? low * (high / low) ** part : +low + part * (high - low);
-    return Number((at / size).toPrecision(4)) + unit;
-  };
-  const show = event => {
-    const plot = event.target.closest("svg.plot");
-    const frame = plot && plot.getBoundingClientRect();
-    let best = null;
-    if (plot && plot.viewBox.baseVal) {
-      const {width, height} = plot.viewBox.baseVal;
-      for (const path of plot.querySelectorAll("path.spots")) {
-        for (const point of read(path)) {
-          const far = Math.hypot(frame.left + point.x / width * frame.width - event.clientX,
-                                 frame.top + point.y / height * frame.height - event.clientY);
-          if (far < 24 && (!best || far < best.far)) best = {far, point, path, width, height};
-        }
-      }
-    }
-    tip.hidden = !best;
-    if (!best) return;
-    const part = plot.closest("[data-along]").dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
-    tip.textContent = `${best.point.label}: ${value(plot, part)}`;
-    const left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8);
-    tip.style.left = `${Math.max(left, 8)}px`;
-    tip.style.top = `${event.clientY + 16}px`;
-  };
-  document.addEventListener("pointermove", show);
-  document.addEventListener("pointerdown", show);
-  document.addEventListener("scroll", () => { tip.hidden = true; }, {passive: true});
-})();
-)js";
-
-constexpr std::string_view kDrawingScript = R"js(
-(() => {
-  const escaped = text => text.replace(/[&<>"]/g, sign => `&#${sign.charCodeAt()};`);
-  const path = (css, d, more = "") => `<path class="${css}"${more} d="${d}"/>`;
-  const places = digits => (digits.match(/../g) || []).map(pair => parseInt(pair, 36));
-  const added = (distances, sum = 0) => distances && distances.split(" ").map(distance => sum += +distance);
-  const read = part => {
-    const names = part.parentElement.dataset.commands.split("\n").map(line => line.split(/\|(.*)/s));
-    return part.dataset.rows.split("\n").map(line => {
-      const [command, median, box, runs, spots, shape] = line.split(";");
-      const [css, name] = names[command];
-      return {command, css, name: escaped(name), median, box: places(box), runs: added(runs), spots: places(spots), shape};
-    });
-  };
-  const text = (x, y, anchor, label) => `<text x="${x}" y="${y}" text-anchor="${anchor}" class="label">${escaped(label)}</text>`;
-  const spotted = (row, points, more = "") =>
-    path("spots " + row.css, points.map(([x, y]) => `M${x} ${y}h0`).join(""), ` data-name="${row.name}"${more}`);
-  const shaped = shape => path("shape", "M0 44" + [...shape].map((digit, i) =>
-    `L${i * 1000 / shape.length} ${44 - parseInt(digit, 36) * 20 / 35}h${1000 / shape.length}`).join("") + "V44z");
-  const chart = (along, [low, high, size, log, ...unit], content) =>
-    `<div class="chart" data-along="${along}" data-low="${low}" data-high="${high}" data-size="${size}"` +
-    ` data-unit="${unit.join(" ")}"${log === "1" ? ' data-log="1"' : ""}>\n${content}</div>`;
-  const distribution = (rows, metric, axis, ticks) => {
-    const grid = path("grid", ticks.map(([at]) => `M${10 * at} 0v44`).join(""));
-    const drawn = rows.map(row => {
-      const [low, q1, median, q3, high] = row.box;
-      const runs = row.shape ? shaped(row.shape)
-        : spotted(row, row.spots.map((x, i) => [x, 28 + 5 * (i % 3)]), ` data-runs="${row.runs.map(run => run + 1).join(" ")}"`);
-      return `<p class="row"><span class="dot ${row.css}"></span><code>${row.name}</code> median ${row.median}</p>
-<svg class="line plot ${row.css}" height="44" viewBox="0 0 1000 44" preserveAspectRatio="none" role="img"` +
-        ` aria-label="${metric}: distribution of ${row.name}">${grid}` +
-        path("box", `M${low} 12H${q1}M${q3} 12H${high}M${q1} 4H${q3}v16H${q1}z`) + path("median", `M${median} 4v16`) + runs + "</svg>";
-    }).join("\n");
-    const labels = ticks.map(([at, ...label]) => `<line x1="${at}%" x2="${at}%" y2="4" class="tick"/>` +
-      text(at + "%", 17, at < 8 ? "start" : at > 92 ? "end" : "middle", label.join(" "))).join("");
-    return chart("x", axis, `${drawn}\n<svg width="100%" height="20" aria-hidden="true">${labels}</svg>`);
-  };
-  const overTime = (rows, metric, axis, ticks, {count, isThinned}) => {
-    const lines = ticks.map(([at, ...label]) => [150 - 1.5 * at, label.join(" ")]).map(([y, label]) =>
-      `<line y1="${y}" x2="100%" y2="${y}" class="grid"/>` + text(0, Math.max(y - 2, 10), "start", label)).join("");
-    const spots = rows.map(row => spotted(row, row.spots.map((y, i) => [row.runs[i], 1000 - y]))).join("");
-    const hasMany = rows.length > 20;
-    const legend = rows.map(row => `<span class="dot ${row.css}"></span><code>${row.name}</code> `).join("");
-    return chart("y", axis, (hasMany ? "" : `<p class="row">${legend}</p>`) +
-      `<svg width="100%" height="150" role="img"><title>${metric} over time</title>${lines}` +
-      `<svg class="plot" x="15%" width="84%" height="150" viewBox="0 0 ${count} 1000" preserveAspectRatio="none">${spots}</svg></svg>` +
-      '<p class="aside">first run on the left, last on the right' + (hasMany ? "; the pointer over a run names its command" : "") +
-      (isThinned ? "; of so many runs the lowest and the highest of neighbours are drawn" : "") + "</p>");
-  };
-  const draw = part => {
-    const rows = read(part);
-    const all = [...part.parentElement.querySelectorAll("[data-rows]")].flatMap(read);
-    for (const row of rows) row.runs ||= all.find(other => other.command === row.command && other.runs).runs;
-    const [axis, ...ticks] = part.dataset.axis.split("|").map(words => words.split(" "));
-    const [title] = part.getElementsByTagName("summary");
-    const metric = escaped(title.textContent);
-    const {runs: count} = part.parentElement.dataset;
-    title.insertAdjacentHTML("afterend", "<h3>Distribution</h3>\n" + distribution(rows, metric, axis, ticks));
-    part.insertAdjacentHTML("beforeend", "<h3>Runs over time</h3>\n" +
-      overTime(rows, metric, axis, ticks, {count, isThinned: "thinned" in part.dataset}));
-  };
-  const drawn = new WeakSet();
-  const open = () => {
-    for (const part of document.querySelectorAll("details[open][data-rows]")) {
-      if (drawn.has(part) || part.parentElement.closest("details:not([open])")) continue;
-      drawn.add(part);
-      draw(part);
-    }
-  };
-  document.addEventListener("toggle", open, true);
-  open();
-})();
-)js";
-
-constexpr std::string_view kSortingScript = R"js(
-for (const table of document.querySelectorAll("table.sortable")) {
-  const [body] = table.tBodies;
-  const key = (row, column) => {
-    const {dataset, textContent} = row.cells[column];
-    return dataset.number === undefined ? textContent : Math.abs(dataset.number);
-  };
-  const sort = event => {
-    const heading = event.target.closest("th");
-    if (event.type === "keydown" && event.key !== "Enter") return;
-    const column = heading.cellIndex;
-    const isDescending = heading.ariaSort ? heading.ariaSort === "ascending" : column > 0;
-    const order = isDescending ? -1 : 1;
-    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-    heading.ariaSort = order > 0 ? "ascending" : "descending";
-    const rows = [...body.rows].filter(row => row.cells[1].dataset.number !== undefined);
-    const rest = [...body.rows].filter(row => !rows.includes(row));
-    rows.sort((a, b) => {
-      const [left, right] = [key(a, column), key(b, column)];
-      return order * (left < right ? -1 : left > right ? 1 : 0);
-    });
-    body.append(...rows, ...rest);
-  };
-  for (const heading of table.tHead.rows[0].cells) heading.tabIndex = 0;
-  table.tHead.addEventListener("click", sort);
-  table.tHead.addEventListener("keydown", sort);
-}
-)js";
 
 /// Returns a message as HTML. Prevents line breaks inside an option, and next to ± and ….
 std::string message_html(std::string_view message) {
@@ -446,19 +200,20 @@ void write_overview(const Results& results, const Sink& sink) {
   write_overview_chart(results, *metric, sink);
   if (has_deltas_of(results, *metric))
     sink(
-        "<p class=\"aside\">Values are medians. Percentages are changes of the typical round, "
-        "which may differ from the change of the medians.</p>\n");
+        results.session.setting.layouts > 1
+            ? "<p class=\"aside\">Values are means over layouts. Percentages are mean changes over "
+              "layouts.</p>\n"
+            : "<p class=\"aside\">Values are medians. Percentages are changes of the typical "
+              "round, "
+              "which may differ from the change of the medians.</p>\n");
   const std::string scan = scan_chart(results, *metric);
   if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);
   const std::string matrix = differences_html(results);
   if (!matrix.empty()) {
-    sink(fmt::format(
-        "<h2>Differences from {}</h2>\n",
-        results.session.reference.baseline
-            ? html_text(results.session.reference.baseline->file)
-            : "<code>" +
-                  html_text(results.session.commands[results.session.reference.command].name) +
-                  "</code>"));
+    const auto& baseline = results.session.reference.baseline;
+    sink(fmt::format("<h2>Differences from {}</h2>\n",
+                     baseline ? html_text(baseline->file)
+                              : "<code>" + html_text(name_of_references(results)) + "</code>"));
     sink(matrix);
   }
 }
@@ -564,11 +319,12 @@ void write_page_begin(const std::string& title, std::string_view style, const Si
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0}</title>\n<style>{1}{2}</style>\n</head>\n<body>\n{3}<main>\n<h1>{0}</h1>\n",
-      html_text(title), kStyle, style, kSigns));
+      html_text(title), page_files::kStyleCss, style, kSigns));
 }
 
 void write_page_end(std::string_view script, const Sink& sink) {
-  sink(fmt::format("</main>\n<script>{}{}</script>\n</body>\n</html>\n", kScript, script));
+  sink(fmt::format("</main>\n<script>{}{}</script>\n</body>\n</html>\n", page_files::kTooltipJs,
+                   script));
 }
 
 void write_html(const Report& report, const Sink& sink) {
@@ -584,7 +340,8 @@ void write_html(const Report& report, const Sink& sink) {
   const bool has_tables = std::ranges::any_of(report.benchmarks, [](const Results& results) {
     return results.presentation.functions && !function_metrics(results).empty();
   });
-  write_page_end(fmt::format("{}{}", kDrawingScript, has_tables ? kSortingScript : ""), sink);
+  write_page_end(
+      fmt::format("{}{}", page_files::kDrawingJs, has_tables ? page_files::kSortingJs : ""), sink);
 }
 
 }  // namespace lauka::report

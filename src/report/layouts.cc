@@ -34,27 +34,41 @@ int direction(const stats::Delta& delta) {
   return *delta.change > 0.0 ? 1 : -1;
 }
 
-std::string both_answers(const MetricResult& row, std::size_t layouts, const std::string& subject) {
+/// The numbers of layouts of a candidate and its reference. They may differ if the two are from
+/// different sessions.
+struct LayoutCounts {
+  std::uint32_t of_reference = 1;
+  std::uint32_t of_candidate = 1;
+
+  /// Returns "8" or, if the numbers differ, "8 and 6", the reference's first.
+  std::string text() const {
+    return of_reference == of_candidate ? fmt::to_string(of_candidate)
+                                        : fmt::format("{} and {}", of_reference, of_candidate);
+  }
+};
+
+std::string both_answers(const MetricResult& row, const LayoutCounts& layouts,
+                         const std::string& subject) {
   if (!row.delta || !is_misled_by_one_layout(row)) return "";
-  return fmt::format("{}over {} layouts: {}; layout 1 alone: {}\n", subject, layouts,
+  return fmt::format("{}over {} layouts: {}; layout 1 alone: {}\n", subject, layouts.text(),
                      delta_text(*row.delta), delta_text(*row.layouts->delta_of_first_layout));
 }
 
-std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
+std::string left_out_line(const MetricResult& row, const LayoutCounts& layouts,
                           const std::string& subject) {
   if (!row.delta)
     return fmt::format(
         "{}no change over layouts: fewer than {} of {} were run on both sides without a failure\n",
-        subject, kMinLayouts, layouts);
+        subject, kMinLayouts, layouts.text());
   if (!row.layouts->mean_log_ratio) return "";
   const std::vector<stats::LayoutMean>& each = row.layouts->mean_log_ratio->layout_means;
   std::string missing;
-  for (std::uint32_t layout = 0; layout < layouts; ++layout)
+  for (std::uint32_t layout = 0; layout < layouts.of_candidate; ++layout)
     if (std::ranges::find(each, layout, &stats::LayoutMean::layout) == each.end())
       missing += fmt::format("{}{}", missing.empty() ? "" : ", ", layout + 1);
   if (missing.empty()) return "";
   return fmt::format("{}without layout {} of {}, not run on both sides without a failure\n",
-                     subject, missing, layouts);
+                     subject, missing, layouts.of_candidate);
 }
 
 bool may_be_placement(const Results& results, std::size_t command, std::size_t metric) {
@@ -81,15 +95,19 @@ std::string layouts_advice_line(const Results& results) {
   return "";
 }
 
+// Layout 1 has only a part of the runs. If it alone is not significant, more of its runs might have
+// given the answer of all layouts, unless its interval rules out their change.
 bool is_misled_by_one_layout(const MetricResult& row) {
-  return row.delta && row.layouts && row.layouts->delta_of_first_layout &&
-         direction(*row.delta) != direction(*row.layouts->delta_of_first_layout);
+  if (!row.delta || !row.delta->change || !row.layouts || !row.layouts->delta_of_first_layout)
+    return false;
+  const stats::Delta& alone = *row.layouts->delta_of_first_layout;
+  if (direction(*row.delta) == direction(alone)) return false;
+  return alone.is_significant() || (alone.bounds && alone.bounds->leave_out(*row.delta->change));
 }
 
 std::string layout_lines(const Results& results) {
   const auto primary = primary_metric(results.session.metrics);
-  const std::uint32_t layouts = results.session.setting.layouts;
-  if (layouts == 1 || !primary) return "";
+  if (results.session.setting.layouts == 1 || !primary) return "";
   const Metric& metric = results.session.metrics[*primary];
   const bool has_several = find_candidates(results).size() > 1;
   std::string lines;
@@ -98,15 +116,20 @@ std::string layout_lines(const Results& results) {
     if (!row.layouts) continue;
     const std::string subject = has_several ? results.session.commands[c].name + ": " : "";
     if (results.session.reference.is_candidate(c)) {
+      const LayoutCounts layouts{.of_reference = count_layouts_of_reference(results.session, c),
+                                 .of_candidate = count_layouts(results.session, c)};
       lines += both_answers(row, layouts, subject) + left_out_line(row, layouts, subject);
-      if (row.layouts->mean_log_ratio)
+      const bool is_exact = row.delta && row.delta->is_exact;
+      if (row.layouts->mean_log_ratio && !is_exact)
         lines += scatter_line(*row.layouts->mean_log_ratio, metric, subject);
     } else if (results.commands.size() == 1 && row.layouts->mean) {
       const stats::LayoutEstimate& mean = *row.layouts->mean;
       const double reach = mean.interval_half_width((1.0 - results.session.confidence) / 2.0);
+      const bool is_exact = row.summary && are_exact(*row.summary, metric);
       lines += fmt::format("mean of {} over {} layouts: {}\n", metric.name, mean.layout_count,
-                           mean_text(mean.value, reach, metric)) +
-               scatter_line(mean, metric, subject);
+                           is_exact ? mean_text(*row.summary, metric)
+                                    : mean_text(mean.value, reach, metric)) +
+               (is_exact ? std::string() : scatter_line(mean, metric, subject));
     }
   }
   return lines;

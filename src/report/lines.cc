@@ -23,7 +23,9 @@ namespace lauka::report {
 namespace {
 
 std::string named_if_several(const Results& results, std::size_t candidate) {
-  const bool several = results.commands.size() > (results.session.reference.baseline ? 1 : 2);
+  const Reference& reference = results.session.reference;
+  const bool is_about_each = reference.baseline || reference.is_for_tables_only;
+  const bool several = results.commands.size() > (is_about_each ? 1 : 2);
   return several ? one_line(results.session.commands[candidate].name) + ": " : "";
 }
 
@@ -74,6 +76,12 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
   if (!condition.limit_value || !change.change) return change_texts(change, limit_of(condition));
   const double bound = *condition.limit_value;
   const double value = (1 + *change.change) * bound;
+  if (change.is_exact) {
+    const double rounded = std::round(value);
+    return {with_uncertainty(
+        exact_quantity(stats::is_rounding_error(value - rounded, value) ? rounded : value, metric),
+        {.is_exact = true})};
+  }
   if (!change.bounds) return {quantity(value, metric)};
   const double low = (1 + change.bounds->low) * bound;
   const double high = (1 + change.bounds->high) * bound;
@@ -95,6 +103,7 @@ int side_of(const stats::Change& change, const Condition& condition) {
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change) return "from 0 or values below it, so there is no percentage";
+  if (change.is_exact) return make_figures(change, verdict.condition, metric).change;
   const bool claims_above =
       (verdict.answer == gate::Answer::Fail) != verdict.condition.fails_below_limit;
   // The bound may come from another test than `change`, and then lie on the wrong side of `change`.
@@ -112,9 +121,18 @@ std::string measured(stats::Change change, std::optional<double> bound,
          (claims_above ? ", at least " + figures.low : ", at most " + figures.high);
 }
 
-std::string rounds_text(const gate::Verdict& verdict) {
-  if (verdict.estimated_rounds_without_gates <= verdict.rounds)
-    return plural(verdict.rounds, "round");
+/// Returns the rounds that a verdict is based on: "57 rounds". If the table is based on more
+/// rounds, says so, because its change is another one.
+std::string rounds_text(const Results& results, const gate::Verdict& verdict) {
+  const Metric& metric = results.session.metrics[verdict.metric];
+  const std::string_view kind = round_kind_word(metric.kind, metric.role == Role::SampledTime);
+  const std::string rounds =
+      plural(verdict.rounds, fmt::format("{}{}round", kind, kind.empty() ? "" : " "));
+  const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
+  const bool is_decided = verdict.answer != gate::Answer::Inconclusive;
+  if (is_decided && row != nullptr && row->runs > verdict.rounds)
+    return fmt::format("{} decided, the table shows {}", rounds, row->runs);
+  if (verdict.estimated_rounds_without_gates <= verdict.rounds) return rounds;
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
                      exact_decimal(std::stod(fmt::format(
                          "{:.2g}", static_cast<double>(verdict.estimated_rounds_without_gates)))));
@@ -137,14 +155,13 @@ std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, doubl
 /// True if the line must begin with the mean: the mean alone decided, or clearly differs from the
 /// typical round.
 bool is_about_mean(const gate::Verdict& verdict) {
-  return verdict.delta.basis == stats::Basis::Typical &&
+  return !verdict.delta.is_exact && verdict.delta.basis == stats::Basis::Typical &&
          (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_and_typical_differ);
 }
 
 std::string more_rounds(double times) {
-  if (times < 1.05) return "a few more rounds would decide";
-  const bool small = std::round(times * 10) < 20;
-  return fmt::format("about {:.{}f} times as many rounds would decide", times, small ? 1 : 0);
+  return fmt::format("about {:.0f} times as many rounds would probably decide",
+                     std::max(std::ceil(times), 2.0));
 }
 
 /// Returns advice to gate on CPU time if CPU time is clearly less noisy than wall time; else empty.
@@ -170,13 +187,15 @@ std::string advice_text(const Results& results, const gate::Verdict& verdict) {
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
 }
 
-std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, double confidence) {
+std::string grounds_text(const Results& results, const gate::Verdict& verdict) {
+  const Metric& metric = results.session.metrics[verdict.metric];
   const gate::DecisionBounds& bounds = verdict.bounds;
   const bool shows_mean =
       verdict.delta.basis == stats::Basis::Mean || verdict.delta.basis == stats::Basis::Layouts;
   const std::string typical = measured(
       verdict.delta, shows_mean && bounds.mean ? bounds.mean : bounds.ranks, verdict, metric);
-  const std::string rounds = rounds_text(verdict) + blind_spot(verdict, metric, confidence);
+  const std::string rounds =
+      rounds_text(results, verdict) + blind_spot(verdict, metric, results.session.confidence);
   if (!is_about_mean(verdict)) return fmt::format("measured {}; {}", typical, rounds);
   return fmt::format("measured in the mean {}; in the typical round {}; {}",
                      measured(verdict.delta.change_of_mean, bounds.mean, verdict, metric), typical,
@@ -218,17 +237,12 @@ std::string obstructed_commands(const Results& results, const gate::Verdict& ver
   return listed(names, last_word);
 }
 
-/// Returns the name of the runs that give a metric: "simulated run", "run".
-std::string run_of_metric(const Metric& metric) {
-  return metric.role == Role::SampledTime ? "sampled run" : run_of_kind(metric.kind);
-}
-
 constexpr std::string_view kLostFunction =
     "it may be inlined or have another name there: --functions lists the names";
 
 /// Returns why a gate could not decide, in a main clause; empty without an obstacle.
 std::string obstacle_text(const Results& results, const gate::Verdict& verdict) {
-  const std::string run = run_of_metric(results.session.metrics[verdict.metric]);
+  const std::string run = run_words(results.session.metrics[verdict.metric]);
   const std::string name = metric_in_words(verdict.condition.metric);
   switch (verdict.hindrance.obstacle) {
     case gate::Obstacle::NoSuccess:
@@ -311,7 +325,7 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
                        plural(verdict.rounds, "run"), row->runs_needed_for_percentile,
                        row->runs_needed_for_percentile);
   const Claims claims = make_claims(verdict.condition);
-  const std::string grounds = grounds_text(verdict, metric, results.session.confidence);
+  const std::string grounds = grounds_text(results, verdict);
   if (verdict.answer != gate::Answer::Inconclusive)
     return fmt::format("{}, with confidence ({})",
                        verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail, grounds);
@@ -398,7 +412,7 @@ std::string how_to_go_on_without_valgrind(const Outcome& outcome) {
 struct EndingWords {
   const std::vector<std::string>& names;
   std::size_t width;
-  bool has_run;
+  AdviceToEndRuns advice;
 
   std::string message(const std::string& text) const { return wrapped_message(text, width); }
 
@@ -443,9 +457,10 @@ struct EndingWords {
 
   std::string operator()(const Interrupted& interrupted) const {
     const std::string by = "interrupted by " + os::signal_name(interrupted.signal);
-    if (has_run) return message(by);
-    return message(fmt::format("{}; no timed run{} ended: use --timeout or --until", by,
-                               names.size() == 1 ? " of " + cited(names.front()) : ""));
+    if (advice == AdviceToEndRuns::None) return message(by);
+    return message(fmt::format("{}; no timed run{} ended: use --timeout{}", by,
+                               names.size() == 1 ? " of " + cited(names.front()) : "",
+                               advice == AdviceToEndRuns::TimeoutOrUntil ? " or --until" : ""));
   }
 
   std::string operator()(const Error& error) const { return message(error.line()); }
@@ -763,7 +778,7 @@ std::vector<std::string> all_runs_failed_lines(const Report& report) {
 std::string more_layouts_advice(std::size_t layouts) {
   if (layouts > kMaxLayouts)
     return fmt::format("more runs would not do, nor would {} layouts", kMaxLayouts);
-  return fmt::format("more runs would not do, about {} layouts would", layouts);
+  return fmt::format("more runs would not do, about {} layouts probably would", layouts);
 }
 
 std::string precision_line(const Results& results) {
@@ -823,8 +838,8 @@ std::string shell_start_time_lines(const Results& results) {
 }
 
 std::string early_end_lines(const Session& session, const std::vector<std::string>& names,
-                            bool has_run, std::size_t width) {
-  const EndingWords words{names, width, has_run};
+                            AdviceToEndRuns advice, std::size_t width) {
+  const EndingWords words{names, width, advice};
   std::string lines;
   if (session.cut_short) lines += std::visit(words, *session.cut_short);
   for (const HookFailed& failed : session.later_failed_hooks) lines += words(failed);

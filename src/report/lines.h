@@ -54,7 +54,7 @@ std::string layout_lines(const Results& results);
 std::string layouts_advice_line(const Results& results);
 
 /// True if the delta of the first layout differs from the delta of all layouts in direction or
-/// significance.
+/// significance, and would probably do so with as many runs as all layouts have.
 bool is_misled_by_one_layout(const MetricResult& row);
 
 /// Returns "more runs would not do, about 40 layouts would", or another text if `layouts` exceeds
@@ -71,11 +71,18 @@ std::string tuning_line(const std::vector<TunedComparison>& compared);
 /// Returns lines with the time that the shell takes to start; empty if it was not measured.
 std::string shell_start_time_lines(const Results& results);
 
+/// The options that end runs which do not end by themselves, as far as a session may have them.
+enum class AdviceToEndRuns : unsigned char {
+  None,            ///< a timed run has ended, or the session has an option that ends its runs
+  Timeout,         ///< --timeout
+  TimeoutOrUntil,  ///< --timeout or --until
+};
+
 /// Returns lines for standard error on what ended a session early, with the last output of the run
-/// or hook that failed. `has_run`: false if no timed run has ended. `width`: width in cells to
+/// or hook that failed. `advice`: for interrupted sessions. `width`: width in cells to
 /// which messages are wrapped; 0: no limit.
 std::string early_end_lines(const Session& session, const std::vector<std::string>& names,
-                            bool has_run, std::size_t width = 0);
+                            AdviceToEndRuns advice, std::size_t width = 0);
 
 std::string failed_build_lines(std::string_view what, const Outcome& outcome,
                                const std::string& output_end, std::size_t width = 0);
@@ -138,6 +145,15 @@ struct WarningText {
   std::string text_for_all_commands{};
   /// Numbers of the command that text_for_all_commands lacks; may be empty.
   std::string command_figures{};
+  /// Words that fit all warnings of the kind, if their text_for_all_commands or advice differ.
+  struct OfKind {
+    std::string text{};
+    std::string advice{};
+    std::string figures{};
+  };
+  OfKind of_kind{};
+  std::string event{};        ///< event that the warning is about; usually empty
+  bool has_own_line = false;  ///< true: never shares a line with other warnings of its kind
   std::optional<std::size_t> command_index{};  ///< index of the command; nullopt: several commands,
                                                ///< or the session
 };
@@ -148,12 +164,15 @@ std::vector<WarningText> worded_warnings(const Results& results);
 struct WarningLine {
   std::string text;
   std::string text_without_names;
+  /// Kind of the warning, if benchmarks with warnings of this kind share a line; else empty.
+  std::string_view kind{};
+  std::string text_of_kind{};  ///< text that fits all warnings of the kind
 };
 
 /// AsFound: the order of Results::warnings. ByWeight: warnings about deltas come first.
 enum class WarningOrder : unsigned char { AsFound, ByWeight };
 
-/// Returns the warnings that `style` shows. Commands with the same warning share a line.
+/// Returns the warnings that `style` shows. Commands with warnings of one kind share a line.
 std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
                                        WarningOrder order);
 

@@ -284,7 +284,7 @@ std::string scan_headline(const Results& results, std::size_t metric) {
   if (is_sure || !row->delta || row->delta->is_significant() || results.session.reference.baseline)
     return text;
   return text + ", not significantly different from " +
-         parameters_text(results.session.commands[results.session.reference.command]);
+         parameters_text(results.session.commands[results.session.reference.index_for(best)]);
 }
 
 std::string scan_chart(const Results& results, std::size_t metric) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,7 +26,8 @@ std::string write_header(const Results& results, std::size_t index, const Style&
 std::string_view why_no_interval_of(const MetricResult& row, bool has_candidates) {
   if (row.summary && row.summary->min < 0.0 && has_candidates)
     return "no delta: values below 0 have no percentages";
-  const bool is_shown = row.delta && row.delta->change && *row.delta->change != 0.0;
+  const bool is_shown =
+      row.delta && row.delta->change && *row.delta->change != 0.0 && !row.delta->is_exact;
   if (row.runs < 2 || !is_shown || row.delta->bounds) return "";
   return row.summary && row.summary->min == 0.0
              ? "a delta without ±: zeros among the values leave no interval"
@@ -98,7 +101,7 @@ std::string percentages_note(const Results& results, std::size_t metric, const S
   const Reference& reference = results.session.reference;
   const std::string from = reference.baseline
                                ? one_line(reference.baseline->file)
-                               : parameters_text(results.session.commands[reference.command]);
+                               : parameters_text(results.session.commands[reference.index_for(0)]);
   if (from.empty() || !has_deltas_of(results, metric)) return "";
   return dim_note("percentages: the difference from " + from +
                       (reference.baseline ? "" : "; --reference chooses another"),
@@ -140,7 +143,8 @@ std::vector<const stats::Summary*> summaries_of(const Results& results,
     if (row != nullptr && row->summary) all.push_back(&*row->summary);
   };
   add(ranking.command);
-  if (!results.session.reference.baseline) add(results.session.reference.command);
+  if (!results.session.reference.baseline)
+    add(results.session.reference.index_for(ranking.command));
   return all;
 }
 
@@ -224,9 +228,16 @@ std::string write_line(const Results& results, const HeadlineComparison& ranking
   const bool faster = ranking.speed.faster;
   std::string between;
   std::string after = " in " + name;
-  if (!ranking.speed.bounds && is_all_zeros(results, ranking)) {
+  if (is_all_zeros(results, ranking)) {
     between = ": 0 in every run, as in ";
     after = " (" + name + ")";
+  } else if (ranking.speed.is_exact && ranking.speed.speed_factor == 1.0) {
+    between = ": the same in every run as in ";
+    after = " (" + name + ")";
+  } else if (ranking.speed.is_exact) {
+    between = fmt::format(": {} is {} times {} than in ", name, ratio_text(ranking.speed),
+                          faster ? "lower" : "higher");
+    after = " (exact)";
   } else if (!ranking.speed.bounds) {
     between = fmt::format(": {} {} from ", missing_interval(results, ranking),
                           is_decided(results, ranking) ? "for an interval of its difference"
@@ -254,10 +265,10 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
   const Metric& metric = results.session.metrics[rankings[0].metric];
   const std::string in_metric = " in " + metric_in_words(one_line(metric.name));
   const std::string reference =
-      bold(one_line(results.session.commands[results.session.reference.command].name), style);
+      bold(one_line(results.reference_of(rankings[0].command).name), style);
   const bool has_several = rankings.size() > 1 && !results.session.reference.baseline;
   if (has_several && std::ranges::none_of(rankings, [](const HeadlineComparison& ranking) {
-        return ranking.speed.bounds.has_value();
+        return ranking.speed.bounds.has_value() || ranking.speed.is_exact;
       }))
     return in_lines(fmt::format("{} to tell whether a command differs from {}{}",
                                 missing_interval(results, rankings[0]), reference, in_metric),
@@ -290,6 +301,52 @@ std::string how_to_compare_failures(const Endings& endings) {
   if (!has_one_status) return "";
   return fmt::format(", unless -i={} makes this status a success",
                      timed.failed_run_groups.front().status);
+}
+
+using Rankings = std::vector<HeadlineComparison>;
+
+/// Divides the rankings by the reference that they are about; otherwise, the order stays.
+std::vector<Rankings> by_reference(const Results& results, const Rankings& rankings) {
+  std::map<std::size_t, Rankings> groups;
+  for (const HeadlineComparison& ranking : rankings)
+    groups[results.session.reference.group_of(ranking.command)].push_back(ranking);
+  std::vector<Rankings> all;
+  for (auto& [reference, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+/// Returns a line for each typed command: at how many parameter values it differs from the
+/// reference. By one metric, as lines about different metrics do not add up.
+std::string count_by_typed_command(const Results& results, const Rankings& all,
+                                   const Style& style) {
+  const Rankings rankings = rankings_by_one(results, all);
+  const Metric& metric = results.session.metrics[rankings[0].metric];
+  const bool is_time = metric.role == Role::WallTime;
+  std::map<std::size_t, Rankings> by_typed;
+  for (const HeadlineComparison& ranking : rankings)
+    by_typed[results.session.commands[ranking.command].source_command_index].push_back(ranking);
+  std::string lines;
+  for (const auto& [typed, own] : by_typed) {
+    const auto count = [&](auto is_counted) {
+      return std::ranges::count_if(
+          own, [&](const HeadlineComparison& ranking) { return is_counted(ranking); });
+    };
+    const auto faster = count([](const HeadlineComparison& ranking) {
+      return ranking.is_significant && ranking.speed.faster;
+    });
+    const auto slower = count([](const HeadlineComparison& ranking) {
+      return ranking.is_significant && !ranking.speed.faster;
+    });
+    const std::string& name = results.session.commands[own[0].command].unfilled_name;
+    lines +=
+        in_lines(fmt::format("{}: significantly {} than {} at {} of {} values{}, {} at {}",
+                             bold(one_line(name), style), is_time ? "faster" : "lower",
+                             bold(one_line(name_of_references(results)), style), faster, own.size(),
+                             is_time ? "" : " in " + metric_in_words(one_line(metric.name)),
+                             is_time ? "slower" : "higher", slower),
+                 style);
+  }
+  return lines;
 }
 
 std::string failure_lines(const Results& results, const Style& style) {
@@ -380,18 +437,45 @@ std::string clock_text(std::chrono::nanoseconds time) {
   return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-std::string write_line(const Progress& progress, std::size_t width, const DisplayUnit* unit) {
-  const double done = std::clamp(progress.elapsed_share, 0.0, 1.0);
+/// The part of the progress line that is alike for runs and builds.
+struct TimeSpent {
+  double share = 0.0;  ///< fraction of the whole time that has passed
+  std::chrono::nanoseconds elapsed{};
+  std::optional<std::chrono::nanoseconds> remaining{};
+  bool may_end_earlier = false;
+};
+
+std::string write_time(const TimeSpent& time, std::size_t width) {
+  const double done = std::clamp(time.share, 0.0, 1.0);
   const std::size_t cells = width < 80 ? 10 : 20;
   const auto full = static_cast<std::size_t>(done * static_cast<double>(cells));
-  std::string line = fmt::format("[{:<{}}] {:3}%  {}", std::string(full, '='), cells,
-                                 static_cast<int>(done * 100), clock_text(progress.elapsed));
-  if (progress.remaining) {
-    const auto rounded_up = *progress.remaining + std::chrono::milliseconds(999);
-    line += fmt::format(", {} left", clock_text(rounded_up));
-  }
-  if (const std::string_view kind = round_kind_word(progress.kind); !kind.empty()) {
-    line += fmt::format("  {}", kind);
+  std::string line = fmt::format("[{:<{}}]", std::string(full, '='), cells);
+
+  // Without an estimate, 0% would look as if nothing went on.
+  if (time.remaining || done > 0.0) line += fmt::format(" {:3}%", static_cast<int>(done * 100));
+  line += "  " + clock_text(time.elapsed);
+  if (!time.remaining) return line;
+
+  const auto rounded_up = *time.remaining + std::chrono::milliseconds(999);
+  return line +
+         fmt::format(", {}{} left", time.may_end_earlier ? "at most " : "", clock_text(rounded_up));
+}
+
+/// Returns "simulated run 2 of 6", "warm-up" or "" for a timed run.
+std::string kind_text(const Progress& progress) {
+  std::string text(round_kind_word(progress.kind, progress.are_samples_taken));
+  if (text.empty() || !progress.run) return text;
+  text += fmt::format(" run {}", progress.run->number);
+  if (progress.run->count) text += fmt::format(" of {}", *progress.run->count);
+  return text;
+}
+
+std::string write_line(const Progress& progress, double share, std::size_t width,
+                       const DisplayUnit* unit) {
+  std::string line =
+      write_time({share, progress.elapsed, progress.remaining, progress.may_end_earlier}, width);
+  if (const std::string kind = kind_text(progress); !kind.empty()) {
+    line += "  " + kind;
   } else if (const auto& so_far = progress.difference) {
     const stats::Change change{so_far->change, stats::IntervalEnds{so_far->low, so_far->high}};
     line += fmt::format("  {} {}", one_line(so_far->candidate), delta_text(change));
@@ -401,6 +485,15 @@ std::string write_line(const Progress& progress, std::size_t width, const Displa
     line += "  mean " + time_text(*progress.mean_wall_seconds, unit);
   }
   return line + "  " + one_line(progress.command);
+}
+
+std::string write_line(const BuildProgress& progress, std::size_t width) {
+  const std::size_t ended = progress.ended;
+  const double share =
+      progress.count == 0 ? 0.0 : static_cast<double>(ended) / static_cast<double>(progress.count);
+  return write_time({share, progress.elapsed, progress.remaining}, width) +
+         fmt::format("  building {} of {}  {}", progress.begun, progress.count,
+                     one_line(progress.latest));
 }
 
 constexpr std::size_t kMaxBins = 12;
@@ -481,10 +574,20 @@ std::string comparison_lines(const Results& results, const Style& style) {
   });
   const std::string failures = failure_lines(results, style);
   if (rankings.empty()) return find_candidates(results).empty() ? "" : failures;
-  if (compact_table_replaces_full_tables(results))
-    return headline(results, rankings, style) + failures;
+
+  constexpr std::size_t most_groups = 10;
+  const std::vector<Rankings> groups = by_reference(results, rankings);
+  if (groups.size() > most_groups)
+    return count_by_typed_command(results, rankings, style) + failures;
+
   std::string text;
-  for (const HeadlineComparison& ranking : rankings) text += write_line(results, ranking, style);
+  for (const Rankings& group : groups) {
+    if (compact_table_replaces_full_tables(results)) {
+      text += headline(results, group, style);
+      continue;
+    }
+    for (const HeadlineComparison& ranking : group) text += write_line(results, ranking, style);
+  }
   return text + failures;
 }
 
@@ -519,16 +622,23 @@ void ProgressBar::draw(const std::string& line, std::size_t width) {
         cut_end(ascii_ ? to_ascii(line) : line, width > 0 ? width - 1 : 0));
 }
 
-void ProgressBar::progress(const Progress& progress) {
-  if (elapsed_when_drawn_ && progress.elapsed - *elapsed_when_drawn_ < kMinPause) return;
-  elapsed_when_drawn_ = progress.elapsed;
-  const std::size_t width = width_();
-  draw(write_line(progress, width, time_unit_), width);
+bool ProgressBar::may_draw(std::chrono::nanoseconds elapsed) {
+  if (elapsed_when_drawn_ && elapsed - *elapsed_when_drawn_ < kMinPause) return false;
+  elapsed_when_drawn_ = elapsed;
+  return true;
 }
 
-void ProgressBar::building(std::string_view what) {
-  elapsed_when_drawn_.emplace();
-  draw(fmt::format("building {}", one_line(what)), width_());
+void ProgressBar::progress(const Progress& progress) {
+  if (!may_draw(progress.elapsed)) return;
+  const std::size_t width = width_();
+  largest_share_ = std::max(largest_share_, progress.elapsed_share);
+  draw(write_line(progress, largest_share_, width, time_unit_), width);
+}
+
+void ProgressBar::building(const BuildProgress& progress) {
+  if (!may_draw(progress.elapsed)) return;
+  const std::size_t width = width_();
+  draw(write_line(progress, width), width);
 }
 
 void ProgressBar::finished() {

@@ -18,8 +18,7 @@
 
 namespace lauka::report {
 
-/// The text for the screen in two parts, because callers print warnings between the tables and the
-/// verdicts.
+/// The text for the screen: tables, and the verdicts below them. Warnings follow the verdicts.
 struct ScreenSections {
   std::string tables;
   std::string verdicts;
@@ -57,17 +56,19 @@ class ProgressBar final : public Observer {
 
   bool wants_progress() const override { return true; }
   void progress(const Progress& progress) override;
-  void building(std::string_view what) override;
+  void building(const BuildProgress& progress) override;
   void finished() override;
 
  private:
   void draw(const std::string& line, std::size_t width);
+  bool may_draw(std::chrono::nanoseconds elapsed);
 
   Sink sink_;
   std::function<std::size_t()> width_;
   bool ascii_;
   const DisplayUnit* time_unit_;
   std::optional<std::chrono::nanoseconds> elapsed_when_drawn_;
+  double largest_share_ = 0.0;  // the bar never moves backwards, also if estimates grow
 };
 
 struct Sample {

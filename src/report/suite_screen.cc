@@ -42,7 +42,7 @@ Cell base_cell(const SuiteRow& row) {
   if (row.is_anchor()) return {};
   const Results& results = *row.results;
   if (!results.session.reference.baseline)
-    return value_cell(row, results.session.reference.command);
+    return value_cell(row, results.session.reference.index_for(row.candidate.value_or(0)));
   if (!row.candidate || !row.metric) return {};
   return value_cell(result_of_reference(results, *row.candidate, *row.metric),
                     results.session.metrics[*row.metric]);
@@ -86,7 +86,7 @@ Cell failed_cell(const SuiteRow& row) {
       if (!share.empty()) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", who, share);
     };
     if (!row.candidate) {
-      add("base", results.commands[results.session.reference.command].endings);
+      add("base", results.commands[results.session.reference.index_for(0)].endings);
     } else if (row.is_anchor()) {
       add("anchor", results.commands[*row.candidate].endings);
     } else {
@@ -223,23 +223,32 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
 }
 
 struct SharedLine {
-  std::string text;
+  WarningLine words;  ///< `text` fits all benchmarks in `names`
   std::vector<std::string> names{};
 };
 
-/// Returns a line for each text_without_names. The line names its benchmarks, or gives their
-/// number, unless it is about all benchmarks.
+/// Changes the words of a line so that they fit `other`, too.
+void generalize(WarningLine& words, const WarningLine& other) {
+  if (words.text == other.text) return;
+  if (words.text_without_names != other.text_without_names)
+    words.text_without_names = words.text_of_kind;
+  words.text = words.text_without_names;
+}
+
+/// Returns a line for each kind, and for each text without a kind. The line names its benchmarks,
+/// or gives their number, unless it is about all benchmarks.
 std::vector<std::string> with_names(const Report& suite,
                                     const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<SharedLine> all;
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string name = cited(suite.benchmarks[i].benchmark);
-    for (const auto& [text, general] : lines[i]) {
-      const auto [place, is_new] = places.try_emplace(general, all.size());
-      if (is_new) all.push_back({text});
+    for (const WarningLine& line : lines[i]) {
+      const std::string key = line.kind.empty() ? line.text_without_names : std::string(line.kind);
+      const auto [place, is_new] = places.try_emplace(key, all.size());
+      if (is_new) all.push_back({line});
       SharedLine& shared = all[place->second];
-      if (shared.text != text) shared.text = general;
+      generalize(shared.words, line);
       if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
     }
   }
@@ -250,7 +259,7 @@ std::vector<std::string> with_names(const Report& suite,
     const std::string who = count == suite.benchmarks.size() ? ""
                             : count > most_named             ? plural(count, "benchmark") + ": "
                                                              : listed(shared.names) + ": ";
-    texts.push_back(who + shared.text);
+    texts.push_back(who + shared.words.text);
   }
   return texts;
 }
@@ -285,7 +294,8 @@ std::vector<const Results*> benchmarks_in_table_order(const Report& suite) {
     const auto alike = std::ranges::find(suite.benchmarks, headline_name(*results), headline_name);
     const auto candidates = listed_candidates(*results);
     const bool has_base = !results->session.reference.baseline || candidates.empty();
-    const std::size_t shown = has_base ? results->session.reference.command : candidates.front();
+    const std::size_t shown =
+        has_base ? results->session.reference.index_for(0) : candidates.front();
     return std::pair(alike - suite.benchmarks.begin(), value_of_primary_metric(*results, shown));
   });
   return order;

@@ -148,14 +148,17 @@ struct RowOf {
 
 Cell name_cell(const RowOf& row) {
   std::string text = metric_title(row.metric);
-  if (row.values->runs != row.results.commands[row.command].runs)
+  if (row.values->runs != count_runs(row.results.commands[row.command]))
     text += " (" + plural(row.values->runs, "run") + ")";
   return {std::move(text)};
 }
 
 Cell runs_cell(const RowOf& row) {
   const CommandResult& command = row.results.commands[row.command];
-  return {fmt::format("{}", command.runs) + failed_and_redone_text(command)};
+  const std::size_t runs = row.values == nullptr
+                               ? command.runs
+                               : count_runs(row.results, row.command, row.values->metric);
+  return {fmt::format("{}", runs) + failed_and_redone_text(command)};
 }
 
 Cell make_mean_cell(const RowOf& row) {
@@ -187,7 +190,7 @@ Cell make_delta_cell(const RowOf& row) {
   const Reference& reference = row.results.session.reference;
   if (!row.is_compact) return {};
   const bool is_anchor = row.command == reference.anchor_index;
-  if (!is_anchor && (row.command != reference.command || reference.baseline)) return {};
+  if (!is_anchor && !reference.is_reference(row.command)) return {};
   const std::string word = is_anchor ? "anchor" : "reference";
   return {word, Ink::Dim, Mark::BlankBeforeFullText, false, {word}};
 }
@@ -254,11 +257,15 @@ bool parameters_name_commands(const Results& results) {
   return has_single_typed_command(results) && !parameter_names(results).empty();
 }
 
-bool has_runs_column(const Results& results) {
-  return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
-    return command.runs != results.commands[0].runs || !command.endings.failed_run_groups.empty() ||
-           command.discarded_runs > 0;
-  });
+bool has_runs_column(const Results& results, std::size_t metric) {
+  const std::size_t runs = count_runs(results, 0, metric);
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const CommandResult& command = results.commands[c];
+    if (count_runs(results, c, metric) != runs || !command.endings.failed_run_groups.empty() ||
+        command.discarded_runs > 0)
+      return true;
+  }
+  return false;
 }
 
 struct GridColumn {
@@ -312,7 +319,7 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
   const Mark mark = delta.mark == Mark::Blank ? Mark::None : delta.mark;
   const std::string before =
       fmt::format("  {}", mark_text(mark, 0, results.presentation.marks == MarksChoice::Text));
-  const std::string percent = before + signed_percent(*row->delta->change, 1);
+  const std::string percent = before + short_delta_text(*row->delta);
   cell.text += before + delta.text;
   cell.shorter_texts[0] += percent;
   cell.shorter_texts[1] += percent;
@@ -333,7 +340,8 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
     }
     const Metric& metric = results.session.metrics[wall->metric];
     row.push_back({mean_cell_text(*wall, metric) + failed});
-    const Command& reference = results.session.commands[results.session.reference.command];
+    const Command& reference =
+        results.session.commands[results.session.reference.index_for(commands->front())];
     if (grid.columns.size() == 1 && wall->delta &&
         reference.source_command_index ==
             results.session.commands[commands->front()].source_command_index)
@@ -465,6 +473,24 @@ Cell delta_cell(const stats::Change& delta, Better better) {
   return cell;
 }
 
+std::vector<std::vector<std::size_t>> groups_in_table_order(const Results& results) {
+  const Reference& reference = results.session.reference;
+  std::vector<std::vector<std::size_t>> groups;
+  for (const std::size_t c : commands_in_table_order(results)) {
+    if (groups.empty() || reference.group_of(groups.back().front()) != reference.group_of(c))
+      groups.emplace_back();
+    groups.back().push_back(c);
+  }
+  return groups;
+}
+
+const std::string& name_of_references(const Results& results) {
+  const Reference& reference = results.session.reference;
+  const Command& first = results.session.commands[reference.index_for(0)];
+  const bool has_several = groups_in_table_order(results).size() > 1;
+  return has_several && !first.unfilled_name.empty() ? first.unfilled_name : first.name;
+}
+
 std::vector<std::string> parameter_names(const Results& results) {
   std::vector<std::string> names;
   for (const Command& command : results.session.commands)
@@ -541,11 +567,12 @@ double value_of_primary_metric(const Results& results, std::size_t command) {
 }
 
 std::vector<std::size_t> commands_in_table_order(const Results& results) {
-  std::vector<std::size_t> order;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) order.push_back(c);
+  const Reference& reference = results.session.reference;
+  std::vector<std::size_t> order = order_by_group(reference, results.commands.size());
   if (results.presentation.sort == SortChoice::Time)
-    std::ranges::stable_sort(order, {},
-                             [&](std::size_t c) { return value_of_primary_metric(results, c); });
+    std::ranges::stable_sort(order, {}, [&](std::size_t c) {
+      return std::pair(reference.group_of(c), value_of_primary_metric(results, c));
+    });
   return order;
 }
 
@@ -569,7 +596,10 @@ std::string compact_title(const Results& results, std::size_t metric) {
   title += parameters_name_commands(results)
                ? " of " + one_line(results.session.commands[0].unfilled_name)
                : " of " + plural(results.commands.size(), "command");
-  if (!has_runs_column(results)) title += ", " + plural(results.commands[0].runs, "run") + " each";
+  if (!has_runs_column(results, metric))
+    title += ", " +
+             plural(count_runs(results, 0, metric), run_words(results.session.metrics[metric])) +
+             " each";
   return title;
 }
 
@@ -611,7 +641,7 @@ Table markup_table(const Results& results, const Markup& markup) {
     const CommandResult& command = results.commands[c];
     const std::string line_break(markup.line_break);
     std::string first = markup.format_code(results.session.commands[c].name) + line_break +
-                        plural(command.runs, "run") + failed_and_redone_text(command);
+                        runs_text(results, c) + failed_and_redone_text(command);
     for (const Parameter& parameter : results.session.commands[c].parameters)
       first += line_break + markup.format_text(parameter.name + " = " + parameter.value);
     for (const MetricResult& row : command.rows) {
@@ -631,7 +661,7 @@ Table markup_table(const Results& results, const Markup& markup) {
 Table compact_table(const Results& results, std::size_t metric) {
   const auto columns = list_columns({.is_compact = true,
                                      .has_deltas = has_deltas_of(results, metric),
-                                     .has_runs = has_runs_column(results)});
+                                     .has_runs = has_runs_column(results, metric)});
   const std::vector<std::string> parameters = parameter_names(results);
   Table table{.columns = {bold_column("command", CellContent::Code, Cut::Middle)},
               .steps = {{.gap = 4},

@@ -131,6 +131,7 @@ struct Markup {
   std::string_view before_row = "|", before_cell = "", after_cell = " |", after_row = "\n";
   std::string_view after_table = "";
   std::string_view bullet = "- ";
+  bool can_fold = false;  ///< true: the list of caveats is folded, as HTML
   std::string_view better = "better ";
   std::string_view worse = "worse ";
 };
@@ -146,6 +147,14 @@ std::string markdown_code_cell(std::string_view text);
 
 /// Returns the cell of a delta. Only a delta with Change::is_relevant() has a mark or a colour.
 Cell delta_cell(const stats::Change& delta, Better better);
+
+/// Returns the commands in groups that have a reference in common, each group and the commands in
+/// it in the order of tables. A baseline is the reference of a single group.
+std::vector<std::vector<std::size_t>> groups_in_table_order(const Results& results);
+
+/// Returns the name of the command that the others are compared with, in which parameters stay
+/// "{n}" if it is compared at several values.
+const std::string& name_of_references(const Results& results);
 
 std::vector<std::string> parameter_names(const Results& results);
 

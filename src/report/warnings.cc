@@ -34,10 +34,21 @@ std::string times(double ratio) {
   return fmt::format("{:.{}f} times", ratio, ratio < 1.95 ? 2 : 1);
 }
 
-std::string_view option_for_more(FewRunsReason because) {
-  if (because == FewRunsReason::Runs) return "use --runs 10 or more";
-  if (because == FewRunsReason::MaxRuns) return "use --max-runs 10 or more";
-  return because == FewRunsReason::MinRuns ? "use --min-runs 10 or more" : "let it run to its end";
+std::string advice_for_more_runs(const FewRuns& warning) {
+  const auto use = [&](std::string_view option) {
+    return fmt::format("use {} {} or more", option, warning.advised_runs);
+  };
+  switch (warning.limiting_option) {
+    case FewRunsReason::Runs:
+      return use("--runs");
+    case FewRunsReason::MaxRuns:
+      return use("--max-runs");
+    case FewRunsReason::MinRuns:
+      return use("--min-runs");
+    case FewRunsReason::Ended:
+      break;
+  }
+  return "let it run to its end";
 }
 
 std::string_view loss_text(CounterLoss loss) {
@@ -91,7 +102,8 @@ struct WarningWords {
                 ? "use --warmup 1, unless cold starts are what you measure"
                 : fmt::format("if this happens again, use --warmup {}", warning.warmup + 1),
             fmt::format("the first run took longer than the rest{}", and_read),
-            ratio + " the median"};
+            ratio + " the median",
+            {.text = "the first run took longer than the rest"}};
   }
 
   Words operator()(const stats::Drift& seen) const {
@@ -99,11 +111,19 @@ struct WarningWords {
     const std::string by = fmt::format("by {:.1f}%", std::abs(seen.change) * 100.0);
     const std::string start = fmt::format("wall time {} ", rises ? "rose" : "fell");
     const std::string end = "from the first third of the runs to the last";
-    return {"drift", start + by + " " + end,
-            (rises ? "heat, other programs or what the runs leave behind may be the cause"
-                   : "a cold start or other programs may be the cause: raise --warmup") +
-                but_deltas(),
-            start + end, by};
+    return {
+        "drift",
+        start + by + " " + end,
+        (rises ? "heat, other programs or what the runs leave behind may be the cause"
+               : "a cold start or other programs may be the cause: raise --warmup") +
+            but_deltas(),
+        start + end,
+        by,
+        {.text = "wall time changed " + end,
+         .advice = "a cold start (--warmup), heat, other programs or what the runs leave behind "
+                   "may be the cause" +
+                   but_deltas(),
+         .figures = fmt::format("{} {}", rises ? "rose" : "fell", by)}};
   }
 
   Words operator()(const stats::TwoModes& seen) const {
@@ -180,7 +200,10 @@ struct WarningWords {
             : warning.runs == 2
                 ? std::string("two runs have no confidence interval")
                 : fmt::format("{} runs per command say little about a difference", warning.runs),
-            std::string(option_for_more(warning.limiting_option))};
+            advice_for_more_runs(warning),
+            {},
+            {},
+            {.text = "few runs say little about a difference"}};
   }
 
   Words operator()(const SeparateSessions& warning) const {
@@ -197,9 +220,12 @@ struct WarningWords {
     const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
     const bool is_joined = !warning.file.empty();
     if (!warning.names_machine)
-      return {"foreign_baseline", what + " does not say which machine it was measured on",
-              fmt::format("make sure that it was {}, or measure it again with lauka --export-json",
-                          is_joined ? "the reference's" : "this one")};
+      return {.kind = "foreign_baseline",
+              .text = what + " does not say which machine it was measured on",
+              .advice = fmt::format(
+                  "make sure that it was {}, or measure it again with lauka --export-json",
+                  is_joined ? "the reference's" : "this one"),
+              .has_own_line = true};
     std::string text = fmt::format("{} was measured under other conditions{}: ", what,
                                    is_joined ? " than the reference" : "");
     for (const Difference& difference : warning.differences) {
@@ -208,9 +234,11 @@ struct WarningWords {
                           cited(difference.value_of_other_session),
                           cited(difference.value_of_this_session));
     }
-    return {"foreign_baseline", text,
-            is_joined ? "compare sessions of one machine, or measure both in one session"
-                      : "measure the baseline again, here"};
+    return {.kind = "foreign_baseline",
+            .text = text,
+            .advice = is_joined ? "compare sessions of one machine, or measure both in one session"
+                                : "measure the baseline again, here",
+            .has_own_line = true};
   }
 
   Words operator()(const NotInterleaved& warning) const {
@@ -224,7 +252,12 @@ struct WarningWords {
             warning.has_gates ? kGatesFail : "",
             warning.has_gates && warning.is_caused_by_hooks ? "; gates looked only once" : ""),
         warning.is_caused_by_hooks ? "use --order random if they do not disturb each other"
-                                   : "--order random compares runs of the same round"};
+                                   : "--order random compares runs of the same round",
+        {},
+        {},
+        {.text = "the commands were run one after the other, so deltas include the drift of the "
+                 "machine",
+         .advice = "--order random compares runs of the same round"}};
   }
 
   Words operator()(const DifferentCoreShares& warning) const {
@@ -281,7 +314,11 @@ struct WarningWords {
                 : "compare the runs of both with --export-runs or --histogram",
             fmt::format("{}: the mean and the typical round changed differently{}", warning.metric,
                         because),
-            mean + " and " + typical};
+            mean + " and " + typical,
+            {.text = "the mean and the typical round changed differently",
+             .advice = "compare the runs with --export-runs or --histogram; a gate on rare runs "
+                       "needs more rounds",
+             .figures = fmt::format("{}: {} and {}", warning.metric, mean, typical)}};
   }
 
   Words operator()(const AlikeRounds& warning) const {
@@ -289,32 +326,43 @@ struct WarningWords {
     const std::string start =
         fmt::format("{}: neighbouring {} resemble each other, so the interval of the change is ",
                     warning.metric, warning.is_of_one_command ? "runs" : "rounds");
-    return {"alike_rounds", start + wider + " as of independent ones",
+    return {"alike_rounds",
+            start + wider + " as of independent ones",
             "what a run leaves to the next may be the cause (--prepare); more rounds narrow it",
-            start + "wider than of independent ones", wider};
+            start + "wider than of independent ones",
+            wider,
+            {.text = "neighbouring runs or rounds resemble each other, so intervals are wider than "
+                     "of independent ones",
+             .figures = fmt::format("{}: {}", warning.metric, wider)}};
   }
 
   Words operator()(const NeverCounted& warning) const {
-    return {"not_counted",
-            warning.event +
-                " is 0 in every run although instructions were executed: its counter may "
-                "not count it on this processor",
-            "count it together with other events, which may give it another counter "
-            "(--explain-events)"};
+    const std::string what =
+        "0 in every run although instructions were executed: this processor may not count ";
+    return {.kind = "not_counted",
+            .text = warning.event + " is " + what + "it",
+            .advice =
+                "count it together with other events, which may give it another counter "
+                "(--explain-events)",
+            .of_kind = {.text = what + "them",
+                        .advice = "count them together with other events, which may give them "
+                                  "other counters (--explain-events)"},
+            .event = warning.event};
   }
 
   Words operator()(const BusyMachine& warning) const {
     const std::string wall = of_run(warning.median_wall_seconds);
     const std::string cpu = of_run(warning.median_cpu_seconds);
     const std::string preemptions =
-        fmt::format("preempted {} times", quantity(warning.median_preemptions, Unit::Count));
-    return {"busy_machine",
-            fmt::format("the machine seems busy: a run of {} spent {} on a CPU and was {}", wall,
-                        cpu, preemptions),
-            "compare cpu_time, or stop other programs",
-            "the machine seems busy: runs were preempted, and spent much of their time without a "
-            "CPU",
-            fmt::format("{} of {} on a CPU, {}", cpu, wall, preemptions)};
+        plural(static_cast<std::size_t>(std::llround(warning.median_preemptions)), "time");
+    return {
+        "busy_machine",
+        fmt::format("the machine seems busy: a run of {} spent {} on a CPU and was preempted {}",
+                    wall, cpu, preemptions),
+        "compare cpu_time, or stop other programs",
+        "the machine seems busy: runs were preempted, and spent much of their time without a "
+        "CPU",
+        fmt::format("{} of {} on a CPU, preempted {}", cpu, wall, preemptions)};
   }
 
   Words operator()(const LostCounts& warning) const { return words_of(warning.file); }
@@ -361,15 +409,21 @@ Words worded(const Results& results, const Warning& warning) {
                    results.are_all_deltas_paired, results.presentation.time_unit},
       warning.finding);
   if (words.text_for_all_commands.empty()) words.text_for_all_commands = words.text;
+  if (words.of_kind.text.empty()) words.of_kind.text = words.text_for_all_commands;
+  if (words.of_kind.advice.empty()) words.of_kind.advice = words.advice;
+  if (words.of_kind.figures.empty()) words.of_kind.figures = words.command_figures;
   words.command_index = warning.command;
   return words;
 }
 
-std::string subject_of(const Results& results, std::size_t command) {
-  const std::string& name = results.session.commands[command].name;
+std::string subject_of(const Results& results, const Words& words) {
+  if (!words.event.empty()) return words.event;
+  if (!words.command_index) return "";
+  const std::string& name = results.session.commands[*words.command_index].name;
   const auto namesakes = std::ranges::count(results.session.commands, name, &Command::name);
   const std::string_view what = results.benchmark.empty() ? "benchmark" : "command";
-  return namesakes > 1 ? fmt::format("{} {}, {}", what, command + 1, cited(name)) : cited(name);
+  return namesakes > 1 ? fmt::format("{} {}, {}", what, *words.command_index + 1, cited(name))
+                       : cited(name);
 }
 
 /// Returns "a, b and c"; of many texts, the first texts and "7 more".
@@ -382,24 +436,52 @@ std::string enumerated(std::vector<std::string> texts) {
   return listed(texts);
 }
 
-bool are_of_one_kind(const Words& a, const Words& b) {
-  return a.command_index && b.command_index && a.kind == b.kind && a.advice == b.advice &&
+bool share_words(const Words& a, const Words& b) {
+  return a.event.empty() && a.advice == b.advice &&
          a.text_for_all_commands == b.text_for_all_commands;
+}
+
+bool share_a_line(const Words& a, const Words& b) {
+  return a.kind == b.kind && !a.has_own_line && !b.has_own_line;
+}
+
+/// Returns "'a' (5 of 60) and 'b' (7 of 60)": the subjects of a group of warnings, each with its
+/// figures, which are those of the kind unless the warnings `are_alike`. Empty if the warnings have
+/// neither subjects nor figures.
+std::string subjects_text(const Results& results, std::span<const Words> group, bool are_alike) {
+  std::vector<std::pair<std::string, std::string>> subjects;
+  for (const Words& each : group) {
+    const std::string subject = subject_of(results, each);
+    const std::string& figures = are_alike ? each.command_figures : each.of_kind.figures;
+    const auto known = std::ranges::find(subjects, subject, &decltype(subjects)::value_type::first);
+    if (known == subjects.end())
+      subjects.emplace_back(subject, figures);
+    else if (!figures.empty())
+      known->second += (known->second.empty() ? "" : "; ") + figures;
+  }
+
+  std::vector<std::string> texts;
+  for (const auto& [subject, figures] : subjects)
+    if (!subject.empty() || !figures.empty())
+      texts.push_back(figures.empty()   ? subject
+                      : subject.empty() ? figures
+                                        : fmt::format("{} ({})", subject, figures));
+  return texts.empty() ? "" : enumerated(std::move(texts));
 }
 
 std::string write_line(const Results& results, std::span<const Words> group) {
   const Words& words = group.front();
-  if (group.size() == 1)
-    return (words.command_index ? subject_of(results, *words.command_index) + ": " : "") +
-           words.text + "; " + words.advice;
-  std::vector<std::string> subjects;
-  for (const Words& each : group) {
-    std::string subject = subject_of(results, *each.command_index);
-    if (!each.command_figures.empty()) subject += " (" + each.command_figures + ")";
-    subjects.push_back(std::move(subject));
+  if (group.size() == 1) {
+    const std::string subject = words.event.empty() ? subject_of(results, words) : "";
+    return (subject.empty() ? "" : subject + ": ") + words.text + "; " + words.advice;
   }
-  return fmt::format("{}: {}; {}", enumerated(std::move(subjects)), words.text_for_all_commands,
-                     words.advice);
+
+  const bool are_alike =
+      std::ranges::all_of(group, [&](const Words& other) { return share_words(words, other); });
+  const std::string subjects = subjects_text(results, group, are_alike);
+  return fmt::format("{}{}{}; {}", subjects, subjects.empty() ? "" : ": ",
+                     are_alike ? words.text_for_all_commands : words.of_kind.text,
+                     are_alike ? words.advice : words.of_kind.advice);
 }
 
 bool is_about_deltas(const Words& words) {
@@ -434,9 +516,14 @@ std::vector<WarningLine> warning_lines(const Results& results, const Style& styl
     const Words first = shown.front();
     const auto others =
         std::stable_partition(shown.begin() + 1, shown.end(),
-                              [&](const Words& words) { return are_of_one_kind(first, words); });
-    lines.push_back({write_line(results, {shown.begin(), others}),
-                     first.text_for_all_commands + "; " + first.advice});
+                              [&](const Words& words) { return share_a_line(first, words); });
+    const std::span<const Words> group{shown.begin(), others};
+    const bool are_alike =
+        std::ranges::all_of(group, [&](const Words& other) { return share_words(first, other); });
+    const std::string text_of_kind = first.of_kind.text + "; " + first.of_kind.advice;
+    lines.push_back({write_line(results, group),
+                     are_alike ? first.text_for_all_commands + "; " + first.advice : text_of_kind,
+                     first.has_own_line ? std::string_view() : first.kind, text_of_kind});
     shown.erase(shown.begin(), others);
   }
   return lines;

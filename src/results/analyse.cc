@@ -64,7 +64,7 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   const stats::Delta& delta = *results.commands[c].rows[index].delta;
   const std::optional<std::size_t> reference =
       results.session.reference.baseline ? std::nullopt
-                                         : std::optional(results.session.reference.command);
+                                         : std::optional(results.session.reference.index_for(c));
   const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
   if (delta.mean_and_typical_differ)
     results.warnings.push_back(
@@ -90,6 +90,12 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   }
 }
 
+/// Clears the mark of an exact change if the metric's values cannot be exact.
+void check_exactness(const Metric& metric, stats::Delta& delta) {
+  delta.is_exact = delta.is_exact && can_be_exact(metric.unit);
+  delta.change_of_mean.is_exact = delta.is_exact;
+}
+
 void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
                    const Metric& metric, MetricResult& row) {
   LayoutResult result;
@@ -99,8 +105,8 @@ void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
   const std::vector<double> to = stats::values_by_layout(reference)[0];
   const std::vector<double> of = stats::values_by_layout(candidate)[0];
   if (!to.empty() && !of.empty())
-    result.delta_of_first_layout =
-        stats::estimate_delta(to, of, samples.paired, tails, metric.percentile_share());
+    check_exactness(metric, result.delta_of_first_layout.emplace(stats::estimate_delta(
+                                to, of, samples.paired, tails, metric.percentile_share())));
   if (row.layouts) result.mean = row.layouts->mean;
   row.layouts = std::make_shared<const LayoutResult>(std::move(result));
 }
@@ -111,7 +117,7 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
   for (std::size_t c = 0; c < series.size(); ++c) {
     MetricResult& row = results.commands[c].rows[index];
     const std::size_t reference =
-        results.session.reference.baseline ? c : results.session.reference.command;
+        results.session.reference.baseline ? c : results.session.reference.index_for(c);
     if (!results.session.reference.is_candidate(c) || row.is_probably_uncounted ||
         results.commands[reference].rows[index].is_probably_uncounted)
       continue;
@@ -120,6 +126,7 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
     if (samples.is_empty() || !stats::allows_percentages(samples.reference, samples.candidate))
       continue;
     row.delta = estimate_delta(samples, tails, metric.percentile_share());
+    check_exactness(metric, *row.delta);
     if (samples.has_layouts()) {
       if (!row.delta->change) row.delta.reset();
       enter_layouts(samples, tails, metric, row);
@@ -173,8 +180,10 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
       row.summary.reset();
     }
     if (metric.role == Role::WallTime)
-      std::ranges::move(warnings_of_series(c, steady[c].values, first_runs[c]),
-                        std::back_inserter(results.warnings));
+      for (Warning& warning : warnings_of_series(c, steady[c].values, first_runs[c])) {
+        warning.shown = metric.shown;
+        results.warnings.push_back(std::move(warning));
+      }
     if (const auto low =
             low_share(metric, results.session.setting.recorded_min_share, series[c].values))
       results.warnings.push_back({*low, c});
@@ -203,18 +212,14 @@ std::optional<HeadlineComparison> ranking_if_differs(const Results& results, std
   const auto& delta = results.commands[command].rows[metric].delta;
   if (!delta || !delta->is_relevant()) return std::nullopt;
   if (tests > 1) {
-    const auto& baseline = results.session.reference.baseline;
-    const Series reference =
-        baseline ? baseline_series(*baseline, command, metric)
-                 : make_series(results.session, metric, results.session.reference.command);
     const Comparison samples =
-        pair_samples(reference, make_series(results.session, metric, command),
-                     compares_within_rounds(results.session, command));
+        collect_samples(results.session.reference, compares_within_rounds(results.session, command),
+                        metric, make_all_series(results.session, metric), command);
     stats::IntervalTails tails = stats::tails_of(results.session.confidence);
     tails.tail_of_delta /= static_cast<double>(tests);
-    if (!stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails)
-             .is_significant())
-      return std::nullopt;
+
+    const auto share = results.session.metrics[metric].percentile_share();
+    if (!estimate_delta(samples, tails, share).is_significant()) return std::nullopt;
   }
   return ranking_by(results, command, metric);
 }
@@ -306,56 +311,103 @@ struct RowOfSuite {
   const Results& benchmark;
   std::size_t candidate = 0;
   std::size_t metric = 0;
+  bool is_one_of_several_values = false;  ///< true if the candidate is measured at several values
 };
+
+/// Returns, for each place among a reference's candidates, the candidates at this place: one for
+/// each group of commands.
+std::vector<std::vector<std::size_t>> candidates_by_place(const Results& results) {
+  std::vector<std::vector<std::size_t>> all;
+  std::map<std::size_t, std::size_t> places;
+  for (const std::size_t c : find_candidates(results)) {
+    const std::size_t place = places[results.session.reference.group_of(c)]++;
+    if (place == all.size()) all.emplace_back();
+    all[place].push_back(c);
+  }
+  return all;
+}
 
 Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
   const Metric& metric = rows.front().benchmark.session.metrics[rows.front().metric];
   Geomean mean{.candidate_place = place, .metric = metric.name, .better = metric.better};
   std::vector<stats::Change> changes;
+  std::set<const Results*> benchmarks;
   bool has_one_name = true;
   for (const RowOfSuite& row : rows) {
     const MetricResult* result = row_of(row.benchmark.commands[row.candidate], row.metric);
     if (result == nullptr || !result->delta || !(result->delta->change > -1.0)) continue;
-    const std::string& name = row.benchmark.session.commands[row.candidate].name;
+    const Command& command = row.benchmark.session.commands[row.candidate];
+    const std::string& name = row.is_one_of_several_values ? command.unfilled_name : command.name;
     has_one_name = has_one_name && (changes.empty() || name == mean.candidate);
     mean.candidate = name;
+    benchmarks.insert(&row.benchmark);
     changes.push_back(*result->delta);
   }
   if (!has_one_name) mean.candidate.clear();
-  mean.benchmark_count = changes.size();
+  mean.benchmark_count = benchmarks.size();
   mean.change = stats::geometric_mean(changes);
   return mean;
 }
 
 std::vector<std::vector<RowOfSuite>> rows_by_metric(
-    const std::vector<Results>& benchmarks, const std::vector<std::vector<std::size_t>>& candidates,
-    std::size_t place) {
+    const std::vector<Results>& benchmarks,
+    const std::vector<std::vector<std::vector<std::size_t>>>& candidates, std::size_t place) {
   std::vector<std::vector<RowOfSuite>> all;
   std::map<std::string_view, std::size_t> places;
   for (std::size_t b = 0; b < benchmarks.size(); ++b) {
     if (place >= candidates[b].size()) continue;
     const Results& results = benchmarks[b];
-    const std::size_t candidate = candidates[b][place];
-    for (const auto metric : suite_metrics(results, candidate)) {
-      if (!metric) continue;
-      const auto [known, is_new] =
-          places.try_emplace(results.session.metrics[*metric].name, all.size());
-      if (is_new) all.emplace_back();
-      all[known->second].push_back({results, candidate, *metric});
+    for (const std::size_t candidate : candidates[b][place]) {
+      for (const auto metric : suite_metrics(results, candidate)) {
+        if (!metric) continue;
+        const auto [known, is_new] =
+            places.try_emplace(results.session.metrics[*metric].name, all.size());
+        if (is_new) all.emplace_back();
+        all[known->second].push_back(
+            {results, candidate, *metric, candidates[b][place].size() > 1});
+      }
     }
   }
   return all;
+}
+
+/// True if the change that the verdict is about is exact, in all runs and not only in those that
+/// decided.
+bool is_exact(const Results& results, const gate::Verdict& verdict) {
+  const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
+  if (row == nullptr) return false;
+  if (!verdict.condition.limit_value) return row->delta && row->delta->is_exact;
+  return row->summary && row->summary->is_exact() &&
+         can_be_exact(results.session.metrics[verdict.metric].unit);
 }
 
 }  // namespace
 
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric) {
   const auto& baseline = results.session.reference.baseline;
-  if (!baseline) return results.commands[results.session.reference.command].rows[metric];
+  if (!baseline) return results.commands[results.session.reference.index_for(command)].rows[metric];
   const Series series{baseline_series(*baseline, command, metric).values, {}, std::nullopt};
   return make_result(metric, results.session.metrics[metric],
                      stats::tails_of(results.session.confidence).tail_of_delta, series,
                      series.values.size());
+}
+
+std::optional<MeanEstimate> estimate_mean(const MetricResult& row, double confidence) {
+  const double tail = (1.0 - confidence) / 2.0;
+  const auto around = [](double mean, double reach) {
+    return MeanEstimate{mean, stats::IntervalEnds{mean - reach, mean + reach}};
+  };
+
+  if (row.layouts && row.layouts->mean)
+    return around(row.layouts->mean->value, row.layouts->mean->interval_half_width(tail));
+
+  const auto mean = row.mean();
+  if (!mean) return std::nullopt;
+  // Fewer than kMinLayouts layouts give no interval, because their runs say nothing about others.
+  if (row.layouts || !row.summary || !row.summary->variance) return MeanEstimate{*mean};
+  const auto count = static_cast<double>(row.summary->count);
+  return around(*mean, stats::student_t_quantile_above(tail, count - 1.0) * *row.summary->stddev() /
+                           std::sqrt(count));
 }
 
 void analyse(Results& results) {
@@ -370,6 +422,10 @@ void analyse(Results& results) {
   const stats::IntervalTails plain = stats::tails_of(results.session.confidence);
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
     analyse_metric(m, results.findings.tail_probabilities_of(m, plain), results);
+  for (gate::Verdict& verdict : results.findings.verdicts) {
+    verdict.delta.is_exact = is_exact(results, verdict);
+    verdict.delta.change_of_mean.is_exact = verdict.delta.is_exact;
+  }
   rank(results);
   results.explanations = make_explanations(results);
   compare_functions(results);
@@ -406,6 +462,9 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
         findings.verdicts.push_back(
             {.condition = gate.condition, .candidate = c, .metric = gate.metric});
   if (findings.verdicts.empty()) return findings;
+  std::ranges::stable_sort(findings.verdicts, {}, [&](const gate::Verdict& verdict) {
+    return session.reference.group_of(verdict.candidate);
+  });
   const gate::LookErrors levels = gate::levels_of_only_look(
       session.confidence, std::max(findings.verdicts.size(), gates_of_job));
   for (gate::Verdict& verdict : findings.verdicts) {
@@ -445,7 +504,7 @@ void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) 
     const Series& candidate = series[verdict.candidate];
     const Series reference = baseline
                                  ? baseline_series(*baseline, verdict.candidate, verdict.metric)
-                                 : series[session.reference.command];
+                                 : series[session.reference.index_for(verdict.candidate)];
     if (!verdict.condition.limit_value &&
         gate::failures_differ(share_of_failures(reference), share_of_failures(candidate))) {
       gate::make_inconclusive(verdict, {gate::Obstacle::FailureRates});
@@ -513,7 +572,7 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
   const bool paired = compares_within_rounds(plan.setting.order, plan.reference);
   const auto rounds = [&](const std::vector<std::vector<double>>& times, std::size_t command) {
-    const auto& reference = times[plan.reference.command];
+    const auto& reference = times[plan.reference.index_for(command)];
     const std::size_t count = std::min(reference.size(), times[command].size());
     return stats::SampleSpans{std::span(reference).first(count),
                               std::span(times[command]).first(count)};
@@ -589,10 +648,10 @@ std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
 Report make_report(std::vector<Results> benchmarks, gate::ErrorRate risk) {
   Report suite{.benchmarks = std::move(benchmarks), .job_error_rate = risk};
   if (!suite.is_suite()) return suite;
-  std::vector<std::vector<std::size_t>> candidates;
+  std::vector<std::vector<std::vector<std::size_t>>> candidates;
   std::size_t most = 0;
   for (const Results& results : suite.benchmarks)
-    most = std::max(most, candidates.emplace_back(find_candidates(results)).size());
+    most = std::max(most, candidates.emplace_back(candidates_by_place(results)).size());
   for (std::size_t place = 0; place < most; ++place) {
     for (const auto& rows : rows_by_metric(suite.benchmarks, candidates, place)) {
       Geomean mean = geomean_of(rows, place);

@@ -17,9 +17,10 @@ namespace {
 struct LogChange {
   double value = 0.0;
   std::optional<stats::IntervalEnds> bounds{};
+  bool is_exact = false;
 
   stats::Change change() const {
-    stats::Change change{.change = std::expm1(value)};
+    stats::Change change{.change = std::expm1(value), .is_exact = is_exact};
     if (bounds)
       change.bounds = stats::IntervalEnds{std::expm1(bounds->low), std::expm1(bounds->high)};
     return change;
@@ -28,7 +29,7 @@ struct LogChange {
 
 std::optional<LogChange> to_log_change(const stats::Change& delta) {
   if (!delta.change || *delta.change <= -1.0) return std::nullopt;
-  LogChange result{std::log1p(*delta.change)};
+  LogChange result{.value = std::log1p(*delta.change), .is_exact = delta.is_exact};
   if (delta.bounds && delta.bounds->low > -1.0)
     result.bounds =
         stats::IntervalEnds{std::log1p(delta.bounds->low), std::log1p(delta.bounds->high)};
@@ -37,7 +38,7 @@ std::optional<LogChange> to_log_change(const stats::Change& delta) {
 
 /// Returns a - b for independent estimates.
 LogChange difference(const LogChange& a, const LogChange& b) {
-  LogChange result{a.value - b.value};
+  LogChange result{.value = a.value - b.value, .is_exact = a.is_exact && b.is_exact};
   if (!a.bounds || !b.bounds) return result;
   result.bounds = stats::IntervalEnds{
       result.value - std::hypot(a.value - a.bounds->low, b.bounds->high - b.value),
@@ -54,16 +55,23 @@ std::optional<LogChange> delta_of_row(const Results& results, std::size_t comman
   return to_log_change(*row->delta);
 }
 
-Series make_utilisation(const RunTable& runs, std::size_t command, std::size_t cpu,
+/// Returns CPU time divided by wall time for each run of a command, with the layouts of the runs if
+/// `session` has layouts.
+Series make_utilisation(const Recording& session, std::size_t command, std::size_t cpu,
                         std::size_t wall) {
   Series series;
+  const RunTable& runs = *session.runs;
+  const bool has_layouts = session.setting.layouts > 1;
   for (const std::uint32_t run : runs.of_command(command)) {
+    const RunFacts facts = runs.facts(run);
+    RunOfSeries read{.round = static_cast<std::uint32_t>(facts.round),
+                     .layout = facts.layout,
+                     .ending = facts.ending};
+
     const auto of_cpu = runs.value(run, cpu);
     const auto of_wall = runs.value(run, wall);
-    const RunFacts facts = runs.facts(run);
-    if (!of_cpu || !of_wall || *of_wall <= 0.0 || is_failure(facts.ending)) continue;
-    series.values.push_back(*of_cpu / *of_wall);
-    series.rounds.push_back(static_cast<std::uint32_t>(facts.round));
+    if (of_cpu && of_wall && *of_wall > 0.0) read.value = *of_cpu / *of_wall;
+    series.add(read, has_layouts);
   }
   return series;
 }
@@ -79,16 +87,16 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
                               const LogChange& wall) {
   const std::size_t of_cpu = *find_metric(results.session.metrics, Role::CpuTime);
   const std::size_t of_wall = *find_metric(results.session.metrics, Role::WallTime);
-  const Series candidate = make_utilisation(*results.session.runs, command, of_cpu, of_wall);
+  const Series candidate = make_utilisation(results.session, command, of_cpu, of_wall);
   Series reference;
   if (const auto& baseline = results.session.reference.baseline) {
     if (baseline->metric_places[of_cpu] && baseline->metric_places[of_wall])
       reference =
-          make_utilisation(*baseline->session->runs, baseline->reference_places[command],
+          make_utilisation(*baseline->session, baseline->reference_places[command],
                            *baseline->metric_places[of_cpu], *baseline->metric_places[of_wall]);
   } else {
-    reference =
-        make_utilisation(*results.session.runs, results.session.reference.command, of_cpu, of_wall);
+    reference = make_utilisation(results.session, results.session.reference.index_for(command),
+                                 of_cpu, of_wall);
   }
   LogChange closing{cpu.value - wall.value};
   const Comparison samples =
@@ -167,7 +175,8 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
   WallFactor clock{WallFactorKind::Clock, difference(of_cycles, cpu).change()};
   clock.candidate_median = median_of(results, c, Role::Clock);
   if (!results.session.reference.baseline)
-    clock.reference_median = median_of(results, results.session.reference.command, Role::Clock);
+    clock.reference_median =
+        median_of(results, results.session.reference.index_for(c), Role::Clock);
   why.factors.push_back(clock);
 }
 

@@ -68,7 +68,7 @@ std::optional<Side> reference_side(const Results& results, std::size_t metric,
   const MetricResult row = result_of_reference(results, candidate, metric);
   return baseline ? find_side(*baseline->session, baseline->reference_places[candidate],
                               results.session.metrics[metric].name, row)
-                  : find_side(results.session, results.session.reference.command,
+                  : find_side(results.session, results.session.reference.index_for(candidate),
                               results.session.metrics[metric].name, row);
 }
 
@@ -165,8 +165,9 @@ FunctionChanges compare(const Results& results, std::size_t metric, std::size_t 
 bool has_success(const Results& results, std::size_t metric, std::size_t candidate) {
   const Recording& session = results.session;
   const auto& baseline = session.reference.baseline;
-  const Series reference = baseline ? baseline_series(*baseline, candidate, metric)
-                                    : make_series(session, metric, session.reference.command);
+  const Series reference =
+      baseline ? baseline_series(*baseline, candidate, metric)
+               : make_series(session, metric, session.reference.index_for(candidate));
   return !reference.has_only_failed_runs() &&
          !make_series(session, metric, candidate).has_only_failed_runs();
 }

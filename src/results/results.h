@@ -48,6 +48,8 @@ struct FewRuns {
   /// smallest number of runs on a side of a wall time delta.
   bool is_about_gate = false;
   FewRunsReason limiting_option = FewRunsReason::MinRuns;
+  /// Number of runs that the warning advises; with layouts, a number of whole sweeps.
+  std::size_t advised_runs = 10;
 };
 
 /// Finding: commands were run one after the other, so deltas do not compare runs of the same round.
@@ -285,6 +287,16 @@ struct MetricResult {
   }
 };
 
+/// A mean with its confidence interval.
+struct MeanEstimate {
+  double mean = 0.0;
+  std::optional<stats::IntervalEnds> bounds{};  ///< nullopt if unknown
+};
+
+/// Returns the mean of a command's values, over its layouts if it has layouts, else over its runs.
+/// `confidence`: of the interval, as a fraction. nullopt if the mean is unknown.
+std::optional<MeanEstimate> estimate_mean(const MetricResult& row, double confidence);
+
 /// The results of the command with the same index in Recording::commands.
 struct CommandResult {
   std::size_t runs = 0;  ///< number of timed runs, without discarded runs
@@ -322,14 +334,14 @@ struct Results {
   const Command& reference_of(std::size_t command) const {
     const auto& baseline = session.reference.baseline;
     return baseline ? baseline->session->commands[baseline->reference_places[command]]
-                    : session.commands[session.reference.command];
+                    : session.commands[session.reference.index_for(command)];
   }
 
   /// Returns the endings of the reference of `command`, in this session or in the baseline.
   Endings endings_of_reference(std::size_t command) const {
     const auto& baseline = session.reference.baseline;
     return baseline ? count_endings(*baseline->session->runs, baseline->reference_places[command])
-                    : commands[session.reference.command].endings;
+                    : commands[session.reference.index_for(command)].endings;
   }
 };
 
@@ -355,7 +367,7 @@ inline std::optional<double> median_of(const Results& results, std::size_t comma
 MetricResult result_of_reference(const Results& results, std::size_t command, std::size_t metric);
 
 struct Geomean {
-  std::size_t candidate_place = 0;  ///< index among each benchmark's candidates
+  std::size_t candidate_place = 0;  ///< index among the candidates of each reference
   std::string candidate{};  ///< name of the candidate; empty if it differs between benchmarks
   std::size_t benchmark_count = 0;
   std::string metric{};

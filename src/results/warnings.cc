@@ -1,3 +1,4 @@
+#include "plan/layouts.h"
 #include "results/results.h"
 #include "stats/distributions.h"
 #include "stats/resemblance.h"
@@ -65,7 +66,7 @@ std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
   std::optional<std::size_t> fewest;
   for (const gate::Verdict& verdict : results.findings.verdicts) {
     if (verdict.answer != gate::Answer::Inconclusive || verdict.rounds == 0) continue;
-    if (verdict.hindrance.obstacle != gate::Obstacle::None) continue;
+    if (verdict.hindrance.obstacle != gate::Obstacle::None || verdict.delta.is_exact) continue;
     fewest = std::min(fewest.value_or(verdict.rounds), verdict.rounds);
   }
   return fewest;
@@ -78,7 +79,7 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
     const MetricResult* reference =
         results.session.reference.baseline
             ? candidate
-            : row_of(results, results.session.reference.command, Role::WallTime);
+            : row_of(results, results.session.reference.index_for(c), Role::WallTime);
     if (reference == nullptr || candidate == nullptr || !candidate->delta) continue;
     const std::size_t runs = std::min(reference->runs, candidate->runs);
     fewest = std::min(fewest.value_or(runs), runs);
@@ -86,14 +87,40 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
   return fewest;
 }
 
+/// True if shown and gated metrics have deltas, and all of these are exact. Warnings about the
+/// uncertainty of deltas are of no use then.
+bool are_deltas_exact(const Results& results) {
+  bool has_delta = false;
+  for (const CommandResult& command : results.commands) {
+    for (const MetricResult& row : command.rows) {
+      const bool is_of_interest =
+          results.session.metrics[row.metric].shown == Shown::Always ||
+          std::ranges::find(results.findings.verdicts, row.metric, &gate::Verdict::metric) !=
+              results.findings.verdicts.end();
+      if (!row.delta || !is_of_interest) continue;
+      if (!row.delta->is_exact) return false;
+      has_delta = true;
+    }
+  }
+  return has_delta;
+}
+
 std::optional<FewRuns> few_runs(const Results& results) {
-  const FewRunsReason because = why_few(results);
+  FewRuns few{.limiting_option = why_few(results),
+              .advised_runs = round_up_to_sweeps(stats::kMinGateRoundsWithoutWarning,
+                                                 results.session.setting.layouts)};
+
   const auto rounds = rounds_of_open_gates(results);
-  if (rounds && *rounds < stats::kMinGateRoundsWithoutWarning)
-    return FewRuns{*rounds, true, because};
-  const auto runs = runs_of_deltas(results);
-  if (runs && *runs < stats::kMinDeltaRunsWithoutWarning) return FewRuns{*runs, false, because};
-  return std::nullopt;
+  if (rounds && *rounds < stats::kMinGateRoundsWithoutWarning) {
+    few.runs = *rounds;
+    few.is_about_gate = true;
+    return few;
+  }
+
+  const auto runs = are_deltas_exact(results) ? std::nullopt : runs_of_deltas(results);
+  if (!runs || *runs >= stats::kMinDeltaRunsWithoutWarning) return std::nullopt;
+  few.runs = *runs;
+  return few;
 }
 
 std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t command) {
@@ -226,14 +253,15 @@ void add_if_foreign(bool names_machine, const Circumstances& then, const Circums
 }
 
 void add_warnings_of_origins(const Results& results, std::vector<Warning>& warnings) {
-  const OriginSession& here = origin_of(results.session, results.session.reference.command);
+  const OriginSession& here = origin_of(results.session, results.session.reference.index_for(0));
   std::vector<const OriginSession*> others;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const OriginSession& origin = origin_of(results.session, c);
     if (&origin != &here && (others.empty() || others.back() != &origin)) others.push_back(&origin);
   }
   if (others.empty()) return;
-  warnings.push_back({SeparateSessions{!results.findings.verdicts.empty(), true}});
+  if (!are_deltas_exact(results))
+    warnings.push_back({SeparateSessions{!results.findings.verdicts.empty(), true}});
   for (const OriginSession* other : others)
     add_if_foreign(!other->circumstances.version.empty(), other->circumstances, here.circumstances,
                    other->file, warnings);
@@ -246,7 +274,8 @@ std::vector<DifferentCoreShares::Cycles> cycles_by_kind(const Results& results,
     const Metric& metric = results.session.metrics[m];
     if (metric.role != Role::Cycles || !metric.is_part) continue;
     const MetricResult* candidate = row_of(results.commands[command], m);
-    const MetricResult* reference = row_of(results.commands[results.session.reference.command], m);
+    const MetricResult* reference =
+        row_of(results.commands[results.session.reference.index_for(command)], m);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     cycles.push_back({metric.name, candidate->summary->mean, reference->summary->mean});
   }
@@ -266,9 +295,9 @@ std::optional<Warning> other_cores(const Results& results) {
   std::optional<Warning> worst;
   if (results.session.reference.baseline) return worst;
   double furthest = kSharesAreEqual;
-  const MetricResult* reference =
-      row_of(results, results.session.reference.command, Role::CoreShare);
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const MetricResult* reference =
+        row_of(results, results.session.reference.index_for(c), Role::CoreShare);
     const MetricResult* candidate = row_of(results, c, Role::CoreShare);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     const double share = candidate->summary->mean;
@@ -284,11 +313,15 @@ std::optional<Warning> other_cores(const Results& results) {
 
 void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_split,
                              const QuotaWait& throttling, std::vector<Warning>& warnings) {
-  if (const auto coarse = coarse_clock(results, c)) warnings.push_back({*coarse, c});
+  const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
+  const Shown shown_wall_time =
+      wall_time ? results.session.metrics[*wall_time].shown : Shown::Verbose;
+  if (const auto coarse = coarse_clock(results, c))
+    warnings.push_back({*coarse, c, shown_wall_time});
   if (const auto split = uncertain_split(results, c)) warnings.push_back({*split, c, shown_split});
   if (const auto busy = busy_machine(results, c);
       busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
-    warnings.push_back({*busy, c});
+    warnings.push_back({*busy, c, shown_wall_time});
   if (const auto& lost = results.session.commands[c].counter_loss_file)
     warnings.push_back(
         {LostCounts{*lost}, c, results.session.file.empty() ? Shown::Verbose : Shown::Always});
@@ -379,7 +412,8 @@ bool outliers_explain_mean(const Results& results, std::size_t metric, std::size
   const stats::Delta& delta = *results.commands[candidate].rows[metric].delta;
   const bool is_of_candidate = *delta.change_of_mean.change > *delta.change;
   if (!is_of_candidate && results.session.reference.baseline) return false;
-  const std::size_t command = is_of_candidate ? candidate : results.session.reference.command;
+  const std::size_t command =
+      is_of_candidate ? candidate : results.session.reference.index_for(candidate);
   const auto& summary = results.commands[command].rows[metric].summary;
   if (!summary) return false;
   const double range = std::max(summary->smallest_step, summary->q3 - summary->q1);
@@ -404,13 +438,15 @@ std::vector<Warning> warnings_of_results(const Results& results) {
     add_warnings_of_command(results, c, shown, throttling, warnings);
   if (const auto few = few_runs(results)) warnings.push_back({*few});
   if (results.session.reference.baseline) {
-    warnings.push_back({SeparateSessions{!results.findings.verdicts.empty()}});
+    if (!are_deltas_exact(results))
+      warnings.push_back({SeparateSessions{!results.findings.verdicts.empty()}});
     const Recording& then = *results.session.reference.baseline->session;
     add_if_foreign(then.was_written_by_lauka, then.circumstances, results.session.circumstances, "",
                    warnings);
   } else if (!results.session.origins.empty()) {
     add_warnings_of_origins(results, warnings);
-  } else if (!results.are_all_deltas_paired && !results.headline_comparisons.empty()) {
+  } else if (!results.are_all_deltas_paired && !results.headline_comparisons.empty() &&
+             !are_deltas_exact(results)) {
     warnings.push_back({NotInterleaved{!results.findings.verdicts.empty(),
                                        results.session.setting.order_is_for_hooks}});
   }

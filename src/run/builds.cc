@@ -13,7 +13,6 @@
 #include <future>
 #include <map>
 #include <memory>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -95,37 +94,87 @@ std::string hash_files(const std::vector<std::string>& paths, const std::optiona
   return has_file ? hash.hex_digest() : std::string();
 }
 
-}  // namespace
+/// True if the program of a command in a layout is there, and at least one of its files depends on
+/// the layout.
+bool has_files(const Plan& plan, std::size_t command, std::uint32_t layout,
+               const std::optional<User>& user) {
+  const auto built = command_in_layout(plan, command, layout);
+  if (!plan.shell && !os::find_program(make_program(plan, *built, user))) return false;
+  return !hash_files(list_paths(plan, command, layout, user), user).empty();
+}
 
-std::vector<Build> list_builds(std::span<const Plan* const> plans) {
+/// Returns the time that the remaining builds need if they take as long as those that have ended.
+std::optional<std::chrono::nanoseconds> estimate_remaining(const BuildProgress& progress) {
+  if (progress.ended == 0) return std::nullopt;
+  const auto elapsed = std::chrono::duration<double, std::nano>(progress.elapsed);
+  const double left =
+      static_cast<double>(progress.count - progress.ended) / static_cast<double>(progress.ended);
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed * left);
+}
+
+/// A function that tells if a command's files in a layout are there.
+using FileTest = std::function<bool(const Plan& plan, std::size_t command, std::uint32_t layout)>;
+
+/// Lists builds without duplicates. Leaves out a build that has made the files of a command.
+std::vector<Build> list_needed_builds(std::span<const Plan* const> plans,
+                                      const FileTest& are_files_there) {
   std::vector<Build> builds;
-  std::set<std::tuple<std::string, std::string, std::vector<std::string>>> seen;
+  std::map<std::tuple<std::string, std::string, std::vector<std::string>>, bool> is_needed;
   for (const Plan* plan : plans) {
     for (std::uint32_t layout = 0; layout < plan->setting.layouts; ++layout) {
       for (std::size_t c = 0; c < plan->commands.size(); ++c) {
         if (!plan->commands[c].build) continue;
         const auto command = command_in_layout(*plan, c, layout);
-        if (!seen.emplace(*command->build, command->folder, command->environment).second) continue;
-        builds.push_back({fmt::format("{}: layout {} of {}", plan->commands[c].name, layout + 1,
-                                      plan->setting.layouts),
-                          *command->build, command->folder, command->environment});
+        const auto [needed, is_new] = is_needed.emplace(
+            std::tuple(*command->build, command->folder, command->environment), true);
+        if (needed->second && are_files_there(*plan, c, layout)) needed->second = false;
+        if (is_new)
+          builds.push_back({fmt::format("{}: layout {} of {}", plan->commands[c].name, layout + 1,
+                                        plan->setting.layouts),
+                            *command->build, command->folder, command->environment});
       }
     }
   }
+  std::erase_if(builds, [&](const Build& build) {
+    return !is_needed.at({build.line, build.folder, build.environment});
+  });
   return builds;
 }
 
+}  // namespace
+
+std::vector<Build> list_builds(std::span<const Plan* const> plans) {
+  return list_needed_builds(plans, [](const Plan& /*plan*/, std::size_t /*command*/,
+                                      std::uint32_t /*layout*/) { return false; });
+}
+
+std::vector<Build> list_missing_builds(std::span<const Plan* const> plans,
+                                       const std::optional<User>& user) {
+  return list_needed_builds(plans,
+                            [&](const Plan& plan, std::size_t command, std::uint32_t layout) {
+                              return has_files(plan, command, layout, user);
+                            });
+}
+
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t at_once,
-                                      const std::optional<User>& user,
-                                      const std::function<void(std::string_view)>& show) {
+                                      const std::optional<User>& user, const os::Clock& clock,
+                                      const std::function<void(const BuildProgress&)>& show) {
+  const std::chrono::nanoseconds began = clock.now();
+  BuildProgress progress;
+  progress.count = builds.size();
   std::optional<BuildFailed> failed;
   std::deque<Running> running;
   while (!running.empty() || (!failed && !builds.empty())) {
     while (!failed && !builds.empty() && running.size() < at_once) {
-      show(builds.front().name_in_messages);
+      progress.latest = builds.front().name_in_messages;
+      ++progress.begun;
       running.push_back(begin(builds.front(), user));
       builds = builds.subspan(1);
     }
+    progress.elapsed = clock.now() - began;
+    progress.remaining = estimate_remaining(progress);
+    show(progress);
+
     constexpr auto soon = std::chrono::milliseconds(5);
     running.front().answer.wait_for(soon);
     const auto has_ended = [](Running& build) {
@@ -137,6 +186,7 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
     if (!failed && !succeeded(answer.outcome))
       failed = BuildFailed{*ended->build, answer.outcome, last_lines_of(std::move(answer.output))};
     running.erase(ended);
+    ++progress.ended;
   }
   return failed;
 }

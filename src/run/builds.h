@@ -3,6 +3,7 @@
 #include "core/command.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "os/clock.h"
 #include "plan/plan.h"
 #include "run/programs.h"
 
@@ -27,6 +28,11 @@ struct Build {
 /// Returns the builds that all commands of `plans` need in all layouts, without duplicates.
 std::vector<Build> list_builds(std::span<const Plan* const> plans);
 
+/// Returns the builds without those that have made the files of a command already. A command's
+/// files are its program and words, if they depend on the layout.
+std::vector<Build> list_missing_builds(std::span<const Plan* const> plans,
+                                       const std::optional<User>& user);
+
 struct BuildFailed {
   Build build;
   Outcome outcome;
@@ -34,11 +40,11 @@ struct BuildFailed {
 };
 
 /// Runs `builds` in order, at most `at_once` at a time, as `user` (nullopt: lauka's own user).
-/// Calls `show` with Build::name_in_messages when a build begins. Begins no build after a failure.
+/// Calls `show` again and again until all builds have ended. Begins no build after a failure.
 /// Returns the first failure; nullopt if all builds succeeded.
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t at_once,
-                                      const std::optional<User>& user,
-                                      const std::function<void(std::string_view)>& show);
+                                      const std::optional<User>& user, const os::Clock& clock,
+                                      const std::function<void(const BuildProgress&)>& show);
 
 /// Refuses a plan if the files of a command that depend on the layout are the same in two layouts.
 /// Returns no error if the user interrupts.

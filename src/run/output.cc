@@ -30,12 +30,6 @@ std::string shown(std::string_view line, bool from_begin, bool with_break) {
 
 constexpr const char* kRemedy = "fix the command, or leave --expect-output out";
 
-bool was_made_alike(const Command& reference, const Command& command) {
-  return std::ranges::all_of(reference.parameters, [&](const Parameter& parameter) {
-    return std::ranges::find(command.parameters, parameter) != command.parameters.end();
-  });
-}
-
 // Bytes searched at a time. In a longer text, a pattern such as .* could need too many steps.
 constexpr std::size_t kWindow = std::size_t{64} << 10U;
 constexpr std::size_t kMaxMatchBytes = std::size_t{16} << 10U;
@@ -157,19 +151,10 @@ OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
 }
 
 std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
-  const auto& commands = plan_.commands;
-  const std::size_t reference = plan_.reference.command;
-  const Command& own = commands[command];
+  const Command& own = plan_.commands[command];
   if (!own.expected || own.expected->kind != ExpectedOutput::Kind::Same) return std::nullopt;
-  const std::size_t typed = commands[reference].source_command_index;
-  const bool is_one_typed = std::ranges::all_of(
-      commands, [&](const Command& other) { return other.source_command_index == typed; });
-  if (is_one_typed) return command == reference ? std::nullopt : std::optional(reference);
-  if (own.source_command_index == typed) return std::nullopt;
-  const auto is_counterpart = [&](const Command& other) {
-    return other.source_command_index == typed && was_made_alike(other, own);
-  };
-  return find_place_if(commands, is_counterpart).value_or(reference);
+  const std::size_t reference = plan_.reference.index_for(command);
+  return command == reference ? std::nullopt : std::optional(reference);
 }
 
 std::vector<std::uint32_t> OutputCheck::commands_due(std::uint32_t first,

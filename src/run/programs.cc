@@ -417,14 +417,19 @@ std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadCon
   const auto path_of = [&](const Command& command) {
     return os::find_program(make_program(plan, command, reader.user));
   };
-  const std::size_t reference = plan.reference.command;
-  const std::string call = call_of(plan, plan.commands[reference]);
+  // With parameters, the same two files are compared for each value.
+  std::map<std::pair<std::string, std::string>, std::string> known;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    if (!plan.reference.is_candidate(c) || call_of(plan, plan.commands[c]) != call) continue;
+    const std::size_t reference = plan.reference.index_for(c);
+    if (!plan.reference.is_candidate(c) ||
+        call_of(plan, plan.commands[c]) != call_of(plan, plan.commands[reference]))
+      continue;
     const auto path = path_of(plan.commands[c]);
     const auto of_reference = path_of(plan.commands[reference]);
     if (!path || !of_reference) continue;
-    const std::string executable = hash_if_equal(*of_reference, *path, reader);
+    const auto [place, is_new] = known.try_emplace({*of_reference, *path});
+    if (is_new) place->second = hash_if_equal(*of_reference, *path, reader);
+    const std::string& executable = place->second;
     if (executable.empty()) continue;
     programs.resize(plan.commands.size());
     programs[reference] = programs[c] = {executable, hash_call(plan, plan.commands[c])};

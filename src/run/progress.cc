@@ -19,22 +19,24 @@ DifferenceSoFar difference_so_far(const std::string& candidate, double value, do
   return {candidate, std::expm1(value), std::expm1(value - reach), std::expm1(value + reach)};
 }
 
-/// Returns the half width, in logarithms, at which --precision and all gates on changes of wall
-/// time are decided; nullopt if there is no such precision or gate.
-std::optional<double> wanted_reach(const Plan& plan, double value) {
+/// Returns the number of layouts that would be enough for --precision and all gates on changes of
+/// wall time; nullopt if more runs of the present layouts would be, or if there is no such
+/// precision or gate.
+std::optional<std::size_t> layouts_to_answer(const Plan& plan,
+                                             const stats::LayoutEstimate& estimate) {
   const auto is_wall_time = [&](std::size_t metric) {
     return plan.metrics[metric].role == Role::WallTime;
   };
-  std::optional<double> wanted;
+  std::optional<std::size_t> most;
   if (plan.precision && is_wall_time(plan.precision->metric))
-    wanted = plan.precision->relative_half_width / std::exp(value);
+    most = estimate.layouts_instead_of_runs(
+        plan.precision->relative_half_width / std::exp(estimate.value), kTail);
   for (const Gate& gate : plan.gates) {
-    const double limit = gate.condition.limit_percent / 100.0;
     if (!is_wall_time(gate.metric) || gate.condition.limit_value) continue;
-    const double distance = std::abs(value - std::log1p(limit));
-    wanted = std::min(wanted.value_or(distance), distance);
+    const double limit = std::log1p(gate.condition.limit_percent / 100.0);
+    most = std::max(most, estimate.layouts_to_decide(limit, {.above = kTail, .below = kTail}));
   }
-  return wanted;
+  return most;
 }
 
 }  // namespace
@@ -47,19 +49,25 @@ void enter_remaining(double seconds, Progress& progress) {
   progress.elapsed_share = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
 }
 
+DifferenceWatch::DifferenceWatch(const Plan& plan)
+    : plan_(plan),
+      all_(plan.commands.size(), {.of_layout = std::vector<Spread>(plan.setting.layouts)}) {
+  for (std::size_t c = 0; c < all_.size(); ++c)
+    if (plan.reference.is_candidate(c)) all_[plan.reference.index_for(c)].candidates.push_back(c);
+}
+
 void DifferenceWatch::add_run(const RunRecord& run) {
   if (run.step.kind != RoundKind::Timed || run.usage.wall_ns == 0 || plan_.reference.baseline)
     return;
   const std::size_t command = run.step.command;
   all_[command].latest_log_wall_time = std::log(static_cast<double>(run.usage.wall_ns));
   all_[command].round = run.step.round;
-  if (command != plan_.reference.command) return compare(command, run.step);
-  for (std::size_t other = 0; other < all_.size(); ++other)
-    if (other != command) compare(other, run.step);
+  if (plan_.reference.index_for(command) != command) return compare(command, run.step);
+  for (const std::size_t candidate : all_[command].candidates) compare(candidate, run.step);
 }
 
 void DifferenceWatch::compare(std::size_t command, const Step& step) {
-  const OfCommand& reference = all_[plan_.reference.command];
+  const OfCommand& reference = all_[plan_.reference.index_for(command)];
   OfCommand& own = all_[command];
   if (!own.latest_log_wall_time || !reference.latest_log_wall_time || own.round != step.round ||
       reference.round != step.round)
@@ -102,8 +110,7 @@ std::optional<DifferenceSoFar> DifferenceWatch::over_layouts(std::size_t command
   if (!over) return std::nullopt;
   DifferenceSoFar found = difference_so_far(plan_.commands[command].name, over->value,
                                             over->interval_half_width(kTail));
-  if (const auto wanted = wanted_reach(plan_, over->value))
-    found.layouts_to_answer = over->layouts_instead_of_runs(*wanted, kTail);
+  found.layouts_to_answer = layouts_to_answer(plan_, *over);
   return found;
 }
 

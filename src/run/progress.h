@@ -19,9 +19,7 @@ void enter_remaining(double seconds, Progress& progress);
 /// Estimates differences of wall time for the progress line.
 class DifferenceWatch {
  public:
-  explicit DifferenceWatch(const Plan& plan)
-      : plan_(plan),
-        all_(plan.commands.size(), {.of_layout = std::vector<Spread>(plan.setting.layouts)}) {}
+  explicit DifferenceWatch(const Plan& plan);
 
   /// Adds a run. Ignores runs that are not timed.
   void add_run(const RunRecord& run);
@@ -38,6 +36,7 @@ class DifferenceWatch {
   };
   struct OfCommand {
     std::vector<Spread> of_layout{};
+    std::vector<std::size_t> candidates{};  ///< commands that are compared with this one
     std::optional<double> latest_log_wall_time{};
     std::uint32_t round = 0;
   };

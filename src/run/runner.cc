@@ -135,6 +135,14 @@ class Runner final : NonCopyable {
     steps_.clean_up({0, static_cast<std::uint32_t>(plan_.commands.size())});
   }
 
+  bool takes_samples(const Step& step) const {
+    const EventSet& events = plan_.setting.events;
+    if (step.kind != RoundKind::Counting || step.pass >= events.passes.size()) return false;
+    return std::ranges::any_of(events.passes[step.pass].event_indices, [&](std::size_t event) {
+      return events.events[event].role == Role::SampledTime;
+    });
+  }
+
   void report_progress(const Step& step) {
     if (!observer_.wants_progress()) return;
     const nanoseconds now = context_.clock.now();
@@ -143,11 +151,15 @@ class Runner final : NonCopyable {
     progress.kind = step.kind;
     progress.elapsed = now - began_.value_or(now);
     const std::span<const Pace> paces = steps_.paces();
-    if (const auto at_start = scheduler_.seconds_left(step, paces)) {
-      const bool counts = step.kind == RoundKind::Timed || step.kind == RoundKind::Simulated;
-      const nanoseconds under_way = counts ? now - steps_.batch_began() : nanoseconds(0);
-      enter_remaining(*at_start - to_seconds(under_way), progress);
+    const Scheduler::UnderWay under_way = steps_.under_way(step);
+    if (const auto at_start = scheduler_.seconds_left(under_way, paces)) {
+      const bool counts = step.kind == RoundKind::Timed || step.gives_counts_only();
+      const nanoseconds of_batch = counts ? now - steps_.batch_began() : nanoseconds(0);
+      enter_remaining(*at_start - to_seconds(of_batch), progress);
+      progress.may_end_earlier = scheduler_.may_end_earlier();
     }
+    progress.run = scheduler_.number_of_run(under_way);
+    progress.are_samples_taken = takes_samples(step);
     const Pace& pace = paces[step.command];
     if (pace.wall_time_seconds.count > 0) progress.mean_wall_seconds = pace.wall_time_seconds.mean;
     progress.difference = differences_.difference_of_command_or_another(step.command);

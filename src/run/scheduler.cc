@@ -36,9 +36,8 @@ bool has_surrounding_hooks(const Plan& plan) {
 
 std::uint64_t count_simulated_rounds(const Plan& plan, const GateWatch& gates) {
   if (plan.setting.events.count_passes(RoundKind::Simulated) == 0) return 0;
-  return std::max<std::uint64_t>(
-      plan.presentation.functions ? kMinFunctionRounds : kMinSimulatedRounds,
-      gates.rounds_to_decide_constants(RoundKind::Simulated));
+  return std::max<std::uint64_t>(kMinSimulatedRounds,
+                                 gates.rounds_to_decide_constants(RoundKind::Simulated));
 }
 
 }  // namespace
@@ -317,6 +316,7 @@ std::optional<Action> Scheduler::next_action_for(const RoundTarget& goal) {
   if (goal.kind == RoundKind::Simulated) {
     const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
     if (done >= goal.rounds * passes) return std::nullopt;
+    wanted_simulated_rounds_ = goal.rounds;
     return request(goal.kind, done, passes * plan_.setting.layouts);
   }
   if (done >= goal.rounds) return std::nullopt;
@@ -553,6 +553,12 @@ void Scheduler::note_variation(const FinishedRounds& done) {
         first_counts_.try_emplace({run.step.command, run.step.pass}, run.counts);
     functions_vary_ = functions_vary_ || (!is_new && first->second != run.counts);
   }
+  // Equal totals may hide counts that move from one function to another.
+  for (const FunctionsOfRun& run : done.functions) {
+    const auto [first, is_new] =
+        first_functions_.try_emplace({run.step.command, run.step.pass}, run.functions);
+    functions_vary_ = functions_vary_ || (!is_new && first->second != run.functions);
+  }
 }
 
 bool Scheduler::hooks_prevent_more_rounds() const {
@@ -574,49 +580,151 @@ bool Scheduler::can_count_more() const {
   });
 }
 
-double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> paces) const {
-  const nanoseconds round = round_time(group, paces);
-  return static_cast<double>(rounds_left(rule_, group.timed_spent, round)) * Seconds(round).count();
+bool Scheduler::may_end_earlier() const {
+  return !plan_.setting.stop.exact_runs && !gates_.is_decided() &&
+         (gates_.has_undecided_gate_on(RoundKind::Timed) ||
+          gates_.has_undecided_gate_on(RoundKind::Counting));
 }
 
-double Scheduler::seconds_left_by_paces(const Step& step, std::span<const Pace> paces) const {
+/// While a gate is undecided, the time until its last possible look is the only estimate that does
+/// not grow when a look decides nothing.
+double Scheduler::timed_seconds_left(const Group& group, std::span<const Pace> paces) const {
+  const nanoseconds round = round_time(group, paces);
+  const auto seconds_by = [&](const StopRule& rule) {
+    if (satisfies_stop_rule(rule, group.timed_spent)) return 0.0;
+    return static_cast<double>(rounds_left(rule, group.timed_spent, round)) *
+           Seconds(round).count();
+  };
+  const double planned = seconds_by(rule_);
+  if (plan_.setting.stop.exact_runs || hooks_prevent_more_rounds() ||
+      !gates_.has_undecided_gate_on(RoundKind::Timed))
+    return planned;
+
+  const std::uint64_t at_first_look =
+      group.rounds_at_first_look > 0
+          ? group.rounds_at_first_look
+          : group.timed_spent.rounds + rounds_left(timed_, group.timed_spent, round);
+  const StopRule longest =
+      stop_rule_for_open_gates(timed_, gate::look_rounds(at_first_look).back());
+  return std::max(planned, seconds_by(longest));
+}
+
+/// Returns the time of counting rounds that follow. `timed_seconds`: time of all timed rounds.
+double Scheduler::counting_seconds_left(const UnderWay& now, double timed_seconds) const {
+  if (counting_.passes == 0) return 0.0;
+  const bool is_counting = now.step.kind == RoundKind::Counting;
+  const double counted =
+      Seconds(group().counting.time).count() + (is_counting ? Seconds(now.time).count() : 0.0);
+  const double factor = gates_.has_undecided_gate_on(RoundKind::Counting) &&
+                                !plan_.setting.stop.exact_runs && !hooks_prevent_more_rounds()
+                            ? static_cast<double>(kBudgetFactorForGates)
+                            : 1.0;
+  const double by_share =
+      counting_.is_exact
+          ? 0.0
+          : timed_seconds * factor * counting_.share / (1.0 - counting_.share) - counted;
+
+  // The fewest counting rounds may take longer than their share.
+  const std::uint64_t turns = counting_turns_done(group());
+  if (turns == 0 || turns >= counting_.min_counting_rounds) return std::max(by_share, 0.0);
+  const double turn = Seconds(group().counting.time).count() / static_cast<double>(turns);
+  const double by_number = turn * static_cast<double>(counting_.min_counting_rounds - turns) -
+                           (is_counting ? Seconds(now.time).count() : 0.0);
+  return std::max({by_share, by_number, 0.0});
+}
+
+double Scheduler::seconds_left_by_paces(const UnderWay& now, std::span<const Pace> paces) const {
   const Group& own = group();
-  const bool is_warmup = step.kind == RoundKind::Warmup;
-  const double timed = is_warmup || !satisfies_stop_rule(rule_, own.timed_spent)
-                           ? timed_seconds_left(own, paces)
-                           : 0.0;
+  const bool is_warmup = now.step.kind == RoundKind::Warmup;
   const double timed_so_far = Seconds(own.timed_spent.time).count();
-  const double counted = Seconds(own.counting.time).count();
+  const double timed = is_timed_ ? timed_seconds_left(own, paces) : 0.0;
   double left = timed;
-  if (counting_.passes > 0) {
-    const double part = counting_.share / (1.0 - counting_.share);
-    left += std::max((timed + timed_so_far) * part - counted, 0.0);
-  }
-  const double whole = left + timed_so_far + counted;
-  for (const Group& later : std::span(groups_).subspan(current_ + 1)) {
-    if (later.timed_spent.rounds == 0)
-      left += whole;
-    else if (!satisfies_stop_rule(rule_, later.timed_spent))
-      left += timed_seconds_left(later, paces);
-  }
-  if (is_warmup && step.round < warmup_rounds())
-    left +=
-        static_cast<double>(warmup_rounds() - step.round) * Seconds(round_time(own, paces)).count();
+  if (now.step.kind == RoundKind::Timed) left -= Seconds(now.time).count();
+  left += counting_seconds_left(now, timed + timed_so_far);
+  const double whole = left + timed_so_far + Seconds(own.counting.time).count();
+
+  for (const Group& later : std::span(groups_).subspan(std::min(current_ + 1, groups_.size())))
+    left += later.timed_spent.rounds == 0 ? whole : timed_seconds_left(later, paces);
+  if (is_warmup && now.step.round < warmup_rounds())
+    left += static_cast<double>(warmup_rounds() - now.step.round) *
+            Seconds(round_time(own, paces)).count();
   return left;
 }
 
-std::optional<double> Scheduler::seconds_left(const Step& step, std::span<const Pace> paces) const {
-  if (paces[step.command].run_seconds.count > 0) return seconds_left_by_paces(step, paces);
-  if (step.kind != RoundKind::Simulated || plan_.setting.stop.exact_runs ||
-      simulated_runs_and_time_.rounds == 0)
-    return std::nullopt;
+/// Returns the number of simulated runs of all commands, as far as they are planned.
+std::uint64_t Scheduler::count_simulated_runs() const {
+  const std::uint64_t passes = plan_.setting.events.count_passes(RoundKind::Simulated);
+  const std::uint64_t at_once = passes * plan_.setting.layouts;
+  if (at_once == 0) return 0;
+  const auto rounds = [&](std::uint64_t turns) {
+    return (turns * passes + at_once - 1) / at_once * at_once;
+  };
+  std::uint64_t runs = 0;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const bool is_present = i == current_;
+    const std::uint64_t turns = is_present
+                                    ? std::max(planned_simulated_rounds_, wanted_simulated_rounds_)
+                                    : planned_simulated_rounds_;
+    runs += groups_[i].count * std::max(rounds(turns), groups_[i].simulated_rounds_done);
+  }
+  return runs;
+}
+
+std::optional<double> Scheduler::simulated_seconds_left(const UnderWay& now) const {
+  const bool is_simulating = now.step.kind == RoundKind::Simulated;
+  const std::uint64_t done = simulated_runs_and_time_.rounds + (is_simulating ? now.steps_done : 0);
+  const std::uint64_t all = count_simulated_runs();
+  if (done >= all) return 0.0;
+  if (done == 0) return std::nullopt;
+  const double seconds = Seconds(simulated_runs_and_time_.time).count() +
+                         (is_simulating ? Seconds(now.time).count() : 0.0);
+  return seconds / static_cast<double>(done) * static_cast<double>(all - done);
+}
+
+std::optional<double> Scheduler::seconds_left(const UnderWay& now,
+                                              std::span<const Pace> paces) const {
+  const auto simulated = simulated_seconds_left(now);
+  if (!simulated) return std::nullopt;
+  if (paces[now.step.command].run_seconds.count > 0)
+    return *simulated + seconds_left_by_paces(now, paces);
+  if (now.step.kind == RoundKind::Counting && !is_timed_) {
+    const Group& own = group();
+    const std::uint64_t turns = counting_turns_done(own);
+    if (turns == 0) return std::nullopt;
+    const nanoseconds turn = own.counting.time / static_cast<std::int64_t>(turns);
+    const RoundsAndTime spent{turns, own.counting.time, own.count};
+    const double left =
+        static_cast<double>(rounds_left(plan_.setting.stop, spent, turn)) * Seconds(turn).count() -
+        Seconds(now.time).count();
+    return *simulated + std::max(left, 0.0);
+  }
+  if (now.step.kind != RoundKind::Simulated) return std::nullopt;
+
+  const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
+  // A fixed number of timed runs takes far less time than the simulated runs.
+  if (is_only_simulated || plan_.setting.stop.exact_runs) return simulated;
   const auto commands = static_cast<double>(plan_.commands.size());
-  const auto runs = static_cast<double>(simulated_runs_and_time_.rounds);
-  const auto rounds = static_cast<double>(planned_simulated_rounds_ *
-                                          plan_.setting.events.count_passes(RoundKind::Simulated));
-  const double left = std::max(rounds * commands - runs, 0.0);
-  return left * Seconds(simulated_runs_and_time_.time).count() / runs +
-         commands * Seconds(plan_.setting.stop.budget_per_command).count();
+  return *simulated + commands * Seconds(plan_.setting.stop.budget_per_command).count();
+}
+
+std::optional<RunNumber> Scheduler::number_of_run(const UnderWay& now) const {
+  const RoundKind kind = now.step.kind;
+  if (requests_.empty() || requests_.back().kind != kind) return std::nullopt;
+  const Request& request = requests_.back();
+  if (kind == RoundKind::Simulated)
+    return RunNumber{simulated_runs_and_time_.rounds + request.done + now.steps_done + 1,
+                     count_simulated_runs()};
+  if (kind != RoundKind::Counting) return std::nullopt;
+
+  // Each pass counts other events, or takes samples, so that its runs are numbered separately.
+  const Group& own = group();
+  const std::uint64_t earlier = own.count * counting_turns_done(own);
+  const std::size_t done = std::min(request.done + now.steps_done, request.steps.size());
+  const auto same_pass =
+      std::ranges::count(std::span(request.steps).first(done), now.step.pass, &Step::pass);
+  RunNumber number{earlier + static_cast<std::uint64_t>(same_pass) + 1};
+  if (counting_.is_exact) number.count = own.count * counting_.min_counting_rounds;
+  return number;
 }
 
 }  // namespace lauka

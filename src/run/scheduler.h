@@ -88,10 +88,24 @@ class Scheduler : NonCopyable {
   /// Returns the results of gates and of the precision so far.
   gate::Findings close();
 
-  /// Estimates the seconds that the session still needs after the results taken, without rounds
-  /// after the next planned look at gates; nullopt if unknown. `step`: step that runs now. `paces`:
-  /// latest pace of each command.
-  std::optional<double> seconds_left(const Step& step, std::span<const Pace> paces) const;
+  /// The state of the latest RunSteps, whose results were not taken yet.
+  struct UnderWay {
+    Step step{};                      ///< step that runs now
+    std::size_t steps_done = 0;       ///< number of steps that have ended
+    std::chrono::nanoseconds time{};  ///< time of the steps that have ended
+  };
+
+  /// Estimates the seconds that the session still needs; nullopt if unknown. While gates are
+  /// undecided, this is the time until their last possible look (may_end_earlier). `paces`: latest
+  /// pace of each command.
+  std::optional<double> seconds_left(const UnderWay& now, std::span<const Pace> paces) const;
+
+  /// True if undecided gates may end the session before the time that seconds_left() returns.
+  bool may_end_earlier() const;
+
+  /// Returns the place of a simulated, counting or sampled run among the runs of its kind; nullopt
+  /// for other runs.
+  std::optional<RunNumber> number_of_run(const UnderWay& now) const;
 
  private:
   enum class Stage : unsigned char {
@@ -204,7 +218,10 @@ class Scheduler : NonCopyable {
   bool can_time_more() const;
   bool can_count_more() const;
   double timed_seconds_left(const Group& group, std::span<const Pace> paces) const;
-  double seconds_left_by_paces(const Step& step, std::span<const Pace> paces) const;
+  double counting_seconds_left(const UnderWay& now, double timed_seconds) const;
+  double seconds_left_by_paces(const UnderWay& now, std::span<const Pace> paces) const;
+  std::optional<double> simulated_seconds_left(const UnderWay& now) const;
+  std::uint64_t count_simulated_runs() const;
 
   const Plan& plan_;
   Conditions conditions_;
@@ -216,10 +233,13 @@ class Scheduler : NonCopyable {
   StopRule timed_;  // rule before gates add rounds
   StopRule rule_;   // rule up to the next planned look
   std::uint64_t planned_simulated_rounds_ = 0;
-  RoundsAndTime simulated_runs_and_time_;  // `rounds` is a number of runs
+  std::uint64_t wanted_simulated_rounds_ = 0;  // of the present group, with rounds added later
+  RoundsAndTime simulated_runs_and_time_;      // `rounds` is a number of runs
   /// Counts of the first run that had counts by function, for each command and pass.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::optional<std::uint64_t>>>
       first_counts_;
+  /// Counts by function of the first such run, for each command and pass.
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<FunctionCounts>> first_functions_;
   bool functions_vary_ = false;
   std::vector<Pace> paces_;
   std::vector<Group> groups_;

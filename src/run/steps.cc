@@ -12,6 +12,19 @@ namespace lauka {
 
 using std::chrono::nanoseconds;
 
+namespace {
+
+/// Leaves out the counts of a run that was repeated in vain.
+void leave_out_counts(RunRecord& run, engine::CountsOfRun& counted) {
+  std::ranges::fill(run.counts, std::nullopt);
+  std::ranges::fill(run.own_process_counts, std::nullopt);
+  run.instruction_coverage.reset();
+  counted.functions.reset();
+  counted.why_missing_counts = counted.redo->why_left_out;
+}
+
+}  // namespace
+
 StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& context,
                        Observer& observer, BatchCallback under_way)
     : benchmark_(benchmark),
@@ -24,6 +37,7 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
       reported_(plan_, context.launcher, context.metric_files, context.clock),
       check_(plan_, context),
       functions_(plan_),
+      sampling_cost_(plan_),
       has_looked_for_counter_loss_(plan_.commands.size()),
       paces_(plan_.commands.size()) {
   session_.counter_loss_files.resize(plan_.commands.size());
@@ -60,6 +74,7 @@ Result<void> StepRunner::prepare() {
 FinishedRounds StepRunner::run(const RunSteps& action) {
   const auto& [steps, is_kept] = action;
   const std::vector<Pace> paces_before = paces_;
+  leading_steps_done_ = 0;
   result_ = {.first = steps.front(), .step_count = steps.size(), .paces = paces_};
   steps_per_round_ =
       static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
@@ -110,6 +125,7 @@ Session StepRunner::close() {
   add_notes_about_redone_runs();
   add_notes_about_uncounted_runs();
   for (Note& note : benchmark_.engine.notes()) session_.notes.push_back(std::move(note));
+  if (auto note = sampling_cost_.note()) session_.notes.push_back(*std::move(note));
   session_.functions = functions_.close();
   return std::move(session_);
 }
@@ -366,7 +382,8 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
     result_.redone.push_back({std::move(run), counted.redo->reason, std::move(counted.redo->why)});
     return true;
   }
-  if (!counted.functions.empty()) result_.functions.push_back({step, std::move(counted.functions)});
+  if (counted.redo && counted.redo->why_left_out) leave_out_counts(run, counted);
+  if (counted.functions) result_.functions.push_back({step, *std::move(counted.functions)});
   note_counting(run, ended, std::move(counted));
   if (is_timed) {
     note_input(step, ended.input);
@@ -490,9 +507,11 @@ FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {
 }
 
 void StepRunner::add_results(FinishedRounds done) {
-  for (const RunRecord& run : done.runs)
+  for (const RunRecord& run : done.runs) {
+    sampling_cost_.add(run);
     (run.step.kind == RoundKind::Untuned ? session_.runs_without_tuning : session_.runs)
         .push_back(run);
+  }
   std::ranges::move(done.redone, std::back_inserter(session_.redone_run_records));
   for (const FunctionsOfRun& run : done.functions) functions_.add(run.step, run.functions);
   if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short())

@@ -8,6 +8,7 @@
 #include "run/output.h"
 #include "run/programs.h"
 #include "run/runner.h"
+#include "run/sampling_cost.h"
 #include "run/scheduler.h"
 #include "session/functions.h"
 
@@ -76,6 +77,11 @@ class StepRunner {
   std::span<const Pace> paces() const { return paces_; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 
+  /// Returns the state of the run() that is under way, given the step that runs now.
+  Scheduler::UnderWay under_way(const Step& step) const {
+    return {step, leading_steps_done_, result_.time};
+  }
+
   /// Adds a note if counting passes cannot use the hardware counters, usually because another
   /// program holds the counters.
   void check_counters();
@@ -138,6 +144,7 @@ class StepRunner {
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
   FunctionTableBuilder functions_;
+  SamplingCost sampling_cost_;
   std::vector<bool> has_looked_for_counter_loss_;
   RoundKind latest_kind_ = RoundKind::Warmup;
   std::vector<Pace> paces_;

@@ -164,6 +164,9 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
         gates_.push_back(
             {{.condition = gate.condition, .candidate = c, .metric = gate.metric}, place, kind});
   }
+  std::ranges::stable_sort(gates_, {}, [&](const WatchedGate& gate) {
+    return plan.reference.group_of(gate.verdict.candidate);
+  });
   const std::size_t gates =
       std::max<std::size_t>({gates_.size(), plan.decisions_sharing_error_rate, 1});
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
@@ -287,10 +290,10 @@ bool PrecisionWatch::needs_more_runs(std::size_t command) const {
   if (!series_ || plan_.reference.baseline) return false;
   const bool is_candidate = plan_.reference.is_candidate(command);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
-    if (!plan_.reference.is_candidate(c) || (is_candidate && c != command) || !is_too_wide(c))
-      continue;
-    if (!is_within_share(command, c) ||
-        is_within_share(is_candidate ? plan_.reference.command : c, c))
+    const std::size_t reference = plan_.reference.index_for(c);
+    const bool is_of_command = is_candidate ? c == command : reference == command;
+    if (!plan_.reference.is_candidate(c) || !is_of_command || !is_too_wide(c)) continue;
+    if (!is_within_share(command, c) || is_within_share(is_candidate ? reference : c, c))
       return true;
   }
   return false;
@@ -298,7 +301,8 @@ bool PrecisionWatch::needs_more_runs(std::size_t command) const {
 
 bool PrecisionWatch::is_within_share(std::size_t command, std::size_t candidate) const {
   const auto own = half_width_of_mean(command);
-  const std::vector<double>& reference = series_->of_command(plan_.reference.command).values;
+  const std::vector<double>& reference =
+      series_->of_command(plan_.reference.index_for(candidate)).values;
   if (!own || series_->of_command(candidate).values.empty() || reference.empty()) return false;
   const double ratio =
       stats::moments(series_->of_command(candidate).values).mean / stats::moments(reference).mean;

@@ -13,20 +13,30 @@ namespace lauka {
 
 namespace {
 
+/// Returns each command's place in the baseline: the command with the same name, else the one that
+/// was typed at the same place and has the same parameter values, else the one at the same place.
+/// nullopt if there is none, or if it has other values of the parameters.
 std::vector<std::optional<std::size_t>> find_places(const std::vector<Command>& commands,
                                                     const std::vector<Command>& there) {
   std::vector<bool> taken(there.size(), false);
   std::vector<std::optional<std::size_t>> places(commands.size());
-  for (std::size_t c = 0; c < commands.size(); ++c) {
-    for (std::size_t b = 0; b < there.size() && !places[c]; ++b) {
-      if (!taken[b] && there[b].name == commands[c].name) {
+  const auto match = [&](const auto& is_match) {
+    for (std::size_t c = 0; c < commands.size(); ++c) {
+      for (std::size_t b = 0; b < there.size() && !places[c]; ++b) {
+        if (taken[b] || !is_match(commands[c], there[b])) continue;
         places[c] = b;
         taken[b] = true;
       }
     }
-  }
+  };
+  match([](const Command& ours, const Command& theirs) { return ours.name == theirs.name; });
+  match([](const Command& ours, const Command& theirs) {
+    return !ours.parameters.empty() && ours.parameters == theirs.parameters &&
+           ours.source_command_index == theirs.source_command_index;
+  });
   for (std::size_t c = 0; c < commands.size(); ++c)
-    if (!places[c] && c < there.size() && !taken[c]) places[c] = c;
+    if (!places[c] && c < there.size() && !taken[c] && !has_other_value(commands[c], there[c]))
+      places[c] = c;
   return places;
 }
 
@@ -207,7 +217,7 @@ gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& 
       reference.baseline && !is_alone
           ? baseline_series(*reference.baseline, verdict.candidate, verdict.metric)
           : Series();
-  const Series& other = reference.baseline ? of_baseline : series[reference.command];
+  const Series& other = reference.baseline ? of_baseline : series[reference.index_for(verdict.candidate)];
 
   gate::Hindrance found;
   const auto look_for = [&](gate::Obstacle obstacle, const auto& applies_to) {
@@ -235,7 +245,7 @@ bool compares_within_rounds(const Recording& session, std::size_t candidate) {
   if (session.origins.empty() || session.reference.baseline)
     return compares_within_rounds(session.setting.order, session.reference);
   const OriginSession& origin = origin_of(session, candidate);
-  return &origin == &origin_of(session, session.reference.command) &&
+  return &origin == &origin_of(session, session.reference.index_for(candidate)) &&
          compares_within_rounds(origin.order, session.reference);
 }
 
@@ -245,10 +255,20 @@ const OriginSession& origin_of(const Recording& session, std::size_t command) {
   return *origin;
 }
 
+std::uint32_t count_layouts(const Recording& session, std::size_t command) {
+  return session.origins.empty() ? session.setting.layouts : origin_of(session, command).layouts;
+}
+
+std::uint32_t count_layouts_of_reference(const Recording& session, std::size_t candidate) {
+  const auto& baseline = session.reference.baseline;
+  return baseline ? count_layouts(*baseline->session, baseline->reference_places[candidate])
+                  : count_layouts(session, session.reference.index_for(candidate));
+}
+
 Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
                            std::span<const Series> series, std::size_t candidate) {
   if (!reference.baseline)
-    return pair_samples(series[reference.command], series[candidate], within_rounds);
+    return pair_samples(series[reference.index_for(candidate)], series[candidate], within_rounds);
   return pair_samples(baseline_series(*reference.baseline, candidate, metric), series[candidate],
                       false);
 }

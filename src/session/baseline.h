@@ -61,6 +61,14 @@ bool compares_within_rounds(const Recording& session, std::size_t candidate);
 /// Returns the joined session that a command is from. Recording::origins must not be empty.
 const OriginSession& origin_of(const Recording& session, std::size_t command);
 
+/// Returns the number of layouts of a command, which may differ between joined sessions; 1 without
+/// layouts.
+std::uint32_t count_layouts(const Recording& session, std::size_t command);
+
+/// Returns the number of layouts of the reference of `candidate`, in this session or in the
+/// baseline.
+std::uint32_t count_layouts_of_reference(const Recording& session, std::size_t candidate);
+
 /// Returns the samples for the delta of `candidate` in the metric with index `metric`. `series`:
 /// values of the metric for each command.
 Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,

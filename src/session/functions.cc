@@ -164,7 +164,6 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
 }
 
 void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions) {
-  if (functions.empty()) return;
   constexpr double ns_per_second = 1e9;
   std::vector<std::string> metrics;
   double per_unit = 1.0;

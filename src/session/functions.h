@@ -31,6 +31,8 @@ class FunctionTableBuilder {
  public:
   explicit FunctionTableBuilder(const Plan& plan) : plan_(plan), tables_(plan.commands.size()) {}
 
+  /// Adds a run that was counted by function. Functions that are missing have 0, as all of them do
+  /// in a run without a sample.
   void add(const Step& step, const std::vector<FunctionCounts>& functions);
 
   /// Returns an error if an event names a function that no command has, nor the baseline. Checks

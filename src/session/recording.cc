@@ -212,15 +212,27 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
     const auto found = find_place_if(plan.commands, [&](const Command& command) {
       return command.name == options.saved_reference || command.text == options.saved_reference;
     });
+    const auto typed = find_place_if(plan.commands, [&](const Command& command) {
+      return command.unfilled_name == options.saved_reference;
+    });
+    if (!found && typed)
+      return pair_by_parameters(plan.commands, plan.commands[*typed].source_command_index);
     if (!found)
       return Error{fmt::format("--reference {} is not a command of {}",
                                cited(options.saved_reference), cited(sessions.front().file)),
                    "write its name as the table shows it, the first of them being " +
                        cited(plan.commands.front().name)};
-    return Reference{*found, {}, {}};
+    return Reference{.indices = std::vector<std::size_t>(plan.commands.size(), *found)};
   }
   Reference reference = sessions.front().reference;
-  if (sessions.size() > 1 || options.gates.baseline_file) reference.baseline.reset();
+  if (sessions.size() > 1) {
+    // Commands of the other sessions are compared at the same parameter values, too.
+    const std::size_t first = reference.index_for(0);
+    const auto anchor = reference.anchor_index;
+    reference = pair_by_parameters(plan.commands, plan.commands[first].source_command_index);
+    reference.anchor_index = anchor;
+  }
+  if (options.gates.baseline_file) reference.baseline.reset();
   if (auto& baseline = reference.baseline)
     baseline->metric_places = find_metrics_in(*baseline->session, plan.metrics);
   return reference;
@@ -296,8 +308,11 @@ class JoinedRuns : public RunTable {
 
 void add_origins(const Recording& session, std::vector<OriginSession>& origins) {
   if (session.origins.empty())
-    origins.push_back(
-        {session.file, session.commands.size(), session.setting.order, session.circumstances});
+    origins.push_back({.file = session.file,
+                       .command_count = session.commands.size(),
+                       .order = session.setting.order,
+                       .circumstances = session.circumstances,
+                       .layouts = session.setting.layouts});
   else
     origins.insert(origins.end(), session.origins.begin(), session.origins.end());
 }
@@ -502,6 +517,7 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
     if (!session.complete)
       joined.notes.push_back({NoteKind::WasCutShort,
                               cited(session.file) + " was cut short: it has the runs before that"});
+    joined.setting.layouts = std::max(joined.setting.layouts, session.setting.layouts);
     joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
     joined.complete = joined.complete && session.complete;
     joined.was_written_by_lauka = joined.was_written_by_lauka && session.was_written_by_lauka;

@@ -147,6 +147,7 @@ struct OriginSession {
                                   ///< follow the commands of the joined sessions before
   Order order = Order::Random;
   Circumstances circumstances{};
+  std::uint32_t layouts = 1;  ///< number of layouts of each command
 };
 
 /// The mean of a command's metric, from a file without the metric's values of single runs.

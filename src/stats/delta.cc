@@ -457,14 +457,19 @@ bool allows_percentages(std::span<const double> reference, std::span<const doubl
 
 Delta estimate_delta(std::span<const double> reference, std::span<const double> candidate,
                      bool paired, const IntervalTails& tails, std::optional<double> share) {
+  Delta delta;
   if (share) {
-    Delta delta;
     delta.basis = Basis::Quantile;
     static_cast<Change&>(delta) =
         cleaned(quantile_change(reference, candidate, paired, *share, tails.tail_of_delta));
-    return delta;
+  } else {
+    delta =
+        delta_of(reference, candidate, paired, tails, widening_of(reference, candidate, paired));
   }
-  return delta_of(reference, candidate, paired, tails, widening_of(reference, candidate, paired));
+
+  delta.is_exact = moments(reference).is_exact() && moments(candidate).is_exact();
+  delta.change_of_mean.is_exact = delta.is_exact;
+  return delta;
 }
 
 bool Change::is_relevant() const {
@@ -478,7 +483,8 @@ std::optional<RelativeSpeed> relative_speed(const Change& delta) {
   const auto ratio_of = [faster](double change) {
     return faster ? 1.0 / (1.0 + change) : 1.0 + change;
   };
-  RelativeSpeed speed{.speed_factor = ratio_of(*delta.change), .faster = faster};
+  RelativeSpeed speed{
+      .speed_factor = ratio_of(*delta.change), .faster = faster, .is_exact = delta.is_exact};
   if (delta.bounds && delta.bounds->low > -1.0) {
     const auto& [low, high] = *delta.bounds;
     speed.bounds = faster ? IntervalEnds{ratio_of(high), ratio_of(low)}
@@ -508,7 +514,8 @@ Change geometric_mean(std::span<const Change> changes) {
     above += up * up;
   }
   const auto count = static_cast<double>(changes.size());
-  Change mean{.change = std::expm1(sum / count)};
+  Change mean{.change = std::expm1(sum / count),
+              .is_exact = std::ranges::all_of(changes, &Change::is_exact)};
   if (has_bounds)
     mean.bounds = IntervalEnds{std::expm1((sum - std::sqrt(below)) / count),
                                std::expm1((sum + std::sqrt(above)) / count)};

@@ -77,11 +77,16 @@ std::optional<LogRatio> log_ratio(std::span<const double> reference,
 struct Change {
   std::optional<double> change{};
   std::optional<IntervalEnds> bounds{};
+  /// True if neither side varies (Moments::is_exact), so that the change has no uncertainty.
+  bool is_exact = false;
 
   /// Returns the larger distance from `change` to a bound; nullopt if `change` or the bounds are
   /// unknown.
   std::optional<double> half_width() const;
-  bool is_significant() const { return bounds && bounds->leave_out(0.0); }
+  /// True if the interval leaves out 0, or if the change is exact and not 0.
+  bool is_significant() const {
+    return is_exact ? change.value_or(0.0) != 0.0 : bounds && bounds->leave_out(0.0);
+  }
   /// True if the change is significant and at least 0.1% in either direction.
   bool is_relevant() const;
 };
@@ -148,13 +153,15 @@ struct RelativeSpeed {
   /// Factor, at least 1, by which the candidate is faster or slower.
   double speed_factor = 1.0;
   std::optional<IntervalEnds> bounds{};
-  bool faster = false;  ///< true if the candidate's value is smaller
+  bool faster = false;    ///< true if the candidate's value is smaller
+  bool is_exact = false;  ///< Change::is_exact of the delta
 };
 
 /// Converts a delta and its interval; nullopt if the delta is unknown or at most -100%.
 std::optional<RelativeSpeed> relative_speed(const Change& delta);
 
-/// Returns the geometric mean of 1 + change, minus 1, for independent changes. Without a change if
+/// Returns the geometric mean of 1 + change, minus 1, for independent changes. It is exact if all
+/// changes are. Without a change if
 /// `changes` is empty, or a change is unknown or at most -100%. On each side of the interval, the
 /// half widths of the logarithms add up as squares (Zou & Donner, Statistics in Medicine 27, 2008).
 Change geometric_mean(std::span<const Change> changes);

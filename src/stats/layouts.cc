@@ -14,6 +14,34 @@ namespace {
 constexpr double kScatterTail = 0.025;
 constexpr std::size_t kSweepsForAdvice = 4;  // fewest runs per layout for layouts_instead_of_runs()
 
+/// Returns the value that F exceeds with `probability` (0..1, exclusive).
+double f_quantile_above(double probability, double numerator_degrees, double denominator_degrees) {
+  double low = 0.0;
+  double high = 1.0;
+  const auto is_exceeded_more_often = [&](double value) {
+    return f_above(value, numerator_degrees, denominator_degrees) > probability;
+  };
+  while (is_exceeded_more_often(high)) high *= 2.0;
+  constexpr int halvings = 40;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2.0;
+    (is_exceeded_more_often(middle) ? low : high) = middle;
+  }
+  return high;
+}
+
+/// Returns the fewest layouts, more than `too_few`, for which `are_enough` is true; kMaxLayouts + 1
+/// if it is false for kMaxLayouts.
+template <typename Test>
+std::size_t fewest_layouts(std::size_t too_few, Test are_enough) {
+  std::size_t enough = kMaxLayouts + 1;
+  while (enough - too_few > 1) {
+    const std::size_t middle = (too_few + enough) / 2;
+    (are_enough(middle) ? enough : too_few) = middle;
+  }
+  return enough;
+}
+
 struct Clusters {
   std::vector<LayoutMean> each{};
   double of_means = 0.0;
@@ -125,6 +153,7 @@ LayoutEstimate estimate_of(const Clusters& all, double sides, double scale) {
 
 LayoutEstimate difference_of(const Clusters& reference, const Clusters& candidate) {
   LayoutEstimate estimate = estimate_of(candidate, 1.0, 1.0);
+  for (LayoutMean& of_layout : estimate.layout_means) of_layout.value -= reference.mean;
   estimate.value = candidate.mean - reference.mean;
   estimate.squared_standard_error = candidate.squared_error() + reference.squared_error();
   estimate.degrees = welch_degrees(candidate.squared_error(), candidate.each.size(),
@@ -156,6 +185,28 @@ bool have_enough_layouts(const LayoutValues& reference, const LayoutValues& cand
   return std::min(reference.values.size(), candidate.values.size()) >= kMinLayouts;
 }
 
+/// A new session, in which one that was measured is repeated with other numbers of runs.
+struct NewSession {
+  std::size_t layouts = 0;
+  double squared_standard_error = 0.0;
+  /// Squared standard error of the difference between its value and the measured one.
+  double squared_error_of_difference = 0.0;
+};
+
+/// Returns the probability that the new session decides if the value is above or below `limit`.
+double chance_to_decide(const LayoutEstimate& now, const NewSession& then, double limit,
+                        const AllowedErrors& allowed) {
+  const double spread = std::sqrt(then.squared_error_of_difference);
+  const auto chance = [&](std::optional<double> error, double distance) {
+    if (!error) return 0.0;
+    const double needed = student_t_quantile_above(*error, to_double(then.layouts) - 1.0) *
+                          std::sqrt(then.squared_standard_error);
+    if (spread <= 0.0) return distance >= needed ? 1.0 : 0.0;
+    return student_t_above((needed - distance) / spread, now.degrees);
+  };
+  return chance(allowed.above, now.value - limit) + chance(allowed.below, limit - now.value);
+}
+
 }  // namespace
 
 double LayoutEstimate::interval_half_width(double tail) const {
@@ -171,19 +222,38 @@ double LayoutEstimate::expected_half_width(double tail, std::size_t layouts_then
 
 std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_width,
                                                                    double tail) const {
-  const auto do_not = [&](std::size_t count) {
-    return expected_half_width(tail, count, fewest_runs_of_layout) > half_width;
-  };
   if (fewest_runs_of_layout < kSweepsForAdvice ||
       expected_half_width(tail, layout_count, 0) <= half_width)
     return std::nullopt;
-  std::size_t too_few = layout_count;
-  std::size_t enough = kMaxLayouts + 1;
-  while (enough - too_few > 1) {
-    const std::size_t middle = (too_few + enough) / 2;
-    (do_not(middle) ? too_few : enough) = middle;
-  }
-  return enough;
+  return fewest_layouts(layout_count, [&](std::size_t layouts) {
+    // A new session's variance between layouts may be larger than this one's.
+    const double growth =
+        f_quantile_above(1.0 - kChanceOfAdvice, to_double(layouts) - 1.0, degrees);
+    return std::sqrt(growth) * expected_half_width(tail, layouts, fewest_runs_of_layout) <=
+           half_width;
+  });
+}
+
+std::optional<std::size_t> LayoutEstimate::layouts_to_decide(double limit,
+                                                             const AllowedErrors& allowed) const {
+  if (fewest_runs_of_layout < kSweepsForAdvice) return std::nullopt;
+  const auto variance_with = [&](std::size_t layouts, double noise) {
+    return (variance_of_layouts + noise) / to_double(layouts);
+  };
+
+  // Unlimited runs of the present layouts would leave the effect of their placement as it is.
+  const double lasting = variance_with(layout_count, 0.0);
+  const double noise_now = std::max(squared_standard_error - lasting, 0.0);
+  const NewSession with_more_runs{layout_count, lasting, noise_now};
+  if (chance_to_decide(*this, with_more_runs, limit, allowed) >= kChanceOfAdvice)
+    return std::nullopt;
+
+  const double noise = variance_within_layouts / to_double(fewest_runs_of_layout);
+  return fewest_layouts(layout_count, [&](std::size_t layouts) {
+    const double then = variance_with(layouts, noise);
+    const NewSession with_more_layouts{layouts, then, squared_standard_error + then};
+    return chance_to_decide(*this, with_more_layouts, limit, allowed) >= kChanceOfAdvice;
+  });
 }
 
 std::optional<LayoutEstimate> mean_of_log_ratios(
@@ -238,6 +308,9 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
   const LayoutValues of_reference = reduced(reference, share);
   const LayoutValues of_candidate = reduced(candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return delta;
+  const bool is_exact =
+      moments(reference.values).is_exact() && moments(candidate.values).is_exact();
+  delta.is_exact = is_exact;
   const IntervalTails plain{tails.tail_of_mean_change, tails.tail_of_mean_change};
   if (!share)
     delta.change_of_mean =
@@ -247,6 +320,7 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
     const IntervalTails shown{tails.tail_of_delta, tails.tail_of_delta};
     static_cast<Change&>(delta) =
         estimate_delta(of_reference.values, of_candidate.values, paired, shown).change_of_mean;
+    delta.is_exact = is_exact;
     return delta;
   }
   delta.change = std::expm1(without_rounding_error(estimate->value, 1.0));

@@ -18,6 +18,16 @@
 
 namespace lauka::stats {
 
+/// The share of sessions in which advice about the number of rounds or layouts should hold.
+inline constexpr double kChanceOfAdvice = 0.8;
+
+/// The errors allowed for the answers that a value is above or below a limit; nullopt: the answer
+/// cannot be given.
+struct AllowedErrors {
+  std::optional<double> above{};
+  std::optional<double> below{};
+};
+
 struct LayoutSamples {
   std::span<const double> values;
   std::span<const std::uint32_t> layouts;
@@ -27,8 +37,8 @@ struct LayoutMean {
   std::uint32_t layout = 0;
   std::size_t runs = 0;
   /// From mean_over_layouts, the mean of the layout's samples. From log_ratio_over_layouts, the
-  /// mean of the log ratios if paired, else of the candidate's logarithms; for a quantile, the log
-  /// ratio or logarithm of the layout's quantile.
+  /// mean of the log ratios of the candidate's layout to the same layout of the reference if
+  /// paired, else to the reference's mean over its layouts; for a quantile, of the quantiles.
   double value = 0.0;
 };
 
@@ -69,10 +79,14 @@ struct LayoutEstimate {
   /// Returns the expected half width with other numbers of layouts and of runs per layout
   /// (`sweeps`; 0: unlimited).
   double expected_half_width(double tail, std::size_t layouts, std::size_t sweeps) const;
-  /// Returns the number of layouts that would reach `half_width`; kMaxLayouts + 1 if kMaxLayouts
-  /// would not. nullopt if more runs of the present layouts would reach it, or if
-  /// `fewest_runs_of_layout` is below 4.
+  /// Returns the number of layouts that reach `half_width` in four of five cases; kMaxLayouts + 1
+  /// if kMaxLayouts do not. nullopt if more runs of the present layouts would probably reach it, or
+  /// if `fewest_runs_of_layout` is below 4.
   std::optional<std::size_t> layouts_instead_of_runs(double half_width, double tail) const;
+  /// Returns the number of layouts with which a new session in four of five cases decides if the
+  /// value is above or below `limit`, whatever its answer; otherwise like
+  /// layouts_instead_of_runs().
+  std::optional<std::size_t> layouts_to_decide(double limit, const AllowedErrors& allowed) const;
 };
 
 /// Returns a command's mean over its layouts; nullopt if there are fewer than kMinLayouts layouts.

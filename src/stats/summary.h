@@ -13,6 +13,9 @@ constexpr double to_double(std::size_t count) {
   return static_cast<double>(count);
 }
 
+/// The fewest equal samples that count as exact. Two may be equal by chance.
+inline constexpr std::size_t kMinForExact = 3;
+
 struct Moments {
   std::size_t count = 0;
   double mean = 0.0;
@@ -22,6 +25,8 @@ struct Moments {
   double max = 0.0;
 
   double range() const { return max - min; }
+  /// True if there are at least kMinForExact samples, and all are equal.
+  bool is_exact() const { return count >= kMinForExact && min == max; }
   /// Returns the standard deviation with n - 1; nullopt for one sample.
   std::optional<double> stddev() const;
 };

@@ -456,7 +456,9 @@ TEST_CASE("--functions takes a number of rows or a regular expression, and needs
   CHECK(functions("--functions") == FunctionChoice{});
   CHECK(functions("--functions=5") == FunctionChoice{5, ""});
   CHECK(functions("--functions=^parse") == FunctionChoice{20, "^parse"});
-  for (const char* const wrong : {"--functions=0", "--functions=("})
+  CHECK(functions("--functions=3x") == FunctionChoice{20, "3x"});
+  for (const char* const wrong :
+       {"--functions=0", "--functions=(", "--functions=-1", "--functions=1.5", "--functions=+5"})
     CHECK_FALSE(parsed({"--engine", "cachegrind", wrong, "./old"}));
   CHECK_FALSE(parsed({"--functions", "./old"}));
   CHECK_FALSE(parsed({"--engine", "dhat", "--functions", "./old"}));

@@ -179,6 +179,57 @@ TEST_CASE("a number after an option that takes one only with = is not run as a c
   CHECK(line({"--", "-i", "5"}) == "accepted");
 }
 
+TEST_CASE("the value of any option that takes one only with = is not run as a command") {
+  for (const OptionInfo& option : option_table()) {
+    if (!is_value_optional(option) || option.rules.scope == Scope::Call) continue;
+    CAPTURE(option.name);
+    const std::string spelling = option.spelling();
+    CHECK(line({spelling, "5"}) ==
+          "'5' after " + spelling + " would be taken for a command; write " + spelling + "=5");
+  }
+  struct Row {
+    const char* option;
+    const char* value;
+  };
+  for (const Row& row : {Row{"--tune", "list"}, Row{"--tune", "compare"}, Row{"--tune", "cpus=2-5"},
+                         Row{"--tune", "+smt,-turbo"}, Row{"--profile", "500us"},
+                         Row{"--ignore-failure", "all-non-zero"}}) {
+    CAPTURE(row.value);
+    check_order(line({row.option, row.value}),
+                {row.value, std::string("write ") + row.option + "=" + row.value});
+  }
+  CHECK(line({"--tune", "--", "list"}) == "accepted");
+  CHECK(line({"--tune", "./list"}) == "accepted");
+  CHECK(line({"--profile", "./500us"}) == "accepted");
+}
+
+TEST_CASE("a subcommand of another tool is refused, with what to write instead") {
+  CHECK(line({"stat"}) ==
+        "lauka has no subcommand 'stat'; leave it out: lauka measures every command; if it is a "
+        "program, quote it with its arguments: 'stat ./old'");
+  check_order(line({"record"}), {"no subcommand 'record'", "--profile"});
+  check_order(line({"compare", "a.json"}), {"no subcommand 'compare'", "--from"});
+  CHECK(line({"stat ./x"}) == "accepted");
+  CHECK(answer_to({"compare"}) == "accepted");
+}
+
+TEST_CASE("a condition with an equals sign is told the signs that there are") {
+  const std::string words = " has an equals sign, and conditions have only > and <; write, for ";
+  for (const char* const text : {"cpu_time >= 5", "cpu_time <=5", "cpu_time => 5", "x=<200ms"})
+    CHECK(has(line({"--fail-if", text}), "--fail-if '" + std::string(text) + "'" + words));
+  CHECK(line({"--fail-if", "cpu_time > 5", "./new"}) == "accepted");
+  CHECK(has(line({"--fail-if", "instructions@operator= > 5"}), "--engine cachegrind"));
+}
+
+TEST_CASE("an error that an option after the command did not cause has both remedies") {
+  CHECK(answer_to({"-r", "x", "./new", "-w", "3"}) ==
+        "--runs 'x' is not a whole number; write a whole number from 1 to 1000000000; if '-w' "
+        "belongs to './new', quote the command: './new -w 3'");
+  CHECK(answer_to({"-w", "3", "./new", "-r", "x"}) ==
+        "--runs 'x' is not a whole number; if '-r' belongs to './new', quote the command: "
+        "'./new -r x'");
+}
+
 TEST_CASE("lists are refused whole") {
   const std::string statuses =
       "is not a list of exit statuses; write numbers from 1 to 255 with commas between them";
@@ -229,8 +280,7 @@ TEST_CASE("options of several words with fewer, steps without scans, empty lists
         "2 steps (-D) for 1 scans (-P); give -D once, or once per scan");
 }
 
-TEST_CASE("hooks without text and variables without a value are refused") {
-  CHECK(line({"-s", ""}).ends_with("; write --setup CMD"));
+TEST_CASE("names for more commands than there are, and variables without a value, are refused") {
   CHECK(line({"--env", "A"}) ==
         "--env 'A' has 'A', which is not NAME=VALUE; write 'A=1 B=\"two words\"'");
   CHECK(line({"--env", "=1"}).starts_with("--env '=1' has '=1', "));
@@ -296,6 +346,11 @@ TEST_CASE(
   check_order(line({"--layouts", "8", "-r", "5"}), {"; give 8: "});
   check_order(line({"--layouts", "8", "-M", "5"}), {"--max-runs 5 ", "allow 8 "});
   CHECK(line({"--layouts", "8", "-r", "16"}) == "accepted");
+  CHECK(line({"--layouts", "4", "-m", "9", "-M", "10"}) ==
+        "no multiple of 4, the number of layouts, lies between --min-runs 9 and --max-runs 10; "
+        "raise --max-runs to 12: each layout runs equally often");
+  CHECK(line({"--layouts", "4", "-m", "9", "-M", "12"}) == "accepted");
+  CHECK(line({"--layouts", "4", "-M", "10"}) == "accepted");
   for (const char* layouts : {"3", "1001", "x"})
     check_order(line({"--layouts", layouts}), {"--layouts", layouts});
 }

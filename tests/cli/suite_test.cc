@@ -82,6 +82,31 @@ TEST_CASE("what contradicts a stronger option is left out with the weaker one") 
   CHECK_FALSE(suite.benchmarks[1].options.counting.measures_region);
 }
 
+TEST_CASE("a name that mentions a parameter makes a benchmark of each value") {
+  const std::string lists = "parameter-list = [['n', '10,20'], ['m', 'x,y']]";
+  const Suite suite = read(benchmark("a {n}", lists) + benchmark("b {n}{m}{n}", lists) +
+                           benchmark("c {k}", "parameter-list = 'n 1,2'") +
+                           benchmark("d {n}", "parameter-scan = ['n', 1, 3]"));
+  CHECK(names_of(suite) == Words{"a 10", "a 20", "b 10x10", "b 10y10", "b 20x20", "b 20y20",
+                                 "c {k}", "d 1", "d 2", "d 3"});
+  const auto& parameters = suite.benchmarks[1].options.commands.parameters;
+  REQUIRE(parameters.size() == 2);
+  CHECK(parameters[0].values == Words{"20"});
+  CHECK(parameters[1].values == Words{"x", "y"});
+  CHECK_FALSE(suite.benchmarks[9].options.commands.parameters[0].is_scan);
+  CHECK(suite.benchmarks[9].options.commands.parameters[0].values == Words{"3"});
+  CHECK(names_of(read(benchmark("a {n}", lists), {"--only", "a 2"})) == Words{"a 20"});
+}
+
+TEST_CASE("names that parameters make must be different, and not too many") {
+  CHECK(line(benchmark("a 1") + benchmark("a {n}", "parameter-list = 'n 1,2'")) ==
+        "s.toml:5: benchmark 'a {n}': there is another benchmark 'a 1'; give each its own name");
+  CHECK(line(benchmark("a {n}", "parameter-scan = ['n', 1, 1001]")) ==
+        "s.toml:1: benchmark 'a {n}': its name makes more than 1000 benchmarks; give fewer values, "
+        "or leave {n} out of the name");
+  CHECK(line(benchmark("a {n}", "parameter-scan = ['n', 0.5, 3]")) == "accepted");
+}
+
 TEST_CASE("a list repeats an option, and options of several words take them in either way") {
   const Suite suite = read(benchmark("a",
                                      "prepare = ['one', 'two']\nfail-if = ['cpu_time > 1']\n"

@@ -1,6 +1,7 @@
 #include "contract/program.h"
 #include "skip.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -77,6 +78,26 @@ TEST_CASE("one call writes what AsciiDoc, Org, benchstat, Bencher and others rea
   const auto github = nlohmann::json::parse(text_of(folder.file("github")));
   CHECK(github.at(0).at("name") == "one wall_time");
   CHECK(github.at(0).at("value") > 0.0);
+}
+
+TEST_CASE("each exported run has the parameters of its command") {
+  const Folder folder;
+  completed({"-w0", "-r2", "-L", "n", "1,2", "--export-runs", folder.file("csv"), "--export-jsonl",
+             folder.file("jsonl"), "--", "echo {n}", "true"});
+  const auto rows = lines_of(text_of(folder.file("csv")));
+  REQUIRE(rows.size() == 7);
+  CHECK(rows.front().find(",parameter_n") != std::string::npos);
+  const auto lines = lines_of(text_of(folder.file("jsonl")));
+  REQUIRE(lines.size() == 6);
+  std::string seen;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto run = nlohmann::json::parse(lines[i]);
+    const std::string n = run.contains("parameters") ? run.at("parameters").at("n") : "";
+    seen += n.empty() ? "-" : n;
+    CHECK(rows[i + 1].substr(rows[i + 1].rfind(',') + 1).starts_with(n));
+  }
+  CHECK(std::ranges::count(seen, '1') == 2);
+  CHECK(std::ranges::count(seen, '2') == 2);
 }
 
 TEST_CASE("a suite's Go benchmarks have the geometric mean that lauka shows") {

@@ -49,6 +49,17 @@ TEST_CASE("setups and cleanups make the order sequential, and one line explains 
   CHECK(said.err_has("--order random"));
 }
 
+TEST_CASE("an empty hook is none for its command") {
+  const Folder folder;
+  const std::string log = folder.file("log");
+  completed({"-r2", "-w0", "-p", "", "-p", "echo prepare >> " + log, "-n", "one", "-n", "two", "--",
+             "sh -c 'echo one >> " + log + "'", "sh -c 'echo two >> " + log + "'"});
+  const auto lines = lines_of(text_of(log));
+  CHECK(std::ranges::count(lines, "prepare") == 2);
+  CHECK(std::ranges::count(lines, "one") == 2);
+  CHECK_FALSE(lauka({"-r2", "-s", "", "true", "true"}).err_has("--order random"));
+}
+
 TEST_CASE("a hook that fails ends the benchmark with its output and status 1") {
   const std::vector<std::pair<std::string, std::string>> all = {
       {"--setup", "--setup of 'true'"},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 // --layouts, --build, --build-jobs.
 
@@ -51,6 +52,43 @@ TEST_CASE("what layout 1 alone would have said is a line of its own where it is 
   const Said said = completed(measured(folder, {"-r32"}));
   CHECK(said.out_has("over 8 layouts: "));
   CHECK(said.out_has("layout 1 alone: "));
+}
+
+TEST_CASE("saved sessions with 8 and 6 layouts are compared over all of them") {
+  const Folder folder;
+  const auto save = [&](int side, const std::string& layouts) {
+    const std::string file = folder.file("side" + std::to_string(side) + ".json");
+    completed({"--scrape=v=v1=([0-9.]+)", "--metrics=v", "--layouts=" + layouts, "-r24", "-w0",
+               "--export-json=" + file, "-n", "side " + std::to_string(side), "--",
+               placed(folder, side, 3)});
+    return file;
+  };
+  const std::string joined = folder.file("joined.json");
+  const Said said = completed({"--from", save(1, "8"), save(2, "6"), "--export-json=" + joined});
+  CHECK(said.out_has("placement alone moves v by "));
+  CHECK_FALSE(said.out_has("without layout"));
+  CHECK(completed({"--from", joined}).out == said.out);
+
+  const auto document = nlohmann::json::parse(text_of(joined));
+  CHECK(document.at("lauka").at("sessions")[1].at("layouts") == 6);
+  const auto& over =
+      document.at("lauka").at("results")[1].at("metrics").at("v").at("layouts").at("log_ratio");
+  REQUIRE(over.at("each").size() == 6);
+  double sum = 0.0;
+  for (const auto& layout : over.at("each")) sum += layout.at("value").get<double>() / 6.0;
+  CHECK(sum == doctest::Approx(over.at("value").get<double>()));
+}
+
+TEST_CASE("the number of runs that a warning advises is accepted") {
+  const Words words = {"--layouts=4", "--", "sh -c 'true {layout}'", "sh -c ': {layout}'"};
+  const auto with = [&](Words more) {
+    more.insert(more.end(), words.begin(), words.end());
+    return more;
+  };
+  CHECK(completed(with({"-r4"})).err_has("use --runs 12 or more"));
+  CHECK_FALSE(completed(with({"-r12"})).err_has("--runs"));
+  CHECK(refusal(with({"-m9", "-M10"})).find("raise --max-runs to 12") != std::string::npos);
+  CHECK(completed(with({"-m9", "-M12", "-d1ms"})).out_has("12 runs"));
 }
 
 TEST_CASE("a gate on equal programs does not fail because of placement") {
@@ -117,6 +155,19 @@ TEST_CASE("builds run before the first run, and one that fails ends lauka with i
                fixture("tiny") + " {layout}"});
   CHECK(failed.find("layout 2 of 4") != std::string::npos);
   CHECK(failed.find("said 2") != std::string::npos);
+}
+
+TEST_CASE("a build that is stopped ends lauka, and one without its folder says so") {
+  const std::string command = fixture("tiny") + " {layout}";
+  const std::string stopped =
+      failure({"--layouts=4", "-r4", "--build=echo asking {layout}; kill -STOP $$", command});
+  CHECK(stopped.find("was stopped by SIGSTOP") != std::string::npos);
+  CHECK(stopped.find("asking 1") != std::string::npos);
+  const Said missing = lauka(
+      {"--layouts=4", "-r4", "--cwd=/no-such-folder-{layout}", "--build=true {layout}", command});
+  CHECK(missing.status != 0);
+  CHECK(missing.err_has("/no-such-folder-1"));
+  CHECK_FALSE(missing.err_has("127"));
 }
 
 TEST_CASE("layouts made of the same files are refused") {

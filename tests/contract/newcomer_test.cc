@@ -82,7 +82,7 @@ TEST_CASE("what works in hyperfine by another spelling works here") {
 TEST_CASE("a likely slip is reported before the first run, and not under --quiet") {
   const Said said = lauka({"-r2", "--output=inherit", "echo first | cat"});
   CHECK(said.err_has("lauka: note: 'echo first | cat'"));
-  CHECK_FALSE(lauka({"-q", "-r2", "echo first | cat"}).err_has("unquoted"));
+  CHECK_FALSE(completed({"-q", "-r2", "echo first | cat"}).err_has("unquoted"));
 }
 
 }  // namespace lauka::contract

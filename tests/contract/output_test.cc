@@ -42,7 +42,7 @@ TEST_CASE("--metrics chooses the rows") {
 }
 
 TEST_CASE("in a pipe there is neither colour nor progress") {
-  const Said said = lauka("-d 500ms", {burn("20ms")});
+  const Said said = completed("-d 500ms", {burn("20ms")});
   CHECK_FALSE(said.out_has("\x1b"));
   CHECK_FALSE(said.err_has("\x1b"));
   CHECK_FALSE(said.err_has("\r"));
@@ -53,8 +53,12 @@ TEST_CASE("colours can be forced and forbidden") {
   Start start{.arguments = {"-r2", "true"}, .environment = {{"CLICOLOR_FORCE", "1"}}};
   CHECK(lauka(start).out_has("\x1b["));
   start.environment.emplace_back("NO_COLOR", "1");
-  CHECK_FALSE(lauka(start).out_has("\x1b["));
-  CHECK_FALSE(lauka_in_terminal({"-r2", "--no-progress", "--color=never", "--", "true"}, 100)
+  CHECK_FALSE(completed(start).out_has("\x1b["));
+  CHECK(lauka_in_terminal({"-r2", "--", "true"}, 100).out_has("\x1b["));
+  const Said unset = lauka_in_terminal({"-r2", "--", "true"}, 100, {{"TERM", ""}});
+  CHECK(unset.status == 0);
+  CHECK_FALSE(unset.out_has("\x1b["));
+  CHECK_FALSE(completed_in_terminal({"-r2", "--no-progress", "--color=never", "--", "true"}, 100)
                   .out_has("\x1b["));
 }
 
@@ -79,9 +83,9 @@ TEST_CASE("no progress bar among the commands' own output") {
 }
 
 TEST_CASE("no progress bar where it is not wanted") {
-  CHECK_FALSE(lauka_in_terminal({"-d", "300ms", "--no-progress", "--", burn("20ms")}, 100)
+  CHECK_FALSE(completed_in_terminal({"-d", "300ms", "--no-progress", "--", burn("20ms")}, 100)
                   .out_has("\x1b[K"));
-  CHECK_FALSE(lauka_in_terminal({"-d", "300ms", "--", burn("20ms")}, 100, {{"NO_COLOR", "1"}})
+  CHECK_FALSE(completed_in_terminal({"-d", "300ms", "--", burn("20ms")}, 100, {{"NO_COLOR", "1"}})
                   .out_has("\x1b["));
 }
 
@@ -184,7 +188,7 @@ TEST_CASE("an engine that is switched off counts nothing and is silent") {
 }
 
 TEST_CASE("without hardware counters, one short line says so with everything on") {
-  CHECK_FALSE(lauka("-r2", {"true"}).err_has("hardware counters"));
+  CHECK_FALSE(completed("-r2", {"true"}).err_has("hardware counters"));
   const Said said = completed("-r2 -v", {"true"});
   // Where some are there, nothing is said.
   const std::string note = "no hardware counters here";

@@ -265,7 +265,7 @@ TEST_CASE("why: --verbose, the page and the JSON take a delta apart") {
   const Json& delta = json["results"][1]["lauka"]["metrics"]["wall_time"]["delta"];
   CHECK(product == doctest::Approx(1.0 + delta["percent"].get<double>() / 100.0).epsilon(1e-9));
   CHECK(why["factors"][0]["part"] == "cpu_time");
-  const Said quiet = lauka("-r2 -w0", {fixture("burn") + " 1ms", fixture("burn") + " 1ms"});
+  const Said quiet = completed("-r2 -w0", {fixture("burn") + " 1ms", fixture("burn") + " 1ms"});
   CHECK_FALSE(quiet.out_has("why: "));
 }
 

@@ -1,11 +1,15 @@
 #include "contract/program.h"
 #include "skip.h"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 // --profile with the kernel's own samples, where it grants them.
 
@@ -78,6 +82,79 @@ TEST_CASE("every sample of many short processes belongs to a process that is kno
   const auto session = session_of("-r2 --profile=50us", {fixture("forks") + " 200"});
   for (const auto& row : session["results"][0]["lauka"]["functions"]["rows"])
     CHECK(row["name"] != "(unknown process)");
+}
+
+TEST_CASE("a run without a sample is a round of zeros, and the table is shown") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string file = folder.file("session.json");
+  const std::vector<std::string> commands = {fixture("sp") + " 0 0 0", fixture("sp") + " 1 1 0"};
+  const Said said = completed("-w0 -r10 --profile --functions=4 --no-git --metrics " +
+                                  std::string("cpu_time,sampled_time --export-json ") + file,
+                              commands);
+  CHECK(said.out_has("sampled_time by function"));
+  const auto session = nlohmann::json::parse(text_of(file));
+  for (const auto& result : session["results"]) {
+    const auto& functions = result["lauka"]["functions"];
+    const std::vector<double> totals = sampled(result);
+    CHECK(totals.size() == 10);
+    CHECK(functions["metrics"]["sampled_time"] == totals.size());
+    for (std::size_t round = 0; round < totals.size(); ++round) {
+      double sum = 0.0;
+      for (const auto& row : functions["rows"]) sum += in_round(row["sampled_time"], round);
+      CHECK(sum == doctest::Approx(totals[round]).epsilon(1e-9));
+    }
+  }
+}
+
+TEST_CASE("every copy of --jobs is in the samples of each run") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string first = folder.file("first");
+  const std::string second = folder.file("second");
+  std::filesystem::copy_file(fixture("sp"), first);
+  std::filesystem::copy_file(fixture("hundred"), second);
+  const auto session =
+      session_of("-r10 --jobs 2", {"sh -c 'if [ $LAUKA_JOB = 0 ]; then exec " + first +
+                                   " 40 0 0; else exec " + second + " 40; fi'"});
+  const auto& result = session["results"][0];
+  const std::size_t rounds = sampled(result).size();
+  CHECK(rounds > 0);
+  for (const std::string function : {"fifty", "part_10"})
+    for (const auto& row : result["lauka"]["functions"]["rows"])
+      for (std::size_t round = 0; row["name"] == function && round < rounds; ++round)
+        CHECK(in_round(row["sampled_time"], round) > 0.0);
+  CHECK(total_of(result, "fifty") > 0.0);
+  CHECK(total_of(result, "part_10") > 0.0);
+}
+
+TEST_CASE("a program that may not be sampled is named before the first run, and has no value") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string program = folder.file("program");
+  std::filesystem::copy_file(fixture("sp"), program);
+  // Root may read every file, but a program of another owner gives it another's rights.
+  const bool is_root = geteuid() == 0;
+  if (is_root) REQUIRE(chown(program.c_str(), 65534, 65534) == 0);
+  REQUIRE(chmod(program.c_str(), is_root ? 04755 : 0711) == 0);
+  const std::string file = folder.file("session.json");
+  const Said said = completed("-w0 -r2 --profile --no-git --export-json " + file,
+                              {program + " 1 1 1", fixture("sp") + " 1 1 1"});
+  const auto session = nlohmann::json::parse(text_of(file));
+  if (!sampled(session["results"][0]).empty()) {
+    skip("programs keep their events here: nosuid, or suid_dumpable is 1");
+    return;
+  }
+  CHECK(said.err_has("Linux stops counters at the start of " + program));
+  CHECK_FALSE(said.out_has("a shorter --profile"));
+  CHECK(sampled(session["results"][1]).size() == 2);
+}
+
+TEST_CASE("a gate on sampled time may have blanks around the separator") {
+  const Said said = lauka({"--fail-if", "sampled_time @fifty > 5", "true", "false"});
+  CHECK(said.status == 2);
+  CHECK(said.err_has("add --profile"));
+  CHECK_FALSE(said.err_has("cachegrind"));
 }
 
 TEST_CASE("sampled functions are shown again from a saved session, in the same rows") {

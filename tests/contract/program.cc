@@ -201,6 +201,14 @@ Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short
   return said;
 }
 
+Said completed_in_terminal(const std::vector<std::string>& arguments, unsigned short columns,
+                           const std::vector<std::pair<std::string, std::string>>& environment) {
+  Said said = lauka_in_terminal(arguments, columns, environment);
+  CAPTURE(said.out);
+  REQUIRE(said.status == 0);
+  return said;
+}
+
 std::string fixture(const std::string& name) {
   return std::string(places::kFixtures) + "/" + name;
 }

@@ -67,6 +67,11 @@ std::vector<std::string> words(const std::string& options,
 Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short columns,
                        const std::vector<std::pair<std::string, std::string>>& environment = {});
 
+/// The same, which must end with status 0.
+Said completed_in_terminal(
+    const std::vector<std::string>& arguments, unsigned short columns,
+    const std::vector<std::pair<std::string, std::string>>& environment = {});
+
 /// Path of a program of bench_fixtures.
 std::string fixture(const std::string& name);
 

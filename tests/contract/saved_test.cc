@@ -42,7 +42,7 @@ TEST_CASE("--from: a saved session shows and exports what it did itself") {
     measure.insert(measure.end(), {"--export-" + kind, folder.file("a." + kind)});
     again.insert(again.end(), {"--export-" + kind, folder.file("b." + kind)});
   }
-  measure.insert(measure.end(), {"-L", "n", "20,60", "--", "echo {n}"});
+  measure.insert(measure.end(), {"-L", "n", "20,60", "--", "echo 20", "echo {n}"});
   const Said once = lauka(measure);
   REQUIRE(once.status == 3);
   const Said twice = lauka(again);
@@ -101,7 +101,7 @@ TEST_CASE("--from: a session that was cut short says so, and a region is no whol
   save(folder.file("b.json"), {{"new", times_of(1.1)}});
   CHECK(lauka({"--from", folder.file("a.json")})
             .err_has("'" + folder.file("a.json") + "' was cut short"));
-  CHECK_FALSE(lauka({"--from", folder.file("b.json")}).err_has("cut short"));
+  CHECK_FALSE(completed({"--from", folder.file("b.json")}).err_has("cut short"));
   // The same event, of the region in one and of the whole run in the other.
   const auto add_faults = [&](const std::string& name, const std::string& note) {
     json document = json::parse(text_of(folder.file("b.json")));
@@ -143,9 +143,9 @@ TEST_CASE("--from: where the saved gates cannot be judged, a note says so and wh
   completed("-q -r3 " + kScrape + " --fail-if 'v > 100' --export-json " + a, {"echo 5", "echo 5"});
   completed("-q -r3 " + kScrape + " --export-json " + b, {"echo 5", "echo 5"});
   const char* const said = "saved gates are not judged";
-  CHECK_FALSE(lauka({"--from", a}).err_has(said));
-  CHECK_FALSE(lauka({"--from", b, b}).err_has(said));
-  CHECK_FALSE(lauka({"--from", a, b, "--fail-if", "v > 100"}).err_has(said));
+  CHECK_FALSE(completed({"--from", a}).err_has(said));
+  CHECK_FALSE(completed({"--from", b, b}).err_has(said));
+  CHECK_FALSE(completed({"--from", a, b, "--fail-if", "v > 100"}).err_has(said));
   CHECK(lauka({"--from", b, a}).err_has(said));
   CHECK(lauka({"--from", a, "--baseline", b}).err_has("--baseline"));
   CHECK(lauka({"--from", a, "--confidence", "90"}).err_has("--confidence"));
@@ -159,7 +159,7 @@ TEST_CASE("--from: gates on a session that its own gates ended are said to err m
   completed("-q -d10ms " + kScrape + " --fail-if 'v > 100' --export-json " + folder.file("a.json"),
             {"echo 5", "echo 5"});
   CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "v > 90"}).err_has("judged again"));
-  CHECK_FALSE(lauka({"--from", folder.file("a.json")}).err_has("judged again"));
+  CHECK_FALSE(completed({"--from", folder.file("a.json")}).err_has("judged again"));
 }
 
 TEST_CASE("a session has an identity, and labels from git and from the command line") {

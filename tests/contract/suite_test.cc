@@ -154,7 +154,7 @@ TEST_CASE("--suite: the rounds of all benchmarks are interleaved") {
 TEST_CASE("--suite: every export has the benchmarks, and --from of the JSON has them again") {
   const Suite suite("[defaults]\nfail-if = 'v > 3000'\ntitle = 'T <1>'\n" +
                     benchmark("with, comma", {"echo 1", "echo 20"}) +
-                    benchmark("two", {"echo {n}", "echo 3"}, "parameter-list = 'n 1,2'"));
+                    benchmark("two", {"echo 3", "echo {n}"}, "parameter-list = 'n 1,2'"));
   const Words kinds = {"csv", "runs", "json", "markdown", "html"};
   Words measure = {"-r6", kScrape};
   Words again = {"--from", suite.folder.file("a.json"), "--title", "T <1>"};
@@ -187,6 +187,36 @@ TEST_CASE("--suite: every export has the benchmarks, and --from of the JSON has 
   CHECK(results[4].at("lauka").at("role") == "candidate");
   CHECK(document.at("lauka").at("benchmarks").size() == 2);
   CHECK(document.at("lauka").at("benchmarks")[1].at("gates").size() == 2);
+}
+
+TEST_CASE("--suite: each value has a row, compared with the base at the same value") {
+  const Suite suite(
+      "[defaults]\nmetrics = 'v'\nfail-if = 'v > 5'\n" +
+      benchmark("sort {n}", {"echo {n}", "printf {n}"}, "parameter-list = 'n 10,20'") +
+      benchmark("scan", {"echo 1{n}", "echo 2{n}"},
+                "command-name = ['old', 'new']\nparameter-list = 'n 0,8'"));
+  const std::string file = suite.folder.file("a.json");
+  const Said said = suite.run({"-r20", kScrape, "--export-json", file});
+  CHECK(said.status == 3);
+  const Words lines = lines_of(said.out);
+  const auto row_of = [&](const std::string& command) {
+    const auto row = std::ranges::find_if(
+        lines, [&](const std::string& line) { return has(line, "  " + command + "  "); });
+    return row == lines.end() ? std::string() : *row;
+  };
+  CHECK(has(row_of("printf 20"), "sort 20"));
+  CHECK(has(row_of("printf 20"), " 20.0 ± 0    20.0 ± 0 "));
+  CHECK(has(row_of("printf 20"), "pass, limit 5%"));
+  CHECK(has(row_of("new (n = 0)"), "+100.0%"));
+  CHECK(has(row_of("new (n = 8)"), " 18.0 ± 0    28.0 ± 0 "));
+  CHECK(has(row_of("new (n = 8)"), "+55.6%"));
+  const json document = json::parse(text_of(file));
+  check_schema(document);
+  CHECK(document.at("results")[7].at("lauka").at("reference") == 2);
+  // The rows' ratios are 1, 1, 2 and 28 / 18.
+  const json& mean = document.at("lauka").at("geomeans").at(0);
+  CHECK(mean.at("percent").get<double>() == doctest::Approx(32.80942));
+  CHECK(mean.at("benchmarks") == 3);
 }
 
 TEST_CASE("--suite: --sort time lists the shortest base first, --histogram draws each command") {
@@ -431,6 +461,30 @@ TEST_CASE("--resume: rounds of a program that was rebuilt since are refused") {
   CHECK(has(refusal(words), "benchmark 'a'"));
   build(blocks_at(3, programs));
   completed(words);
+}
+
+TEST_CASE("--resume: builds that are there are kept, as building again makes other bytes") {
+  const Folder programs;
+  std::ofstream(programs.file("body")) << "#!/bin/sh\n" << blocks_at(6, programs) << "\n";
+  const std::string program = programs.file("it-{layout}");
+  const std::string build = "echo {layout} >>" + programs.file("built") + "; (cat " +
+                            programs.file("body") + "; echo \"# $(date +%s%N) $$\") >" + program +
+                            "; chmod +x " + program;
+  const Suite suite(benchmark("a", {program, "sh -c 'sleep 0.05 # {layout}'"},
+                              "layouts = 4\nbuild = '''" + build + "'''"));
+  const std::string json_file = suite.folder.file("r.json");
+  Words words = {"--suite", suite.folder.file("s.toml"), "-w0", "-r8", "--export-json", json_file};
+  REQUIRE(lauka({.arguments = words,
+                 .interrupt_when = [&] { return has_lines(programs.file("log"), 6); },
+                 .interrupt_signal = 9})
+              .status == 128 + 9);
+  CHECK(lines_of(text_of(programs.file("built"))).size() == 4);
+  words.emplace_back("--resume");
+  std::ofstream(programs.file("go")).close();
+  const Said said = completed(words);
+  CHECK(said.err_has("--resume keeps "));
+  CHECK(lines_of(text_of(programs.file("built"))).size() == 4);
+  CHECK(exists(json_file));
 }
 
 TEST_CASE("--suite: rounds stay until the exports are written, and --resume then runs nothing") {

@@ -45,7 +45,7 @@ TEST_CASE("commands that are compared with a baseline each have their own refere
             commands);
   CHECK(said.status == 0);
   const std::string heading =
-      "| function | ls / | ls / | difference | of the change | true | true |";
+      "| function | ls / | ls / | difference | of the reference | true | true |";
   CHECK_MESSAGE(said.out_has(heading), said.out);
 }
 

@@ -96,12 +96,34 @@ TEST_CASE("where only simulated counts are shown and gated, nothing is timed") {
           file,
       {"true", "ls /"});
   CHECK(said.status == 3);
-  CHECK(said.out_has("Benchmark 1 (no timed runs): true\n"));
-  CHECK(said.out_has("\ninstructions (simulated) (3 runs) "));
+  CHECK(said.out_has("Benchmark 1 (3 simulated runs): true\n"));
+  CHECK(said.out_has("\ninstructions (simulated)  "));
+  CHECK(said.out_has(" exact"));
+  CHECK(said.out_has("; 3 simulated rounds)"));
+  CHECK_FALSE(said.out_has(" ± 0"));
   CHECK_FALSE(said.err_has("warning"));
   const Said again = lauka({"--from", file, "--metrics", "instructions"});
   CHECK(again.status == 3);
-  CHECK(again.out_has("\ninstructions (simulated) (3 runs) "));
+  CHECK(again.out_has("Benchmark 1 (3 simulated runs): true\n"));
+  CHECK(again.out_has("\ninstructions (simulated)  "));
+  CHECK(again.out_has(" exact; 3 simulated rounds)"));
+}
+
+TEST_CASE("exact counts have no notes about too few runs, their order or a baseline") {
+  if (!has_valgrind()) return;
+  const Folder folder;
+  const std::string file = folder.file("out.json");
+  const std::string counted = "--engine cachegrind --metrics instructions -r 1 ";
+  const Said sequential =
+      lauka(counted + "--order sequential --export-json " + file, {"true", "ls /"});
+  CHECK(sequential.status == 0);
+  CHECK(sequential.out_has("ls /: instructions is "));
+  CHECK(sequential.out_has(" times higher than in true (exact)\n"));
+  CHECK(sequential.err.empty());
+  const Said compared = lauka(counted + "--baseline " + file, {"true", "ls /"});
+  CHECK(compared.status == 0);
+  CHECK(compared.out_has("true: the same in every run as in itself in "));
+  CHECK_FALSE(compared.err_has("deltas against a baseline"));
 }
 
 TEST_CASE("a gate on simulated counts is decided") {

@@ -172,14 +172,18 @@ TEST_CASE("shell syntax is found where a shell would act on it") {
                                              {"sleep 1& ls", "&"},
                                              {"ls;", ";"},
                                              {"ls ;", ";"},
-                                             {"echo `date`", "`"}}) {
+                                             {"echo `date`", "`"},
+                                             {"sh -c echo\\ $HOME", "$HOME"},
+                                             {"sh script \"$HOME\"", "$HOME"},
+                                             {"grep -c \"$HOME\" sh", "$HOME"}}) {
     CAPTURE(one.text);
     CHECK(shell_syntax_in(one.text) == one.syntax);
   }
   for (const char* text :
        {"ls -l", "awk '{print $1 > \"x\"}'", "echo \"a | b\"", "echo \\$HOME",
         "find . -exec rm {} ;", "echo 5$", "echo 'unterminated", "curl http://x/?a=1&b=2",
-        "./old {n}", "git show HEAD~ x~", "awk {print}", "echo '{a,b}'"}) {
+        "./old {n}", "git show HEAD~ x~", "awk {print}", "echo '{a,b}'", "sh -c \"echo $(cat n)\"",
+        "/bin/bash -ec \"ls `date`\"", "nice -n5 dash -c \"$x\""}) {
     CAPTURE(text);
     CHECK(shell_syntax_in(text).empty());
   }

@@ -46,6 +46,23 @@ class Written {
     word(time);
     return trailer(time, process);
   }
+  Written& fork_thread(std::uint64_t time, std::uint32_t process, std::uint32_t thread) {
+    begin(7, 0);
+    for (const std::uint32_t id : {process, process, thread, process}) half(id);
+    word(time);
+    return trailer(time, process);
+  }
+  Written& exit(std::uint64_t time, std::uint32_t process, std::uint32_t parent) {
+    begin(4, 0);
+    for (const std::uint32_t id : {process, parent, process, parent}) half(id);
+    word(time);
+    return trailer(time, process);
+  }
+  Written& throttled() {
+    begin(5, 0);
+    for (int i = 0; i < 3; ++i) word(1);
+    return trailer(1, 1);
+  }
   Written& map(std::uint64_t time, std::uint32_t process, std::uint64_t address,
                std::uint64_t bytes, std::uint64_t offset, const std::string& path,
                std::uint64_t inode = 7) {
@@ -123,6 +140,8 @@ struct Kernel {
   std::uint64_t cycles_in_ns = 0;  ///< 0: there is no counter of cycles
   bool may_sample_cycles = true;
   std::uint64_t running_ns = 0;
+  std::set<std::string> live_processes{};  ///< folders of their threads, as "/proc/7/task"
+  bool is_setuid = false;
   std::vector<std::uint64_t> ring = std::vector<std::uint64_t>(1U << 16U);
 
   Kernel() { now() = this; }
@@ -164,7 +183,17 @@ struct Kernel {
     calls.read_file = [](const std::string& path) -> std::optional<std::string> {
       if (path.ends_with("perf_event_paranoid")) return "3\n";
       if (path.ends_with("perf_event_mlock_kb")) return "17\n";
+      if (path.ends_with("perf_event_max_sample_rate")) return "5000\n";
+      if (path == "/proc/self/status") return "Uid:\t0 0 0 0\nGid:\t0 0 0 0\n";
       return std::nullopt;
+    };
+    calls.count_subfolders = [](const std::string& path) {
+      return now()->live_processes.contains(path) ? 1L : -1L;
+    };
+    calls.describe_program = [](const std::string& /*path*/) -> std::optional<os::ProgramFile> {
+      if (now()->is_setuid)
+        return os::ProgramFile{.owner = 1, .mode = 04755, .first_bytes = "\177ELF"};
+      return os::ProgramFile{.mode = 0755, .first_bytes = "\177ELF"};
     };
     calls.list_folder = [](const std::string&) { return std::vector<std::string>(); };
     return calls;
@@ -256,6 +285,57 @@ TEST_CASE("the kernel's code, the vdso and code made at run time are told from f
   CHECK(time_at(run, {CodeKind::Kernel, 0, 0, 0xffffffff81000000}) == 1000);
   CHECK(time_at(run, {CodeKind::Other}) == 1000);
   CHECK(run.files.empty());
+}
+
+TEST_CASE("files of every folder are files, and memory goes by the names that the kernel gives") {
+  const auto kind_of = [](const std::string& path) {
+    const SampledRun run =
+        run_of(Written().exec(1, 10).map(2, 10, 0x1000, 0x1000, 0, path).sample(3, 10, 0x1010));
+    return run.periods_by_place.begin()->first.kind;
+  };
+  for (const char* const file : {"/dev/shm/prog", "/dev/shm/prog (deleted)", "/dev/hugepages/text",
+                                 "/SYSVinit/prog", "/dev/zeroes/prog", "/memfd:/prog", "/bin/a"}) {
+    CAPTURE(file);
+    CHECK(kind_of(file) == CodeKind::File);
+  }
+  for (const char* const memory :
+       {"//anon", "/memfd:jit (deleted)", "/SYSV00000000 (deleted)", "/dev/zero (deleted)",
+        "/dev/zero", "/anon_hugepage (deleted)", "[heap]"}) {
+    CAPTURE(memory);
+    CHECK(kind_of(memory) == CodeKind::RuntimeCode);
+  }
+}
+
+TEST_CASE("a run's records tell which processes were sampled, and which have no end") {
+  const ProcessesSeen seen = run_of(Written()
+                                        .exec(1, 10)
+                                        .map(2, 10, 0x1000, 0x1000, 0, "/bin/a")
+                                        .exec(2, 20)
+                                        .map(3, 20, 0x1000, 0x1000, 0, "/bin/a")
+                                        .fork_thread(4, 10, 15)
+                                        .fork(5, 11, 10)
+                                        .exec(6, 11)
+                                        .map(7, 11, 0x1000, 0x1000, 0, "/bin/b")
+                                        .fork(8, 12, 11)
+                                        .exit(9, 11, 10)
+                                        .exit(9, 10, 1))
+                                 .seen;
+  CHECK(seen.started_count == 2);
+  CHECK(seen.unended == std::vector<std::uint32_t>{12});
+  CHECK(seen.thread_count == 5);
+  CHECK(seen.withdrawn_count == 0);
+}
+
+TEST_CASE("a process whose event ends at execve, before any code, may not be sampled") {
+  const ProcessesSeen seen = run_of(Written()
+                                        .exec(1, 10)
+                                        .map(2, 10, 0x1000, 0x1000, 0, "/bin/a")
+                                        .fork(3, 11, 10)
+                                        .exec(4, 11)
+                                        .exit(5, 11, 10))
+                                 .seen;
+  CHECK(seen.withdrawn_count == 1);
+  CHECK(seen.unended.empty());
 }
 
 TEST_CASE("lost records are counted, once for each run") {
@@ -364,6 +444,112 @@ TEST_CASE("a run that lost samples is run again, three times at most, and a note
   CHECK(whole.functions == std::vector<FunctionCounts>{{"(unmapped code)", {1000}}});
 }
 
+TEST_CASE("a run with fewer processes than began is run again, and its samples are left out") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  const os::LinuxCalls calls = kernel.calls();
+  auto engine = profile(&calls);
+  must(engine->select({}));
+  const auto sampled = must(engine->arm(1));
+  os::Ended ended{};
+  ended.started_count = 2;
+  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).bytes());
+  const CountsOfRun lossy = sampled->finish(ended, 0);
+  REQUIRE(lossy.redo.has_value());
+  CHECK(lossy.redo->max_repetitions == 3);
+  CHECK(lossy.redo->why_left_out.has_value());
+  CHECK_FALSE(lossy.note.has_value());
+  CHECK(engine->notes().empty());
+  sampled->samples()->receive(Written().exec(1, 10).exec(1, 11).sample(2, 10, 1).bytes());
+  const CountsOfRun whole = sampled->finish(ended, 0);
+  CHECK_FALSE(whole.redo.has_value());
+  CHECK(whole.counts == std::vector<std::optional<std::uint64_t>>{1000});
+}
+
+TEST_CASE("a process without a recorded end is missed, unless it still runs") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  const os::LinuxCalls calls = kernel.calls();
+  auto engine = profile(&calls);
+  must(engine->select({}));
+  const auto sampled = must(engine->arm(1));
+  const Written written = Written().exec(1, 10).fork(2, 11, 10).sample(3, 10, 1).exit(4, 10, 1);
+  sampled->samples()->receive(written.bytes());
+  CHECK(sampled->finish({}, 0).redo.has_value());
+  kernel.live_processes = {"/proc/11/task"};
+  sampled->samples()->receive(written.bytes());
+  CHECK_FALSE(sampled->finish({}, 0).redo.has_value());
+}
+
+TEST_CASE("a run without a sample has 0 in every function") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  const os::LinuxCalls calls = kernel.calls();
+  auto engine = profile(&calls);
+  must(engine->select({}));
+  const auto sampled = must(engine->arm(1));
+  sampled->samples()->receive(Written().exec(1, 10).bytes());
+  const CountsOfRun counted = sampled->finish({}, 0);
+  CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{0});
+  CHECK(counted.functions == std::vector<FunctionCounts>{});
+}
+
+TEST_CASE("a run whose program may not be sampled has no value, and the reason is said") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  const os::LinuxCalls calls = kernel.calls();
+  auto engine = profile(&calls);
+  must(engine->select({}));
+  const auto sampled = must(engine->arm(1));
+  os::Ended ended{};
+  ended.usage.user_ns = 1'000'000;
+  sampled->samples()->receive(Written().exec(1, 10).exit(2, 10, 1).bytes());
+  const CountsOfRun withdrawn = sampled->finish(ended, 0);
+  CHECK(withdrawn.counts == std::vector<std::optional<std::uint64_t>>{std::nullopt});
+  CHECK_FALSE(withdrawn.functions.has_value());
+  REQUIRE(withdrawn.why_missing_counts.has_value());
+  CHECK(withdrawn.why_missing_counts->what.find("setuid") != std::string::npos);
+  CHECK(engine->notes().empty());
+}
+
+TEST_CASE("a program that is known to lose its event has no value, and no other reason") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  kernel.is_setuid = true;
+  const os::LinuxCalls calls = kernel.calls();
+  auto engine = profile(&calls);
+  must(engine->select({}));
+  const auto found = engine->find_counter_loss_file(1, {.words = {"/bin/sh"}});
+  REQUIRE(found.has_value());
+  CHECK(found->loss == CounterLoss::SetUser);
+  const auto sampled = must(engine->arm(1));
+  const Written written = Written().exec(1, 10).exit(2, 10, 1);
+  sampled->samples()->receive(written.bytes());
+  const CountsOfRun of_setuid = sampled->finish({}, 1);
+  CHECK(of_setuid.counts == std::vector<std::optional<std::uint64_t>>{std::nullopt});
+  CHECK_FALSE(of_setuid.why_missing_counts.has_value());
+  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).bytes());
+  CHECK(sampled->finish({}, 0).counts == std::vector<std::optional<std::uint64_t>>{1000});
+}
+
+TEST_CASE("where the kernel throttles sampling, no note asks for more samples") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  const os::LinuxCalls calls = kernel.calls();
+  auto engine = profile(&calls);
+  must(engine->select({}));
+  const auto sampled = must(engine->arm(1));
+  os::Ended ended{};
+  ended.usage.user_ns = 9'000'000;
+  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).throttled().bytes());
+  const CountsOfRun throttled = sampled->finish(ended, 0);
+  REQUIRE(throttled.note.has_value());
+  CHECK(throttled.note->text.find("perf_event_max_sample_rate is 5000") != std::string::npos);
+  CHECK(throttled.note->text.find("--profile=4ms") != std::string::npos);
+  CHECK(throttled.redo.has_value());
+  CHECK(engine->notes().empty());
+}
+
 TEST_CASE("where there is a counter of cycles, samples are of cycles, as parts of the CPU time") {
   if (!can_name_functions()) return;
   Kernel kernel;
@@ -420,7 +606,7 @@ TEST_CASE("a function has an event of its own: the time of all samples in its ov
   sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).sample(3, 11, 1).bytes());
   const CountsOfRun counted = sampled->finish({}, 0);
   CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{2000, 1000, 0});
-  CHECK(counted.functions.size() == 2);
+  CHECK(counted.functions.value().size() == 2);
 }
 
 TEST_CASE("a function of a file that was executed is known though no sample was in it") {
@@ -432,23 +618,34 @@ TEST_CASE("a function of a file that was executed is known though no sample was 
   CHECK(names.find_in_new_files(WantedFunctions(wanted)).empty());
 }
 
-TEST_CASE("samples that show little of the CPU time are said to") {
+TEST_CASE("samples that show little of the CPU time are said to, with a cause that explains it") {
   if (!can_name_functions()) return;
   Kernel kernel;
   const os::LinuxCalls calls = kernel.calls();
   auto engine = profile(&calls);
   must(engine->select({}));
   const auto sampled = must(engine->arm(1));
-  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).bytes());
-  os::Ended ended{};
-  ended.usage.user_ns = 1'000;
-  ended.usage.system_ns = 200;
-  sampled->finish(ended, 0);
-  CHECK(engine->notes().empty());
-  ended.usage.user_ns = 9'000;
-  sampled->finish(ended, 0);
-  REQUIRE(engine->notes().size() == 1);
-  CHECK(engine->notes()[0].kind == NoteKind::FewSamples);
+  const auto note_after = [&](const Written& written, std::uint64_t user_ns) {
+    os::Ended ended{};
+    ended.usage.user_ns = user_ns;
+    ended.usage.system_ns = 200;
+    sampled->samples()->receive(written.bytes());
+    sampled->samples()->end(std::vector<os::Reading>(2));
+    sampled->finish(ended, 0);
+    const std::vector<Note> notes = engine->notes();
+    return notes.empty() ? std::string() : notes.front().text;
+  };
+  const Written written = Written().exec(1, 10).sample(2, 10, 1);
+  CHECK(note_after(written, 1'000).empty());
+  CHECK(note_after(written, 9'000).find("a shorter --profile may show more") != std::string::npos);
+  // More is missing than the first period of one thread on two CPUs.
+  const std::string unexplained = note_after(written, 900'000'000);
+  CHECK(unexplained.starts_with("samples show 0% of the sampled runs' CPU time"));
+  CHECK(unexplained.find("--profile") == std::string::npos);
+  const std::string withdrawn =
+      note_after(Written(written).fork(3, 11, 10).exec(4, 11).exit(5, 11, 10), 9'000);
+  CHECK(withdrawn.find("setuid") != std::string::npos);
+  CHECK(withdrawn.find("a shorter") == std::string::npos);
 }
 
 }  // namespace lauka::engine::profile

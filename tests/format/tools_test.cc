@@ -124,6 +124,21 @@ TEST_CASE("Bencher's JSON has each command's metrics with their intervals") {
   CHECK(document.at("./build-new -O2").size() == 3);
 }
 
+TEST_CASE("Bencher's JSON has the intervals over layouts, where there are layouts") {
+  const Results results = example_over_layouts(changed(0.003, 0.009), changed(0.031, 0.002));
+  const json document = json::parse(written(write_bmf, results));
+  const json& wall = document.at("./build-old").at("wall_time");
+  CHECK(wall.at("value") == 0.591);
+  CHECK(wall.at("lower_value").get<double>() == doctest::Approx(0.95 * 0.591).epsilon(1e-6));
+  CHECK(wall.at("upper_value").get<double>() == doctest::Approx(1.05 * 0.591).epsilon(1e-6));
+
+  // Fewer than four layouts have no interval, and their runs say nothing about other layouts.
+  Results few = results;
+  few.commands[0].rows[0].layouts = std::make_shared<const LayoutResult>();
+  CHECK_FALSE(
+      json::parse(written(write_bmf, few))["./build-old"]["wall_time"].contains("lower_value"));
+}
+
 TEST_CASE("names for trackers are unique, and a suite's stay the same from commit to commit") {
   Results twice = manual_example();
   twice.session.commands[1].name = twice.session.commands[0].name;

@@ -81,8 +81,9 @@ void read_run(engine::valgrind::Tool tool, std::string_view bytes) {
                                     [](const auto& count) { return count.has_value(); });
   require(complete || counted.why_missing_counts || counted.session_error || counted.redo);
   std::uint64_t sum = 0;
-  for (const FunctionCounts& function : counted.functions) sum += function.counts.at(0);
-  require(counted.functions.empty() || sum == counted.counts[0]);
+  if (!counted.functions) return;
+  for (const FunctionCounts& function : *counted.functions) sum += function.counts.at(0);
+  require(counted.functions->empty() || sum == counted.counts[0]);
 }
 
 }  // namespace

@@ -100,9 +100,10 @@ TEST_CASE("a candidate of zeros has a verdict, and one against zeros has no delt
   CHECK(decide(kTenPercent, 1, {zeros, zeros, true}, 0.95, 1).answer == Answer::Pass);
 }
 
-TEST_CASE("an inconclusive verdict shows how many times the rounds would decide") {
-  // One-sided p of .16 is one standard error away; 5% needs 1.645 of them, thus 1.645^2 = 2.7 times
-  // the rounds. The smaller probability decides.
+// With p = .16, the change is one standard error from the limit. In a session with k times as many
+// rounds it is normal around sqrt(k) standard errors with the variance k + 1, and 5% needs 1.645.
+TEST_CASE("an inconclusive verdict shows how many times the rounds decide in four of five cases") {
+  const auto above = [](double z) { return std::erfc(z / std::sqrt(2.0)) / 2.0; };
   bool reported = false;
   for (std::uint64_t seed = 50; seed < 60; ++seed) {
     const Verdict verdict =
@@ -115,13 +116,34 @@ TEST_CASE("an inconclusive verdict shows how many times the rounds would decide"
     double high = 10.0;
     while (high - low > 1e-12) {
       const double middle = (low + high) / 2.0;
-      (std::erfc(middle / std::sqrt(2.0)) / 2.0 > p ? low : high) = middle;
+      (above(middle) > p ? low : high) = middle;
     }
-    CHECK(*verdict.rounds_factor == doctest::Approx(std::pow(1.6448536 / low, 2.0)).epsilon(1e-5));
-    CHECK(*verdict.rounds_factor >= 1.0);
-    CHECK(*verdict.rounds_factor <= 50.0);
+    const double k = *verdict.rounds_factor;
+    const double spread = std::sqrt(k + 1.0);
+    CHECK(above((1.6448536 - std::sqrt(k) * low) / spread) +
+              above((1.6448536 + std::sqrt(k) * low) / spread) ==
+          doctest::Approx(0.8).epsilon(1e-5));
+    CHECK(k <= 50.0);
   }
   CHECK(reported);
+}
+
+TEST_CASE("of few rounds, and of independent sides, no more rounds are promised") {
+  const auto count_promises = [](std::size_t rounds, bool paired) {
+    int promises = 0;
+    for (std::uint64_t seed = 50; seed < 60; ++seed) {
+      const Samples samples(seed, rounds, 0.11, 0.03);
+      Evidence evidence = samples.evidence();
+      evidence.paired = paired;
+      const Verdict verdict = decide(kTenPercent, 1, evidence, 0.95, 1);
+      if (verdict.answer == Answer::Inconclusive && verdict.rounds_factor) ++promises;
+    }
+    return promises;
+  };
+  CHECK(count_promises(2, true) == 0);
+  CHECK(count_promises(5, true) == 0);
+  CHECK(count_promises(20, true) > 0);
+  CHECK(count_promises(20, false) == 0);
 }
 
 TEST_CASE("where more rounds are hopeless no number of them is reported") {

@@ -102,6 +102,24 @@ TEST_CASE("ratios and deviations that the file has are taken as they are") {
   CHECK_FALSE(record.results[1].metrics[0].ratio_to_reference);
 }
 
+TEST_CASE("a result that names its reference is compared with that one") {
+  auto document = nlohmann::json::parse(json_of({1,
+                                                 "abc",
+                                                 "CPU",
+                                                 {{"old 1", times_of(1.0)},
+                                                  {"new 1", times_of(1.1)},
+                                                  {"old 2", times_of(2.0)},
+                                                  {"new 2", times_of(2.6)}}}));
+  const std::vector<nlohmann::json> references = {nullptr, 0, nullptr, 2};
+  for (std::size_t c = 0; c < references.size(); ++c)
+    document["results"][c]["lauka"]["reference"] = references[c];
+  const auto record = read_record(document.dump()).value();
+  const auto& ratio = record.results[3].metrics[0].ratio_to_reference;
+  REQUIRE(ratio);
+  CHECK(ratio->value == doctest::Approx(std::log(1.3)).epsilon(1e-9));
+  CHECK_FALSE(record.results[2].metrics[0].ratio_to_reference);
+}
+
 TEST_CASE("in a suite a command is compared with its own benchmark's reference and anchor") {
   const auto record = read_record(json_of({1,
                                            "abc",

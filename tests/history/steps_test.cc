@@ -441,4 +441,73 @@ TEST_CASE("failed runs are kept in a history, and shown with their commit") {
   CHECK(has(series_text(stepped, {}), "4 of 4 runs failed (3 with status 9, 1 by SIGSEGV)"));
 }
 
+namespace {
+
+/// A commit for each count, which is the same in all three runs of its session.
+MetricHistory series_of_counts(const std::vector<double>& counts) {
+  MetricHistory series = series_of_values(counts);
+  series.metric = {.name = "instructions", .unit = Unit::Count};
+  for (SessionPoint& point : series.points) {
+    point.values.unit = Unit::Count;
+    point.values.stddev = 0.0;
+    point.values.summarized_values = 3;
+  }
+  return series;
+}
+
+}  // namespace
+
+TEST_CASE("counts that repeat are exact in a history, with all digits, and so are their steps") {
+  Opened opened;
+  Loader loader(opened.database);
+  std::vector<double> counts(20, 16172215.0);
+  counts.insert(counts.end(), 20, 16206904.0);
+  const auto stepped =
+      find_steps_and_notes(loader, series_of_counts(counts), ComparedWith::Nothing).value();
+  CHECK(value_text(stepped, stepped.trend.observations[0]) == "16,172,215 exact");
+  CHECK(change_text(stepped, 1) == "0% exact");
+  CHECK(change_text(stepped, 20) == "+0.214% exact");
+  REQUIRE(stepped.steps.size() == 1);
+  CHECK(step_change_text(stepped, stepped.steps[0].step) == "+0.214% exact");
+
+  MetricHistory varying = series_of_counts(counts);
+  varying.points[3].values.stddev = 5.0;
+  const auto other = find_steps_and_notes(loader, varying, ComparedWith::Nothing).value();
+  CHECK(has(value_text(other, other.trend.observations[3]), " ± "));
+  CHECK_FALSE(has(value_text(other, other.trend.observations[3]), "exact"));
+  REQUIRE(other.steps.size() == 1);
+  CHECK_FALSE(has(step_change_text(other, other.steps[0].step), "exact"));
+}
+
+TEST_CASE("counts of which some are 0 have exact differences, and no rounding errors") {
+  Opened opened;
+  Loader loader(opened.database);
+  MetricHistory series = series_of_counts({0.0, 12345678.0, 12345678.0, 12345670.0});
+  const auto stepped = find_steps_and_notes(loader, series, ComparedWith::Nothing).value();
+  CHECK_FALSE(stepped.trend.is_logarithm);
+  CHECK(change_text(stepped, 1) == "+12,345,678 exact");
+  CHECK(change_text(stepped, 2) == "0 exact");
+  CHECK(change_text(stepped, 3) == "−8 exact");
+}
+
+TEST_CASE("sessions of one commit with different counts are not exact") {
+  Opened opened;
+  Loader loader(opened.database);
+  MetricHistory series = series_of_counts({100000.0, 100004.0});
+  series.points[1].commit = series.points[0].commit;
+  const auto stepped = find_steps_and_notes(loader, series, ComparedWith::Nothing).value();
+  REQUIRE(stepped.trend.observations.size() == 1);
+  CHECK_FALSE(stepped.trend.observations[0].exact_value.has_value());
+  CHECK(has(value_text(stepped, stepped.trend.observations[0]), " ± "));
+}
+
+TEST_CASE("exact ratios to the reference are shown without an interval") {
+  Opened opened;
+  Loader loader(opened.database);
+  MetricHistory series = series_of_counts({100000.0});
+  series.points[0].values.ratio_to_reference = LogRatio{std::log(1.00214505268), 1e-17};
+  const auto stepped = find_steps_and_notes(loader, series, ComparedWith::Reference).value();
+  CHECK(value_text(stepped, stepped.trend.observations[0]) == "+0.215% exact");
+}
+
 }  // namespace lauka::history

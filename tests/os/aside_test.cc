@@ -1,7 +1,9 @@
 #include "os/process.h"
 #include "os/running.h"
 
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <sstream>
 #include <variant>
 
@@ -50,6 +52,30 @@ TEST_CASE("a program aside that is not there, and one that dies of a signal, are
   HelperProgram dying;
   dying.begin(shell("kill -9 $$"), kPatience);
   CHECK(std::holds_alternative<Signalled>(dying.wait(kEnough).outcome));
+}
+
+TEST_CASE("a program aside that is stopped is killed, and the signal that stopped it is known") {
+  for (const char* const script : {"kill -STOP $$; exit 0", "exec >&-; kill -TSTP $$; exit 0"}) {
+    CAPTURE(script);
+    HelperProgram aside;
+    aside.begin(shell(script), kPatience);
+    const auto answer = aside.wait(kEnough);
+    // A process group without a parent in its session ignores SIGTSTP.
+    if (std::holds_alternative<Exited>(answer.outcome)) continue;
+    REQUIRE(std::holds_alternative<Stopped>(answer.outcome));
+    CHECK(std::get<Stopped>(answer.outcome).signal != 0);
+  }
+}
+
+TEST_CASE("a program aside that cannot enter its folder was not started, for that reason") {
+  HelperProgram aside;
+  ProgramSpec spec = shell("echo one");
+  spec.folder = "/no-such-folder";
+  aside.begin(spec, kPatience);
+  const auto answer = aside.wait(kEnough);
+  REQUIRE(std::holds_alternative<NotStarted>(answer.outcome));
+  CHECK(std::get<NotStarted>(answer.outcome).step == LaunchStep::EnterFolder);
+  CHECK(std::get<NotStarted>(answer.outcome).error == ENOENT);
 }
 
 TEST_CASE("a program aside is killed when its time is over, with what it started") {

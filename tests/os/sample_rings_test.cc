@@ -87,12 +87,27 @@ TEST_CASE("each CPU that is on has a counter of the process with a ring, and all
     CHECK(rings.descriptors().size() == cpus());
     CHECK(kernel.places.back().thread == 42);
   }
-  CHECK(kernel.closed == static_cast<int>(cpus()));
-  CHECK(kernel.unmapped == kernel.closed);
+  constexpr int guards = 1;
+  CHECK(kernel.closed == static_cast<int>(cpus()) + guards);
+  CHECK(kernel.unmapped == static_cast<int>(cpus()));
   kernel.off = 0;
   SampleRings rings(&kernel.calls());
   CHECK(rings.open({}, 42, 1) == 0);
   CHECK(rings.descriptors().size() == cpus() - 1);
+}
+
+TEST_CASE("a guard that is off and not inherited is opened before the counters") {
+  Kernel kernel;
+  SampleRings rings(&kernel.calls());
+  PerfEventAttr attributes;
+  attributes.sample_period = 1'000;
+  attributes.flags = kPerfDisabled | kPerfInherit | kPerfEnableOnExec;
+  REQUIRE(rings.open(attributes, 42, 1) == 0);
+  CHECK(kernel.opened.front().flags == kPerfDisabled);
+  CHECK(kernel.opened.front().sample_period == 0);
+  CHECK(kernel.places.front().thread == 42);
+  CHECK(kernel.places.front().cpu == -1);
+  CHECK(kernel.opened.at(1).flags == attributes.flags);
 }
 
 TEST_CASE("a ring that the kernel has no memory for is told from a counter that it refuses") {
@@ -139,7 +154,7 @@ TEST_CASE("each counter is read when the run has ended") {
   REQUIRE(rings.open({}, 0, 1) == 0);
   const std::vector<Reading> readings = rings.read_counters();
   REQUIRE(readings.size() == cpus());
-  CHECK(readings[0].value == 101);
+  CHECK(readings[0].value == 102);  // 1 is the guard's descriptor
   CHECK(readings[0].running_ns == 6);
 }
 

@@ -194,6 +194,23 @@ TEST_CASE("with parameters, once per command may also mean once per command meas
   CHECK(commands(options)[1].hooks[HookKind::Prepare] == "b");
 }
 
+TEST_CASE("an empty hook or build is none for its command, also where a value was filled in") {
+  Options options = options_of({"a {n}", "b {n}"}, {list("n", {"1", ""})});
+  for (const HookRow& row : kHookKinds) options.commands.hooks[row.kind] = {"", "sync {n}"};
+  options.commands.hooks[HookKind::Conclude] = {"{n}"};
+  options.commands.build_commands = {"make", ""};
+  const auto all = commands(options);
+  REQUIRE(all.size() == 4);
+  for (const HookKind kind : {HookKind::Setup, HookKind::Prepare, HookKind::Cleanup}) {
+    CHECK_FALSE(all[0].hooks[kind].has_value());
+    CHECK(all[1].hooks[kind] == "sync 1");
+  }
+  CHECK(all[0].hooks[HookKind::Conclude] == "1");
+  CHECK_FALSE(all[2].hooks[HookKind::Conclude].has_value());
+  CHECK(all[0].build == "make");
+  CHECK_FALSE(all[1].build.has_value());
+}
+
 TEST_CASE("more, or fewer, than one per command is refused") {
   Options options = options_of({"a", "b", "c"});
   options.commands.hooks[HookKind::Prepare] = {"1", "2"};
@@ -212,6 +229,8 @@ TEST_CASE("setups and cleanups make the order sequential, unless one was asked f
   };
   Options options = options_of({"a", "b"});
   options.commands.hooks[HookKind::Prepare] = {"p"};
+  CHECK(plan_of(options).setting.order == Order::Random);
+  options.commands.hooks[HookKind::Setup] = {"", ""};
   CHECK(plan_of(options).setting.order == Order::Random);
   options.commands.hooks[HookKind::Cleanup] = {"c"};
   CHECK(plan_of(options).setting.order == Order::Sequential);

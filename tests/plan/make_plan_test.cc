@@ -282,6 +282,56 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
         "command, --reference COMMAND or --baseline FILE");
 }
 
+TEST_CASE("a gate on one command over several values is refused without a reference") {
+  Options options = options_of({"./new {n}"}, {{.name = "n", .values = {"10", "20"}}});
+  options.gates.conditions = {{"wall_time", 5.0}};
+  CHECK(refusal_of(options) ==
+        "a gate (--fail-if-slower, --fail-if) has nothing to compare './new {n}' with: the first "
+        "value of n is the reference of the table only; add --reference COMMAND: with {n} in it, "
+        "each value is compared with it at the same value; without, every value is compared with "
+        "the one COMMAND");
+  options.gates.baseline_file = "b.json";
+  CHECK(plan_of(options).gates.size() == 1);
+}
+
+TEST_CASE("gates of several values are decisions of one job, each against its own reference") {
+  Options options =
+      options_of({"./old {n}", "./new {n}"}, {{.name = "n", .values = {"1", "2", "3"}}});
+  options.gates.conditions = {{"wall_time", 5.0}, {"cpu_time", 5.0}};
+  const Plan plan = plan_of(options);
+  CHECK(count_decisions(plan) == 6);
+  CHECK(plan.reference.index_for(5) == 4);
+}
+
+TEST_CASE("a gate on a value judges every value of a single command, the first one included") {
+  Options options = options_of({"./new {n}"}, {{.name = "n", .values = {"10", "20"}}});
+  options.gates.conditions = {{"wall_time", 0.0, false, 0.2, "200ms", Unit::Seconds}};
+  CHECK(count_decisions(plan_of(options)) == 2);
+  Options pair = options_of({"./old {n}", "./new {n}"}, {{.name = "n", .values = {"10", "20"}}});
+  pair.gates.conditions = options.gates.conditions;
+  CHECK(count_decisions(plan_of(pair)) == 2);
+}
+
+TEST_CASE("a gate on a command that lacks the reference's parameter is refused") {
+  Options options = options_of({"./old {n}", "./new"}, {{.name = "n", .values = {"10", "20"}}});
+  options.gates.conditions = {{"wall_time", 5.0}};
+  CHECK(refusal_of(options) ==
+        "a gate cannot compare './new', which has no {n}, with './old {n}', which has several "
+        "values of it; put the command without {n} first, so that every value is compared with it");
+  options.commands.command_lines = {"./old", "./new {n}"};
+  CHECK(count_decisions(plan_of(options)) == 2);
+}
+
+TEST_CASE("an anchor is found by the name that was typed for it") {
+  Options options =
+      options_of({"./old {n}", "./new {n}", "./anchor {n}"}, {{.name = "n", .values = {"10"}}});
+  options.gates.anchor_command = "./anchor {n}";
+  CHECK(plan_of(options).reference.anchor_index == 2);
+  options.gates.anchor_command = "./old {n}";
+  CHECK(refusal_of(options) ==
+        "--anchor './old {n}' is the reference; put the anchor after base and candidate");
+}
+
 TEST_CASE("a gate on a value needs no reference, but the metric's unit") {
   Options options = options_of({"./old"});
   options.gates.conditions = {{"wall_time", 0.0, false, 0.2, "200ms", Unit::Seconds}};

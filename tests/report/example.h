@@ -220,4 +220,34 @@ inline Results manual_example() {
   return results;
 }
 
+/// An estimate over eight layouts, with a 95% interval of `half_width` to either side.
+inline stats::LayoutEstimate estimate_over_layouts(double value, double half_width) {
+  constexpr double t = 2.364624;  // of 7 degrees of freedom
+  stats::LayoutEstimate estimate{.value = value,
+                                 .squared_standard_error = half_width / t * (half_width / t),
+                                 .degrees = 7.0,
+                                 .layout_count = 8};
+  for (std::uint32_t layout = 0; layout < 8; ++layout)
+    estimate.layout_means.push_back({layout, 2, value});
+  return estimate;
+}
+
+/// The manual's example with eight layouts, over which the means of wall time have intervals of
+/// 5% to either side.
+inline Results example_over_layouts(const stats::Delta& of_all, const stats::Delta& of_first) {
+  Results results = manual_example();
+  results.session.setting.layouts = 8;
+  for (CommandResult& command : results.commands) {
+    MetricResult& row = command.rows[0];
+    LayoutResult over{.mean = estimate_over_layouts(row.summary->mean, 0.05 * row.summary->mean)};
+    if (row.delta) {
+      row.delta = of_all;
+      over.mean_log_ratio = estimate_over_layouts(of_all.change.value_or(0.0), 0.01);
+      over.delta_of_first_layout = of_first;
+    }
+    row.layouts = std::make_shared<const LayoutResult>(std::move(over));
+  }
+  return results;
+}
+
 }  // namespace lauka::report

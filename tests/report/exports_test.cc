@@ -87,6 +87,12 @@ TEST_CASE("the Markdown is a table, and what was found below it") {
       "- ./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old\n");
 }
 
+TEST_CASE("the lines about layouts are in Markdown") {
+  const Results results = example_over_layouts(changed(0.003, 0.009), changed(0.031, 0.002));
+  CHECK(has(written(write_markdown, results),
+            "\n- over 8 layouts: +0.3% ± 0.9%; layout 1 alone: +3.1% ± 0.2%\n"));
+}
+
 TEST_CASE("--marks emoji puts emoji into Markdown") {
   Results results = manual_example();
   results.presentation.marks = MarksChoice::Emoji;
@@ -132,19 +138,21 @@ TEST_CASE("what GitHub would make live in a name is code: users, issues, address
   CHECK(has(written(write_markdown, results), "\n- c\\# \\#x ran 4.55"));
 }
 
-TEST_CASE("a caveat is code in Markdown") {
+TEST_CASE("caveats are code in Markdown, in one folded block") {
   Results results = manual_example();
   results.warnings = {{stats::Drift{0.9, 0.05, true}, 0U}};
   const std::string text = written(write_markdown, results);
-  const std::size_t at = text.find("\nCaveats:\n\n- `");
+  const std::size_t at = text.find("\n<details>\n<summary>1 caveat</summary>\n\n- `");
   REQUIRE(at != std::string::npos);
-  CHECK(text.ends_with("`\n"));
+  CHECK(text.ends_with("`\n\n</details>\n"));
+  results.warnings.clear();
+  CHECK_FALSE(has(written(write_markdown, results), "<details>"));
 }
 
 TEST_CASE("a command that never ran has a row of its own") {
   Results results = manual_example();
   without_values(results.commands[1]);
-  CHECK(has(written(write_markdown, results), "| `./build-new -O2`<br>0 runs | | | | |\n"));
+  CHECK(has(written(write_markdown, results), "| `./build-new -O2`<br>no runs | | | | |\n"));
 }
 
 }  // namespace lauka::report

@@ -112,22 +112,77 @@ TEST_CASE("a row's σ has two significant digits, and its mean and range as many
         "1.020e+15s ± 0.041e+15s   0.938e+15s … 1.061e+15s");
 }
 
-TEST_CASE("a row of equal numbers has three digits, and all of whole counts and bytes") {
+TEST_CASE("equal counts are exact, with all digits in groups, and their range is not repeated") {
   const auto text = [](double value, Unit unit, const char* in = nullptr) {
     Metric of = metric("m", unit);
     if (in != nullptr) of.shown_in = find_display_unit(in);
-    return mean_text(value, 0.0, of) + "   " + range_text(summary(9, value, 0.0, value, value), of);
+    const stats::Summary equal = summary(3, value, 0.0, value, value);
+    return mean_text(equal, of) + "|" + range_text(equal, of);
   };
-  CHECK(text(0.5, Unit::Seconds) == "500ms ± 0ms   500ms … 500ms");
-  CHECK(text(0.0, Unit::Seconds) == "0s ± 0s   0s … 0s");
-  CHECK(text(59, Unit::Count) == "59 ± 0   59 … 59");
-  CHECK(text(1663812345, Unit::Count) == "1663812345 ± 0   1663812345 … 1663812345");
-  CHECK(text(1048577, Unit::Bytes) == "1048577B ± 0B   1048577B … 1048577B");
-  CHECK(text(1048577, Unit::Bytes, "B") == "1048577B ± 0B   1048577B … 1048577B");
-  CHECK(text(1048577, Unit::Bytes, "MiB") == "1.00MiB ± 0MiB   1.00MiB … 1.00MiB");
-  CHECK(text(1048577.5, Unit::Bytes) == "1.05MB ± 0MB   1.05MB … 1.05MB");
+  CHECK(text(59, Unit::Count) == "59 exact|");
+  CHECK(text(0, Unit::Count) == "0 exact|");
+  CHECK(text(9999, Unit::Count) == "9999 exact|");
+  CHECK(text(10000, Unit::Count) == "10,000 exact|");
+  CHECK(text(294635992, Unit::Count) == "294,635,992 exact|");
+  CHECK(text(-16172215, Unit::Count) == "−16,172,215 exact|");
+  CHECK(text(1048577, Unit::Bytes) == "1,048,577B exact|");
+  CHECK(text(1048577, Unit::Bytes, "B") == "1,048,577B exact|");
+  // Six digits where not all are shown; zeros only if they are digits.
+  CHECK(text(1048577, Unit::Bytes, "MiB") == "1.00000MiB exact|");
+  CHECK(text(1048576, Unit::Bytes, "MiB") == "1MiB exact|");
+  CHECK(text(1.23456789, Unit::Ratio) == "1.23457 exact|");
+  CHECK(text(1.0, Unit::Fraction) == "100% exact|");
+}
+
+TEST_CASE("equal times are not exact, nor are two equal counts") {
+  const Metric time = metric("wall_time", Unit::Seconds);
+  const stats::Summary times = summary(9, 0.5, 0.0, 0.5, 0.5);
+  CHECK(mean_text(times, time) == "500ms ± 0ms");
+  CHECK(range_text(times, time) == "500ms … 500ms");
+  const Metric count = metric("m", Unit::Count);
+  const stats::Summary two = summary(2, 59, 0.0, 59, 59);
+  CHECK(mean_text(two, count) == "59 ± 0");
+  CHECK(range_text(two, count) == "59 … 59");
+  CHECK(mean_text(summary(9, 59, 0.5, 58, 60), count) == "59.00 ± 0.50");
+}
+
+TEST_CASE("a number without σ has three digits") {
   CHECK(mean_text(1663812345, std::nullopt, metric("m", Unit::Count)) == "1.66G");
   CHECK(mean_text(0.591, std::nullopt, metric("m", Unit::Seconds)) == "591ms");
+}
+
+TEST_CASE("an exact delta has three digits, and enough to show how far it is from -100%") {
+  const auto exact = [](double change) { return delta_text({.change = change, .is_exact = true}); };
+  CHECK(exact(0.0203456) == "+2.03% exact");
+  CHECK(exact(14.0 / 79289.0 - 1.0) == "−99.98% exact");
+  CHECK(exact(-0.995) == "−99.5% exact");
+  CHECK(exact(-1.0) == "−100% exact");
+  CHECK(exact(0.0) == "0% exact");
+  CHECK(exact(0.00214505268) == "+0.215% exact");
+  CHECK(exact(1.0 / 294635992.0) == "+0.000000339% exact");
+  CHECK(exact(0.123456) == "+12.3% exact");
+  CHECK(exact(25.934) == "+2593% exact");
+  CHECK(short_delta_text({.change = 0.0203456, .is_exact = true}) == "+2.03%");
+  CHECK(interval_text({0.02, stats::IntervalEnds{0.02, 0.02}, true}).empty());
+  CHECK(delta_text({.change = std::nullopt, .is_exact = true}) == "new");
+}
+
+TEST_CASE("an exact change that a gate judges has the digits that tell it from the limit") {
+  const auto text = [](double change, double limit) {
+    return change_texts({change, stats::IntervalEnds{change, change}, true}, limit).change;
+  };
+  CHECK(text(0.0203456, 0.01) == "+2.03% exact");
+  CHECK(text(0.0100001, 0.01) == "+1.00001% exact");
+  CHECK(text(0.01, 0.01) == "+1.00% exact");
+}
+
+TEST_CASE("an exact ratio has three digits of its distance from 1, and no interval") {
+  const auto text = [](double factor) {
+    return ratio_text({.speed_factor = factor, .is_exact = true});
+  };
+  CHECK(text(1.0203456) == "1.0203");
+  CHECK(text(5663.5) == "5664");
+  CHECK(text(2.0) == "2.00");
 }
 
 namespace {
@@ -198,6 +253,11 @@ void check_row(const std::vector<double>& values, const Metric& of) {
   const std::string range_cell = table.rows.at(0).at(2).text;
   CAPTURE(mean_cell);
   CAPTURE(range_cell);
+  if (are_exact(values_of, of)) {
+    CHECK(range_cell.empty());
+    CHECK(mean_cell == with_uncertainty(exact_quantity(values.front(), of), {.is_exact = true}));
+    return;
+  }
   const auto parsed = [&](const std::string& text) { return parse_shown(text, of.shown_in); };
   const std::size_t plus = mean_cell.find(" ± ");
   const std::size_t dots = range_cell.find(" … ");

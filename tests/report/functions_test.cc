@@ -124,26 +124,57 @@ TEST_CASE("a table of functions has the rest in one row, so that rows add up") {
   results.presentation.functions = FunctionChoice{.most = 2};
   CHECK(function_text(results, {}) ==
         "\ninstructions by function\n"
-        "function              ./old   ./new   difference   of the change\n"
-        "parse                 8.00M   8.40M   +400K        102.8%\n"
-        "read                  1.00M   990K    −10.0K       −2.6%\n"
-        "(3 other functions)   1.00M   1.00M   −1000        −0.3%\n"
-        "(total)               10.0M   10.4M   +389K        100.0%\n");
+        "function              ./old   ./new   difference   of the reference\n"
+        "parse                 8.00M   8.40M   +400K        +4.0%\n"
+        "read                  1.00M   990K    −10.0K       −0.100%\n"
+        "(3 other functions)   1.00M   1.00M   −1000        −0.0100%\n"
+        "(total)               10.0M   10.4M   +389K        +3.9%\n");
 }
 
 TEST_CASE("a table of functions has columns for each candidate, and rows that match") {
   Results results = results_of_functions({kOld, kNew, kOld});
   results.presentation.functions = FunctionChoice{.pattern = "hash|^read$"};
-  CHECK(function_text(results, {}) ==
-        "\ninstructions by function\n"
-        "function              ./old   ./new   difference    of the change   ./other   difference  "
-        " of "
-        "the change\n"
-        "read                  1.00M   990K    −10.0K        −2.6%           1.00M     0\n"
-        "old_hash              2000    0       −2000, gone   −0.5%           2000      0\n"
-        "new_hash              0       1000    +1000, new    0.3%            0         0\n"
-        "(2 other functions)   9.00M   9.40M   +400K         102.8%          9.00M     0\n"
-        "(total)               10.0M   10.4M   +389K         100.0%          10.0M     0\n");
+  CHECK(
+      function_text(results, {}) ==
+      "\ninstructions by function\n"
+      "function              ./old   ./new   difference    of the reference   ./other   "
+      "difference   of the reference\n"
+      "read                  1.00M   990K    −10.0K        −0.100%            1.00M     0         "
+      "   0%\n"
+      "old_hash              2000    0       −2000, gone   −0.020%            2000      0         "
+      "   0%\n"
+      "new_hash              0       1000    +1000, new    +0.0100%           0         0         "
+      "   0%\n"
+      "(2 other functions)   9.00M   9.40M   +400K         +4.0%              9.00M     0         "
+      "   0%\n"
+      "(total)               10.0M   10.4M   +389K         +3.9%              10.0M     0         "
+      "   0%\n");
+}
+
+TEST_CASE("a function that grew has a positive share, though the whole got smaller") {
+  Results results = results_of_functions({kNew, {{"main", {3'000'000}}}});
+  results.presentation.functions = FunctionChoice{.pattern = "main"};
+  const std::string text = function_text(results, {});
+  CHECK(has(text, "main                  1.00M   3.00M   +2.00M       +19%\n"));
+  CHECK(has(text, "(total)               10.4M   3.00M   −7.39M       −71%\n"));
+}
+
+TEST_CASE("sums of functions have no differences that are rounding errors") {
+  // 0.1 + 0.2 is not 0.3, so that the other functions' sums differ in the last digit.
+  Results results = results_of_functions({kOld, kOld});
+  FunctionTable& old = results.session.function_tables[0];
+  FunctionTable& candidate = results.session.function_tables[1];
+  for (auto* table : {&old, &candidate})
+    for (auto& [name, values] : table->functions) values[0] = {1.0};
+  old.functions.at("parse")[0] = {1e6 + 0.3};
+  candidate.functions.at("parse")[0] = {1e6 + 0.1 + 0.2};
+  for (std::size_t c = 0; c < 2; ++c)
+    results.commands[c].rows[0].summary = summary(3, 1e6 + 3.3, 0.0, 1e6 + 3.3, 1e6 + 3.3);
+  compare_functions(results);
+  results.presentation.functions = FunctionChoice{.pattern = "main"};
+  const std::string text = function_text(results, {});
+  CHECK(has(text, "(3 other functions)"));
+  CHECK_FALSE(has(text, "e-"));
 }
 
 TEST_CASE("the functions of a single command are its parts") {
@@ -202,10 +233,10 @@ TEST_CASE("functions of sampled time have intervals, and are named though the wh
   CHECK(function_text(results, {}) ==
         "\nsampled_time by function\n"
         "function                   ./old    ./new    difference        of the reference\n"
-        "parse                      20.5ms   32.5ms   +12.0ms ± 705µs   11.9%\n"
-        "(1 other function)         80.5ms   80.5ms   0                 0.0%\n"
-        "(total)                    101ms    113ms    +12.0ms           11.9%\n"
-        "(cpu_time of timed runs)   100ms    100ms    0                 0.0%\n");
+        "parse                      20.5ms   32.5ms   +12.0ms ± 705µs   +12%\n"
+        "(1 other function)         80.5ms   80.5ms   0                 0%\n"
+        "(total)                    101ms    113ms    +12.0ms           +12%\n"
+        "(cpu_time of timed runs)   100ms    100ms    0                 0%\n");
 }
 
 TEST_CASE("the row of other functions is 0 where only rounding is left of the total") {
@@ -243,6 +274,17 @@ TEST_CASE("without functions a line says whose are missing") {
   CHECK(why_no_functions(results).empty());
   results.presentation.functions = FunctionChoice{};
   CHECK(why_no_functions(results).find("'old.json'") != std::string::npos);
+}
+
+TEST_CASE("where --metrics leaves out the metric of the functions, a line says so") {
+  Results results = sampled_results();
+  results.presentation.functions = FunctionChoice{};
+  compare_functions(results);
+  REQUIRE_FALSE(function_sections(results).empty());
+  results.session.metrics[0].shown = Shown::Verbose;
+  CHECK(function_sections(results).empty());
+  CHECK(why_no_functions(results) ==
+        "no table of functions: --metrics leaves out sampled_time, which it would be of");
 }
 
 }  // namespace lauka::report

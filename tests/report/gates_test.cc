@@ -146,8 +146,9 @@ TEST_CASE("an inconclusive gate says what would decide") {
   open.rounds_factor = 3.1;
   CHECK(line_of(open, 0.005) ==
         "wall_time > 10%: inconclusive: measured +9.1%, between +3.1% and +15.1%; 100 rounds; "
-        "about 3 "
-        "times as many rounds would decide, or gate on cpu_time, which is 12 times less noisy "
+        "about 4 "
+        "times as many rounds would probably decide, or gate on cpu_time, which is 12 times less "
+        "noisy "
         "here\n");
 }
 
@@ -169,8 +170,8 @@ TEST_CASE("advice is given only where it is known and helps") {
   CHECK(advice(0.05) == "\n");
   CHECK(has(advice(0.005), "cpu_time"));
   CHECK(has(advice(0.005), "12 times"));
-  open.rounds_factor = 1.34;
-  CHECK(has(advice(0.05), "1.3 times"));
+  open.rounds_factor = 6.2;
+  CHECK(has(advice(0.05), "about 7 times"));
   CHECK_FALSE(has(advice(0.05), "cpu_time"));
 }
 
@@ -307,6 +308,44 @@ TEST_CASE("the last inconclusive line says that lauka ends with 0, where it does
   results.session.complete = true;
   results.commands[1].endings = {9, {{Ending::Failed, 1, 9}}};
   CHECK_FALSE(says_it());
+}
+
+TEST_CASE("an exact change has a few digits and no interval in a gate's line") {
+  auto failed = verdict(Answer::Fail, changed(0.02034567890123, 0.0), 3);
+  failed.condition = {"instructions", 1};
+  failed.delta.is_exact = true;
+  failed.bounds.mean = 0.02034565;
+  Results results = with(failed, 0.01);
+  results.session.metrics[0] = metric("instructions", Unit::Count);
+  results.session.metrics[0].kind = RoundKind::Simulated;
+  results.commands[1].rows[0] = row(0, summary(3, 1, 0.0, 1, 1), failed.delta);
+  CHECK(gate_lines(results, false) ==
+        "instructions > 1%: fail: more than 1% higher, with confidence (measured +2.03% exact; 3 "
+        "simulated rounds)\n");
+}
+
+TEST_CASE("an exact value has all its digits in a gate's line") {
+  auto passed = verdict(Answer::Pass, changed(0.5, 0.0), 3);
+  passed.condition = {.metric = "peak_heap",
+                      .limit_value = 8'390'656.0,
+                      .limit_value_text = "8MiB",
+                      .limit_value_unit = Unit::Bytes};
+  passed.delta.is_exact = true;
+  Results results = with(passed, 0.01);
+  results.session.metrics[0] = metric("peak_heap", Unit::Bytes);
+  CHECK(has(gate_lines(results, false), "measured 12,585,984B exact; "));
+}
+
+TEST_CASE("a verdict of fewer rounds than the table says so") {
+  auto passed = verdict(Answer::Pass, changed(0.042, 0.007), 57);
+  passed.estimated_rounds_without_gates = 430;
+  Results results = with(passed, 0.01);
+  results.commands[1].rows[0] = row(0, summary(432, 1, 0.1, 0.9, 1.1), passed.delta);
+  CHECK(has(gate_lines(results, false),
+            "measured +4.2%, at most +4.9%; 57 rounds decided, the table shows 432: slow runs"));
+  results.findings.verdicts[0].rounds = 432;
+  results.findings.verdicts[0].estimated_rounds_without_gates = 0;
+  CHECK(has(gate_lines(results, false), "at most +4.9%; 432 rounds)"));
 }
 
 }  // namespace lauka::report

@@ -134,6 +134,19 @@ TEST_CASE("the page needs nothing from elsewhere, and one script that is in it")
   CHECK(has(page, "width=device-width"));
 }
 
+TEST_CASE("with layouts the overview has means with their intervals over layouts") {
+  Results results = example_over_layouts(changed(0.003, 0.009), changed(0.031, 0.002));
+  std::vector<MadeRun> runs;
+  for (std::uint32_t run = 0; run < 16; ++run)
+    runs.push_back(
+        {{.command = run % 2, .round = run / 2, .layout = run / 2}, {0.5 + run / 100.0}});
+  results.session.runs = made(runs);
+  const std::string page = written(write_html, results);
+  CHECK(has(page, "<title>./build-old: mean over layouts 591ms (561ms … 621ms)</title>"));
+  CHECK(has(page, "dot: the mean over layouts; bar: its 95% confidence interval"));
+  CHECK(has(page, "Values are means over layouts."));
+}
+
 TEST_CASE("the page begins with the verdict, the gates and the overview; the tables come last") {
   Results results = drawn_example(8);
   results.headline_comparisons = {ranked(1, 2.0, 0.1, false, true)};

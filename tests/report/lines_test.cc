@@ -20,7 +20,7 @@ std::string lines_of(std::optional<EarlyEnd> cut_short, const std::string& name,
                      std::size_t width = 0) {
   Session session;
   session.cut_short = std::move(cut_short);
-  return early_end_lines(session, {name}, false, width);
+  return early_end_lines(session, {name}, AdviceToEndRuns::TimeoutOrUntil, width);
 }
 
 RunFailed failed(Outcome outcome, std::string written = "", std::string until = "") {
@@ -35,7 +35,7 @@ TEST_CASE("a failed hook is reported with its command, its run and its output") 
       HookFailed{HookKind::Prepare, 1, Step{1, 4, 0, RoundKind::Timed}, Exited{2}, "first\nsecond"};
   session.later_failed_hooks.push_back(
       HookFailed{HookKind::Cleanup, 0, {}, Signalled{9, false}, ""});
-  CHECK(early_end_lines(session, {"old", "new"}, true) ==
+  CHECK(early_end_lines(session, {"old", "new"}, AdviceToEndRuns::None) ==
         "lauka: --prepare of 'new' (before run 5) exited with status 2; append '|| true' "
         "to ignore that\n"
         "  | first\n"
@@ -62,11 +62,18 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
   session.cut_short = Interrupted{2};
   session.later_failed_hooks.push_back(
       HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, RoundKind::Warmup}, Exited{1}, ""});
-  const std::string lines = early_end_lines(session, {"old"}, false);
+  const std::string lines = early_end_lines(session, {"old"}, AdviceToEndRuns::TimeoutOrUntil);
   CHECK(
       lines.starts_with("lauka: interrupted by SIGINT; no timed run of 'old' ended: use "
                         "--timeout or --until\n"));
   CHECK(has(lines, "--conclude of 'old' (after warm-up run 1) "));
+}
+
+TEST_CASE("--until is not advised where the session cannot have it") {
+  Session session;
+  session.cut_short = Interrupted{2};
+  CHECK(early_end_lines(session, {"old"}, AdviceToEndRuns::Timeout) ==
+        "lauka: interrupted by SIGINT; no timed run of 'old' ended: use --timeout\n");
 }
 
 TEST_CASE("what a failed run wrote is shown line by line, with nothing in it that steers") {
@@ -99,7 +106,8 @@ TEST_CASE("a status that is an answer is explained, with what accepts it alone")
 TEST_CASE("an interruption after a run is reported without a remedy") {
   Session session;
   session.cut_short = Interrupted{2};
-  CHECK(early_end_lines(session, {"old"}, true) == "lauka: interrupted by SIGINT\n");
+  CHECK(early_end_lines(session, {"old"}, AdviceToEndRuns::None) ==
+        "lauka: interrupted by SIGINT\n");
 }
 
 TEST_CASE("-i is not offered where a process could not be killed") {
@@ -204,6 +212,35 @@ TEST_CASE("where more runs would not do, the layouts are named, or that there ar
   CHECK(has(line(short_of), "; more runs would not do, about 34 layouts "));
   short_of.layouts_to_reach = kMaxLayouts + 1;
   CHECK(has(line(short_of), " 1000 layouts"));
+}
+
+TEST_CASE("one build misleads if its answer would differ with as many runs as all builds have") {
+  const auto lines = [](const stats::Delta& of_all, const stats::Delta& of_first) {
+    return layout_lines(example_over_layouts(of_all, of_first));
+  };
+  const std::string misled = lines(changed(0.003, 0.009), changed(0.031, 0.002));
+  CHECK(misled == "over 8 layouts: +0.3% ± 0.9%; layout 1 alone: +3.1% ± 0.2%\n");
+  CHECK(has(lines(changed(0.05, 0.01), changed(0.0, 0.02)), "layout 1 alone: "));
+  CHECK(has(lines(changed(0.05, 0.01), changed(-0.05, 0.01)), "layout 1 alone: "));
+
+  // With more runs, layout 1 may be significant, too.
+  CHECK(lines(changed(0.03, 0.005), changed(0.02, 0.04)).empty());
+  CHECK(lines(changed(0.03, 0.005), changed(0.01, 0.005)).empty());
+}
+
+TEST_CASE("sides with different numbers of layouts have both numbers, and no layout is missing") {
+  Results results = example_over_layouts(changed(0.003, 0.009), changed(0.031, 0.002));
+  results.session.origins = {{.command_count = 1, .layouts = 8},
+                             {.command_count = 1, .layouts = 6}};
+  LayoutResult over = *results.commands[1].rows[0].layouts;
+  over.mean_log_ratio->layout_means.resize(6);
+  results.commands[1].rows[0].layouts = std::make_shared<const LayoutResult>(over);
+  CHECK(layout_lines(results) ==
+        "over 8 and 6 layouts: +0.3% ± 0.9%; layout 1 alone: +3.1% ± 0.2%\n");
+
+  over.mean_log_ratio->layout_means.erase(over.mean_log_ratio->layout_means.begin() + 2);
+  results.commands[1].rows[0].layouts = std::make_shared<const LayoutResult>(over);
+  CHECK(has(layout_lines(results), "without layout 3 of 6, "));
 }
 
 TEST_CASE("a small significant change between two programs may be their placement, says -v") {

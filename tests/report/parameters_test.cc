@@ -38,7 +38,49 @@ Results one_scan() {
   return results;
 }
 
+/// Two commands typed, at as many values; "new" is faster, except at the value 1.
+Results two_commands(int values) {
+  std::vector<MadeCommand> commands;
+  std::vector<HeadlineComparison> rankings;
+  std::vector<std::size_t> indices;
+  for (int n = 1; n <= values; ++n) {
+    const double base = 0.1 * n;
+    const double change = n == 1 ? 0.5 : -0.5;
+    const double candidate = base * (1 + change);
+    commands.push_back(made(0, "old {n}", {{"n", std::to_string(n)}},
+                            row(0, summary(3, base, 0.001, base, base))));
+    commands.push_back(
+        made(1, "new {n}", {{"n", std::to_string(n)}},
+             row(0, summary(3, candidate, 0.001, candidate, candidate), changed(change, 0.01))));
+    indices.insert(indices.end(), 2, commands.size() - 2);
+    rankings.push_back(ranked(commands.size() - 1, n == 1 ? 1.5 : 2.0, 0.01, change < 0, true));
+  }
+  for (MadeCommand& one : commands)
+    one.command.name = one.command.unfilled_name.substr(0, 4) + one.command.parameters[0].value;
+  Results results = results_of(std::move(commands));
+  results.session.reference.indices = std::move(indices);
+  results.headline_comparisons = std::move(rankings);
+  return results;
+}
+
 }  // namespace
+
+TEST_CASE("--sort time sorts the commands of each value, not the values") {
+  Results results = two_commands(3);
+  using Order = std::vector<std::size_t>;
+  CHECK(commands_in_table_order(results) == Order{0, 1, 2, 3, 4, 5});
+  results.presentation.sort = SortChoice::Time;
+  CHECK(commands_in_table_order(results) == Order{0, 1, 3, 2, 5, 4});
+}
+
+TEST_CASE("a line compares the commands of each value; of more than ten values, one counts them") {
+  CHECK(comparison_lines(two_commands(3), {}) ==
+        "new 1 ran 1.50 ± 0.01 times slower than old 1\n"
+        "new 2 ran 2.00 ± 0.01 times faster than old 2\n"
+        "new 3 ran 2.00 ± 0.01 times faster than old 3\n");
+  CHECK(comparison_lines(two_commands(11), {}) ==
+        "new {n}: significantly faster than old {n} at 10 of 11 values, slower at 1\n");
+}
 
 TEST_CASE("the values of one variable are compared with the first") {
   CHECK(scan_table(one_scan(), {}) ==

@@ -72,7 +72,7 @@ TEST_CASE("the line shows the estimate in the unit of --time-unit") {
 
 TEST_CASE("a warm-up run is named, and unknown parts are left out") {
   CHECK(line_of(79, {"sleep\t1", RoundKind::Warmup, 0.0, seconds(3725), {}, {}}) ==
-        "[          ]   0%  1:02:05  warm-up  sleep\\t1");
+        "[          ]  1:02:05  warm-up  sleep\\t1");
 }
 
 TEST_CASE("the line is drawn at most ten times a second") {
@@ -109,7 +109,7 @@ TEST_CASE("fractions outside 0 to 1 do not break the bar") {
   CHECK(line_of(80, {"a", RoundKind::Timed, 1.7, seconds(1), {}, {}}) ==
         "[====================] 100%  0:01  a");
   CHECK(line_of(80, {"a", RoundKind::Timed, -0.2, seconds(2), {}, {}}) ==
-        "[                    ]   0%  0:02  a");
+        "[                    ]  0:02  a");
 }
 
 TEST_CASE("the line follows the terminal's width") {
@@ -126,6 +126,54 @@ TEST_CASE("the line follows the terminal's width") {
 
 TEST_CASE("a terminal without UTF-8 gets no other characters") {
   CHECK(has(line_of(60, {"sleep", RoundKind::Timed, 0.5, seconds(1), {}, 2e-6}, true), "2.00us"));
+}
+
+TEST_CASE("a simulated run has its number, and the time that all of them need") {
+  Progress progress{"./new", RoundKind::Simulated, 0.2, seconds(10), seconds(40), {}};
+  progress.run = RunNumber{2, 6};
+  CHECK(line_of(100, progress) ==
+        "[====                ]  20%  0:10, 0:40 left  simulated run 2 of 6  ./new");
+  progress.elapsed_share = 0.0;
+  progress.remaining.reset();
+  progress.run = RunNumber{1, 6};
+  CHECK(line_of(100, progress) == "[                    ]  0:10  simulated run 1 of 6  ./new");
+}
+
+TEST_CASE("a sampled run is not called a counting run, and its number may be the only one known") {
+  Progress progress{"./new", RoundKind::Counting, 0.5, seconds(1), std::nullopt, {}};
+  progress.run = RunNumber{3, std::nullopt};
+  CHECK(line_of(100, progress).ends_with("counting run 3  ./new"));
+  progress.are_samples_taken = true;
+  CHECK(line_of(100, progress).ends_with("sampled run 3  ./new"));
+}
+
+TEST_CASE("the bar never moves backwards, though more time may be left than was thought") {
+  Screen screen;
+  ProgressBar bar(screen.sink(), cells(100));
+  Progress progress{"./new", RoundKind::Timed, 0.9, seconds(9), seconds(1), {}};
+  bar.progress(progress);
+  progress = {"./new", RoundKind::Timed, 0.5, seconds(10), seconds(10), {}};
+  bar.progress(progress);
+  REQUIRE(screen.writes.size() == 2);
+  CHECK(has(screen.writes[1], "[==================  ]  90%  0:10, 0:10 left"));
+}
+
+TEST_CASE("while gates may end the session earlier, the time left is called a limit") {
+  Progress progress{"./new", RoundKind::Timed, 0.1, seconds(1), seconds(9), {}};
+  progress.may_end_earlier = true;
+  CHECK(has(line_of(100, progress), "10%  0:01, at most 0:09 left"));
+}
+
+TEST_CASE("builds have a bar, their number and the time left") {
+  Screen screen;
+  ProgressBar bar(screen.sink(), cells(100));
+  bar.building({"./new: layout 1 of 8", 1, 0, 16, seconds(0), std::nullopt});
+  bar.building({"./new: layout 3 of 8", 5, 4, 16, seconds(10), seconds(30)});
+  REQUIRE(screen.writes.size() == 2);
+  CHECK(screen.writes[0].ends_with(
+      "[                    ]  0:00  building 1 of 16  ./new: layout 1 of 8"));
+  CHECK(screen.writes[1].ends_with(
+      "[=====               ]  25%  0:10, 0:30 left  building 5 of 16  ./new: layout 3 of 8"));
 }
 
 }  // namespace lauka::report

@@ -16,11 +16,12 @@ Results benchmark(std::string name, double base, double candidate, double change
   Results results;
   results.benchmark = std::move(name);
   results.session.metrics = {first};
-  set_commands(results,
-               {command("old", 9, {row(0, summary(9, base, base / 100, base, base))}),
-                command("new", 9,
-                        {row(0, summary(9, candidate, candidate / 100, candidate, candidate),
-                             changed(change, 0.001))})});
+  set_commands(
+      results,
+      {command("old", 9, {row(0, summary(9, base, base / 100, 0.99 * base, 1.01 * base))}),
+       command("new", 9,
+               {row(0, summary(9, candidate, candidate / 100, 0.99 * candidate, 1.01 * candidate),
+                    changed(change, 0.001))})});
   return results;
 }
 
@@ -243,6 +244,21 @@ TEST_CASE("a suite's exports have its benchmarks, a plain call's do not") {
   const std::string markdown = written(write_markdown, suite_of_three());
   CHECK(markdown.starts_with("3 benchmarks\n\n| benchmark | metric | base |"));
   CHECK(has(markdown, "| **geomean of 2** | wall_time |"));
+}
+
+TEST_CASE("a suite's row shows exact counts with all digits, and less of them where it is narrow") {
+  Report suite = make_report(
+      {benchmark("parse", 16172215, 16206904, 0.00214505268, metric("instructions", Unit::Count))},
+      gate::ErrorRate::AnyFalseFail);
+  Results& results = suite.benchmarks[0];
+  for (const auto& [c, count] : {std::pair{0U, 16172215.0}, std::pair{1U, 16206904.0}})
+    results.commands[c].rows[0].summary = summary(3, count, 0.0, count, count);
+  results.commands[1].rows[0].delta->is_exact = true;
+  CHECK(has(screen(suite, Style{}, false),
+            "16,172,215 exact    16,206,904 exact    💩 +0.215% exact"));
+  const std::string narrow = screen(suite, Style{.width = 50}, false);
+  CHECK(has(narrow, "16.2M"));
+  CHECK(widest_line(narrow) <= 50);
 }
 
 }  // namespace lauka::report

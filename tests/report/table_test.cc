@@ -226,7 +226,7 @@ TEST_CASE("failed runs, repeated runs, and a benchmark without runs, are in the 
 measurement                 mean ± σ          min … max            outliers
 wall_time                   200ms ± 10ms      190ms … 210ms        0 (0%)
 
-Benchmark 2 (no timed runs): b
+Benchmark 2 (no runs): b
 )");
 }
 

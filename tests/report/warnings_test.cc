@@ -139,8 +139,40 @@ TEST_CASE("warnings of one kind are one line for all commands they are about") {
         "'one' (54.0µs) and 'two' (55.0µs): runs are too short for the clock of this machine, "
         "whose resolution is 1.00µs; let each run do more work");
   CHECK(lines[1].starts_with("'one': 5 of 60 runs"));
-  // Another remedy is another line.
-  results.warnings = {{stats::Drift{0.9, 0.05, true}, 0U}, {stats::Drift{-0.9, -0.05, true}, 1U}};
+}
+
+TEST_CASE("warnings of one kind are one line, though their words and remedies differ") {
+  Results results = results_of(2);
+  results.warnings = {{stats::Drift{0.9, 0.05, true}, 0U}, {stats::Drift{-0.9, -0.021, true}, 1U}};
+  const std::vector<std::string> drifts = warning_texts(results, kPlain);
+  REQUIRE(drifts.size() == 1);
+  CHECK(drifts[0] ==
+        "'one' (rose by 5.0%) and 'two' (fell by 2.1%): wall time changed from the first third of "
+        "the runs to the last; a cold start (--warmup), heat, other programs or what the runs "
+        "leave behind may be the cause; deltas compare runs of the same round, so what these share "
+        "cancels");
+
+  stats::Delta delta;
+  static_cast<stats::Change&>(delta) = {0.002, stats::IntervalEnds{-0.002, 0.006}};
+  delta.change_of_mean = {0.2, stats::IntervalEnds{0.1, 0.3}};
+  results.warnings = {{MeanDiffers{"wall_time", delta, true}, 1U},
+                      {MeanDiffers{"cpu_time", delta, false}, 1U}};
+  const std::vector<std::string> means = warning_texts(results, kPlain);
+  REQUIRE(means.size() == 1);
+  CHECK(
+      means[0].starts_with("'two' (wall_time: +20% ± 10% and +0.2% ± 0.4%; cpu_time: +20% ± 10% "
+                           "and +0.2% ± 0.4%): the mean and the typical round changed"));
+
+  results.warnings = {{NeverCounted{"cache-misses"}}, {NeverCounted{"branches"}}};
+  const std::vector<std::string> events = warning_texts(results, kPlain);
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].starts_with("cache-misses and branches: 0 in every run"));
+}
+
+TEST_CASE("warnings about two files are two lines") {
+  Results results = results_of(2);
+  results.warnings = {{OtherConditions{true, "a.json", {{"kernel", "5", "6"}}}},
+                      {OtherConditions{true, "b.json", {{"kernel", "4", "6"}}}}};
   CHECK(warning_texts(results, kPlain).size() == 2);
 }
 
@@ -289,6 +321,11 @@ TEST_CASE("a line says that a run under 1 ms may be mostly the start of its proc
   CHECK(has(screen(results, Style{}, false),
             "the shortest runs take no longer than true (450µs): they are mostly the start "
             "of a process"));
+}
+
+TEST_CASE("a median of preemptions is a whole number") {
+  CHECK(has(line_of(BusyMachine{1.2, 0.4, 9.5}), "was preempted 10 times;"));
+  CHECK(has(line_of(BusyMachine{1.2, 0.4, 1.0}), "was preempted 1 time;"));
 }
 
 }  // namespace lauka::report

@@ -108,8 +108,9 @@ const MetricResult& row_of(const Results& results, std::size_t command, std::str
 /// Two commands whose wall times do not differ, and `own` metrics of the user, of which the last
 /// one differs by `changes`, a round each.
 Results with_own_metrics(std::size_t own, const std::vector<double>& changes,
-                         std::vector<gate::Verdict> verdicts = {}) {
+                         std::vector<gate::Verdict> verdicts = {}, std::uint32_t layouts = 1) {
   Plan plan = plan_of(2);
+  plan.setting.layouts = layouts;
   for (std::size_t place = 0; place < own; ++place) {
     plan.reported_metrics.push_back(
         {.name = "own" + std::to_string(place), .better = Better::More});
@@ -119,6 +120,7 @@ Results with_own_metrics(std::size_t own, const std::vector<double>& changes,
   for (std::uint32_t round = 0; round < changes.size(); ++round) {
     for (const std::uint32_t command : {0U, 1U}) {
       RunRecord run = run_of(command, round, 1.0 + 0.01 * ((round + command) % 2));
+      run.step.layout = round % layouts;
       run.reported.assign(own, 100.0 + round);
       if (command == 1) *run.reported.back() *= 1.0 + changes[round];
       session.runs.push_back(run);
@@ -135,6 +137,45 @@ std::string ranked_metric(const Results& results) {
 }
 
 }  // namespace
+
+// Student's t of these four layouts is 3.6. The quantiles of 3 degrees are 3.18 for one metric, and
+// 4.18 for each of two. Over runs, the change is certain.
+TEST_CASE("the headline by one of several own metrics rests on layouts, not on their runs") {
+  std::vector<double> changes;
+  for (int sweep = 0; sweep < 8; ++sweep)
+    for (const double place : {-1.1619, -0.3873, 0.3873, 1.1619})
+      changes.push_back(std::expm1(0.05 + 0.02778 * place));
+  CHECK(ranked_metric(with_own_metrics(1, changes, {}, 4)) == "own0");
+  CHECK(ranked_metric(with_own_metrics(2, changes, {}, 4)) == "wall_time");
+  CHECK(ranked_metric(with_own_metrics(2, changes)) == "own1");
+
+  for (double& change : changes) change += 0.05;
+  CHECK(ranked_metric(with_own_metrics(2, changes, {}, 4)) == "own1");
+}
+
+TEST_CASE("the interval of the utilisation rests on layouts, not on their runs") {
+  const auto width_with = [](std::uint32_t layouts) {
+    Plan plan = plan_of(2);
+    plan.setting.layouts = layouts;
+    Session session;
+    for (std::uint32_t round = 0; round < 32; ++round) {
+      for (const std::uint32_t command : {0U, 1U}) {
+        RunRecord run = run_of(command, round, 1.0 + 0.001 * (round * 7 % 5));
+        run.step.layout = layouts > 1 ? round % 4 : 0;
+        const double share = command == 0 ? 0.5 : 0.5 + 0.02 * (round % 4);
+        run.usage.user_ns = static_cast<std::uint64_t>(1e9 * (share + 0.001 * (round * 3 % 7)));
+        session.runs.push_back(run);
+      }
+    }
+    const Results results = analyse(plan, session);
+    REQUIRE(results.explanations.size() == 1);
+    const WallFactor& last = results.explanations[0].factors.back();
+    REQUIRE(last.factor_kind == WallFactorKind::Utilisation);
+    REQUIRE(last.change.bounds);
+    return last.change.bounds->high - last.change.bounds->low;
+  };
+  CHECK(width_with(4) > 2.0 * width_with(1));
+}
 
 TEST_CASE("layouts that placement makes slower are not unsteady runs") {
   const auto warned_with = [](std::uint32_t layouts) {

@@ -742,4 +742,63 @@ TEST_CASE("an event that is 0 in every run, while instructions are not, is doubt
   CHECK(zero.commands[0].rows[0].summary.has_value());
 }
 
+namespace {
+
+/// Two commands, run one after the other, of which only the simulated instructions are shown. The
+/// candidate executes one more instruction in each of its runs, and `varying` more in the last.
+Results exact_results(std::uint64_t varying, std::uint32_t timed_rounds) {
+  Plan plan = plan_of_wall_time(2);
+  plan.setting.order = Order::Sequential;
+  plan.setting.stop.exact_runs = timed_rounds;
+  plan.setting.events.events = {{"instructions", "", false, true}};
+  plan.setting.events.passes = {Pass{}, Pass{{0}, RoundKind::Simulated}};
+  plan.metrics = make_metrics(plan.setting.events, MetricSelection::Default, true);
+  for (Metric& metric : plan.metrics)
+    if (metric.name != "instructions") metric.shown = Shown::Verbose;
+  Session session = session_of(plan, timed_rounds);
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    for (std::uint32_t c = 0; c < 2; ++c) {
+      RunRecord run;
+      run.step = {c, round, 1, RoundKind::Simulated};
+      run.outcome = Exited{0};
+      run.counts = {1000 + c + (c == 1 && round == 2 ? varying : 0)};
+      session.runs.push_back(run);
+    }
+  }
+  return analyse(plan, std::move(session), {}, {1ns, 4ms});
+}
+
+}  // namespace
+
+TEST_CASE("exact counts have no warnings about few runs or the order of the runs") {
+  const Results exact = exact_results(0, 1);
+  const auto metric = find_metric(exact.session.metrics, "instructions");
+  REQUIRE(metric);
+  CHECK(exact.commands[1].rows[*metric].delta.value().is_exact);
+  CHECK(kinds(exact.warnings).empty());
+  const Results varying = exact_results(7, 1);
+  CHECK_FALSE(varying.commands[1].rows[*metric].delta.value().is_exact);
+  CHECK(kinds(varying.warnings) == "few sequential");
+}
+
+TEST_CASE("warnings about wall time are for --verbose if wall time is not shown") {
+  Plan plan = plan_of_wall_time(1);
+  CHECK(kinds(warnings_of(plan, session_of(plan, 12, 99us), {1us, 0ms})) == "clock");
+  for (Metric& metric : plan.metrics)
+    if (metric.role == Role::WallTime) metric.shown = Shown::Verbose;
+  CHECK(kinds(warnings_of(plan, session_of(plan, 12, 99us), {1us, 0ms})) == "clock(verbose)");
+}
+
+TEST_CASE("equal times are not exact, nor is a verdict about them") {
+  Plan plan = plan_of_wall_time(2);
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
+  const Session session = session_of(plan, 12);
+  const Results results = analyse(plan, session, findings_of(plan, session));
+  const auto wall = find_metric(results.session.metrics, Role::WallTime);
+  REQUIRE(results.commands[1].rows[*wall].delta);
+  CHECK(results.commands[1].rows[*wall].delta->change == 0.0);
+  CHECK_FALSE(results.commands[1].rows[*wall].delta->is_exact);
+  CHECK_FALSE(results.findings.verdicts.at(0).delta.is_exact);
+}
+
 }  // namespace lauka

@@ -51,6 +51,20 @@ TEST_CASE("the functions of sampled runs are kept in seconds") {
   CHECK(runs.close()[0].functions.at("main") == std::vector<RoundValues>{{0.0025}});
 }
 
+TEST_CASE("a run without a sample is a round of zeros, also before the first sample") {
+  Plan plan = plan_of({"old"});
+  plan.setting.events.events = {
+      {.name = "sampled_time", .meaning = "", .is_time = true, .role = Role::SampledTime}};
+  plan.setting.events.passes = {Pass{}, Pass{{0}, RoundKind::Counting}};
+  FunctionTableBuilder runs(plan);
+  runs.add({0, 0, 1, RoundKind::Counting}, {});
+  runs.add({0, 1, 1, RoundKind::Counting}, {{"main", {1'000'000}}});
+  runs.add({0, 2, 1, RoundKind::Counting}, {});
+  const FunctionTable table = runs.close().at(0);
+  CHECK(table.metrics == std::vector<FunctionMetric>{{"sampled_time", 3}});
+  CHECK(table.functions.at("main") == std::vector<RoundValues>{{0.0, 0.001, 0.0}});
+}
+
 TEST_CASE("a gate's function that no command has is an error with the nearest names") {
   const Plan plan = plan_of_functions("parse_nmber");
   FunctionTableBuilder runs(plan);

@@ -128,7 +128,15 @@ TEST_CASE("the first build that fails ends those that have not begun, and shows 
   std::vector<Build> builds = {
       {"first", "true"}, {"second", "echo out; echo err >&2; exit 3"}, {"third", "true"}};
   std::string begun;
-  const auto failed = run_builds(builds, 1, {}, [&](std::string_view what) { begun += what; });
+  std::string_view latest;
+  const auto failed =
+      run_builds(builds, 1, {}, os::MonotonicClock(), [&](const BuildProgress& progress) {
+        CHECK(progress.count == 3);
+        CHECK(progress.begun == progress.ended + 1);
+        CHECK(progress.remaining.has_value() == (progress.ended > 0));
+        if (progress.latest != latest) begun += progress.latest;
+        latest = progress.latest;
+      });
   REQUIRE(failed);
   CHECK(begun == "firstsecond");
   CHECK(failed->build.name_in_messages == "second");
@@ -143,7 +151,7 @@ TEST_CASE("a build that leaves a process with its output behind has ended") {
   // The second finds the process alive.
   std::vector<Build> builds = {{"one", "sleep 1000 & echo $! >" + pid},
                                {"two", "kill $(cat " + pid + ")"}};
-  CHECK_FALSE(run_builds(builds, 1, {}, [](std::string_view) {}));
+  CHECK_FALSE(run_builds(builds, 1, {}, os::MonotonicClock(), [](const BuildProgress&) {}));
 }
 
 }  // namespace lauka

@@ -55,6 +55,25 @@ TEST_CASE("a run is run again no more often than was asked for, then it enters a
   CHECK(session->runs[0].instruction_coverage == 0.9);
 }
 
+TEST_CASE("a run that was repeated in vain is left out if its engine asks for that, and counted") {
+  Bench bench;
+  bench.engine.max_batch_size = 1;
+  bench.engine.adjust = [](std::uint64_t run, engine::CountsOfRun& counted) {
+    counted.functions.emplace().push_back({"main", {run}});
+    if (run < 4)
+      counted.redo = engine::RepeatRequest{RedoReason::Counting, "a process was missed", 2,
+                                           Error{"a process was missed each time", ""}};
+  };
+  const auto session = bench.carry_out(counted_plan());
+  REQUIRE(session->runs.size() == 3);
+  CHECK_FALSE(session->runs[0].counts.at(0).has_value());
+  CHECK(session->runs[1].counts.at(0) == 4);
+  CHECK(session->functions.at(0).metrics == std::vector<FunctionMetric>{{"runs", 2}});
+  CHECK(texts_of(session->notes) ==
+        std::vector<std::string>{"2 runs were repeated because a process was missed",
+                                 "a process was missed each time; 1 run was not counted"});
+}
+
 TEST_CASE("a run during which the processor was throttled is repeated at most three times") {
   Bench bench;
   bench.engine.max_batch_size = 1;

@@ -1,6 +1,7 @@
 #include "run/runner.h"
 
 #include "core/metric.h"
+#include "fakes/gates.h"
 #include "notes.h"
 #include "os/setting_files.h"
 #include "run/bench.h"
@@ -293,6 +294,44 @@ TEST_CASE("what is left shrinks during a run that takes long") {
   for (const Progress& seen : bench.listener.seen)
     if (seen.remaining) left.push_back(*seen.remaining);
   CHECK(left == std::vector<std::chrono::nanoseconds>{20s, 15s, 10s, 5s});
+}
+
+TEST_CASE("while a gate is undecided, what is left does not grow, and is called a limit") {
+  class MovingClock final : public os::Clock {
+   public:
+    std::chrono::nanoseconds time{};
+    std::chrono::nanoseconds now() const override { return time; }
+  };
+  MovingClock clock;
+  Bench bench;
+  bench.listener.wants = true;
+  bench.launcher.scripts = {{100ms, {}}, {105ms, {}}};
+  // The truth is at the limit, so that no look decides.
+  std::uint64_t turn = 0;
+  bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
+    if (program == 1) ended.usage.wall_ns += turn++ % 2 * 40'000'000 - 20'000'000;
+    clock.time += std::chrono::nanoseconds(ended.usage.wall_ns);
+  };
+  Plan plan = plan_of({"old", "new"});
+  plan.metrics = make_metrics({}, MetricSelection::Default, false);
+  plan.setting.stop = {{}, 10, {}, 1s};
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
+  const RunContext context{bench.launcher, clock, bench.listener, [] { return 0; }, bench.user};
+  const auto measured = lauka::carry_out({"", plan, bench.engine}, context);
+  REQUIRE(measured.has_value());
+  REQUIRE(measured->findings.verdicts.at(0).answer == gate::Answer::Inconclusive);
+
+  double furthest = 0.0;
+  std::size_t shown = 0;
+  for (const Progress& seen : bench.listener.seen) {
+    if (!seen.remaining) continue;
+    ++shown;
+    CHECK(seen.may_end_earlier);
+    CHECK(seen.elapsed_share >= furthest - 0.05);  // the candidate's time is not known at first
+    furthest = std::max(furthest, seen.elapsed_share);
+  }
+  CHECK(shown > 10);
+  CHECK(furthest > 0.9);
 }
 
 TEST_CASE("progress is not reported if it is not wanted") {

@@ -19,6 +19,8 @@ using namespace std::chrono_literals;
 class SimulatingEngine final : public engine::CounterEngine {
  public:
   std::vector<std::vector<std::uint64_t>> counts;  // by order of asking
+  bool moves_between_functions = false;
+  std::uint64_t runs = 0;
 
   std::string_view name() const override { return "simulating"; }
   Catalog catalog() const override { return {}; }
@@ -43,7 +45,11 @@ class SimulatingEngine final : public engine::CounterEngine {
       const std::uint64_t count = left.front();
       if (left.size() > 1) left.erase(left.begin());
       engine::CountsOfRun counted{{count}, {}, {}};
-      counted.functions = {{"main", {count}}};
+      counted.functions = {{{"main", {count}}}};
+      const std::uint64_t moved = engine_.runs++;
+      if (engine_.moves_between_functions)
+        counted.functions =
+            std::vector<FunctionCounts>{{"main", {count - moved}}, {"read", {moved}}};
       return counted;
     }
 
@@ -105,6 +111,44 @@ TEST_CASE(
   plan.setting.stop = {{}, 2, {}, 1ms};
   simulation.carry_out(plan);
   CHECK(simulation.simulated_runs() == 12);
+}
+
+TEST_CASE("equal counts need no more than three simulated runs for functions, either") {
+  Simulation simulation({{100}, {200}});
+  Plan plan = simulating_plan({"old", "new"});
+  plan.presentation.functions = FunctionChoice{};
+  plan.setting.stop = {{}, 2, {}, 1ms};
+  simulation.carry_out(plan);
+  CHECK(simulation.simulated_runs() == 6);
+}
+
+TEST_CASE("counts that move between functions are simulated six times, though the total repeats") {
+  Simulation simulation({{100}, {200}});
+  simulation.engine.moves_between_functions = true;
+  Plan plan = simulating_plan({"old", "new"});
+  plan.setting.stop = {{}, 2, {}, 1ms};
+  simulation.carry_out(plan);
+  CHECK(simulation.simulated_runs() == 12);
+}
+
+TEST_CASE("progress numbers the simulated runs of all commands, and estimates the time left") {
+  Simulation simulation({{100}, {200}});
+  simulation.bench.listener.wants = true;
+  Plan plan = simulating_plan({"old", "new"});
+  for (Metric& metric : plan.metrics)
+    if (metric.name != "instructions") metric.shown = Shown::Verbose;
+  plan.setting.stop = {{}, 2, {}, 1ms};
+  simulation.carry_out(plan);
+  std::vector<std::uint64_t> numbers;
+  for (const Progress& seen : simulation.bench.listener.seen) {
+    REQUIRE(seen.run.has_value());
+    CHECK(seen.kind == RoundKind::Simulated);
+    CHECK(seen.run->count == 6U);
+    if (numbers.empty() || numbers.back() != seen.run->number) numbers.push_back(seen.run->number);
+    // Nothing is known during the first run.
+    CHECK(seen.remaining.has_value() == (seen.run->number > 1));
+  }
+  CHECK(numbers == std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6});
 }
 
 TEST_CASE("two simulated passes take turns, and each has three rounds of its own") {

@@ -65,6 +65,24 @@ TEST_CASE("a command more than the baseline has is refused") {
   CHECK(has(fault(plan_of({"a", "b"}), baseline_of({"x"})), "lacks 'b'"));
 }
 
+TEST_CASE("commands with other names are matched at the same parameter values") {
+  Plan plan = plan_of({"new 2", "new 3"});
+  const auto session = baseline_of({"old 1", "old 2", "old 3"});
+  const auto set_value = [](Command& command, const char* value) {
+    command.parameters = {{"n", value}};
+    command.source_command_index = 0;
+  };
+  set_value(plan.commands[0], "2");
+  set_value(plan.commands[1], "3");
+  set_value(session->commands[0], "1");
+  set_value(session->commands[1], "2");
+  set_value(session->commands[2], "3");
+  REQUIRE(use_baseline(plan, "b.json", session));
+  CHECK(plan.reference.baseline->reference_places == std::vector<std::size_t>{1, 2});
+  set_value(plan.commands[1], "4");
+  CHECK(has(fault(plan, session), "lacks 'new 3'"));
+}
+
 TEST_CASE("a reference without a run is refused") {
   const auto session = fakes::recorded({"a"}, {});
   session->runs = std::make_shared<RunTable>();
@@ -105,11 +123,19 @@ TEST_CASE("with a baseline every command is a candidate, compared as independent
 
 TEST_CASE("deltas are from the command that is the reference, at any place") {
   Reference reference;
-  reference.command = 1;
+  reference.indices = {1, 1};
   const std::vector<Series> series = {{{3.0}, {0}}, {{4.0}, {0}}};
   CHECK(reference.is_candidate(0));
   CHECK_FALSE(reference.is_candidate(1));
   CHECK(collect_samples(reference, true, 0, series, 0).reference == std::vector{4.0});
+}
+
+TEST_CASE("deltas are from each command's own reference") {
+  Reference reference;
+  reference.indices = {0, 0, 2, 2};
+  const std::vector<Series> series = {{{3.0}, {0}}, {{4.0}, {0}}, {{5.0}, {0}}, {{6.0}, {0}}};
+  CHECK(collect_samples(reference, true, 0, series, 1).reference == std::vector{3.0});
+  CHECK(collect_samples(reference, true, 0, series, 3).reference == std::vector{5.0});
 }
 
 TEST_CASE("metrics that the baseline counted at other levels, or simulated, are named in a note") {

@@ -10,6 +10,7 @@
 
 #include "gate/schedule.h"
 #include "gate/verdict.h"
+#include "simulation/advice.h"
 #include "simulation/benchmarks.h"
 #include "simulation/rules.h"
 #include "simulation/series.h"
@@ -241,6 +242,16 @@ void check_power(const std::vector<Series>& all, const std::vector<Outcome>& out
   }
 }
 
+/// Advice holds in four of five cases, less three standard errors of so many pieces of advice.
+void check_advice(const std::vector<Advice>& all, Limits& limits) {
+  constexpr double promised = 0.8;
+  for (const Advice& advice : all) {
+    if (advice.given == 0) continue;
+    const double chance = 3.0 * std::sqrt(promised * (1.0 - promised) / advice.given);
+    limits.at_least(advice.name, "advice that held", advice.share_held(), promised - chance);
+  }
+}
+
 int simulate(const Options& options) {
   const std::vector<Series> all = all_series(options.recorded);
   std::vector<Outcome> outcomes(all.size());
@@ -263,6 +274,9 @@ int simulate(const Options& options) {
   std::printf("one look at 9.2 (sigma/m)^2 rounds finds +m points: %.1f%% (the facts: 80%%)\n",
               100 * power);
   limits.at_least("log-normal", "found by one look", power, 0.80);
+  const std::vector<Advice> advice = simulate_advice(all, options);
+  print_advice(advice);
+  check_advice(advice, limits);
   std::printf("%s\n", limits.count() == 0 ? "all limits hold" : "limits are broken");
   return limits.count() == 0 ? 0 : 1;
 }

@@ -103,14 +103,23 @@ TEST_CASE("the scatter of one side is what the layouts' means scatter beyond the
   CHECK(over->scatter->bounds->high > over->scatter->deviation);
 }
 
+TEST_CASE("independent sides have a log ratio for each layout, to the reference's mean") {
+  const Sides sides = four_layouts();
+  const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), false);
+  REQUIRE(over->layout_means.size() == 4);
+  CHECK(over->layout_means[0].value == doctest::Approx(0.012));
+  CHECK(over->layout_means[1].value == doctest::Approx(0.029));
+  CHECK(over->value == doctest::Approx(0.01475));
+}
+
 TEST_CASE("more runs of the same layouts do not narrow what placement makes wide") {
   const Sides sides = four_layouts(4);
   const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
   CHECK(over->expected_half_width(0.025, 4, 0) > 0.02);
   const auto wanted = over->layouts_instead_of_runs(0.01, 0.025);
   REQUIRE(wanted);
-  CHECK(over->expected_half_width(0.025, *wanted, 4) <= 0.01);
-  CHECK(over->expected_half_width(0.025, *wanted - 1, 4) > 0.01);
+  CHECK(*wanted == 26);  // F with 25 and 3 degrees exceeds 2.9835 with a probability of 20%
+  CHECK(over->expected_half_width(0.025, *wanted, 4) * std::sqrt(2.9835) <= 0.01);
   CHECK(over->layouts_instead_of_runs(1e-9, 0.025) == kMaxLayouts + 1);
   CHECK_FALSE(over->layouts_instead_of_runs(0.1, 0.025));  // more runs do
 }

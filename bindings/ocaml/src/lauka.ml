@@ -1,5 +1,3 @@
-module Json = Json
-
 type unit_ = Seconds | Bytes | Count | Ratio | Fraction | Joules
 type better = Less | More | Neither
 type basis = Typical | Mean | Quantile | Layouts
@@ -55,12 +53,29 @@ type t = {
   warnings : string list;
   notes : string list;
   version : string;
-  json : Json.t;
+  json : Yojson.Safe.t;
 }
 
 (* Reading *)
 
 exception Missing of string
+
+(* What is missing or of another type is told by lauka's own messages, so these return options. *)
+module Json = struct
+  let member key = function
+    | `Assoc pairs -> Option.value (List.assoc_opt key pairs) ~default:`Null
+    | _ -> `Null
+
+  let to_string = function `String text -> Some text | _ -> None
+  let to_bool = function `Bool value -> Some value | _ -> None
+  let to_list = function `List values -> values | _ -> []
+
+  let to_number = function
+    | `Int value -> Some (float_of_int value)
+    | `Intlit digits -> float_of_string_opt digits
+    | `Float value -> Some value
+    | _ -> None
+end
 
 let get convert what key json =
   match convert (Json.member key json) with
@@ -112,7 +127,7 @@ let metric_of told json =
     at_most = number_or_none "at_most" json;
     (* List.map before OCaml 5.1 takes stack for each of what may be a million. *)
     samples = List.rev (List.rev_map Json.to_number (Json.to_list (Json.member "samples" json)));
-    delta = (match Json.member "delta" json with Json.Null -> None | delta -> Some (delta_of delta));
+    delta = (match Json.member "delta" json with `Null -> None | delta -> Some (delta_of delta));
   }
 
 let command_of told json =
@@ -120,13 +135,13 @@ let command_of told json =
   let values = Json.member "metrics" own in
   let metric row =
     match Json.member (string_at "name" row) values with
-    | Json.Null -> None
+    | `Null -> None
     | found -> Some (metric_of row found)
   in
   {
     name = string_at "command" json;
     command_line = string_at "command_line" own;
-    is_reference = Json.member "is_reference" json = Json.Bool true;
+    is_reference = Json.member "is_reference" json = `Bool true;
     failed_runs = int_of_float (number_at "failed_runs" own);
     metrics = List.filter_map metric told;
   }
@@ -144,11 +159,11 @@ let format_that_is_read = 2.
 
 let session_of json =
   let session = Json.member "lauka" json in
-  if session = Json.Null then raise (Missing "it was not written by lauka --export-json");
+  if session = `Null then raise (Missing "it was not written by lauka --export-json");
   let format = number_at "format" session in
   if format <> format_that_is_read then
     raise (Missing (Printf.sprintf "lauka.format is %g, and this library reads %g" format format_that_is_read));
-  if Json.member "benchmarks" session <> Json.Null then raise (Missing "it is of a suite, which this library does not read");
+  if Json.member "benchmarks" session <> `Null then raise (Missing "it is of a suite, which this library does not read");
   let list key = Json.to_list (Json.member key session) in
   let told = list "metrics" in
   {
@@ -163,9 +178,9 @@ let session_of json =
   }
 
 let of_json text =
-  match Json.parse text with
-  | Error why -> Error ("this is not JSON: " ^ why)
-  | Ok json -> ( match session_of json with session -> Ok session | exception Missing why -> Error why)
+  match Yojson.Safe.from_string text with
+  | exception Yojson.Json_error why -> Error ("this is not JSON: " ^ why)
+  | json -> ( match session_of json with session -> Ok session | exception Missing why -> Error why)
 
 (* Looking *)
 

@@ -13,26 +13,6 @@ let contains part text =
   let rec at i = i + length <= String.length text && (String.sub text i length = part || at (i + 1)) in
   at 0
 
-(* JSON *)
-
-let reads name text wanted = check (name ^ " is read") (Lauka.Json.parse text = Ok wanted)
-
-let refuses name text = check (name ^ " is refused") (Result.is_error (Lauka.Json.parse text))
-
-let test_json () =
-  let open Lauka.Json in
-  reads "a nested document" {| {"a": [1, -2.5e3, true, null], "b": {}} |}
-    (Object [ ("a", List [ Number 1.; Number (-2500.); Bool true; Null ]); ("b", Object []) ]);
-  reads "an escape" {|"\"\\\/\n\u00b5\ud83d\udca9"|} (String "\"\\/\n\xc2\xb5\xf0\x9f\x92\xa9");
-  reads "the smallest number" "5e-324" (Number 5e-324);
-  List.iter
-    (fun text -> refuses text text)
-    [ ""; "[1,]"; "{\"a\" 1}"; "01"; "1."; "0x10"; "1_0"; "nan"; "\"\\ud83d\""; "\"a"; "\"\\x\""; "[1] 2"; "tru" ];
-  refuses "deep nesting" (String.make 100_000 '[');
-  let many = "[" ^ String.concat "," (List.init 1_000_000 string_of_int) ^ "]" in
-  check "a million numbers are read"
-    (match parse many with Ok values -> Stdlib.List.length (to_list values) = 1_000_000 | Error _ -> false)
-
 (* Sessions *)
 
 let session =
@@ -89,7 +69,18 @@ let test_other_files () =
        "lauka": {"format": 2, "version": "9", "complete": true, "confidence": 0.95,
          "metrics": [{"name": "x", "note": "", "better": "less", "event": null}], "gates": [], "warnings": [], "notes": []}}|}
     "furlong";
-  refuses_session "half a file" {|{"lauka": |} "not JSON"
+  refuses_session "half a file" {|{"lauka": |} "not JSON";
+  refuses_session "no file" "" "not JSON"
+
+let test_large_session () =
+  let many = String.concat "," (List.init 1_000_000 string_of_int) in
+  let text = Str.global_replace (Str.regexp_string "\"samples\": [1000]") ("\"samples\": [" ^ many ^ "]") session in
+  match Lauka.of_json text with
+  | Ok { commands = [ old; _ ]; _ } ->
+    check "a million samples are read"
+      (Option.map (fun m -> List.length m.Lauka.samples) (Lauka.find "cycles" old) = Some 1_000_000)
+  | Ok _ -> check "two commands are read" false
+  | Error why -> check ("a large session is read: " ^ why) false
 
 (* The program *)
 
@@ -182,9 +173,9 @@ let test_example examples =
 
 let () =
   let examples = if Array.length Sys.argv > 1 then Sys.argv.(1) else Filename.current_dir_name in
-  test_json ();
   test_of_json ();
   test_other_files ();
+  test_large_session ();
   (match Sys.getenv_opt "LAUKA" with
    | None | Some "" -> print_endline "skipped: what runs lauka: LAUKA does not name the program"
    | Some _ ->

@@ -1,4 +1,4 @@
-"""Compares commands by running the program lauka, and marks regions of this program that `lauka --region` measures.
+"""Runs the program lauka to compare commands, and marks regions of this program that `lauka --region` measures.
 
     session = lauka.run("./old", ["./new", "-O2"], events=["cycles", "instructions"])
     for command in session.commands:
@@ -40,12 +40,15 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Delta:
-    """The difference from the reference, in percent of it. None: undefined or unbounded."""
+    """The difference from the reference, in percent of the reference.
+
+    A value is None if it is undefined, or if the interval has no such bound.
+    """
 
     percent: Optional[float]
-    low: Optional[float]  # of the interval, at the session's confidence
-    high: Optional[float]
-    significant: bool  # the interval leaves out 0
+    low: Optional[float]  # lower end of the interval, at the session's confidence
+    high: Optional[float]  # upper end of the interval
+    significant: bool  # True if the interval does not contain 0
     basis: Literal["typical", "mean", "quantile", "layouts"]
 
 
@@ -55,32 +58,32 @@ class Metric:
 
     name: str
     unit: str  # "s", "B", "1", "ratio", "fraction" or "J"
-    note: str  # as in the table: "(simulated)", "(region)", or empty
+    note: str  # the note in the table, such as "(simulated)" or "(region)"; may be empty
     better: Literal["less", "more", "neither"]
-    is_event: bool  # counted by an engine
-    runs: int  # that have a value
-    mean: Optional[float]  # None: no run has a value, or only a bound is known
+    is_event: bool  # True if an engine counted this metric
+    runs: int  # number of runs that have a value
+    mean: Optional[float]  # None if no run has a value, or if only a bound is known
     stddev: Optional[float]
     median: Optional[float]
     min: Optional[float]
     max: Optional[float]
-    at_most: Optional[float]  # bound that no run exceeds, if no more is known
-    samples: tuple[Optional[float], ...]  # one for each of the command's runs; None: of another kind
+    at_most: Optional[float]  # a bound that no run exceeds, if nothing else is known
+    samples: tuple[Optional[float], ...]  # the value of each run; None for a run without a value
     delta: Optional[Delta]  # None for the reference
 
 
 @dataclass(frozen=True)
 class Command:
-    """One of the commands that were measured."""
+    """A command that lauka measured."""
 
-    name: str  # as shown
+    name: str  # the name that lauka shows
     command_line: str
     is_reference: bool
-    failed_runs: int  # kept under --ignore-failure
+    failed_runs: int  # number of failed runs that --ignore-failure kept
     metrics: Mapping[str, Metric] = field(repr=False)
 
     def mean(self, name: str) -> Optional[float]:
-        """Returns a metric's mean; None if it was not measured."""
+        """Returns the mean of a metric, or None if it was not measured."""
         metric = self.metrics.get(name)
         return None if metric is None else metric.mean
 
@@ -100,8 +103,10 @@ class Command:
 
     @property
     def time_by_kind(self) -> dict[str, float]:
-        """CPU time on each kind of core, the fastest first: {"p": 0.9, "e": 0.1}. Empty if the cores are of one kind, or
-        the system does not say."""
+        """CPU time on each kind of core, the fastest first: {"p": 0.9, "e": 0.1}.
+
+        Empty if there is only one kind of core, or if the kinds are unknown.
+        """
         ending = "_time"  # p_time, e_time: what a user named with --core-kinds has the same ending
         return {
             m.name[: -len(ending)]: m.mean
@@ -115,9 +120,9 @@ class Gate:
     """A condition of --fail-if, and its verdict."""
 
     verdict: Literal["pass", "fail", "inconclusive"]
-    condition: str  # "wall_time > 5%"
+    condition: str  # such as "wall_time > 5%"
     metric: str
-    command: str  # name of the command that was judged
+    command: str  # name of the command that the gate judged
     delta: Delta
 
 
@@ -127,15 +132,15 @@ class Session:
 
     commands: tuple[Command, ...]
     gates: tuple[Gate, ...]
-    confidence: float  # of every interval, a fraction
-    complete: bool  # False: a run failed, or the user interrupted
+    confidence: float  # confidence of every interval, as a fraction
+    complete: bool  # False if a run failed, or if the user interrupted lauka
     warnings: tuple[str, ...]
-    notes: tuple[str, ...]  # why something was not measured, for example
-    version: str  # of the program lauka
-    json: Mapping[str, Any] = field(repr=False)  # the whole document, for what has no field here (docs/schema.json)
+    notes: tuple[str, ...]  # for example, why something was not measured
+    version: str  # version of the program lauka
+    json: Mapping[str, Any] = field(repr=False)  # the whole document (docs/schema.json)
 
     def to_pandas(self) -> Any:
-        """Returns a pandas.DataFrame with a row for each sample: command, metric, unit, run, value."""
+        """Returns a pandas.DataFrame with one row for each sample. Its columns are command, metric, unit, run and value."""
         rows = [
             (command.name, metric.name, metric.unit, run, value)
             for command in self.commands
@@ -150,7 +155,7 @@ class Session:
 
 
 class Error(Exception):
-    """Why there are no results; its text is what lauka said, without its warnings."""
+    """There are no results. The text is the message of lauka, without its warnings."""
 
 
 class NotStarted(Error):
@@ -158,7 +163,7 @@ class NotStarted(Error):
 
 
 class Refused(Error):
-    """Nothing was run: an event that cannot be counted here, an option that does not exist."""
+    """lauka ran nothing, for example because an event cannot be counted here or an option does not exist."""
 
 
 class Failed(Error):
@@ -166,11 +171,11 @@ class Failed(Error):
 
     def __init__(self, reason: str, session: Optional[Session]):
         super().__init__(reason)
-        self.session = session  # what was measured before
+        self.session = session  # what lauka had measured; None if that is nothing
 
 
 class Unreadable(Error):
-    """This is not a session that this module can read."""
+    """The file is not a session that this module can read."""
 
 
 _FORMAT = 2
@@ -237,7 +242,7 @@ def _session(text: str) -> Session:
 
 
 def load(path: Union[str, os.PathLike[str]]) -> Session:
-    """Reads a file of --export-json. Raises Unreadable; the files of a suite (--suite) are refused."""
+    """Reads a file that --export-json wrote. Raises Unreadable, also for the file of a suite (--suite)."""
     with open(path, encoding="utf-8", errors="replace") as file:
         return _session(file.read())
 
@@ -271,16 +276,19 @@ def run(
     options: Union[str, Sequence[_Word]] = (),
     program: Optional[_Word] = None,
 ) -> Session:
-    """Measures commands, of which the first is the reference.
+    """Measures commands. The first one is the reference.
 
-    A command is a command line, which lauka splits into words as a shell does and runs without one; a path, which is not split;
-    or a sequence of words. `events` are counted; one that cannot be counted is an error with the reason. `metrics` are rows, as
-    --metrics takes them, `runs` is the number of timed runs of each command, `fail_if` has conditions such as "wall_time > 5",
-    and `options` has further options: words, or a string that is split as a shell does. A single event, metric or condition may
-    be a string. A gate that failed is a verdict, not an error. `program` is lauka (default: the environment's LAUKA, else lauka
-    on the path).
+    A command is a string, a path or a sequence of words. lauka splits a string into words as a shell would, but runs it without
+    a shell. It does not split a path.
 
-    Raises NotStarted, Refused, Failed or Unreadable, all of them Error.
+    events: the events to count. If one cannot be counted, that is an error with the reason.
+    metrics: the rows, as --metrics accepts them.
+    runs: the exact number of timed runs of each command.
+    fail_if: conditions such as "wall_time > 5". A gate that failed is a verdict, not an error.
+    options: further options of lauka, as words or as a string that is split as a shell would.
+    program: the program lauka. By default it is the one that the variable LAUKA names, or else lauka on the path.
+
+    A single event, metric or condition may be a string. Raises NotStarted, Refused, Failed or Unreadable, which are all Error.
     """
     if not commands:
         raise Refused("no command to measure")
@@ -447,21 +455,21 @@ def _find() -> Optional[_Region]:
 
 
 def region_begin() -> None:
-    """Opens the region that `lauka --region` measures; without lauka it does nothing."""
+    """Opens the region that `lauka --region` measures. Without lauka it does nothing."""
     found = _find()
     if found is not None:
         found.begin()
 
 
 def region_end() -> None:
-    """Closes what region_begin opened."""
+    """Closes the region that region_begin opened."""
     found = _find()
     if found is not None:
         found.end()
 
 
 class region(contextlib.ContextDecorator):
-    """Marks a part of this program: `with lauka.region():`, or `@lauka.region()` before a function."""
+    """Marks a part of this program, with `with lauka.region():` or with `@lauka.region()` before a function."""
 
     def __enter__(self) -> region:
         region_begin()

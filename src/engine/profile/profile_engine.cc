@@ -72,20 +72,59 @@ std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   return fastest;
 }
 
+/// Sums over the sampled runs.
 struct SampledTotals {
   std::uint64_t sampled_ns = 0;
   std::uint64_t used_ns = 0;
+  /// CPU time that may be without a sample because each thread has its first sample on a CPU after
+  /// a period.
+  double before_first_samples_ns = 0.0;
+  std::size_t withdrawn_count = 0;
 };
+
+Error why_withdrawn() {
+  return {
+      "Linux stops sampling when a process executes a program that is setuid, setgid or has "
+      "file capabilities, or that its user may not read",
+      "measure a copy that its user may read, or run lauka as root (sudo lauka --as-root ...)"};
+}
+
+struct IncompleteRun {
+  std::string why{};  ///< clause that follows "The run was repeated because"
+  /// What is known of a run that is kept nevertheless; empty: its samples are left out.
+  std::string note{};
+};
+
+/// Returns a period as users type it: "50us", "4ms".
+std::string typed(std::chrono::nanoseconds period) {
+  constexpr auto millisecond = std::chrono::nanoseconds(std::chrono::milliseconds(1));
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  using Microseconds = std::chrono::duration<double, std::micro>;
+  return period < millisecond ? fmt::format("{:g}us", Microseconds(period).count())
+                              : fmt::format("{:g}ms", Milliseconds(period).count());
+}
+
+std::string option_for_fewer_samples(std::chrono::nanoseconds period) {
+  constexpr int enough = 4;
+  return "--profile=" + typed(period * enough);
+}
 
 class Sampling final : public ArmedPass, public os::SampleListener {
  public:
-  Sampling(const os::PerfEventAttr& attributes, std::span<const std::string> functions,
-           const std::optional<User>& user, std::shared_ptr<SampledTotals> seen)
+  /// `uncounted`: indices of commands from which the kernel takes the event. Both `uncounted` and
+  /// `calls` must outlive the object.
+  Sampling(const os::PerfEventAttr& attributes, std::chrono::nanoseconds period,
+           std::span<const std::string> functions, const std::optional<User>& user,
+           std::shared_ptr<SampledTotals> seen, const std::set<std::size_t>& uncounted,
+           const os::LinuxCalls& calls)
       : attributes_(attributes),
+        period_(period),
         functions_(functions.begin(), functions.end()),
         wanted_(functions),
         seen_(std::move(seen)),
-        names_(user) {
+        names_(user),
+        uncounted_(uncounted),
+        calls_(calls) {
     begin();
   }
 
@@ -112,34 +151,29 @@ class Sampling final : public ArmedPass, public os::SampleListener {
       running += static_cast<double>(counter.running_ns);
     }
     is_partial_ = running < whole * enabled;
+    cpu_count_ = counters.size();
   }
 
-  CountsOfRun finish(const os::Ended& ended, std::size_t /*command*/) override {
-    if (ended.counter_error != 0)
-      return {.counts = std::vector<std::optional<std::uint64_t>>(1 + functions_.size()),
-              .why_missing_counts = Error{"the run could not be sampled: " +
-                                              std::generic_category().message(ended.counter_error),
-                                          ""}};
-    const bool has_kernel = (attributes_.flags & os::kPerfExcludeKernel) == 0;
-    const std::uint64_t used_ns = ended.usage.user_ns + (has_kernel ? ended.usage.system_ns : 0);
+  CountsOfRun finish(const os::Ended& ended, std::size_t command) override {
     const SampledRun run = records_.close();
-    CountsOfRun counted;
-    counted.counts.assign(1 + functions_.size(), 0);
-    const double ns_per_unit = nanoseconds_per_unit(used_ns);
-    for (auto& [name, sampled] : names_.sum_by_function(run, since_)) {
-      const auto time_ns =
-          static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
-      *counted.counts[0] += time_ns;
-      for (const std::size_t function : wanted_.find(name)) {
-        *counted.counts[1 + function] += time_ns;
-        known_.insert(function);
-      }
-      counted.functions.push_back({name, {time_ns}});
+    if (ended.counter_error != 0)
+      return without_counts(Error{
+          "the run could not be sampled: " + std::generic_category().message(ended.counter_error),
+          ""});
+    if (uncounted_.contains(command)) {
+      begin();
+      return without_counts(std::nullopt);
     }
-    add_unsampled(counted);
-    seen_->sampled_ns += *counted.counts[0];
-    seen_->used_ns += used_ns;
-    note_losses(run, counted);
+    if (run.samples == 0 && run.seen.withdrawn_count > 0) {
+      begin();
+      return without_counts(why_withdrawn());
+    }
+
+    CountsOfRun counted = count(run, ended);
+    if (const auto incomplete = find_incomplete(run, ended))
+      ask_again(*incomplete, counted);
+    else
+      add_to_totals(run, ended, *counted.counts[0]);
     begin();
     return counted;
   }
@@ -155,7 +189,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     if (known_.size() < functions_.size()) known_.merge(names_.find_in_new_files(wanted_));
     for (const std::size_t function : known_)
       if (counted.counts[1 + function] == 0)
-        counted.functions.push_back({functions_[function], {0}});
+        counted.functions->push_back({functions_[function], {0}});
   }
 
   double nanoseconds_per_unit(std::uint64_t used_ns) const {
@@ -163,24 +197,93 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     return cycles_ == 0 ? 0.0 : static_cast<double>(used_ns) / static_cast<double>(cycles_);
   }
 
-  void note_losses(const SampledRun& run, CountsOfRun& counted) const {
-    if (run.loss_count == 0 && !is_partial_) return;
-    counted.redo = RepeatRequest{
-        RedoReason::Counting,
-        run.loss_count > 0 ? "samples were lost" : "cycles were counted for a part of it only",
-        kMaxRedos};
-    counted.note =
-        Note{NoteKind::SamplesLost,
-             run.loss_count > 0
-                 ? fmt::format("samples were lost in each of {} runs; sample less often "
-                               "(--profile=4ms)",
-                               kMaxRedos + 1)
-                 : fmt::format("each of {} runs was sampled in part only, because cycles were "
-                               "not counted all the time; another program may be using the counter",
-                               kMaxRedos + 1)};
+  CountsOfRun without_counts(std::optional<Error> why) const {
+    return {.counts = std::vector<std::optional<std::uint64_t>>(1 + functions_.size()),
+            .why_missing_counts = std::move(why)};
+  }
+
+  std::uint64_t used_ns(const os::Ended& ended) const {
+    const bool has_kernel = (attributes_.flags & os::kPerfExcludeKernel) == 0;
+    return ended.usage.user_ns + (has_kernel ? ended.usage.system_ns : 0);
+  }
+
+  CountsOfRun count(const SampledRun& run, const os::Ended& ended) {
+    CountsOfRun counted;
+    counted.counts.assign(1 + functions_.size(), 0);
+    auto& functions = counted.functions.emplace();
+    const double ns_per_unit = nanoseconds_per_unit(used_ns(ended));
+    for (auto& [name, sampled] : names_.sum_by_function(run, since_)) {
+      const auto time_ns =
+          static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
+      *counted.counts[0] += time_ns;
+      for (const std::size_t function : wanted_.find(name)) {
+        *counted.counts[1 + function] += time_ns;
+        known_.insert(function);
+      }
+      functions.push_back({name, {time_ns}});
+    }
+    add_unsampled(counted);
+    return counted;
+  }
+
+  /// Returns why the samples of a run are not all that there should be; nullopt if they are.
+  std::optional<IncompleteRun> find_incomplete(const SampledRun& run,
+                                               const os::Ended& ended) const {
+    constexpr std::uint32_t attempts = kMaxRedos + 1;
+    if (run.throttle_count > 0)
+      return IncompleteRun{
+          "the kernel throttled sampling",
+          fmt::format("the kernel throttled sampling in each of {} runs, which loses samples "
+                      "(perf_event_max_sample_rate is {}); sample less often ({})",
+                      attempts,
+                      trimmed(calls_.read_file("/proc/sys/kernel/perf_event_max_sample_rate")
+                                  .value_or("unknown")),
+                      option_for_fewer_samples(period_))};
+    if (run.loss_count > 0)
+      return IncompleteRun{
+          "samples were lost",
+          fmt::format("samples were lost in each of {} runs; sample less often ({})", attempts,
+                      option_for_fewer_samples(period_))};
+    if (lacks_process(run.seen, ended)) return IncompleteRun{"a process of it was not sampled"};
+    if (is_partial_)
+      return IncompleteRun{
+          "cycles were counted for a part of it only",
+          fmt::format("each of {} runs was sampled in part only, because cycles were not counted "
+                      "all the time; another program may be using the counter",
+                      attempts)};
+    return std::nullopt;
+  }
+
+  /// True if the kernel did not sample a process of the run.
+  bool lacks_process(const ProcessesSeen& seen, const os::Ended& ended) const {
+    if (seen.started_count < ended.started_count) return true;
+    return std::ranges::any_of(seen.unended, [this](std::uint32_t process) {
+      return calls_.count_subfolders(fmt::format("/proc/{}/task", process)) < 0;
+    });
+  }
+
+  static void ask_again(const IncompleteRun& incomplete, CountsOfRun& counted) {
+    counted.redo = RepeatRequest{RedoReason::Counting, incomplete.why, kMaxRedos};
+    if (incomplete.note.empty())
+      counted.redo->why_left_out =
+          Error{fmt::format("the kernel did not sample all processes of a run, although the run "
+                            "was repeated {} times",
+                            kMaxRedos),
+                ""};
+    else
+      counted.note = Note{NoteKind::SamplesLost, incomplete.note};
+  }
+
+  void add_to_totals(const SampledRun& run, const os::Ended& ended, std::uint64_t sampled_ns) {
+    seen_->sampled_ns += sampled_ns;
+    seen_->used_ns += used_ns(ended);
+    seen_->before_first_samples_ns += static_cast<double>(run.seen.thread_count * cpu_count_) *
+                                      static_cast<double>(period_.count());
+    seen_->withdrawn_count += run.seen.withdrawn_count;
   }
 
   os::PerfEventAttr attributes_;
+  std::chrono::nanoseconds period_;
   std::vector<std::string> functions_;
   WantedFunctions wanted_;
   std::set<std::size_t> known_;
@@ -190,6 +293,9 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   std::chrono::nanoseconds since_{};
   std::uint64_t cycles_ = 0;
   bool is_partial_ = false;
+  std::size_t cpu_count_ = 0;
+  const std::set<std::size_t>& uncounted_;
+  const os::LinuxCalls& calls_;
 };
 
 class WithProfile final : public EngineWrapper {
@@ -232,23 +338,24 @@ class WithProfile final : public EngineWrapper {
 
   Result<OwnedPass> arm(std::size_t pass) override {
     if (pass == pass_)
-      return OwnedPass(
-          std::make_unique<Sampling>(attributes_, functions_.normalized, user_, seen_));
+      return OwnedPass(std::make_unique<Sampling>(attributes_, period_, functions_.normalized,
+                                                  user_, seen_, uncounted_, *calls_));
     if (has_own_timed_pass_ && pass == 0) return make_accounting_pass({});
     return wrapped_engine().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
   }
 
+  std::optional<CounterLossFile> find_counter_loss_file(std::size_t command,
+                                                        const os::ProgramSpec& program) override {
+    auto found = wrapped_engine().find_counter_loss_file(command, program);
+    if (!found && calls_ != nullptr) found = os::find_counter_loss_file(program, *calls_);
+    if (found) uncounted_.insert(command);
+    return found;
+  }
+
   std::vector<Note> notes() const override {
-    constexpr double enough = 0.8;
     std::vector<Note> notes = wrapped_engine().notes();
-    const double part = static_cast<double>(seen_->sampled_ns) /
-                        static_cast<double>(std::max<std::uint64_t>(seen_->used_ns, 1));
-    if (seen_->used_ns > 0 && part < enough)
-      notes.push_back({NoteKind::FewSamples,
-                       fmt::format("samples show {:.0f}% of the sampled runs' CPU time; a thread "
-                                   "or process has its first sample after the period ({:g}ms), so "
-                                   "a shorter --profile may show more",
-                                   100.0 * part, milliseconds())});
+    if (auto note = note_few_samples(); !note.empty())
+      notes.push_back({NoteKind::FewSamples, std::move(note)});
     return notes;
   }
 
@@ -266,6 +373,29 @@ class WithProfile final : public EngineWrapper {
     functions_.typed.emplace_back(name.substr(kSampledTime.size() + 1));
     functions_.normalized.push_back(normalized_function(functions_.typed.back()));
     return true;
+  }
+
+  /// Says how much CPU time the samples leave out, and why; empty if little or nothing.
+  std::string note_few_samples() const {
+    constexpr double enough = 0.8;
+    const auto used_ns = static_cast<double>(seen_->used_ns);
+    const auto sampled_ns = static_cast<double>(seen_->sampled_ns);
+    const bool are_few = sampled_ns < enough * used_ns;
+    if (!are_few && seen_->withdrawn_count == 0) return "";
+
+    std::string note = fmt::format("samples show {:.0f}% of the sampled runs' CPU time",
+                                   100.0 * std::min(sampled_ns / std::max(used_ns, 1.0), 1.0));
+    if (seen_->withdrawn_count > 0) {
+      const Error why = why_withdrawn();
+      note += fmt::format(", without {} of their processes: {}; {}", seen_->withdrawn_count,
+                          why.what, why.remedy);
+    } else if (used_ns - sampled_ns <= seen_->before_first_samples_ns) {
+      note += fmt::format(
+          "; a thread or process has its first sample after the period ({:g}ms), "
+          "so a shorter --profile may show more",
+          milliseconds());
+    }
+    return note;
   }
 
   bool is_cycles() const { return attributes_.type == os::kPerfTypeHardware; }
@@ -365,6 +495,7 @@ class WithProfile final : public EngineWrapper {
   bool is_tried_ = false;
   Note note_;
   Functions functions_;
+  std::set<std::size_t> uncounted_;
   std::shared_ptr<SampledTotals> seen_ = std::make_shared<SampledTotals>();
   std::size_t event_ = ~std::size_t{0};
   std::size_t pass_ = ~std::size_t{0};

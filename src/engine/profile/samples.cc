@@ -15,6 +15,7 @@ namespace {
 // include/uapi/linux/perf_event.h of Linux 6.3.
 constexpr std::uint32_t kLost = 2;
 constexpr std::uint32_t kComm = 3;
+constexpr std::uint32_t kExit = 4;
 constexpr std::uint32_t kThrottle = 5;
 constexpr std::uint32_t kFork = 7;
 constexpr std::uint32_t kSample = 9;
@@ -61,12 +62,18 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
   return identity;
 }
 
-constexpr auto kNotFiles = std::to_array<std::string_view>({"//", "/memfd:", "/dev/", "/SYSV"});
+/// The kernel's names for memory without a file that a program could be in. What follows the name
+/// is at most a number or name, and the mark of a deleted file.
+constexpr auto kMemoryNames =
+    std::to_array<std::string_view>({"//", "/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage"});
 
-bool is_file(const std::string& path) {
-  return path.starts_with('/') && std::ranges::none_of(kNotFiles, [&](std::string_view begin) {
-           return path.starts_with(begin);
-         });
+bool is_file(std::string_view path) {
+  constexpr std::string_view mark = " (deleted)";
+  if (!path.starts_with('/')) return false;
+  const bool is_deleted = path.ends_with(mark);
+  return std::ranges::none_of(kMemoryNames, [&](std::string_view name) {
+    return path.starts_with(name) && (is_deleted || name == "//" || path == name);
+  });
 }
 
 struct Mapping {
@@ -143,6 +150,49 @@ class Processes {
   std::map<os::CodeIdentity, std::size_t> files_;
 };
 
+/// Follows which processes the kernel's records tell of.
+class Lives {
+ public:
+  void fork(std::uint32_t process, std::uint32_t parent) {
+    ++threads_;
+    if (process != parent) lives_.insert_or_assign(process, Life{.was_forked = true});
+  }
+
+  void execute(std::uint32_t process) { lives_[process].has_code = false; }
+
+  void map(std::uint32_t process) { lives_[process].has_code = true; }
+
+  void end(std::uint32_t process, std::uint32_t thread) {
+    if (process != thread) return;
+    Life& life = lives_[process];
+    life.has_ended = true;
+    // The kernel takes the event from a process that may not be observed when it has executed the
+    // program, before the program's code is mapped.
+    if (!life.has_code) ++withdrawn_;
+  }
+
+  ProcessesSeen close() const {
+    ProcessesSeen seen{.withdrawn_count = withdrawn_, .thread_count = threads_};
+    for (const auto& [process, life] : lives_) {
+      if (!life.was_forked) ++seen.started_count;
+      if (life.was_forked && !life.has_ended) seen.unended.push_back(process);
+    }
+    seen.thread_count += seen.started_count;
+    return seen;
+  }
+
+ private:
+  struct Life {
+    bool was_forked = false;
+    bool has_code = true;
+    bool has_ended = false;
+  };
+
+  std::map<std::uint32_t, Life> lives_;
+  std::size_t withdrawn_ = 0;
+  std::size_t threads_ = 0;
+};
+
 std::string shown_name(const std::string& symbol) {
   return normalized_function(os::demangled(symbol));
 }
@@ -178,7 +228,7 @@ void RunRecords::add_one(std::span<const std::byte> record,
       lost_ += word(8);
       return;
     case kThrottle:
-      ++lost_;
+      ++throttled_;
       return;
     case kSample:
       read.address = word(8);
@@ -190,7 +240,9 @@ void RunRecords::add_one(std::span<const std::byte> record,
       if ((read.misc & kIsExec) == 0) return;
       break;
     case kFork:
-      read.address = half(12);
+    case kExit:
+      read.parent = half(12);
+      read.thread = half(16);
       break;
     case kMmap2:
       read.address = word(16);
@@ -208,17 +260,25 @@ void RunRecords::add_one(std::span<const std::byte> record,
 SampledRun RunRecords::close() {
   SampledRun run;
   run.loss_count = std::exchange(lost_, 0);
+  run.throttle_count = std::exchange(throttled_, 0);
   std::ranges::stable_sort(records_, {}, &Record::time);
   Processes processes(run);
+  Lives lives;
   for (const Record& record : records_) {
     switch (record.type) {
       case kComm:
         processes.begin(record.process);
+        lives.execute(record.process);
         break;
       case kFork:
-        processes.fork(record.process, static_cast<std::uint32_t>(record.address));
+        processes.fork(record.process, record.parent);
+        lives.fork(record.process, record.parent);
+        break;
+      case kExit:
+        lives.end(record.process, record.thread);
         break;
       case kMmap2:
+        lives.map(record.process);
         processes.map(record.process, record.address,
                       {.end = record.address + record.bytes_or_period, .offset = record.offset},
                       record.identity);
@@ -235,6 +295,7 @@ SampledRun RunRecords::close() {
     }
   }
   records_.clear();
+  run.seen = lives.close();
   return run;
 }
 

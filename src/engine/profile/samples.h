@@ -42,13 +42,25 @@ struct MappedFile {
   std::uint32_t process = 0;  ///< id of a process that mapped the file
 };
 
+/// The processes of a run according to the kernel's records.
+struct ProcessesSeen {
+  /// Number of processes that were sampled from an execve on, not as a sampled process's child.
+  std::size_t started_count = 0;
+  /// Number of processes whose execve ended their sampling, as for setuid programs.
+  std::size_t withdrawn_count = 0;
+  std::size_t thread_count = 0;  ///< number of threads of all processes
+  /// Ids of processes that were forked by a sampled process and whose end was not recorded.
+  std::vector<std::uint32_t> unended{};
+};
+
 struct SampledRun {
   std::vector<MappedFile> files{};
   /// Sums of the samples' periods by place, in nanoseconds of the CPU clock or in cycles.
   std::map<CodePlace, std::uint64_t> periods_by_place{};
   std::uint64_t samples = 0;
-  /// Number of lost records, plus how often the kernel throttled sampling.
-  std::uint64_t loss_count = 0;
+  std::uint64_t loss_count = 0;      ///< number of lost records
+  std::uint64_t throttle_count = 0;  ///< how often the kernel throttled sampling
+  ProcessesSeen seen{};
 };
 
 class RunRecords {
@@ -66,6 +78,8 @@ class RunRecords {
     std::uint32_t type = 0;
     std::uint16_t misc = 0;
     std::uint32_t process = 0;
+    std::uint32_t parent = 0;
+    std::uint32_t thread = 0;
     std::uint64_t address = 0;
     std::uint64_t bytes_or_period = 0;
     std::uint64_t offset = 0;
@@ -77,6 +91,7 @@ class RunRecords {
 
   std::vector<Record> records_;
   std::uint64_t lost_ = 0;
+  std::uint64_t throttled_ = 0;
 };
 
 /// Finds the names of sampled functions. Opens each file only once.

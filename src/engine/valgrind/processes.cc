@@ -60,35 +60,69 @@ TotalsOfProcess make_totals(const std::string& command, const std::vector<std::s
 using FunctionLineSink =
     std::function<void(std::string_view function, const std::vector<std::uint64_t>& counts)>;
 
+/// Reads the head of a cachegrind.out file, up to the first line of the counts.
+class CachegrindHead {
+ public:
+  /// Takes a line. Returns false if the head has ended before the line.
+  bool take(std::string_view line) {
+    if (!command_) {
+      if (const auto text = after(line, "cmd:")) command_ = std::string(trimmed(*text));
+      return true;
+    }
+    if (has_events() && (line.starts_with("fl=") || line.starts_with("fn="))) return false;
+
+    // Cachegrind writes line breaks in a command's arguments as they are, so any line may belong to
+    // the command until the counts begin, even one that looks like the line of events.
+    if (const auto names = after(line, "events:")) {
+      const auto words = blank_separated(*names);
+      events_.assign(words.begin(), words.end());
+      *command_ += std::exchange(rest_, {});
+    }
+    rest_.append("\n").append(line);
+    return true;
+  }
+
+  bool has_events() const { return !events_.empty(); }
+  const std::vector<std::string>& events() const { return events_; }
+  const std::string& command() const { return *command_; }
+
+ private:
+  std::optional<std::string> command_;
+  std::string rest_;  // lines after the latest line of events
+  std::vector<std::string> events_;
+};
+
 /// Reads a cachegrind.out file. Calls `begin` with the names of the file's events, then `sink` for
 /// each line of counts. Returns the totals; nullopt if the file is incomplete or malformed.
 std::optional<TotalsOfProcess> read_cachegrind(
     Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin,
     const FunctionLineSink& sink) {
   LineReader lines(std::move(pieces));
-  std::optional<std::string> command;
-  std::vector<std::string> events;
+  CachegrindHead head;
+  bool is_in_head = true;
   std::vector<std::uint64_t> sums;
   std::vector<std::uint64_t> numbers;
   std::string function;
   while (const auto line = lines.next()) {
+    // In a file without counts, the summary ends the head.
+    const auto summary = head.has_events() ? after(*line, "summary:") : std::nullopt;
+    if (is_in_head && (summary || !head.take(*line))) {
+      is_in_head = false;
+      sums.assign(head.events().size(), 0);
+      begin(head.events());
+    }
+    if (is_in_head) continue;
+
     if (const auto name = after(*line, "fn=")) {
       function = *name;
     } else if (!line->empty() && is_digit(line->front())) {
       if (!add_counts(*line, numbers, sums)) return std::nullopt;
       sink(function, numbers);
-    } else if (const auto text = after(*line, "cmd:")) {
-      command = std::string(trimmed(*text));
-    } else if (const auto names = after(*line, "events:"); names && events.empty()) {
-      const auto words = blank_separated(*names);
-      events.assign(words.begin(), words.end());
-      sums.assign(events.size(), 0);
-      begin(events);
-    } else if (const auto summary = after(*line, "summary:")) {
+    } else if (summary) {
       const bool is_right = read_numbers(*summary, numbers) && numbers == sums;
       const bool is_last = !lines.next() && lines.has_read_all();
-      if (!is_right || !is_last || !command) return std::nullopt;
-      return make_totals(*command, events, sums);
+      if (!is_right || !is_last) return std::nullopt;
+      return make_totals(head.command(), head.events(), sums);
     }
   }
   return std::nullopt;
@@ -182,12 +216,14 @@ std::optional<TotalsOfProcess> read_dhat(Pieces pieces) {
 }
 
 std::optional<std::uint64_t> parent_in(LineReader& log) {
-  static constexpr std::string_view kLabel = "Parent PID: ";
+  // The words of a command, which may be the same, follow "Command: ".
+  static constexpr std::string_view kLabel = "== Parent PID: ";
   while (const auto line = log.next()) {
-    const std::size_t at = line->find(kLabel);
-    if (at == std::string_view::npos) continue;
-    const std::string_view rest = line->substr(at + kLabel.size());
-    return parse_number(rest.substr(0, rest.find_first_not_of("0123456789")));
+    const std::size_t at = line->find_first_not_of("=0123456789");
+    if (at == std::string_view::npos || at < 2) continue;
+    const auto rest = after(line->substr(at - 2), kLabel);
+    if (!rest) continue;
+    return parse_number(rest->substr(0, rest->find_first_not_of("0123456789")));
   }
   return std::nullopt;
 }
@@ -392,14 +428,15 @@ void ProcessCounts::enter_functions(CountsOfRun& counted) {
     counted.note = Note{NoteKind::FunctionsLeftOut, "has too many functions to count each"};
     return;
   }
-  counted.functions.reserve(functions_.size());
+  auto& functions = counted.functions.emplace();
+  functions.reserve(functions_.size());
   while (!functions_.empty()) {
     auto node = functions_.extract(functions_.begin());
     FunctionCounts function{std::move(node.key()), {}};
     for (std::size_t i = 0; i < wanted_.size(); ++i)
       if (wanted_[i].function.empty())
         function.counts.push_back(node.mapped()[event_index_of_wanted_[i]]);
-    counted.functions.push_back(std::move(function));
+    functions.push_back(std::move(function));
   }
 }
 
@@ -416,7 +453,7 @@ CountsOfRun ProcessCounts::finish() {
   if (counted.why_missing_counts) return counted;
   for (std::size_t e = 0; e < events_.size(); ++e) enter_count(e, counted);
   enter_wanted_functions(counted);
-  if (!counted.why_missing_counts) enter_functions(counted);
+  if (!counted.why_missing_counts && tool_ == Tool::Cachegrind) enter_functions(counted);
   return counted;
 }
 

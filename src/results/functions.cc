@@ -4,6 +4,7 @@
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/series.h"
+#include "session/settings.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/layouts.h"
@@ -214,6 +215,7 @@ void compare_functions(Results& results) {
         results.findings.verdicts.end();
     if (results.session.metrics[metric].shown != Shown::Always && !is_gated) continue;
     for (const std::size_t candidate : find_candidates(results)) {
+      if (!find_metric_differences(results.session, metric, candidate).empty()) continue;
       const auto before = reference_side(results, metric, candidate);
       const auto after = candidate_side(results, metric, candidate);
       if (before && after && has_success(results, metric, candidate))

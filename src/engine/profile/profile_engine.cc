@@ -474,7 +474,9 @@ class WithProfile final : public EngineWrapper {
                       .privilege_levels = is_whole ? CountedPrivilegeLevels::UserAndKernel
                                                    : CountedPrivilegeLevels::UserOnly,
                       .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
-                      .role = Role::SampledTime};
+                      .role = Role::SampledTime,
+                      .method = {.sampled_clock = is_cycles() ? "cycles" : "the CPU clock",
+                                 .sampling_period = period_}};
     set.events.push_back(whole);
     for (std::size_t i = 0; i < functions_.typed.size(); ++i) {
       Event event = whole;

@@ -182,12 +182,14 @@ Result<Condition> condition(const OptionValue& given) {
     unit = find_display_unit(unit_symbol(Unit::Count));
   }
   if (unit == nullptr) {
-    constexpr Limit most_readable{1e18, true};
-    const auto percent = percentage(OptionValue{given.option, limit}, kMinGateLimit, most_readable);
-    if (!percent) return percent.error();
-    if (*percent > kMaxGateLimit.value)
+    // A number that is too large for a percentage is probably meant as a value.
+    const OptionValue typed_limit{given.option, limit};
+    const auto large = percentage(typed_limit, kMaxGateLimit, {1e18, true});
+    if (large && *large > kMaxGateLimit.value)
       return make_value_error(given, {"is a limit of more than 1,000 % of the reference",
                                       how_to_limit_value(gate, limit.substr(0, digits + 1))});
+    const auto percent = percentage(typed_limit, kMinGateLimit, kMaxGateLimit);
+    if (!percent) return percent.error();
     gate.limit_percent = *percent;
     return gate;
   }

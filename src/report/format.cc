@@ -584,10 +584,12 @@ std::string failed_and_redone_text(const CommandResult& command) {
   std::string text;
   for (const Endings& endings : command.endings.by_kind_with_failures()) {
     const bool are_timed = kind_of(endings) == RoundKind::Timed;
-    text += fmt::format(
-        ", {}{} failed: {}", endings.failed_runs(),
-        are_timed && endings.runs_with_ending == command.runs ? "" : " of " + runs_of_kind(endings),
-        reasons_text(endings));
+    text += fmt::format(", {}{} failed: {}", endings.failed_runs(),
+                        !are_timed ? " of " + runs_of_kind(endings)
+                        : endings.runs_with_ending == command.runs
+                            ? ""
+                            : fmt::format(" of {}", endings.runs_with_ending),
+                        reasons_text(endings));
   }
   if (command.discarded_runs > 0) text += fmt::format(", {} redone", command.discarded_runs);
   return text;

@@ -246,7 +246,11 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
   const std::string name = metric_in_words(verdict.condition.metric);
   switch (verdict.hindrance.obstacle) {
     case gate::Obstacle::NoSuccess:
-      return fmt::format("no {} of {} succeeded", run, obstructed_commands(results, verdict, "or"));
+      // The failures that follow name the commands.
+      return fmt::format("no {}{} succeeded", run,
+                         verdict.hindrance.side == gate::Side::Both || verdict.condition.limit_value
+                             ? ""
+                             : " of one command");
     case gate::Obstacle::FailureRates:
       return "the failure rates differ";
     case gate::Obstacle::NoValue:
@@ -269,6 +273,8 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
                                obstructed_commands(results, verdict, "or"), kLostFunction);
     case gate::Obstacle::NoSamples:
       return "no sample was taken of it";
+    case gate::Obstacle::OtherSettings:
+      return "the two were measured with other settings, and cannot be compared";
     case gate::Obstacle::None:
       break;
   }
@@ -302,6 +308,7 @@ constexpr auto kShortReasons = std::to_array<ShortReason>({
     {gate::Obstacle::FewLayouts, "too few layouts"},
     {gate::Obstacle::NoFunction, "no such function"},
     {gate::Obstacle::NoSamples, "no samples"},
+    {gate::Obstacle::OtherSettings, "other settings"},
 });
 
 std::string_view short_reason(gate::Obstacle obstacle) {

@@ -267,6 +267,20 @@ TEST_CASE("a gate given twice is one, since each one makes the others stricter")
             .gates.conditions.size() == 2);
 }
 
+TEST_CASE("--fail-if limits the value of a metric without a unit as value(METRIC)") {
+  const auto gate = [](const std::string& text) {
+    return options({"--fail-if", text, "./old", "./new"}).gates.conditions.at(0);
+  };
+  const Condition plain = gate("value(rate) > 5000");
+  CHECK(plain.metric == "rate");
+  CHECK(plain.limit_value == 5000.0);
+  CHECK(plain.limit_value_text == "5000");
+  CHECK(plain.limit_value_unit == Unit::Count);
+  CHECK(gate("value( rate ) < 0.5").fails_below_limit);
+  CHECK(gate("value(wall_time) > 200ms") == gate("wall_time > 200ms"));
+  CHECK(gate("rate > 1000").limit_percent == 1000.0);
+}
+
 TEST_CASE("--fail-if-inconclusive and --precision") {
   CHECK_FALSE(options({"./old"}).gates.inconclusive_status);
   CHECK(options({"--fail-if-inconclusive", "--fail-if-slower=5", "./old"})

@@ -107,7 +107,7 @@ TEST_CASE("a percentage is in its range") {
   CHECK(line({"--confidence", "100"}) ==
         "--confidence '100' is out of range; write a number from 50 and below 100");
   CHECK(line({"--fail-if-slower=inf"}) ==
-        "--fail-if-slower 'inf' is not a number; write a number above -100 and at most 1000000");
+        "--fail-if-slower 'inf' is not a number; write a number above -100 and at most 1000");
   struct Row {
     Words words;
     const char* named;
@@ -142,8 +142,17 @@ TEST_CASE("a gate is a metric, > or <, and a limit") {
   CHECK(line({"--fail-if", "wall_time > -2ms"}).starts_with("--fail-if '-2ms' "));
   CHECK(line({"--fail-if", "wall_time > ms"}).starts_with("--fail-if 'ms' "));
   CHECK(has(line({"--fail-if", "wall_time > 2 fortnights"}), " 'fortnights'"));
+  CHECK(line({"--fail-if", "instructions > 1000000"}) ==
+        "--fail-if 'instructions > 1000000' is a limit of more than 1,000 % of the reference; to "
+        "limit the value itself, write 'value(instructions) > 1000000'");
+  CHECK(line({"--fail-if", "cpu_time > 5000%"}) ==
+        "--fail-if 'cpu_time > 5000%' is a limit of more than 1,000 % of the reference; to limit "
+        "the value itself, write a unit, as in 'cpu_time > 200ms'");
+  CHECK(has(line({"--fail-if-slower=2000"}), "at most 1000"));
+  CHECK(has(line({"--fail-if", "value(rate) > 5%"}), "'value(rate) > 5000'"));
   CHECK(has(line({"--fail-if", "wall_time >"}), " after >"));
-  CHECK(line({"--fail-if", "wall_time > = 5"}).starts_with("--fail-if '= 5' "));
+  CHECK(line({"--fail-if", "wall_time > = 5"})
+            .starts_with("--fail-if 'wall_time > = 5' has an equals sign"));
   CHECK(line({"--fail-if-inconclusive"}) ==
         "--fail-if-inconclusive without a gate; "
         "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'");

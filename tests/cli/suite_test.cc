@@ -57,6 +57,20 @@ TEST_CASE("a benchmark's options win over typed ones, and these over the default
   }
 }
 
+TEST_CASE("one note names the typed gates that gates of the suite's file replace, and where") {
+  const std::string text = benchmark("a") + benchmark("b", "fail-if = 'cpu_time > 9'") +
+                           benchmark("c", "fail-if = 'wall_time > 9'");
+  const Suite suite = read(text, {"--fail-if", "cpu_time > 5", "--fail-if-slower=3"});
+  CHECK(suite.benchmarks[0].notes.empty());
+  REQUIRE(suite.benchmarks[1].notes.size() == 1);
+  CHECK(suite.benchmarks[1].notes[0] ==
+        Note{NoteKind::GateReplaced,
+             "gates in the suite's file replace --fail-if 'cpu_time > 5' in 'b' and 'c'"});
+  CHECK(suite.benchmarks[2].notes.empty());
+  CHECK(suite.benchmarks[1].options.gates.conditions.size() == 2);
+  for (const Benchmark& one : read(text).benchmarks) CHECK(one.notes.empty());
+}
+
 TEST_CASE("what contradicts a stronger option is left out with the weaker one") {
   const Suite suite = read("[defaults]\nmin-runs = 20\nshell = 'bash'\nregion = true\n" +
                                benchmark("a") + benchmark("b", "shell = 'none'\nregion = false"),

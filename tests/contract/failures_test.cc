@@ -187,11 +187,12 @@ TEST_CASE("a command that fails every run passes no gate: lauka ends with 1") {
   const auto document = json_in(folder.file("s.json"));
   const auto& gate = document.at("lauka").at("gates").at(0);
   CHECK(gate.at("verdict") == "inconclusive");
-  CHECK(gate.at("obstacle") == "failure_rates");
+  CHECK(gate.at("obstacle") == "no_success");
+  CHECK(gate.at("obstacle_side") == "candidate");
   const auto& failing = document.at("results").at(1).at("lauka");
   CHECK(failing.at("failed_runs") == 12);
   CHECK(failing.at("failures").at(0) ==
-        nlohmann::json{{"outcome", "failed"}, {"exit_code", 9}, {"runs", 12}});
+        nlohmann::json{{"outcome", "failed"}, {"exit_code", 9}, {"kind", "timed"}, {"runs", 12}});
   // Saved sessions are judged alike, by their own gates and by others.
   CHECK(lauka({"--from", folder.file("s.json")}).status == 1);
   CHECK(lauka({"--from", folder.file("s.json"), "--fail-if", "v > 10"}).status == 1);
@@ -265,8 +266,9 @@ TEST_CASE("runs that time out are failures, not missing runs") {
   CHECK(said.out_has("2 failed: timed out"));
   const auto document = json_in(folder.file("s.json"));
   const auto& ours = document.at("results").at(0).at("lauka");
-  CHECK(ours.at("failures").at(0) ==
-        nlohmann::json{{"outcome", "timed_out"}, {"exit_code", 137}, {"runs", 2}});
+  CHECK(
+      ours.at("failures").at(0) ==
+      nlohmann::json{{"outcome", "timed_out"}, {"exit_code", 137}, {"kind", "timed"}, {"runs", 2}});
   CHECK(ours.at("runs").at(1).at("outcome") == "timed_out");
 }
 

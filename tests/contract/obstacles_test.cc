@@ -105,12 +105,13 @@ TEST_CASE("a gate says that its runs are too few") {
 }
 
 TEST_CASE("a gate says that no run of a command succeeded") {
-  check_case({.options = kTwelveRuns,
-              .gate = "v > 5",
-              .make_commands = constantly({"sh -c 'echo v=50; exit 9'", "echo v=100"}),
-              .reason = "no run of 'sh -c 'echo v=50; exit 9'' succeeded; none of 12 runs of",
-              .obstacle = "no_success",
-              .side = "reference"});
+  check_case(
+      {.options = kTwelveRuns,
+       .gate = "v > 5",
+       .make_commands = constantly({"sh -c 'echo v=50; exit 9'", "echo v=100"}),
+       .reason = "no run of one command succeeded; none of 12 runs of 'echo v=100', 12 of 12 runs",
+       .obstacle = "no_success",
+       .side = "reference"});
 }
 
 TEST_CASE("a gate says that the failure rates differ") {
@@ -195,13 +196,13 @@ TEST_CASE("a gate says that no simulated run succeeded, whatever the timed runs 
   check_case({.options = options,
               .gate = "instructions > 1",
               .make_commands = constantly({"true", kDiesUnderValgrind}),
-              .reason = "no simulated run of",
+              .reason = "no simulated run of one command succeeded; 3 of 3 simulated runs of",
               .obstacle = "no_success",
               .side = "candidate"});
   check_case({.options = options,
               .gate = "instructions > 1",
               .make_commands = constantly({kDiesUnderValgrind, kDiesUnderValgrind + " #"}),
-              .reason = "no simulated run of",
+              .reason = "no simulated run succeeded; 3 of 3 simulated runs of",
               .obstacle = "no_success"});
 }
 
@@ -232,6 +233,29 @@ TEST_CASE("without -i a run that dies under Valgrind ends lauka with 1, and -i i
   CHECK_FALSE(has(said, "-i"));
 }
 
+TEST_CASE("a gate says with which other settings its baseline was measured") {
+  const Folder earlier;
+  const std::string file = earlier.file("b.json");
+  const Options common = {
+      {"warmup", "0"}, {"runs", "12"}, {"scrape", "v=([0-9]+)"}, {"baseline", file}};
+  completed({"-q", "-w0", "-r12", "--scrape=v=([0-9]+)", "--export-json", file, "echo v=50"});
+  for (const auto& [option, difference] :
+       {std::pair(Options::value_type{"jobs", "2"}, "--jobs: 1 for 'echo v=50', 2 for "),
+        std::pair(Options::value_type{"until", "v"}, "--until: none for 'echo v=50', v for "),
+        std::pair(Options::value_type{"expect-output", "same"},
+                  "--expect-output: none for 'echo v=50', same for ")}) {
+    Options options = common;
+    options.push_back(option);
+    check_case({.options = options,
+                .gate = "v > 5",
+                .make_commands = constantly({"echo v=50"}),
+                .reason = std::string("the two were measured with other settings, and cannot be "
+                                      "compared; ") +
+                          difference,
+                .obstacle = "other_settings"});
+  }
+}
+
 TEST_CASE("a gate says that a command has no function of its name") {
   if (!has_valgrind()) return;
   const Options options = {{"warmup", "0"}, {"runs", "3"}, {"engine", "cachegrind"}};
@@ -247,6 +271,28 @@ TEST_CASE("a gate says that a command has no function of its name") {
               .reason = "no run of 'true' was in a function of this name",
               .obstacle = "no_function",
               .side = "reference"});
+}
+
+TEST_CASE("a gate says that no sample was taken") {
+  if (lauka({"--profile", "-q", "-r1", "-w0", "true"}).status != 0) return;  // profile_test skips
+  check_case({.options = {{"warmup", "0"}, {"runs", "6"}, {"profile", "1s"}},
+              .gate = "sampled_time > 5",
+              .make_commands = constantly({"true", "true #"}),
+              .reason = "no sample was taken of it",
+              .obstacle = "no_samples"});
+}
+
+TEST_CASE("a gate on sampled time says that a command has no function of its name") {
+  if (lauka({"--profile", "-q", "-r1", "-w0", "true"}).status != 0) return;  // profile_test skips
+  const std::string burns = fixture("work") + " 300";
+  for (const auto& [commands, side] :
+       {std::pair{Commands{burns, "true"}, "candidate"}, {Commands{"true", burns}, "reference"}})
+    check_case({.options = {{"warmup", "0"}, {"runs", "6"}, {"profile", "50us"}},
+                .gate = "sampled_time@main > 5",
+                .make_commands = constantly(commands),
+                .reason = "no sample of 'true' was in a function of this name",
+                .obstacle = "no_function",
+                .side = side});
 }
 
 }  // namespace lauka::contract

@@ -233,6 +233,62 @@ TEST_CASE(
   CHECK_FALSE(has(gate_lines(results, false), "'old'"));
 }
 
+TEST_CASE("a gate's line has the failures of the runs that give its metric only") {
+  Results results = with(verdict(Answer::Inconclusive, {}, 0), 0.01);
+  results.findings.verdicts[0].hindrance = {gate::Obstacle::NoSuccess, gate::Side::Candidate};
+  results.session.metrics[0].kind = RoundKind::Simulated;
+  for (const std::size_t command : {0U, 1U})
+    results.commands[command].endings = {15, {}, {{RoundKind::Simulated, 3}}};
+  results.commands[1].endings.failed_run_groups = {
+      {Ending::Signalled, 132, 3, RoundKind::Simulated}, {Ending::Failed, 9, 2}};
+  CHECK(gate_lines(results, false) ==
+        "wall_time > 10%: inconclusive: no simulated run of one command succeeded; 3 of 3 "
+        "simulated runs "
+        "of 'new' failed (SIGILL), none of 3 simulated runs of 'old'\n");
+  CHECK(failures_text(results.commands[1].endings) ==
+        "2 of 12 runs failed (status 9), 3 of 3 simulated runs failed (SIGILL)");
+  CHECK(failed_runs_text(results.commands[1].endings) ==
+        "2 of 12 (status 9), 3 of 3 simulated (SIGILL)");
+}
+
+TEST_CASE("each obstacle has a main clause, and names the side that it is about") {
+  const auto reason = [](gate::Hindrance why) {
+    auto one = verdict(Answer::Inconclusive, {}, 0);
+    one.hindrance = std::move(why);
+    const std::string line = line_of(one);
+    const std::string start = "wall_time > 10%: inconclusive: ";
+    REQUIRE(line.starts_with(start));
+    return line.substr(start.size(), line.size() - start.size() - 1);
+  };
+  using gate::Obstacle;
+  using gate::Side;
+  CHECK(reason({Obstacle::NoSuccess, Side::Both}) == "no run succeeded");
+  CHECK(reason({Obstacle::NoSuccess, Side::Reference}) == "no run of one command succeeded");
+  CHECK(reason({Obstacle::NoValue, Side::Candidate}) == "no run of 'new' gave a value of it");
+  CHECK(reason({Obstacle::NoCommonRound}) == "no round measured both commands");
+  CHECK(reason({Obstacle::NoPercentage}) == "it has values below 0, so there is no percentage");
+  CHECK(reason({Obstacle::NoFunction, Side::Candidate}) ==
+        "no run of 'new' was in a function of this name; it may be inlined or have another name "
+        "there: --functions lists the names");
+  CHECK(reason({Obstacle::NoSuccess, Side::Candidate, {{"jobs", "1", "2"}}}) ==
+        "no run of one command succeeded; jobs: 1 for 'old', 2 for 'new'");
+}
+
+TEST_CASE("a note below a pass on CPU time tells that the wall time rose") {
+  Results results = with(verdict(Answer::Pass, changed(0.002, 0.001), 12), 0.001);
+  results.findings.verdicts[0].metric = 1;
+  results.findings.verdicts[0].condition = {"cpu_time", 5};
+  results.commands[1].rows[0].delta = changed(0.83, 0.02);
+  CHECK(
+      has(gate_lines(results, false),
+          "\n  note: the wall time is significantly higher, +83.0% (at least +81.0%), and no gate "
+          "is on it: --fail-if-slower=5 adds one\n"));
+  results.commands[1].rows[0].delta = changed(0.04, 0.001);
+  const std::string lines = gate_lines(results, false);
+  CHECK(has(lines, "pass"));
+  CHECK_FALSE(has(lines, "note"));
+}
+
 TEST_CASE("the last inconclusive line says that lauka ends with 0, where it does") {
   Results results = with(verdict(Answer::Inconclusive, changed(0.09, 0.1), 9), 0.01);
   const auto says_it = [&] {

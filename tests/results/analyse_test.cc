@@ -608,34 +608,160 @@ TEST_CASE("a thousand commands have each their own runs, in the order run") {
   }
 }
 
-TEST_CASE(
-    "runs that only count fail as well, and hold a verdict back, whichever command they are of") {
-  for (const std::uint32_t failing : {0U, 1U}) {
-    Session session = rounds_of(Seconds(9, 1.0), Seconds(9, 1.0));
+/// Nine rounds of two commands whose runs of `kind` have the counts 100 and `candidate_count`, and
+/// nine timed rounds. `failing`: the commands whose runs of `kind` fail.
+struct WithFailures {
+  Plan plan = plan_of(2);
+  Session session = rounds_of(Seconds(9, 1.0), Seconds(9, 1.0));
+  std::size_t counted = 0;
+
+  WithFailures(RoundKind kind, std::uint64_t candidate_count,
+               const std::vector<std::uint32_t>& failing) {
+    plan.ignore_failure = IgnoreFailure{true};
+    plan.setting.events.events = {{.name = "instructions", .meaning = ""}};
+    plan.setting.events.passes = {Pass{}, Pass{{0}, kind}};
+    counted = plan.metrics.size();
+    plan.metrics.push_back(
+        {.name = "instructions", .source = CountedEvent{0}, .kind = kind, .event = 0});
     for (std::uint32_t round = 0; round < 9; ++round)
       for (const std::uint32_t command : {0U, 1U}) {
         RunRecord run = run_of(command, round, 1.0);
-        run.step.kind = round < 5 ? RoundKind::Counting : RoundKind::Simulated;
-        if (command == failing) run.outcome = Exited{3};
+        run.step.kind = kind;
+        run.step.pass = 1;
+        run.counts = {command == 0 ? 100 : candidate_count};
+        if (std::ranges::find(failing, command) != failing.end()) run.outcome = Signalled{4};
         session.runs.push_back(run);
       }
-    Plan plan = plan_of(2);
-    plan.ignore_failure = IgnoreFailure{true};
-    const Recording recording = make_recording(plan, std::move(session), {}, {});
-    CHECK(count_endings(*recording.runs, failing).failed_runs() == 9);
-    CHECK(count_endings(*recording.runs, failing).runs_with_ending == 18);
-    gate::Findings findings;
-    findings.verdicts = {
-        {.condition = {"wall_time", 10}, .candidate = 1, .answer = gate::Answer::Pass},
-        {.condition = {.metric = "wall_time", .limit_value = 2.0},
-         .candidate = 1,
-         .answer = gate::Answer::Pass}};
-    void_doubtful_verdicts(recording, findings);
-    CHECK(findings.verdicts[0].answer == gate::Answer::Inconclusive);
-    CHECK(findings.verdicts[0].hindrance.obstacle == gate::Obstacle::FailureRates);
-    // A bound is of one command.
-    CHECK(findings.verdicts[1].answer == gate::Answer::Pass);
   }
+
+  std::size_t place(std::string_view metric) const { return *find_metric(plan.metrics, metric); }
+
+  /// Returns what holds a pass of this gate back.
+  gate::Hindrance hindrance(const Condition& condition) {
+    gate::Findings findings;
+    findings.verdicts = {{.condition = condition,
+                          .candidate = 1,
+                          .metric = place(condition.metric),
+                          .answer = gate::Answer::Pass}};
+    void_doubtful_verdicts(make_recording(plan, Session(session), {}, {}), findings);
+    CHECK((findings.verdicts[0].answer == gate::Answer::Pass) ==
+          (findings.verdicts[0].hindrance.obstacle == gate::Obstacle::None));
+    return findings.verdicts[0].hindrance;
+  }
+};
+
+TEST_CASE("a gate is held back by failures of the runs that give its metric, and by no others") {
+  using gate::Obstacle;
+  using gate::Side;
+  for (const RoundKind kind : {RoundKind::Counting, RoundKind::Simulated}) {
+    const std::vector<std::pair<std::vector<std::uint32_t>, Side>> cases = {
+        {{0}, Side::Reference}, {{1}, Side::Candidate}, {{0, 1}, Side::Both}};
+    for (const auto& [failing, side] : cases) {
+      WithFailures made(kind, 3, failing);
+      CHECK(made.hindrance({"instructions", 1}) == gate::Hindrance{Obstacle::NoSuccess, side});
+      CHECK(made.hindrance({"wall_time", 10}) == gate::Hindrance{});
+    }
+    WithFailures alone(kind, 3, {1});
+    CHECK(alone.hindrance({.metric = "instructions", .limit_value = 1e6}) ==
+          gate::Hindrance{Obstacle::NoSuccess, Side::Candidate});
+    CHECK(alone.hindrance({.metric = "wall_time", .limit_value = 2.0}) == gate::Hindrance{});
+  }
+}
+
+TEST_CASE("a gate judged again on a saved session has the same reasons") {
+  WithFailures made(RoundKind::Simulated, 3, {1});
+  const Recording recording = make_recording(made.plan, Session(made.session), {}, {});
+  const gate::Findings findings =
+      judge(recording, {{{"instructions", 1}, made.counted}, {{"wall_time", 10}, 0}}, 0);
+  CHECK(findings.verdicts[0].answer == gate::Answer::Inconclusive);
+  CHECK(findings.verdicts[0].hindrance ==
+        gate::Hindrance{gate::Obstacle::NoSuccess, gate::Side::Candidate});
+  CHECK(findings.verdicts[1].answer == gate::Answer::Pass);
+}
+
+TEST_CASE("runs that failed give no delta, and those of other kinds keep theirs") {
+  for (const std::vector<std::uint32_t>& failing :
+       {std::vector<std::uint32_t>{1}, std::vector<std::uint32_t>{0, 1}}) {
+    WithFailures made(RoundKind::Simulated, 3, failing);
+    const Results results = analyse(made.plan, made.session);
+    CHECK_FALSE(results.commands[1].rows[made.counted].delta);
+    CHECK(results.commands[1].rows[made.counted].summary->mean == 3.0);
+    CHECK(results.commands[1].rows[0].delta);
+  }
+  WithFailures none(RoundKind::Simulated, 3, {});
+  CHECK(analyse(none.plan, none.session).commands[1].rows[none.counted].delta);
+}
+
+TEST_CASE("a delta leaves failed runs out, also of the rounds of the other command") {
+  Session session = rounds_of(Seconds(12, 1.0), Seconds(12, 2.0));
+  change(session.runs, 3, [](RunRecord& run) {
+    run.outcome = Exited{3};
+    run.usage.wall_ns = 1;
+  });
+  Plan plan = plan_of(2);
+  plan.ignore_failure = IgnoreFailure{true};
+  const Results results = analyse(plan, session);
+  const stats::Delta& delta = *row_of(results, 1, "wall_time").delta;
+  CHECK(*delta.change_of_mean.change == Approx(1.0));
+  CHECK(row_of(results, 1, "wall_time").runs == 12);
+}
+
+TEST_CASE("of two simulators only the one in which a program dies is without a verdict") {
+  WithFailures made(RoundKind::Simulated, 100, {1});
+  made.plan.setting.events.events.push_back({.name = "allocations", .meaning = ""});
+  made.plan.setting.events.passes.push_back(Pass{{1}, RoundKind::Simulated});
+  made.plan.metrics.push_back(
+      {.name = "allocations", .source = CountedEvent{1}, .kind = RoundKind::Simulated, .event = 1});
+  for (std::uint32_t round = 0; round < 9; ++round)
+    for (const std::uint32_t command : {0U, 1U}) {
+      RunRecord run = run_of(command, round, 1.0);
+      run.step.kind = RoundKind::Simulated;
+      run.step.pass = 2;
+      run.counts = {7};
+      made.session.runs.push_back(run);
+    }
+  CHECK(made.hindrance({"allocations", 1}) == gate::Hindrance{});
+  CHECK(made.hindrance({"instructions", 1}).obstacle == gate::Obstacle::NoSuccess);
+}
+
+TEST_CASE("a command fails throughout if its timed runs do, whatever others do") {
+  WithFailures simulated(RoundKind::Simulated, 3, {1});
+  const gate::Verdict verdict{.condition = {"instructions", 1}, .candidate = 1};
+  CHECK_FALSE(has_failed_throughout(analyse(simulated.plan, simulated.session), verdict));
+  WithFailures timed(RoundKind::Simulated, 3, {});
+  change(timed.session.runs, [](RunRecord& run) {
+    if (run.step.command == 1 && run.step.kind == RoundKind::Timed) run.outcome = Exited{3};
+  });
+  CHECK(has_failed_throughout(analyse(timed.plan, timed.session), verdict));
+}
+
+TEST_CASE("a wall time that rose beyond the limit is told for the first gate that hides it") {
+  Plan plan = plan_of(2);
+  Session session = rounds_of(Seconds(12, 1.0), Seconds(12, 1.8));
+  gate::Findings findings;
+  const std::size_t cpu = *find_metric(plan.metrics, "cpu_time");
+  const std::size_t user = *find_metric(plan.metrics, "user_time");
+  const auto told = [&](std::vector<gate::Verdict> verdicts) {
+    findings.verdicts = std::move(verdicts);
+    const Results results = lauka::analyse(plan, session, findings);
+    std::vector<bool> all;
+    for (const gate::Verdict& verdict : results.findings.verdicts)
+      all.push_back(risen_wall_time(results, verdict) != nullptr);
+    return all;
+  };
+  const auto of = [](std::size_t metric, const Condition& condition, gate::Answer answer) {
+    return gate::Verdict{
+        .condition = condition, .candidate = 1, .metric = metric, .answer = answer};
+  };
+  using gate::Answer;
+  CHECK(told({of(cpu, {"cpu_time", 5}, Answer::Pass), of(user, {"user_time", 5}, Answer::Pass)}) ==
+        std::vector{true, false});
+  CHECK(told({of(cpu, {"cpu_time", 90}, Answer::Pass)}) == std::vector{false});
+  CHECK(told({of(cpu, {"cpu_time", 5}, Answer::Inconclusive)}) == std::vector{false});
+  CHECK(told({of(cpu, {"cpu_time", 5}, Answer::Pass), of(0, {"wall_time", 99}, Answer::Pass)}) ==
+        std::vector{false, false});
+  const std::size_t memory = *find_metric(plan.metrics, "peak_rss");
+  CHECK(told({of(memory, {"peak_rss", 5}, Answer::Pass)}) == std::vector{false});
 }
 
 TEST_CASE("the ratio of two commands reads no run of a third one") {

@@ -337,6 +337,17 @@ TEST_CASE("a session cut short leaves its open gates inconclusive, whatever the 
   CHECK(none.only_verdict(gated_plan(2, kTenPercent, 10)).rounds == 0);
 }
 
+TEST_CASE("a command that fails in every run ends its gate at the first planned look") {
+  Fed fed({Seconds{1.0}, Seconds{1.0}});
+  fed.bench.launcher.scripts = {{1ms, {Exited{0}}}, {1ms, {Exited{3}}}};
+  Plan plan = gated_plan(2, kTenPercent, 20);
+  plan.ignore_failure = IgnoreFailure{true};
+  const gate::Verdict& verdict = fed.only_verdict(plan);
+  CHECK(verdict.answer == gate::Answer::Inconclusive);
+  CHECK(verdict.hindrance == gate::Hindrance{gate::Obstacle::NoSuccess, gate::Side::Candidate});
+  CHECK(fed.bench.launcher.runs() == 40);  // more would change nothing
+}
+
 TEST_CASE("a gate on what is known as a bound only has nothing to be decided on") {
   Fed fed({Seconds{1.0}, Seconds{1.0}});
   const auto feed = fed.bench.launcher.adjust;

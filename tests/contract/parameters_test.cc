@@ -216,7 +216,7 @@ TEST_CASE("the table marks a reference for each value, and a line compares each 
     CHECK(has(rows[i], "  reference"));
     CHECK_FALSE(has(rows[i + 1], "  reference"));
   }
-  CHECK(has(rows[3], "+100.0%"));
+  CHECK(has(rows[3], "+100%"));
   CHECK(has(rows[6], "new (n = 1)"));
   CHECK(has(rows[6], "old (n = 1)"));
   CHECK(has(rows[7], "old (n = 2)"));

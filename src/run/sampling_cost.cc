@@ -38,13 +38,14 @@ void SamplingCost::add(const RunRecord& run) {
 }
 
 std::optional<Note> SamplingCost::note() const {
+  constexpr std::size_t min_runs = 6;
   constexpr double min_cost = 0.05;
   const stats::IntervalTails tails = stats::tails_of(0.99);
   std::optional<Note> note;
   double largest = 0.0;
   for (std::size_t c = 0; c < commands_.size(); ++c) {
     const auto& [timed, sampled] = commands_[c];
-    if (timed.empty() || sampled.empty()) continue;
+    if (std::min(timed.size(), sampled.size()) < min_runs) continue;
     const stats::Delta cost = stats::estimate_delta(timed, sampled, false, tails);
     if (!cost.change || !cost.bounds || cost.bounds->low < min_cost || *cost.change <= largest)
       continue;

@@ -171,8 +171,8 @@ TEST_CASE("warnings of one kind are one line, though their words and remedies di
 
 TEST_CASE("warnings about two files are two lines") {
   Results results = results_of(2);
-  results.warnings = {{OtherConditions{true, "a.json", {{"kernel", "5", "6"}}}},
-                      {OtherConditions{true, "b.json", {{"kernel", "4", "6"}}}}};
+  results.warnings = {{OtherConditions{true, "a.json", {{SettingKind::Kernel, "5", "6"}}}},
+                      {OtherConditions{true, "b.json", {{SettingKind::Kernel, "4", "6"}}}}};
   CHECK(warning_texts(results, kPlain).size() == 2);
 }
 

@@ -99,7 +99,10 @@ TEST_CASE("a line that is incomplete or foreign does not count") {
 
 TEST_CASE(
     "the head of a log has its begin to the millisecond; one of another layout does not count") {
-  const LogHead head{{{"suite", "x"}}, 7, UtcTime(std::chrono::milliseconds(1'795'424'400'123))};
+  const LogHead head{{{"suite", "x"}},
+                     {{"kernel", "6"}},
+                     7,
+                     UtcTime(std::chrono::milliseconds(1'795'424'400'123))};
   const auto back = parse_head(to_line(head));
   REQUIRE(back);
   CHECK(back->measuring_began == head.measuring_began);

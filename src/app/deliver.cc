@@ -126,7 +126,8 @@ Circumstances make_circumstances(const Call& call) {
           is_described ? os::new_session_id() : "",
           call.labels,
           call.tuning,
-          call.throttling};
+          call.throttling,
+          is_needed ? os::own_priority() : std::nullopt};
 }
 
 std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::size_t wall_time,

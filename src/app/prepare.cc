@@ -59,6 +59,14 @@ cores::CoreRequest core_request_of(const Options& options) {
           options.counting.min_p_share, options.counting.counting_choice == CountingChoice::Apart};
 }
 
+/// Sets CountingMethod::engine of the events that `engine` counts with counters.
+void name_engine(const engine::CounterEngine& engine, EventSet& set) {
+  for (Event& event : set.events) {
+    const bool is_of_counter = !event.simulated && !event.is_energy && event.role != Role::CoreTime;
+    if (is_of_counter && event.method == CountingMethod()) event.method.engine = engine.name();
+  }
+}
+
 Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   if (auto decided = decide_cores(call, benchmark); !decided) return decided;
   use_tuned_cpus(call, benchmark);
@@ -69,7 +77,9 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
     const bool all = choose_metric_selection(benchmark.options) == MetricSelection::All;
     if (benchmark.options.counting.measures_region)
       wanted.counted_part = all ? CountedPart::RegionAndWhole : CountedPart::Region;
-    return benchmark.chosen.engine->select(wanted);
+    auto events = benchmark.chosen.engine->select(wanted);
+    if (events) name_engine(*benchmark.chosen.engine, *events);
+    return events;
   };
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
   auto planned = keep(make_plan(benchmark.options, select, seed, benchmark.cores.core_plan,

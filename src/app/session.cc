@@ -12,7 +12,9 @@
 #include "report/lines.h"
 #include "report/screen.h"
 #include "run/builds.h"
+#include "run/fingerprints.h"
 #include "run/programs.h"
+#include "session/settings.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -171,23 +173,47 @@ void add_typed(const Call& call, MadeOf& all) {
   }
 }
 
-/// Leaves out programs of commands with a setup, because the setup may make the program.
-void add_programs(const std::vector<BenchmarkToRun>& runs, const RunContext& context, MadeOf& all) {
+/// What --resume compares with what the kept rounds were made of.
+struct Origin {
+  MadeOf settings{};       ///< what must be the same
+  MadeOf circumstances{};  ///< what is only noted if it differs
+};
+
+/// Leaves out programs and scripts of commands with a setup, because the setup may make them.
+void add_programs(const std::vector<BenchmarkToRun>& runs, const RunContext& context,
+                  Origin& origin) {
+  const ReadContext reader{context.user, context.pending_interrupt};
   for (const BenchmarkToRun& run : runs) {
     std::vector<Fingerprint> programs;
-    set_fingerprints(run.plan, {context.user, context.pending_interrupt}, 0,
-                     run.plan.commands.size(), programs);
-    for (std::size_t c = 0; c < programs.size(); ++c)
-      if (!run.plan.commands[c].hooks[HookKind::Setup])
-        all.emplace_back("the program of " + cited(run.plan.commands[c].name) + " in benchmark " +
-                             cited(run.name),
-                         programs[c].executable_hash);
+    set_fingerprints(run.plan, reader, 0, run.plan.commands.size(), programs);
+    for (std::size_t c = 0; c < programs.size(); ++c) {
+      if (run.plan.commands[c].hooks[HookKind::Setup]) continue;
+      const std::string owner =
+          fmt::format("{} in benchmark {}", cited(run.plan.commands[c].name), cited(run.name));
+      origin.settings.emplace_back("the program of " + owner, programs[c].executable_hash);
+      // A run may change a file of data, but not its own program or script.
+      for (const ArgumentFile& file : find_argument_files(run.plan, c, reader))
+        (file.is_program ? origin.settings : origin.circumstances)
+            .emplace_back(fmt::format("the file {} of {}", cited(file.path), owner), file.hash);
+    }
   }
 }
 
-MadeOf describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs,
+/// Adds the settings of each command and of the session, by the names that messages have.
+void add_circumstances(const Call& call, MadeOf& circumstances) {
+  Circumstances now;
+  now.machine = os::this_machine_with_class_facts();
+  now.machine.allowance = call.allowance;
+  now.priority = os::own_priority();
+  const SettingValues values = settings_of_session(now);
+  for (const SettingRow& row : kSettings)
+    if (values[row.kind]) circumstances.emplace_back(row.title, *values[row.kind]);
+}
+
+Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs,
                        const RunContext& context) {
-  MadeOf all = {{"lauka", std::string(cli::version())}};
+  Origin origin{.settings = {{"lauka", std::string(cli::version())}}};
+  MadeOf& all = origin.settings;
   add_typed(call, all);
   Sha256 file;
   file.add(call.suite_text);
@@ -209,8 +235,9 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
       for (const std::string& word : command.words) add(word);
     all.emplace_back("what is measured of benchmark " + cited(benchmark.name), hash.hex_digest());
   }
-  add_programs(runs, context, all);
-  return all;
+  add_programs(runs, context, origin);
+  add_circumstances(call, origin.circumstances);
+  return origin;
 }
 
 std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
@@ -255,31 +282,62 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
   return end;
 }
 
-Result<std::size_t> take_up(const std::string& text, const MadeOf& all, Call& call) {
+/// Returns the settings among `all`.
+SettingValues settings_in(const MadeOf& all) {
+  SettingValues values;
+  for (const SettingRow& row : kSettings)
+    for (const auto& [name, value] : all)
+      if (name == row.title) values[row.kind] = value;
+  return values;
+}
+
+/// Notes circumstances that are not as they were when the kept rounds were measured.
+void note_circumstances(const Call& call, const MadeOf& then, const MadeOf& now) {
+  std::string text;
+  const auto add = [&](const std::string& difference) {
+    text += (text.empty() ? "" : ", ") + difference;
+  };
+  for (const SettingDifference& difference : find_differences(settings_in(then), settings_in(now)))
+    add(fmt::format("{} {}, not {}", row_of(difference.kind).title,
+                    cited(difference.reference_value), cited(difference.candidate_value)));
+  for (const auto& [name, value] : now) {
+    const auto before = std::ranges::find(then, name, &MadeOf::value_type::first);
+    const bool is_setting =
+        std::ranges::find(kSettings, name, &SettingRow::title) != kSettings.end();
+    if (!is_setting && before != then.end() && before->second != value) add(name + " has changed");
+  }
+  if (!text.empty())
+    say_notes(call, {fmt::format("the kept rounds were measured under other circumstances: {}; "
+                                 "begin again without --resume if that matters",
+                                 text)});
+}
+
+Result<std::size_t> take_up(const std::string& text, const Origin& origin, Call& call) {
   const std::string& file = call.log->file;
   auto found = head_of_log(text, file, call.log->seals);
   if (!found) return found.error();
   const std::optional<LogHead> head = *std::move(found);
   if (!head) return std::size_t{0};
-  if (const auto what = difference(head->settings, all))
+  if (const auto what = difference(head->settings, origin.settings))
     return Error{fmt::format("--resume cannot go on with the rounds in {}: {}", cited(file), *what),
                  "make it as it was, or begin again without --resume"};
+  note_circumstances(call, head->circumstances, origin.circumstances);
   call.measuring_began = head->measuring_began;
   return read_rounds(text, file, call);
 }
 
-Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, Call& call) {
+Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const Origin& origin, Call& call) {
   const bool resumes = call.options.suite.resumes;
   RoundLog& log = *call.log;
   log.keepers.resize(call.benchmarks.size());
   const auto bytes =
-      resumes ? take_up(lines->text_at_open(), all, call) : Result<std::size_t>(std::size_t{0});
+      resumes ? take_up(lines->text_at_open(), origin, call) : Result<std::size_t>(std::size_t{0});
   if (!bytes) return bytes.error();
   if (auto cut = lines->truncate_to(*bytes); !cut) return cut;
   log.lines = std::move(lines);
   if (*bytes == 0)
-    log.lines->append(
-        log.seals.seal(to_line(LogHead{all, *call.options.run.seed, call.measuring_began})));
+    log.lines->append(log.seals.seal(to_line(LogHead{
+        origin.settings, origin.circumstances, *call.options.run.seed, call.measuring_began})));
   if (resumes)
     say_notes(call, {log.earlier_rounds == 0
                          ? fmt::format("--resume found no rounds in {}: the suite begins",
@@ -317,7 +375,7 @@ Result<void> take_seed(Call& call) {
 Result<void> keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs, const RunContext& context) {
   const auto file = call.is_suite() ? log_path(call.options.output) : std::nullopt;
   if (!file) return {};
-  const MadeOf all = describe_origin(call, runs, context);
+  const Origin origin = describe_origin(call, runs, context);
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
   auto lines = os::AppendLog::open(*file, kMaxOfLog);
@@ -327,7 +385,7 @@ Result<void> keep_rounds(Call& call, std::vector<BenchmarkToRun>& runs, const Ru
     return {};
   }
   call.log.emplace().file = *file;
-  if (auto begun = begin_log(*std::move(lines), all, call); !begun) return begun;
+  if (auto begun = begin_log(*std::move(lines), origin, call); !begun) return begun;
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rounds = &call.log->keepers[i];
   return {};
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/settings.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -104,13 +106,29 @@ struct ByHook {
 /// A command's hooks as texts for sh -c; nullopt: the command has no hook of this kind.
 using Hooks = ByHook<std::optional<std::string>>;
 
+/// What a command's executable file is.
+enum class ProgramKind : unsigned char {
+  Unknown,
+  Native,    ///< a program that decides itself what it does
+  Launcher,  ///< a script, an interpreter, or a program that runs another: make, taskset
+};
+
 /// Identifies a program and its call by SHA-256 hashes in hexadecimal, which are empty if unknown.
 struct Fingerprint {
-  std::string executable_hash{};  ///< hash of the executable file; with --layouts, hash of the
-                                  ///< executable files of all layouts
-  std::string call_hash{};        ///< hash of the command's arguments and settings of its runs
+  std::string executable_hash{};      ///< hash of the executable file; with --layouts, hash of the
+                                      ///< executable files of all layouts
+  std::string call_hash{};            ///< hash of the command's arguments and settings of its runs
+  std::string argument_files_hash{};  ///< hash of the files that the arguments name; empty if they
+                                      ///< name none
+  ProgramKind program_kind = ProgramKind::Unknown;
 
   bool is_known() const { return !executable_hash.empty(); }
+
+  /// True if both are known, and the files, the arguments and the files that these name are equal.
+  bool is_same_as(const Fingerprint& other) const {
+    return is_known() && executable_hash == other.executable_hash && call_hash == other.call_hash &&
+           argument_files_hash == other.argument_files_hash;
+  }
   bool operator==(const Fingerprint&) const = default;
 };
 
@@ -143,6 +161,7 @@ struct Command {
   /// Name or text before substitution of parameters (`old {n}`), if known.
   std::string unfilled_name{};
   Fingerprint fingerprint{};
+  SettingValues settings{};  ///< how the command was run; empty before the session ends
   std::optional<CounterLossFile> counter_loss_file{};  ///< file that makes the command lose its
                                                        ///< counters; nullopt: no such file is known
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -91,6 +92,15 @@ struct EventRequest {
   CountedPart counted_part = CountedPart::WholeRun;
 };
 
+/// What counts an event. A member is empty or 0 if unknown, or if it does not apply.
+struct CountingMethod {
+  std::string engine{};         ///< name of the engine, such as "perf"
+  std::string sampled_clock{};  ///< what is sampled: "cycles" or "the CPU clock"
+  std::chrono::nanoseconds sampling_period{};
+
+  bool operator==(const CountingMethod&) const = default;
+};
+
 /// A thing that is counted in runs. The events of a saved session have only name, meaning and
 /// zero_is_doubtful.
 struct Event {
@@ -108,7 +118,8 @@ struct Event {
   /// Index of the whole event, if this event is its part on one core kind; else nullopt.
   std::optional<std::size_t> index_for_all_core_kinds{};
   Role role = Role::Other;
-  std::string core_kind{};      ///< core kind ("P") if `role` is CoreTime; else empty
+  std::string core_kind{};  ///< core kind ("P") if `role` is CoreTime; else empty
+  CountingMethod method{};
   std::string only_function{};  ///< normalized name of the only function in which the event is
                                 ///< counted; empty: all functions
 };

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <numeric>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 namespace lauka {
 
@@ -83,14 +86,53 @@ constexpr auto kFeatures = std::to_array<std::string_view>(
      "neon",   "a64fx",  "thunderx", "thunderx2", "falkor", "kunpeng920", "generic", "nosimd",
      "power8", "power9", "power10",  "z13",       "z14",    "emag"});
 
-/// Returns "memcpy" for "__memcpy_avx_unaligned_erms"; nullopt if `name` is not such a variant.
+/// The functions of which the GNU C library 2.40 has variants, on any processor. Variants of a
+/// program's own function, such as "__decode_generic" of "decode", are functions of their own.
+constexpr auto kVariedFunctions = std::to_array<std::string_view>(
+    {"acos",       "acosf",        "acosh",         "asin",        "asinf",      "asinh",
+     "atan",       "atan2",        "atan2f",        "atanf",       "atanh",      "bcopy",
+     "bzero",      "cbrt",         "ceil",          "ceilf",       "copysign",   "cos",
+     "cosf",       "cosh",         "coshf",         "erf",         "erfc",       "exp",
+     "exp1",       "exp10",        "exp10f",        "exp2",        "exp2f",      "expf",
+     "expm1",      "expm1f",       "finite",        "floor",       "floorf",     "fma",
+     "fmaf",       "gettimeofday", "hypot",         "hypotf",      "isinf",      "isnan",
+     "llrint",     "llround",      "log",           "log10",       "log10f",     "log1p",
+     "log1pf",     "log2",         "log2f",         "logb",        "logf",       "lrint",
+     "lround",     "memccpy",      "memchr",        "memcmp",      "memcmpeq",   "memcpy",
+     "memcpy_chk", "memmem",       "memmove",       "memmove_chk", "mempcpy",    "mempcpy_chk",
+     "memrchr",    "memset",       "memset_chk",    "memset_zero", "modf",       "modff",
+     "nearbyint",  "nearbyintf",   "pow",           "powf",        "rawmemchr",  "rint",
+     "rintf",      "round",        "roundeven",     "roundevenf",  "roundf",     "sin",
+     "sincos",     "sincosf",      "sinf",          "sinh",        "sinhf",      "stpcpy",
+     "stpncpy",    "strcasecmp",   "strcasecmp_l",  "strcasestr",  "strcat",     "strchr",
+     "strchrnul",  "strcmp",       "strcpy",        "strcspn",     "strlen",     "strncase",
+     "strncase_l", "strncasecmp",  "strncasecmp_l", "strncat",     "strncmp",    "strncpy",
+     "strnlen",    "strpbrk",      "strrchr",       "strspn",      "strstr",     "tan",
+     "tanf",       "tanh",         "tanhf",         "time",        "trunc",      "truncf",
+     "wcschr",     "wcscmp",       "wcscpy",        "wcslen",      "wcsncmp",    "wcsnlen",
+     "wcsrchr",    "wmemchr",      "wmemcmp",       "wmemset",     "wmemset_chk"});
+
+static_assert(std::ranges::is_sorted(kVariedFunctions));
+
+bool has_variants(std::string_view name) {
+  constexpr std::string_view of_libm = "ieee754_";
+  if (name.starts_with(of_libm)) name.remove_prefix(of_libm.size());
+  return std::ranges::binary_search(kVariedFunctions, name);
+}
+
+/// Returns "memcpy" for "__memcpy_avx_unaligned_erms", and for "memcpy_ifunc", which chooses the
+/// variant; nullopt if `name` is not one of these.
 std::optional<std::string_view> name_of_variant(std::string_view name) {
+  constexpr std::string_view chooser = "_ifunc";
+  if (name.ends_with(chooser) && has_variants(name.substr(0, name.size() - chooser.size())))
+    return name.substr(0, name.size() - chooser.size());
   if (!name.starts_with("__")) return std::nullopt;
   name.remove_prefix(2);
   for (std::size_t at = name.find('_', 1); at != std::string_view::npos;
        at = name.find('_', at + 1)) {
     const std::string_view rest = name.substr(at + 1);
-    if (std::ranges::find(kFeatures, rest.substr(0, rest.find('_'))) != kFeatures.end())
+    if (std::ranges::find(kFeatures, rest.substr(0, rest.find('_'))) != kFeatures.end() &&
+        has_variants(name.substr(0, at)))
       return name.substr(0, at);
   }
   return std::nullopt;
@@ -105,6 +147,140 @@ std::string_view without_parameters(std::string_view name) {
     if (name[i] == '(' && --depth == 0) return i == 0 ? name : name.substr(0, i);
   }
   return name;
+}
+
+/// Removes the digits at the end of `text`. Returns their number; nullopt, and leaves `text` as it
+/// is, if there are none, or too many for a number.
+std::optional<std::uint64_t> take_number_at_end(std::string_view& text) {
+  const std::size_t last = text.find_last_not_of("0123456789");
+  const std::size_t begin = last == std::string_view::npos ? 0 : last + 1;
+  const auto number = parse_number(text.substr(begin));
+  if (number) text = text.substr(0, begin);
+  return number;
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char c) { return is_digit(c) || is_letter(c) || c == '_'; });
+}
+
+/// Moves the number at the end of `name` to the beginning of `numbers`, if it follows `before`.
+/// `removed`: how many characters of `before` go with the number. Returns false if nothing is
+/// moved.
+bool take_number_after(std::string_view& name, std::string_view before, std::size_t removed,
+                       std::vector<std::uint64_t>& numbers) {
+  std::string_view rest = name;
+  const auto number = take_number_at_end(rest);
+  if (!number || !rest.ends_with(before) || rest.size() <= before.size()) return false;
+  rest.remove_suffix(removed);
+  name = rest;
+  numbers.insert(numbers.begin(), *number);
+  return true;
+}
+
+/// OCaml: "camlProg__parse_81", "camlProg.parse_81", and with flambda 2 "camlProg__parse_0_3_code".
+bool take_ocaml_numbers(std::string_view& name, std::vector<std::uint64_t>& numbers) {
+  constexpr std::string_view begin = "caml";
+  constexpr std::string_view end = "_code";
+  if (!name.starts_with(begin) || name.size() <= begin.size()) return false;
+  if (const char first = name[begin.size()]; first < 'A' || first > 'Z') return false;
+  std::string_view rest = name;
+  if (rest.ends_with(end)) rest.remove_suffix(end.size());
+  bool is_found = false;
+  while (take_number_after(rest, "_", 1, numbers)) is_found = true;
+  if (is_found) name = rest;
+  return is_found;
+}
+
+/// Nim: "parse__main_u123".
+bool take_nim_number(std::string_view& name, std::vector<std::uint64_t>& numbers) {
+  constexpr std::string_view mark = "_u";
+  const std::size_t module = name.rfind("__");
+  if (module == 0 || module == std::string_view::npos) return false;
+  std::string_view rest = name.substr(module + 2);
+  std::vector<std::uint64_t> found;
+  if (!take_number_after(rest, mark, mark.size(), found) || !is_word(rest)) return false;
+  numbers.insert(numbers.begin(), found.begin(), found.end());
+  name = name.substr(0, module + 2 + rest.size());
+  return true;
+}
+
+/// V8: "JS:*hot /path/app.js:1:13". The folder is left out, too, as two checkouts differ in it.
+std::optional<NumberedName> split_place_of_script(std::string_view name) {
+  constexpr auto tags = std::to_array<std::string_view>(
+      {"JS:", "LazyCompile:", "Function:", "Script:", "Eval:", "RegExp:"});
+  if (std::ranges::none_of(tags, [&](std::string_view tag) { return name.starts_with(tag); }))
+    return std::nullopt;
+  NumberedName split;
+  std::string_view rest = name;
+  while (split.numbers.size() < 2 && take_number_after(rest, ":", 1, split.numbers)) {
+  }
+  const std::size_t blank = rest.find(' ');
+  if (split.numbers.empty() || blank == std::string_view::npos) return std::nullopt;
+  const std::size_t file = std::max(rest.rfind('/') + 1, blank + 1);
+  split.without_numbers = std::string(rest.substr(0, blank + 1)).append(rest.substr(file));
+  return split;
+}
+
+/// A word before a number that a compiler gives to a function without a name: zig ("__anon_12"), Go
+/// ("main.main.func1"), clang ("___block_invoke_2"), Java ("$$Lambda$7").
+struct NumberedWord {
+  std::string_view before{};
+  std::string_view word{};
+};
+
+constexpr auto kNumberedWords = std::to_array<NumberedWord>({{"__", "anon_"},
+                                                             {"__", "struct_"},
+                                                             {"__", "enum_"},
+                                                             {"__", "union_"},
+                                                             {"__", "opaque_"},
+                                                             {".", "func"},
+                                                             {".", "gowrap"},
+                                                             {".", "deferwrap"},
+                                                             {"_", "block_invoke_"},
+                                                             {"$$", "Lambda$"}});
+
+/// Returns the number of digits at the beginning of `text`.
+std::size_t count_digits(std::string_view text) {
+  return std::min(text.find_first_not_of("0123456789"), text.size());
+}
+
+/// Returns the length of a word of kNumberedWords at the beginning of `text`, with what is before
+/// it; 0 if there is none.
+std::size_t length_of_numbered_word(std::string_view text) {
+  for (const NumberedWord& word : kNumberedWords)
+    if (text.starts_with(word.before) && text.substr(word.before.size()).starts_with(word.word))
+      return word.before.size() + word.word.size();
+  return 0;
+}
+
+/// Removes the numbers inside of a name: of kNumberedWords, and "#2" before "}" as in Rust's
+/// "{closure#2}" and in "{lambda(int)#2}" of C++.
+std::string remove_inner_numbers(std::string_view name, std::vector<std::uint64_t>& numbers) {
+  std::string rest;
+  const auto take = [&](std::string_view digits) {
+    const auto number = parse_number(digits);
+    if (number) numbers.push_back(*number);
+    return number.has_value();
+  };
+  for (std::size_t at = 0; at < name.size();) {
+    const std::string_view text = name.substr(at);
+    const std::size_t word = length_of_numbered_word(text);
+    const std::size_t digits = count_digits(text.substr(word == 0 ? 1 : word));
+    const std::size_t end = at + (word == 0 ? 1 : word) + digits;
+    const bool ends_word = end == name.size() || !is_word(name.substr(end, 1));
+    const bool is_number = word > 0 ? ends_word && digits > 0
+                                    : name[at] == '#' && end < name.size() && name[end] == '}';
+    if (is_number && take(name.substr(end - digits, digits))) {
+      // The mark before the number goes, too, except a letter.
+      const std::string_view before = name.substr(at, end - digits - at);
+      rest += before.substr(0, before.find_last_not_of("#_$") + 1);
+      at = end;
+    } else {
+      rest += name[at++];
+    }
+  }
+  return rest;
 }
 
 void append(RoundValues& values, std::size_t rounds, double value) {
@@ -129,20 +305,62 @@ std::string normalized_function(std::string_view name) {
   return std::string(name_of_variant(name).value_or(name));
 }
 
+NumberedName split_numbers(std::string_view function) {
+  if (auto place = split_place_of_script(function)) return *std::move(place);
+
+  NumberedName split;
+  std::string_view name = function;
+  if (!take_ocaml_numbers(name, split.numbers) && !take_nim_number(name, split.numbers)) {
+    // gcc's nested and parallel functions ("main._omp_fn.0"), and those of one name in several
+    // files that LLVM links ("parse.2")
+    while (take_number_after(name, ".", 1, split.numbers)) {
+    }
+  }
+  std::vector<std::uint64_t> inner;
+  split.without_numbers = remove_inner_numbers(name, inner);
+  split.numbers.insert(split.numbers.begin(), inner.begin(), inner.end());
+  return split;
+}
+
+bool is_more_natural(std::string_view name, std::string_view other) {
+  const auto rank = [](std::string_view one) {
+    return std::tuple(one.starts_with('_'), !split_numbers(one).numbers.empty(), one.size(), one);
+  };
+  return rank(name) < rank(other);
+}
+
+FunctionName make_function_name(std::vector<std::string> names) {
+  std::ranges::sort(names, is_more_natural);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  FunctionName function{std::move(names.front())};
+  function.other_names.assign(std::make_move_iterator(names.begin() + 1),
+                              std::make_move_iterator(names.end()));
+  return function;
+}
+
 WantedFunctions::WantedFunctions(std::span<const std::string> names) {
   for (std::size_t i = 0; i < names.size(); ++i) places_.emplace(names[i], i);
 }
 
-std::vector<std::size_t> WantedFunctions::find(std::string_view function) const {
-  std::vector<std::size_t> found;
+std::vector<std::size_t> WantedFunctions::find(std::string_view function,
+                                               std::span<const std::string> other_names) const {
+  std::set<std::size_t> found;
+  if (places_.empty()) return {};
   const auto add = [&](std::string_view name) {
     const auto [first, last] = places_.equal_range(name);
-    for (auto place = first; place != last; ++place) found.push_back(place->second);
+    for (auto place = first; place != last; ++place) found.insert(place->second);
   };
-  add(function);
-  const std::string_view shorter = without_parameters(function);
-  if (shorter != function) add(shorter);
-  return found;
+  const auto add_all = [&](std::string_view name) {
+    add(name);
+    add(without_parameters(name));
+    const NumberedName split = split_numbers(name);
+    if (split.numbers.empty()) return;
+    add(split.without_numbers);
+    add(without_parameters(split.without_numbers));
+  };
+  add_all(function);
+  for (const std::string& name : other_names) add_all(name);
+  return {found.begin(), found.end()};
 }
 
 double value_in(const RoundValues& values, std::size_t round) {
@@ -160,25 +378,42 @@ std::size_t FunctionTable::find(std::string_view metric) const {
   return static_cast<std::size_t>(found - metrics.begin());
 }
 
+std::vector<std::string> FunctionTable::other_names_of(std::string_view function) const {
+  const auto found = other_names.find(function);
+  return found == other_names.end()
+             ? std::vector<std::string>()
+             : std::vector<std::string>(found->second.begin(), found->second.end());
+}
+
 void FunctionTable::add_round(std::span<const std::string> names,
                               std::span<const FunctionCounts> run, double per_unit) {
-  std::vector<std::size_t> places;
-  for (const std::string& name : names) {
-    places.push_back(find(name));
-    if (places.back() == metrics.size()) metrics.push_back({name, 0});
+  // Places of the counts in `run`, and of their metrics here.
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) continue;
+    places.emplace_back(i, find(names[i]));
+    if (places.back().second == metrics.size()) metrics.push_back({names[i], 0});
   }
-  for (const FunctionCounts& function : run) functions[function.name];
+  if (places.empty()) return;
+
+  for (const FunctionCounts& function : run) {
+    functions[function.name];
+    if (!function.other_names.empty())
+      other_names[function.name].insert(function.other_names.begin(), function.other_names.end());
+  }
   for (auto& [name, values] : functions) values.resize(metrics.size());
+
   std::map<std::string_view, const FunctionCounts*> counted;
   for (const FunctionCounts& function : run) counted.emplace(function.name, &function);
   for (auto& [name, values] : functions) {
     const auto found = counted.find(name);
-    for (std::size_t e = 0; e < places.size(); ++e)
-      append(values[places[e]], metrics[places[e]].rounds,
-             found == counted.end() ? 0.0
-                                    : static_cast<double>(found->second->counts.at(e)) / per_unit);
+    for (const auto& [count, place] : places)
+      append(values[place], metrics[place].rounds,
+             found == counted.end()
+                 ? 0.0
+                 : static_cast<double>(found->second->counts.at(count)) / per_unit);
   }
-  for (const std::size_t place : places) ++metrics[place].rounds;
+  for (const auto& [count, place] : places) ++metrics[place].rounds;
 }
 
 }  // namespace lauka

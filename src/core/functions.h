@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,19 +20,48 @@ inline constexpr char kFunctionSeparator = '@';
 inline constexpr std::string_view kSampledTime = "sampled_time";
 
 /// Returns a function's name without parts that may differ between builds or processors: "f" for
-/// "f.part.0", "memcpy" for "__memcpy_avx_unaligned_erms". Returns kNoSymbols if `name` is empty or
-/// "???".
+/// "f.part.0", and "memcpy" for "__memcpy_avx_unaligned_erms" of the GNU C library. Returns
+/// kNoSymbols if `name` is empty or "???".
 std::string normalized_function(std::string_view name);
 
+/// A normalized name, taken apart into what the programmer wrote and the numbers that a compiler
+/// added: "camlProg__parse" and 81 of "camlProg__parse_81". Another build may give the function
+/// other numbers.
+struct NumberedName {
+  std::string without_numbers{};
+  std::vector<std::uint64_t> numbers{};  ///< empty if the compiler added none
+};
+
+NumberedName split_numbers(std::string_view function);
+
+/// The names of one function, normalized and all different: several names for one address, or
+/// several functions that the linker folded into one.
+struct FunctionName {
+  std::string name{};  ///< the name that a programmer would most likely write
+  std::vector<std::string> other_names{};
+
+  bool operator==(const FunctionName&) const = default;
+};
+
+/// True if a programmer would rather write `name` than `other`: "malloc" than "__libc_malloc".
+bool is_more_natural(std::string_view name, std::string_view other);
+
+/// Returns a function's names, without duplicates, the most natural as the name. `names`: not
+/// empty, normalized.
+FunctionName make_function_name(std::vector<std::string> names);
+
 /// The functions that the user asked for. A name without parameters also matches names with
-/// parameters: "f" matches "f(int)".
+/// parameters, and a name without a compiler's numbers matches names with numbers: "f" matches
+/// "f(int)", and "camlProg__parse" matches "camlProg__parse_81".
 class WantedFunctions {
  public:
   /// `names` must be normalized; an empty name matches no function.
   explicit WantedFunctions(std::span<const std::string> names);
 
-  /// Returns the indices of the wanted names that match `function`, a normalized name.
-  std::vector<std::size_t> find(std::string_view function) const;
+  /// Returns the indices of the wanted names that match `function`, or one of its `other_names`, in
+  /// ascending order. All are normalized names.
+  std::vector<std::size_t> find(std::string_view function,
+                                std::span<const std::string> other_names = {}) const;
 
  private:
   std::multimap<std::string, std::size_t, std::less<>> places_;
@@ -40,6 +70,7 @@ class WantedFunctions {
 struct FunctionCounts {
   std::string name;
   std::vector<std::uint64_t> counts;
+  std::vector<std::string> other_names{};  ///< see FunctionName
 
   bool operator==(const FunctionCounts&) const = default;
 };
@@ -66,15 +97,19 @@ struct FunctionTable {
   std::vector<FunctionMetric> metrics{};
   /// Values by the name of the function, in the order of `metrics`.
   std::map<std::string, std::vector<RoundValues>, std::less<>> functions{};
+  /// Other names of functions, by the name in `functions`; only of functions that have several.
+  std::map<std::string, std::set<std::string>, std::less<>> other_names{};
 
   bool empty() const { return metrics.empty(); }
 
   /// Returns the index in `metrics` of the metric named `metric`; the number of metrics if missing.
   std::size_t find(std::string_view metric) const;
 
+  std::vector<std::string> other_names_of(std::string_view function) const;
+
   /// Adds a round of the metrics `names`. Each function in `run` has a count for each of `names`,
-  /// in this order; functions that are missing from `run` get 0. Stores counts divided by
-  /// `per_unit`.
+  /// in this order; counts for an empty name are ignored. Functions that are missing from `run` get
+  /// 0. Stores counts divided by `per_unit`.
   void add_round(std::span<const std::string> names, std::span<const FunctionCounts> run,
                  double per_unit = 1.0);
 };

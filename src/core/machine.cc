@@ -97,8 +97,12 @@ std::string class_of(const Machine& machine) {
     hash.add(fmt::format("{}={}\n", name, part));
   hash.add(fmt::format("cpus={}\n", machine.cpu_count));
   if (!machine.tuning.empty()) hash.add(fmt::format("tuning={}\n", machine.tuning));
-  // A missing limit is not hashed, because older sessions, which do not record limits, must keep
-  // their classes.
+  // What is missing is not hashed, because older sessions, which do not record it, must keep their
+  // classes.
+  if (!machine.cpu_identity.empty())
+    hash.add(fmt::format("cpu_identity={}\n", machine.cpu_identity));
+  if (!machine.cpu_features.empty())
+    hash.add(fmt::format("cpu_features={}\n", machine.cpu_features));
   if (const auto& allowance = machine.allowance) {
     if (allows_only_some_cpus(machine))
       hash.add(fmt::format("allowed_cpus={}\n", allowance->cpus.size()));

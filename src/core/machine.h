@@ -106,6 +106,20 @@ struct Machine {
   std::string hypervisor{};  ///< name of the hypervisor, or "unknown"; empty: none found
   std::string tuning{};      ///< --tune's settings: "cpus=1 governor=performance"; may be empty
   std::optional<Allowance> allowance{};
+  /// What tells apart processors of the same name: "family 25, model 1, stepping 1"; on Arm
+  /// "implementer 0x41, part 0xd0c, revision 1".
+  std::string cpu_identity{};
+  /// The processor's features by which libc chooses its functions, separated by blanks: "avx2
+  /// erms".
+  std::string cpu_features{};
+};
+
+/// The priority of lauka's process, which the commands inherit.
+struct Priority {
+  int nice = 0;
+  std::string scheduling_policy{};  ///< name of the policy: "other", "batch", "fifo"
+
+  bool operator==(const Priority&) const = default;
 };
 
 /// True if the allowance has fewer CPUs than the machine.

@@ -129,6 +129,8 @@ struct Metric {
   /// True if an event of the metric is counted only in the region (lauka/region.h).
   bool of_region = false;
   std::string metric_suffix{};
+  /// What counts the first event of the metric; empty without events.
+  CountingMethod method{};
   /// Unit in which values are shown; null: chosen to fit the values.
   const DisplayUnit* shown_in = nullptr;
   Role role = Role::Other;

@@ -76,6 +76,7 @@ enum class NoteKind : unsigned char {
   FewSamples,
   GateReplaced,
   SamplingCost,
+  SameSession,
 };
 
 struct Note {

@@ -482,7 +482,8 @@ Event* add_accounted(const AccountedEvent& event, std::string_view name,
   set.events.push_back({.name = lower_case(name),
                         .meaning = std::string(event.meaning),
                         .privilege_levels = CountedPrivilegeLevels::UserAndKernel,
-                        .role = role_of_event(lower_case(name))});
+                        .role = role_of_event(lower_case(name)),
+                        .method = {.engine = std::string(kAccountingEngine)}});
   return &set.events.back();
 }
 

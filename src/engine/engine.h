@@ -172,6 +172,9 @@ class EngineWrapper : public CounterEngine {
   OwnedEngine inner_;
 };
 
+/// Name of what counts accounted events (CountingMethod::engine).
+inline constexpr std::string_view kAccountingEngine = "the kernel";
+
 /// Suffix of an accounted event's name: the count includes the work of execve.
 inline constexpr const char* kWithExec = "(with exec)";
 

@@ -5,6 +5,8 @@
 #include "format/stored_runs.h"
 #include "report/lines.h"
 #include "results/results.h"
+#include "session/baseline.h"
+#include "session/settings.h"
 #include "stats/summary.h"
 
 #include <cmath>
@@ -214,11 +216,10 @@ class SessionReader {
     metric.unit = *unit;
     metric.better = value_in(kBetterWords, text_in(there, "better"));
     metric.metric_suffix = text_in(there, "note");
-    metric.counted_privilege_levels = value_in(kLevelsWords, text_in(there, "levels"));
+    read_method(there, metric);
     metric.of_region = flag_in(there, "region", is_old_note_of_region(metric.metric_suffix));
     metric.shown = flag_in(there, "shown", true) ? Shown::Always : Shown::Verbose;
     metric.shown_in = find_display_unit(text_in(there, "shown_in"));
-    metric.kind = value_in(kKindWords, text_in(there, "kind"));
     metric.role =
         value_in(kRoleWords, there.contains("role") ? text_in(there, "role") : metric.name);
     metric.is_part = flag_in(there, "part");
@@ -305,7 +306,10 @@ class SessionReader {
     made.folder = text_in(ours, "cwd");
     made.expected = parse_expected_output(text_in(ours, "expected_output"));
     made.unfilled_name = text_in(ours, "pattern");
-    made.fingerprint = {text_in(ours, "executable_sha256"), text_in(ours, "call_sha256")};
+    made.fingerprint = {text_in(ours, "executable_sha256"), text_in(ours, "call_sha256"),
+                        text_in(ours, "argument_files_sha256"),
+                        value_in(kProgramWords, text_in(ours, "program"))};
+    made.settings = read_settings(part_in(ours, "settings"));
     if (const ParsedJson* lost = object_in(ours, "lost_counts"))
       made.counter_loss_file =
           CounterLossFile{value_in(kLossWords, text_in(*lost, "why")), text_in(*lost, "file"),
@@ -442,6 +446,7 @@ class SessionReader {
     to.notes = read_notes(there);
     if (auto shell = split_words(text_in(there, "shell"))) to.shell = *std::move(shell);
     read_references(there);
+    complete_settings(there);
     read_.findings = read_findings(there, to);
     return read_baseline(there);
   }
@@ -468,6 +473,17 @@ class SessionReader {
           std::min<std::size_t>(references_[c].value_or(c), commands.size() - 1));
   }
 
+  /// Adds what older files, whose results have no settings, say about a session's commands.
+  void complete_settings(const ParsedJson& there) {
+    if (!recording().origins.empty()) return;
+    for (Command& command : recording().commands) {
+      SettingValues values = settings_of_saved(recording().setting, command, recording().shell);
+      if (!there.contains("warmup_runs")) values[SettingKind::Warmup].reset();
+      values.add(command.settings);
+      command.settings = std::move(values);
+    }
+  }
+
   void read_ended_by(const ParsedJson& there) {
     const ParsedJson& failed = part_in(there, "failed_run");
     const auto command = unsigned_in(failed, "command");
@@ -484,10 +500,12 @@ class SessionReader {
     session->was_written_by_lauka = text_in(*baseline, "tool") != "hyperfine";
     session->circumstances = read_circumstances(*baseline);
     session->metrics = recording().metrics;
-    session->setting.layouts = recording().setting.layouts;
+    session->setting.layouts = read_layout_count(*baseline, recording().setting.layouts);
     const std::vector<std::string> names = texts_in(*baseline, "commands");
     const auto executables = texts_in(*baseline, "executable_sha256");
     const auto calls = texts_in(*baseline, "call_sha256");
+    const auto files = texts_in(*baseline, "argument_files_sha256");
+    const ParsedJson& settings = items_in(*baseline, "settings");
     const ParsedJson* samples = list_in(*baseline, "samples");
     if (names.size() != recording().commands.size()) return foreign("a baseline without commands");
     const bool has_samples = samples != nullptr && samples->size() == names.size();
@@ -497,7 +515,9 @@ class SessionReader {
     for (std::size_t c = 0; c < names.size(); ++c) {
       session->commands.push_back({.name = names[c], .text = names[c], .words = {}});
       if (executables.size() == names.size() && calls.size() == names.size())
-        session->commands.back().fingerprint = {executables[c], calls[c]};
+        session->commands.back().fingerprint = {executables[c], calls[c],
+                                                files.size() == names.size() ? files[c] : ""};
+      if (c < settings.size()) session->commands.back().settings = read_settings(settings[c]);
       reference.reference_places.push_back(c);
       const ParsedJson& functions = items_in(*baseline, "functions");
       auto read = read_functions(c < functions.size() ? functions[c] : ParsedJson(), "functions");
@@ -507,8 +527,13 @@ class SessionReader {
         if (auto added = add_samples((*samples)[c], c, runs[c]); !added) return added;
       earlier_runs_ += runs[c].size();
     }
-    for (std::size_t m = 0; m < session->metrics.size(); ++m)
-      reference.metric_places.emplace_back(m);
+    for (const ParsedJson& there_metric : items_in(*baseline, "metrics")) {
+      const auto place = find_metric(session->metrics, text_in(there_metric, "name"));
+      if (!place) continue;
+      read_method(there_metric, session->metrics[*place]);
+      session->metrics[*place].of_region = flag_in(there_metric, "region");
+    }
+    reference.metric_places = find_comparable_metrics_in(*session, recording().metrics);
     session->runs = std::make_shared<StoredRuns>(std::move(runs), session->metrics, Bounds{});
     reference.session = std::move(session);
     recording().reference.baseline = std::move(reference);
@@ -742,7 +767,10 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   if (typed.fingerprint.is_known()) {
     json.put("executable_sha256", typed.fingerprint.executable_hash);
     json.put("call_sha256", typed.fingerprint.call_hash);
+    json.put("argument_files_sha256", typed.fingerprint.argument_files_hash);
+    json.put("program", json_text_or_null(word_in(kProgramWords, typed.fingerprint.program_kind)));
   }
+  json.put("settings", to_json(typed.settings));
   if (typed.expected) json.put("expected_output", text_of(*typed.expected));
   if (const auto& lost = typed.counter_loss_file)
     json.put("lost_counts", {{"why", word_in(kLossWords, lost->loss)},

@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view kMetrics = "metrics";
 constexpr std::string_view kRows = "rows";
 constexpr std::string_view kName = "name";
+constexpr std::string_view kOtherNames = "other_names";
 constexpr std::size_t kMaxRounds = 100'000;
 
 void add_values(const RoundValues& values, std::string& to) {
@@ -54,6 +55,12 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
     json.put_with({}, [&](std::string& to) {
       const auto& [name, values] = row;
       to.append("{\"").append(kName).append("\": ").append(json_string(name));
+      if (const auto others = table.other_names_of(name); !others.empty()) {
+        to.append(", ").append(json_string(kOtherNames)).append(": [");
+        for (std::size_t i = 0; i < others.size(); ++i)
+          to.append(i > 0 ? ", " : "").append(json_string(others[i]));
+        to += ']';
+      }
       for (std::size_t m = 0; m < values.size(); ++m) {
         if (values[m].empty()) continue;
         to.append(", ").append(json_string(table.metrics[m].name)).append(": ");
@@ -77,7 +84,10 @@ Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view 
     table.metrics.push_back({name, rounds.get<std::size_t>()});
   }
   for (const ParsedJson& row : items_in(*there, kRows)) {
-    std::vector<RoundValues>& values = table.functions[text_in(row, kName)];
+    const std::string name = text_in(row, kName);
+    for (const ParsedJson& other : items_in(row, kOtherNames))
+      if (other.is_string()) table.other_names[name].insert(other.get<std::string>());
+    std::vector<RoundValues>& values = table.functions[name];
     values.resize(table.metrics.size());
     for (std::size_t m = 0; m < values.size(); ++m) {
       const ParsedJson* of_metric = member(row, table.metrics[m].name);

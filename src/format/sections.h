@@ -45,6 +45,11 @@ inline constexpr auto kLossWords = std::to_array<NamedValue<CounterLoss>>({
     {CounterLoss::Capabilities, "capabilities"},
     {CounterLoss::Unreadable, "unreadable"},
 });
+inline constexpr auto kProgramWords = std::to_array<NamedValue<ProgramKind>>({
+    {ProgramKind::Unknown, ""},
+    {ProgramKind::Native, "native"},
+    {ProgramKind::Launcher, "launcher"},
+});
 inline constexpr auto kBetterWords = std::to_array<NamedValue<Better>>({
     {Better::Less, "less"},
     {Better::More, "more"},
@@ -92,6 +97,7 @@ inline constexpr auto kObstacleWords = std::to_array<NamedValue<gate::Obstacle>>
     {gate::Obstacle::FewLayouts, "few_layouts"},
     {gate::Obstacle::NoFunction, "no_function"},
     {gate::Obstacle::NoSamples, "no_samples"},
+    {gate::Obstacle::OtherSettings, "other_settings"},
 });
 inline constexpr auto kSideWords = std::to_array<NamedValue<gate::Side>>({
     {gate::Side::Both, ""},
@@ -160,6 +166,7 @@ inline constexpr auto kNoteWords = std::to_array<NamedValue<NoteKind>>({
     {NoteKind::FewSamples, "few_samples"},
     {NoteKind::GateReplaced, "gate_replaced"},
     {NoteKind::SamplingCost, "sampling_cost"},
+    {NoteKind::SameSession, "same_session"},
 });
 inline constexpr auto kRoleWords = std::to_array<NamedValue<Role>>({
     {Role::Other, ""},
@@ -257,6 +264,15 @@ void infer_typed_indices_and_names(std::vector<Command>& commands);
 
 Machine read_machine(const ParsedJson& there);
 
+/// Writes the known values of settings.
+Json to_json(const SettingValues& values);
+SettingValues read_settings(const ParsedJson& there);
+
+/// Writes how a metric was measured into the metric's object, as far as it is known.
+void add_method(const Metric& metric, Json& json);
+/// Reads what add_method() wrote, and the privilege levels.
+void read_method(const ParsedJson& there, Metric& metric);
+
 /// Reads circumstances. Leaves out the start time.
 Circumstances read_circumstances(const ParsedJson& there);
 
@@ -269,6 +285,9 @@ UtcTime parse_utc_time(const std::string& text);
 Result<SessionFromFile> read_session_document(ParsedJson document);
 
 Setting read_setting(const ParsedJson& there);
+
+/// Reads the number of layouts of a session, a joined session or a baseline.
+std::uint32_t read_layout_count(const ParsedJson& there, std::uint32_t if_missing);
 
 /// Reads the sessions from which a session with `commands` commands was joined. Returns an empty
 /// list if these sessions do not have `commands` commands in total.

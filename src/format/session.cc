@@ -3,6 +3,7 @@
 #include "format/sections.h"
 #include "report/lines.h"
 #include "session/baseline.h"
+#include "session/settings.h"
 
 #include <algorithm>
 #include <array>
@@ -256,6 +257,11 @@ Json json_item(const QuotaWait& throttling) {
           {"waited_ns", throttling.waited_ns}};
 }
 
+Json json_item(const Priority& priority) {
+  return {{"nice", priority.nice},
+          {"scheduling_policy", json_text_or_null(priority.scheduling_policy)}};
+}
+
 Json failed_run_json(const Results& results) {
   if (!results.session.session_ending_run) return nullptr;
   const RunRow& run = *results.session.session_ending_run;
@@ -321,26 +327,46 @@ Json origins_json(const Results& results) {
               {"machine", to_json(at.machine)}};
     if (origin.layouts > 1) json["layouts"] = origin.layouts;
     if (at.throttling) json["throttling"] = json_item(*at.throttling);
+    if (at.priority) json["priority"] = json_item(*at.priority);
+    for (const auto& [metric, values] : origin.metric_settings)
+      json["metric_settings"][metric] = to_json(values);
     return json;
   });
 }
 
 Json json_item(const Metric& metric) {
-  return {{"name", metric.name},
-          {"unit", unit_symbol(metric.unit)},
-          {"better", word_in(kBetterWords, metric.better)},
-          {"note", metric.metric_suffix},
-          {"levels", json_text_or_null(word_in(kLevelsWords, metric.counted_privilege_levels))},
-          {"region", metric.of_region},
-          {"role", json_text_or_null(word_in(kRoleWords, metric.role))},
-          {"kind", word_in(kKindWords, metric.kind)},
-          {"event", or_null(metric.event)},
-          {"part", metric.is_part},
-          {"percentile", or_null(metric.percentile_share())},
-          {"percentile_of",
-           metric.percentile ? Json(metric.percentile->summarized_metric) : Json(nullptr)},
-          {"shown", metric.shown == Shown::Always},
-          {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}};
+  Json json{{"name", metric.name},
+            {"unit", unit_symbol(metric.unit)},
+            {"better", word_in(kBetterWords, metric.better)},
+            {"note", metric.metric_suffix},
+            {"levels", json_text_or_null(word_in(kLevelsWords, metric.counted_privilege_levels))},
+            {"region", metric.of_region},
+            {"role", json_text_or_null(word_in(kRoleWords, metric.role))},
+            {"kind", word_in(kKindWords, metric.kind)},
+            {"event", or_null(metric.event)},
+            {"part", metric.is_part},
+            {"percentile", or_null(metric.percentile_share())},
+            {"percentile_of",
+             metric.percentile ? Json(metric.percentile->summarized_metric) : Json(nullptr)},
+            {"shown", metric.shown == Shown::Always},
+            {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}};
+  add_method(metric, json);
+  return json;
+}
+
+/// Returns how each metric of a baseline was measured, where this is known.
+Json methods_json(const std::vector<Metric>& metrics) {
+  Json list = Json::array();
+  for (const Metric& metric : metrics) {
+    if (metric.percentile || settings_of_metric(metric) == SettingValues()) continue;
+    Json json{{"name", metric.name},
+              {"kind", word_in(kKindWords, metric.kind)},
+              {"levels", json_text_or_null(word_in(kLevelsWords, metric.counted_privilege_levels))},
+              {"region", metric.of_region}};
+    add_method(metric, json);
+    list.push_back(std::move(json));
+  }
+  return list;
 }
 
 void put_baseline(JsonWriter& json, const Results& results) {
@@ -353,22 +379,31 @@ void put_baseline(JsonWriter& json, const Results& results) {
   Json names = Json::array();
   Json executables = Json::array();
   Json calls = Json::array();
+  Json files = Json::array();
+  Json settings = Json::array();
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Command& reference = results.reference_of(c);
     names.push_back(reference.name);
     executables.push_back(reference.fingerprint.executable_hash);
     calls.push_back(reference.fingerprint.call_hash);
+    files.push_back(reference.fingerprint.argument_files_hash);
+    settings.push_back(to_json(reference.settings));
   }
   json.open("baseline", '{');
   json.put("file", baseline.file);
   json.put("tool", there.was_written_by_lauka ? "lauka" : "hyperfine");
+  if (there.setting.layouts > 1) json.put("layouts", there.setting.layouts);
   json.put("version",
            there.was_written_by_lauka ? Json(there.circumstances.version) : Json(nullptr));
   json.put("machine",
            there.was_written_by_lauka ? to_json(there.circumstances.machine) : Json(nullptr));
+  if (there.circumstances.priority) json.put("priority", json_item(*there.circumstances.priority));
   json.put("commands", names);
+  json.put("settings", settings);
+  json.put("metrics", methods_json(there.metrics));
   json.put("executable_sha256", executables);
   json.put("call_sha256", calls);
+  json.put("argument_files_sha256", files);
   json.open("samples", '[');
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     json.open('{');
@@ -433,6 +468,38 @@ std::optional<Allowance> read_allowance(const ParsedJson& there) {
                    unsigned_in(*allowance, "memory_limit")};
 }
 
+Json to_json(const SettingValues& values) {
+  Json json = Json::object();
+  for (const SettingRow& row : kSettings)
+    if (const auto& value = values[row.kind]) json[std::string(row.key)] = *value;
+  return json;
+}
+
+SettingValues read_settings(const ParsedJson& there) {
+  SettingValues values;
+  for (const SettingRow& row : kSettings) values.set_if_known(row.kind, text_in(there, row.key));
+  return values;
+}
+
+void add_method(const Metric& metric, Json& json) {
+  const CountingMethod& method = metric.method;
+  if (!method.engine.empty()) json["engine"] = method.engine;
+  if (!method.sampled_clock.empty())
+    json["sampled"] = {{"clock", method.sampled_clock},
+                       {"period_ns", method.sampling_period.count()}};
+}
+
+void read_method(const ParsedJson& there, Metric& metric) {
+  metric.counted_privilege_levels = value_in(kLevelsWords, text_in(there, "levels"));
+  metric.kind = value_in(kKindWords, text_in(there, "kind"));
+  metric.method.engine = text_in(there, "engine");
+  const ParsedJson& sampled = part_in(there, "sampled");
+  metric.method.sampled_clock = text_in(sampled, "clock");
+  constexpr std::uint64_t longest = 1'000'000'000'000;
+  metric.method.sampling_period =
+      std::chrono::nanoseconds(std::min(unsigned_in(sampled, "period_ns").value_or(0), longest));
+}
+
 Machine read_machine(const ParsedJson& there) {
   return {text_in(there, "name"),
           text_in(there, "system"),
@@ -444,7 +511,9 @@ Machine read_machine(const ParsedJson& there) {
           text_in(there, "governor"),
           text_in(there, "hypervisor"),
           text_in(there, "tuning"),
-          read_allowance(there)};
+          read_allowance(there),
+          text_in(there, "cpu_identity"),
+          text_in(there, "cpu_features")};
 }
 
 Vitals read_vitals(const ParsedJson& there) {
@@ -529,10 +598,12 @@ Circumstances read_circumstances(const ParsedJson& there) {
     circumstances.throttling = QuotaWait{unsigned_in(*quota, "periods").value_or(0),
                                          unsigned_in(*quota, "throttled").value_or(0),
                                          unsigned_in(*quota, "waited_ns").value_or(0)};
+  if (const ParsedJson* priority = object_in(there, "priority"))
+    circumstances.priority = Priority{static_cast<int>(number_in(*priority, "nice").value_or(0.0)),
+                                      text_in(*priority, "scheduling_policy")};
   return circumstances;
 }
 
-/// Reads the number of layouts in a session, or in one that it was joined of.
 std::uint32_t read_layout_count(const ParsedJson& there, std::uint32_t if_missing) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
       unsigned_in(there, "layouts").value_or(if_missing), 1, kMaxLayouts));
@@ -549,6 +620,9 @@ std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t com
     origin.circumstances = read_circumstances(item);
     origin.layouts = read_layout_count(item, read_layout_count(there, 1));
     origin.circumstances.began = parse_utc_time(text_in(item, "start_time"));
+    if (const ParsedJson* metrics = object_in(item, "metric_settings"))
+      for (const auto& [metric, values] : metrics->items())
+        origin.metric_settings[metric] = read_settings(values);
     total += origin.command_count;
     origins.push_back(std::move(origin));
   }
@@ -618,6 +692,8 @@ nlohmann::ordered_json to_json(const Machine& machine) {
                                  {"governor", machine.governor},
                                  {"hypervisor", machine.hypervisor},
                                  {"class", class_of(machine)}};
+  if (!machine.cpu_identity.empty()) json["cpu_identity"] = machine.cpu_identity;
+  if (!machine.cpu_features.empty()) json["cpu_features"] = machine.cpu_features;
   if (!machine.tuning.empty()) json["tuning"] = machine.tuning;
   if (const auto& allowance = machine.allowance)
     json["allowance"] = {{"cpus", cpu_list_text(allowance->cpus)},
@@ -657,6 +733,7 @@ void put_session_members(JsonWriter& json, const Results& results, bool complete
   json.put("machine", to_json(at.machine));
   if (at.tuning) json.put("tuning", json_item(*at.tuning));
   if (at.throttling) json.put("throttling", json_item(*at.throttling));
+  if (at.priority) json.put("priority", json_item(*at.priority));
   json.put("timers", {{"clock_step_ns", results.session.timers.clock_step.count()},
                       {"tick_ns", tick ? Json(tick->count()) : Json(nullptr)}});
 }

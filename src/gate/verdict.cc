@@ -132,7 +132,7 @@ std::optional<double> farthest(double limit, std::optional<double> estimate, Hol
 }
 
 constexpr double kMaxTimesWorthTelling = 50.0;
-constexpr std::size_t kFewestRoundsForAdvice = 6;
+constexpr std::size_t kFewestRoundsForAdvice = 10;
 
 FailsWhen fails_when(const Condition& condition) {
   return condition.fails_below_limit ? FailsWhen::Below : FailsWhen::Above;

@@ -46,6 +46,7 @@ enum class Obstacle : unsigned char {
   FewLayouts,     ///< too few layouts to estimate the change over layouts
   NoFunction,     ///< a command lacks the function that the gate is on
   NoSamples,      ///< a sampled event has only values of 0, which prove nothing
+  OtherSettings,  ///< the two sides measured something else: Hindrance::differences
 };
 
 /// The command that an obstacle is about, or both.

@@ -43,8 +43,10 @@ constexpr auto kCommands = std::to_array<CommandInfo>({
      "Adds sessions that lauka --export-json wrote; one that is there already stays as it is.", 0},
     {"list", Action::List, "", 0, 0, kGroupLast | kGroupCommit, "Lists the sessions, newest first.",
      50},
-    {"show", Action::Show, "BENCHMARK", 1, 1, kGroupSeries | kGroupLast,
-     "Shows a benchmark commit by commit: its value with a 95% interval, and the change.", 100},
+    {"show", Action::Show, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast,
+     "Shows a benchmark commit by commit: its value with a 95% interval, and the change. Lists the "
+     "benchmarks if none is named.",
+     100},
     {"steps", Action::Steps, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast | kGroupCommit,
      "Finds where the level changed, and by how much.", 1000},
     {"check", Action::Check, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast | kGroupCommit,
@@ -295,7 +297,11 @@ void complete(Request& request) {
     request.forget_request.commit = wanted.commit;
     request.forget_request.session = word;
   }
-  if (action == Action::List || action == Action::Acknowledge || action == Action::Export) {
+  if (action == Action::Show && word.empty()) {
+    request.action = Action::List;
+    request.lists_benchmarks = true;
+  }
+  if (request.action == Action::List || action == Action::Acknowledge || action == Action::Export) {
     if (wanted.metrics.empty()) wanted.metrics = {"all"};
     if (wanted.role.empty()) wanted.role = "all";
   }

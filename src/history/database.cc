@@ -163,17 +163,16 @@ Error failed(const std::exception& error, std::string_view what = "query failed"
       line += (line.empty() ? "" : " ") + std::string(words);
   const bool is_readonly = line.find("readonly database") != std::string::npos;
   return Error{fmt::format("{}: {}", what, one_line(line)),
-               is_readonly ? "its file and folder have to be writable, for readers too" : ""};
+               is_readonly ? "its file and folder have to be writable" : ""};
 }
 
-// SOCI's SQLite backend takes a text without '=' for a path.
-Result<std::string> connection_text(const std::string& path) {
+/// Returns what SOCI's SQLite backend takes for the database in the file `path`. `parameters`: of
+/// an SQLite URI, such as "mode=ro".
+Result<std::string> connection_text(const std::string& path, std::string_view parameters) {
   if (path.empty()) return Error{"has no name", "write --db FILE"};
-  const bool is_plain = path.find('=') == std::string::npos;
-  if (!is_plain && path.find('"') != std::string::npos)
-    return Error{"has both = and \" in its name", "name another file"};
-  const std::string whole = path.front() == '/' ? path : "./" + path;  // ":memory:" is special
-  return is_plain ? whole : "db=\"" + whole + "\"";
+  // ":memory:" is special, and a path may not begin with two slashes in a URI.
+  const std::string whole = path.front() == '/' ? path : "./" + path;
+  return fmt::format("db=\"file:{}?{}\"", percent_encoded(whole, "%?#=\" \t\n\r"), parameters);
 }
 
 constexpr auto kFirst = std::to_array<std::string_view>({
@@ -216,8 +215,15 @@ constexpr auto kFourth = std::to_array<std::string_view>({
     "UPDATE lauka_acknowledged SET began = began * 1000",
 });
 
+// Since version 5, the names of metrics may say how the metrics were measured, which an older
+// lauka-history cannot read.
+constexpr std::array<std::string_view, 0> kFifth{};
+
 constexpr auto kMigrations =
-    std::to_array<std::span<const std::string_view>>({kFirst, kSecond, kThird, kFourth});
+    std::to_array<std::span<const std::string_view>>({kFirst, kSecond, kThird, kFourth, kFifth});
+
+/// The oldest version whose tables queries can read.
+constexpr std::size_t kOldestReadable = 4;
 
 Result<std::size_t> read_version(Database& database) {
   const auto rows = database.ask("SELECT version FROM lauka_history", 1);
@@ -297,7 +303,11 @@ struct Database::Connection {
   soci::session session{};
 
   Result<void> open_server(const Address& address);
-  void open_file(const std::string& words, IfMissing access);
+  Result<void> open_file(const std::string& path, Access access);
+
+ private:
+  Result<void> open_to_read(const std::string& path);
+  Result<void> open_uri(const std::string& path, std::string_view parameters);
 };
 
 // Loads SOCI's PostgreSQL backend at run time, because it needs libpq and its many libraries.
@@ -324,10 +334,20 @@ Result<void> Database::Connection::open_server(const Address& address) {
   return {};
 }
 
-void Database::Connection::open_file(const std::string& words, IfMissing access) {
-  session.open(*soci::factory_sqlite3(), words);
+Result<void> Database::Connection::open_uri(const std::string& path, std::string_view parameters) {
+  const auto words = connection_text(path, parameters);
+  if (!words) return words.error();
+  session.close();
+  session.open(*soci::factory_sqlite3(), *words);
   session.once << std::string(kBusyTimeout);
-  if (access == IfMissing::Refuse) return;
+  return {};
+}
+
+Result<void> Database::Connection::open_file(const std::string& path, Access access) {
+  if (access == Access::Read) return open_to_read(path);
+  if (auto opened = open_uri(path, access == Access::Change ? "mode=rw" : "mode=rwc"); !opened)
+    return opened;
+  if (access == Access::Change) return {};
   // While another process switches the mode, SQLite fails at once, in spite of its timeout.
   std::string mode;
   for (int tries = 0; mode != "wal" && tries < kTriesForLog; ++tries) {
@@ -339,13 +359,32 @@ void Database::Connection::open_file(const std::string& words, IfMissing access)
     }
   }
   session.once << "PRAGMA synchronous=FULL";
+  return {};
+}
+
+Result<void> Database::Connection::open_to_read(const std::string& path) {
+  if (auto opened = open_uri(path, "mode=ro"); !opened) return opened;
+  int tables = 0;
+  try {
+    session.once << "SELECT count(*) FROM sqlite_master", soci::into(tables);
+  } catch (const soci::sqlite3_soci_error& error) {
+    const int kind = error.result() & 0xff;
+    if (kind != SQLITE_CANTOPEN && kind != SQLITE_READONLY) throw;
+    // Readers of a database with a write-ahead log share a file next to it, which needs the right
+    // to write to the folder. Without a log, nobody is writing, and the file alone can be read.
+    if (os::is_there(path + "-wal"))
+      return Error{"is being written, and can be read only with the right to write to its folder",
+                   "wait until nobody writes, or copy its file and the one that ends in -wal"};
+    return open_uri(path, "mode=ro&immutable=1");
+  }
+  return {};
 }
 
 const std::string& Database::name() const {
   return connection_->name;
 }
 
-Result<Database> Database::open(const std::string& where, IfMissing access) {
+Result<Database> Database::open(const std::string& where, Access access) {
   auto connection = std::make_shared<Connection>();
   connection->name = name_of_database(where);
   if (is_address(where)) {
@@ -354,15 +393,15 @@ Result<Database> Database::open(const std::string& where, IfMissing access) {
     if (auto opened = connection->open_server(*address); !opened) return opened.error();
     return Database(std::move(connection));
   }
-  if (access == IfMissing::Refuse && !os::is_there(where))
+  if (access != Access::CreateMissing && !os::is_there(where))
     return Error{"is not there", "lauka-history add FILE... makes it"};
   // SQLite would create journal files next to a device.
   if (os::is_there(where) && !os::is_regular_file(where))
     return Error{"is not a regular file", "name another one with --db"};
-  const auto words = connection_text(where);
-  if (!words) return words.error();
+  // Lets names of files be URIs. Has no effect once SQLite has been used.
+  sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, 1);
   try {
-    connection->open_file(*words, access);
+    if (auto opened = connection->open_file(where, access); !opened) return opened.error();
   } catch (const std::exception& error) {
     return failed(error, "cannot be opened");
   }
@@ -441,7 +480,7 @@ std::span<const std::span<const std::string_view>> migrations() {
   return kMigrations;
 }
 
-Result<Database> open_history(const std::string& where, IfMissing access) {
+Result<Database> open_history(const std::string& where, Access access) {
   const auto named = [&](const Error& error) {
     return error.prefixed("the database " + cited(name_of_database(where)));
   };
@@ -449,15 +488,21 @@ Result<Database> open_history(const std::string& where, IfMissing access) {
   if (!database) return named(database.error());
   const auto version = read_version(*database);
   if (version && *version == kMigrations.size()) return database;
-  if (!version && access == IfMissing::Refuse) {
+  if (!version && access != Access::CreateMissing) {
     const auto has_history = database->has_history();
     return named(has_history && !*has_history
                      ? Error{"holds no history", "lauka-history add FILE... makes one"}
                      : version.error());
   }
-  // Migrates also with IfMissing::Refuse, because queries expect the newest tables.
+
+  // Migrates for readers, too, because queries expect the newest tables.
   if (version)
     if (auto known = check_version(*version); !known) return named(known.error());
+  if (access == Access::Read && version && *version >= kOldestReadable) return database;
+  if (access == Access::Read) {
+    database = Database::open(where, Access::Change);
+    if (!database) return named(database.error());
+  }
   if (auto done = database->in_transaction([&] { return migrate(*database); }); !done)
     return named(done.error());
   return database;

@@ -30,9 +30,11 @@ std::string name_of_database(const std::string& where);
 /// Returns `text` with "..." in place of the secrets of `address`.
 std::string without_secrets(std::string text, const Address& address);
 
-/// Refuse: a missing SQLite file is an error. CreateMissing: a missing SQLite file is created. Both
-/// allow changes to an existing database.
-enum class IfMissing : unsigned char { Refuse, CreateMissing };
+enum class Access : unsigned char {
+  Read,           ///< needs no right to write
+  Change,         ///< a missing SQLite file is an error
+  CreateMissing,  ///< as Change, but a missing SQLite file is created
+};
 
 /// The values of a row as texts; NULL is an empty text.
 using Row = std::vector<std::string>;
@@ -42,7 +44,7 @@ using Row = std::vector<std::string>;
 class Database {
  public:
   /// Opens the database `where`: postgresql://..., or the path of an SQLite file.
-  static Result<Database> open(const std::string& where, IfMissing access);
+  static Result<Database> open(const std::string& where, Access access);
 
   /// Executes a statement in which `texts` replace :t0, :t1 and so on.
   Result<void> run(const std::string& statement, std::span<const std::string> texts = {});
@@ -75,8 +77,9 @@ class Database {
 /// Returns the SQL statements of each migration, the oldest migration first.
 std::span<const std::span<const std::string_view>> migrations();
 
-/// Opens the history in a database, and migrates its tables to the newest version. Refuses a
-/// history of a newer lauka-history. With IfMissing::Refuse, refuses a database without a history.
-Result<Database> open_history(const std::string& where, IfMissing access);
+/// Opens the history in a database, and migrates its tables to the newest version, for which also
+/// Access::Read needs the right to write. Refuses a history of a newer lauka-history. Refuses a
+/// database without a history, unless `access` is CreateMissing.
+Result<Database> open_history(const std::string& where, Access access);
 
 }  // namespace lauka::history

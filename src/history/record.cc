@@ -6,6 +6,7 @@
 #include "format/json.h"
 #include "format/sections.h"
 #include "format/text.h"
+#include "session/settings.h"
 #include "stats/summary.h"
 
 #include <algorithm>
@@ -41,6 +42,8 @@ struct Place {
   /// Index, among the results of the benchmark, of the result that it is compared with.
   std::optional<std::size_t> reference{};
   bool says_reference = false;  ///< false: the file names one reference for all results
+  SettingValues settings{};
+  std::string benchmark_in_suite{};  ///< empty outside suites
 };
 
 struct Samples {
@@ -85,7 +88,7 @@ bool is_wanted(std::string_view top, int depth, std::string_view key) {
   if (depth == of_result) return is_among(std::array{"command"sv, "name"sv, "lauka"sv}, key);
   if (depth == of_lauka)
     return is_among(std::array{"benchmark"sv, "role"sv, "reference"sv, "metrics"sv, "runs"sv,
-                               "runs_in_all"sv, "failures"sv},
+                               "runs_in_all"sv, "failures"sv, "settings"sv, "expected_output"sv},
                     key);
   constexpr auto values = std::to_array<std::string_view>(
       {"outcome", "exit_code", "unit", "runs", "mean", "stddev", "median", "mad", "percentile",
@@ -140,9 +143,46 @@ class RecordReader {
     record_.version = std::move(there.version);
     record_.complete = flag_in(*session_, "complete", true);
     interleaved_ = text_in(*session_, "order") != word_in(kOrderWords, Order::Sequential);
-    for (const Json& metric : items_in(*session_, "metrics"))
-      better_[text_in(metric, "name")] = value_in(kBetterWords, text_in(metric, "better"));
+    for (const Json& metric : items_in(*session_, "metrics")) take_metric("", metric);
+    for (const Json& benchmark : items_in(*session_, "benchmarks"))
+      for (const Json& metric : items_in(benchmark, "metrics"))
+        take_metric(text_in(benchmark, "name"), metric);
     return {};
+  }
+
+  void take_metric(const std::string& benchmark, const Json& there) {
+    Metric metric;
+    metric.name = text_in(there, "name");
+    read_method(there, metric);
+    metric.of_region = flag_in(there, "region", false);
+    if (unsigned_in(there, "event")) metric.event = 0;
+    better_[metric.name] = value_in(kBetterWords, text_in(there, "better"));
+    methods_[{benchmark, metric.name}] = settings_of_metric(metric);
+  }
+
+  /// Returns the settings that change what a result's command measured, for the name of its
+  /// series; empty if all are the usual ones. Layouts come first.
+  std::string other_settings(const Place& place) const {
+    SettingValues usual;
+    usual[SettingKind::Jobs] = "1";
+    usual[SettingKind::Until] = usual[SettingKind::OutputCheck] = std::string(kNoSetting);
+    std::string text = place.has_layouts ? "layouts" : "";
+    for (const SettingDifference& difference : find_differences(usual, place.settings))
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row_of(difference.kind).title,
+                          difference.candidate_value);
+    return text.empty() ? "" : fmt::format(" ({})", text);
+  }
+
+  /// Returns how a command was run. Older files have no settings of a result.
+  SettingValues read_settings_of(const Json& ours, const std::string& benchmark) const {
+    const Json* of_benchmark = session_;
+    for (const Json& item : items_in(*session_, "benchmarks"))
+      if (text_in(item, "name") == benchmark) of_benchmark = &item;
+    Command command;
+    command.expected = parse_expected_output(text_in(ours, "expected_output"));
+    SettingValues values = settings_of_saved(read_setting(*of_benchmark), command, {});
+    values.add(read_settings(part_in(ours, "settings")));
+    return values;
   }
 
   Result<void> find_places() {
@@ -159,6 +199,8 @@ class RecordReader {
       place.role = text_in(*place.ours, "role");
       place.reference = unsigned_in(*place.ours, "reference");
       place.says_reference = place.ours->contains("reference");
+      place.settings = read_settings_of(*place.ours, place.benchmark);
+      place.benchmark_in_suite = place.benchmark;
       if (place.benchmark.empty()) place.benchmark = place.name;
       // Values over layouts differ from values of a single build, so they form a separate series.
       const Json& runs = items_in(*place.ours, "runs");
@@ -169,11 +211,14 @@ class RecordReader {
       places_.push_back(std::move(place));
     }
     if (places_.empty()) return Error{"has no commands", "export it again"};
-    for (const Place& place : places_)
+    for (const Place& place : places_) {
+      const std::string settings = other_settings(place);
       record_.results.push_back(
-          {.benchmark = place.benchmark + (place.has_layouts ? " (layouts)" : ""),
+          {.benchmark = place.benchmark + settings,
+           .benchmark_without_settings = settings.empty() ? "" : place.benchmark,
            .role = place.role,
            .shown_command_name = namesakes[{place.benchmark, place.role}] > 1 ? place.name : ""});
+    }
     reference_ = unsigned_in(*session_, "reference").value_or(0);
     has_baseline_ = member(*session_, "baseline") != nullptr;
     return {};
@@ -239,6 +284,8 @@ class RecordReader {
     metric.unit = value_in(kUnitWords, text_in(there, "unit"));
     const auto better = better_.find(name);
     if (better != better_.end()) metric.better = better->second;
+    const auto method = methods_.find({places_[place].benchmark_in_suite, name});
+    if (method != methods_.end()) metric.method = method->second;
     metric.summarized_values = unsigned_in(there, "runs").value_or(0);
     if (const Json* percentile = object_in(there, "percentile")) {
       const auto value = number_in(*percentile, "value");
@@ -328,6 +375,7 @@ class RecordReader {
   const Json* session_ = nullptr;
   std::vector<Place> places_{};
   std::map<std::string, Better, std::less<>> better_{};
+  std::map<std::pair<std::string, std::string>, SettingValues> methods_{};  // by benchmark, metric
   std::size_t reference_ = 0;
   bool has_baseline_ = false;
   bool interleaved_ = true;
@@ -375,8 +423,10 @@ std::int64_t text_id(std::string_view text) {
 
 std::string encode_metric_names(const std::vector<MetricRecord>& metrics) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const MetricRecord& metric : metrics)
+  for (const MetricRecord& metric : metrics) {
     list.push_back({metric.name, unit_symbol(metric.unit), word_in(kBetterWords, metric.better)});
+    if (metric.method != SettingValues()) list.back().push_back(to_json(metric.method));
+  }
   return json_text(list, -1);
 }
 
@@ -416,13 +466,16 @@ std::vector<MetricRecord> decode_metric_names(std::string_view layout) {
   const auto list = parse_json(layout);
   if (!list || !list->is_array()) return metrics;
   for (const ParsedJson& item : *list) {
-    constexpr std::size_t parts = 3;
-    if (!item.is_array() || item.size() != parts || !item[0].is_string() || !item[1].is_string() ||
-        !item[2].is_string())
+    // A database of an older lauka-history has no fourth part.
+    constexpr std::size_t parts = 4;
+    const bool has_method = item.is_array() && item.size() == parts && item[3].is_object();
+    if (!item.is_array() || item.size() != (has_method ? parts : parts - 1) ||
+        !item[0].is_string() || !item[1].is_string() || !item[2].is_string())
       return {};
     metrics.push_back({.name = item[0].get<std::string>(),
                        .unit = value_in(kUnitWords, item[1].get<std::string>()),
                        .better = value_in(kBetterWords, item[2].get<std::string>())});
+    if (has_method) metrics.back().method = read_settings(item[3]);
   }
   return metrics;
 }

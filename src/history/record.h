@@ -33,12 +33,16 @@ struct MetricRecord {
   std::optional<LogRatio> ratio_to_anchor{};
   std::optional<double> median{};
   std::optional<double> mad{};  ///< median absolute deviation from `median`
+  SettingValues method{};       ///< how it was measured (settings_of_metric), as far as known
 };
 
 struct CommandRecord {
   std::string benchmark{};  ///< name of the benchmark in a suite, else of the command; with
-                            ///< --layouts, " (layouts)" is appended
-  std::string role{};       ///< role in a suite, such as "candidate"; may be empty
+                            ///< settings that change what is measured, these are appended:
+                            ///< " (layouts, --jobs 2)"
+  /// `benchmark` without its settings; empty if no setting is appended.
+  std::string benchmark_without_settings{};
+  std::string role{};                ///< role in a suite, such as "candidate"; may be empty
   std::string shown_command_name{};  ///< name of the command if several commands of the benchmark
                                      ///< have this role; else empty
   /// Name of the command if it is compared with an anchor; else empty.

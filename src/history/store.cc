@@ -5,6 +5,7 @@
 #include "format/sections.h"
 #include "history/trend.h"
 #include "os/files.h"
+#include "session/settings.h"
 
 #include <algorithm>
 #include <chrono>
@@ -95,6 +96,108 @@ void relate_to_newest_anchor(MetricHistory& series, std::span<const AnchorRatio>
       ratio->value += link->second.value;
       point.link_error = link->second.error.value_or(0.0);
       point.anchor = newest;
+    }
+  }
+}
+
+/// Returns the latest series of the metric in `all` that measured it in the same way, as far as
+/// both are known; adds a series if there is none.
+MetricHistory& comparable_series(const MetricRecord& metric, std::vector<MetricHistory>& all,
+                                 const MeasuredCommand& variant) {
+  const auto is_comparable = [&](const MetricHistory& series) {
+    return series.metric.name == metric.name && series.metric.unit == metric.unit &&
+           find_differences(series.metric.method, metric.method).empty();
+  };
+  const auto found = std::find_if(all.rbegin(), all.rend(), is_comparable);
+  if (found != all.rend()) return *found;
+  return all.emplace_back(MetricHistory{.variant = variant});
+}
+
+/// Returns what tells the method of `series` from those of other series of its metric.
+std::string distinguishing_method(const MetricHistory& series,
+                                  const std::vector<MetricHistory>& all) {
+  std::vector<std::string> parts;
+  for (const MetricHistory& other : all) {
+    if (other.metric.name != series.metric.name || other.metric.unit != series.metric.unit)
+      continue;
+    for (const SettingDifference& difference :
+         find_differences(other.metric.method, series.metric.method)) {
+      std::string part =
+          fmt::format("{} {}", row_of(difference.kind).title, difference.candidate_value);
+      if (std::ranges::find(parts, part) == parts.end()) parts.push_back(std::move(part));
+    }
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+bool are_of_one_command(const MeasuredCommand& a, const MeasuredCommand& b) {
+  return std::tie(a.benchmark, a.role, a.command) == std::tie(b.benchmark, b.role, b.command);
+}
+
+/// The time from the first to the last session of a command on a class of machines.
+struct Period {
+  const MeasuredCommand* variant = nullptr;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+/// Returns the periods in the order in which they begin.
+Result<std::vector<Period>> read_periods(Database& database,
+                                         std::span<const MeasuredCommand> variants) {
+  std::vector<Period> periods;
+  for (std::size_t i = 0; i < variants.size(); i += kMaxIds) {
+    const auto some = variants.subspan(i, std::min(kMaxIds, variants.size() - i));
+    std::vector<std::int64_t> ids;
+    for (const MeasuredCommand& variant : some) ids.push_back(variant.id);
+    auto asked = database.for_each_row(
+        fmt::format("SELECT variant, MIN(began), MAX(began) FROM lauka_point WHERE variant IN ({}) "
+                    "GROUP BY variant",
+                    fmt::join(ids, ",")),
+        3, {}, [&](const Row& row) {
+          const auto variant = std::ranges::find(some, id_in(row[0]), &MeasuredCommand::id);
+          periods.push_back({&*variant, id_in(row[1]), id_in(row[2])});
+        });
+    if (!asked) return asked.error();
+  }
+  std::ranges::sort(periods, {}, &Period::first);
+  return periods;
+}
+
+/// True if a machine may come to differ in this setting by an update, or by the system's settings.
+bool may_be_updated(const SettingDifference& difference) {
+  switch (difference.kind) {
+    case SettingKind::Kernel:
+    case SettingKind::Governor:
+    case SettingKind::Tuning:
+    case SettingKind::AllowedCpus:
+    case SettingKind::CpuQuota:
+    case SettingKind::MemoryLimit:
+    case SettingKind::ProcessorFeatures:  // a new kernel may hide features
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Adds the splits between consecutive periods.
+void add_splits(std::span<const Period> periods, std::vector<HistorySplit>& splits) {
+  for (std::size_t i = 1; i < periods.size(); ++i) {
+    const Period& older = periods[i - 1];
+    const Period& newer = periods[i];
+    if (newer.first <= older.last) continue;
+    auto differences = find_differences(settings_of_session({.machine = older.variant->machine}),
+                                        settings_of_session({.machine = newer.variant->machine}));
+    if (!std::ranges::all_of(differences, may_be_updated)) continue;
+
+    const auto known = std::ranges::find_if(splits, [&](const HistorySplit& split) {
+      return split.older.machine_class == older.variant->machine_class &&
+             split.newer.machine_class == newer.variant->machine_class;
+    });
+    if (known == splits.end()) {
+      splits.push_back({*older.variant, *newer.variant, newer.first, std::move(differences)});
+    } else {
+      ++known->benchmark_count;
+      known->began = std::min(known->began, newer.first);
     }
   }
 }
@@ -279,7 +382,7 @@ struct Batch {
 
   std::int64_t layout(const std::vector<MetricRecord>& metrics) {
     const auto is_alike = [](const MetricRecord& a, const MetricRecord& b) {
-      return a.name == b.name && a.unit == b.unit && a.better == b.better;
+      return a.name == b.name && a.unit == b.unit && a.better == b.better && a.method == b.method;
     };
     if (last == nullptr ||
         !std::equal(metrics.begin(), metrics.end(), last->begin(), last->end(), is_alike))
@@ -555,7 +658,6 @@ Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant
   if (auto learnt = learn(names); !learnt) return learnt.error();
 
   std::vector<MetricHistory> all;
-  std::map<std::pair<std::string, Unit>, std::size_t> places;
   std::ranges::reverse(*rows);
   for (const Row& row : *rows) {
     const auto [known, is_new_layout] = metric_lists_by_id_.try_emplace(id_in(row[6]));
@@ -572,16 +674,35 @@ Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant
                          .values = layout[metric]};
       if (!decode_values(point.values, metric, row[7])) continue;
       point.endings = decode_endings(row[7]);
-      const auto [place, is_new] =
-          places.emplace(std::pair(point.values.name, point.values.unit), all.size());
-      if (is_new) all.push_back({.variant = variant});
-      MetricHistory& series = all[place->second];
+      MetricHistory& series = comparable_series(layout[metric], all, variant);
+      SettingValues method = series.metric.method;
+      method.add(layout[metric].method);
       series.metric = layout[metric];
+      series.metric.method = std::move(method);
       series.points.push_back(std::move(point));
     }
   }
   if (auto chained = chain_anchors(all); !chained) return chained.error();
+  for (MetricHistory& series : all) series.method_text = distinguishing_method(series, all);
   return all;
+}
+
+Result<std::vector<HistorySplit>> Loader::find_splits(const SeriesSelection& wanted) {
+  const auto all = variants(wanted);
+  if (!all) return all.error();
+  std::vector<HistorySplit> splits;
+  for (auto begin = all->begin(); begin != all->end();) {
+    const auto end = std::find_if_not(begin, all->end(), [&](const MeasuredCommand& variant) {
+      return are_of_one_command(*begin, variant);
+    });
+    const std::span<const MeasuredCommand> same(begin, end);
+    begin = end;
+    if (same.size() < 2) continue;
+    const auto periods = read_periods(database_, same);
+    if (!periods) return periods.error();
+    add_splits(*periods, splits);
+  }
+  return splits;
 }
 
 Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
@@ -621,6 +742,26 @@ Result<std::map<std::int64_t, std::string>> Loader::read_acknowledgements(
   return notes;
 }
 
+Result<void> Store::note_new(std::span<const SessionRecord> sessions) {
+  std::map<std::int64_t, const CommandRecord*> others;
+  for (const SessionRecord& session : sessions) {
+    const std::string machine_class = class_of(session.machine);
+    for (const CommandRecord& result : session.results)
+      if (!result.benchmark_without_settings.empty())
+        others[text_id(variant_key(result, machine_class))] = &result;
+  }
+  if (others.empty()) return {};
+
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, result] : others) ids.push_back(id);
+  auto asked = database_.for_each_row(
+      fmt::format("SELECT id FROM lauka_variant WHERE id IN ({})", fmt::join(ids, ",")), 1, {},
+      [&](const Row& row) { others.erase(id_in(row[0])); });
+  for (const auto& [id, result] : others)
+    new_[result->benchmark_without_settings] = result->benchmark;
+  return asked;
+}
+
 Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   if (sessions.empty()) return std::size_t{0};
   Batch batch{.records = sessions};
@@ -636,6 +777,7 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
     if (auto ids = add_sessions(database_, batch); !ids) return ids;
     added = batch.sessions.size();
     if (added == 0) return {};
+    if (auto noted = note_new(sessions); !noted) return noted;
     if (auto shared = add_shared(database_, batch, shared_row_ids_already_written_); !shared)
       return shared;
     return add_own(database_, batch);
@@ -723,6 +865,7 @@ Result<AddResult> add_files(Database& database, std::span<const std::string> fil
   });
   if (done) done = flush();
   if (!done) return done.error();
+  all.new_because_of_settings = store.new_because_of_settings();
   all.already_stored = files.size() - all.refused_files - all.added_sessions;
   return all;
 }

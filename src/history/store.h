@@ -47,6 +47,9 @@ struct MetricHistory {
   MeasuredCommand variant{};
   MetricRecord metric{};  ///< name, unit and latest direction; other members are unused
   std::vector<SessionPoint> points{};
+  /// How the metric was measured, if other series of the command measured it in another way:
+  /// "sampling period 200us"; else empty.
+  std::string method_text{};
   std::size_t removed_anchor_ratios = 0;  ///< number of points whose ratio to an anchor was
                                           ///< removed, because it could not be converted to a ratio
                                           ///< to the newest anchor
@@ -88,6 +91,16 @@ struct SessionLine {
   bool complete = true;
 };
 
+/// A history that goes on on another class of machines, because something of the machine changed.
+struct HistorySplit {
+  MeasuredCommand older{};
+  MeasuredCommand newer{};
+  std::int64_t began = 0;  ///< start of the first session of `newer`, in milliseconds since 1970
+  /// What changed; empty if only what older sessions do not record tells the machines apart.
+  std::vector<SettingDifference> differences{};
+  std::size_t benchmark_count = 1;  ///< number of commands with the same split
+};
+
 class Loader {
  public:
   explicit Loader(Database& database) : database_(database) {}
@@ -103,6 +116,10 @@ class Loader {
   /// ratios to the newest anchor; removes ratios that cannot be converted.
   Result<std::vector<MetricHistory>> series(const MeasuredCommand& variant,
                                             const SeriesSelection& wanted);
+
+  /// Returns the splits of the wanted histories: commands whose sessions on one class of machines
+  /// all follow those on another, which has the same processor. One split for each pair of classes.
+  Result<std::vector<HistorySplit>> find_splits(const SeriesSelection& wanted);
 
   /// Returns the notes of acknowledged steps, by the start of the first session after the step (in
   /// milliseconds since 1970).
@@ -128,9 +145,15 @@ class Store {
   /// sessions.
   Result<std::size_t> add(std::span<const SessionRecord> sessions);
 
+  /// See AddResult::new_because_of_settings.
+  const std::map<std::string, std::string>& new_because_of_settings() const { return new_; }
+
  private:
   Database& database_;
+  Result<void> note_new(std::span<const SessionRecord> sessions);
+
   std::set<std::int64_t> shared_row_ids_already_written_{};
+  std::map<std::string, std::string> new_{};
 };
 
 /// Reads the session in `file`. The error is a predicate; the caller adds the subject.
@@ -141,6 +164,9 @@ struct AddResult {
   std::size_t already_stored = 0;  ///< number of sessions not added, because the database or an
                                    ///< earlier file had them
   std::size_t refused_files = 0;
+  /// Benchmarks, with their settings, that the database got because of other settings than usual,
+  /// by the name without settings.
+  std::map<std::string, std::string> new_because_of_settings{};
 };
 
 /// Adds the sessions in `files`, and calls `report_bad` for each refused file. The error is a

@@ -124,6 +124,7 @@ nlohmann::ordered_json fields(const MetricHistory& series, const SessionPoint& p
                                 {"unit", unit_symbol(series.metric.unit)},
                                 {"better", word_in(kBetterWords, series.metric.better)},
                                 {"machine", series.variant.machine_class},
+                                {"method", series.method_text},
                                 {"session", point.uuid},
                                 {"began", time_of_day(point.began)},
                                 {"commit", point.commit},
@@ -169,28 +170,29 @@ TableWriter json_lines_writer(const Sink& sink) {
 }
 
 TableWriter benchfmt_writer(const Sink& sink) {
-  return {
-      [sink, known = std::map<std::string, std::string>()](const MetricHistory& series) mutable {
-        const auto set = [&](const std::string& key, const std::string& value) {
-          if (known[key] == value) return;
-          known[key] = value;
-          sink(key + ": " + one_line(value) + "\n");
-        };
-        const auto go_name = report::benchfmt_word;
-        const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
-        std::string name = "Benchmark" + go_name(series.variant.benchmark);
-        if (!series.variant.role.empty()) name += "/role=" + go_name(series.variant.role);
-        if (!series.variant.command.empty()) name += "/command=" + go_name(series.variant.command);
-        set("machine", series.variant.machine_class);
-        set("cpu", series.variant.machine.cpu_model);
-        for (const SessionPoint& point : series.points) {
-          set("session", point.uuid);
-          set("commit", point.commit);
-          set("branch", point.branch);
-          sink(fmt::format("{} {} {} {}\n", name, point.values.summarized_values,
-                           number(point.values.mean), unit));
-        }
-      }};
+  return {[sink, known = std::map<std::string, std::string>(), benchmarks = report::BenchfmtNames(),
+           commands = report::BenchfmtNames()](const MetricHistory& series) mutable {
+    const auto set = [&](const std::string& key, const std::string& value) {
+      if (known[key] == value) return;
+      known[key] = value;
+      sink(key + ": " + one_line(value) + "\n");
+    };
+    const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
+    std::string name = "Benchmark" + benchmarks.word_of(series.variant.benchmark);
+    if (!series.variant.role.empty()) name += "/role=" + report::benchfmt_word(series.variant.role);
+    if (!series.variant.command.empty())
+      name += "/command=" + commands.word_of(series.variant.command);
+    set("machine", series.variant.machine_class);
+    set("cpu", series.variant.machine.cpu_model);
+    set("method", series.method_text);
+    for (const SessionPoint& point : series.points) {
+      set("session", point.uuid);
+      set("commit", point.commit);
+      set("branch", point.branch);
+      sink(fmt::format("{} {} {} {}\n", name, point.values.summarized_values,
+                       number(point.values.mean), unit));
+    }
+  }};
 }
 
 TableWriter bmf_writer(const Sink& sink) {
@@ -299,6 +301,7 @@ report::Table table_with_drawing(std::initializer_list<std::string_view> heading
 
 std::string machine_text(const Machine& machine) {
   std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
+  if (!machine.cpu_identity.empty()) text += fmt::format(" ({})", machine.cpu_identity);
   if (allows_only_some_cpus(machine))
     text += fmt::format(", {} of {} CPUs", machine.allowance->cpus.size(), machine.cpu_count);
   else if (machine.cpu_count > 0)
@@ -400,7 +403,32 @@ std::string title_of(const MetricHistory& series) {
   std::string title = series.variant.benchmark + ", " + series.metric.name;
   for (const std::string& part : {series.variant.role, series.variant.command})
     if (!part.empty()) title += ", " + part;
+  if (!series.method_text.empty()) title += fmt::format(" ({})", series.method_text);
   return one_line(title);
+}
+
+std::string splits_text(const std::vector<HistorySplit>& splits) {
+  std::string text;
+  for (const HistorySplit& split : splits) {
+    std::string changes;
+    for (const SettingDifference& difference : split.differences)
+      changes +=
+          fmt::format("{}{} {}, not {}", changes.empty() ? "" : ", ", row_of(difference.kind).title,
+                      difference.candidate_value, difference.reference_value);
+    if (changes.empty())
+      changes = "lauka now tells processors of one name apart by their model and features";
+    const std::string what =
+        split.benchmark_count == 1
+            ? fmt::format("the history of {} is", cited(join_names(split.newer, ", ")))
+            : fmt::format("the histories of {} commands are", split.benchmark_count);
+    text += one_line(fmt::format(
+                "note: {} split at {}, where the class of machines becomes {}, not {} ({}); no "
+                "step is looked for between the two, and --machine shows one of them",
+                what, date_time_text(split.began), split.newer.machine_class,
+                split.older.machine_class, changes)) +
+            "\n";
+  }
+  return text;
 }
 
 std::string_view values_heading(ComparedWith against) {

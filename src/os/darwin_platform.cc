@@ -15,6 +15,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
@@ -108,8 +110,23 @@ Result<std::unique_ptr<Launcher>> start_launcher(ExitHandler /*after_lauka*/) {
   return start_spawning_launcher(*darwin_calls());
 }
 
-std::string cpu_model() {
-  return sysctl_text(*darwin_calls(), "machdep.cpu.brand_string").value_or("");
+std::optional<Priority> own_priority() {
+  errno = 0;
+  const int nice = getpriority(PRIO_PROCESS, 0);
+  if (errno != 0) return std::nullopt;
+  return Priority{nice, ""};
+}
+
+void describe_cpu(Machine& machine) {
+  const DarwinCalls& calls = *darwin_calls();
+  machine.cpu_model = sysctl_text(calls, "machdep.cpu.brand_string").value_or("");
+  // Only Intel's processors have these; the name of Apple's says all.
+  const auto family = sysctl_number(calls, "machdep.cpu.family");
+  const auto model = sysctl_number(calls, "machdep.cpu.model");
+  const auto stepping = sysctl_number(calls, "machdep.cpu.stepping");
+  if (family && model && stepping)
+    machine.cpu_identity =
+        fmt::format("family {}, model {}, stepping {}", *family, *model, *stepping);
 }
 
 std::string os_name() {

@@ -71,6 +71,12 @@ std::optional<std::string> variable(const char* name);
 /// or cannot be created.
 bool create_mark_once(const char* mark);
 
+struct FileFacts {
+  std::uint64_t size = 0;
+  std::int64_t changed_seconds = 0;  ///< time of the last change, in seconds since 1970
+  bool is_executable = false;
+};
+
 class TextFile {
  public:
   /// Opens a regular file for reading, with the rights of `user` (nullopt: lauka's own rights).
@@ -83,6 +89,9 @@ class TextFile {
   }
 
   bool append(std::string_view bytes) { return write_all(file_.get(), bytes); }
+
+  /// Returns zeros if the system does not tell.
+  FileFacts facts() const;
 
  private:
   explicit TextFile(Descriptor file) : file_(std::move(file)) {}

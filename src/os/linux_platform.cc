@@ -25,6 +25,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -435,8 +436,31 @@ std::optional<std::chrono::nanoseconds> scheduler_tick() {
   return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
 }
 
-std::string cpu_model() {
-  return parse_cpu_model(read_file("/proc/cpuinfo").value_or(""));
+std::optional<Priority> own_priority() {
+  errno = 0;
+  const int nice = getpriority(PRIO_PROCESS, 0);
+  if (errno != 0) return std::nullopt;
+  // musl's sched_getscheduler() always fails.
+  const long policy = syscall(SYS_sched_getscheduler, 0);
+  constexpr long reset_on_fork = 0x40000000;
+  switch (policy & ~reset_on_fork) {
+    case SCHED_OTHER:
+      return Priority{nice, "other"};
+    case SCHED_BATCH:
+      return Priority{nice, "batch"};
+    case SCHED_IDLE:
+      return Priority{nice, "idle"};
+    case SCHED_FIFO:
+      return Priority{nice, "fifo"};
+    case SCHED_RR:
+      return Priority{nice, "round-robin"};
+    default:
+      return Priority{nice, ""};
+  }
+}
+
+void describe_cpu(Machine& machine) {
+  take_cpuinfo(read_file("/proc/cpuinfo").value_or(""), machine);
 }
 
 std::string os_name() {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <csetjmp>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -17,16 +17,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cxxabi.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Declared here because systems install libiberty's header in different folders. With the options
-// 0, the name has no hash.
-extern "C" char* rust_demangle(const char* symbol, int options);
+// Declared here because systems install libiberty's header (demangle.h) in different folders. With
+// the options 0, a Rust name has no hash. Both return 0 for a symbol of another kind.
+extern "C" {
+using DemangleCallback = void (*)(const char* piece, std::size_t bytes, void* name);
+int rust_demangle_callback(const char* symbol, int options, DemangleCallback callback, void* name);
+int cplus_demangle_v3_callback(const char* symbol, int options, DemangleCallback callback,
+                               void* name);
+}
 
 namespace lauka::os {
 
@@ -132,9 +136,9 @@ class ElfSymbols final : public CodeSymbols {
 
   bool has_any() const { return dwfl_module_getsymtab(module_) > 1; }
 
-  std::string find(std::uint64_t offset) override {
+  std::vector<std::string> find(std::uint64_t offset) override {
     std::size_t count = 0;
-    if (elf_getphdrnum(elf_, &count) != 0) return "";
+    if (elf_getphdrnum(elf_, &count) != 0) return {};
     for (std::size_t i = 0; i < count; ++i) {
       GElf_Phdr part;
       if (gelf_getphdr(elf_, static_cast<int>(i), &part) == nullptr || part.p_type != PT_LOAD)
@@ -145,12 +149,25 @@ class ElfSymbols final : public CodeSymbols {
       GElf_Sym symbol;
       const char* name =
           dwfl_module_addrinfo(module_, address, &into, &symbol, nullptr, nullptr, nullptr);
-      return name == nullptr ? "" : name;
+      return name == nullptr ? std::vector<std::string>() : names_at(address - into, name);
     }
-    return "";
+    return {};
   }
 
-  void list(const std::function<void(const char*)>& take) override {
+  void list(const std::function<void(std::span<const char* const>)>& take) override {
+    read_functions();
+    std::vector<const char*> names;
+    for (std::size_t i = 0; i < functions_.size(); ++i) {
+      names.push_back(functions_[i].second);
+      if (i + 1 < functions_.size() && functions_[i + 1].first == functions_[i].first) continue;
+      take(names);
+      names.clear();
+    }
+  }
+
+ private:
+  void read_functions() {
+    if (std::exchange(has_read_functions_, true)) return;
     for (int i = 1; i < dwfl_module_getsymtab(module_); ++i) {
       GElf_Sym symbol;
       GElf_Addr address = 0;
@@ -158,16 +175,53 @@ class ElfSymbols final : public CodeSymbols {
           dwfl_module_getsym_info(module_, i, &symbol, &address, nullptr, nullptr, nullptr);
       const auto type = GELF_ST_TYPE(symbol.st_info);
       const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
-      if (name != nullptr && is_function && symbol.st_shndx != SHN_UNDEF) take(name);
+      if (name != nullptr && *name != '\0' && is_function && symbol.st_shndx != SHN_UNDEF)
+        functions_.emplace_back(address, name);
     }
+    std::ranges::stable_sort(functions_, {}, &std::pair<GElf_Addr, const char*>::first);
   }
 
- private:
+  /// Returns `found`, the name that libdwfl prefers, and the other names of the function at
+  /// `address`.
+  std::vector<std::string> names_at(GElf_Addr address, const char* found) {
+    read_functions();
+    std::vector<std::string> names = {found};
+    for (const auto& [place, name] : std::ranges::equal_range(
+             functions_, address, {}, &std::pair<GElf_Addr, const char*>::first))
+      if (names.front() != name) names.emplace_back(name);
+    return names;
+  }
+
   Dwfl* session_;
   Dwfl_Module* module_ = nullptr;
   Elf* elf_ = nullptr;
   GElf_Addr bias_ = 0;
+  bool has_read_functions_ = false;
+  std::vector<std::pair<GElf_Addr, const char*>> functions_;  ///< by address
 };
+
+/// The begin of a demangled name, of at most kMaxDemangled bytes.
+struct DemangledName {
+  std::string text{};
+  std::jmp_buf too_long{};
+};
+
+/// The only way to end the demangling of a name that would be too long is to leave libiberty by a
+/// jump: its functions cannot be stopped, and C code cannot be left by an exception.
+void take_piece(const char* piece, std::size_t bytes, void* to) {
+  auto& name = *static_cast<DemangledName*>(to);
+  if (name.text.size() + bytes > kMaxDemangled)
+    std::longjmp(name.too_long, 1);  // NOLINT(cert-err52-cpp)
+  name.text.append(piece, bytes);
+}
+
+/// Returns false if `symbol` is of another kind, or if the name would be too long.
+bool demangle(int (*with)(const char*, int, DemangleCallback, void*), const char* symbol,
+              int options, DemangledName& name) {
+  name.text.clear();
+  if (setjmp(name.too_long) != 0) return false;  // NOLINT(cert-err52-cpp)
+  return with(symbol, options, &take_piece, &name) != 0;
+}
 
 OpenedCode symbols_of(const std::string& name, const std::string& path, Descriptor file,
                       const std::string& build_id) {
@@ -188,7 +242,10 @@ OpenedCode open_mapped(const std::string& path, const CodeIdentity& identity) {
   if (stat(path.c_str(), &before) == 0 && !S_ISREG(before.st_mode))
     return {nullptr, "it is not a regular file"};
 
-  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  Descriptor file(open(path.c_str(), flags));
+  // A file may be named like this, instead of being removed.
+  if (!file && errno == ENOENT) file = Descriptor(open((path + " (deleted)").c_str(), flags));
   if (!file)
     return {nullptr, errno == ENOENT ? "the file is gone" : std::generic_category().message(errno)};
   struct stat about {};
@@ -231,10 +288,14 @@ OpenedCode open_vdso() {
 }
 
 std::string demangled(const std::string& symbol) {
-  std::unique_ptr<char, decltype(&std::free)> name(rust_demangle(symbol.c_str(), 0), &std::free);
-  if (!name && symbol.starts_with("_Z"))
-    name.reset(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, nullptr));
-  return name ? name.get() : symbol;
+  // DMGL_PARAMS | DMGL_TYPES, as in abi::__cxa_demangle
+  constexpr int with_parameters = 1 | 16;
+  DemangledName name;
+  if (demangle(&rust_demangle_callback, symbol.c_str(), 0, name)) return std::move(name.text);
+  if (symbol.starts_with("_Z") &&
+      demangle(&cplus_demangle_v3_callback, symbol.c_str(), with_parameters, name))
+    return std::move(name.text);
+  return symbol;
 }
 
 }  // namespace lauka::os

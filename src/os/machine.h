@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,16 +17,23 @@ namespace lauka::os {
 
 Machine this_machine();
 
+/// Returns the priority of this process; nullopt if unknown.
+std::optional<Priority> own_priority();
+
 /// Returns a random UUID (version 4, RFC 9562) for a session.
 std::string new_session_id();
 
 /// Returns this_machine() with governors and hypervisor, on which class_of() depends.
 Machine this_machine_with_class_facts();
 
-std::string cpu_model();
+/// Sets what `machine` says about the processor.
+void describe_cpu(Machine& machine);
 std::string os_name();
 
 std::string parse_cpu_model(std::string_view cpuinfo);
+
+/// Sets what `machine` says about the processor, from the text of /proc/cpuinfo.
+void take_cpuinfo(std::string_view cpuinfo, Machine& machine);
 
 std::string parse_os_name(std::string_view os_release);
 

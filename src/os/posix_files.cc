@@ -602,6 +602,13 @@ Result<TextFile> TextFile::open(const std::string& path, const std::optional<Use
   return TextFile(std::move(file));
 }
 
+FileFacts TextFile::facts() const {
+  struct stat about {};
+  if (fstat(file_.get(), &about) != 0) return {};
+  return {static_cast<std::uint64_t>(about.st_size), std::int64_t{about.st_mtime},
+          (about.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0};
+}
+
 Result<TextFile> TextFile::make() {
   Descriptor file = open_anonymous_file();
   if (!file) return system_error("no file without a name can be made", errno);

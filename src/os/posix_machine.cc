@@ -36,13 +36,20 @@ Machine describe(const MachineFacts& facts) {
   machine.os = os_name();
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   machine.cpu_count = online > 0 ? static_cast<unsigned>(online) : 0;
-  if (machine.cpu_model.empty()) machine.cpu_model = cpu_model();
+  if (machine.cpu_model.empty()) describe_cpu(machine);
   for (const CpuCountByName& governor : facts.governors)
     machine.governor += (machine.governor.empty() ? "" : ", ") + governor.name;
   if (facts.hypervisor)
     machine.hypervisor = facts.hypervisor->empty() ? "unknown" : *facts.hypervisor;
   return machine;
 }
+
+/// The features by which glibc chooses the functions of a program's libc, in the words of
+/// /proc/cpuinfo: those of x86, then those of Arm.
+constexpr auto kFeaturesOfLibc = std::to_array<std::string_view>(
+    {"ssse3", "sse4_1", "sse4_2", "popcnt",  "movbe",   "abm",      "bmi1",     "bmi2",
+     "fma",   "fma4",   "avx",    "avx2",    "avx512f", "avx512bw", "avx512vl", "erms",
+     "fsrm",  "rtm",    "xsavec", "atomics", "sve",     "sve2",     "mops",     "mte"});
 
 constexpr const char* kCpuFolder = "/sys/devices/system/cpu";
 
@@ -259,6 +266,29 @@ std::string parse_cpu_model(std::string_view cpuinfo) {
   return maker.empty() && part.empty() ? "" : "implementer " + maker + ", part " + part;
 }
 
+void take_cpuinfo(std::string_view cpuinfo, Machine& machine) {
+  machine.cpu_model = parse_cpu_model(cpuinfo);
+
+  const auto number_of = [&](std::string_view key) {
+    return find_value(cpuinfo, key, ':').value_or("");
+  };
+  const std::string family = number_of("cpu family");
+  const std::string implementer = number_of("CPU implementer");
+  if (!family.empty())
+    machine.cpu_identity = fmt::format("family {}, model {}, stepping {}", family,
+                                       number_of("model"), number_of("stepping"));
+  else if (!implementer.empty())
+    machine.cpu_identity =
+        fmt::format("implementer {}, part {}, variant {}, revision {}", implementer,
+                    number_of("CPU part"), number_of("CPU variant"), number_of("CPU revision"));
+
+  const std::string all = find_value(cpuinfo, "flags", ':').value_or(number_of("Features"));
+  machine.cpu_features.clear();
+  for (const std::string_view feature : kFeaturesOfLibc)
+    if (has_word(all, feature))
+      machine.cpu_features.append(machine.cpu_features.empty() ? "" : " ").append(feature);
+}
+
 std::string parse_os_name(std::string_view os_release) {
   return find_value(os_release, "PRETTY_NAME", '=').value_or("");
 }
@@ -338,7 +368,7 @@ UtcTime utc_now() {
 void add_linux_class_facts(const LinuxCalls& calls, MachineFacts& facts) {
   probe_governors(calls, facts);
   const std::string cpuinfo = read_text(calls, "/proc/cpuinfo");
-  facts.machine.cpu_model = parse_cpu_model(cpuinfo);
+  take_cpuinfo(cpuinfo, facts.machine);
   probe_hypervisor(calls, cpuinfo, facts);
 }
 

@@ -27,11 +27,12 @@ std::optional<std::uint64_t> take_address(std::string_view& line) {
 
 }  // namespace
 
-std::string find_symbol(const SymbolMap& symbols, std::uint64_t address) {
+std::vector<std::string> find_symbol(const SymbolMap& symbols, std::uint64_t address) {
   auto found = symbols.upper_bound(address);
-  if (found == symbols.begin()) return "";
+  if (found == symbols.begin()) return {};
   --found;
-  return found->second.end != 0 && address >= found->second.end ? "" : found->second.name;
+  const bool is_beyond = found->second.end != 0 && address >= found->second.end;
+  return is_beyond ? std::vector<std::string>() : found->second.names;
 }
 
 SymbolMap parse_kernel_symbols(std::string_view text) {
@@ -42,7 +43,7 @@ SymbolMap parse_kernel_symbols(std::string_view text) {
     if (!address || *address == 0 || line.size() < 3 || line[1] != ' ') continue;
     if (std::string_view("tTwW").find(line[0]) == std::string_view::npos) continue;
     line.remove_prefix(2);
-    symbols.try_emplace(*address, SymbolRange{0, std::string(line.substr(0, line.find('\t')))});
+    symbols[*address].names.emplace_back(line.substr(0, line.find('\t')));
   }
   return symbols;
 }
@@ -55,7 +56,7 @@ SymbolMap parse_jit_symbols(std::string_view text) {
     if (!size || *size == 0 || *size > std::numeric_limits<std::uint64_t>::max() - *address)
       continue;
     // If a just-in-time compiler reuses memory, the later line has the newer function.
-    symbols.insert_or_assign(*address, SymbolRange{*address + *size, std::string(line)});
+    symbols.insert_or_assign(*address, SymbolRange{*address + *size, {std::string(line)}});
   }
   return symbols;
 }

@@ -9,13 +9,15 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lauka::os {
 
 struct CodeIdentity {
-  std::string path;
+  std::string path;         ///< without " (deleted)", which the kernel appends
   std::string build_id{};  ///< raw bytes, not hexadecimal; empty: unknown
   std::uint64_t inode = 0;
 
@@ -26,10 +28,12 @@ class CodeSymbols : NonCopyable {
  public:
   virtual ~CodeSymbols() = default;
 
-  /// Returns the symbol, not demangled, of the code at `offset` in the file; empty if unknown.
-  virtual std::string find(std::uint64_t offset) = 0;
+  /// Returns the symbols, not demangled, of the function that has the code at `offset` in the file:
+  /// several if they have one address. Empty if unknown.
+  virtual std::vector<std::string> find(std::uint64_t offset) = 0;
 
-  virtual void list(const std::function<void(const char*)>& take) = 0;
+  /// Calls `take` with the symbols of each address of a function.
+  virtual void list(const std::function<void(std::span<const char* const>)>& take) = 0;
 };
 
 struct OpenedCode {
@@ -47,18 +51,22 @@ OpenedCode open_code(const CodeIdentity& identity, int process, const std::optio
 
 OpenedCode open_vdso();
 
+/// Longest demangled name, in bytes. A symbol of 300 bytes may stand for a name of gigabytes.
+inline constexpr std::size_t kMaxDemangled = 16'384;
+
 /// Returns the demangled name of a C++ (Itanium ABI) or Rust symbol, for Rust without the hash;
-/// `symbol` itself if it cannot be demangled, or if `can_read_symbols()` is false.
+/// `symbol` itself if it cannot be demangled, if the name would be longer than kMaxDemangled, or if
+/// `can_read_symbols()` is false.
 std::string demangled(const std::string& symbol);
 
 struct SymbolRange {
   std::uint64_t end = 0;  ///< first address after the code; 0: the next symbol's address
-  std::string name;
+  std::vector<std::string> names;
 };
 using SymbolMap = std::map<std::uint64_t, SymbolRange>;
 
-/// Returns the name of the symbol at `address`; empty if no symbol covers it.
-std::string find_symbol(const SymbolMap& symbols, std::uint64_t address);
+/// Returns the names of the symbol at `address`; empty if no symbol covers it.
+std::vector<std::string> find_symbol(const SymbolMap& symbols, std::uint64_t address);
 
 /// Reads /proc/kallsyms; empty if unreadable, or if the kernel hides the addresses.
 SymbolMap kernel_symbols();

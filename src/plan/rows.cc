@@ -313,6 +313,7 @@ void limit_as_parts(Metric& formula, const std::vector<Metric>& metrics) {
       if (formula.counted_privilege_levels == CountedPrivilegeLevels::Unknown)
         formula.counted_privilege_levels = metric.counted_privilege_levels;
       formula.of_region = formula.of_region || metric.of_region;
+      if (formula.method == CountingMethod()) formula.method = metric.method;
       if (note.empty()) note = metric.metric_suffix;
     }
   }
@@ -418,6 +419,7 @@ void add_event_metrics(const EventSet& events, MetricSelection selection, Shown 
                              .counted_privilege_levels = event.privilege_levels,
                              .of_region = event.of_region,
                              .metric_suffix = write_note(event),
+                             .method = event.method,
                              .role = role_in(events, i),
                              .event = i,
                              .is_part = event.index_for_all_core_kinds.has_value()});
@@ -696,6 +698,7 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
                              .counted_privilege_levels = above.privilege_levels,
                              .of_region = above.of_region,
                              .metric_suffix = write_note(above),
+                             .method = above.method,
                              .role = derived.role});
   }
   for (Metric& metric : metrics) metric.kind = kind_of(metric, events);

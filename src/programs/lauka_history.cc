@@ -57,8 +57,14 @@ Result<Answer> add(Database& database, const Request& request) {
       added->already_stored > 0 ? fmt::format(", {} there already", added->already_stored) : "";
   const std::string bad =
       added->refused_files > 0 ? fmt::format(", {} refused", added->refused_files) : "";
-  return Answer{fmt::format("{} added to {}{}{}\n", plural(added->added_sessions, "session"),
-                            one_line(database.name()), there, bad),
+  std::string notes;
+  for (const auto& [name, with_settings] : added->new_because_of_settings)
+    notes += one_line(fmt::format("note: {} was measured with other settings, and has a history of "
+                                  "its own for them: {}",
+                                  cited(name), cited(with_settings))) +
+             "\n";
+  return Answer{fmt::format("{} added to {}{}{}\n{}", plural(added->added_sessions, "session"),
+                            one_line(database.name()), there, bad, notes),
                 added->refused_files > 0 ? ExitStatus::Failed : ExitStatus::Done};
 }
 
@@ -118,12 +124,22 @@ Result<void> for_each_stepped(Database& database, const Request& request,
       });
 }
 
+/// Returns `answer` with notes about splits of the wanted histories.
+Result<Answer> with_splits(Database& database, const Request& request, Answer answer) {
+  if (!request.series_selection.machine_class_prefix.empty()) return answer;
+  const auto splits = Loader(database).find_splits(request.series_selection);
+  if (!splits) return splits.error();
+  answer.text += splits_text(*splits);
+  return answer;
+}
+
 Result<Answer> show(Database& database, const Request& request) {
   std::string text;
   auto done = for_each_stepped(database, request, [&](const SteppedSeries& stepped) {
     text += (text.empty() ? "" : "\n") + series_text(stepped, style());
   });
-  return done ? Result<Answer>(Answer{text}) : done.error();
+  if (!done) return done.error();
+  return with_splits(database, request, Answer{text});
 }
 
 Result<Answer> steps(Database& database, const Request& request) {
@@ -147,7 +163,9 @@ Result<Answer> steps(Database& database, const Request& request) {
   if (short_ones > 0)
     text += fmt::format("; {} shorter than the {} commits that it takes", short_ones,
                         stats::kMinForSteps);
-  return Answer{text + "\n", only_alarms && alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done};
+  return with_splits(
+      database, request,
+      Answer{text + "\n", only_alarms && alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done});
 }
 
 Result<Answer> acknowledge_step(Database& database, const Request& request) {
@@ -277,6 +295,12 @@ Result<Answer> forget_sessions(Database& database, const Request& request) {
   return Answer{fmt::format("{} forgotten\n", plural(*count, "session"))};
 }
 
+Access access_for(Action action) {
+  if (action == Action::Add) return Access::CreateMissing;
+  const bool changes = action == Action::Acknowledge || action == Action::Forget;
+  return changes ? Access::Change : Access::Read;
+}
+
 using Command = Result<Answer> (*)(Database& database, const Request& request);
 
 Command find_command(Action action) {
@@ -333,9 +357,7 @@ int run(std::span<const std::string> arguments) {
   if (request->action == Action::Add && request->database.find(':') == std::string::npos &&
       !os::is_regular_file(request->database) && refuse_unless_readable(request->command_arguments))
     return static_cast<int>(ExitStatus::Failed);
-  auto database =
-      open_history(request->database,
-                   request->action == Action::Add ? IfMissing::CreateMissing : IfMissing::Refuse);
+  auto database = open_history(request->database, access_for(request->action));
   if (!database) return refuse(database.error(), ExitStatus::Failed);
   const auto answer = find_command(request->action)(*database, *request);
   return answer ? finish(*answer)

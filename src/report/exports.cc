@@ -120,15 +120,24 @@ bool is_space(char32_t code) {
          code == 0x202f || code == 0x205f || code == 0x3000;
 }
 
+/// The words that names in Go's format have so far.
+struct KnownNames {
+  BenchfmtNames benchmarks{};
+  BenchfmtNames commands{};
+  BenchfmtNames values{};  // of parameters
+  BenchfmtNames whole{};
+};
+
 /// Returns "Benchmarkparse/role=candidate" or "Benchmark/command=old_{n}/n=8".
-std::string full_name(const Command& command, const ExportedCommandName& name) {
-  std::string text = "Benchmark" + benchfmt_word(name.benchmark);
+std::string full_name(const Command& command, const ExportedCommandName& name, KnownNames& known) {
+  std::string text = "Benchmark" + known.benchmarks.word_of(name.benchmark);
   if (!name.role.empty()) text += fmt::format("/role={}", name.role);
   if (!name.command.empty()) {
     const std::string& typed = command.parameters.empty() ? command.name : command.unfilled_name;
-    text += "/command=" + benchfmt_word(typed + name.duplicate_suffix);
+    text += "/command=" + known.commands.word_of(typed + name.duplicate_suffix);
     for (const Parameter& parameter : command.parameters)
-      text += fmt::format("/{}={}", benchfmt_word(parameter.name), benchfmt_word(parameter.value));
+      text += fmt::format("/{}={}", benchfmt_word(parameter.name),
+                          known.values.word_of(parameter.value));
   }
   // Go takes a number after a hyphen at the end for the number of processors.
   const std::size_t last = text.find_last_not_of("0123456789");
@@ -136,10 +145,13 @@ std::string full_name(const Command& command, const ExportedCommandName& name) {
   return text;
 }
 
-void write_runs(const Results& results, const Sink& sink) {
+void write_runs(const Results& results, KnownNames& known, const Sink& sink) {
   std::vector<std::string> names;
-  for (const ExportedCommandName& name : exported_command_names(results))
-    names.push_back(full_name(results.session.commands[names.size()], name));
+  for (const ExportedCommandName& name : exported_command_names(results)) {
+    const std::string key = fmt::format("{}\n{}", results.benchmark, names.size());
+    names.push_back(
+        known.whole.name_of(key, full_name(results.session.commands[names.size()], name, known)));
+  }
   for (std::size_t run = 0; run < results.session.runs->size(); ++run) {
     std::string values;
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
@@ -442,6 +454,14 @@ std::string benchfmt_word(std::string_view text) {
   return word;
 }
 
+std::string BenchfmtNames::name_of(const std::string& key, const std::string& name) {
+  const auto [known, is_new] = given_.try_emplace(key, name);
+  std::string& given = known->second;
+  for (int number = 2; is_new && !taken_.insert(given).second; ++number)
+    given = fmt::format("{}#{}", name, number);
+  return given;
+}
+
 std::string benchfmt_unit(std::string_view metric, Unit unit) {
   if (metric == metric_name_of(Role::WallTime)) return "sec/op";
   const std::string_view suffix = unit == Unit::Seconds ? "-sec" : unit == Unit::Bytes ? "-B" : "";
@@ -461,7 +481,8 @@ void write_benchfmt(const Report& report, const Sink& sink) {
       sink(fmt::format("Unit {} better=higher\n", unit));
     }
   }
-  for (const Results& results : report.benchmarks) write_runs(results, sink);
+  KnownNames known_names;
+  for (const Results& results : report.benchmarks) write_runs(results, known_names, sink);
 }
 
 std::string_view role_of(const Reference& reference, std::size_t command) {

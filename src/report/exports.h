@@ -4,6 +4,8 @@
 #include "results/results.h"
 
 #include <cstddef>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +60,20 @@ std::vector<ExportedCommandName> exported_command_names(const Results& results);
 /// Returns `text` as a part of a name in Go's benchmark format: blanks and slashes become
 /// underscores.
 std::string benchfmt_word(std::string_view text);
+
+/// Tells apart texts that benchfmt_word() makes equal: "echo x/y" and "echo x y".
+class BenchfmtNames {
+ public:
+  /// Returns benchfmt_word(text), with "#2", "#3" ... if another text has this word.
+  std::string word_of(const std::string& text) { return name_of(text, benchfmt_word(text)); }
+
+  /// Returns `name`, with a number if it was returned for another `key`.
+  std::string name_of(const std::string& key, const std::string& name);
+
+ private:
+  std::map<std::string, std::string> given_{};
+  std::set<std::string> taken_{};
+};
 
 /// Returns a metric as a unit in Go's benchmark format: "sec/op" for wall time; otherwise the name,
 /// with -sec or -B for seconds or bytes.

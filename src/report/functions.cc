@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::size_t kMaxLines = 3;
 constexpr std::size_t kMaxFunctionWidth = 60;
+constexpr std::string_view kCertainMark = " *";
 
 std::string signed_quantity(double value, const Metric& metric) {
   if (value == 0.0) return "0";
@@ -34,14 +36,53 @@ std::string difference_text(const FunctionChange& change, const Metric& metric) 
 
 std::string_view remark(const FunctionChange& change) {
   if (change.is_new) return ", new";
-  return change.is_gone ? ", gone" : "";
+  if (change.is_gone) return ", gone";
+  return change.paired_by == PairedBy::OrderAndCounts ? ", paired by order" : "";
+}
+
+/// Returns the other names that a programmer may have written: those of functions that the linker
+/// folded into one, and aliases, but not the names that a library has for itself.
+std::vector<std::string_view> other_names_to_show(const FunctionChange& change) {
+  std::vector<std::string_view> names;
+  if (change.paired_by != PairedBy::Name) return names;
+  for (const std::string& name : change.other_names)
+    if (!name.starts_with('_') && split_numbers(name).numbers.empty()) names.push_back(name);
+  return names;
+}
+
+/// Returns a function's names on one line, in which long names are shortened.
+std::string shown_function(const FunctionChange& change) {
+  const std::string name = one_line(change.name);
+  const std::vector<std::string_view> others = other_names_to_show(change);
+  if (others.empty()) return cut_middle(name, kMaxFunctionWidth);
+
+  constexpr std::size_t width = kMaxFunctionWidth / 2;
+  std::string text =
+      fmt::format("{} = {}", cut_middle(name, width), cut_middle(one_line(others.front()), width));
+  if (others.size() > 1) text += fmt::format(" = {} more", others.size() - 1);
+  return text;
+}
+
+/// Returns all names of a function; empty if shown_function() has them all.
+std::string whole_names(const FunctionChange& change) {
+  std::string text = one_line(change.name);
+  for (const std::string& name : change.other_names) text += " = " + one_line(name);
+  return text == shown_function(change) ? "" : text;
 }
 
 std::string line_of(const FunctionChange& change, double reference, const Metric& metric) {
   const std::string part =
       reference > 0.0 ? signed_rough_percent(change.difference() / reference) : std::string("n/a");
-  return fmt::format("{} {} ({}{})", cut_middle(one_line(change.name), kMaxFunctionWidth),
-                     difference_text(change, metric), part, remark(change));
+  return fmt::format("{} {} ({}{})", shown_function(change), difference_text(change, metric), part,
+                     remark(change));
+}
+
+/// Returns the kMaxLines largest differences that are sure.
+std::vector<const FunctionChange*> list_sure(const FunctionChanges& changes) {
+  std::vector<const FunctionChange*> sure;
+  for (const FunctionChange& change : changes.functions)
+    if (change.is_sure() && sure.size() < kMaxLines) sure.push_back(&change);
+  return sure;
 }
 
 double largest_of(const FunctionChanges& changes) {
@@ -65,7 +106,7 @@ std::optional<std::size_t> first_changed(const Results& results, std::size_t can
     if (metric.shown != Shown::Always || row == nullptr || !row->delta) continue;
     const FunctionChanges* changes = find_changes(results, index, candidate);
     const bool has_sure_function =
-        changes != nullptr && !changes->functions.empty() && changes->functions.front().is_sure();
+        changes != nullptr && std::ranges::any_of(changes->functions, &FunctionChange::is_sure);
     if (is_sampled_time(metric) ? has_sure_function : row->delta->is_significant()) return index;
   }
   return std::nullopt;
@@ -116,32 +157,77 @@ bool matches(const Pattern& pattern, std::string_view name) {
   return answer && *answer;
 }
 
-Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
-  std::map<std::string_view, FunctionByColumn> functions;
+/// Returns the functions of all columns. Columns share the row of a function if they share a name
+/// of it.
+std::vector<FunctionByColumn> join_columns(const Columns& columns) {
+  std::vector<FunctionByColumn> functions;
+  std::map<std::string_view, std::size_t> rows;
   for (std::size_t i = 0; i < columns.sides.size(); ++i)
     for (const FunctionChange& change : columns.sides[i]->functions) {
-      FunctionByColumn& function = functions[change.name];
-      function.resize(columns.sides.size());
-      function[i] = &change;
+      std::size_t row = functions.size();
+      const auto find = [&](std::string_view name) {
+        const auto known = rows.find(name);
+        if (row == functions.size() && known != rows.end() &&
+            functions[known->second][i] == nullptr)
+          row = known->second;
+      };
+      find(change.name);
+      for (const std::string& name : change.other_names) find(name);
+
+      if (row == functions.size()) functions.emplace_back(columns.sides.size());
+      functions[row][i] = &change;
+      rows.emplace(change.name, row);
+      for (const std::string& name : change.other_names) rows.emplace(name, row);
     }
+  return functions;
+}
+
+bool matches_any_name(const Pattern& pattern, const FunctionChange* change) {
+  return change != nullptr &&
+         (matches(pattern, change->name) ||
+          std::ranges::any_of(change->other_names,
+                              [&](const std::string& name) { return matches(pattern, name); }));
+}
+
+Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
+  std::vector<FunctionByColumn> functions = join_columns(columns);
   std::optional<Pattern> pattern;
   if (!wanted.pattern.empty())
     if (auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::NotNeeded))
       pattern = *std::move(compiled);
-  std::vector<std::pair<std::pair<bool, double>, FunctionByColumn>> sorted;
-  for (auto& [name, function] : functions) {
-    std::pair<bool, double> weight;
-    for (const FunctionChange* change : function)
-      if (change != nullptr)
-        weight = std::max(weight, std::pair(change->is_sure(), std::fabs(change->difference())));
-    if (pattern ? matches(*pattern, name) : weight.second != 0.0)
-      sorted.emplace_back(weight, std::move(function));
+  struct Weighed {
+    double largest = 0.0;
+    bool is_sure = false;
+    std::string_view name{};
+    FunctionByColumn function{};
+  };
+  std::vector<Weighed> sorted;
+  const std::size_t function_count = functions.size();
+  for (FunctionByColumn& function : functions) {
+    Weighed weighed;
+    for (const FunctionChange* change : function) {
+      if (change == nullptr) continue;
+      weighed.largest = std::max(weighed.largest, std::fabs(change->difference()));
+      weighed.is_sure = weighed.is_sure || change->is_sure();
+      weighed.name = change->name;
+    }
+    const bool is_chosen = pattern
+                               ? std::ranges::any_of(function,
+                                                     [&](const FunctionChange* change) {
+                                                       return matches_any_name(*pattern, change);
+                                                     })
+                               : weighed.largest != 0.0;
+    if (!is_chosen) continue;
+    weighed.function = std::move(function);
+    sorted.push_back(std::move(weighed));
   }
-  std::ranges::stable_sort(sorted, std::greater<>(), [](const auto& entry) { return entry.first; });
+  std::ranges::stable_sort(sorted, [](const Weighed& a, const Weighed& b) {
+    return std::tuple(-a.largest, !a.is_sure, a.name) < std::tuple(-b.largest, !b.is_sure, b.name);
+  });
   Choice choice;
   const std::size_t most = pattern ? sorted.size() : std::min(sorted.size(), wanted.most);
-  for (std::size_t i = 0; i < most; ++i) choice.rows.push_back(std::move(sorted[i].second));
-  choice.others = functions.size() - most;
+  for (std::size_t i = 0; i < most; ++i) choice.rows.push_back(std::move(sorted[i].function));
+  choice.others = function_count - most;
   return choice;
 }
 
@@ -151,13 +237,15 @@ Ink ink_of(const FunctionChange& change, Better better) {
   return (change.difference() > 0.0) == (better == Better::Less) ? Ink::Red : Ink::Green;
 }
 
-Cell difference_cell(const FunctionChange& change, const Metric& metric) {
+/// `marks_certain`: true: a difference that is sure has the mark kCertainMark.
+Cell difference_cell(const FunctionChange& change, const Metric& metric, bool marks_certain) {
   Cell cell{.text = difference_text(change, metric),
             .ink = ink_of(change, metric.better),
             .is_significant_delta = change.is_sure(),
             .sort_number = change.difference()};
   if (!change.half_width && change.certainty == Certainty::Unproven) cell.text += " (varies)";
   cell.text += remark(change);
+  if (marks_certain && change.is_sure()) cell.text += kCertainMark;
   return cell;
 }
 
@@ -220,15 +308,20 @@ class TableMaker {
       totals.push_back({.reference_mean = side->mean_of_whole_reference,
                         .candidate_mean = side->mean_of_whole_candidate});
     std::vector<FunctionChange> rests = totals;
+    marks_certain_ = has_sure_and_unsure(choice);
     for (const FunctionByColumn& function : choice.rows) {
       std::vector<FunctionChange> changes;
       for (std::size_t i = 0; i < function.size(); ++i) {
         changes.push_back(function[i] != nullptr ? *function[i] : FunctionChange{});
         rests[i].reference_mean -= changes[i].reference_mean;
         rests[i].candidate_mean -= changes[i].candidate_mean;
-        if (function[i] != nullptr) changes.front().name = function[i]->name;
+        if (function[i] == nullptr) continue;
+        changes.front().name = function[i]->name;
+        changes.front().other_names = function[i]->other_names;
+        changes.front().paired_by = function[i]->paired_by;
       }
-      add_row(one_line(changes.front().name), changes);
+      Cell& name = add_row(shown_function(changes.front()), changes, marks_certain_).front();
+      name.whole_text = whole_names(changes.front());
     }
     for (std::size_t i = 0; i < rests.size(); ++i) {
       remove_rounding(totals[i].reference_mean, rests[i].reference_mean);
@@ -247,7 +340,21 @@ class TableMaker {
     return std::move(table_);
   }
 
+  /// True if the table marks the differences that are sure, because others are not.
+  bool marks_certain() const { return marks_certain_; }
+
  private:
+  bool has_sure_and_unsure(const Choice& choice) const {
+    bool has_sure = false;
+    bool has_unsure = false;
+    for (const FunctionByColumn& function : choice.rows)
+      for (const FunctionChange* change : function) {
+        if (change == nullptr || change->difference() == 0.0) continue;
+        (change->is_sure() ? has_sure : has_unsure) = true;
+      }
+    return columns_.is_compared && has_sure && has_unsure;
+  }
+
   const Command& reference_of(std::size_t side) const {
     return results_.reference_of(columns_.sides[side]->candidate);
   }
@@ -261,13 +368,16 @@ class TableMaker {
   }
 
   void add_column(const std::string& name) {
-    table_.columns.push_back({.heading = {one_line(name)},
+    const std::string whole = one_line(name);
+    const std::string shown = cut_middle(whole, kMaxFunctionWidth);
+    table_.columns.push_back({.heading = {.text = shown, .whole_text = shown == whole ? "" : whole},
                               .cell_content = CellContent::Number,
                               .dropping_part = OmittedPart::Values,
                               .cut = Cut::Middle});
   }
 
-  TableRow& add_row(const std::string& name, std::span<const FunctionChange> changes) {
+  TableRow& add_row(const std::string& name, std::span<const FunctionChange> changes,
+                    bool marks_certain) {
     TableRow& row = table_.rows.emplace_back(TableRow{{name}});
     const auto add_value = [&](double value) {
       row.push_back({.text = quantity(value, metric_), .sort_number = value});
@@ -276,7 +386,7 @@ class TableMaker {
       const FunctionChange& change = changes[i];
       if (has_reference(i)) add_value(change.reference_mean);
       add_value(change.candidate_mean);
-      if (columns_.is_compared) row.push_back(difference_cell(change, metric_));
+      if (columns_.is_compared) row.push_back(difference_cell(change, metric_, marks_certain));
       row.push_back({.text = share_text(change, *columns_.sides[i], columns_.is_compared),
                      .sort_number = change.difference()});
       if (largest_[i] > 0.0)
@@ -287,7 +397,7 @@ class TableMaker {
 
   /// Adds a row that stays at the end when a page sorts its rows.
   void add_last(const std::string& name, std::span<const FunctionChange> changes) {
-    for (Cell& cell : add_row(name, changes)) {
+    for (Cell& cell : add_row(name, changes, false)) {
       cell.sort_number.reset();
       cell.bar_share = 0.0;
       cell.is_significant_delta = false;
@@ -299,6 +409,7 @@ class TableMaker {
   const Columns& columns_;
   const Metric& metric_;
   std::vector<double> largest_{};
+  bool marks_certain_ = false;
   Table table_{};
 };
 
@@ -307,21 +418,25 @@ class TableMaker {
 std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate) {
   const FunctionChanges* changes = find_changes(results, metric, candidate);
   if (changes == nullptr) return "";
+  const std::vector<const FunctionChange*> sure = list_sure(*changes);
+  if (sure.empty()) return "";
+
   std::string lines;
-  std::size_t count = 0;
-  for (const FunctionChange& change : changes->functions) {
-    if (!change.is_sure() || count == kMaxLines) break;
-    const double whole = changes->difference();
-    const double part = whole == 0.0 ? 0.0 : change.difference() / whole;
-    const std::string_view label = count++ > 0   ? "  also"
-                                   : part >= 0.5 ? "  most of it"
-                                   : std::fabs(change.difference()) < largest_of(*changes)
-                                       ? "  certain"
-                                       : "  the largest";
+  const auto add = [&](std::string_view label, const FunctionChange& change) {
     lines += fmt::format(
-        "{}: {}\n", label,
+        "  {}: {}\n", label,
         line_of(change, changes->mean_of_whole_reference, results.session.metrics[metric]));
-  }
+  };
+  const FunctionChange& largest = changes->functions.front();
+  const double whole = changes->difference();
+  const double part = whole == 0.0 ? 0.0 : sure.front()->difference() / whole;
+  if (!largest.is_sure()) add("the largest, but not certain", largest);
+  for (const FunctionChange* change : sure)
+    add(change != sure.front() ? "also"
+        : part >= 0.5          ? "most of it"
+        : !largest.is_sure()   ? "certain"
+                               : "the largest",
+        *change);
   return lines;
 }
 
@@ -357,14 +472,11 @@ std::string largest_function_change_lines(const Report& suite) {
       const FunctionChanges* changes = metric ? find_changes(results, *metric, candidate) : nullptr;
       if (changes == nullptr || changes->mean_of_whole_reference <= 0.0) continue;
       const Metric& of = results.session.metrics[*metric];
-      for (std::size_t f = 0; f < std::min(kMaxLines, changes->functions.size()); ++f) {
-        const FunctionChange& change = changes->functions[f];
-        if (change.is_sure())
-          found.emplace_back(
-              std::fabs(change.difference()) / changes->mean_of_whole_reference,
-              fmt::format("{}: {} of {}", one_line(results.benchmark), one_line(of.name),
-                          line_of(change, changes->mean_of_whole_reference, of)));
-      }
+      for (const FunctionChange* change : list_sure(*changes))
+        found.emplace_back(
+            std::fabs(change->difference()) / changes->mean_of_whole_reference,
+            fmt::format("{}: {} of {}", one_line(results.benchmark), one_line(of.name),
+                        line_of(*change, changes->mean_of_whole_reference, of)));
     }
   }
   std::ranges::stable_sort(found, std::greater<>(), [](const auto& entry) { return entry.first; });
@@ -383,9 +495,11 @@ std::vector<FunctionSection> function_sections(const Results& results) {
     if (metric.shown != Shown::Always) continue;
     const Columns columns = find_columns(results, m);
     if (columns.sides.empty()) continue;
+    TableMaker maker(results, columns, metric);
+    Table table = maker.make(choose_functions(columns, *wanted));
+    const std::string_view legend = maker.marks_certain() ? " (*: certain)" : "";
     sections.push_back(
-        {one_line(metric.name) + " by function",
-         TableMaker(results, columns, metric).make(choose_functions(columns, *wanted))});
+        {fmt::format("{} by function{}", one_line(metric.name), legend), std::move(table)});
     if (!results.presentation.compact_shows_all_metrics) break;
   }
   return sections;

@@ -273,6 +273,8 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
                                obstructed_commands(results, verdict, "or"), kLostFunction);
     case gate::Obstacle::NoSamples:
       return "no sample was taken of it";
+    case gate::Obstacle::OtherSettings:
+      return "the two were measured with other settings, and cannot be compared";
     case gate::Obstacle::None:
       break;
   }
@@ -306,6 +308,7 @@ constexpr auto kShortReasons = std::to_array<ShortReason>({
     {gate::Obstacle::FewLayouts, "too few layouts"},
     {gate::Obstacle::NoFunction, "no such function"},
     {gate::Obstacle::NoSamples, "no samples"},
+    {gate::Obstacle::OtherSettings, "other settings"},
 });
 
 std::string_view short_reason(gate::Obstacle obstacle) {

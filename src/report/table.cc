@@ -124,6 +124,8 @@ std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first
   if (column.cell_content == CellContent::Delta && !cell.text.empty()) css = ink_class(cell.ink);
   const bool is_heading = is_first && !cell.text.empty();
   std::string attributes = css.empty() ? "" : fmt::format(" class=\"{}\"", css);
+  if (!cell.whole_text.empty())
+    attributes += fmt::format(" title=\"{}\"", html_text(cell.whole_text));
   if (cell.sort_number) attributes += fmt::format(" data-number=\"{}\"", *cell.sort_number);
   if (cell.bar_share > 0.0)
     attributes += fmt::format(" style=\"--bar: {:.1f}%\"", 100.0 * cell.bar_share);

@@ -55,6 +55,7 @@ struct Cell {
   /// Number whose absolute value decides the order when a page sorts the rows.
   std::optional<double> sort_number{};
   double bar_share = 0.0;  ///< length of a bar in a page's cell, as a fraction of the cell's width
+  std::string whole_text{};  ///< what a page shows at the pointer; empty: `text` is whole
 };
 
 /// The contents of a column's cells. They decide how cells are escaped and formatted.

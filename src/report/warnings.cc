@@ -77,6 +77,27 @@ Words words_of(const CounterLossFile& lost) {
           std::move(advice)};
 }
 
+/// Returns "processor 'A', not 'B'": the value of the other session, then of this session or of the
+/// reference. `is_joined`: true if the other session has the candidate, not the reference.
+std::string difference_text(const SettingDifference& difference, bool is_joined) {
+  const std::string_view title = row_of(difference.kind).title;
+  const std::string& other = is_joined ? difference.candidate_value : difference.reference_value;
+  const std::string& own = is_joined ? difference.reference_value : difference.candidate_value;
+  if (difference.kind == SettingKind::ProcessorFeatures)
+    return fmt::format(
+        "{} (of one alone: {})", title,
+        listed(words_of_only_one(difference.reference_value, difference.candidate_value)));
+  return fmt::format("{} {}, not {}", title, cited(other), cited(own));
+}
+
+/// Returns the name that GLIBC_TUNABLES has for a feature in the words of /proc/cpuinfo.
+std::string tunable_name(std::string_view feature) {
+  if (feature == "abm") return "LZCNT";
+  std::string name;
+  for (const char c : feature) name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return name;
+}
+
 struct WarningWords {
   bool has_deltas;
   bool paired;
@@ -184,10 +205,19 @@ struct WarningWords {
   }
 
   Words operator()(const SamePrograms& warning) const {
-    return {
-        "same_programs",
-        "A/A: the programs are identical: same file and arguments as " + cited(warning.reference),
-        "build them again, unless noise is what you measure"};
+    const std::string reference = cited(warning.reference);
+    if (!warning.is_native)
+      return {"same_programs", "A/A: same file and arguments as " + reference,
+              "make sure that what it runs differs, unless noise is what you measure"};
+    if (!warning.has_same_name)
+      return {"same_programs",
+              "A/A: the programs are identical, though their names differ: same bytes and "
+              "arguments as " +
+                  reference,
+              "build them again, unless you measure noise, or a program that acts by its name"};
+    return {"same_programs",
+            "A/A: the programs are identical: same file and arguments as " + reference,
+            "build them again, unless noise is what you measure"};
   }
 
   Words operator()(const FewRuns& warning) const {
@@ -228,17 +258,32 @@ struct WarningWords {
               .has_own_line = true};
     std::string text = fmt::format("{} was measured under other conditions{}: ", what,
                                    is_joined ? " than the reference" : "");
-    for (const Difference& difference : warning.differences) {
+    for (const SettingDifference& difference : warning.differences) {
       if (&difference != &warning.differences.front()) text += ", ";
-      text += fmt::format("{} {}, not {}", difference.differing_property,
-                          cited(difference.value_of_other_session),
-                          cited(difference.value_of_this_session));
+      text += difference_text(difference, is_joined);
     }
     return {.kind = "foreign_baseline",
             .text = text,
             .advice = is_joined ? "compare sessions of one machine, or measure both in one session"
                                 : "measure the baseline again, here",
             .has_own_line = true};
+  }
+
+  Words operator()(const OtherProcessor& warning) const {
+    const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
+    std::string switched_off;
+    for (const std::string& feature : warning.differing_features)
+      switched_off += fmt::format("{}-{}", switched_off.empty() ? "" : ",", tunable_name(feature));
+    return {"other_processor",
+            fmt::format("the simulated counts of {} are of another processor, for which libc may "
+                        "choose other functions",
+                        what),
+            switched_off.empty()
+                ? "measure both on one processor, or let GLIBC_TUNABLES choose the same functions "
+                  "on both (--env GLIBC_TUNABLES=glibc.cpu.name=generic on Arm)"
+                : fmt::format("measure both with --env GLIBC_TUNABLES=glibc.cpu.hwcaps={}, which "
+                              "switches off what only one of them has",
+                              switched_off)};
   }
 
   Words operator()(const NotInterleaved& warning) const {
@@ -486,8 +531,8 @@ std::string write_line(const Results& results, std::span<const Words> group) {
 
 bool is_about_deltas(const Words& words) {
   constexpr auto kinds = std::to_array<std::string_view>(
-      {"few_runs", "sequential_order", "baseline", "foreign_baseline", "other_cores",
-       "mean_differs", "alike_rounds", "same_programs", "outlived"});
+      {"few_runs", "sequential_order", "baseline", "foreign_baseline", "other_processor",
+       "other_cores", "mean_differs", "alike_rounds", "same_programs", "outlived"});
   return std::ranges::find(kinds, words.kind) != kinds.end();
 }
 

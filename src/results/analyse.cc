@@ -3,6 +3,7 @@
 #include "session/baseline.h"
 #include "session/functions.h"
 #include "session/series.h"
+#include "session/settings.h"
 
 #include <array>
 #include <cmath>
@@ -119,7 +120,8 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
     const std::size_t reference =
         results.session.reference.baseline ? c : results.session.reference.index_for(c);
     if (!results.session.reference.is_candidate(c) || row.is_probably_uncounted ||
-        results.commands[reference].rows[index].is_probably_uncounted)
+        results.commands[reference].rows[index].is_probably_uncounted ||
+        !find_metric_differences(results.session, index, c).empty())
       continue;
     const Comparison samples = collect_samples(
         results.session.reference, compares_within_rounds(results.session, c), index, series, c);
@@ -288,6 +290,15 @@ void analyse_runs(std::size_t c, Results& results) {
   enter_slowdown(c, timed, counting, results);
   if (outlived.runs_with_survivors > 0) results.warnings.push_back({outlived, c});
   if (below > 0) results.warnings.push_back({BelowShell{command.runs, below}, c});
+}
+
+gate::Hindrance find_other_settings(const Recording& session, const gate::Verdict& verdict) {
+  gate::Hindrance found{gate::Obstacle::OtherSettings};
+  for (SettingDifference& difference : find_obstacles(session, verdict.metric, verdict.candidate))
+    found.differences.push_back({std::string(row_of(difference.kind).title),
+                                 std::move(difference.reference_value),
+                                 std::move(difference.candidate_value)});
+  return found;
 }
 
 std::vector<std::vector<double>> wall_times_by_command(const RunList& runs, RoundKind kind,
@@ -493,6 +504,12 @@ void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) 
   };
 
   for (gate::Verdict& verdict : findings.verdicts) {
+    if (!verdict.condition.limit_value)
+      if (auto other = find_other_settings(session, verdict); !other.differences.empty()) {
+        gate::make_inconclusive(verdict, std::move(other));
+        continue;
+      }
+
     const std::vector<Series>& series = series_of(verdict.metric);
     const gate::Hindrance found = find_hindrance(session.reference, verdict, series);
     if (found.obstacle == gate::Obstacle::NoSuccess || found.obstacle == gate::Obstacle::NoValue) {

@@ -4,6 +4,7 @@
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/series.h"
+#include "session/settings.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/layouts.h"
@@ -12,8 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <set>
-#include <string_view>
+#include <span>
 #include <utility>
 
 namespace lauka {
@@ -27,12 +27,48 @@ struct Side {
   double mean = 0.0;
   std::vector<std::uint32_t> layouts{};
 
-  const RoundValues* find(std::string_view name) const {
-    if (table == nullptr) return nullptr;
-    const auto found = table->functions.find(name);
-    return found == table->functions.end() ? nullptr : &found->second[place];
+  /// Returns the rows of the table.
+  std::vector<FunctionToPair> list_rows() const {
+    std::vector<FunctionToPair> rows;
+    if (table == nullptr) return rows;
+    rows.reserve(table->functions.size());
+    for (const auto& [name, values] : table->functions)
+      rows.push_back({name, table->other_names_of(name), mean_of(values[place], rounds)});
+    return rows;
   }
 };
+
+/// A function's values on one side.
+struct Values {
+  RoundValues of_metric{};
+  bool has_any_metric = false;  ///< true if a metric has a value other than 0
+};
+
+/// Adds up the rows of `names` on a side.
+Values add_up(const Side& side, std::span<const FunctionToPair> rows,
+              std::span<const std::size_t> chosen) {
+  Values sum;
+  bool varies = false;
+  double constant = 0.0;
+  for (const std::size_t row : chosen) {
+    const std::vector<RoundValues>& values = side.table->functions.find(rows[row].name)->second;
+    sum.has_any_metric = sum.has_any_metric || !std::ranges::all_of(values, &RoundValues::empty);
+    varies = varies || values[side.place].size() > 1;
+    constant += value_in(values[side.place], 0);
+  }
+  if (!varies) {
+    if (constant != 0.0) sum.of_metric = {constant};
+    return sum;
+  }
+
+  sum.of_metric.assign(side.rounds, 0.0);
+  for (const std::size_t row : chosen) {
+    const RoundValues& values = side.table->functions.find(rows[row].name)->second[side.place];
+    for (std::size_t round = 0; round < side.rounds; ++round)
+      sum.of_metric[round] += value_in(values, round);
+  }
+  return sum;
+}
 
 std::vector<std::uint32_t> list_layouts(const Recording& session, std::size_t command,
                                         const std::string& metric) {
@@ -72,9 +108,9 @@ std::optional<Side> reference_side(const Results& results, std::size_t metric,
                               results.session.metrics[metric].name, row);
 }
 
-std::vector<double> all_rounds(const RoundValues* values, std::size_t rounds) {
+std::vector<double> all_rounds(const RoundValues& values, std::size_t rounds) {
   std::vector<double> all(rounds);
-  for (std::size_t i = 0; values != nullptr && i < rounds; ++i) all[i] = value_in(*values, i);
+  for (std::size_t i = 0; i < rounds; ++i) all[i] = value_in(values, i);
   return all;
 }
 
@@ -85,8 +121,8 @@ struct MeanError {
   std::size_t values = 0;
 };
 
-std::optional<MeanError> error_of_mean(const Side& side, std::string_view function) {
-  const std::vector<double> values = all_rounds(side.find(function), side.rounds);
+std::optional<MeanError> error_of_mean(const Side& side, const RoundValues& of_function) {
+  const std::vector<double> values = all_rounds(of_function, side.rounds);
   if (!side.layouts.empty()) {
     const auto over = stats::mean_over_layouts({values, side.layouts});
     return over ? std::optional(MeanError{over->squared_standard_error, over->layout_count})
@@ -99,10 +135,10 @@ std::optional<MeanError> error_of_mean(const Side& side, std::string_view functi
 
 /// Returns the p value of the difference, and sets half_width of `change`. Returns 1 and sets
 /// nothing if the errors are unknown or 0.
-double test(const Side& reference, const Side& candidate, double confidence,
-            FunctionChange& change) {
-  const auto first = error_of_mean(reference, change.name);
-  const auto second = error_of_mean(candidate, change.name);
+double test(const Side& reference, const RoundValues& before, const Side& candidate,
+            const RoundValues& after, double confidence, FunctionChange& change) {
+  const auto first = error_of_mean(reference, before);
+  const auto second = error_of_mean(candidate, after);
   if (!first || !second || first->squared + second->squared == 0.0) return 1.0;
   const double degrees =
       stats::welch_degrees(first->squared, first->values, second->squared, second->values);
@@ -111,16 +147,8 @@ double test(const Side& reference, const Side& candidate, double confidence,
   return 2.0 * stats::student_t_above(std::fabs(change.difference()) / error, degrees);
 }
 
-bool varies(const RoundValues* values) {
-  return values != nullptr && values->size() > 1;
-}
-
-std::set<std::string_view> names_of(const Side& reference, const Side& candidate) {
-  std::set<std::string_view> names;
-  for (const Side* side : {&reference, &candidate})
-    if (side->table != nullptr)
-      for (const auto& [name, values] : side->table->functions) names.insert(name);
-  return names;
+bool varies(const RoundValues& values) {
+  return values.size() > 1;
 }
 
 FunctionChanges compare(const Results& results, std::size_t metric, std::size_t command,
@@ -135,19 +163,24 @@ FunctionChanges compare(const Results& results, std::size_t metric, std::size_t 
                           .rounds = std::min(reference.rounds, candidate.rounds)};
   std::vector<std::size_t> varying;
   std::vector<double> p;
-  for (const std::string_view name : names_of(reference, candidate)) {
-    const RoundValues* before = reference.find(name);
-    const RoundValues* after = candidate.find(name);
-    FunctionChange change{.name = std::string(name)};
-    if (before != nullptr) change.reference_mean = mean_of(*before, reference.rounds);
-    if (after != nullptr) change.candidate_mean = mean_of(*after, candidate.rounds);
+  const std::vector<FunctionToPair> rows_before = reference.list_rows();
+  const std::vector<FunctionToPair> rows_after = candidate.list_rows();
+  for (PairedFunction& pair : pair_functions(rows_before, rows_after)) {
+    const Values before = add_up(reference, rows_before, pair.reference_rows);
+    const Values after = add_up(candidate, rows_after, pair.candidate_rows);
+    FunctionChange change{.name = std::move(pair.name),
+                          .other_names = std::move(pair.other_names),
+                          .paired_by = pair.paired_by,
+                          .reference_mean = mean_of(before.of_metric, reference.rounds),
+                          .candidate_mean = mean_of(after.of_metric, candidate.rounds)};
     if (change.reference_mean == 0.0 && change.candidate_mean == 0.0) continue;
-    change.is_new = !by_samples && change.reference_mean == 0.0;
-    change.is_gone = !by_samples && change.candidate_mean == 0.0;
-    if (by_samples || varies(before) || varies(after) || changes.rounds < 2) {
+    change.is_new = !by_samples && !before.has_any_metric;
+    change.is_gone = !by_samples && !after.has_any_metric;
+    if (by_samples || varies(before.of_metric) || varies(after.of_metric) || changes.rounds < 2) {
       change.certainty = Certainty::Unproven;
       varying.push_back(changes.functions.size());
-      p.push_back(test(reference, candidate, confidence, change));
+      p.push_back(
+          test(reference, before.of_metric, candidate, after.of_metric, confidence, change));
     }
     changes.functions.push_back(std::move(change));
   }
@@ -155,8 +188,8 @@ FunctionChanges compare(const Results& results, std::size_t metric, std::size_t 
   for (std::size_t i = 0; i < varying.size(); ++i)
     if (differ[i]) changes.functions[varying[i]].certainty = Certainty::Significant;
   std::ranges::stable_sort(changes.functions, [](const auto& a, const auto& b) {
-    return std::pair(a.is_sure(), std::fabs(a.difference())) >
-           std::pair(b.is_sure(), std::fabs(b.difference()));
+    return std::pair(std::fabs(a.difference()), a.is_sure()) >
+           std::pair(std::fabs(b.difference()), b.is_sure());
   });
   return changes;
 }
@@ -182,6 +215,7 @@ void compare_functions(Results& results) {
         results.findings.verdicts.end();
     if (results.session.metrics[metric].shown != Shown::Always && !is_gated) continue;
     for (const std::size_t candidate : find_candidates(results)) {
+      if (!find_metric_differences(results.session, metric, candidate).empty()) continue;
       const auto before = reference_side(results, metric, candidate);
       const auto after = candidate_side(results, metric, candidate);
       if (before && after && has_success(results, metric, candidate))

@@ -2,6 +2,7 @@
 
 #include "core/metric.h"
 #include "gate/verdict.h"
+#include "results/pairing.h"
 #include "session/recording.h"
 
 #include <cstddef>
@@ -23,10 +24,13 @@ enum class Certainty : unsigned char {
 /// One function's means over rounds in the metric's base unit, and their difference.
 struct FunctionChange {
   std::string name{};
+  std::vector<std::string> other_names{};  ///< on either side
+  PairedBy paired_by = PairedBy::Name;
   double reference_mean = 0.0;
   double candidate_mean = 0.0;
-  bool is_new = false;   ///< true if the reference's mean is 0; false for sampled time
-  bool is_gone = false;  ///< true if the candidate's mean is 0; false for sampled time
+  bool is_new = false;   ///< true if the reference has no count of the function, of no metric;
+                         ///< false for sampled time
+  bool is_gone = false;  ///< true if the candidate has none; false for sampled time
   Certainty certainty = Certainty::Exact;
   /// Half width of the difference's confidence interval; nullopt if unknown, or if no value varies.
   std::optional<double> half_width{};
@@ -44,8 +48,8 @@ struct FunctionChanges {
   double mean_of_whole_reference = 0.0;
   double mean_of_whole_candidate = 0.0;
   std::size_t rounds = 0;
-  /// Functions with a mean other than 0 on at least one side: first the sure differences (is_sure),
-  /// then the unsure differences. Larger differences come first in each part.
+  /// Functions with a mean other than 0 on at least one side, the largest difference first; of
+  /// equal differences, those that are sure (is_sure) first.
   std::vector<FunctionChange> functions{};
 
   double difference() const { return mean_of_whole_candidate - mean_of_whole_reference; }

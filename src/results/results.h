@@ -59,14 +59,6 @@ struct NotInterleaved {
   bool is_caused_by_hooks = false;
 };
 
-/// A property that differs between two sessions.
-struct Difference {
-  std::string_view differing_property;
-  std::string value_of_other_session;  ///< value in the baseline or joined session
-  std::string value_of_this_session;   ///< value in this session or, for a joined session, in the
-                                       ///< reference's session
-};
-
 /// Finding: deltas compare runs of different sessions. `is_joined`: true for joined sessions, false
 /// for a baseline.
 struct SeparateSessions {
@@ -79,7 +71,15 @@ struct SeparateSessions {
 struct OtherConditions {
   bool names_machine = true;
   std::string file{};  ///< file of the joined session; empty for the baseline
-  std::vector<Difference> differences{};
+  std::vector<SettingDifference> differences{};
+};
+
+/// Finding: simulated counts of two processors are compared. libc chooses its functions by the
+/// processor, so the counts may differ although the programs do not.
+struct OtherProcessor {
+  std::string file{};  ///< file of the joined session; empty for the baseline
+  /// Features that only one of the processors has, in the words of /proc/cpuinfo; may be empty.
+  std::vector<std::string> differing_features{};
 };
 
 struct CoarseClock {
@@ -174,6 +174,8 @@ struct BusyMachine {
 
 struct SamePrograms {
   std::string reference;
+  bool is_native = true;      ///< false: the file is a script, or a program that runs another
+  bool has_same_name = true;  ///< false: the files have different names
 };
 
 /// Finding: processes outlived `runs_with_survivors` of `examined_runs` runs. Each of these runs
@@ -189,9 +191,9 @@ struct OutlivedRuns {
 using WarningFacts =
     std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
                  CoarseClock, UncertainSplit, BelowShell, FewRuns, NotInterleaved, SeparateSessions,
-                 OtherConditions, DifferentCoreShares, LowCoreShare, LowCoverage, NeverCounted,
-                 MeanDiffers, AlikeRounds, SlowedByCounting, BusyMachine, SamePrograms, LostCounts,
-                 Throttled, OutlivedRuns>;
+                 OtherConditions, OtherProcessor, DifferentCoreShares, LowCoreShare, LowCoverage,
+                 NeverCounted, MeanDiffers, AlikeRounds, SlowedByCounting, BusyMachine,
+                 SamePrograms, LostCounts, Throttled, OutlivedRuns>;
 
 struct Warning {
   WarningFacts finding;

@@ -1,9 +1,13 @@
+#include "core/text.h"
 #include "plan/layouts.h"
 #include "results/results.h"
+#include "session/baseline.h"
+#include "session/settings.h"
 #include "stats/distributions.h"
 #include "stats/resemblance.h"
 
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,10 +36,38 @@ constexpr double kWhole = 0.98;
 bool is_same_program(const Results& results, std::size_t candidate) {
   const Command& ours = results.session.commands[candidate];
   const Command& theirs = results.reference_of(candidate);
-  return results.commands[candidate].runs > 0 && ours.fingerprint.is_known() &&
-         ours.fingerprint == theirs.fingerprint &&
+  return results.commands[candidate].runs > 0 && ours.fingerprint.is_same_as(theirs.fingerprint) &&
          (results.session.reference.baseline ||
           ours.hooks[HookKind::Setup] == theirs.hooks[HookKind::Setup]);
+}
+
+/// True if a metric that is shown or gated differs significantly from the reference's.
+bool differs_significantly(const Results& results, std::size_t candidate) {
+  const bool has_row =
+      std::ranges::any_of(results.commands[candidate].rows, [&](const MetricResult& row) {
+        return results.session.metrics[row.metric].shown == Shown::Always && row.delta &&
+               row.delta->is_significant();
+      });
+  return has_row ||
+         std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
+           return verdict.candidate == candidate && verdict.answer == gate::Answer::Fail;
+         });
+}
+
+/// Returns the file name of the program of a command; empty if unknown.
+std::string program_name_of(const Command& command) {
+  const auto words = split_words(command.text);
+  if (!words || words->empty()) return {};
+  const std::string& path = words->front();
+  return path.substr(path.rfind('/') + 1);
+}
+
+SamePrograms describe_same_programs(const Results& results, std::size_t candidate) {
+  const Command& ours = results.session.commands[candidate];
+  const Command& theirs = results.reference_of(candidate);
+  // A baseline in a saved session has only the names of its commands.
+  return {theirs.name, ours.fingerprint.program_kind != ProgramKind::Launcher,
+          program_name_of(ours) == program_name_of(theirs)};
 }
 
 bool is_of_split(Role role) {
@@ -213,58 +245,63 @@ std::optional<WarningFacts> find_unsteadiness(std::span<const double> series) {
   return std::nullopt;
 }
 
-template <typename Compare>
-void add_limits(const Machine& then, const Machine& now, const Compare& compare) {
-  if (!then.allowance || !now.allowance) return;
-  const auto cpus = [](const Machine& machine) {
-    return fmt::format("{} of {}", machine.allowance->cpus.size(), machine.cpu_count);
-  };
-  const auto quota = [](const Machine& machine) {
-    const auto& cpu_quota = machine.allowance->cpu_quota;
-    return cpu_quota ? fmt::format("{:.4g}", *cpu_quota) : std::string("none");
-  };
-  const auto memory = [](const Machine& machine) {
-    const auto& limit = machine.allowance->memory_limit;
-    return limit ? fmt::format("{} bytes", *limit) : std::string("none");
-  };
-  compare("allowed CPUs", cpus(then), cpus(now));
-  compare("CPU quota", quota(then), quota(now));
-  compare("memory limit", memory(then), memory(now));
+/// Returns a finding if `differences` name the processor, and simulated counts are compared.
+std::optional<OtherProcessor> compare_processors(
+    const Results& results, const std::string& file,
+    const std::vector<SettingDifference>& differences) {
+  const bool is_simulated = std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
+    return metric.kind == RoundKind::Simulated && metric.shown == Shown::Always;
+  });
+  const bool is_other = std::ranges::any_of(differences, [](const SettingDifference& difference) {
+    return difference.kind == SettingKind::Processor ||
+           difference.kind == SettingKind::ProcessorModel ||
+           difference.kind == SettingKind::ProcessorFeatures;
+  });
+  if (!is_simulated || !is_other) return std::nullopt;
+
+  OtherProcessor found{file};
+  // Only for x86 does GLIBC_TUNABLES switch single features off.
+  const bool is_x86 = results.session.circumstances.machine.architecture.starts_with("x86");
+  for (const SettingDifference& difference : differences)
+    if (is_x86 && difference.kind == SettingKind::ProcessorFeatures)
+      found.differing_features =
+          words_of_only_one(difference.reference_value, difference.candidate_value);
+  return found;
 }
 
-void add_if_foreign(bool names_machine, const Circumstances& then, const Circumstances& now,
-                    const std::string& file, std::vector<Warning>& warnings) {
+/// Adds the warnings about the other session that is compared with: the baseline (`file` is empty),
+/// or a joined session. `candidates`: commands whose references are, or that are, in that session.
+void add_if_foreign(const Results& results, bool names_machine,
+                    const std::vector<std::size_t>& candidates, const std::string& file,
+                    std::vector<Warning>& warnings) {
   OtherConditions found{names_machine, file};
-  const auto compare = [&](std::string_view what, const std::string& a, const std::string& b) {
-    if (names_machine && !a.empty() && !b.empty() && a != b)
-      found.differences.push_back({what, a, b});
-  };
-  compare("machine", then.machine.host_name, now.machine.host_name);
-  compare("processor", then.machine.cpu_model, now.machine.cpu_model);
-  compare("architecture", then.machine.architecture, now.machine.architecture);
-  compare("kernel", then.machine.kernel_release, now.machine.kernel_release);
-  compare("lauka", then.version, now.version);
-  const auto tuning_of = [](const Circumstances& at) {
-    return at.machine.tuning.empty() ? "none" : at.machine.tuning;
-  };
-  compare("tuning", tuning_of(then), tuning_of(now));
-  add_limits(then.machine, now.machine, compare);
-  if (!names_machine || !found.differences.empty()) warnings.push_back({std::move(found)});
+  std::vector<SettingDifference>& all = found.differences;
+  for (const std::size_t c : candidates)
+    for (SettingDifference& difference : find_command_differences(results.session, c))
+      if (names_machine && std::ranges::find(all, difference) == all.end())
+        all.push_back(std::move(difference));
+  std::ranges::stable_sort(all, {}, &SettingDifference::kind);
+  const auto other_processor = compare_processors(results, file, all);
+  if (!names_machine || !all.empty()) warnings.push_back({std::move(found)});
+  if (other_processor) warnings.push_back({*other_processor});
 }
 
 void add_warnings_of_origins(const Results& results, std::vector<Warning>& warnings) {
   const OriginSession& here = origin_of(results.session, results.session.reference.index_for(0));
   std::vector<const OriginSession*> others;
+  std::map<const OriginSession*, std::vector<std::size_t>> candidates;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const OriginSession& origin = origin_of(results.session, c);
-    if (&origin != &here && (others.empty() || others.back() != &origin)) others.push_back(&origin);
+    if (&origin == &here) continue;
+    if (others.empty() || others.back() != &origin) others.push_back(&origin);
+    candidates[&origin].push_back(c);
   }
   if (others.empty()) return;
   if (!are_deltas_exact(results))
     warnings.push_back({SeparateSessions{!results.findings.verdicts.empty(), true}});
   for (const OriginSession* other : others)
-    add_if_foreign(!other->circumstances.version.empty(), other->circumstances, here.circumstances,
-                   other->file, warnings);
+    add_if_foreign(results, !other->circumstances.version.empty(), candidates[other], other->file,
+                   warnings);
 }
 
 std::vector<DifferentCoreShares::Cycles> cycles_by_kind(const Results& results,
@@ -325,8 +362,9 @@ void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_
   if (const auto& lost = results.session.commands[c].counter_loss_file)
     warnings.push_back(
         {LostCounts{*lost}, c, results.session.file.empty() ? Shown::Verbose : Shown::Always});
-  if (results.session.reference.is_candidate(c) && is_same_program(results, c))
-    warnings.push_back({SamePrograms{results.reference_of(c).name}, c});
+  if (results.session.reference.is_candidate(c) && is_same_program(results, c) &&
+      !differs_significantly(results, c))
+    warnings.push_back({describe_same_programs(results, c), c});
 }
 
 void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warnings) {
@@ -441,8 +479,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
     if (!are_deltas_exact(results))
       warnings.push_back({SeparateSessions{!results.findings.verdicts.empty()}});
     const Recording& then = *results.session.reference.baseline->session;
-    add_if_foreign(then.was_written_by_lauka, then.circumstances, results.session.circumstances, "",
-                   warnings);
+    add_if_foreign(results, then.was_written_by_lauka, find_candidates(results), "", warnings);
   } else if (!results.session.origins.empty()) {
     add_warnings_of_origins(results, warnings);
   } else if (!results.are_all_deltas_paired && !results.headline_comparisons.empty() &&

@@ -5,6 +5,7 @@
 #include "core/result.h"
 #include "os/clock.h"
 #include "plan/plan.h"
+#include "run/fingerprints.h"
 #include "run/programs.h"
 
 #include <cstddef>

@@ -57,10 +57,11 @@ struct Members {
     return named("whole between wall", pace.run_seconds, pace.hook_seconds, pace.wall_time_seconds);
   }
   static auto of(FunctionCounts& counts) {
-    return named("name counts", counts.name, counts.counts);
+    return named("name counts other_names", counts.name, counts.counts, counts.other_names);
   }
   static auto of(FunctionsOfRun& functions) {
-    return named("step functions", functions.step, functions.functions);
+    return named("step functions uncounted", functions.step, functions.functions,
+                 functions.uncounted_events);
   }
   static auto of(UncountedRuns& uncounted) {
     return named("subject what remedy runs", uncounted.subject, uncounted.why.what,
@@ -163,6 +164,7 @@ std::string make_tag() {
     for_each_member(outcome, [&]<typename Member>(Member&) { describe<Member>(layout); });
   Sha256 hash;
   hash.add(layout);
+  hash.add("head: settings circumstances");
   return "lauka-rounds-" + hash.hex_digest().substr(0, kTagDigits);
 }
 
@@ -236,8 +238,8 @@ std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_v
 }
 
 std::string to_line(const LogHead& head) {
-  return Json::array(
-             {tag(), head.seed, head.measuring_began.time_since_epoch().count(), head.settings})
+  return Json::array({tag(), head.seed, head.measuring_began.time_since_epoch().count(),
+                      head.settings, head.circumstances})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -251,7 +253,7 @@ std::optional<LogHead> parse_head(std::string_view line) {
     if (!line.starts_with(head_begin())) return std::nullopt;
     const Json json = Json::parse(line);
     const std::chrono::milliseconds began(json.at(2).get<std::int64_t>());
-    return LogHead{json.at(3), json.at(1), UtcTime(began)};
+    return LogHead{json.at(3), json.at(4), json.at(1), UtcTime(began)};
   } catch (const std::exception&) {
     return std::nullopt;
   }

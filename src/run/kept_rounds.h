@@ -41,6 +41,7 @@ struct Pace {
 struct FunctionsOfRun {
   Step step{};
   std::vector<FunctionCounts> functions{};
+  std::vector<std::size_t> uncounted_events{};  ///< indices of events that the run has no counts of
 };
 
 /// The result of rounds that were run together, and the state on which later rounds depend.
@@ -68,6 +69,8 @@ std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_v
 struct LogHead {
   /// Names and values of the settings that determine the rounds.
   std::vector<std::pair<std::string, std::string>> settings{};
+  /// Names and values of what the rounds do not depend on, but their values may.
+  std::vector<std::pair<std::string, std::string>> circumstances{};
   std::uint64_t seed = 0;
   UtcTime measuring_began{};
 };

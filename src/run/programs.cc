@@ -1,6 +1,5 @@
 #include "run/programs.h"
 
-#include "core/sha256.h"
 #include "os/files.h"
 #include "plan/commands.h"
 #include "plan/layouts.h"
@@ -64,86 +63,6 @@ constexpr std::size_t kMinRuns = 10;
 constexpr std::size_t kMaxRuns = 200;
 constexpr std::size_t kBatch = 10;
 constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
-
-/// Joins the settings because of which runs of the same program may differ.
-std::string call_of(const Plan& plan, const Command& command) {
-  std::string call;
-  const auto add = [&](std::string_view text) {
-    call += text;
-    call += '\0';
-  };
-  const std::string_view path = command.words.front();
-  add(path.substr(path.rfind('/') + 1));
-  for (std::size_t i = 1; i < command.words.size(); ++i) add(command.words[i]);
-  add({});
-  for (const std::string& variable : command.environment) add(variable);
-  add({});
-  add(command.folder);
-  if (!command.input.empty()) add("<" + command.input);
-  for (const HookRow& row : kHookKinds)
-    if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
-  add(command.output.path);
-  add(std::to_string(static_cast<int>(command.output.kind)));
-  add(std::to_string(plan.setting.copies_in_run));
-  return call;
-}
-
-std::string hash_call(const Plan& plan, const Command& command) {
-  Sha256 hash;
-  hash.add(call_of(plan, command));
-  return hash.hex_digest();
-}
-
-Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ReadContext& reader) {
-  if (plan.shell || plan.commands[command].words.empty()) return {};
-  Sha256 hash;
-  std::array<char, 16384> bytes;
-  for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
-    const auto built = command_in_layout(plan, command, layout);
-    const auto path = os::find_program(make_program(plan, *built, reader.user));
-    if (!path) return {};
-    const auto file = os::TextFile::open(*path, reader.user);
-    if (!file) return {};
-    std::uint64_t from = 0;
-    while (const std::size_t got = file->read(from, bytes)) {
-      if (reader.interrupt_check() != 0) return {};
-      hash.add({bytes.data(), got});
-      from += got;
-    }
-  }
-  return {hash.hex_digest(), hash_call(plan, plan.commands[command])};
-}
-
-std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContext& reader) {
-  std::vector<Fingerprint> programs(plan.commands.size());
-  const Baseline& baseline = *plan.reference.baseline;
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const Fingerprint& there = baseline.session->commands[baseline.reference_places[c]].fingerprint;
-    if (there.is_known() && there.call_hash == hash_call(plan, plan.commands[c]))
-      programs[c] = make_fingerprint(plan, c, reader);
-  }
-  return programs;
-}
-
-std::string hash_if_equal(const std::string& path, const std::string& other,
-                          const ReadContext& reader) {
-  const auto file = os::TextFile::open(path, reader.user);
-  const auto other_file = os::TextFile::open(other, reader.user);
-  if (!file || !other_file) return {};
-  Sha256 hash;
-  std::array<char, 16384> bytes;
-  std::array<char, 16384> other_bytes;
-  for (std::uint64_t from = 0;;) {
-    const std::size_t got = file->read(from, bytes);
-    if (path != other && (other_file->read(from, other_bytes) != got ||
-                          !std::equal(bytes.begin(), bytes.begin() + got, other_bytes.begin())))
-      return {};
-    if (got == 0) return hash.hex_digest();
-    if (reader.interrupt_check() != 0) return {};
-    hash.add({bytes.data(), got});
-    from += got;
-  }
-}
 
 bool is_alike(const Command& a, const Command& b) {
   return a.environment == b.environment && a.output == b.output && a.folder == b.folder;
@@ -401,40 +320,6 @@ bool subtract(const ShellOverhead& overhead, Usage& usage) {
   usage.user_ns = std::min(less(usage.user_ns, overhead.user_ns), left_ns);
   usage.system_ns = left_ns - usage.user_ns;
   return below;
-}
-
-void set_fingerprints(const Plan& plan, const ReadContext& reader, std::size_t first,
-                      std::size_t count, std::vector<Fingerprint>& programs) {
-  programs.resize(plan.commands.size());
-  for (std::size_t c = first; c < first + count; ++c)
-    programs[c] = make_fingerprint(plan, c, reader);
-}
-
-std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader) {
-  std::vector<Fingerprint> programs;
-  if (plan.setting.layouts > 1) return programs;
-  if (plan.reference.baseline) return identify_as_baseline(plan, reader);
-  const auto path_of = [&](const Command& command) {
-    return os::find_program(make_program(plan, command, reader.user));
-  };
-  // With parameters, the same two files are compared for each value.
-  std::map<std::pair<std::string, std::string>, std::string> known;
-  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const std::size_t reference = plan.reference.index_for(c);
-    if (!plan.reference.is_candidate(c) ||
-        call_of(plan, plan.commands[c]) != call_of(plan, plan.commands[reference]))
-      continue;
-    const auto path = path_of(plan.commands[c]);
-    const auto of_reference = path_of(plan.commands[reference]);
-    if (!path || !of_reference) continue;
-    const auto [place, is_new] = known.try_emplace({*of_reference, *path});
-    if (is_new) place->second = hash_if_equal(*of_reference, *path, reader);
-    const std::string& executable = place->second;
-    if (executable.empty()) continue;
-    programs.resize(plan.commands.size());
-    programs[reference] = programs[c] = {executable, hash_call(plan, plan.commands[c])};
-  }
-  return programs;
 }
 
 }  // namespace lauka

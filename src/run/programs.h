@@ -119,21 +119,4 @@ std::optional<double> measure_process_start(const Plan& plan, os::Launcher& laun
 /// would have become negative.
 bool subtract(const ShellOverhead& overhead, Usage& usage);
 
-struct ReadContext {
-  const std::optional<User>& user;
-  /// Returns the signal that asked lauka to end; 0: no signal.
-  const std::function<int()>& interrupt_check;
-};
-
-/// Sets the fingerprints of `count` commands from `first` on in `programs`, which has an element
-/// for each command of the plan afterwards. Unknown fingerprints are empty.
-void set_fingerprints(const Plan& plan, const ReadContext& reader, std::size_t first,
-                      std::size_t count, std::vector<Fingerprint>& programs);
-
-/// Returns the fingerprints of commands that may run the same program as their reference. Without a
-/// baseline: of candidates with the reference's file and call, and of the reference. With a
-/// baseline: of commands with their reference's Fingerprint::call_hash. Other fingerprints are
-/// empty or missing; with several layouts, all are missing.
-std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader);
-
 }  // namespace lauka

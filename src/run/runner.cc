@@ -1,6 +1,7 @@
 #include "run/runner.h"
 
 #include "core/text.h"
+#include "run/fingerprints.h"
 #include "run/programs.h"
 #include "run/progress.h"
 #include "run/scheduler.h"

@@ -4,7 +4,6 @@
 #include "core/result.h"
 #include "plan/plan.h"
 
-#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -14,7 +13,7 @@ namespace lauka {
 class SamplingCost {
  public:
   /// `plan` must outlive the object.
-  explicit SamplingCost(const Plan& plan) : plan_(plan), commands_(plan.commands.size()) {}
+  explicit SamplingCost(const Plan& plan);
 
   void add(const RunRecord& run);
 
@@ -23,19 +22,10 @@ class SamplingCost {
   std::optional<Note> note() const;
 
  private:
-  /// Mean and squared deviations of CPU times in seconds. Method: Welford (1962).
-  struct Times {
-    std::size_t count = 0;
-    double mean = 0.0;
-    double squared_deviations = 0.0;
-
-    void add(double value);
-    double squared_error() const;
-  };
-
+  /// CPU times in seconds.
   struct OfCommand {
-    Times timed{};
-    Times sampled{};
+    std::vector<double> timed{};
+    std::vector<double> sampled{};
   };
 
   const Plan& plan_;

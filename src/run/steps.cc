@@ -23,6 +23,15 @@ void leave_out_counts(RunRecord& run, engine::CountsOfRun& counted) {
   counted.why_missing_counts = counted.redo->why_left_out;
 }
 
+/// Returns the indices of the events of a run's pass that the run has no counts of.
+std::vector<std::size_t> find_uncounted(const EventSet& events, const RunRecord& run) {
+  std::vector<std::size_t> uncounted;
+  const std::vector<std::size_t>& of_pass = events.passes.at(run.step.pass).event_indices;
+  for (std::size_t i = 0; i < std::min(of_pass.size(), run.counts.size()); ++i)
+    if (!run.counts[i]) uncounted.push_back(of_pass[i]);
+  return uncounted;
+}
+
 }  // namespace
 
 StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& context,
@@ -383,7 +392,9 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
     return true;
   }
   if (counted.redo && counted.redo->why_left_out) leave_out_counts(run, counted);
-  if (counted.functions) result_.functions.push_back({step, *std::move(counted.functions)});
+  if (counted.functions)
+    result_.functions.push_back(
+        {step, *std::move(counted.functions), find_uncounted(plan_.setting.events, run)});
   note_counting(run, ended, std::move(counted));
   if (is_timed) {
     note_input(step, ended.input);
@@ -513,7 +524,8 @@ void StepRunner::add_results(FinishedRounds done) {
         .push_back(run);
   }
   std::ranges::move(done.redone, std::back_inserter(session_.redone_run_records));
-  for (const FunctionsOfRun& run : done.functions) functions_.add(run.step, run.functions);
+  for (const FunctionsOfRun& run : done.functions)
+    functions_.add(run.step, run.functions, run.uncounted_events);
   if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short())
     cut_short(*std::move(unknown));
 }

@@ -2,6 +2,7 @@
 
 #include "core/text.h"
 #include "session/series.h"
+#include "session/settings.h"
 
 #include <algorithm>
 #include <map>
@@ -48,10 +49,23 @@ std::string list_names(const std::vector<Command>& commands) {
   return commands.size() > most ? names + ", ..." : names;
 }
 
+/// Returns how the metrics of a session differ from a metric of the same name that was measured
+/// elsewhere; empty if the session lacks the metric.
+std::vector<SettingDifference> differences_in(const Recording& session, const Metric& metric) {
+  const auto place = find_metric(session.metrics, metric.source_metric());
+  if (!place) return {};
+  return find_differences(settings_of_metric(session.metrics[*place]), settings_of_metric(metric));
+}
+
 Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   std::vector<std::pair<std::size_t, std::string_view>> all;
+  const auto is_measured_otherwise = [&](std::size_t metric) {
+    return !differences_in(*baseline.session, plan.metrics[metric]).empty();
+  };
+  // A gate on values that cannot be compared is inconclusive, and says why.
   for (const Gate& gate : plan.gates)
-    if (!gate.condition.limit_value) all.emplace_back(gate.metric, "a gate is");
+    if (!gate.condition.limit_value && !is_measured_otherwise(gate.metric))
+      all.emplace_back(gate.metric, "a gate is");
   if (plan.precision) all.emplace_back(plan.precision->metric, "--precision looks");
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (const auto& [metric, by] : all) {
@@ -81,32 +95,9 @@ Result<void> check_units(const Plan& plan, const Baseline& baseline) {
   return {};
 }
 
-std::optional<std::size_t> place_in(const Recording& session, const Metric& metric) {
-  const auto place = find_metric(session.metrics, metric.source_metric());
-  const bool is_same = place && session.metrics[*place].of_region == metric.of_region;
-  return is_same ? place : std::nullopt;
-}
-
-/// Returns text such as "counted in user space only"; empty if the levels are unknown.
-std::string counting_text(const Metric& metric) {
-  const auto part = [&]() -> std::string_view {
-    switch (metric.counted_privilege_levels) {
-      case CountedPrivilegeLevels::UserAndKernel:
-        return "user space and the kernel";
-      case CountedPrivilegeLevels::UserOnly:
-        return "user space only";
-      case CountedPrivilegeLevels::KernelOnly:
-        return "the kernel only";
-      case CountedPrivilegeLevels::HypervisorOnly:
-        return "neither user space nor the kernel";
-      case CountedPrivilegeLevels::Unknown:
-        break;
-    }
-    return "";
-  }();
-  if (part.empty()) return "";
-  return fmt::format("{} in {}", metric.kind == RoundKind::Simulated ? "simulated" : "counted",
-                     part);
+std::optional<std::size_t> comparable_place_in(const Recording& session, const Metric& metric) {
+  if (!differences_in(session, metric).empty()) return std::nullopt;
+  return find_metric(session.metrics, metric.source_metric());
 }
 
 Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
@@ -120,28 +111,38 @@ Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
 
 }  // namespace
 
-void note_other_privilege_levels(const Recording& session, const std::string& file,
-                                 std::string_view here, Plan& plan) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> names;
+void note_other_methods(const Recording& session, const std::string& file, std::string_view here,
+                        Plan& plan) {
+  std::map<std::string, std::vector<std::string>> names;
   for (const Metric& metric : plan.metrics) {
-    const auto place = place_in(session, metric);
-    std::string ours = counting_text(metric);
-    std::string theirs = place ? counting_text(session.metrics[*place]) : "";
-    if (!ours.empty() && !theirs.empty() && ours != theirs)
-      names[{std::move(theirs), std::move(ours)}].push_back(metric.name);
+    if (metric.percentile) continue;
+    std::string methods;
+    for (const SettingDifference& difference : differences_in(session, metric))
+      methods += fmt::format("{}{} {} in {}, and {} {}", methods.empty() ? "" : ", ",
+                             row_of(difference.kind).title, difference.reference_value, cited(file),
+                             difference.candidate_value, here);
+    if (!methods.empty()) names[std::move(methods)].push_back(metric.name);
   }
-  for (const auto& [how, metrics] : names)
+  for (const auto& [methods, metrics] : names)
     plan.setting.events.notes.push_back(
         {NoteKind::OtherLevels,
-         fmt::format("{}: {} in {}, {} {}; deltas compare different things", listed(metrics),
-                     how.first, cited(file), how.second, here)});
+         fmt::format("{}: {}; such values are not compared", listed(metrics), methods)});
 }
 
 std::vector<std::optional<std::size_t>> find_metrics_in(const Recording& session,
                                                         const std::vector<Metric>& metrics) {
   std::vector<std::optional<std::size_t>> places;
   places.reserve(metrics.size());
-  for (const Metric& metric : metrics) places.push_back(place_in(session, metric));
+  for (const Metric& metric : metrics)
+    places.push_back(find_metric(session.metrics, metric.source_metric()));
+  return places;
+}
+
+std::vector<std::optional<std::size_t>> find_comparable_metrics_in(
+    const Recording& session, const std::vector<Metric>& metrics) {
+  std::vector<std::optional<std::size_t>> places;
+  places.reserve(metrics.size());
+  for (const Metric& metric : metrics) places.push_back(comparable_place_in(session, metric));
   return places;
 }
 
@@ -181,7 +182,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                    "export it again"};
   }
   if (auto layouts = check_layouts(plan, baseline); !layouts) return layouts;
-  baseline.metric_places = find_metrics_in(*session, plan.metrics);
+  baseline.metric_places = find_comparable_metrics_in(*session, plan.metrics);
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
   for (std::size_t c = 0; c < places.size(); ++c) {
@@ -193,7 +194,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                      "has its name",
                      cited(plan.commands[c].name), cited(there), cited(file))});
   }
-  note_other_privilege_levels(*session, file, "here", plan);
+  note_other_methods(*session, file, "here", plan);
   plan.reference.baseline = std::move(baseline);
   return {};
 }
@@ -202,7 +203,7 @@ void extend_metric_places_of_baseline(Recording& recording) {
   if (!recording.reference.baseline) return;
   Baseline& baseline = *recording.reference.baseline;
   for (std::size_t m = baseline.metric_places.size(); m < recording.metrics.size(); ++m) {
-    const auto place = place_in(*baseline.session, recording.metrics[m]);
+    const auto place = comparable_place_in(*baseline.session, recording.metrics[m]);
     const bool is_same =
         place && baseline.session->metrics[*place].unit == recording.metrics[m].unit;
     baseline.metric_places.push_back(is_same ? place : std::nullopt);
@@ -217,7 +218,8 @@ gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& 
       reference.baseline && !is_alone
           ? baseline_series(*reference.baseline, verdict.candidate, verdict.metric)
           : Series();
-  const Series& other = reference.baseline ? of_baseline : series[reference.index_for(verdict.candidate)];
+  const Series& other =
+      reference.baseline ? of_baseline : series[reference.index_for(verdict.candidate)];
 
   gate::Hindrance found;
   const auto look_for = [&](gate::Obstacle obstacle, const auto& applies_to) {

@@ -19,15 +19,20 @@
 namespace lauka {
 
 /// Returns each metric's index in `session`; for a percentile, the index of its source metric.
-/// nullopt if `session` lacks the metric, or if only one of the two metrics is of a region.
+/// nullopt if `session` lacks the metric.
 std::vector<std::optional<std::size_t>> find_metrics_in(const Recording& session,
                                                         const std::vector<Metric>& metrics);
 
-/// Adds notes to `plan` about metrics that were counted at other privilege levels in `session`,
-/// read from `file`, or simulated on one side only. `here`: words for the origin of the plan's
-/// metrics.
-void note_other_privilege_levels(const Recording& session, const std::string& file,
-                                 std::string_view here, Plan& plan);
+/// Returns the same as find_metrics_in(), but nullopt for a metric that `session` measured in
+/// another way (settings_of_metric), so that its values cannot be compared.
+std::vector<std::optional<std::size_t>> find_comparable_metrics_in(
+    const Recording& session, const std::vector<Metric>& metrics);
+
+/// Adds notes to `plan` about metrics that `session`, read from `file`, measured in another way:
+/// simulated, at other privilege levels, with another sampling period. `here`: words for the origin
+/// of the plan's metrics.
+void note_other_methods(const Recording& session, const std::string& file, std::string_view here,
+                        Plan& plan);
 
 /// Extends Baseline::metric_places to metrics that were added to `recording`; nullopt for a metric
 /// that the baseline lacks or has in another unit. Does nothing without a baseline.

@@ -37,7 +37,7 @@ class WithFunctions final : public RunTable {
       for (std::size_t i = 0; i < added.size(); ++i)
         for (const std::uint32_t run : rounds[i].runs) values_[i].emplace(run, 0.0);
       for (const auto& [name, values] : table.functions)
-        for (const std::size_t i : wanted.find(name))
+        for (const std::size_t i : wanted.find(name, table.other_names_of(name)))
           for (std::size_t round = 0; round < rounds[i].runs.size(); ++round)
             values_[i][rounds[i].runs[round]] += value_in(values[rounds[i].place], round);
     }
@@ -103,9 +103,12 @@ std::optional<Error> find_unknown_function(std::span<const std::string> wanted,
   std::vector<bool> is_found(wanted.size());
   for (const auto& side : {tables, others})
     for (const FunctionTable& table : side)
-      for (const auto& [name, values] : table.functions)
-        if (all.insert(name).second)
-          for (const std::size_t place : names.find(name)) is_found[place] = true;
+      for (const auto& [name, values] : table.functions) {
+        const std::vector<std::string> other_names = table.other_names_of(name);
+        all.insert(name);
+        all.insert(other_names.begin(), other_names.end());
+        for (const std::size_t place : names.find(name, other_names)) is_found[place] = true;
+      }
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i].empty() || is_found[i]) continue;
     const auto nearest = nearest_names(wanted[i], std::vector<std::string>(all.begin(), all.end()));
@@ -163,14 +166,16 @@ gate::Hindrance find_missing_function(const Recording& session, const gate::Verd
   return {gate::Obstacle::NoFunction, gate::side_of(has_no_reference, has_no_candidate)};
 }
 
-void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions) {
+void FunctionTableBuilder::add(const Step& step, const std::vector<FunctionCounts>& functions,
+                               const std::vector<std::size_t>& uncounted) {
   constexpr double ns_per_second = 1e9;
   std::vector<std::string> metrics;
   double per_unit = 1.0;
   for (const std::size_t index : plan_.setting.events.passes.at(step.pass).event_indices) {
     const Event& event = plan_.setting.events.events[index];
     if (event.is_time) per_unit = ns_per_second;
-    if (event.only_function.empty()) metrics.push_back(event.name);
+    const bool is_counted = std::ranges::find(uncounted, index) == uncounted.end();
+    if (event.only_function.empty()) metrics.push_back(is_counted ? event.name : std::string());
   }
   tables_[step.command].add_round(metrics, functions, per_unit);
 }

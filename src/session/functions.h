@@ -32,8 +32,10 @@ class FunctionTableBuilder {
   explicit FunctionTableBuilder(const Plan& plan) : plan_(plan), tables_(plan.commands.size()) {}
 
   /// Adds a run that was counted by function. Functions that are missing have 0, as all of them do
-  /// in a run without a sample.
-  void add(const Step& step, const std::vector<FunctionCounts>& functions);
+  /// in a run without a sample. `uncounted`: indices of the pass's events that the run has no counts
+  /// of.
+  void add(const Step& step, const std::vector<FunctionCounts>& functions,
+           const std::vector<std::size_t>& uncounted = {});
 
   /// Returns an error if an event names a function that no command has, nor the baseline. Checks
   /// only once, as soon as each command has functions; else returns nullopt.

@@ -4,8 +4,10 @@
 #include "plan/commands.h"
 #include "plan/rows.h"
 #include "session/baseline.h"
+#include "session/settings.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -195,6 +197,31 @@ Result<std::vector<Command>> named_commands(const std::vector<std::string>& name
   return commands;
 }
 
+std::vector<std::string> session_ids_of(const Recording& session) {
+  if (session.origins.empty()) return {session.circumstances.session_id};
+  std::vector<std::string> ids;
+  for (const OriginSession& origin : session.origins)
+    ids.push_back(origin.circumstances.session_id);
+  return ids;
+}
+
+/// Adds a note for each session that is in two files.
+void note_same_sessions(const std::vector<Recording>& sessions, Plan& plan) {
+  std::map<std::string, const Recording*> known;
+  for (const Recording& session : sessions) {
+    for (const std::string& id : session_ids_of(session)) {
+      if (id.empty()) continue;
+      const auto [first, is_new] = known.emplace(id, &session);
+      if (is_new) continue;
+      plan.setting.events.notes.push_back(
+          {NoteKind::SameSession,
+           fmt::format("{} and {} are one session (session_id {}), so they are compared with "
+                       "themselves; give files of two sessions",
+                       cited(first->second->file), cited(session.file), id)});
+    }
+  }
+}
+
 Result<void> check_values(const std::vector<Recording>& sessions, const Plan& plan) {
   for (const Gate& gate : plan.gates)
     for (const Recording& session : sessions)
@@ -234,7 +261,7 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
   }
   if (options.gates.baseline_file) reference.baseline.reset();
   if (auto& baseline = reference.baseline)
-    baseline->metric_places = find_metrics_in(*baseline->session, plan.metrics);
+    baseline->metric_places = find_comparable_metrics_in(*baseline->session, plan.metrics);
   return reference;
 }
 
@@ -307,14 +334,18 @@ class JoinedRuns : public RunTable {
 };
 
 void add_origins(const Recording& session, std::vector<OriginSession>& origins) {
-  if (session.origins.empty())
-    origins.push_back({.file = session.file,
-                       .command_count = session.commands.size(),
-                       .order = session.setting.order,
-                       .circumstances = session.circumstances,
-                       .layouts = session.setting.layouts});
-  else
+  if (!session.origins.empty()) {
     origins.insert(origins.end(), session.origins.begin(), session.origins.end());
+    return;
+  }
+  origins.push_back({.file = session.file,
+                     .command_count = session.commands.size(),
+                     .order = session.setting.order,
+                     .circumstances = session.circumstances,
+                     .layouts = session.setting.layouts});
+  for (const Metric& metric : session.metrics)
+    if (SettingValues values = settings_of_metric(metric); values != SettingValues())
+      origins.back().metric_settings[metric.name] = std::move(values);
 }
 
 void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
@@ -366,6 +397,8 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
                                           .kind = failed->step.kind};
   if (plan.shell) recording.shell = plan.shell->words;
   recording.overheads = session.overheads;
+  for (Command& command : recording.commands)
+    command.settings = settings_of_planned(recording.setting, command, recording.shell);
   return recording;
 }
 
@@ -440,7 +473,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
     const auto places = add_events(session.setting.events, plan.setting.events);
     if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
       return added.error();
-    note_other_privilege_levels(session, session.file, "in the files before it", plan);
+    note_other_methods(session, session.file, "in the files before it", plan);
   }
   for (const Recording& session : sessions)
     if ((session.setting.layouts > 1) != (sessions.front().setting.layouts > 1))
@@ -448,6 +481,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
                                cited(session.file)),
                    "show them apart"};
   plan.setting.layouts = sessions.front().setting.layouts;
+  note_same_sessions(sessions, plan);
   show(choose_metric_selection(options), plan.metrics);
   if (auto percentiles =
           add_percentiles(options.counting, options.gates, options.run, plan.metrics);

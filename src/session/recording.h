@@ -134,6 +134,7 @@ struct Circumstances {
   std::optional<Tuning> tuning{};
   /// Waiting for the CPU quota during the session; nullopt if not measured.
   std::optional<QuotaWait> throttling{};
+  std::optional<Priority> priority{};  ///< nullopt if unknown
 };
 
 struct TimerResolutions {
@@ -148,6 +149,8 @@ struct OriginSession {
   Order order = Order::Random;
   Circumstances circumstances{};
   std::uint32_t layouts = 1;  ///< number of layouts of each command
+  /// How the session measured its metrics, by name.
+  std::map<std::string, SettingValues> metric_settings{};
 };
 
 /// The mean of a command's metric, from a file without the metric's values of single runs.

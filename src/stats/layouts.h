@@ -18,8 +18,9 @@
 
 namespace lauka::stats {
 
-/// The share of sessions in which advice about the number of rounds or layouts should hold.
-inline constexpr double kChanceOfAdvice = 0.8;
+/// The predicted share of sessions in which advice about the number of rounds or layouts holds. In
+/// simulations, where the assumptions of the prediction do not quite hold, it is at least 80%.
+inline constexpr double kChanceOfAdvice = 0.85;
 
 /// The errors allowed for the answers that a value is above or below a limit; nullopt: the answer
 /// cannot be given.
@@ -85,7 +86,7 @@ struct LayoutEstimate {
   std::optional<std::size_t> layouts_instead_of_runs(double half_width, double tail) const;
   /// Returns the number of layouts with which a new session in four of five cases decides if the
   /// value is above or below `limit`, whatever its answer; otherwise like
-  /// layouts_instead_of_runs().
+  /// layouts_instead_of_runs(). nullopt also for fewer than six layouts.
   std::optional<std::size_t> layouts_to_decide(double limit, const AllowedErrors& allowed) const;
 };
 

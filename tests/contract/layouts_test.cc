@@ -71,8 +71,8 @@ TEST_CASE("saved sessions with 8 and 6 layouts are compared over all of them") {
 
   const auto document = nlohmann::json::parse(text_of(joined));
   CHECK(document.at("lauka").at("sessions")[1].at("layouts") == 6);
-  const auto& over =
-      document.at("lauka").at("results")[1].at("metrics").at("v").at("layouts").at("log_ratio");
+  const auto& metrics = document.at("results")[1].at("lauka").at("metrics");
+  const auto& over = metrics.at("v").at("layouts").at("log_ratio");
   REQUIRE(over.at("each").size() == 6);
   double sum = 0.0;
   for (const auto& layout : over.at("each")) sum += layout.at("value").get<double>() / 6.0;
@@ -115,6 +115,19 @@ TEST_CASE("both sides of a baseline have layouts, or none") {
   completed({kScrape, "-r8", "--export-json=" + without, "-n", "old", "-n", "new", "--", "echo 5",
              "echo 6"});
   CHECK(completed(measured(folder, {"-r32", "--baseline=" + with})).out_has("placement alone"));
+
+  const std::string six = folder.file("six.json");
+  const std::string both = folder.file("both.json");
+  completed({"--scrape=v=v1=([0-9.]+)", "--layouts=6", "-r24", "-w0", "--export-json=" + six, "-n",
+             "old", "--", placed(folder, 1, 3)});
+  const Words against_six = {
+      "--scrape=v=v1=([0-9.]+)", "--metrics=v",           "--layouts=8", "-r32", "-w0",
+      "--baseline=" + six,       "--export-json=" + both, "-n",          "old",  "--",
+      placed(folder, 2, 3)};
+  const Said now = completed(against_six);
+  CHECK_FALSE(now.out_has("without layout"));
+  CHECK(nlohmann::json::parse(text_of(both)).at("lauka").at("baseline").at("layouts") == 6);
+  CHECK(completed({"--from", both, "--metrics=v"}).out == now.out);
   CHECK(refusal(measured(folder, {"-r32", "--baseline=" + without})).find("layouts") !=
         std::string::npos);
   CHECK(refusal({kScrape, "-r8", "--baseline=" + with, "-n", "old", "--", "echo 5"})

@@ -79,6 +79,25 @@ TEST_CASE("what works in hyperfine by another spelling works here") {
   CHECK_FALSE(has(lauka({"-r2", "-S", "true | cat"}).err, "unquoted"));
 }
 
+TEST_CASE("an option after the command leaves the remedy of another error as it is") {
+  const std::string said = refusal({"-e", "nosuchevent", "true", "-r", "3"});
+  CHECK(has(said, "; lauka --list-events lists them; "));
+  CHECK(has(said, "if '-r' belongs to 'true', quote the command: 'true -r 3'"));
+}
+
+TEST_CASE("an unknown shell is not answered with another shell") {
+  const Said said = lauka({"--shell", "nosuchshell", "echo 1"});
+  CHECK(said.status != 0);
+  CHECK(said.err_has("nosuchshell: command not found; name a shell in PATH, or write its path"));
+}
+
+TEST_CASE("a list without hardware events says why there are none") {
+  const Said list = lauka({"-l", "cache"});
+  CHECK(list.status == 0);
+  if (lauka({"--check"}).out_has("there is no PMU here"))
+    CHECK(list.err_has("no hardware events can be listed: there is no PMU here"));
+}
+
 TEST_CASE("a likely slip is reported before the first run, and not under --quiet") {
   const Said said = lauka({"-r2", "--output=inherit", "echo first | cat"});
   CHECK(said.err_has("lauka: note: 'echo first | cat'"));

@@ -233,6 +233,29 @@ TEST_CASE("without -i a run that dies under Valgrind ends lauka with 1, and -i i
   CHECK_FALSE(has(said, "-i"));
 }
 
+TEST_CASE("a gate says with which other settings its baseline was measured") {
+  const Folder earlier;
+  const std::string file = earlier.file("b.json");
+  const Options common = {
+      {"warmup", "0"}, {"runs", "12"}, {"scrape", "v=([0-9]+)"}, {"baseline", file}};
+  completed({"-q", "-w0", "-r12", "--scrape=v=([0-9]+)", "--export-json", file, "echo v=50"});
+  for (const auto& [option, difference] :
+       {std::pair(Options::value_type{"jobs", "2"}, "--jobs: 1 for 'echo v=50', 2 for "),
+        std::pair(Options::value_type{"until", "v"}, "--until: none for 'echo v=50', v for "),
+        std::pair(Options::value_type{"expect-output", "same"},
+                  "--expect-output: none for 'echo v=50', same for ")}) {
+    Options options = common;
+    options.push_back(option);
+    check_case({.options = options,
+                .gate = "v > 5",
+                .make_commands = constantly({"echo v=50"}),
+                .reason = std::string("the two were measured with other settings, and cannot be "
+                                      "compared; ") +
+                          difference,
+                .obstacle = "other_settings"});
+  }
+}
+
 TEST_CASE("a gate says that a command has no function of its name") {
   if (!has_valgrind()) return;
   const Options options = {{"warmup", "0"}, {"runs", "3"}, {"engine", "cachegrind"}};

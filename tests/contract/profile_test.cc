@@ -208,4 +208,19 @@ TEST_CASE("a gate on sampled time without --profile is refused, with the option 
   CHECK(of_percentile.err_has("; write wall_time.p95 for the percentile"));
 }
 
+TEST_CASE("samples of a baseline with another period are not compared, and both are named") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string file = folder.file("b.json");
+  const std::string command = fixture("hundred") + " 100";
+  completed("-q -w0 -r3 --profile=5ms --export-json " + file, {command});
+  const Said said = lauka("-w0 -r3 --profile=1ms --metrics cpu_time,sampled_time --baseline " +
+                              file + " --fail-if 'sampled_time > 5'",
+                          {command});
+  CHECK(said.status == 0);
+  CHECK(said.out_has("sampled_time > 5%: inconclusive: "));
+  CHECK(said.out_has("sampling period: 5ms for "));
+  CHECK(said.err_has("sampled_time: sampling period 5ms in '" + file + "', and 1ms here"));
+}
+
 }  // namespace lauka::contract

@@ -207,12 +207,84 @@ TEST_CASE("A/A: the same file with the same arguments is reported without an exp
   };
   CHECK(is_reported({burn + " 1ms", burn + " 1ms"}));
   CHECK(is_reported({burn + " 1ms", copy + " 1ms"}));
-  CHECK(is_reported({"-S", burn + " 1ms", burn + " 1ms"}));
+  const auto shell = lauka({"-v", "-r3", "-S", burn + " 1ms", burn + " 1ms"});
+  CHECK(shell.err_has("A/A: same file and arguments as "));
   CHECK_FALSE(is_reported({burn + " 1ms", burn + " 2ms"}));
   std::ofstream(copy, std::ios::app) << '\n';
   CHECK_FALSE(is_reported({burn + " 1ms", copy + " 1ms"}));
   CHECK_FALSE(
       is_reported({"-L", "of", "a,b", "--setup", "echo {of} >" + folder.file("x"), burn + " 1ms"}));
+}
+
+TEST_CASE("A/A: the same program under two names is noticed, and of a wrapper less is said") {
+  const Folder folder;
+  const std::string burn = fixture("burn");
+  std::filesystem::copy_file(burn, folder.file("old"));
+  std::filesystem::copy_file(burn, folder.file("new"));
+  const auto said_of = [](const std::vector<std::string>& commands) {
+    return lauka("-v -r3 --metrics peak_rss", commands);
+  };
+  CHECK(said_of({folder.file("old") + " 1ms", folder.file("new") + " 1ms"})
+            .err_has("the programs are identical, though their names differ"));
+  const Said wrapped = said_of({"env " + burn + " 1ms", "env " + burn + " 1ms"});
+  CHECK(wrapped.err_has("A/A: same file and arguments as "));
+  CHECK_FALSE(wrapped.err_has("identical"));
+  std::ofstream(folder.file("new"), std::ios::app) << '\n';
+  CHECK_FALSE(said_of({folder.file("old") + " 1ms", folder.file("new") + " 1ms"}).err_has("A/A"));
+}
+
+TEST_CASE("A/A: a script whose text has changed since the baseline is another program") {
+  const Folder folder;
+  const std::string script = folder.file("it.sh");
+  std::ofstream(script) << "echo 1\n";
+  const std::string file = folder.file("b.json");
+  completed("-q -r3 --metrics peak_rss --export-json " + file, {"sh " + script});
+  const auto is_same = [&] {
+    return completed("-v -r3 --metrics peak_rss --baseline " + file, {"sh " + script})
+        .err_has("A/A: same file and arguments as ");
+  };
+  std::ofstream(script) << "echo 2\n";
+  CHECK_FALSE(is_same());
+  std::ofstream(script) << "echo 1\n";
+  // A significant difference by chance would hide it.
+  CHECK((is_same() || is_same() || is_same()));
+}
+
+TEST_CASE("--baseline: other jobs make a gate inconclusive, and other circumstances are named") {
+  const Folder folder;
+  const std::string file = folder.file("b.json");
+  completed("-q -r12 " + kScrape + " --export-json " + file, {"echo 50"});
+  const std::string now = folder.file("now.json");
+  const Said said = lauka("-r12 " + kScrape + " --baseline " + file + " --export-json " + now +
+                              " --fail-if 'v > 1' --env A=secret --input /dev/null --jobs 2",
+                          {"echo 50"});
+  CHECK(said.status == 0);
+  CHECK(said.out_has("inconclusive"));
+  CHECK(said.out_has("--jobs: 1 for "));
+  CHECK(said.err_has("--env 'none', not 'A=#"));
+  CHECK_FALSE(said.err_has("secret"));
+  const json document = json::parse(text_of(now));
+  check_schema(document);
+  const json& gate = document.at("lauka").at("gates").at(0);
+  CHECK(gate.at("obstacle") == "other_settings");
+  CHECK(gate.at("differences").at(0) ==
+        json{{"what", "--jobs"}, {"reference", "1"}, {"candidate", "2"}});
+
+  // The same when it is shown again, and when two files are compared.
+  CHECK(completed({"--from", now}).out_has("--jobs: 1 for "));
+  const Said joined = lauka({"--from", file, now, "--fail-if", "v > 1"});
+  CHECK(joined.out_has("inconclusive"));
+  CHECK(joined.out_has("--jobs: 1 for "));
+  CHECK(joined.err_has("--env"));
+}
+
+TEST_CASE("--from: two files of one session are noticed") {
+  const Folder folder;
+  const std::string file = folder.file("a.json");
+  completed("-q -r3 --export-json " + file, {"true"});
+  std::filesystem::copy_file(file, folder.file("copy.json"));
+  CHECK(completed({"--from", file, folder.file("copy.json")})
+            .err_has("'" + file + "' and '" + folder.file("copy.json") + "' are one session"));
 }
 
 TEST_CASE("A/A: a candidate that is the reference's program is reported, in any folder") {

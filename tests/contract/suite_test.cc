@@ -487,6 +487,30 @@ TEST_CASE("--resume: builds that are there are kept, as building again makes oth
   CHECK(exists(json_file));
 }
 
+TEST_CASE("--resume: rounds of a script that was edited since are refused, and data is noted") {
+  const Folder programs;
+  const std::string script = programs.file("it");
+  const auto write_script = [&](const std::string& text) { std::ofstream(script) << text << "\n"; };
+  write_script(blocks_at(3, programs));
+  std::ofstream(programs.file("data")) << "1\n";
+  const Suite suite(benchmark("a", {"sh " + script + " " + programs.file("data"), "sleep 0.05"}));
+  Words words = {"--suite",       suite.folder.file("s.toml"), "-w0", "-r5",
+                 "--export-json", suite.folder.file("r.json")};
+  REQUIRE(lauka({.arguments = words,
+                 .interrupt_when = [&] { return has_lines(programs.file("log"), 3); },
+                 .interrupt_signal = 9})
+              .status == 128 + 9);
+  words.emplace_back("--resume");
+  std::ofstream(programs.file("go")).close();
+  write_script(blocks_at(4, programs));
+  CHECK(has(refusal(words), "the file '" + script + "' of '"));
+  write_script(blocks_at(3, programs));
+  std::ofstream(programs.file("data")) << "2\n";
+  const Said said = completed(words);
+  CHECK(said.err_has("the kept rounds were measured under other circumstances: the file '" +
+                     programs.file("data")));
+}
+
 TEST_CASE("--suite: rounds stay until the exports are written, and --resume then runs nothing") {
   const Folder folder;
   const Suite logged(benchmark("a", {"sh -c 'echo >> " + folder.file("log") + "'"}));

@@ -49,6 +49,31 @@ TEST_CASE("commands that are compared with a baseline each have their own refere
   CHECK_MESSAGE(said.out_has(heading), said.out);
 }
 
+TEST_CASE("a function with several names is one row, known to gates by each of them") {
+  if (!has_valgrind()) return;
+  if (lauka({"-q", "-r1", "-w0", "--profile", "true"}).err_has("without elfutils"))
+    return skip("this lauka was built without elfutils or libiberty");
+  const std::string aliased = fixture("aliased") + " 100000";
+  const Said said = lauka(
+      "--engine cachegrind -e instructions --metrics instructions --functions='fold' "
+      "--fail-if 'instructions@fold > 1' --fail-if 'instructions@fold_other > 1' "
+      "--fail-if 'instructions@_fold_internal > 1'",
+      {aliased, aliased});
+  CHECK(said.status == 0);
+  CHECK_MESSAGE(said.out_has("\nfold = fold_old = 1 more "), said.out);
+}
+
+TEST_CASE("a function that has other names in one of two builds is the same function") {
+  if (!has_valgrind()) return;
+  const Said said =
+      lauka("--engine cachegrind -e instructions --metrics instructions --functions='fold'",
+            {fixture("renamed") + " 100000", fixture("aliased") + " 100000"});
+  CHECK(said.status == 0);
+  CHECK(said.out_has("\nfold_old"));
+  CHECK_FALSE(said.out_has(", new"));
+  CHECK_FALSE(said.out_has(", gone"));
+}
+
 TEST_CASE("a gate on a function that no command has ends after the first simulated runs") {
   if (!has_valgrind()) return;
   const Said said = lauka("--engine cachegrind -e instructions --fail-if 'instructions@exi > 1'",

@@ -1,8 +1,10 @@
 #include "engine/engine.h"
 #include "engine/profile/samples.h"
+#include "engine/symbol_names.h"
 #include "fakes/fake_perf.h"
 #include "must.h"
 #include "os/sample_rings.h"
+#include "os/symbols.h"
 #include "places.h"
 #include "skip.h"
 
@@ -372,8 +374,45 @@ TEST_CASE("code without a name goes by its file and the reason") {
                           {{CodeKind::NoProcess}, 1}};
   const auto sums = names.sum_by_function(run, {});
   REQUIRE(sums.size() == 2);
-  CHECK(sums.begin()->first.starts_with("(lib.so.1: "));
-  CHECK(sums.begin()->second == 1500);
+  CHECK(sums[0].name.starts_with("(lib.so.1: "));
+  CHECK(sums[0].counts == std::vector<std::uint64_t>{1500});
+}
+
+TEST_CASE("a file that was removed while it was used is one file") {
+  const SampledRun run = run_of(Written()
+                                    .exec(1, 10)
+                                    .map(2, 10, 0x1000, 0x1000, 0, "/tmp/prog")
+                                    .map(3, 10, 0x2000, 0x1000, 0x1000, "/tmp/prog (deleted)")
+                                    .sample(4, 10, 0x1010)
+                                    .sample(5, 10, 0x2010));
+  REQUIRE(run.files.size() == 1);
+  CHECK(run.files[0].identity.path == "/tmp/prog");
+  CHECK(run.periods_by_place.size() == 2);
+  FunctionNames names({});
+  names.open(run.files[0]);
+  const auto sums = names.sum_by_function(run, {});
+  REQUIRE(sums.size() == 1);
+  CHECK(sums[0].name.starts_with("(prog: "));
+  CHECK(sums[0].counts == std::vector<std::uint64_t>{2000});
+}
+
+TEST_CASE("a sampled function has all names of its address") {
+  if (!can_name_functions()) return;
+  const std::string path = std::string(places::kFixtures) + "/aliased";
+  const os::OpenedCode code = os::open_code({path}, 0, std::nullopt);
+  REQUIRE(code.symbols);
+  std::vector<std::string> names;
+  code.symbols->list([&](std::span<const char* const> symbols) {
+    if (std::ranges::find(symbols, std::string_view("fold_old")) != symbols.end())
+      names.assign(symbols.begin(), symbols.end());
+  });
+  CHECK(name_of_symbols(names) ==
+        FunctionName{"fold", {"fold_old", "fold_other", "_fold_internal"}});
+
+  const std::vector<std::string> wanted = {"fold_other", "_fold_internal"};
+  FunctionNames functions({});
+  functions.open({{path}, 1});
+  CHECK(functions.find_in_new_files(WantedFunctions(wanted)) == std::set<std::size_t>{0, 1});
 }
 
 TEST_CASE("without perf_event a selection is refused before the first run") {
@@ -544,10 +583,14 @@ TEST_CASE("where the kernel throttles sampling, no note asks for more samples") 
   sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).throttled().bytes());
   const CountsOfRun throttled = sampled->finish(ended, 0);
   REQUIRE(throttled.note.has_value());
+  REQUIRE(throttled.redo.has_value());
+  CHECK_FALSE(throttled.redo->why_left_out.has_value());
   CHECK(throttled.note->text.find("perf_event_max_sample_rate is 5000") != std::string::npos);
   CHECK(throttled.note->text.find("--profile=4ms") != std::string::npos);
-  CHECK(throttled.redo.has_value());
   CHECK(engine->notes().empty());
+  ended.started_count = 2;
+  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).throttled().bytes());
+  CHECK(sampled->finish(ended, 0).redo->why_left_out.has_value());
 }
 
 TEST_CASE("where there is a counter of cycles, samples are of cycles, as parts of the CPU time") {

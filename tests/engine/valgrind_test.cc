@@ -1,5 +1,7 @@
 #include "engine/valgrind/valgrind_engine.h"
 #include "must.h"
+#include "os/symbols.h"
+#include "places.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -252,6 +254,39 @@ TEST_CASE("a function's count is known where another event's is not") {
                                   {"instructions@main", "cache-misses", "cache-misses@main"});
   CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{1000, {}, {}});
   CHECK(counted.why_missing_counts.has_value());
+}
+
+TEST_CASE("functions are known of an event where another could not be counted") {
+  const CountsOfRun counted = sum({log_of(10, 1, 1), counts_of(10, 2, "./x", "1000", "Ir")},
+                                  {"instructions", "cache-misses"});
+  REQUIRE(counted.counts.size() == 2);
+  CHECK(counted.counts[0] == 1000);
+  CHECK_FALSE(counted.counts[1].has_value());
+  CHECK(by_name(counted) == std::map<std::string, std::uint64_t>{{"main", 1000}});
+  CHECK(counted.why_missing_counts.value().what.starts_with("cache-misses: "));
+}
+
+TEST_CASE("a function has all names that its address has in the files that Valgrind read") {
+  if (!os::can_read_symbols()) return;
+  OutputFile log = log_of(10, 1, 1);
+  log.text +=
+      "--10-- Reading syms from " + std::string(places::kFixtures) + "/aliased\n--10--    x\n";
+  const CountsOfRun counted =
+      sum({log, functions_of(10, "fn=fold_other\n1 10\nfn=main\n1 5\n", "15")},
+          {"instructions", "instructions@fold_old", "instructions@_fold_internal"});
+  CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{15, 10, 10});
+  CHECK(by_name(counted) == std::map<std::string, std::uint64_t>{{"fold", 10}, {"main", 5}});
+  CHECK(counted.functions.value().at(0).other_names ==
+        std::vector<std::string>{"_fold_internal", "fold_old", "fold_other"});
+}
+
+TEST_CASE("symbols that Valgrind did not demangle are demangled") {
+  if (!os::can_read_symbols()) return;
+  const CountsOfRun counted =
+      sum({log_of(10, 1, 1), functions_of(10, "fn=_ZN1a1bEi.part.0\n1 10\n", "10")},
+          {"instructions", "instructions@a::b"});
+  CHECK(counted.counts.at(1) == 10);
+  CHECK(counted.functions.value().at(0).name == "a::b(int)");
 }
 
 TEST_CASE("gates on many functions take no more memory for each function of the program") {

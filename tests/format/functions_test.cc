@@ -41,6 +41,18 @@ TEST_CASE("functions are written with one value where they never vary, and read 
   CHECK(back.functions == table.functions);
 }
 
+TEST_CASE("the other names of a function are written and read back") {
+  FunctionTable table;
+  table.add_round(std::vector<std::string>{"instructions"},
+                  std::vector<FunctionCounts>{{"malloc", {7}, {"__libc_malloc", "m\"x"}}});
+  const std::string text = written(table);
+  CHECK(text.find(R"x({"name": "malloc", "other_names": ["__libc_malloc", "m\"x"], )x"
+                  R"x("instructions": 7})x") != std::string::npos);
+  const FunctionTable back = must(read(text));
+  CHECK(back.other_names == table.other_names);
+  CHECK(back.functions == table.functions);
+}
+
 TEST_CASE("a session without functions has no key for them") {
   CHECK(written({}).find("functions") == std::string::npos);
   CHECK(must(read("{}")).empty());

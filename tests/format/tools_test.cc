@@ -113,6 +113,27 @@ TEST_CASE("benchfmt: a line per run, with what can be compared as a key") {
   CHECK(benchfmt_word("a\u00a0b\u3000c\td/e") == "a_b_c\\td_e");
 }
 
+TEST_CASE("benchfmt: commands whose names are equal after cleaning have names of their own") {
+  Results results;
+  results.session.metrics = {metric("wall_time", Unit::Seconds)};
+  set_commands(results, {command("echo x/y", 1, {}), command("echo x y", 1, {}),
+                         command("echo x_y", 1, {})});
+  results.session.runs = made({run(0, 0, {0.25}), run(1, 0, {0.5}), run(2, 0, {0.75})});
+  CHECK(written(write_benchfmt, results) ==
+        "Benchmark/command=echo_x_y 1 0.25 sec/op\n"
+        "Benchmark/command=echo_x_y#2 1 0.5 sec/op\n"
+        "Benchmark/command=echo_x_y#3 1 0.75 sec/op\n");
+}
+
+TEST_CASE("benchfmt: benchmarks whose names are equal after cleaning keep their roles apart") {
+  const Report suite =
+      make_report({benchmark("a b", {0.4, 0.5, 0.43}, 0.5), benchmark("a/b", {2, 2.5, 1.9}, 0.9)},
+                  gate::ErrorRate::AnyFalseFail);
+  const auto samples = samples_in(written(write_benchfmt, suite));
+  CHECK(samples.size() == 4);
+  CHECK(samples.contains({"a_b#2/role=candidate", "sec/op"}));
+}
+
 TEST_CASE("Bencher's JSON has each command's metrics with their intervals") {
   // Student's t for 95% and 8 degrees is 2.306: 0.0076 * 2.306 / 3 = 0.005842.
   const json document = json::parse(written(write_bmf, manual_example()));

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 // The built lauka-history, as its user sees it.
 
@@ -182,7 +183,6 @@ TEST_CASE("lauka-history: what is wrong with a command line is one line, and the
   for (const std::string words : {"",
                                   "ad",
                                   "add",
-                                  "show",
                                   "show a b",
                                   "list --bogus",
                                   "list --last 0",
@@ -298,6 +298,131 @@ TEST_CASE("lauka-history: a database that cannot be used is named in one line") 
   refused("add --db /nowhere/h.db" + file, "unable to open database file");
   refused("add --db postgresql://u:secret@/x?host=" + scratch.path() + file,
           "the database 'postgresql:///x': cannot be reached: connection to server on socket");
+}
+
+TEST_CASE("lauka-history show: without a benchmark it lists them") {
+  const Scratch scratch;
+  write_sessions(scratch, 1, 9);
+  const std::string db = " --db " + scratch.file("h.db");
+  REQUIRE(history("add" + db + " " + scratch.file("s000.json")).status == 0);
+  const Said shown = history("show" + db);
+  CHECK(shown.status == 0);
+  CHECK(shown.out == history("list --benchmarks" + db).out);
+  CHECK(has(shown.out, "\nit "));
+}
+
+TEST_CASE("lauka-history: a history is read without the right to write to its file and folder") {
+  const Scratch scratch;
+  write_sessions(scratch, 8, 9);
+  const std::string folder = scratch.file("kept");
+  std::filesystem::create_directory(folder);
+  const std::string db = " --db " + folder + "/h=%.db";
+  REQUIRE(history("add" + db + " " + scratch.path() + "/*.json").status == 0);
+  using std::filesystem::perms;
+  std::filesystem::permissions(folder + "/h=%.db", perms::owner_read);
+  std::filesystem::permissions(folder, perms::owner_read | perms::owner_exec);
+  // Root may write in spite of that, unless it gives the right up.
+  const std::string reader =
+      geteuid() == 0 ? "setpriv --bounding-set=-dac_override,-dac_read_search" : "";
+  for (const char* const command : {"list", "show it", "steps", "check", "export csv"}) {
+    CAPTURE(command);
+    const Said said = history(command + db, reader);
+    CHECK(said.err == "");
+    CHECK(said.status == 0);
+    CHECK_FALSE(said.out.empty());
+  }
+  CHECK(history("forget --commit 0001" + db, reader).status == 1);
+  std::filesystem::permissions(folder, perms::owner_all);
+}
+
+TEST_CASE("lauka-history check: names a history that a kernel update has split") {
+  const Scratch scratch;
+  const auto session = [](int number, const std::string& machine) {
+    return json_of(
+        {.number = number,
+         .commit = fmt::format("c{:02}", number),
+         .commands = {{"it", times_of(1.0)}, {"other", times_of(2.0)}},
+         .more = R"({"machine": {"name": "host", "system": "Linux", )" + machine + "}}"});
+  };
+  for (int i = 0; i < 4; ++i)
+    write(scratch.file(fmt::format("s{}.json", i)),
+          session(i, i < 2 ? R"("cpu_model": "CPU", "kernel": "6.1.0-1")"
+                           : R"("cpu_model": "CPU", "kernel": "6.1.0-2")"));
+  const std::string db = " --db " + scratch.file("h.db");
+  REQUIRE(history("add" + db + " " + scratch.path() + "/*.json").status == 0);
+  const Said check = history("check" + db);
+  CHECK(check.status == 0);
+  CHECK(has(check.out, "note: the histories of 2 commands are split at 2026-01-01 00:20"));
+  CHECK(has(check.out, "(kernel 6.1.0-2, not 6.1.0-1)"));
+  CHECK(has(history("show it" + db).out, "note: the history of 'it' is split"));
+
+  // Another processor is another machine, and what is measured at the same time is not a split.
+  write(scratch.file("s9.json"), session(9, R"("cpu_model": "B", "kernel": "6.1.0-2")"));
+  REQUIRE(history("add" + db + " " + scratch.file("s9.json")).status == 0);
+  CHECK(lines_in(history("check" + db).out) == lines_in(check.out));
+}
+
+TEST_CASE("lauka-history: a database keeps its history when the processor's model becomes known") {
+  const Scratch scratch;
+  for (int i = 0; i < 4; ++i)
+    write(scratch.file(fmt::format("s{}.json", i)),
+          json_of({.number = i,
+                   .commit = fmt::format("c{:02}", i),
+                   .commands = {{"it", times_of(1.0)}},
+                   .more = R"({"machine": {"name": "host", "cpu_model": "CPU")" +
+                           std::string(i < 2 ? ""
+                                             : R"(, "cpu_identity": "family 25", )"
+                                               R"("cpu_features": "avx2")") +
+                           "}}"}));
+  const std::string db = " --db " + scratch.file("h.db");
+  REQUIRE(history("add" + db + " " + scratch.path() + "/*.json").status == 0);
+  const Said shown = history("show it" + db);
+  CHECK(has(shown.out, "c00"));
+  CHECK(has(shown.out, "c03"));
+  CHECK(has(shown.out, "lauka now tells processors of one name apart"));
+}
+
+TEST_CASE(
+    "lauka-history: sessions with other settings are a history of their own, and add says so") {
+  const Scratch scratch;
+  for (int i = 0; i < 4; ++i)
+    write(scratch.file(fmt::format("s{}.json", i)),
+          json_of({.number = i,
+                   .commit = fmt::format("c{:02}", i),
+                   .commands = {{"it", times_of(i < 2 ? 1.0 : 2.0)}},
+                   .more = i < 2 ? "" : R"({"jobs": 2})"}));
+  const std::string db = " --db " + scratch.file("h.db");
+  const Said added = history("add" + db + " " + scratch.path() + "/*.json");
+  REQUIRE(added.status == 0);
+  CHECK(has(added.out,
+            "note: 'it' was measured with other settings, and has a history of its own "
+            "for them: 'it (--jobs 2)'"));
+  const std::string usual = history("show it" + db).out;
+  CHECK(has(usual, "c01"));
+  CHECK_FALSE(has(usual, "c02"));
+  CHECK(has(history("show 'it (--jobs 2)'" + db).out, "c02"));
+}
+
+TEST_CASE("lauka-history: a metric that was sampled in another way is a series of its own") {
+  const Scratch scratch;
+  for (int i = 0; i < 6; ++i) {
+    // Older files do not say how it was sampled.
+    const std::string sampled =
+        i < 2 ? ""
+              : fmt::format(R"(, "sampled": {{"clock": "cycles", "period_ns": {}}})",
+                            i < 4 ? 1'000'000 : 200'000);
+    write(scratch.file(fmt::format("s{}.json", i)),
+          json_of({.number = i,
+                   .commit = fmt::format("c{:02}", i),
+                   .commands = {{"it", times_of(1.0)}},
+                   .more = R"({"metrics": [{"name": "wall_time", "unit": "s", "better": "less")" +
+                           sampled + "}]}"}));
+  }
+  const std::string db = " --db " + scratch.file("h.db");
+  REQUIRE(history("add" + db + " " + scratch.path() + "/*.json").status == 0);
+  const std::string shown = history("show it" + db).out;
+  check_order(shown, {"it, wall_time (sampling period 1ms)", "c00", "c03",
+                      "it, wall_time (sampling period 200us)", "c04", "c05"});
 }
 
 TEST_CASE("lauka-history: what is not a database file is refused at once and left alone") {

@@ -47,7 +47,7 @@ std::vector<double> levels(const std::vector<double>& more) {
 
 struct Opened {
   Scratch scratch{};
-  Database database = *open_history(scratch.file("h.db"), IfMissing::CreateMissing);
+  Database database = *open_history(scratch.file("h.db"), Access::CreateMissing);
 };
 
 }  // namespace
@@ -261,7 +261,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
-    auto database = open_history(where, IfMissing::CreateMissing).value();
+    auto database = open_history(where, Access::CreateMissing).value();
     Store store(database);
     const auto add = [&](int number, const std::vector<MadeCommand>& commands) {
       auto made =

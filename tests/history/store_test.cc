@@ -23,7 +23,7 @@ SessionRecord record(const MadeSession& session) {
 }
 
 Database opened(const std::string& where) {
-  auto database = open_history(where, IfMissing::CreateMissing);
+  auto database = open_history(where, Access::CreateMissing);
   REQUIRE_MESSAGE(database.has_value(), database.error().line());
   return *std::move(database);
 }
@@ -49,7 +49,7 @@ std::string first(Database& database, const std::string& statement) {
 /// Writes these sessions as lauka-history kept them when its tables were of version 3: times in
 /// seconds, no order of adding, no medians.
 void write_version_3(const std::string& where, const std::vector<SessionRecord>& sessions) {
-  auto database = Database::open(where, IfMissing::CreateMissing).value();
+  auto database = Database::open(where, Access::CreateMissing).value();
   const auto run = [&](const std::string& statement, const std::vector<std::string>& texts = {}) {
     const auto done = database.run(statement, texts);
     REQUIRE_MESSAGE(done.has_value(), done.error().line());
@@ -221,7 +221,7 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
     {
-      auto database = Database::open(where, IfMissing::CreateMissing).value();
+      auto database = Database::open(where, Access::CreateMissing).value();
       REQUIRE(database.run("CREATE TABLE lauka_history (version INTEGER NOT NULL)"));
       REQUIRE(database.run("INSERT INTO lauka_history VALUES (1)"));
       for (const std::string_view statement : migrations().front())
@@ -232,7 +232,7 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
           std::to_string(migrations().size()));
     CHECK(first(database, "SELECT count(*) FROM lauka_acknowledged") == "0");
     REQUIRE(database.run("UPDATE lauka_history SET version = 99"));
-    for (const IfMissing access : {IfMissing::Refuse, IfMissing::CreateMissing}) {
+    for (const Access access : {Access::Read, Access::CreateMissing}) {
       const auto refused = open_history(where, access);
       REQUIRE_FALSE(refused);
       CHECK(has(refused.error().line(), "is of version 99, and this lauka-history knows up to"));
@@ -256,7 +256,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     CAPTURE(where);
     write_version_3(where, sessions);
     {
-      auto old = Database::open(where, IfMissing::CreateMissing);
+      auto old = Database::open(where, Access::CreateMissing);
       REQUIRE(old->run(
           fmt::format("INSERT INTO lauka_name VALUES ({},'wall_time')", text_id("wall_time"))));
       REQUIRE(old->run(
@@ -265,9 +265,9 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
                                    text_id("wall_time"), step_began, text_id("new parser"))));
     }
     // To read it is enough.
-    auto database = open_history(where, IfMissing::Refuse);
+    auto database = open_history(where, Access::Read);
     REQUIRE_MESSAGE(database.has_value(), database.error().line());
-    CHECK(first(*database, "SELECT version FROM lauka_history") == "4");
+    CHECK(first(*database, "SELECT version FROM lauka_history") == "5");
     CHECK(first(*database, "SELECT MIN(ended - began) FROM lauka_session") == "300000");
 
     Loader loader(*database);

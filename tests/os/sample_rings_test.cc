@@ -26,7 +26,7 @@ struct Kernel {
   std::vector<PerfEventAttr> opened{};
   std::vector<CounterPlace> places{};
   int most_rings = 1'000;
-  int off = -1;  ///< a CPU that is switched off
+  int off = -2;  ///< a CPU that is switched off
   std::vector<std::unique_ptr<Ring>> rings{};
   int closed = 0;
   int unmapped = 0;

@@ -91,11 +91,72 @@ TEST_CASE("the functions with the largest differences are named in three lines")
         "instructions +3.9% ± 0.0%:\n" + function_lines(results, 0, 1));
 }
 
-TEST_CASE("no function is called the largest where a larger difference is not sure") {
+TEST_CASE("the largest difference is named where it is not sure, before the sure ones") {
   Results results = results_of_functions({kOld, kNew});
   results.session.function_tables[1].functions.at("parse")[0] = {8'300'000, 8'400'000, 8'500'000};
   compare_functions(results);
-  CHECK(function_lines(results, 0, 1).starts_with("  certain: read "));
+  CHECK(function_lines(results, 0, 1) ==
+        "  the largest, but not certain: parse +400K (+4.0%)\n"
+        "  certain: read −10.0K (−0.100%)\n"
+        "  also: old_hash −2000 (−0.020%, gone)\n"
+        "  also: new_hash +1000 (+0.010%, new)\n");
+}
+
+TEST_CASE("a table has the largest difference first, and marks what is certain if not all is") {
+  Results results = results_of_functions({kOld, kNew});
+  results.presentation.functions = FunctionChoice{.most = 2};
+  CHECK(function_text(results, {}).find("*") == std::string::npos);
+  results.session.function_tables[1].functions.at("parse")[0] = {8'300'000, 8'400'000, 8'500'000};
+  compare_functions(results);
+  const std::string text = function_text(results, {});
+  CHECK(text.starts_with("\ninstructions by function (*: certain)\n"));
+  CHECK(text.find("+400K (varies) ") < text.find("−10.0K * "));
+  CHECK(text.find("−10.0K * ") < text.size());
+  CHECK(text.find("+389K * ") == std::string::npos);
+}
+
+TEST_CASE("a function with several names has one row with those that programmers write") {
+  Results results = results_of_functions(
+      {{{"step", {5'000}}, {"__libc_malloc", {1'000}}},
+       {{"Neu::step", {5'100}, {"step", "__step"}}, {"malloc", {1'100}, {"__libc_malloc"}}}});
+  results.presentation.functions = FunctionChoice{};
+  const std::string text = function_text(results, {});
+  CHECK(text.find("\nstep = Neu::step ") != std::string::npos);
+  CHECK(text.find("\nmalloc ") != std::string::npos);
+  CHECK(text.find("new") == std::string::npos);
+}
+
+TEST_CASE("a function that is paired by order is marked") {
+  Results results = results_of_functions(
+      {{{"f.1", {5'000}}, {"f.2", {1'000}}}, {{"f.2", {5'100}}, {"f.3", {1'000}}}});
+  results.presentation.functions = FunctionChoice{};
+  CHECK(function_text(results, {}).find("+100, paired by order") != std::string::npos);
+  CHECK(function_lines(results, 0, 1).find(", paired by order)") != std::string::npos);
+}
+
+TEST_CASE("long names are shortened in a pipe, in Markdown and on a page, which has them whole") {
+  const std::string name = "a::" + std::string(2'500, 'f') + "(int)";
+  Results results = results_of_functions({{{name, {5'000}}}, {{name, {5'100}}}});
+  results.presentation.functions = FunctionChoice{};
+  std::string markdown;
+  write_markdown(Report{.benchmarks = {results}},
+                 [&](std::string_view piece) { markdown += piece; });
+  for (const std::string& text : {function_text(results, {}), markdown}) {
+    CHECK(text.find(name) == std::string::npos);
+    CHECK(text.find("a::fff") != std::string::npos);
+    CHECK(text.find("f(int)") != std::string::npos);
+  }
+  std::string page;
+  write_html(Report{.benchmarks = {results}}, [&](std::string_view piece) { page += piece; });
+  CHECK(page.find("title=\"" + name + "\"><code>a::fff") != std::string::npos);
+  CHECK(page.find("<code>" + name) == std::string::npos);
+}
+
+TEST_CASE("a wanted row is found by any name of the function") {
+  Results results = results_of_functions(
+      {kOld, {{"main", {1'000'000}}, {"parse", {8'400'000}, {"parse_number"}}}});
+  results.presentation.functions = FunctionChoice{.pattern = "^parse_number$"};
+  CHECK(function_text(results, {}).find("\nparse = parse_number ") != std::string::npos);
 }
 
 TEST_CASE("a failed gate has the functions below it, and other verdicts have none") {

@@ -286,6 +286,37 @@ TEST_CASE("a mean that says another thing names long runs only if there are some
   CHECK_FALSE(has(line_of(results, {MeanDiffers{"wall_time", delta, false}, 1U}), "because"));
 }
 
+TEST_CASE("A/A says that programs are identical only of native ones, and names another name") {
+  const Results results = results_of(2);
+  CHECK(has(line_of(results, {SamePrograms{"one"}, 1U}),
+            "A/A: the programs are identical: same file and arguments as 'one'"));
+  CHECK(has(line_of(results, {SamePrograms{"one", true, false}, 1U}),
+            "A/A: the programs are identical, though their names differ: same bytes and arguments "
+            "as 'one'"));
+  CHECK(has(line_of(results, {SamePrograms{"one", false, true}, 1U}),
+            "A/A: same file and arguments as 'one'; make sure that what it runs differs"));
+}
+
+TEST_CASE("other settings of a baseline are named with both values, features by what differs") {
+  const Results results = results_of(1);
+  OtherConditions other;
+  other.differences = {{SettingKind::Jobs, "1", "2"},
+                       {SettingKind::ProcessorFeatures, "avx2 avx512f", "avx2 erms"}};
+  CHECK(has(line_of(results, {other}),
+            "the baseline was measured under other conditions: --jobs '1', not '2', processor's "
+            "features (of one alone: avx512f and erms); measure the baseline again, here"));
+  other.file = "b.json";
+  CHECK(has(line_of(results, {other}), "--jobs '2', not '1'"));
+}
+
+TEST_CASE("simulated counts of another processor name the tunables that make them comparable") {
+  const Results results = results_of(1);
+  CHECK(has(line_of(results, {OtherProcessor{"", {"avx512f", "abm"}}}),
+            "--env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-LZCNT"));
+  CHECK(has(line_of(results, {OtherProcessor{"b.json"}}),
+            "the simulated counts of 'b.json' are of another processor"));
+}
+
 TEST_CASE("a screen shows two warnings, those about deltas first, and counts the others") {
   Results results = results_of(2);
   results.warnings = {{stats::Drift{0.9, 0.05, true}, 0U},

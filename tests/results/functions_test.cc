@@ -93,6 +93,64 @@ TEST_CASE("functions are sorted by difference, and their rows add up to the whol
   CHECK_FALSE(changes->functions[4].is_sure());  // read: equal
 }
 
+TEST_CASE("the largest difference is first, whether it is sure or not") {
+  Rounds reference;
+  Rounds candidate;
+  for (std::uint64_t round = 0; round < 6; ++round) {
+    reference.push_back({{"steady", {100}}, {"varying", {1'000'000 + 100'000 * (round % 3)}}});
+    candidate.push_back({{"steady", {160}}, {"varying", {1'050'000 + 100'000 * (round % 3)}}});
+  }
+  const auto changes = Made(reference, candidate).changes();
+  REQUIRE(changes->functions.size() == 2);
+  CHECK(changes->functions[0].name == "varying");
+  CHECK_FALSE(changes->functions[0].is_sure());
+  CHECK(changes->functions[1].is_sure());
+}
+
+TEST_CASE("functions that one side has folded into one are compared with their sum") {
+  const auto changes = Made(same(3, {{"Neu::step", {40}}, {"Old::step", {60}}}),
+                            same(3, {{"Neu::step", {100}, {"Old::step"}}}))
+                           .changes();
+  REQUIRE(changes->functions.size() == 1);
+  CHECK(changes->functions[0].reference_mean == 100.0);
+  CHECK(changes->functions[0].difference() == 0.0);
+  CHECK(changes->functions[0].other_names == std::vector<std::string>{"Old::step"});
+}
+
+TEST_CASE("values of folded functions that vary are added up round by round") {
+  Rounds apart;
+  for (std::uint64_t round = 0; round < 6; ++round)
+    apart.push_back({{"a", {100 + round}}, {"b", {200 - round}}});
+  const auto changes = Made(apart, same(6, {{"a", {300}, {"b"}}})).changes();
+  REQUIRE(changes->functions.size() == 1);
+  CHECK(changes->functions[0].reference_mean == 300.0);
+  CHECK(changes->functions[0].half_width.value_or(0.0) == 0.0);
+}
+
+TEST_CASE("a function with another metric on both sides is neither new nor gone") {
+  Made made(same(3, {{"main", {0}}, {"read", {5}}}), same(3, {{"main", {4}}, {"write", {5}}}));
+  for (FunctionTable& table : made.session.functions)
+    for (int round = 0; round < 3; ++round)
+      table.add_round(std::vector<std::string>{"branches"},
+                      std::vector<FunctionCounts>{{"main", {7}}});
+  const auto changes = made.changes();
+  REQUIRE(changes->functions.size() == 3);
+  for (const FunctionChange& change : changes->functions) {
+    CHECK(change.is_new == (change.name == "write"));
+    CHECK(change.is_gone == (change.name == "read"));
+  }
+}
+
+TEST_CASE("a function that a compiler numbered anew is compared with itself") {
+  const auto changes = Made(same(3, {{"camlProg__parse_81", {100}}, {"main", {1}}}),
+                            same(3, {{"camlProg__parse_85", {103}}, {"main", {1}}}))
+                           .changes();
+  CHECK(changes->functions[0].name == "camlProg__parse");
+  CHECK(changes->functions[0].difference() == 3.0);
+  CHECK_FALSE(changes->functions[0].is_new);
+  CHECK(changes->functions[0].paired_by == PairedBy::NameWithoutNumbers);
+}
+
 TEST_CASE("counts that vary name no function before six rounds") {
   const auto varying = [](std::size_t rounds, std::uint64_t base) {
     Rounds made;

@@ -35,6 +35,7 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const NotInterleaved&) const { return "sequential"; }
     const char* operator()(const SeparateSessions&) const { return "baseline"; }
     const char* operator()(const OtherConditions&) const { return "foreign"; }
+    const char* operator()(const OtherProcessor&) const { return "processor"; }
     const char* operator()(const DifferentCoreShares&) const { return "cores"; }
     const char* operator()(const LowCoreShare&) const { return "share"; }
     const char* operator()(const LowCoverage&) const { return "coverage"; }
@@ -499,7 +500,11 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
   Results results;
   const auto session = std::make_shared<Recording>();
   session->circumstances = {"1", {}, {.host_name = "a", .cpu_model = "x"}};
-  results.session.reference.baseline = Baseline{.file = "b.json", .session = session};
+  results.session.reference.baseline =
+      Baseline{.file = "b.json", .session = session, .reference_places = {0}};
+  session->commands.resize(1);
+  results.commands.resize(1);
+  results.session.commands.resize(1);
   results.session.circumstances = {
       "1", {}, {.host_name = "a", .kernel_release = "6.1", .cpu_model = "x"}};
   results.are_all_deltas_paired = false;
@@ -510,14 +515,13 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
   CHECK(kinds(warnings) == "baseline foreign");
   const auto& foreign = std::get<OtherConditions>(warnings.back().finding);
   REQUIRE(foreign.differences.size() == 2);
-  CHECK(foreign.differences[0].differing_property == "processor");
-  CHECK(foreign.differences[1].value_of_other_session == "1");
+  CHECK(foreign.differences[0].kind == SettingKind::Processor);
+  CHECK(foreign.differences[1].reference_value == "1");
   results.session.circumstances = session->circumstances;
   results.session.circumstances.machine.tuning = "turbo=0";
   const auto tuned = warnings_of_results(results);
   REQUIRE(kinds(tuned) == "baseline foreign");
-  CHECK(std::get<OtherConditions>(tuned.back().finding).differences[0].value_of_other_session ==
-        "none");
+  CHECK(std::get<OtherConditions>(tuned.back().finding).differences[0].reference_value == "none");
   CHECK(class_of(results.session.circumstances.machine) !=
         class_of(session->circumstances.machine));
   session->was_written_by_lauka = false;
@@ -529,7 +533,11 @@ TEST_CASE("a baseline made with other CPUs, another quota or memory limit is poi
   Results results;
   const auto session = std::make_shared<Recording>();
   session->circumstances = {"1", {}, whole};
-  results.session.reference.baseline = Baseline{.file = "b.json", .session = session};
+  results.session.reference.baseline =
+      Baseline{.file = "b.json", .session = session, .reference_places = {0}};
+  session->commands.resize(1);
+  results.commands.resize(1);
+  results.session.commands.resize(1);
   results.are_all_deltas_paired = false;
   for (const Allowance& other :
        {Allowance{{1}}, Allowance{{0, 1}, 0.5}, Allowance{{0, 1}, std::nullopt, 1000}}) {
@@ -546,6 +554,70 @@ TEST_CASE("a baseline made with other CPUs, another quota or memory limit is poi
   Machine unknown = whole;
   unknown.allowance.reset();
   CHECK(class_of(unknown) == class_of(whole));
+}
+
+TEST_CASE("simulated counts of another processor are pointed out, with the features that differ") {
+  Results results;
+  const auto session = std::make_shared<Recording>();
+  Machine machine{.architecture = "x86_64", .cpu_model = "x"};
+  machine.cpu_features = "avx2 avx512f erms";
+  session->circumstances = {"1", {}, machine};
+  session->commands.resize(1);
+  results.session.reference.baseline =
+      Baseline{.file = "b.json", .session = session, .reference_places = {0}};
+  results.commands.resize(1);
+  results.session.commands.resize(1);
+  results.are_all_deltas_paired = false;
+  results.session.circumstances = session->circumstances;
+  results.session.circumstances.machine.cpu_features = "avx2 erms";
+  CHECK(kinds(warnings_of_results(results)) == "baseline foreign");
+
+  results.session.metrics.push_back({.name = "instructions", .kind = RoundKind::Simulated});
+  results.commands[0].rows.resize(1);
+  const auto warnings = warnings_of_results(results);
+  REQUIRE(kinds(warnings) == "baseline foreign processor");
+  CHECK(std::get<OtherProcessor>(warnings.back().finding).differing_features ==
+        std::vector<std::string>{"avx512f"});
+  results.session.circumstances = session->circumstances;
+  CHECK(kinds(warnings_of_results(results)) == "baseline");
+}
+
+TEST_CASE("the same program is not named next to a significant difference, or a gate that fails") {
+  Results results;
+  results.session.metrics = {make_metrics({}, MetricSelection::Default, false).front()};
+  for (const char* const text : {"./old 1", "./new 1"}) {
+    Command command{text, text, {}};
+    command.fingerprint = {"file", "call", "", ProgramKind::Native};
+    results.session.commands.push_back(command);
+  }
+  results.commands.resize(2);
+  for (CommandResult& command : results.commands) {
+    command.runs = 10;
+    command.rows.resize(1);
+  }
+  const auto same_of = [&]() -> std::optional<SamePrograms> {
+    for (const Warning& warning : warnings_of_results(results))
+      if (const auto* same = std::get_if<SamePrograms>(&warning.finding)) return *same;
+    return std::nullopt;
+  };
+  REQUIRE(same_of());
+  CHECK(same_of()->is_native);
+  CHECK_FALSE(same_of()->has_same_name);
+  results.session.commands[1].fingerprint.program_kind = ProgramKind::Launcher;
+  CHECK_FALSE(same_of()->is_native);
+
+  stats::Delta delta;
+  delta.change = 0.5;
+  delta.bounds = stats::IntervalEnds{0.4, 0.6};
+  results.commands[1].rows[0].delta = delta;
+  CHECK_FALSE(same_of());
+  results.commands[1].rows[0].delta.reset();
+  results.findings.verdicts.push_back({.candidate = 1, .answer = gate::Answer::Fail});
+  CHECK_FALSE(same_of());
+  results.findings.verdicts[0].answer = gate::Answer::Pass;
+  CHECK(same_of());
+  results.session.commands[1].fingerprint.argument_files_hash = "another script";
+  CHECK_FALSE(same_of());
 }
 
 TEST_CASE("a quota that kept processes from running is warned of, also of a joined session's") {

@@ -77,6 +77,27 @@ TEST_CASE("a gate's function that no command has is an error with the nearest na
   CHECK(unknown->remedy.find("parse_number") != std::string::npos);
 }
 
+TEST_CASE("an event that one run could not count leaves the functions of the others") {
+  Plan plan = plan_of_functions();
+  plan.setting.events.events.push_back({.name = "cache-misses", .meaning = "", .simulated = true});
+  plan.setting.events.passes[1].event_indices.push_back(1);
+  FunctionTableBuilder runs(plan);
+  runs.add(step(0), {{"main", {10, 3}}});
+  runs.add(step(0, 1), {{"main", {10, 0}}}, {1});
+  runs.add(step(1), {{"main", {11, 4}}});
+  const std::vector<FunctionTable> tables = runs.close();
+  CHECK(tables[0].metrics == std::vector<FunctionMetric>{{"instructions", 2}, {"cache-misses", 1}});
+  CHECK(tables[0].functions.at("main") == std::vector<RoundValues>{{10}, {3}});
+}
+
+TEST_CASE("a gate's function is known by any of its names") {
+  const Plan plan = plan_of_functions("__libc_malloc");
+  FunctionTableBuilder runs(plan);
+  runs.add(step(0), {{"malloc", {10}, {"__libc_malloc"}}});
+  runs.add(step(1), {{"malloc", {10}, {"__libc_malloc"}}});
+  CHECK_FALSE(runs.find_unknown().has_value());
+}
+
 TEST_CASE("a gate's function that one side alone has is 0 on the other") {
   const Plan plan = plan_of_functions("parse");
   FunctionTableBuilder runs(plan);
@@ -87,12 +108,14 @@ TEST_CASE("a gate's function that one side alone has is 0 on the other") {
 
 TEST_CASE("functions are in the line of kept rounds, and are read from it") {
   FinishedRounds rounds{.first = step(0), .step_count = 1};
-  rounds.functions.push_back({step(0), {{"main", {10, 2}}, {"a::f(int)", {0, 1}}}});
+  rounds.functions.push_back(
+      {step(0), {{"main", {10, 2}}, {"a::f(int)", {0, 1}, {"a::g(int)"}}}, {1}});
   const auto read = parse_rounds(to_line(0, rounds));
   REQUIRE(read.has_value());
   REQUIRE(read->second.functions.size() == 1);
   CHECK(read->second.functions[0].functions == rounds.functions[0].functions);
   CHECK(read->second.functions[0].step.kind == RoundKind::Simulated);
+  CHECK(read->second.functions[0].uncounted_events == std::vector<std::size_t>{1});
 }
 
 }  // namespace lauka

@@ -306,10 +306,10 @@ TEST_CASE("while a gate is undecided, what is left does not grow, and is called 
   Bench bench;
   bench.listener.wants = true;
   bench.launcher.scripts = {{100ms, {}}, {105ms, {}}};
-  // The truth is at the limit, so that no look decides.
+  // 87.5 and 126 ms in turn: their geometric mean is at the limit, so that no look decides.
   std::uint64_t turn = 0;
   bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
-    if (program == 1) ended.usage.wall_ns += turn++ % 2 * 40'000'000 - 20'000'000;
+    if (program == 1) ended.usage.wall_ns += turn++ % 2 * 38'500'000 - 17'500'000;
     clock.time += std::chrono::nanoseconds(ended.usage.wall_ns);
   };
   Plan plan = plan_of({"old", "new"});

@@ -138,7 +138,7 @@ TEST_CASE("deltas are from each command's own reference") {
   CHECK(collect_samples(reference, true, 0, series, 3).reference == std::vector{5.0});
 }
 
-TEST_CASE("metrics that the baseline counted at other levels, or simulated, are named in a note") {
+TEST_CASE("metrics that the baseline counted otherwise, or simulated, are named in a note") {
   const auto notes_of = [](CountedPrivilegeLevels there, RoundKind kind,
                            CountedPrivilegeLevels here) {
     Plan plan = plan_of({"a"});
@@ -154,8 +154,8 @@ TEST_CASE("metrics that the baseline counted at other levels, or simulated, are 
   REQUIRE(notes.size() == 1);
   CHECK(notes[0].kind == NoteKind::OtherLevels);
   CHECK(notes[0].text ==
-        "loads: counted in user space only in 'b.json', counted in user space and the kernel here; "
-        "deltas compare different things");
+        "loads: counted in user space only in 'b.json', and user space and the kernel here; such "
+        "values are not compared");
   CHECK(notes_of(user, RoundKind::Simulated, user).size() == 1);
   CHECK(notes_of(user, RoundKind::Counting, user).empty());
   CHECK(notes_of(CountedPrivilegeLevels::Unknown, RoundKind::Counting, all).empty());

@@ -118,10 +118,25 @@ TEST_CASE("more runs of the same layouts do not narrow what placement makes wide
   CHECK(over->expected_half_width(0.025, 4, 0) > 0.02);
   const auto wanted = over->layouts_instead_of_runs(0.01, 0.025);
   REQUIRE(wanted);
-  CHECK(*wanted == 26);  // F with 25 and 3 degrees exceeds 2.9835 with a probability of 20%
-  CHECK(over->expected_half_width(0.025, *wanted, 4) * std::sqrt(2.9835) <= 0.01);
+  CHECK(*wanted == 32);  // F with 31 and 3 degrees exceeds 3.772 with a probability of 15%
+  CHECK(over->expected_half_width(0.025, *wanted, 4) * std::sqrt(3.772) <= 0.01);
   CHECK(over->layouts_instead_of_runs(1e-9, 0.025) == kMaxLayouts + 1);
   CHECK_FALSE(over->layouts_instead_of_runs(0.1, 0.025));  // more runs do
+}
+
+TEST_CASE("layouts that decide about a limit are named from six on, if more runs would not do") {
+  noise::Source source(11);
+  const auto layouts_to_decide = [&](const Session& session, double limit) {
+    const Sides sides = draw(session, source);
+    return log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true)
+        ->layouts_to_decide(limit, {.above = 0.05, .below = 0.05});
+  };
+  const auto eight = layouts_to_decide({.layouts = 8, .scatter = 0.05}, 0.01);
+  REQUIRE(eight);
+  CHECK(*eight > 8);
+  CHECK_FALSE(layouts_to_decide({.layouts = 5, .scatter = 0.05}, 0.01));
+  CHECK_FALSE(layouts_to_decide({.layouts = 8, .sweeps = 3, .scatter = 0.05}, 0.01));
+  CHECK_FALSE(layouts_to_decide({.layouts = 8, .scatter = 0.01}, 0.5));  // it is decided
 }
 
 TEST_CASE("before four sweeps it is not known how many layouts would do") {

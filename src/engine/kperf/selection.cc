@@ -421,6 +421,7 @@ EventSet make_event_set(const Selection& selection, bool user_space) {
                           .privilege_levels = is_user_only ? CountedPrivilegeLevels::UserOnly
                                                            : CountedPrivilegeLevels::UserAndKernel,
                           .role = role_of_event(event.name)});
+    if (event.accounted != nullptr) set.events.back().method.engine = kAccountingEngine;
   }
   for (const PlacedPass& placed : selection.passes) {
     Pass& pass = set.passes.emplace_back();

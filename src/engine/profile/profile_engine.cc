@@ -96,7 +96,7 @@ struct IncompleteRun {
 };
 
 /// Returns a period as users type it: "50us", "4ms".
-std::string typed(std::chrono::nanoseconds period) {
+std::string period_text(std::chrono::nanoseconds period) {
   constexpr auto millisecond = std::chrono::nanoseconds(std::chrono::milliseconds(1));
   using Milliseconds = std::chrono::duration<double, std::milli>;
   using Microseconds = std::chrono::duration<double, std::micro>;
@@ -106,7 +106,8 @@ std::string typed(std::chrono::nanoseconds period) {
 
 std::string option_for_fewer_samples(std::chrono::nanoseconds period) {
   constexpr int enough = 4;
-  return "--profile=" + typed(period * enough);
+  constexpr std::chrono::nanoseconds longest = std::chrono::seconds(1);
+  return "--profile=" + period_text(std::min(period * enough, longest));
 }
 
 class Sampling final : public ArmedPass, public os::SampleListener {
@@ -210,17 +211,16 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   CountsOfRun count(const SampledRun& run, const os::Ended& ended) {
     CountsOfRun counted;
     counted.counts.assign(1 + functions_.size(), 0);
-    auto& functions = counted.functions.emplace();
     const double ns_per_unit = nanoseconds_per_unit(used_ns(ended));
-    for (auto& [name, sampled] : names_.sum_by_function(run, since_)) {
-      const auto time_ns =
-          static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
+    for (FunctionCounts& sampled : counted.functions.emplace(names_.sum_by_function(run, since_))) {
+      std::uint64_t& time_ns = sampled.counts.front();
+      time_ns =
+          static_cast<std::uint64_t>(std::llround(static_cast<double>(time_ns) * ns_per_unit));
       *counted.counts[0] += time_ns;
-      for (const std::size_t function : wanted_.find(name)) {
+      for (const std::size_t function : wanted_.find(sampled.name, sampled.other_names)) {
         *counted.counts[1 + function] += time_ns;
         known_.insert(function);
       }
-      functions.push_back({name, {time_ns}});
     }
     add_unsampled(counted);
     return counted;
@@ -230,6 +230,9 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   std::optional<IncompleteRun> find_incomplete(const SampledRun& run,
                                                const os::Ended& ended) const {
     constexpr std::uint32_t attempts = kMaxRedos + 1;
+    // If records were lost, those of a process may be among them.
+    if (run.loss_count == 0 && lacks_process(run.seen, ended))
+      return IncompleteRun{"a process of it was not sampled"};
     if (run.throttle_count > 0)
       return IncompleteRun{
           "the kernel throttled sampling",
@@ -244,7 +247,6 @@ class Sampling final : public ArmedPass, public os::SampleListener {
           "samples were lost",
           fmt::format("samples were lost in each of {} runs; sample less often ({})", attempts,
                       option_for_fewer_samples(period_))};
-    if (lacks_process(run.seen, ended)) return IncompleteRun{"a process of it was not sampled"};
     if (is_partial_)
       return IncompleteRun{
           "cycles were counted for a part of it only",
@@ -472,7 +474,9 @@ class WithProfile final : public EngineWrapper {
                       .privilege_levels = is_whole ? CountedPrivilegeLevels::UserAndKernel
                                                    : CountedPrivilegeLevels::UserOnly,
                       .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
-                      .role = Role::SampledTime};
+                      .role = Role::SampledTime,
+                      .method = {.sampled_clock = is_cycles() ? "cycles" : "the CPU clock",
+                                 .sampling_period = period_}};
     set.events.push_back(whole);
     for (std::size_t i = 0; i < functions_.typed.size(); ++i) {
       Event event = whole;

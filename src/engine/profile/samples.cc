@@ -1,5 +1,7 @@
 #include "engine/profile/samples.h"
 
+#include "engine/symbol_names.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -42,6 +44,22 @@ Number number_at(std::span<const std::byte> record, std::size_t place) {
   return number;
 }
 
+/// What the kernel appends to the path of a file from the file's removal on.
+constexpr std::string_view kDeleted = " (deleted)";
+
+/// The kernel's names for memory without a file that a program could be in. What follows the name
+/// is at most a number or name, and the mark of a deleted file.
+constexpr auto kMemoryNames =
+    std::to_array<std::string_view>({"//", "/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage"});
+
+bool is_file(std::string_view path) {
+  if (!path.starts_with('/')) return false;
+  const bool is_deleted = path.ends_with(kDeleted);
+  return std::ranges::none_of(kMemoryNames, [&](std::string_view name) {
+    return path.starts_with(name) && (is_deleted || name == "//" || path == name);
+  });
+}
+
 os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build_id) {
   constexpr std::size_t inode_at = 48;
   constexpr std::size_t build_id_size_at = 40;
@@ -51,8 +69,11 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
   os::CodeIdentity identity;
   if (record.size() < name_at + kTrailerBytes) return identity;
   const auto* text = reinterpret_cast<const char*>(record.data());
-  const std::string_view name(text + name_at, record.size() - kTrailerBytes - name_at);
-  identity.path = name.substr(0, name.find('\0'));
+  std::string_view path(text + name_at, record.size() - kTrailerBytes - name_at);
+  path = path.substr(0, path.find('\0'));
+  // The file is the same before and after its removal.
+  if (is_file(path) && path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  identity.path = path;
   if (has_build_id) {
     const auto size = number_at<std::uint8_t>(record, build_id_size_at);
     identity.build_id.assign(text + build_id_at, std::min<std::size_t>(size, most_of_build_id));
@@ -60,20 +81,6 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
     identity.inode = number_at<std::uint64_t>(record, inode_at);
   }
   return identity;
-}
-
-/// The kernel's names for memory without a file that a program could be in. What follows the name
-/// is at most a number or name, and the mark of a deleted file.
-constexpr auto kMemoryNames =
-    std::to_array<std::string_view>({"//", "/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage"});
-
-bool is_file(std::string_view path) {
-  constexpr std::string_view mark = " (deleted)";
-  if (!path.starts_with('/')) return false;
-  const bool is_deleted = path.ends_with(mark);
-  return std::ranges::none_of(kMemoryNames, [&](std::string_view name) {
-    return path.starts_with(name) && (is_deleted || name == "//" || path == name);
-  });
 }
 
 struct Mapping {
@@ -193,10 +200,6 @@ class Lives {
   std::size_t threads_ = 0;
 };
 
-std::string shown_name(const std::string& symbol) {
-  return normalized_function(os::demangled(symbol));
-}
-
 }  // namespace
 
 void RunRecords::add(std::span<const std::byte> records,
@@ -305,49 +308,62 @@ void FunctionNames::open(const MappedFile& file) {
     place->second.code = os::open_code(file.identity, static_cast<int>(file.process), user_);
 }
 
-const std::string& FunctionNames::function_name_at(File& file, const std::string& name,
-                                                   std::uint64_t offset) {
-  std::string& found = file.names[offset];
-  if (!found.empty()) return found;
-  const std::string symbol = file.code.symbols ? file.code.symbols->find(offset) : std::string();
-  if (!symbol.empty()) return found = shown_name(symbol);
-  const std::string why = file.code.symbols ? "no symbols" : file.code.why_not;
-  return found = fmt::format("({}: {})", name.substr(name.rfind('/') + 1), why);
+const FunctionName& FunctionNames::function_at(File& file, const std::string& path,
+                                               std::uint64_t offset) {
+  const FunctionName*& seen = file.functions_by_offset[offset];
+  if (seen != nullptr) return *seen;
+
+  auto symbols = file.code.symbols ? file.code.symbols->find(offset) : std::vector<std::string>();
+  const auto [function, is_new] =
+      file.functions_by_symbol.try_emplace(symbols.empty() ? "" : symbols.front());
+  if (is_new && !symbols.empty()) {
+    function->second = name_of_symbols(std::move(symbols));
+  } else if (is_new) {
+    const std::string why = file.code.symbols ? "no symbols" : file.code.why_not;
+    function->second.name = fmt::format("({}: {})", path.substr(path.rfind('/') + 1), why);
+  }
+  seen = &function->second;
+  return *seen;
 }
 
-const std::string& FunctionNames::find_in_kernel(std::uint64_t address) {
+const FunctionName& FunctionNames::find_in_kernel(std::uint64_t address) {
   if (!kernel_) kernel_ = os::kernel_symbols();
-  std::string& found = kernel_names_[address];
-  if (!found.empty()) return found;
-  const std::string symbol = os::find_symbol(*kernel_, address);
-  found = symbol.empty() ? "(kernel: no symbols)" : normalized_function(symbol) + " [kernel]";
-  return found;
+  const auto [function, is_new] = kernel_functions_.try_emplace(address);
+  if (!is_new) return function->second;
+
+  auto symbols = os::find_symbol(*kernel_, address);
+  for (std::string& symbol : symbols) symbol = normalized_function(symbol) + " [kernel]";
+  function->second = symbols.empty() ? FunctionName{"(kernel: no symbols)"}
+                                     : make_function_name(std::move(symbols));
+  return function->second;
 }
 
 std::set<std::size_t> FunctionNames::find_in_new_files(const WantedFunctions& wanted) {
   std::set<std::size_t> found;
   for (auto& [identity, file] : files_) {
     if (std::exchange(file.is_searched, true) || !file.code.symbols) continue;
-    file.code.symbols->list([&](const char* symbol) {
-      for (const std::size_t function : wanted.find(shown_name(symbol))) found.insert(function);
+    file.code.symbols->list([&](std::span<const char* const> symbols) {
+      const FunctionName function = name_of_symbols({symbols.begin(), symbols.end()});
+      for (const std::size_t place : wanted.find(function.name, function.other_names))
+        found.insert(place);
     });
   }
   return found;
 }
 
-std::map<std::string, std::uint64_t> FunctionNames::sum_by_function(
-    const SampledRun& run, std::chrono::nanoseconds since) {
+std::vector<FunctionCounts> FunctionNames::sum_by_function(const SampledRun& run,
+                                                           std::chrono::nanoseconds since) {
   std::map<std::uint32_t, os::SymbolMap> compiled;
-  const auto name_of = [&](const CodePlace& place) -> std::string {
+  const auto function_of = [&](const CodePlace& place) -> FunctionName {
     switch (place.kind) {
       case CodeKind::File: {
         const os::CodeIdentity& identity = run.files[place.file].identity;
-        return function_name_at(files_[identity], identity.path, place.offset_or_address);
+        return function_at(files_[identity], identity.path, place.offset_or_address);
       }
       case CodeKind::Vdso: {
         const auto [vdso, is_new] = files_.try_emplace({kVdso});
         if (is_new) vdso->second.code = os::open_vdso();
-        return function_name_at(vdso->second, kVdso, place.offset_or_address);
+        return function_at(vdso->second, kVdso, place.offset_or_address);
       }
       case CodeKind::Kernel:
         return find_in_kernel(place.offset_or_address);
@@ -355,21 +371,37 @@ std::map<std::string, std::uint64_t> FunctionNames::sum_by_function(
         const auto [symbols, is_new] = compiled.try_emplace(place.process);
         if (is_new)
           symbols->second = os::jit_symbols(static_cast<int>(place.process), since, user_);
-        const std::string symbol = os::find_symbol(symbols->second, place.offset_or_address);
-        return symbol.empty() ? "(compiled at run time: no symbols)" : shown_name(symbol);
+        auto names = os::find_symbol(symbols->second, place.offset_or_address);
+        return names.empty() ? FunctionName{"(compiled at run time: no symbols)"}
+                             : name_of_symbols(std::move(names));
       }
       case CodeKind::Unmapped:
-        return "(unmapped code)";
+        return {"(unmapped code)"};
       case CodeKind::NoProcess:
-        return "(unknown process)";
+        return {"(unknown process)"};
       case CodeKind::Other:
         break;
     }
-    return "(hypervisor)";
+    return {"(hypervisor)"};
   };
-  std::map<std::string, std::uint64_t> sums;
-  for (const auto& [place, sampled] : run.periods_by_place) sums[name_of(place)] += sampled;
-  return sums;
+
+  struct Sum {
+    std::uint64_t sampled = 0;
+    std::set<std::string> other_names;
+  };
+  std::map<std::string, Sum> sums;
+  for (const auto& [place, sampled] : run.periods_by_place) {
+    const FunctionName function = function_of(place);
+    Sum& sum = sums[function.name];
+    sum.sampled += sampled;
+    sum.other_names.insert(function.other_names.begin(), function.other_names.end());
+  }
+
+  std::vector<FunctionCounts> functions;
+  functions.reserve(sums.size());
+  for (const auto& [name, sum] : sums)
+    functions.push_back({name, {sum.sampled}, {sum.other_names.begin(), sum.other_names.end()}});
+  return functions;
 }
 
 }  // namespace lauka::engine::profile

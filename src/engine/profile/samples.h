@@ -106,27 +106,28 @@ class FunctionNames {
   /// call.
   std::set<std::size_t> find_in_new_files(const WantedFunctions& wanted);
 
-  /// Returns the sampled nanoseconds or cycles of each function, by normalized name. Code without a
-  /// symbol is listed in parentheses: "(libx.so: no symbols)". `since`: time since 1970 (UTC)
-  /// before the run's start.
-  std::map<std::string, std::uint64_t> sum_by_function(const SampledRun& run,
-                                                       std::chrono::nanoseconds since);
+  /// Returns the sampled nanoseconds or cycles of each function, in the order of the names. Code
+  /// without a symbol is listed in parentheses: "(libx.so: no symbols)". `since`: time since 1970
+  /// (UTC) before the run's start.
+  std::vector<FunctionCounts> sum_by_function(const SampledRun& run,
+                                              std::chrono::nanoseconds since);
 
  private:
   struct File {
     os::OpenedCode code;
-    std::map<std::uint64_t, std::string> names;
+    std::map<std::string, FunctionName> functions_by_symbol;
+    std::map<std::uint64_t, const FunctionName*> functions_by_offset;  ///< seen offsets
     bool is_searched = false;
   };
 
-  static const std::string& function_name_at(File& file, const std::string& name,
-                                             std::uint64_t offset);
-  const std::string& find_in_kernel(std::uint64_t address);
+  static const FunctionName& function_at(File& file, const std::string& path,
+                                         std::uint64_t offset);
+  const FunctionName& find_in_kernel(std::uint64_t address);
 
   std::optional<User> user_;
   std::map<os::CodeIdentity, File> files_;
   std::optional<os::SymbolMap> kernel_;
-  std::map<std::uint64_t, std::string> kernel_names_;
+  std::map<std::uint64_t, FunctionName> kernel_functions_;
 };
 
 }  // namespace lauka::engine::profile

@@ -1,6 +1,8 @@
 #include "core/functions.h"
 #include "core/text.h"
+#include "engine/symbol_names.h"
 #include "engine/valgrind/valgrind_engine.h"
+#include "os/symbols.h"
 
 #include <algorithm>
 #include <istream>
@@ -215,17 +217,14 @@ std::optional<TotalsOfProcess> read_dhat(Pieces pieces) {
   return is_whole ? events.totals() : std::nullopt;
 }
 
-std::optional<std::uint64_t> parent_in(LineReader& log) {
-  // The words of a command, which may be the same, follow "Command: ".
-  static constexpr std::string_view kLabel = "== Parent PID: ";
-  while (const auto line = log.next()) {
-    const std::size_t at = line->find_first_not_of("=0123456789");
-    if (at == std::string_view::npos || at < 2) continue;
-    const auto rest = after(line->substr(at - 2), kLabel);
-    if (!rest) continue;
-    return parse_number(rest->substr(0, rest->find_first_not_of("0123456789")));
-  }
-  return std::nullopt;
+/// Returns the text after `label` in a line of Valgrind's log, such as "==10== Parent PID: 9". The
+/// words of a command, which may be the same, follow "Command: ".
+std::optional<std::string_view> after_label(std::string_view line, std::string_view label) {
+  const std::size_t at = line.find(' ');
+  const bool is_of_log =
+      at != std::string_view::npos && at > 0 &&
+      line.substr(0, at).find_first_not_of("=-0123456789") == std::string_view::npos;
+  return is_of_log ? after(line.substr(at + 1), label) : std::nullopt;
 }
 
 std::optional<std::uint64_t> value_of(const TotalsOfProcess& totals, const SimulatedEvent& event) {
@@ -264,8 +263,9 @@ std::optional<std::string_view> LineReader::next() {
   }
 }
 
-ProcessCounts::ProcessCounts(Tool tool, std::span<const WantedEvent> wanted)
-    : tool_(tool), wanted_(wanted) {
+ProcessCounts::ProcessCounts(Tool tool, std::span<const WantedEvent> wanted,
+                             std::optional<User> user)
+    : tool_(tool), wanted_(wanted), user_(std::move(user)) {
   for (const WantedEvent& count : wanted) {
     const auto found = std::ranges::find(events_, count.event);
     event_index_of_wanted_.push_back(static_cast<std::size_t>(found - events_.begin()));
@@ -283,7 +283,12 @@ void ProcessCounts::add(std::string_view name, Pieces pieces) {
     // If execve started the process's program, the log is the process's first file.
     process.was_started_by_execve = process.was_started_by_execve || parts[2] == "1";
     if (!log.next()) process.is_complete = false;
-    if (const auto parent = parent_in(log)) process.parent = parent;
+    while (const auto line = log.next()) {
+      if (const auto parent = after_label(*line, "Parent PID: "))
+        process.parent = parse_number(parent->substr(0, parent->find_first_not_of("0123456789")));
+      else if (const auto file = after_label(*line, "Reading syms from "))
+        files_.emplace(*file);
+    }
     return;
   }
   if (auto totals = read_counts(std::move(pieces)))
@@ -294,7 +299,7 @@ void ProcessCounts::add(std::string_view name, Pieces pieces) {
 
 std::optional<TotalsOfProcess> ProcessCounts::read_counts(Pieces pieces) {
   if (tool_ == Tool::Dhat) return read_dhat(std::move(pieces));
-  last_counts_ = nullptr;
+  last_function_ = nullptr;
   return read_cachegrind(
       std::move(pieces),
       [this](const std::vector<std::string>& events) {
@@ -306,18 +311,52 @@ std::optional<TotalsOfProcess> ProcessCounts::read_counts(Pieces pieces) {
       std::bind_front(&ProcessCounts::add_line, this));
 }
 
-void ProcessCounts::add_line(std::string_view function, const std::vector<std::uint64_t>& counts) {
+void ProcessCounts::add_line(std::string_view symbol, const std::vector<std::uint64_t>& counts) {
   if (has_too_many_functions()) return;
-  if (last_counts_ == nullptr || function != last_function_) {
-    last_function_ = function;
-    auto [entry, is_new] = functions_.try_emplace(normalized_function(function), events_.size());
-    last_counts_ = &entry->second;
-    if (is_new)
-      functions_bytes_ += kBytesOfNode + entry->first.size() + sizeof(*entry) +
-                          events_.size() * sizeof(std::uint64_t);
+  if (last_function_ == nullptr || symbol != last_symbol_) {
+    last_symbol_ = symbol;
+    last_function_ = &function_of(symbol);
   }
+  std::vector<std::uint64_t>& sums = last_function_->second.counts;
   for (std::size_t i = 0; i < counts.size(); ++i)
-    for (const std::size_t place : events_of_tool_count_[i]) (*last_counts_)[place] += counts[i];
+    for (const std::size_t place : events_of_tool_count_[i]) sums[place] += counts[i];
+}
+
+ProcessCounts::Functions::value_type& ProcessCounts::function_of(std::string_view symbol) {
+  const auto [known, is_new_symbol] = functions_by_symbol_.try_emplace(std::string(symbol));
+  if (!is_new_symbol) return *known->second;
+
+  const auto [function, is_new] =
+      functions_.try_emplace(normalized_function(os::demangled(known->first)),
+                             Function{std::vector<std::uint64_t>(events_.size())});
+  known->second = &*function;
+  functions_bytes_ += kBytesOfNode + symbol.size() + sizeof(*known);
+  if (is_new)
+    functions_bytes_ += kBytesOfNode + function->first.size() + sizeof(*function) +
+                        events_.size() * sizeof(std::uint64_t);
+  return *function;
+}
+
+/// Valgrind names one symbol of an address. Finds the others in the files that Valgrind read.
+void ProcessCounts::name_functions() {
+  if (functions_.empty() || has_too_many_functions()) return;
+  for (const std::string& file : files_)
+    if (const os::OpenedCode code = os::open_code({file}, 0, user_); code.symbols)
+      code.symbols->list(std::bind_front(&ProcessCounts::add_names, this));
+}
+
+void ProcessCounts::add_names(std::span<const char* const> symbols) {
+  if (symbols.size() < 2) return;
+  std::optional<FunctionName> all;
+  for (const char* symbol : symbols) {
+    const auto known = functions_by_symbol_.find(symbol);
+    if (known == functions_by_symbol_.end()) continue;
+    if (!all) all = name_of_symbols({symbols.begin(), symbols.end()});
+    auto& [name, function] = *known->second;
+    function.other_names.insert(all->name);
+    function.other_names.insert(all->other_names.begin(), all->other_names.end());
+    function.other_names.erase(name);
+  }
 }
 
 /// Returns an upper bound for the part of a forked process's count that the parent counted, too.
@@ -382,25 +421,35 @@ std::optional<Error> ProcessCounts::why_missing() const {
   return std::nullopt;
 }
 
-void ProcessCounts::enter_count(std::size_t event, CountsOfRun& counted) const {
+/// Enters the counts of all events that are known. The reason names the others, unless it is of
+/// all.
+void ProcessCounts::enter_counts(CountsOfRun& counted) const {
+  std::vector<std::string> missing;
+  for (std::size_t e = 0; e < events_.size(); ++e) {
+    auto why = enter_count(e, counted);
+    if (!why) continue;
+    missing.emplace_back(events_[e]->name);
+    counted.why_missing_counts = std::move(why);
+  }
+  if (!missing.empty() && missing.size() < events_.size())
+    counted.why_missing_counts = counted.why_missing_counts->prefixed(listed(missing));
+}
+
+/// Returns why the count of an event is unknown; nullopt if it was entered.
+std::optional<Error> ProcessCounts::enter_count(std::size_t event, CountsOfRun& counted) const {
   std::optional<std::uint64_t> value;
   if (events_[event]->is_of_largest_process) {
     value = count_in_largest_process(*events_[event]);
   } else {
     const Sum sum = this->sum(*events_[event]);
     const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
-    if (!sum.is_known) {
-      counted.why_missing_counts =
-          Error{"this version of Valgrind does not report all that is needed", ""};
-      return;
-    }
-    if (sum.inherited > 0 && doubt > kDoubtAllowed) {
-      counted.why_missing_counts = Error{
+    if (!sum.is_known)
+      return Error{"this version of Valgrind does not report all that is needed", ""};
+    if (sum.inherited > 0 && doubt > kDoubtAllowed)
+      return Error{
           "it works on in forked processes that never call execve, in which Valgrind counts again "
           "what their parent had counted",
           "measure them as commands of their own"};
-      return;
-    }
     value = sum.counted;
     if (sum.inherited > 0)
       counted.note = Note{NoteKind::SimulationInexact,
@@ -410,15 +459,18 @@ void ProcessCounts::enter_count(std::size_t event, CountsOfRun& counted) const {
   for (std::size_t i = 0; i < wanted_.size(); ++i)
     if (event_index_of_wanted_[i] == event)
       counted.counts[i] = wanted_[i].function.empty() ? value : 0;
+  return std::nullopt;
 }
 
 void ProcessCounts::enter_wanted_functions(CountsOfRun& counted) const {
   std::vector<std::string> names;
   for (const WantedEvent& wanted : wanted_) names.push_back(wanted.function);
   const WantedFunctions wanted(names);
-  for (const auto& [name, counts] : functions_)
-    for (const std::size_t i : wanted.find(name))
-      if (counted.counts[i]) *counted.counts[i] += counts[event_index_of_wanted_[i]];
+  for (const auto& [name, function] : functions_) {
+    const std::vector<std::string> others(function.other_names.begin(), function.other_names.end());
+    for (const std::size_t i : wanted.find(name, others))
+      if (counted.counts[i]) *counted.counts[i] += function.counts[event_index_of_wanted_[i]];
+  }
   for (std::size_t i = 0; i < wanted_.size() && has_too_many_functions(); ++i)
     if (!names[i].empty()) counted.counts[i].reset();
 }
@@ -428,15 +480,32 @@ void ProcessCounts::enter_functions(CountsOfRun& counted) {
     counted.note = Note{NoteKind::FunctionsLeftOut, "has too many functions to count each"};
     return;
   }
-  auto& functions = counted.functions.emplace();
-  functions.reserve(functions_.size());
+
+  functions_by_symbol_.clear();
+  std::map<std::string, Function> functions;  // several rows may have the same most natural name
   while (!functions_.empty()) {
     auto node = functions_.extract(functions_.begin());
-    FunctionCounts function{std::move(node.key()), {}};
+    std::vector<std::string> names(node.mapped().other_names.begin(),
+                                   node.mapped().other_names.end());
+    names.push_back(std::move(node.key()));
+    FunctionName name = make_function_name(std::move(names));
+    const auto [function, is_new] =
+        functions.try_emplace(std::move(name.name), std::move(node.mapped()));
+    if (!is_new)
+      std::ranges::transform(function->second.counts, node.mapped().counts,
+                             function->second.counts.begin(), std::plus());
+    function->second.other_names.insert(name.other_names.begin(), name.other_names.end());
+    function->second.other_names.erase(function->first);
+  }
+
+  auto& rows = counted.functions.emplace();
+  rows.reserve(functions.size());
+  for (auto& [name, function] : functions) {
+    FunctionCounts& row = rows.emplace_back(FunctionCounts{name, {}});
+    row.other_names.assign(function.other_names.begin(), function.other_names.end());
     for (std::size_t i = 0; i < wanted_.size(); ++i)
       if (wanted_[i].function.empty())
-        function.counts.push_back(node.mapped()[event_index_of_wanted_[i]]);
-    functions.push_back(std::move(function));
+        row.counts.push_back(function.counts[event_index_of_wanted_[i]]);
   }
 }
 
@@ -451,9 +520,10 @@ CountsOfRun ProcessCounts::finish() {
   }
   counted.why_missing_counts = why_missing();
   if (counted.why_missing_counts) return counted;
-  for (std::size_t e = 0; e < events_.size(); ++e) enter_count(e, counted);
+  enter_counts(counted);
+  name_functions();
   enter_wanted_functions(counted);
-  if (!counted.why_missing_counts && tool_ == Tool::Cachegrind) enter_functions(counted);
+  if (tool_ == Tool::Cachegrind) enter_functions(counted);
   return counted;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/text.h"
 #include "os/files.h"
+#include "os/symbols.h"
 
 #include <algorithm>
 #include <array>
@@ -82,8 +83,12 @@ Pieces pieces_of_file(os::Descriptor file) {
 class Simulating final : public ArmedPass {
  public:
   /// `wanted`: not empty, all of one tool.
-  Simulating(std::string valgrind, std::vector<WantedEvent> wanted, os::PrivateFolder folder)
-      : valgrind_(std::move(valgrind)), wanted_(std::move(wanted)), folder_(std::move(folder)) {}
+  Simulating(std::string valgrind, std::vector<WantedEvent> wanted, os::PrivateFolder folder,
+             std::optional<User> user)
+      : valgrind_(std::move(valgrind)),
+        wanted_(std::move(wanted)),
+        folder_(std::move(folder)),
+        user_(std::move(user)) {}
 
   std::size_t max_batch_size() const override { return 1; }
 
@@ -97,7 +102,7 @@ class Simulating final : public ArmedPass {
       return {std::vector<std::optional<std::uint64_t>>(wanted_.size()),
               Error{"a simulated run did not end by itself", ""}};
     }
-    ProcessCounts processes(wanted_.front().event->tool, wanted_);
+    ProcessCounts processes(wanted_.front().event->tool, wanted_, user_);
     for (const std::string& name : folder_.names())
       if (os::Descriptor file = folder_.open_file(name))
         processes.add(name, pieces_of_file(std::move(file)));
@@ -109,6 +114,7 @@ class Simulating final : public ArmedPass {
   std::string valgrind_;
   std::vector<WantedEvent> wanted_;
   os::PrivateFolder folder_;
+  std::optional<User> user_;
 };
 
 class ValgrindEngine final : public CounterEngine {
@@ -150,8 +156,8 @@ class ValgrindEngine final : public CounterEngine {
     if (pass == 0) return make_accounting_pass(accounted_);
     auto folder = os::PrivateFolder::create(user_);
     if (!folder) return folder.error();
-    return OwnedPass(
-        std::make_unique<Simulating>(valgrind_, wanted_by_pass_.at(pass - 1), *std::move(folder)));
+    return OwnedPass(std::make_unique<Simulating>(valgrind_, wanted_by_pass_.at(pass - 1),
+                                                  *std::move(folder), user_));
   }
 
  private:
@@ -253,6 +259,8 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
     all.emplace_back(caches ? "--cache-sim=yes" : "--cache-sim=no");
     if (caches) all.insert(all.end(), kCaches.begin(), kCaches.end());
     all.emplace_back(needs(SimulatedPart::Branches) ? "--branch-sim=yes" : "--branch-sim=no");
+    // Symbols, and in the log the files that they are from, show all names of a function.
+    if (os::can_read_symbols()) all.insert(all.end(), {"--demangle=no", "-v"});
   }
   all.push_back(fmt::format("--log-file={}/{}", escaped(folder), kLogName));
   all.push_back(fmt::format("{}={}/{}", tool.output, escaped(folder), kCountsName));

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -87,7 +88,10 @@ struct TotalsOfProcess {
 /// of the sum may be counted twice.
 class ProcessCounts {
  public:
-  ProcessCounts(Tool tool, std::span<const WantedEvent> wanted);
+  /// Reads the symbols of the run's files with the rights of `user` (nullopt: lauka's own rights),
+  /// to find all names of functions that have several.
+  ProcessCounts(Tool tool, std::span<const WantedEvent> wanted,
+                std::optional<User> user = std::nullopt);
 
   /// Reads a file of Valgrind, named as in kLogName or kCountsName. Ignores a file without a
   /// process id in its name.
@@ -106,6 +110,14 @@ class ProcessCounts {
     std::optional<std::uint64_t> parent{};
   };
 
+  /// A function's counts, in the order of `events_`.
+  struct Function {
+    std::vector<std::uint64_t> counts;
+    std::set<std::string> other_names{};
+  };
+
+  using Functions = std::unordered_map<std::string, Function>;
+
   struct Sum {
     std::uint64_t counted = 0;
     std::uint64_t inherited = 0;  ///< upper bound for the part of `counted` that is counted twice
@@ -113,14 +125,18 @@ class ProcessCounts {
   };
 
   std::optional<TotalsOfProcess> read_counts(Pieces pieces);
-  void add_line(std::string_view function, const std::vector<std::uint64_t>& counts);
+  void add_line(std::string_view symbol, const std::vector<std::uint64_t>& counts);
+  Functions::value_type& function_of(std::string_view symbol);
+  void name_functions();
+  void add_names(std::span<const char* const> symbols);
   std::uint64_t inherited_at_most(const TotalsOfProcess& totals, const Process& process,
                                   const SimulatedEvent& event) const;
   Sum sum(const SimulatedEvent& event) const;
   std::optional<std::uint64_t> count_in_largest_process(const SimulatedEvent& event) const;
   std::optional<Error> why_missing() const;
   const TotalsOfProcess* process_without_allocations() const;
-  void enter_count(std::size_t event, CountsOfRun& counted) const;
+  void enter_counts(CountsOfRun& counted) const;
+  std::optional<Error> enter_count(std::size_t event, CountsOfRun& counted) const;
   void enter_wanted_functions(CountsOfRun& counted) const;
   void enter_functions(CountsOfRun& counted);
   bool has_too_many_functions() const { return functions_bytes_ > kMaxFunctionsBytes; }
@@ -130,11 +146,14 @@ class ProcessCounts {
   std::vector<const SimulatedEvent*> events_;
   std::vector<std::size_t> event_index_of_wanted_;
   std::map<std::uint64_t, Process> processes_;
-  std::unordered_map<std::string, std::vector<std::uint64_t>> functions_;
+  std::optional<User> user_;
+  std::set<std::string> files_;  ///< whose symbols Valgrind read
+  Functions functions_;
+  std::unordered_map<std::string, Functions::value_type*> functions_by_symbol_;
   std::size_t functions_bytes_ = 0;
   std::vector<std::vector<std::size_t>> events_of_tool_count_;
-  std::string last_function_;
-  std::vector<std::uint64_t>* last_counts_ = nullptr;
+  std::string last_symbol_;
+  Functions::value_type* last_function_ = nullptr;
 };
 
 /// Returns the events of all tools, in the order in which they are selected by default.

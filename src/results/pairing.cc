@@ -1,0 +1,259 @@
+#include "results/pairing.h"
+
+#include "core/functions.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace lauka {
+
+namespace {
+
+/// The most pairs that are compared for an alignment; longer lists are paired by order alone.
+constexpr std::size_t kMaxCompared = 1'000'000;
+
+/// Rows of both sides: those of the reference come first.
+class Rows {
+ public:
+  Rows(std::span<const FunctionToPair> reference, std::span<const FunctionToPair> candidate)
+      : reference_(reference), candidate_(candidate), parents_(size()) {
+    std::iota(parents_.begin(), parents_.end(), std::size_t{0});
+  }
+
+  std::size_t size() const { return reference_.size() + candidate_.size(); }
+  bool is_of_candidate(std::size_t row) const { return row >= reference_.size(); }
+  std::size_t index_on_side(std::size_t row) const {
+    return is_of_candidate(row) ? row - reference_.size() : row;
+  }
+  const FunctionToPair& at(std::size_t row) const {
+    return is_of_candidate(row) ? candidate_[index_on_side(row)] : reference_[row];
+  }
+
+  template <typename Take>
+  void for_each_name(std::size_t row, const Take& take) const {
+    take(at(row).name);
+    for (const std::string& name : at(row).other_names) take(std::string_view(name));
+  }
+
+  /// Returns the row that stands for all rows that are the same function.
+  std::size_t representative(std::size_t row) {
+    while (parents_[row] != row) row = parents_[row] = parents_[parents_[row]];
+    return row;
+  }
+
+  void unite(std::size_t row, std::size_t other) {
+    const auto [first, last] = std::minmax(representative(row), representative(other));
+    parents_[last] = first;
+  }
+
+ private:
+  std::span<const FunctionToPair> reference_;
+  std::span<const FunctionToPair> candidate_;
+  std::vector<std::size_t> parents_;
+};
+
+/// Returns the names without numbers of which both sides have the same numbered names.
+std::set<std::string> find_unchanged(const Rows& rows) {
+  std::map<std::string, std::pair<std::set<std::string_view>, std::set<std::string_view>>> names;
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    rows.for_each_name(row, [&](std::string_view name) {
+      NumberedName split = split_numbers(name);
+      if (split.numbers.empty()) return;
+      auto& of_sides = names[std::move(split.without_numbers)];
+      (rows.is_of_candidate(row) ? of_sides.second : of_sides.first).insert(name);
+    });
+
+  std::set<std::string> unchanged;
+  for (const auto& [name, of_sides] : names)
+    if (of_sides.first == of_sides.second) unchanged.insert(name);
+  return unchanged;
+}
+
+void unite_by_names(Rows& rows) {
+  const std::set<std::string> unchanged = find_unchanged(rows);
+  std::map<std::string_view, std::size_t> owners;
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    rows.for_each_name(row, [&](std::string_view name) {
+      const NumberedName split = split_numbers(name);
+      if (!split.numbers.empty() && !unchanged.contains(split.without_numbers)) return;
+      const auto [owner, is_first] = owners.emplace(name, row);
+      if (!is_first) rows.unite(row, owner->second);
+    });
+}
+
+struct Function {
+  std::vector<std::size_t> reference_rows{};
+  std::vector<std::size_t> candidate_rows{};
+  NumberedName split{};  ///< of the most natural name
+  std::string name{};    ///< the most natural name
+  double mean = 0.0;
+
+  bool is_one_sided() const { return reference_rows.empty() || candidate_rows.empty(); }
+};
+
+std::vector<Function> list_functions(Rows& rows) {
+  std::map<std::size_t, Function> functions;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    Function& function = functions[rows.representative(row)];
+    (rows.is_of_candidate(row) ? function.candidate_rows : function.reference_rows).push_back(row);
+    function.mean += rows.at(row).mean;
+    if (function.name.empty() || is_more_natural(rows.at(row).name, function.name))
+      function.name = rows.at(row).name;
+  }
+
+  std::vector<Function> list;
+  list.reserve(functions.size());
+  for (auto& [row, function] : functions) {
+    function.split = split_numbers(function.name);
+    list.push_back(std::move(function));
+  }
+  return list;
+}
+
+/// Functions of one side, in the order of their numbers.
+using InOrder = std::vector<const Function*>;
+
+/// Returns how well two functions match: the ratio of their counts, at most 1. Equal names decide
+/// among equal ratios, and any pair is better than none.
+double resemblance(const Function& reference, const Function& candidate) {
+  constexpr double of_any = 1e-3;
+  constexpr double of_equal_names = 1e-3;
+  const auto [less, more] = std::minmax(reference.mean, candidate.mean);
+  return (more == 0.0 ? 1.0 : less / more) + of_any +
+         (reference.name == candidate.name ? of_equal_names : 0.0);
+}
+
+/// Returns the pairs that resemble each other most, of all lists of pairs that keep the order on
+/// both sides. This is the alignment of Needleman and Wunsch (1970), with gaps that cost nothing.
+std::vector<std::pair<const Function*, const Function*>> align(const InOrder& reference,
+                                                               const InOrder& candidate) {
+  std::vector<std::pair<const Function*, const Function*>> pairs;
+  const std::size_t width = candidate.size() + 1;
+  if (reference.size() * candidate.size() > kMaxCompared) {
+    for (std::size_t i = 0; i < std::min(reference.size(), candidate.size()); ++i)
+      pairs.emplace_back(reference[i], candidate[i]);
+    return pairs;
+  }
+
+  // best[i * width + j]: of the functions from i and from j on.
+  std::vector<double> best((reference.size() + 1) * width, 0.0);
+  const auto with_pair = [&](std::size_t i, std::size_t j) {
+    return resemblance(*reference[i], *candidate[j]) + best[(i + 1) * width + j + 1];
+  };
+  for (std::size_t i = reference.size(); i-- > 0;)
+    for (std::size_t j = candidate.size(); j-- > 0;)
+      best[i * width + j] =
+          std::max({best[(i + 1) * width + j], best[i * width + j + 1], with_pair(i, j)});
+
+  for (std::size_t i = 0, j = 0; i < reference.size() && j < candidate.size();) {
+    const double here = best[i * width + j];
+    if (with_pair(i, j) >= here) {
+      pairs.emplace_back(reference[i++], candidate[j++]);
+    } else if (best[(i + 1) * width + j] >= here) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return pairs;
+}
+
+/// The functions of one side alone whose names are alike but for numbers.
+struct Alike {
+  InOrder reference{};
+  InOrder candidate{};
+  bool has_numbers = false;
+};
+
+/// Unites functions of which each side has a part. Returns how, by the first row of each.
+std::map<std::size_t, PairedBy> unite_by_numbers(Rows& rows) {
+  const std::vector<Function> functions = list_functions(rows);
+  std::map<std::string_view, Alike> all_alike;
+  for (const Function& function : functions) {
+    if (!function.is_one_sided()) continue;
+    Alike& alike = all_alike[function.split.without_numbers];
+    (function.reference_rows.empty() ? alike.candidate : alike.reference).push_back(&function);
+    alike.has_numbers = alike.has_numbers || !function.split.numbers.empty();
+  }
+
+  std::map<std::size_t, PairedBy> united;
+  for (auto& [name, alike] : all_alike) {
+    if (!alike.has_numbers || alike.reference.empty() || alike.candidate.empty()) continue;
+    for (InOrder* side : {&alike.reference, &alike.candidate})
+      std::ranges::stable_sort(*side, {}, [](const Function* function) {
+        return std::tie(function->split.numbers, function->name);
+      });
+    const bool is_unique = alike.reference.size() == 1 && alike.candidate.size() == 1;
+    for (const auto& [before, after] : align(alike.reference, alike.candidate)) {
+      rows.unite(before->reference_rows.front(), after->candidate_rows.front());
+      united[before->reference_rows.front()] =
+          is_unique ? PairedBy::NameWithoutNumbers : PairedBy::OrderAndCounts;
+    }
+  }
+  return united;
+}
+
+/// True if `name` is one that a programmer writes, not a library for itself.
+bool is_written(std::string_view name) {
+  return !name.starts_with('_');
+}
+
+/// Names a function: by the most natural of the names that both sides have, if there are any. If
+/// the sides have no common name because of a compiler's numbers, the name is without them, or
+/// that of the candidate.
+void name(PairedFunction& function, const Rows& rows, std::span<const std::size_t> reference_rows,
+          std::span<const std::size_t> candidate_rows) {
+  std::set<std::string> before;
+  std::set<std::string> after;
+  for (const std::size_t row : reference_rows)
+    rows.for_each_name(row, [&](std::string_view name) { before.emplace(name); });
+  for (const std::size_t row : candidate_rows)
+    rows.for_each_name(row, [&](std::string_view name) { after.emplace(name); });
+
+  std::vector<std::string> shared;
+  std::ranges::set_intersection(before, after, std::back_inserter(shared));
+  std::vector<std::string> all;
+  std::ranges::set_union(before, after, std::back_inserter(all));
+  if (function.paired_by == PairedBy::NameWithoutNumbers)
+    shared = {split_numbers(make_function_name({after.begin(), after.end()}).name).without_numbers};
+  else if (function.paired_by == PairedBy::OrderAndCounts)
+    shared.assign(after.begin(), after.end());
+  function.name = make_function_name(all).name;
+  if (!shared.empty())
+    if (std::string name = make_function_name(shared).name;
+        is_written(name) || !is_written(function.name))
+      function.name = std::move(name);
+  std::erase(all, function.name);
+  function.other_names = std::move(all);
+}
+
+}  // namespace
+
+std::vector<PairedFunction> pair_functions(std::span<const FunctionToPair> reference,
+                                           std::span<const FunctionToPair> candidate) {
+  Rows rows(reference, candidate);
+  unite_by_names(rows);
+  const std::map<std::size_t, PairedBy> united = unite_by_numbers(rows);
+
+  std::vector<PairedFunction> paired;
+  for (const Function& function : list_functions(rows)) {
+    PairedFunction& pair = paired.emplace_back();
+    for (const std::size_t row : function.reference_rows)
+      if (const auto found = united.find(row); found != united.end())
+        pair.paired_by = found->second;
+    name(pair, rows, function.reference_rows, function.candidate_rows);
+    for (const std::size_t row : function.reference_rows)
+      pair.reference_rows.push_back(rows.index_on_side(row));
+    for (const std::size_t row : function.candidate_rows)
+      pair.candidate_rows.push_back(rows.index_on_side(row));
+  }
+  return paired;
+}
+
+}  // namespace lauka

@@ -1,0 +1,309 @@
+#include "run/fingerprints.h"
+
+#include "core/sha256.h"
+#include "core/text.h"
+#include "os/files.h"
+#include "os/process.h"
+#include "plan/layouts.h"
+#include "run/programs.h"
+#include "session/baseline.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+/// The largest file whose bytes are hashed because an argument names it.
+constexpr std::uint64_t kMaxHashedArgument = std::uint64_t{64} << 20U;
+
+/// Programs that do what a file or another program says, by name without version.
+constexpr auto kLaunchers = std::to_array<std::string_view>({
+    "bash",    "bazel",    "bun",         "busybox",  "bwrap",   "cargo",   "chroot",  "chrt",
+    "cmake",   "ctest",    "dash",        "deno",     "docker",  "doas",    "dotnet",  "elixir",
+    "env",     "erl",      "find",        "fish",     "flatpak", "gdb",     "go",      "gmake",
+    "gradle",  "guile",    "ionice",      "java",     "julia",   "just",    "ksh",     "ltrace",
+    "lua",     "luajit",   "make",        "meson",    "mono",    "mpirun",  "mvn",     "nice",
+    "ninja",   "node",     "nodejs",      "nohup",    "npm",     "npx",     "nsenter", "numactl",
+    "ocaml",   "ocamlrun", "octave",      "parallel", "perf",    "perl",    "php",     "podman",
+    "pnpm",    "pypy",     "python",      "R",        "racket",  "Rscript", "ruby",    "runuser",
+    "sbcl",    "setarch",  "setpriv",     "setsid",   "sh",      "ssh",     "stdbuf",  "strace",
+    "su",      "sudo",     "systemd-run", "taskset",  "tclsh",   "time",    "timeout", "tox",
+    "unshare", "uv",       "valgrind",    "watch",    "wine",    "xargs",   "yarn",    "zsh",
+});
+
+std::string_view base_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool is_launcher_name(std::string_view path) {
+  std::string_view name = base_name(path);
+  const std::size_t end = name.find_last_not_of("0123456789.-");
+  name = name.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  return std::ranges::find(kLaunchers, name) != kLaunchers.end();
+}
+
+bool is_machine_code(std::string_view first_bytes) {
+  constexpr auto marks = std::to_array<std::string_view>(
+      {"\177ELF", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe"});
+  return std::ranges::any_of(marks,
+                             [&](std::string_view mark) { return first_bytes.starts_with(mark); });
+}
+
+/// Joins the settings because of which runs of the same program may differ. The program's own name
+/// is left out, because files of different names may be the same program.
+std::string call_of(const Plan& plan, const Command& command) {
+  std::string call;
+  const auto add = [&](std::string_view text) {
+    call += text;
+    call += '\0';
+  };
+  // With a shell, the only word is the shell's whole line.
+  for (std::size_t i = plan.shell ? 0 : 1; i < command.words.size(); ++i) add(command.words[i]);
+  add({});
+  for (const std::string& variable : command.environment) add(variable);
+  add({});
+  add(command.folder);
+  if (!command.input.empty()) add("<" + command.input);
+  for (const HookRow& row : kHookKinds)
+    if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
+  add(command.output.path);
+  add(std::to_string(static_cast<int>(command.output.kind)));
+  add(std::to_string(plan.setting.copies_in_run));
+  return call;
+}
+
+std::string hash_call(const Plan& plan, const Command& command) {
+  Sha256 hash;
+  hash.add(call_of(plan, command));
+  return hash.hex_digest();
+}
+
+std::string path_in(const std::string& folder, const std::string& path) {
+  return folder.empty() || path.starts_with('/') ? path : folder + "/" + path;
+}
+
+/// Returns the path of a command's executable file in a layout; nullopt if there is none.
+std::optional<std::string> executable_of(const Plan& plan, std::size_t command,
+                                         std::uint32_t layout, const ReadContext& reader) {
+  if (plan.commands[command].words.empty()) return std::nullopt;
+  const auto built = command_in_layout(plan, command, layout);
+  const auto path = os::find_program(make_program(plan, *built, reader.user));
+  if (!path) return std::nullopt;
+  return path_in(built->folder, *path);
+}
+
+/// Adds the bytes of a file to `hash`. Returns false if the user interrupts.
+bool add_bytes(const os::TextFile& file, const ReadContext& reader, Sha256& hash) {
+  std::array<char, 16384> bytes;
+  std::uint64_t from = 0;
+  while (const std::size_t got = file.read(from, bytes)) {
+    if (reader.interrupt_check() != 0) return false;
+    hash.add({bytes.data(), got});
+    from += got;
+  }
+  return true;
+}
+
+/// True if two files have the same bytes. Adds the bytes to `hash`, which is of no use if the
+/// result is false.
+bool add_if_equal(const std::string& path, const std::string& other, const ReadContext& reader,
+                  Sha256& hash) {
+  const auto file = os::TextFile::open(path, reader.user);
+  const auto other_file = os::TextFile::open(other, reader.user);
+  if (!file || !other_file) return false;
+  if (path == other) return add_bytes(*file, reader, hash);
+  if (file->facts().size != other_file->facts().size) return false;
+
+  std::array<char, 16384> bytes;
+  std::array<char, 16384> other_bytes;
+  for (std::uint64_t from = 0;;) {
+    const std::size_t got = file->read(from, bytes);
+    if (other_file->read(from, other_bytes) != got ||
+        !std::equal(bytes.begin(), bytes.begin() + got, other_bytes.begin()))
+      return false;
+    if (got == 0) return true;
+    if (reader.interrupt_check() != 0) return false;
+    hash.add({bytes.data(), got});
+    from += got;
+  }
+}
+
+std::string first_bytes_of(const std::string& path, const ReadContext& reader) {
+  const auto file = os::TextFile::open(path, reader.user);
+  std::array<char, 16> bytes;
+  return file ? std::string(bytes.data(), file->read(0, bytes)) : std::string();
+}
+
+/// Returns the paths that the arguments of a command may name: each argument, and the value of
+/// each argument --option=VALUE.
+std::vector<std::string> paths_in_arguments(const Command& command, bool has_shell) {
+  std::vector<std::string> words(command.words.begin() + 1, command.words.end());
+  // The last word of a shell's command line is what the user typed.
+  if (has_shell)
+    for (const std::string_view part : split(command.words.back(), ' ')) words.emplace_back(part);
+
+  std::vector<std::string> paths;
+  for (const std::string& word : words) {
+    if (word.empty()) continue;
+    paths.push_back(path_in(command.folder, word));
+    const std::size_t equals = word.find('=');
+    if (equals != std::string::npos && equals > 0 && equals + 1 < word.size())
+      paths.push_back(path_in(command.folder, word.substr(equals + 1)));
+  }
+  return paths;
+}
+
+/// Returns the hash of the files that the arguments name in all layouts; empty if they name none.
+std::string hash_argument_files(const Plan& plan, std::size_t command, const ReadContext& reader) {
+  Sha256 hash;
+  bool has_file = false;
+  for (const ArgumentFile& file : find_argument_files(plan, command, reader)) {
+    hash.add(file.hash);
+    has_file = true;
+  }
+  return has_file ? hash.hex_digest() : std::string();
+}
+
+/// True if an argument of a command names a program: a file that can be run, or a name in PATH.
+bool names_program(const Plan& plan, std::size_t command, const ReadContext& reader) {
+  const auto built = command_in_layout(plan, command, 0);
+  os::ProgramSpec spec = make_program(plan, *built, reader.user);
+  const std::vector<std::string> words = std::exchange(spec.words, {});
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i].empty() || words[i].starts_with('-')) continue;
+    spec.words = {words[i]};
+    if (os::find_program(spec)) return true;
+  }
+  return false;
+}
+
+ProgramKind kind_of_program(const Plan& plan, std::size_t command, const std::string& path,
+                            const ReadContext& reader) {
+  return classify_program(path, first_bytes_of(path, reader), names_program(plan, command, reader));
+}
+
+Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ReadContext& reader) {
+  if (plan.shell) return {};
+  Sha256 hash;
+  std::string first_path;
+  for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
+    const auto path = executable_of(plan, command, layout, reader);
+    if (!path) return {};
+    const auto file = os::TextFile::open(*path, reader.user);
+    if (!file || !add_bytes(*file, reader, hash)) return {};
+    if (layout == 0) first_path = *path;
+  }
+  return {hash.hex_digest(), hash_call(plan, plan.commands[command]),
+          hash_argument_files(plan, command, reader),
+          kind_of_program(plan, command, first_path, reader)};
+}
+
+std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContext& reader) {
+  std::vector<Fingerprint> programs(plan.commands.size());
+  const Baseline& baseline = *plan.reference.baseline;
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    const Fingerprint& there = baseline.session->commands[baseline.reference_places[c]].fingerprint;
+    if (there.is_known() && there.call_hash == hash_call(plan, plan.commands[c]))
+      programs[c] = make_fingerprint(plan, c, reader);
+  }
+  return programs;
+}
+
+/// Returns the paths of a command's executable file in all layouts; empty if one is missing.
+std::vector<std::string> executables_of(const Plan& plan, std::size_t command,
+                                        const ReadContext& reader) {
+  std::vector<std::string> paths;
+  for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
+    auto path = executable_of(plan, command, layout, reader);
+    if (!path) return {};
+    paths.push_back(*std::move(path));
+  }
+  return paths;
+}
+
+/// Returns the hash of files if each has the same bytes as the other at its place; else, and of no
+/// files, an empty text.
+std::string hash_if_equal(const std::vector<std::string>& paths,
+                          const std::vector<std::string>& others, const ReadContext& reader) {
+  if (paths.empty() || paths.size() != others.size()) return {};
+  Sha256 hash;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    if (!add_if_equal(paths[i], others[i], reader, hash)) return {};
+  return hash.hex_digest();
+}
+
+}  // namespace
+
+std::vector<ArgumentFile> find_argument_files(const Plan& plan, std::size_t command,
+                                              const ReadContext& reader) {
+  std::vector<ArgumentFile> files;
+  if (plan.commands[command].words.empty()) return files;
+  const auto built = command_in_layout(plan, command, 0);
+  const bool is_launcher = !plan.shell && is_launcher_name(built->words.front());
+
+  for (const std::string& path : paths_in_arguments(*built, plan.shell.has_value())) {
+    const auto file = os::TextFile::open(path, reader.user);
+    if (!file) continue;
+    Sha256 hash;
+    const os::FileFacts facts = file->facts();
+    if (facts.size > kMaxHashedArgument)
+      hash.add(fmt::format("{} bytes of {}", facts.size, facts.changed_seconds));
+    else if (!add_bytes(*file, reader, hash))
+      return files;
+
+    // An interpreter's first file is its script; what follows are the script's own arguments.
+    const bool is_script = is_launcher && files.empty();
+    files.push_back(
+        {path, hash.hex_digest(),
+         is_script || facts.is_executable || first_bytes_of(path, reader).starts_with("#!")});
+  }
+  return files;
+}
+
+ProgramKind classify_program(const std::string& path, std::string_view first_bytes,
+                             bool runs_argument) {
+  const bool is_native = is_machine_code(first_bytes) && !runs_argument && !is_launcher_name(path);
+  return is_native ? ProgramKind::Native : ProgramKind::Launcher;
+}
+
+void set_fingerprints(const Plan& plan, const ReadContext& reader, std::size_t first,
+                      std::size_t count, std::vector<Fingerprint>& programs) {
+  programs.resize(plan.commands.size());
+  for (std::size_t c = first; c < first + count; ++c)
+    programs[c] = make_fingerprint(plan, c, reader);
+}
+
+std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader) {
+  if (plan.reference.baseline) return identify_as_baseline(plan, reader);
+
+  // With parameters, the same files are compared for each value.
+  std::vector<Fingerprint> programs;
+  std::map<std::pair<std::vector<std::string>, std::vector<std::string>>, std::string> known;
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    const std::size_t reference = plan.reference.index_for(c);
+    if (!plan.reference.is_candidate(c) ||
+        call_of(plan, plan.commands[c]) != call_of(plan, plan.commands[reference]))
+      continue;
+    const std::vector<std::string> of_reference = executables_of(plan, reference, reader);
+    const std::vector<std::string> paths = executables_of(plan, c, reader);
+    const auto [place, is_new] = known.try_emplace({of_reference, paths});
+    if (is_new) place->second = hash_if_equal(of_reference, paths, reader);
+    const std::string& executable = place->second;
+    if (executable.empty()) continue;
+
+    // Equal arguments in one folder name the same files, which need not be read.
+    programs.resize(plan.commands.size());
+    programs[reference] = programs[c] = {executable, hash_call(plan, plan.commands[c]), "",
+                                         kind_of_program(plan, c, paths.front(), reader)};
+  }
+  return programs;
+}
+
+}  // namespace lauka

@@ -1,0 +1,204 @@
+#include "session/settings.h"
+
+#include "core/sha256.h"
+#include "core/text.h"
+#include "session/baseline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+std::string environment_text(std::vector<std::string> variables) {
+  constexpr std::size_t digits = 8;
+  std::ranges::sort(variables);
+
+  std::string text;
+  for (const std::string& variable : variables) {
+    const std::size_t equals = std::min(variable.find('='), variable.size());
+    Sha256 hash;
+    hash.add(std::string_view(variable).substr(equals));
+    text += fmt::format("{}{}=#{}", text.empty() ? "" : " ", variable.substr(0, equals),
+                        hash.hex_digest().substr(0, digits));
+  }
+  return text;
+}
+
+std::string output_text(const OutputChoice& output) {
+  switch (output.kind) {
+    case OutputKind::Null:
+      return "null";
+    case OutputKind::Pipe:
+      return "pipe";
+    case OutputKind::Inherit:
+      return "inherit";
+    case OutputKind::File:
+      return output.path;
+    case OutputKind::Capture:
+      break;
+  }
+  return "capture";
+}
+
+std::string levels_text(CountedPrivilegeLevels levels) {
+  switch (levels) {
+    case CountedPrivilegeLevels::UserAndKernel:
+      return "user space and the kernel";
+    case CountedPrivilegeLevels::UserOnly:
+      return "user space only";
+    case CountedPrivilegeLevels::KernelOnly:
+      return "the kernel only";
+    case CountedPrivilegeLevels::HypervisorOnly:
+      return "neither user space nor the kernel";
+    case CountedPrivilegeLevels::Unknown:
+      break;
+  }
+  return "";
+}
+
+/// Returns "200us" or "5ms".
+std::string period_text(std::chrono::nanoseconds period) {
+  const auto microseconds = static_cast<double>(period.count()) / 1e3;
+  return microseconds < 1e3 ? fmt::format("{:g}us", microseconds)
+                            : fmt::format("{:g}ms", microseconds / 1e3);
+}
+
+void add_allowance(const Machine& machine, SettingValues& values) {
+  if (!machine.allowance) return;
+  const Allowance& allowance = *machine.allowance;
+  values[SettingKind::AllowedCpus] =
+      fmt::format("{} of {}", allowance.cpus.size(), machine.cpu_count);
+  values.set_or_none(SettingKind::CpuQuota,
+                     allowance.cpu_quota ? fmt::format("{:.4g}", *allowance.cpu_quota) : "");
+  values.set_or_none(
+      SettingKind::MemoryLimit,
+      allowance.memory_limit ? fmt::format("{} bytes", *allowance.memory_limit) : "");
+}
+
+/// True if a command and its reference were measured in one session.
+bool are_of_one_session(const Recording& session, std::size_t candidate) {
+  if (session.reference.baseline) return false;
+  return session.origins.empty() || &origin_of(session, candidate) ==
+                                        &origin_of(session, session.reference.index_for(candidate));
+}
+
+}  // namespace
+
+SettingValues settings_of_saved(const Setting& setting, const Command& command,
+                                const std::vector<std::string>& shell) {
+  SettingValues values;
+  values[SettingKind::Jobs] = std::to_string(setting.copies_in_run);
+  values.set_or_none(SettingKind::Until, setting.until_pattern.value_or(""));
+  values.set_or_none(SettingKind::OutputCheck, command.expected ? text_of(*command.expected) : "");
+  // Sessions with 8 and with 6 layouts can be compared.
+  values[SettingKind::Layouts] = setting.layouts > 1 ? "several builds" : "one build";
+  values.set_or_none(SettingKind::Shell, shell_quoted(shell));
+  values.set_or_none(SettingKind::Folder, command.folder);
+  values[SettingKind::Warmup] = std::to_string(setting.warmup_run_count);
+  return values;
+}
+
+SettingValues settings_of_planned(const Setting& setting, const Command& command,
+                                  const std::vector<std::string>& shell) {
+  SettingValues values = settings_of_saved(setting, command, shell);
+  values[SettingKind::Output] = output_text(command.output);
+  values.set_or_none(SettingKind::Environment, environment_text(command.environment));
+  values.set_or_none(SettingKind::Input, command.input);
+  values.set_or_none(SettingKind::Prepare, command.hooks[HookKind::Prepare].value_or(""));
+  values.set_or_none(SettingKind::Conclude, command.hooks[HookKind::Conclude].value_or(""));
+  return values;
+}
+
+SettingValues settings_of_metric(const Metric& metric) {
+  SettingValues values;
+  const CountingMethod& method = metric.method;
+  const bool is_counted = metric.event || metric.of_region || !method.engine.empty() ||
+                          metric.kind == RoundKind::Simulated;
+  if (is_counted) values[SettingKind::Region] = metric.of_region ? "the region" : "whole runs";
+  values.set_if_known(SettingKind::Engine,
+                      metric.kind == RoundKind::Simulated ? "simulation" : method.engine);
+  values.set_if_known(SettingKind::PrivilegeLevels, levels_text(metric.counted_privilege_levels));
+  values.set_if_known(SettingKind::SampledClock, method.sampled_clock);
+  if (method.sampling_period.count() > 0)
+    values[SettingKind::SamplingPeriod] = period_text(method.sampling_period);
+  return values;
+}
+
+SettingValues settings_of_session(const Circumstances& circumstances) {
+  SettingValues values;
+  const Machine& machine = circumstances.machine;
+  if (const auto& priority = circumstances.priority) {
+    values[SettingKind::Nice] = std::to_string(priority->nice);
+    values.set_if_known(SettingKind::SchedulingPolicy, priority->scheduling_policy);
+  }
+  values.set_if_known(SettingKind::Host, machine.host_name);
+  values.set_if_known(SettingKind::Processor, machine.cpu_model);
+  values.set_if_known(SettingKind::ProcessorModel, machine.cpu_identity);
+  values.set_if_known(SettingKind::ProcessorFeatures, machine.cpu_features);
+  values.set_if_known(SettingKind::Architecture, machine.architecture);
+  values.set_if_known(SettingKind::Kernel, machine.kernel_release);
+  if (machine.cpu_count > 0) values[SettingKind::Cpus] = std::to_string(machine.cpu_count);
+  values.set_if_known(SettingKind::Governor, machine.governor);
+  values.set_if_known(SettingKind::Hypervisor, machine.hypervisor);
+  values.set_or_none(SettingKind::Tuning, machine.tuning);
+  add_allowance(machine, values);
+  values.set_if_known(SettingKind::Lauka, circumstances.version);
+  return values;
+}
+
+std::vector<SettingDifference> find_command_differences(const Recording& session,
+                                                        std::size_t candidate) {
+  if (are_of_one_session(session, candidate)) return {};
+
+  const auto& baseline = session.reference.baseline;
+  SettingValues there =
+      baseline ? baseline->session->commands[baseline->reference_places[candidate]].settings
+               : session.commands[session.reference.index_for(candidate)].settings;
+  there.add(settings_of_session(
+      baseline ? baseline->session->circumstances
+               : origin_of(session, session.reference.index_for(candidate)).circumstances));
+
+  SettingValues here = session.commands[candidate].settings;
+  here.add(settings_of_session(session.origins.empty()
+                                   ? session.circumstances
+                                   : origin_of(session, candidate).circumstances));
+  return find_differences(there, here);
+}
+
+std::vector<SettingDifference> find_metric_differences(const Recording& session, std::size_t metric,
+                                                       std::size_t candidate) {
+  if (are_of_one_session(session, candidate)) return {};
+
+  const auto values_of = [&](std::size_t command) {
+    if (session.origins.empty()) return settings_of_metric(session.metrics[metric]);
+    const auto& known = origin_of(session, command).metric_settings;
+    const auto found = known.find(session.metrics[metric].source_metric());
+    return found == known.end() ? SettingValues() : found->second;
+  };
+  const SettingValues here = values_of(candidate);
+  const auto& baseline = session.reference.baseline;
+  if (!baseline) return find_differences(values_of(session.reference.index_for(candidate)), here);
+
+  const std::vector<Metric>& theirs = baseline->session->metrics;
+  const auto place = find_metric(theirs, session.metrics[metric].source_metric());
+  if (!place) return {};
+  return find_differences(settings_of_metric(theirs[*place]), here);
+}
+
+std::vector<SettingDifference> find_obstacles(const Recording& session, std::size_t metric,
+                                              std::size_t candidate) {
+  std::vector<SettingDifference> obstacles = find_command_differences(session, candidate);
+  std::erase_if(obstacles, std::not_fn(changes_what_is_measured));
+  std::ranges::move(find_metric_differences(session, metric, candidate),
+                    std::back_inserter(obstacles));
+  return obstacles;
+}
+
+}  // namespace lauka

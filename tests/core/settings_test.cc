@@ -1,0 +1,52 @@
+#include "core/settings.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+
+TEST_CASE("settings that both sides know are compared, and what one side does not know is equal") {
+  SettingValues there;
+  SettingValues here;
+  there[SettingKind::Jobs] = "1";
+  here[SettingKind::Jobs] = "2";
+  there[SettingKind::Shell] = "none";
+  here[SettingKind::Shell] = "none";
+  there[SettingKind::Kernel] = "6.1";
+  here[SettingKind::Input] = "data";
+  const std::vector<SettingDifference> differences = find_differences(there, here);
+  REQUIRE(differences.size() == 1);
+  CHECK(differences[0] == SettingDifference{SettingKind::Jobs, "1", "2"});
+  CHECK(changes_what_is_measured(differences[0]));
+}
+
+TEST_CASE("another nice value is a circumstance, and does not change what is measured") {
+  SettingValues there;
+  SettingValues here;
+  there[SettingKind::Nice] = "0";
+  here[SettingKind::Nice] = "10";
+  const std::vector<SettingDifference> differences = find_differences(there, here);
+  REQUIRE(differences.size() == 1);
+  CHECK_FALSE(changes_what_is_measured(differences[0]));
+}
+
+TEST_CASE("known values replace others, and unknown ones do not") {
+  SettingValues values;
+  values[SettingKind::Jobs] = "1";
+  values[SettingKind::Until] = "none";
+  SettingValues others;
+  others[SettingKind::Jobs] = "4";
+  values.add(others);
+  CHECK(values[SettingKind::Jobs] == "4");
+  CHECK(values[SettingKind::Until] == "none");
+}
+
+TEST_CASE("of two lists of features, those that only one has are named") {
+  CHECK(words_of_only_one("avx avx2 erms", "avx erms fsrm") ==
+        std::vector<std::string>{"avx2", "fsrm"});
+  CHECK(words_of_only_one("avx", "avx").empty());
+}
+
+}  // namespace lauka

@@ -114,7 +114,7 @@ TEST_CASE("the JSON has each run's place in the session, counted from 1") {
                             {"round", 3},
                             {"pass", 1},
                             {"exit_code", 3},
-                            {"outcome", "failed"},
+                            {"outcome", "succeeded"},
                             {"coverage", nullptr}}));
 }
 

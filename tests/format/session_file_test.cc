@@ -122,6 +122,7 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   it.plan.commands[0].parameters = {{"size", "4"}, {"mode", "fast, \"1\""}};
   it.plan.commands[1].parameters = {{"size", "8"}};
   it.plan.commands[0].unfilled_name = it.plan.commands[1].unfilled_name = "./x {size}";
+  it.plan.reference = pair_by_parameters(it.plan.commands, 0);
   it.session.overheads = {{1'000'001, 2, 3}, {999'999, 0, 7}};
   change(it.session.runs, 2, [](RunRecord& run) { run.outcome = Exited{3}; });
   change(it.session.runs, 4, [](RunRecord& run) { run.outcome = Signalled{11}; });

@@ -116,7 +116,7 @@ TEST_CASE("every copy of --jobs is in the samples of each run") {
   std::filesystem::copy_file(fixture("hundred"), second);
   const auto session =
       session_of("-r10 --jobs 2", {"sh -c 'if [ $LAUKA_JOB = 0 ]; then exec " + first +
-                                   " 40 0 0; else exec " + second + " 40; fi'"});
+                                   " 100 0 0; else exec " + second + " 400; fi'"});
   const auto& result = session["results"][0];
   const std::size_t rounds = sampled(result).size();
   CHECK(rounds > 0);

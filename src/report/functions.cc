@@ -59,7 +59,7 @@ std::string shown_function(const FunctionChange& change) {
   constexpr std::size_t width = kMaxFunctionWidth / 2;
   std::string text =
       fmt::format("{} = {}", cut_middle(name, width), cut_middle(one_line(others.front()), width));
-  if (others.size() > 1) text += fmt::format(" = {} more", others.size() - 1);
+  if (others.size() > 1) text += fmt::format(" and {} more", others.size() - 1);
   return text;
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("a function with several names is one row, known to gates by each of t
       "--fail-if 'instructions@_fold_internal > 1'",
       {aliased, aliased});
   CHECK(said.status == 0);
-  CHECK_MESSAGE(said.out_has("\nfold = fold_old = 1 more "), said.out);
+  CHECK_MESSAGE(said.out_has("\nfold = fold_old and 1 more "), said.out);
 }
 
 TEST_CASE("a function that has other names in one of two builds is the same function") {

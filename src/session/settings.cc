@@ -119,12 +119,17 @@ SettingValues settings_of_planned(const Setting& setting, const Command& command
 SettingValues settings_of_metric(const Metric& metric) {
   SettingValues values;
   const CountingMethod& method = metric.method;
-  const bool is_counted = metric.event || metric.of_region || !method.engine.empty() ||
-                          metric.kind == RoundKind::Simulated;
-  if (is_counted) values[SettingKind::Region] = metric.of_region ? "the region" : "whole runs";
-  values.set_if_known(SettingKind::Engine,
-                      metric.kind == RoundKind::Simulated ? "simulation" : method.engine);
-  values.set_if_known(SettingKind::PrivilegeLevels, levels_text(metric.counted_privilege_levels));
+  const std::string levels = levels_text(metric.counted_privilege_levels);
+  const bool is_simulated = metric.kind == RoundKind::Simulated;
+  const bool is_counted =
+      metric.event || metric.of_region || !method.engine.empty() || !levels.empty() || is_simulated;
+  // Older files have no engine, but say what was simulated.
+  if (is_counted)
+    values[SettingKind::Region] = metric.of_region ? "the region"
+                                  : is_simulated   ? "simulated runs"
+                                                   : "whole runs";
+  if (!is_simulated) values.set_if_known(SettingKind::Engine, method.engine);
+  values.set_if_known(SettingKind::PrivilegeLevels, levels);
   values.set_if_known(SettingKind::SampledClock, method.sampled_clock);
   if (method.sampling_period.count() > 0)
     values[SettingKind::SamplingPeriod] = period_text(method.sampling_period);

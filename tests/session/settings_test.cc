@@ -91,6 +91,10 @@ TEST_CASE("samples of another period, clock or level, and of another engine, are
   simulated.kind = RoundKind::Simulated;
   simulated.method = {};
   CHECK(kinds_of(find_metric_differences(with_baseline(of_perf, simulated), 0, 0)) ==
+        std::vector{SettingKind::Region});
+  Metric of_kernel = of_perf;
+  of_kernel.method.engine = "the kernel";
+  CHECK(kinds_of(find_metric_differences(with_baseline(of_perf, of_kernel), 0, 0)) ==
         std::vector{SettingKind::Engine});
   Metric of_region = of_perf;
   of_region.of_region = true;

@@ -58,20 +58,20 @@ void check_line(const Said& said, const Case& it) {
 void check_case(const Case& it) {
   CAPTURE(it.reason);
   const Folder folder;
-  const std::string json = folder.file("session.json");
+  const std::string file = folder.file("session.json");
 
   std::vector<std::string> arguments = typed(it);
-  arguments.insert(arguments.end(), {"--export-json", json, "--"});
+  arguments.insert(arguments.end(), {"--export-json", file, "--"});
   for (const std::string& command : it.make_commands(folder)) arguments.push_back(command);
   check_line(lauka(arguments), it);
 
-  const auto gate = nlohmann::json::parse(text_of(json)).at("lauka").at("gates").at(0);
+  const auto gate = nlohmann::json::parse(text_of(file)).at("lauka").at("gates").at(0);
   CHECK(gate.at("verdict") == "inconclusive");
   CHECK(gate.at("obstacle") == it.obstacle);
   CHECK(gate.at("obstacle_side") == it.side);
 
-  check_line(lauka({"--from", json}), it);
-  check_line(lauka({"--from", json, "--fail-if", it.gate}), it);
+  check_line(lauka({"--from", file}), it);
+  check_line(lauka({"--from", file, "--fail-if", it.gate}), it);
 
   const Folder of_suite;
   std::ofstream(of_suite.file("s.toml")) << as_suite(it, it.make_commands(of_suite));
@@ -217,7 +217,7 @@ TEST_CASE("the table has no delta of simulated runs that all failed, and one of 
     CHECK(said.out_has("3 of 3 simulated runs"));
     CHECK(said.out_has("deltas leave them out"));
     const auto metrics =
-        nlohmann::json::parse(text_of(json)).at("results").at(1).at("lauka").at("metrics");
+        nlohmann::json::parse(text_of(file)).at("results").at(1).at("lauka").at("metrics");
     CHECK(metrics.at("instructions").at("delta").is_null());
     CHECK_FALSE(metrics.at("cpu_time").at("delta").is_null());
   }

@@ -210,9 +210,9 @@ TEST_CASE("the table has no delta of simulated runs that all failed, and one of 
   for (const Commands& commands : {Commands{"true", kDiesUnderValgrind},
                                    Commands{kDiesUnderValgrind, kDiesUnderValgrind + " #"}}) {
     const Folder folder;
-    const std::string json = folder.file("s.json");
+    const std::string file = folder.file("s.json");
     const Said said = completed(
-        "-i -w0 -r12 --engine cachegrind --metrics instructions,cpu_time --export-json " + json,
+        "-i -w0 -r12 --engine cachegrind --metrics instructions,cpu_time --export-json " + file,
         commands);
     CHECK(said.out_has("3 of 3 simulated runs"));
     CHECK(said.out_has("deltas leave them out"));

@@ -48,8 +48,9 @@ class Rows {
   }
 
   void unite(std::size_t row, std::size_t other) {
-    const auto [first, last] = std::minmax(representative(row), representative(other));
-    parents_[last] = first;
+    const std::size_t of_row = representative(row);
+    const std::size_t of_other = representative(other);
+    parents_[std::max(of_row, of_other)] = std::min(of_row, of_other);
   }
 
  private:

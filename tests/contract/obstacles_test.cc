@@ -182,7 +182,8 @@ TEST_CASE("a gate says that too few layouts have no failed run") {
                         "echo v=50 {layout}"};
                   },
               .reason = "too few layouts without failures",
-              .obstacle = "few_layouts"});
+              .obstacle = "few_layouts",
+              .side = "reference"});
 }
 
 TEST_CASE("a gate says that no simulated run succeeded, whatever the timed runs do") {

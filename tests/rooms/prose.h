@@ -31,7 +31,8 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"engine/kperf/kpep.cc", ""},
     {"engine/kperf/kperf_engine.cc", " (whole run)"},  // a name that a saved session asks for
     {"engine/perf/", ""},
-    {"engine/profile/", "sampled_time"},  // a name that the user typed
+    {"engine/profile/", "sampled_time"},          // a name that the user typed
+    {"engine/profile/samples.cc", " (deleted)"},  // of the kernel
     {"engine/valgrind/", ""},
     {"history/command_line.cc", ""},
     {"history/database.cc", ""},
@@ -39,6 +40,7 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"plan/commands.cc", ""},
     {"plan/make_plan.cc", "tree_peak_memory"},
     {"plan/rows.cc", ""},
+    {"report/warnings.cc", "abm"},  // the kernel's name of a processor's feature
     {"tune/", ""},
 });
 
@@ -47,9 +49,11 @@ inline constexpr auto kKeysAndFormats = std::to_array<AllowedSearch>({
     {"engine/engine.cc", "power"},
     {"format/commands.cc", "(region)"},  // of files before the key "region"
     {"format/commands.cc", "role"},
+    {"format/commands.cc", "warmup_runs"},
     {"format/json.cc", "results"},
     {"history/page.cc", "+dirty"},  // the history's notation of a commit
     {"history/record.cc", "mad"},
+    {"history/record.cc", "reference"},
 });
 
 /// Rooms that are given facts and never text to decide by: there even a single word is refused.

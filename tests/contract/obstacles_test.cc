@@ -238,11 +238,14 @@ TEST_CASE("a gate says with which other settings its baseline was measured") {
   const std::string file = earlier.file("b.json");
   const Options common = {
       {"warmup", "0"}, {"runs", "12"}, {"scrape", "v=([0-9]+)"}, {"baseline", file}};
+  const std::string expected = earlier.file("expected");
+  std::ofstream(expected) << "v=50\n";
   completed({"-q", "-w0", "-r12", "--scrape=v=([0-9]+)", "--export-json", file, "echo v=50"});
   for (const auto& [option, difference] :
-       {std::pair(Options::value_type{"jobs", "2"}, "--jobs: 1 for 'echo v=50', 2 for "),
-        std::pair(Options::value_type{"expect-output", "same"},
-                  "--expect-output: none for 'echo v=50', same for ")}) {
+       {std::pair(Options::value_type{"jobs", "2"},
+                  std::string("--jobs: 1 for 'echo v=50', 2 for ")),
+        std::pair(Options::value_type{"expect-output", expected},
+                  "--expect-output: none for 'echo v=50', " + expected + " for ")}) {
     Options options = common;
     options.push_back(option);
     check_case({.options = options,

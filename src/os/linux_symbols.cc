@@ -186,9 +186,10 @@ class ElfSymbols final : public CodeSymbols {
   std::vector<std::string> names_at(GElf_Addr address, const char* found) {
     read_functions();
     std::vector<std::string> names = {found};
-    for (const auto& [place, name] : std::ranges::equal_range(
-             functions_, address, {}, &std::pair<GElf_Addr, const char*>::first))
-      if (names.front() != name) names.emplace_back(name);
+    auto function = std::ranges::lower_bound(functions_, address, {},
+                                             &std::pair<GElf_Addr, const char*>::first);
+    for (; function != functions_.end() && function->first == address; ++function)
+      if (names.front() != function->second) names.emplace_back(function->second);
     return names;
   }
 

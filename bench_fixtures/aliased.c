@@ -1,5 +1,5 @@
-// aliased TURNS: a loop in a function that has several names, as aliases and linkers that fold equal
-// functions make them; on macOS it has one.
+// aliased TURNS: a loop in a function that has several names, as aliases and linkers that fold
+// equal functions make them; on macOS it has one.
 
 #include <stdio.h>
 #include <stdlib.h>

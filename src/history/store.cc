@@ -753,6 +753,7 @@ Result<void> Store::note_new(std::span<const SessionRecord> sessions) {
   if (others.empty()) return {};
 
   std::vector<std::int64_t> ids;
+  ids.reserve(others.size());
   for (const auto& [id, result] : others) ids.push_back(id);
   auto asked = database_.for_each_row(
       fmt::format("SELECT id FROM lauka_variant WHERE id IN ({})", fmt::join(ids, ",")), 1, {},

@@ -17,7 +17,7 @@
 namespace lauka::os {
 
 struct CodeIdentity {
-  std::string path;         ///< without " (deleted)", which the kernel appends
+  std::string path;        ///< without " (deleted)", which the kernel appends
   std::string build_id{};  ///< raw bytes, not hexadecimal; empty: unknown
   std::uint64_t inode = 0;
 

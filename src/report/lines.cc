@@ -126,7 +126,7 @@ std::string measured(stats::Change change, std::optional<double> bound,
 std::string rounds_text(const Results& results, const gate::Verdict& verdict) {
   const Metric& metric = results.session.metrics[verdict.metric];
   const std::string_view kind = round_kind_word(metric.kind, metric.role == Role::SampledTime);
-  const std::string rounds =
+  std::string rounds =
       plural(verdict.rounds, fmt::format("{}{}round", kind, kind.empty() ? "" : " "));
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
   const bool is_decided = verdict.answer != gate::Answer::Inconclusive;

@@ -326,7 +326,8 @@ std::string count_by_typed_command(const Results& results, const Rankings& all,
   for (const HeadlineComparison& ranking : rankings)
     by_typed[results.session.commands[ranking.command].source_command_index].push_back(ranking);
   std::string lines;
-  for (const auto& [typed, own] : by_typed) {
+  for (const auto& typed_and_own : by_typed) {
+    const Rankings& own = typed_and_own.second;
     const auto count = [&](auto is_counted) {
       return std::ranges::count_if(
           own, [&](const HeadlineComparison& ranking) { return is_counted(ranking); });

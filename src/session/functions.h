@@ -32,8 +32,8 @@ class FunctionTableBuilder {
   explicit FunctionTableBuilder(const Plan& plan) : plan_(plan), tables_(plan.commands.size()) {}
 
   /// Adds a run that was counted by function. Functions that are missing have 0, as all of them do
-  /// in a run without a sample. `uncounted`: indices of the pass's events that the run has no counts
-  /// of.
+  /// in a run without a sample. `uncounted`: indices of the pass's events that the run has no
+  /// counts of.
   void add(const Step& step, const std::vector<FunctionCounts>& functions,
            const std::vector<std::size_t>& uncounted = {});
 

@@ -90,6 +90,7 @@ std::vector<Series> make_all_series(const Recording& session, std::size_t metric
   }
 
   std::vector<Series> result;
+  result.reserve(all.size());
   for (SeriesByPass& read : all)
     result.push_back(
         with_endings(std::move(read), [&](std::size_t pass) { return gives_metric[pass]; }));

@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Two commands, three rounds; the second run of the candidate was killed at its time limit, and its
-/// last one ended with a status that -i names.
+/// Two commands, three rounds; the second run of the candidate was killed at its time limit, and
+/// its last one ended with a status that -i names.
 Results two_commands(std::optional<double> coverage_of_last = std::nullopt) {
   Results results;
   results.session.metrics = {metric("wall_time", Unit::Seconds), metric("user_time", Unit::Seconds),

@@ -120,8 +120,7 @@ class FunctionNames {
     bool is_searched = false;
   };
 
-  static const FunctionName& function_at(File& file, const std::string& path,
-                                         std::uint64_t offset);
+  static const FunctionName& function_at(File& file, const std::string& path, std::uint64_t offset);
   const FunctionName& find_in_kernel(std::uint64_t address);
 
   std::optional<User> user_;

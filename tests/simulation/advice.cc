@@ -56,7 +56,7 @@ struct Samples {
 
 gate::Verdict verdict_on(const Samples& samples) {
   gate::Verdict verdict{.condition = {.metric = "wall_time", .limit_percent = 100.0 * kLimit}};
-  gate::decide_at_look(verdict, std::nullopt, samples.comparison(), std::nullopt,
+  gate::decide_at_look(verdict, std::nullopt, samples.comparison(), gate::Hindrance{},
                        gate::levels_of_only_look(0.95, 1), {1, true});
   return verdict;
 }
@@ -138,12 +138,12 @@ std::vector<Advice> simulate_advice(const std::vector<Series>& all, const Option
   constexpr double sigma = 0.08;  // of the logarithm of a round's ratio
   const Series plain{.name = "log-normal", .noise = lognormal(sigma / std::sqrt(2.0))};
   std::vector<Advice> advice;
-  for (const std::size_t rounds : {10, 20, 57})
+  for (const std::size_t rounds : {10U, 20U, 57U})
     for (const Truth& truth : kTruths)
       advice.push_back(advice_about_rounds(plain, truth, rounds, options));
   for (const Series& series : all)
     advice.push_back(advice_about_rounds(series, kTruths.back(), 20, options));
-  for (const std::size_t layouts : {4, 6, 8, 12})
+  for (const std::size_t layouts : {4U, 6U, 8U, 12U})
     for (const Truth& truth : kTruths)
       advice.push_back(advice_about_layouts({.layouts = layouts}, truth, options));
   return advice;

@@ -171,6 +171,7 @@ Report make_report(Call& call) {
   const Circumstances now =
       call.reads_saved_sessions() ? Circumstances{} : make_circumstances(call);
   const TimerResolutions timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
+
   std::vector<Results> all;
   all.reserve(call.benchmarks.size());
   for (Benchmark& benchmark : call.benchmarks) {
@@ -189,9 +190,11 @@ Report make_report(Call& call) {
     results.presentation = benchmark.plan.presentation;
     results.is_inconclusive_ok = !call.options.gates.inconclusive_status;
   }
+
   Recording& first = all.front().session;
   first.seconds_of_running_true = measure_start_of_process(call, first);
   if (call.launcher) call.launcher->dismiss();  // early, so that it ends during the analysis
+
   // Without new gates, the gates of a saved session are already settled.
   if (call.is_suite() && call.benchmarks.front().plan.decisions_sharing_error_rate > 0) {
     std::vector<gate::Findings*> findings(all.size());
@@ -199,6 +202,7 @@ Report make_report(Call& call) {
                            [](Results& results) { return &results.findings; });
     gate::fail_gates_by_error_rate(findings, 1.0 - first.confidence, call.gate_error_rate);
   }
+
   for (Results& results : all) analyse(results);
   return make_report(std::move(all), call.gate_error_rate);
 }

@@ -117,8 +117,11 @@ int check_machine(Call& call) {
     return *status;
   if (const auto status = status_if_failed(find_user(call))) return *status;
   restore_leftovers(call);
+
   const Options& options = call.options;
   os::watch_for_interrupts();
+
+  // The export is opened before the checks, so that an unusable path is refused at once.
   std::unique_ptr<os::ExportFile> file;
   if (!options.output.exports.empty()) {  // only JSON: other exports are refused
     const os::ActAs owner(call.user);
@@ -127,14 +130,17 @@ int check_machine(Call& call) {
     if (!opened) return refuse(opened.error(), ExitStatus::Usage);
     file = *std::move(opened);
   }
+
   const engine::MacosEngineOptions macos{.launcher = call.launcher.get()};
   // Before the other checks, because engines reset what a killed lauka has left.
   const auto engines =
       engine::try_engines(options.counting.counts_user_space_only, os::linux_calls(), macos);
+
   MachineFacts facts = os::machine_facts();
   const auto files = os::open_setting_files();
   const auto groups = os::open_memory_groups(files.get());
   facts.why_no_tree_peak = groups ? Error{} : groups.error();
+
   if (const os::LinuxCalls* calls = os::linux_calls()) {
     facts.profile_source =
         engine::find_profile_clock(options.counting.counts_user_space_only, calls);
@@ -142,12 +148,15 @@ int check_machine(Call& call) {
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});
   }
   facts.helpful_switches = tunable_settings();
+
   if (const int signal = os::first_interrupt_signal(); signal != 0) return status_of_signal(signal);
+
   const auto lines = inquire::check(facts, engines);
   const StandardStream stream = shown_on(options.output);
   Result<void> shown;
   if (options.output.verbosity != Verbosity::Quiet)
     shown = os::write_to(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
+
   if (file) {
     const os::ActAs owner(call.user);
     if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
@@ -155,6 +164,7 @@ int check_machine(Call& call) {
     const auto written = file->commit();
     if (shown) shown = written;
   }
+
   return status_of(shown);
 }
 
@@ -166,8 +176,10 @@ int show(const std::string& text) {
 
 int answer_inquiry(Call& call) {
   call.benchmarks.push_back({.options = call.options});
+
   const auto& unquoted = call.options.commands.unquoted_command;
   if (unquoted && !unquoted->note.empty()) say_notes(call, {unquoted->note});
+
   switch (call.options.inquiry->kind) {
     case InquiryKind::Help:
       return show_help(call.options.inquiry->filter_or_topic);

@@ -73,6 +73,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   if (auto chosen = choose_engine(call, benchmark); !chosen) return chosen;
   const auto grouped = open_groups(call, benchmark);
   if (!grouped) return grouped.error();
+
   const auto select = [&](EventRequest wanted) {
     const bool all = choose_metric_selection(benchmark.options) == MetricSelection::All;
     if (benchmark.options.counting.measures_region)
@@ -81,19 +82,23 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
     if (events) name_engine(*benchmark.chosen.engine, *events);
     return events;
   };
+
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
   auto planned = keep(make_plan(benchmark.options, select, seed, benchmark.cores.core_plan,
                                 benchmark.groups != nullptr),
                       benchmark.plan);
   if (!planned) return planned;
+
   if (benchmark.plan.setting.copies_in_run > 1 && !call.launcher->runs_copies())
     return Error{"--jobs runs copies of a command on Linux only",
                  "start them from a shell: lauka -S './a & ./a & wait'"};
+
   std::vector<Note>& notes = benchmark.plan.setting.events.notes;
   notes.insert(notes.end(), benchmark.notes.begin(), benchmark.notes.end());
   for (const Note& note : {Note{NoteKind::NoTreeMemory, *grouped},
                            Note{NoteKind::NoCoreTimes, benchmark.cores.no_times_note}})
     if (!note.text.empty()) notes.push_back(note);
+
   return {};
 }
 
@@ -127,12 +132,14 @@ void enter_saved(SessionFromFile session, Call& call) {
 
 Result<void> read_saved(Call& call) {
   os::watch_for_interrupts();
+
   for (const std::string& file : call.options.saved_session_files) {
     auto read = read_saved_file(call, file, "--from");
     if (!read) return read.error();
     call.gate_error_rate = read->suite_error_rate;
     for (SessionFromFile& session : read->benchmarks) enter_saved(std::move(session), call);
   }
+
   const auto file_of = [&](bool is_suite) {
     const auto found =
         std::ranges::find(call.benchmarks, !is_suite,
@@ -143,8 +150,10 @@ Result<void> read_saved(Call& call) {
   if (!file_of(true).empty() && !file_of(false).empty())
     return Error{fmt::format("--from {} is a suite, and {} is not", file_of(true), file_of(false)),
                  "show them apart"};
+
   if (call.is_suite() && call.options.gates.controls_fdr)
     call.gate_error_rate = gate::ErrorRate::ShareOfFalseFails;
+
   return {};
 }
 
@@ -257,9 +266,11 @@ Result<void> check_files(const Plan& plan) {
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
+
   const auto to_output = std::ranges::find_if(
       call.options.output.exports,
       [](const ExportTarget& target) { return os::is_standard_output(target.file); });
+
   std::vector<std::string> outputs;
   for (const Benchmark& benchmark : call.benchmarks) {
     if (auto usable = check_files(benchmark.plan); !usable)
@@ -276,10 +287,13 @@ Result<void> open_exports(Call& call) {
             benchmark);
     }
   }
+
   auto opened = keep(os::open_exports(call.options.output.exports, outputs), call.exports);
   if (!opened) return opened;
+
   for (const os::OpenExport& open_export : call.exports)
     if (!open_export.file->note().empty()) say_notes(call, {open_export.file->note()});
+
   return {};
 }
 
@@ -363,6 +377,7 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   const bool is_inquiry = benchmark.options.inquiry.has_value();
   const CountingOptions& counting = benchmark.options.counting;
   if (counting.event_database_path) return open_database(call, benchmark);
+
   engine::MacosEngineOptions macos;
   macos.launcher = is_inquiry ? nullptr : call.launcher.get();
   macos.strategy = counting.strategy;
@@ -373,6 +388,7 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
                           benchmark.cores.session_kinds, call.user, macos),
            benchmark.chosen);
   if (!chosen) return chosen;
+
   auto& engine = benchmark.chosen.engine;
   if (counting.measures_region && !engine->counts_regions()) {
     const bool counts_threads =
@@ -380,15 +396,19 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
     engine = counts_threads ? engine::with_calling_thread_counts(std::move(engine))
                             : engine::make_uncounting_engine(std::move(engine));
   }
+
   engine = engine::with_energy(std::move(engine), os::linux_calls());
   if (counting.counting_choice == CountingChoice::Apart)
     engine = engine::separate_counting(std::move(engine));
+
   if (is_inquiry) return {};
+
   if (const auto period = counting.profiling_period)
     engine = engine::with_profile(std::move(engine), *period, counting.counts_user_space_only,
                                   call.user, os::linux_calls());
   engine = cores::add_core_time_measurement(std::move(engine), benchmark.cores, os::linux_calls(),
                                             os::darwin_calls());
+
   return {};
 }
 

@@ -122,6 +122,7 @@ std::optional<int> build_layouts(const Call& call) {
         os::terminal_width(os::StandardStream::Error, 0)));
     return static_cast<int>(ExitStatus::Failed);
   }
+
   const std::function<int()> interrupt = os::first_interrupt_signal;
   for (const Benchmark& benchmark : call.benchmarks)
     if (auto differ = check_layout_files_differ(benchmark.plan, {call.user, interrupt}); !differ)
@@ -215,15 +216,19 @@ Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
   Origin origin{.settings = {{"lauka", std::string(cli::version())}}};
   MadeOf& all = origin.settings;
   add_typed(call, all);
+
   Sha256 file;
   file.add(call.suite_text);
   all.emplace_back("the suite's file", file.hex_digest());
+
   for (const Benchmark& benchmark : call.benchmarks) {
     Sha256 hash;
+    // The length before each word keeps "ab" "c" apart from "a" "bc".
     const auto add = [&](std::string_view word) {
       hash.add(fmt::format("{}:", word.size()));
       hash.add(word);
     };
+
     for (const Metric& metric : benchmark.plan.metrics) add(metric.name);
     // The log identifies counts only by their position in a pass.
     for (const Pass& pass : benchmark.plan.setting.events.passes) {
@@ -233,8 +238,10 @@ Origin describe_origin(const Call& call, const std::vector<BenchmarkToRun>& runs
     }
     for (const Command& command : benchmark.plan.commands)
       for (const std::string& word : command.words) add(word);
+
     all.emplace_back("what is measured of benchmark " + cited(benchmark.name), hash.hex_digest());
   }
+
   add_programs(runs, context, origin);
   add_circumstances(call, origin.circumstances);
   return origin;
@@ -263,6 +270,7 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
   RoundLog& log = *call.log;
   std::size_t number = 1;
   std::size_t end = text.find('\n') + 1;
+
   for (std::size_t next = text.find('\n', end); next != std::string::npos;
        next = text.find('\n', end)) {
     ++number;
@@ -272,6 +280,7 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
       return Error{fmt::format("--resume: line {} of {} has no rounds that can be this suite's",
                                number, cited(file)),
                    "begin again without --resume"};
+
     auto& [benchmark, kept] = *rounds;
     const Plan& plan = call.benchmarks[benchmark].plan;
     const std::size_t runs = plan.setting.order == Order::Sequential ? 1 : plan.commands.size();
@@ -279,6 +288,7 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
     log.keepers[benchmark].rounds_to_replay.push_back(std::move(kept));
     end = next + 1;
   }
+
   return end;
 }
 
@@ -330,24 +340,29 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const Origin& origi
   const bool resumes = call.options.suite.resumes;
   RoundLog& log = *call.log;
   log.keepers.resize(call.benchmarks.size());
+
   const auto bytes =
       resumes ? take_up(lines->text_at_open(), origin, call) : Result<std::size_t>(std::size_t{0});
   if (!bytes) return bytes.error();
   if (auto cut = lines->truncate_to(*bytes); !cut) return cut;
+
   log.lines = std::move(lines);
   if (*bytes == 0)
     log.lines->append(log.seals.seal(to_line(LogHead{
         origin.settings, origin.circumstances, *call.options.run.seed, call.measuring_began})));
+
   if (resumes)
     say_notes(call, {log.earlier_rounds == 0
                          ? fmt::format("--resume found no rounds in {}: the suite begins",
                                        cited(log.file))
                          : fmt::format("--resume goes on after {} kept in {}",
                                        plural(log.earlier_rounds, "round"), cited(log.file))});
+
   for (std::size_t i = 0; i < log.keepers.size(); ++i)
     log.keepers[i].append_to_log = [&log, i](const FinishedRounds& rounds) {
       log.lines->append(log.seals.seal(to_line(i, rounds)));
     };
+
   return {};
 }
 
@@ -394,18 +409,22 @@ std::optional<int> measure_tuned(Call& call) {
   const os::MonotonicClock clock;
   const auto metric_files = open_metric_files(call);
   if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
+
   Announcer observer(call);
   call.measuring_began = os::utc_now();
   const auto machine = tuned_machine(call);
   const RunContext context{
       *call.launcher,      clock,        observer, os::first_interrupt_signal, call.user,
       metric_files->get(), machine.get()};
+
   std::vector<BenchmarkToRun> runs;
   for (const Benchmark& benchmark : call.benchmarks)
     runs.push_back({benchmark.name, benchmark.plan, *benchmark.chosen.engine, benchmark.groups,
                     describes_session(call.options.output)});
+
   if (auto kept = keep_rounds(call, runs, context); !kept)
     return refuse(kept.error(), ExitStatus::Usage);
+
   auto measured = run_benchmarks(runs, context, call.options.run.seed.value_or(0));
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
   for (std::size_t i = 0; i < measured->size(); ++i)
@@ -421,14 +440,18 @@ Result<void> add_suite(Call& call) {
   if (!text) return text.error();
   auto suite = cli::read_suite(call.options, *text);
   if (!suite) return suite.error();
+
   call.suite_text = *std::move(text);
   suite->session_options.command_line_options = std::move(call.options.command_line_options);
   call.options = std::move(suite->session_options);
+
   if (auto taken = take_seed(call); !taken) return taken;
   if (!call.options.run.seed)
     call.options.run.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
+
   call.gate_error_rate = call.options.gates.controls_fdr ? gate::ErrorRate::ShareOfFalseFails
                                                          : gate::ErrorRate::AnyFalseFail;
+
   call.benchmarks.reserve(suite->benchmarks.size());
   for (cli::Benchmark& benchmark : suite->benchmarks) {
     benchmark.options.run.seed = derive_seed(*call.options.run.seed, benchmark.name);
@@ -436,6 +459,7 @@ Result<void> add_suite(Call& call) {
                                .options = std::move(benchmark.options),
                                .notes = std::move(benchmark.notes)});
   }
+
   return {};
 }
 
@@ -449,11 +473,13 @@ bool needs_machine(const Call& call) {
 std::optional<int> measure(Call& call) {
   say_hints(call);
   std::vector<Label> head = await_head_labels(call);
+
   const bool has_layouts = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     return benchmark.plan.setting.layouts > 1;
   });
   if (has_layouts)
     if (const auto status = build_layouts(call)) return status;
+
   const os::LinuxCalls* linux_system = os::linux_calls();
   std::vector<QuotaWait> throttling;
   if (linux_system != nullptr) {
@@ -461,12 +487,14 @@ std::optional<int> measure(Call& call) {
     if (call.options.output.verbosity != Verbosity::Quiet || describes_session(call.options.output))
       throttling = os::read_throttling(*linux_system);
   }
+
   if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
   const auto status = measure_tuned(call);
   if (!throttling.empty())
     call.throttling = longest_quota_wait(throttling, os::read_throttling(*linux_system));
   end_tuning(call);
   compare_tuning(call);
+
   if (!status) add_git_labels(call, std::move(head));
   return status;
 }

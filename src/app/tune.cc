@@ -135,9 +135,11 @@ int untune(Call& call) {
   os::SettingFiles* const files =
       std::filesystem::exists(folder) ? open_settings(call) : nullptr;  // null on macOS, too
   if (files == nullptr) return show("nothing is tuned\n");
+
   if (!os::has_root_rights())
     return refuse({"only root can restore what was tuned", "sudo lauka --untune"},
                   ExitStatus::Failed);
+
   const auto left = tune::restore_leftover_settings(*files);
   if (!left) return refuse(left.error(), ExitStatus::Failed);
   if (!*left) {
@@ -148,12 +150,14 @@ int untune(Call& call) {
                    "wait until it has ended, or end it"},
                   ExitStatus::Failed);
   }
+
   const tune::RestoreResult& done = **left;
   say_notes(call, done.foreign_change_messages);
   if (!done.failure_messages.empty())
     return refuse({done.failure_messages.front(),
                    fmt::format("restore it by hand, then remove {}", tune::kJournalFolder)},
                   ExitStatus::Failed);
+
   return show(plural(done.restored_count, "setting") + " restored\n");
 }
 
@@ -187,6 +191,7 @@ std::vector<std::string> tunable_settings() {
 
 Result<void> choose_tuning(Call& call) {
   if (!call.options.run.tune) return {};
+
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr) {
     if (call.options.run.tune->compares)
@@ -200,6 +205,7 @@ Result<void> choose_tuning(Call& call) {
                      "the performance cores (--cores p)"});
     return {};
   }
+
   if (auto known = tune::check_names(*call.options.run.tune); !known) return known;
   for (const Benchmark& benchmark : call.benchmarks)
     if (call.options.run.tune->compares &&
@@ -208,6 +214,7 @@ Result<void> choose_tuning(Call& call) {
           {"--tune=compare cannot be combined with --cores: untuned runs go to any CPU",
            "leave one of them out"},
           benchmark);
+
   return keep(tune::choose_cpus(*files, *call.options.run.tune, cpu_facts(call.options.counting)),
               call.tune_cpus);
 }
@@ -223,8 +230,10 @@ void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
 
 Result<void> begin_tuning(Call& call) {
   if (!call.options.run.tune || !call.settings) return {};
+
   TuneRequest request = *call.options.run.tune;
   const auto& cpus = call.tune_cpus.command_cpus;
+
   if (!os::has_root_rights()) {
     say_without_root(call);
     call.tuning = Tuning{.tuned_command_cpus = cpus};
@@ -232,19 +241,25 @@ Result<void> begin_tuning(Call& call) {
     call.tuning->vitals_before_runs = tune::read_vitals(*call.settings, cpus);
     return {};
   }
+
   // A run whose memory is measured already has a control group of its own.
   if (call.groups) request.choices.push_back({"partition", false});
   auto tuned = keep(tune::TuningSession::begin(*call.settings, request, call.tune_cpus),
                     call.tuning_session);
   if (!tuned) return tuned;
+
   call.tuning = call.tuning_session->in_force();
   call.tuning->vitals_before_runs =
       tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
+
+  // Commands run on the tuned CPUs, and lauka on the others, so that it does not disturb them.
   call.launcher->use_program_cpus(true, call.tuning_session->own_cpus_group_file());
   if (!cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
+
   std::vector<std::string> names;
   for (const TunedSwitch& entry : call.tuning->changed_switches)
     if (entry.value_before != entry.value_while_tuned) names.push_back(entry.name);
+
   std::vector<std::string> notes;
   if (const auto& left = call.tuning_session->leftovers_restored()) notes = restored_lines(*left);
   notes.push_back(names.empty() ? "--tune: there is nothing to switch here"

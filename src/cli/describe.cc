@@ -304,6 +304,7 @@ std::string listing_functions(const ProgramDescription& program,
       if (functions.find(function) == std::string::npos) functions += function;
     }
   };
+
   for (const CommandDescription& command : program.commands) {
     add(command.argument_words);
     for_each_option(command, [&](const OptionDescription& option) { add(option.words); });
@@ -405,9 +406,11 @@ std::string zsh(const ProgramDescription& program) {
   const std::string listings = listing_functions(program, "_@_{}() {{ _@_listed {}; }}\n");
   const std::string head = fmt::format("#compdef {}\n# {}\n\n{}{}\n", program.name,
                                        write_note(program), kZshListed, listings);
+
   if (program.commands.front().name.empty())
     return named(program, head + "_arguments -s -S \\\n" +
                               zsh_specs(program.commands.front(), "  ", " \\\n") + "\n");
+
   std::string list;
   std::string cases;
   for (const CommandDescription& command : program.commands) {
@@ -416,6 +419,8 @@ std::string zsh(const ProgramDescription& program) {
     cases +=
         fmt::format("    {}) _arguments -s -S{} ;;\n", command.name, zsh_specs(command, " ", ""));
   }
+
+  // The option before the command is dropped, so that the command is always the second word.
   return named(
       program,
       head + fmt::format(
@@ -482,18 +487,22 @@ std::string fish(const ProgramDescription& program) {
   const std::string listings = listing_functions(program, "function _@_{}; _@_listed {}; end\n");
   std::string out = fmt::format("# fish completion for {}, {}\n\n{}{}\n", program.name,
                                 write_note(program), kFishListed, listings);
+
   if (program.commands.front().name.empty())
     // A word that begins with a dash, such as --tune=, is an option, not a command.
     return named(program, out + complete +
                               " -f -n 'not string match -q -- \"-*\" (commandline -ct)'"
                               " -a '(__fish_complete_command)'\n" +
                               fish_options(program.commands.front(), complete));
+
   out += complete + " -f\n";
   std::string none = complete + " -n 'not __fish_seen_subcommand_from";
   for (const CommandDescription& command : program.commands)
     none += " " + std::string(command.name);
+
   for (const OptionDescription& option : program.options_before_command)
     out += none + "'" + fish_line(option);
+
   for (const CommandDescription& command : program.commands) {
     out += fmt::format("{}' -a {} -d {}\n", none, command.name, shell_quoted(command.purpose));
     const std::string begin =
@@ -504,6 +513,7 @@ std::string fish(const ProgramDescription& program) {
     }
     out += fish_options(command, begin);
   }
+
   return named(program, out);
 }
 
@@ -628,27 +638,34 @@ std::string man_page(const ProgramDescription& program) {
   std::ranges::transform(title, title.begin(), [](char c) {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   });
+
   std::string out = fmt::format(".TH {} 1 \"{}\" \"lauka {}\" \"User Commands\"\n", title,
                                 program.date, version());
   out += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", for_roff(program.name),
                      for_roff(program.purpose));
+
   const char* between = "";
   for (const CommandDescription& command : program.commands)
     out += std::exchange(between, ".br\n") + man_synopsis(program, command);
+
   if (!program.paragraphs.empty()) out += ".SH DESCRIPTION\n";
   between = "";
   for (const std::string_view text : program.paragraphs)
     out += std::exchange(between, ".PP\n") + roff_lines(text);
+
   out += man_commands(program) + man_meanings("EXIT STATUS", program.exit_statuses) +
          man_meanings("ENVIRONMENT", program.environment_variables);
+
   if (!program.examples.empty()) {
     out += ".SH EXAMPLES\n.nf\n";
     for (const std::string_view example : program.examples) out += for_roff(example) + "\n";
     out += ".fi\n";
   }
+
   out += ".SH SEE ALSO\n";
   for (const std::string_view page : program.see_also)
     out += fmt::format(".BR {}{}\n", for_roff(page), page == program.see_also.back() ? "" : ",");
+
   return out;
 }
 
@@ -663,10 +680,12 @@ ProgramDescription lauka_description() {
                            .date = "2026-11-22",
                            .completions_made_by = "lauka_docs",
                            .purpose = "compares the performance of commands"};
+
   lauka.paragraphs = {
       "Each COMMAND is one argument, split into words as a shell does and run without one. The "
       "first is the reference; each later one is shown with its difference from it. After -- "
       "everything is a command."};
+
   lauka.examples = {
       "lauka 'sleep 0.1' 'sleep 0.12'",
       "lauka -r 20 -n short -n long -- 'ls /' 'ls -l /'",
@@ -674,6 +693,7 @@ ProgramDescription lauka_description() {
       "lauka -r 10 --fail-if-slower=50 --reference 'sleep 0.1' 'sleep 0.11'",
       "lauka -qr 10 --metrics all --export-csv - true",
   };
+
   lauka.exit_statuses = {
       {"0", "done, gates passed or inconclusive"},
       {"1", "a command failed, or it could not be measured"},
@@ -682,6 +702,7 @@ ProgramDescription lauka_description() {
       {"4", "a gate was inconclusive, under --fail-if-inconclusive (or the status it names)"},
       {"128+N", "ended by signal N"},
   };
+
   lauka.environment_variables = {
       {"NO_COLOR", "set to anything: no colour where --color is auto, and no progress bar"},
       {"CLICOLOR_FORCE", "set to anything but 0: colour also where it is not a terminal"},
@@ -694,7 +715,9 @@ ProgramDescription lauka_description() {
        "where the files of LAUKA_METRICS and of --engine cachegrind and dhat are kept meanwhile "
        "(default /dev/shm, else /tmp)"},
   };
+
   lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};
+
   CommandDescription whole{.argument_usage = "COMMAND",
                            .argument_words = {{.word_placeholder = "command", .is_command = true}}};
   constexpr auto titles = std::to_array<std::string_view>(
@@ -704,6 +727,7 @@ ProgramDescription lauka_description() {
     if (whole.groups.empty() || whole.groups.back().title != title) whole.groups.push_back({title});
     whole.groups.back().options.push_back(described(option));
   }
+
   lauka.commands.push_back(std::move(whole));
   return lauka;
 }

@@ -627,6 +627,7 @@ constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size(
 constexpr std::array<OptionInfo, kRows> make_table() {
   std::array<OptionInfo, kRows> table{};
   std::size_t size = 0;
+
   const auto add = [&](OptionSection group, const OptionInfo& row) {
     table.at(size) = row;
     table.at(size++).group = group;
@@ -634,6 +635,7 @@ constexpr std::array<OptionInfo, kRows> make_table() {
   const auto append = [&](OptionSection group, const auto& rows) {
     for (const OptionInfo& row : rows) add(group, row);
   };
+
   append(OptionSection::Runs, kRuns);
   append(OptionSection::Commands, kCommands);
   for (const HookRow& row : kHookKinds)
@@ -646,9 +648,11 @@ constexpr std::array<OptionInfo, kRows> make_table() {
     add(OptionSection::Output, {row.option, '\0', ValueForm::Value, "FILE", row.help, add_export,
                                 brief(row.brief, kOfSession)});
   append(OptionSection::Output, kOutput);
+
   OptionInfo& engine = *std::ranges::find(table, "engine", &OptionInfo::name);
   engine.value_placeholder = kEngineNames.text();
   engine.help = kEngineHelp.text();
+
   return table;
 }
 

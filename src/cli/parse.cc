@@ -165,15 +165,18 @@ ForgottenQuotes forgotten_in(WordSpan words) {
       quoted_command(words.first(static_cast<std::size_t>(end - words.begin())));
   const std::string program = cited(words[0]);
   const OptionWord read = read_option_word(words[1]);
+
   ForgottenQuotes found;
   if (const OptionInfo* harmful = harmful_option(words.subspan(1)); harmful != nullptr)
     found.refusal = Error{fmt::format("'-{}' after {} would be lauka's --{}", harmful->letter,
                                       program, harmful->name),
                           fmt::format("quote the command: {}, or put options first", line)};
+
   const std::string option = cited(words[1].substr(0, words[1].find('=')));
   found.quotes = {
       .quoted_line = line,
       .tip = fmt::format("if {} belongs to {}, quote the command: {}", option, program, line)};
+
   // An option with a valid number was probably meant for lauka, but any text is a valid NAME.
   const bool is_taken_for_any =
       !read.options.empty() &&
@@ -184,6 +187,7 @@ ForgottenQuotes forgotten_in(WordSpan words) {
                     read.options.front()->name.empty() ? read.options.front()->usage()
                                                        : read.options.front()->spelling(),
                     found.quotes.tip);
+
   return found;
 }
 
@@ -333,6 +337,7 @@ void take_words(po::option& option, Words& words) {
 std::vector<po::option> read_word(Words& words) {
   const std::string word = words.front();
   std::vector<po::option> options;
+
   if (!begins_option(word)) {
     if (words.size() == 1) return {};
     const auto last = std::ranges::find_if(words, begins_option);
@@ -342,6 +347,7 @@ std::vector<po::option> read_word(Words& words) {
     words.erase(words.begin(), last);
     return options;
   }
+
   if (word.starts_with("--=")) {
     options.push_back(
         found("--", word));  // "--" is unknown; an option without a name would look like a command
@@ -350,6 +356,7 @@ std::vector<po::option> read_word(Words& words) {
     if (option == nullptr || (!is_value_optional(*option) && multiword_count(*option) == 0))
       return {};
   }
+
   if (options.empty()) options = make_options(word);
   words.erase(words.begin());
   take_words(options.back(), words);
@@ -380,26 +387,34 @@ Error unknown_option(const po::option& typed, const Words& words) {
   if (typed.string_key == "-=")
     return Error{fmt::format("-{} takes no value", word[word.find('=') - 1]),
                  "write " + word.substr(0, word.find('='))};
+
   const std::string spelled = word.substr(0, word.find('='));
   const std::string what = fmt::format("unknown option {}", cited(spelled));
   const auto* const other =
       std::ranges::find(kOtherTools, spelled, [](const auto& row) { return row.first; });
   if (other != kOtherTools.end()) return Error{what, std::string(other->second)};
+
+  // A byte whose highest bit is set is only a part of a UTF-8 character.
   const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
   if (!word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2 && is_whole_letter)
     return Error{fmt::format("unknown option {} in {}", cited(typed.string_key), cited(word)),
                  kSeeHelp};
+
   std::vector<std::string_view> names;
   for (const OptionInfo& option : option_table())
     if (!option.name.empty()) names.push_back(option.name);
+
   const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
   const std::string_view name = std::string_view(spelled).substr(dashes);
+
+  // A name may have been typed with a blank instead of a hyphen: --min runs.
   const auto place = std::ranges::find(words, word);
   const std::string with_next = std::ranges::distance(place, words.end()) > 1
                                     ? fmt::format("{}-{}", name, *std::next(place))
                                     : "";
   const OptionInfo* joined = find_option(with_next);
   const std::string_view meant = joined != nullptr ? joined->name : nearest(name, names);
+
   if (spelled.size() <= 2 || meant.empty()) return Error{what, kSeeHelp};
   return Error{what, fmt::format("did you mean --{}? {}", meant, kSeeHelp), spelled, true};
 }
@@ -450,6 +465,7 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
                                                   part.value.begin(), part.value.end());
       continue;
     }
+
     const OptionInfo* option = option_of_key(part.string_key);
     if (option == nullptr) return unknown_option(part, words);
     const std::size_t wanted = multiword_count(*option);
@@ -457,6 +473,7 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
       return Error{fmt::format("{} needs {} words after it", option->spelling(),
                                wanted == 2 ? "two" : "three"),
                    "write " + option->usage()};
+
     const std::string& value = part.value.empty() ? no_value : part.value.front();
     draft.applied_options.push_back(option);
     draft.options.command_line_options.push_back({key_of(*option), part.value});
@@ -464,6 +481,7 @@ Result<ParsedOptions> make_draft(const std::vector<po::option>& typed, const Wor
     if (!applied) return applied.error();
     if (ends_with(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
   }
+
   return draft;
 }
 
@@ -475,6 +493,7 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const P
       draft.options.inquiry || !draft.options.saved_session_files.empty() ||
       draft.options.suite.suite_path || typed.empty() || ends_in_dashes)
     return std::nullopt;
+
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
   const bool takes_any_text =
@@ -482,12 +501,14 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const P
       (option->value_placeholder == "NAME" || option->value_placeholder == "CMD" ||
        option->value_placeholder == "FILE" || multiword_count(*option) > 0);
   if (!takes_any_text || last.value.empty()) return std::nullopt;
+
   const std::string& word = last.value.back();
   const bool is_max = option->value_form == ValueForm::ThreeWords;
   const bool looks_like_command =
       option->value_placeholder == "FILE" || word.find_first_of(" {") != std::string::npos ||
       (is_max && word.find_first_not_of("+-.0123456789") != std::string::npos);
   if (!looks_like_command) return std::nullopt;
+
   return Error{fmt::format("no command to measure: {} takes {}, and {} was taken for {}",
                            option->spelling(), option->value_placeholder, cited(word),
                            is_max                                ? "MAX"

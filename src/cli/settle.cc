@@ -57,18 +57,21 @@ Result<void> settle_layouts(ParsedOptions& draft) {
                      "add --layouts N; --setup builds a single program"};
     return {};
   }
+
   const std::uint64_t layouts = *run.layouts;
   if (is_given(draft, "build-jobs") && draft.options.commands.build_commands.empty())
     return Error{"--build-jobs without --build", "add --build CMD, or leave it out"};
   if (run.tune && run.tune->compares)
     return Error{"--tune=compare compares runs, and --layouts compares builds",
                  "use only one of them"};
+
   if (run.runs && *run.runs % layouts != 0) {
     const std::uint64_t fewer = *run.runs / layouts * layouts;
     const std::string below = fewer > 0 ? fmt::format("{} or ", fewer) : "";
     return Error{fmt::format("--runs {} cannot be divided among {} layouts", *run.runs, layouts),
                  fmt::format("give {}{}: each layout runs equally often", below, fewer + layouts)};
   }
+
   if (!run.max_runs) return {};
   const std::uint64_t sweeps = (run.min_runs + layouts - 1) / layouts;
   if (is_given(draft, "min-runs") && sweeps * layouts > *run.max_runs)
@@ -77,10 +80,12 @@ Result<void> settle_layouts(ParsedOptions& draft) {
                     "--max-runs {}",
                     layouts, run.min_runs, *run.max_runs),
         fmt::format("raise --max-runs to {}: each layout runs equally often", sweeps * layouts)};
+
   if (*run.max_runs < layouts)
     return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",
                              *run.max_runs, layouts),
                  fmt::format("allow {} or more", layouts)};
+
   *run.max_runs -= *run.max_runs % layouts;
   run.min_runs = std::min(run.min_runs, *run.max_runs);
   return {};
@@ -130,25 +135,30 @@ Result<void> settle_commands(ParsedOptions& draft) {
   if (words.size() > 1 && words[0] == "time")
     return Error{"'time' is not needed: lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};
+
   // With parameters, each combination may have a name; make_plan() checks the number of names.
   if (commands.names.size() > words.size() && commands.parameters.empty())
     return Error{fmt::format("{} (-n) for {}", plural(commands.names.size(), "name"),
                              plural(words.size(), "command")),
                  draft.reference_command ? "name the reference with --reference-name"
                                          : "give -n at most once per command"};
+
   if (draft.reference_command && draft.options.gates.baseline_file)
     return contradiction("--reference", "--baseline");
   if (draft.reference_name && !draft.reference_command)
     return Error{"--reference-name without --reference", "name the first command with -n"};
+
   // -n does not name the reference, so that names do not shift when a reference is added.
   if (draft.reference_command) {
     commands.command_lines.insert(commands.command_lines.begin(),
                                   *std::move(draft.reference_command));
     commands.names.insert(commands.names.begin(), draft.reference_name.value_or(""));
   }
+
   if (commands.command_lines.empty())
     return Error{"no command to measure",
                  "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
+
   return {};
 }
 
@@ -257,6 +267,7 @@ Error by_function_refused(const std::string& metric, std::size_t at) {
 Result<void> settle_functions(const ParsedOptions& draft) {
   const Options& options = draft.options;
   if (!options.saved_session_files.empty() || options.suite.suite_path) return {};
+
   const bool are_counted = counts_functions(options.counting.engine);
   const bool are_sampled = options.counting.profiling_period.has_value();
   const auto not_given = [&](std::string_view what, std::string_view remedy) {
@@ -265,20 +276,24 @@ Result<void> settle_functions(const ParsedOptions& draft) {
                     row_of(options.counting.engine).name),
         std::string(remedy)};
   };
+
   for (const Condition& gate : options.gates.conditions) {
     const std::size_t at = gate.metric.find(kFunctionSeparator);
     if (at == std::string::npos) continue;
     const std::string_view metric = std::string_view(gate.metric).substr(0, at);
     const bool is_of_samples = metric == kSampledTime;
     if (!is_of_samples && metric.ends_with("_time")) return by_function_refused(gate.metric, at);
+
     if (is_of_samples && !are_sampled)
       return Error{fmt::format("a gate on {} needs sampled runs", cited(gate.metric)),
                    "add --profile"};
     if (!is_of_samples && !are_counted)
       return not_given("a gate on " + cited(gate.metric), "add --engine cachegrind");
   }
+
   if (options.output.presentation.functions && !are_counted && !are_sampled)
     return not_given("--functions", "add --engine cachegrind, or --profile");
+
   return {};
 }
 
@@ -287,11 +302,13 @@ Result<void> settle_call(ParsedOptions& draft) {
   const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
   if (draft.output_interval && !watches)
     return Error{"--interval without --threads", "add --threads PID, or leave it out"};
+
   if (draft.options.inquiry) return settle_inquiry(draft);
   if (counting.event_database_path)
     return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
                              cited(*counting.event_database_path)),
                  "add one of them, or leave --kpep out"};
+
   const std::vector<Result<void> (*)(ParsedOptions&)> parts =
       draft.options.saved_session_files.empty()
           ? std::vector{settle_contradictions, settle_numbers_of_runs, settle_layouts,
@@ -300,6 +317,7 @@ Result<void> settle_call(ParsedOptions& draft) {
   for (const auto settle_part : parts)
     if (auto settled = settle_part(draft); !settled) return settled;
   if (auto functions = settle_functions(draft); !functions) return functions;
+
   const EngineRow& engine = row_of(counting.engine);
   if (counting.measures_region && engine.runs_in_valgrind)
     return Error{
@@ -309,6 +327,7 @@ Result<void> settle_call(ParsedOptions& draft) {
     return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
                              cited(counting.events.front())),
                  "use only one of them"};
+
   return {};
 }
 

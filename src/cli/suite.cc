@@ -234,14 +234,17 @@ Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml
       return Error{option.spelling() + " needs a value", "write it in quotes, or a number"};
     return flag->get() ? std::vector<Words>{{}} : std::vector<Words>{};
   }
+
   if (option.value_form == ValueForm::Nothing)
     return Error{option.spelling() + " takes no value",
                  fmt::format("write {} = true", option.name)};
+
   if (auto words = to_words(option, value)) return std::vector<Words>{*std::move(words)};
   const Error wrong =
       count == 0 ? Error{option.spelling() + " needs a list of values", "write them in quotes"}
                  : Error{fmt::format("{} needs {} words", option.spelling(), count),
                          fmt::format("write {} = \"{}\"", option.name, option.value_placeholder)};
+
   const toml::array* list = value.as_array();
   if (list == nullptr) return wrong;
   std::vector<Words> all;
@@ -354,10 +357,12 @@ class SuiteReader {
                              meant.empty() ? "lauka --help lists the options"
                                            : fmt::format("did you mean {}?", meant)});
     }
+
     if (option->rules.scope == Scope::Call)
       return at(entry.line,
                 {fmt::format("{} is not an option of a suite's file", option->spelling()),
                  "type it, or leave it out"});
+
     if (option->rules.scope == Scope::TypedSession)
       return at(entry.line,
                 option->name == "tune"
@@ -365,6 +370,7 @@ class SuiteReader {
                             "remove it here, and type it"}
                     : Error{"--as-root gives root's rights, so a suite's file cannot ask for it",
                             "remove it here; type it if the commands must run as root"});
+
     return option;
   }
 
@@ -424,6 +430,7 @@ class SuiteReader {
     std::set<std::string> gates;
     Words names;
     Benchmark* first = nullptr;
+
     for (Benchmark& benchmark : suite_.benchmarks) {
       const auto replaced = replaced_gates_.find(benchmark.name);
       if (replaced == replaced_gates_.end()) continue;
@@ -496,6 +503,7 @@ class SuiteReader {
     if (named == entries.end())
       return at(line, {"a benchmark has no name", "write name = \"parse\""});
     if (auto taken = take_name(*named); !taken) return taken;
+
     Settings own;
     Words commands;
     for (const Entry& entry : entries) {
@@ -504,6 +512,7 @@ class SuiteReader {
           entry.key == "commands" ? take_commands(entry, commands) : read_entry(entry, own);
       if (!taken) return taken;
     }
+
     auto draft = read_draft(own, false);
     if (!draft) return draft.error();
     draft->options.commands.command_lines = std::move(commands);
@@ -512,6 +521,7 @@ class SuiteReader {
     draft->options.gates.inconclusive_status.reset();  // not every benchmark has a gate
     auto options = complete_options(*std::move(draft));
     if (!options) return at(line, options.error());
+
     const std::size_t first = suite_.benchmarks.size();
     if (auto added = add_for_each_value({benchmark_, *std::move(options)}, line); !added)
       return added;
@@ -519,6 +529,7 @@ class SuiteReader {
     if (const auto replaced = replaced_gates(own); !replaced.empty())
       for (std::size_t b = first; b < suite_.benchmarks.size(); ++b)
         replaced_gates_[suite_.benchmarks[b].name] = replaced;
+
     benchmark_.clear();
     return {};
   }
@@ -568,9 +579,11 @@ class SuiteReader {
     if (suite_.session_options.gates.inconclusive_status && !has_gate)
       return at(0, {"--fail-if-inconclusive without a gate",
                     "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
+
     const std::optional<Pattern>& pattern = typed_.suite.benchmark_filter;
     if (!pattern && !typed_.suite.shard) return {};
     const Shard shard = typed_.suite.shard.value_or(Shard{});
+
     Words names;
     std::vector<Benchmark> chosen;
     bool matches_any = false;
@@ -584,7 +597,10 @@ class SuiteReader {
         chosen.push_back(std::move(benchmark));
     }
     suite_.benchmarks = std::move(chosen);
+
+    // A shard may be empty, but a pattern without any match is probably mistyped.
     if (matches_any) return {};
+
     constexpr std::size_t most_shown = 20;
     const std::size_t left = names.size() - std::min(names.size(), most_shown);
     names.resize(std::min(names.size(), most_shown));

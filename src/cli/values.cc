@@ -154,9 +154,11 @@ Result<Condition> condition(const OptionValue& given) {
   const std::string_view metric = trimmed(value.substr(0, sign));
   if (sign == std::string_view::npos || metric.empty())
     return make_value_error(given, {"is not METRIC > LIMIT", example});
+
   const std::optional<std::string_view> limited = metric_of_value(metric);
   Condition gate{.metric = without_quotes(limited.value_or(metric)),
                  .fails_below_limit = value[sign] == '<'};
+
   const std::string limit(trimmed(value.substr(sign + 1)));
   // An equals sign before the other may also end a function's name: instructions@operator=.
   const bool is_after_equals =
@@ -166,6 +168,7 @@ Result<Condition> condition(const OptionValue& given) {
                             {"has an equals sign, and conditions have only > and <", example});
   if (limit.empty())
     return make_value_error(given, {fmt::format("has no number after {}", value[sign]), example});
+
   const std::size_t digits = limit.find_last_of("0123456789.");
   const std::string unit_name(
       trimmed(digits == std::string::npos ? "" : std::string_view(limit).substr(digits + 1)));
@@ -175,12 +178,15 @@ Result<Condition> condition(const OptionValue& given) {
         given, {fmt::format("has the unit {}, which is unknown", cited(unit_name)),
                 "write a percentage as 5, a time as 200ms, 5s or 2min, a size as 64MiB, "
                 "a count as 10K"});
+
+  // value(METRIC) limits the metric itself, so that a number without a unit is a count.
   if (unit == nullptr && limited) {
     if (unit_name == "%")
       return make_value_error(given, {"has a percentage as the limit of a value",
                                       "write the number alone, as in 'value(rate) > 5000'"});
     unit = find_display_unit(unit_symbol(Unit::Count));
   }
+
   if (unit == nullptr) {
     // A number that is too large for a percentage is probably meant as a value.
     const OptionValue typed_limit{given.option, limit};
@@ -188,11 +194,13 @@ Result<Condition> condition(const OptionValue& given) {
     if (large && *large > kMaxGateLimit.value)
       return make_value_error(given, {"is a limit of more than 1,000 % of the reference",
                                       how_to_limit_value(gate, limit.substr(0, digits + 1))});
+
     const auto percent = percentage(typed_limit, kMinGateLimit, kMaxGateLimit);
     if (!percent) return percent.error();
     gate.limit_percent = *percent;
     return gate;
   }
+
   const auto number = parse_decimal(limit.substr(0, digits + 1), {0.0, false}, {1e18, true});
   if (!number) return make_value_error(OptionValue{given.option, limit}, number.error());
   gate.limit_value = *number * unit->in_base_units;
@@ -366,6 +374,7 @@ Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
   constexpr std::string_view cpus = "cpus=";
   TuneRequest request;
   std::optional<std::string> given_cpus;
+
   for (const std::string_view part : split(given.value, ',')) {
     if (part == "list") {
       is_list = true;
@@ -374,6 +383,7 @@ Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
     } else if (part.starts_with(cpus)) {
       given_cpus = part.substr(cpus.size());
     } else if (!part.empty() && is_digit(part.front()) && given_cpus) {
+      // The commas in the list of CPUs have split it, too: cpus=2-5,8.
       given_cpus->append(",").append(part);
     } else if (part.size() > 1 && (part.front() == '+' || part.front() == '-')) {
       request.choices.push_back({std::string(part.substr(1)), part.front() == '+'});
@@ -383,11 +393,13 @@ Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
                   "write, for example, --tune=+smt,-turbo; --tune=list shows the names"});
     }
   }
+
   if (!given_cpus) return request;
   const auto list = parse_cpu_list(*given_cpus);
   if (!list || list->empty() || std::ranges::adjacent_find(*list) != list->end())
     return make_value_error(given,
                             {"has no list of CPUs after cpus=", "write, for example, cpus=2-5,8"});
+
   request.cpus = *list;
   return request;
 }

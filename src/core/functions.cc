@@ -263,6 +263,7 @@ std::string remove_inner_numbers(std::string_view name, std::vector<std::uint64_
     if (number) numbers.push_back(*number);
     return number.has_value();
   };
+
   for (std::size_t at = 0; at < name.size();) {
     const std::string_view text = name.substr(at);
     const std::size_t word = length_of_numbered_word(text);
@@ -271,6 +272,7 @@ std::string remove_inner_numbers(std::string_view name, std::vector<std::uint64_
     const bool ends_word = end == name.size() || !is_word(name.substr(end, 1));
     const bool is_number = word > 0 ? ends_word && digits > 0
                                     : name[at] == '#' && end < name.size() && name[end] == '}';
+
     if (is_number && take(name.substr(end - digits, digits))) {
       // The mark before the number goes, too, except a letter.
       const std::string_view before = name.substr(at, end - digits - at);
@@ -280,6 +282,7 @@ std::string remove_inner_numbers(std::string_view name, std::vector<std::uint64_
       rest += name[at++];
     }
   }
+
   return rest;
 }
 

@@ -90,6 +90,7 @@ bool allows_only_some_cpus(const Machine& machine) {
 std::string class_of(const Machine& machine) {
   constexpr std::size_t digits = 16;
   Sha256 hash;
+
   for (const auto& [name, part] :
        {std::pair("system", machine.kernel_name), std::pair("architecture", machine.architecture),
         std::pair("cpu_model", machine.cpu_model), std::pair("kernel", machine.kernel_release),
@@ -97,6 +98,7 @@ std::string class_of(const Machine& machine) {
     hash.add(fmt::format("{}={}\n", name, part));
   hash.add(fmt::format("cpus={}\n", machine.cpu_count));
   if (!machine.tuning.empty()) hash.add(fmt::format("tuning={}\n", machine.tuning));
+
   // What is missing is not hashed, because older sessions, which do not record it, must keep their
   // classes.
   if (!machine.cpu_identity.empty())
@@ -110,6 +112,7 @@ std::string class_of(const Machine& machine) {
     if (allowance->memory_limit)
       hash.add(fmt::format("memory_limit={}\n", *allowance->memory_limit));
   }
+
   return hash.hex_digest().substr(0, digits);
 }
 

@@ -221,6 +221,7 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
   Comparison result{{}, {}, paired};
   if (reference.largest_bound || candidate.largest_bound) return result;
   if (reference.layouts.empty() != candidate.layouts.empty()) return result;
+
   if (!paired) {
     result.reference = reference.values;
     result.candidate = candidate.values;
@@ -228,10 +229,13 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
     result.candidate_layouts = candidate.layouts;
     return without_failed_layouts(std::move(result), reference, candidate);
   }
+
   const bool has_layouts = !reference.layouts.empty() && !candidate.layouts.empty();
   const std::size_t most = std::min(reference.rounds.size(), candidate.rounds.size());
   result.reference.reserve(most);
   result.candidate.reserve(most);
+
+  // Only rounds in which both commands have a value make a pair.
   std::size_t r = 0;
   std::size_t c = 0;
   while (r < reference.rounds.size() && c < candidate.rounds.size()) {
@@ -246,6 +250,7 @@ Comparison pair_samples(const Series& reference, const Series& candidate, bool p
       result.candidate.push_back(candidate.values[c++]);
     }
   }
+
   return without_failed_layouts(std::move(result), reference, candidate);
 }
 

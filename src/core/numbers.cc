@@ -132,12 +132,15 @@ Result<std::vector<std::string>> list_decimals(std::string_view from, std::strin
   if (step->digits <= 0)
     return Error{fmt::format("the step {} is not above 0", cited(by)),
                  "write a step above 0, and the smaller end first"};
+
+  // All three become whole numbers of the same decimal place, so that no sum is rounded.
   const std::size_t places = std::max({min->places, max->places, step->places});
   const auto first = widened(*min, places);
   const auto last = widened(*max, places);
   const auto increment = widened(*step, places);
   if (!first || !last || !increment)
     return Error{"the numbers have more than 18 digits together", "write fewer digits"};
+
   if (*first > *last)
     return Error{fmt::format("{} is above {}", cited(from), cited(to)),
                  "write the smaller one first"};
@@ -145,6 +148,7 @@ Result<std::vector<std::string>> list_decimals(std::string_view from, std::strin
   if (count > most)
     return Error{fmt::format("{} values are more than the {} that are allowed", count, most),
                  "write a larger step (-D)"};
+
   std::vector<std::string> values;
   for (std::uint64_t i = 0; i < count; ++i)
     values.push_back(written(*first + static_cast<std::int64_t>(i) * *increment, places));

@@ -29,16 +29,20 @@ std::size_t digits_at(std::string_view text, std::size_t from) {
 std::size_t read_number(std::string_view text, std::string& plain) {
   std::size_t end = 0;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) plain += text[end++];
+
   std::size_t digits = digits_at(text, end);
   const bool has_whole = digits > 0;
   plain += text.substr(end, digits);
   end += digits;
+
+  // A comma belongs to the number only if it separates thousands: 1,234,567.
   if (digits >= 1 && digits <= 3) {
     while (end < text.size() && text[end] == ',' && digits_at(text, end + 1) == 3) {
       plain += text.substr(end + 1, 3);
       end += 4;
     }
   }
+
   if (end < text.size() && text[end] == '.') {
     digits = digits_at(text, end + 1);
     if (!has_whole && digits == 0) return 0;
@@ -47,6 +51,7 @@ std::size_t read_number(std::string_view text, std::string& plain) {
   } else if (!has_whole) {
     return 0;
   }
+
   const std::size_t exponent = exponent_length(text, end);
   plain += text.substr(end, exponent);
   return end + exponent;
@@ -264,6 +269,7 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   std::string plain;
   const std::size_t end = text.size() > kMaxNumberBytes ? 0 : read_number(text, plain);
   if (end == 0) return Error{"is not a number", "write it as 1234.5, 1,234.5 or 1.2e6"};
+
   const std::string_view word = trimmed(text.substr(end));
   double size = unit.size_in_base_units;
   const bool is_plain = word == "1" && unit.word.empty();
@@ -277,6 +283,7 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
                        : "leave it out, or give another unit"};
     size = written.size_in_base_units;
   }
+
   const double value = std::strtod(plain.c_str(), nullptr) * size;
   if (!is_in_numeric_range(value))
     return Error{"is beyond 1e30, or below 1e-30", "use another unit"};
@@ -298,10 +305,13 @@ Result<ReportedLine> parse_reported_line(std::string_view line) {
   std::vector<std::string_view> words = blank_separated(line);
   if (words.size() < 2) return Error{"is not NAME VALUE", kToldExample};
   if (!is_valid_own_metric_name(words[0])) return no_name(words[0]);
+
   ReportedLine reported{.metric = {.name = std::string(words[0])}, .value = words[1]};
   words.erase(words.begin(), words.begin() + 2);
   if (!words.empty() && (reported.combine = parse_combine(words.back()))) words.pop_back();
   take_direction(words, reported.metric);
+
+  // Without a word for the unit, the unit may follow the number directly: 12ms.
   if (words.empty()) {
     const std::string_view suffix =
         reported.value.substr(reported.value.find_last_of("0123456789.") + 1);
@@ -310,6 +320,7 @@ Result<ReportedLine> parse_reported_line(std::string_view line) {
       reported.metric.unit = unit;
     return reported;
   }
+
   const std::string_view unit = words.front();
   if (words.size() > 1 || !is_unit_word(unit))
     return Error{fmt::format("has {}, which is not a unit, higher, lower, sum, mean or last",

@@ -60,6 +60,7 @@ Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
   if (!context) return no_memory();
   pcre2_set_max_pattern_length(context.get(), kMaxPatternBytes);
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_ANYCRLF);
+
   constexpr std::uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
                                     PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT;
   int error = 0;
@@ -71,10 +72,12 @@ Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
     return Error{"is not a regular expression: " + message_of(error) + ", at character " +
                      std::to_string(place + 1),
                  "put a \\ before characters that are meant as they are"};
+
   std::uint32_t groups = 0;
   pcre2_pattern_info(static_cast<pcre2_code*>(code.get()), PCRE2_INFO_CAPTURECOUNT, &groups);
   if (groups == 0 && wanted == Groups::Needed)
     return Error{"has no group", "put the number in parentheses: 'took ([0-9.]+) ms'"};
+
   return Pattern(text, std::move(code));
 }
 

@@ -133,16 +133,20 @@ void RunList::push_back(const RunRecord& run) {
 void RunList::read(std::size_t index, RunRecord& run) const {
   const Place place = places_[index];
   Taker from(blocks_[place.block].data() + place.begin);
+
+  // The order is that of encode().
   run.step.command = static_cast<std::uint32_t>(from.number());
   run.step.round = static_cast<std::uint32_t>(from.number());
   run.step.pass = static_cast<std::uint32_t>(from.number());
   const std::uint64_t kind = from.number();
   run.step.kind = static_cast<RoundKind>(kind & kKindMask);
   run.step.layout = static_cast<std::uint32_t>(kind >> kKindBits);
+
   if (const auto status = from.optional<std::uint64_t>())
     run.outcome = Exited{static_cast<int>(*status)};
   else
     run.outcome = other_outcomes_.at(index);
+
   for (const auto field : kUsageFields) run.usage.*field = from.number();
   from.list(run.counts);
   run.instruction_coverage = from.optional<double>();

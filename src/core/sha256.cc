@@ -39,6 +39,7 @@ void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
     words[t] = words[t - 16] + (rotated(a, 7) ^ rotated(a, 18) ^ a >> 3U) + words[t - 7] +
                (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10U);
   }
+
   auto [a, b, c, d, e, f, g, h] = state;
   const auto round = [&words](std::size_t t, auto a0, auto b0, auto c0, auto& d0, auto e0, auto f0,
                               auto g0, auto& h0) {
@@ -48,6 +49,8 @@ void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
     h0 = first + (rotated(a0, 2) ^ rotated(a0, 13) ^ rotated(a0, 22)) +
          ((a0 & b0) ^ (a0 & c0) ^ (b0 & c0));
   };
+
+  // Each round takes the variables shifted by one place, so that no values need to be moved.
   for (std::size_t t = 0; t < words.size(); t += 8) {
     round(t, a, b, c, d, e, f, g, h);
     round(t + 1, h, a, b, c, d, e, f, g);
@@ -58,6 +61,7 @@ void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
     round(t + 6, c, d, e, f, g, h, a, b);
     round(t + 7, b, c, d, e, f, g, h, a);
   }
+
   const std::array<std::uint32_t, 8> mixed = {a, b, c, d, e, f, g, h};
   for (std::size_t i = 0; i < state.size(); ++i) state[i] += mixed[i];
 }

@@ -280,6 +280,7 @@ std::vector<std::string> nearest_names(std::string_view name,
     bool has_it_whole;
     std::string name;
   };
+
   const std::string wanted = lower_case(name);
   const std::size_t farthest = std::max<std::size_t>(2, wanted.size() / 3);
   std::vector<SimilarName> near;
@@ -289,6 +290,7 @@ std::vector<std::string> nearest_names(std::string_view name,
     const std::size_t distance = edit_distance(wanted, lowered);
     if (whole || distance <= farthest) near.push_back({distance, whole, candidate});
   }
+
   std::ranges::stable_sort(near, {}, &SimilarName::distance);
   std::vector<std::string> names;
   for (SimilarName& candidate : near) {
@@ -326,6 +328,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
   std::vector<std::string> words;
   std::optional<std::string> word;
   char quote = '\0';
+
   const auto add = [&](std::string_view more) {
     if (!word) word.emplace();
     word->append(more);
@@ -333,6 +336,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
   const auto end_word = [&] {
     if (word) words.push_back(*std::exchange(word, std::nullopt));
   };
+
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (quote == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
@@ -350,6 +354,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
       at = std::min(end, text.size()) - 1;
     }
   }
+
   if (quote != '\0') return unterminated(quote);
   end_word();
   return words;

@@ -107,6 +107,7 @@ bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& call
 CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
   const auto online = online_cpus(calls);
   if (!online) return {};
+
   std::vector<std::pair<std::uint64_t, std::uint32_t>> by_capacity;
   for (const std::uint32_t cpu : *online) {
     const auto capacity = read_of_cpu(calls, cpu, "cpu_capacity");
@@ -114,6 +115,7 @@ CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
     by_capacity.emplace_back(*capacity, cpu);
   }
   std::sort(by_capacity.rbegin(), by_capacity.rend());
+
   CoreKinds kinds;
   std::uint64_t before = 0;
   for (const auto& [capacity, cpu] : by_capacity) {
@@ -122,7 +124,9 @@ CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
     kinds.back().cpus.push_back(cpu);
     before = capacity;
   }
+
   if (kinds.size() < 2) return {};
+
   for (CoreKind& kind : kinds) std::ranges::sort(kind.cpus);
   name_by_rank(kinds);
   return kinds;
@@ -150,14 +154,17 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
     if (!kinds) return kinds.error();
     decided.session_kinds = *std::move(kinds);
   }
+
   auto cpus = cpus_of_preference(wanted.preferred_kind, decided.session_kinds, calls);
   if (!cpus) return cpus.error();
   decided.core_plan.command_cpus = *std::move(cpus);
   decided.core_plan.prefer = wanted.preferred_kind;
   decided.core_plan.min_share_on_first_kind = wanted.min_first_kind_share;
+
   // The clocks slow short runs down, but a minimum share must be checked in the timed runs.
   decided.core_plan.times_kinds_only_in_counting_runs =
       wanted.may_time_in_counting_runs && !wanted.min_first_kind_share;
+
   if (decided.session_kinds.size() > 1) {
     if (const auto able = engine::perf::can_count(calls); !able) {
       decided.no_times_note = able.error().prefixed("no time by kind of core").line();
@@ -166,9 +173,11 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
         decided.core_plan.timed_kinds.push_back(kind.name);
     }
   }
+
   if (wanted.min_first_kind_share && decided.core_plan.timed_kinds.empty())
     return decided.no_times_note.empty() ? one_kind_only("--min-p-share")
                                          : Error{"--min-p-share: " + decided.no_times_note, ""};
+
   return decided;
 }
 

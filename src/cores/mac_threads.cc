@@ -104,6 +104,7 @@ class MacStream final : public ThreadStream {
                     std::vector<ThreadSample>& samples) override {
     WatchedProcess& process = watched_[place];
     for (auto& [id, thread] : process.threads) thread.was_seen = false;
+
     std::vector<std::uint64_t> ids;
     const bool exists = list_thread_ids(calls_, process.process, ids) == 0;
     for (const std::uint64_t id : ids) {
@@ -115,6 +116,7 @@ class MacStream final : public ThreadStream {
         if (error != ESRCH && unread != process.threads.end()) unread->second.was_seen = true;
         continue;
       }
+
       const auto [known, is_new] = process.threads.try_emplace(id);
       Thread& thread = known->second;
       thread.was_seen = true;
@@ -122,6 +124,7 @@ class MacStream final : public ThreadStream {
         thread.name = thread_name(calls_, process.process, id);
         thread.counts.resize(kinds().size());
       }
+
       const std::uint64_t moves = moves_in(thread, counts);
       if (previous_read_time() || since_birth_) {
         samples.push_back(make_sample(process.process, id, thread, counts, now));
@@ -129,9 +132,11 @@ class MacStream final : public ThreadStream {
         if (!is_new) samples.back().since_previous_read = now - thread.read_at;
         if (kinds().size() > 1) samples.back().core_kind_moves = moves;
       }
+
       thread.counts = std::move(counts);
       thread.read_at = now;
     }
+
     end_unseen(process, now, samples);
     return exists;
   }
@@ -239,6 +244,7 @@ Result<ThreadTable> sample_darwin_threads(std::int32_t process,
   const auto levels = find_levels(calls, {process});
   if (!levels) return levels.error();
   MacStream stream({process}, *levels, calls, !during);
+
   if (during) {
     static_cast<void>(stream.read({}));
     wait(*during);
@@ -247,10 +253,12 @@ Result<ThreadTable> sample_darwin_threads(std::int32_t process,
   if (!stream.has_live_process())
     return Error{fmt::format("process {} ended in the meantime", process),
                  "use a shorter --duration"};
+
   ThreadTable threads;
   for (const std::string& name : *levels)
     threads.column_groups.push_back({upper_case(name), true, false, stream.was_counted()});
   if (!stream.was_counted()) threads.notes.emplace_back(kNoCounts);
+
   for (const ThreadSample& sample : samples) {
     if (sample.has_ended) continue;
     threads.thread_rows.push_back({sample.thread_id, sample.name,
@@ -262,6 +270,7 @@ Result<ThreadTable> sample_darwin_threads(std::int32_t process,
       part.instructions = part.instructions.value_or(0);
     }
   }
+
   return threads;
 }
 

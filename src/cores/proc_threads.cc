@@ -44,6 +44,7 @@ struct ThreadCounting {
     }
     if (all_cycles->lacks_wanted_kernel_part)
       notes.emplace_back("cycles and instructions are of user space only");
+
     for (const perf::Counter& cycles : all_cycles->counters) {
       OnPmu& on = pmus.emplace_back(OnPmu{cycles.attributes});
       on.kind = std::ranges::find(kinds, cycles.pmu, &CoreKind::pmu) - kinds.begin();
@@ -51,6 +52,7 @@ struct ThreadCounting {
       const auto other = std::ranges::find(others, cycles.pmu, &perf::Counter::pmu);
       if (other != others.end()) on.instructions = other->attributes;
     }
+
     kinds_are_pmus =
         kinds.size() > 1 && kinds.size() == pmus.size() &&
         std::ranges::all_of(pmus, [&](const OnPmu& on) { return on.kind < std::ssize(kinds); });
@@ -157,12 +159,15 @@ class AttachedThread : NonCopyable {
       running += words[2];
       enabled = std::min(enabled, words[1]);
     }
+
     counted.was_shared =
         !groups.empty() && !perf::ran_all_the_time(running, enabled, groups.size() > 1);
     if (counted.was_shared) return;
+
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const Words& words = groups[i];
       if (words[0] == 0) continue;
+
       const auto& on = counting_.pmus[i];
       const bool has_column = counting_.kinds_are_pmus;
       ThreadWork& part = counted.parts[has_column ? static_cast<std::size_t>(on.kind) + 1 : 0];
@@ -291,6 +296,7 @@ Result<ThreadTable> linux_threads(std::int32_t process,
                                   const os::LinuxCalls& calls) {
   if (auto able = check_process(calls, process); !able) return able.error();
   if (!during) return since_birth(process, calls);
+
   const ThreadCounting counting(kinds, calls);
   const AllTimes before = read_all_times(calls, process);
   std::map<std::string, std::pair<std::string, AttachedThread>> attached;
@@ -300,10 +306,12 @@ Result<ThreadTable> linux_threads(std::int32_t process,
         attached.try_emplace(thread, read_name(calls, process, thread), counting).first->second;
     if (auto able = counters.attach(id); !able) return able.error();
   }
+
   wait(*during);
   ThreadTable threads{counting.columns, {}, counting.notes};
   const AllTimes after = read_all_times(calls, process);
   if (after.empty()) threads.notes.emplace_back("the process ended in the meantime");
+
   std::size_t shared = 0;
   for (const auto& [thread, named] : attached) {
     const auto end = after.find(thread);
@@ -313,6 +321,7 @@ Result<ThreadTable> linux_threads(std::int32_t process,
       times = {end->second.user - start.user, end->second.system - start.system,
                end->second.exact - start.exact};
     }
+
     auto counted = named.second.read();
     if (counted.was_shared) ++shared;
     threads.thread_rows.push_back(make_line(thread, named.first, times, std::move(counted.parts)));
@@ -321,14 +330,18 @@ Result<ThreadTable> linux_threads(std::int32_t process,
       threads.thread_rows.back().work_by_column_group.front().system_seconds.reset();
     }
   }
+
   if (shared > 0)
     threads.notes.push_back("other programs used the counters: no cycles and instructions of " +
                             plural(shared, "thread"));
+
+  // Threads that began in the meantime have only times, because nothing counted them.
   for (const auto& [thread, times] : after)
     if (!attached.contains(thread))
       threads.thread_rows.push_back(
           make_line(thread, read_name(calls, process, thread), times,
                     std::vector<ThreadWork>(threads.column_groups.size())));
+
   return threads;
 }
 
@@ -438,6 +451,7 @@ class ProcStream final : public ThreadStream {
       const auto times = times_in(thread->second.schedstat->read(room_));
       samples.push_back(make_sample(process.process, thread->first, thread->second, now));
       samples.back().core_kind_moves = count_moves(thread->second, samples.back().work_by_kind);
+
       // A smaller time belongs to a new thread with the same id.
       if (times && times->on_cpu_ns >= thread->second.times.on_cpu_ns) {
         enter_times(samples.back(), *times, thread->second.times);
@@ -449,9 +463,11 @@ class ProcStream final : public ThreadStream {
         thread = process.threads.erase(thread);
       }
     }
+
     // The known threads existed just now, so an unchanged number usually means no new threads.
     const long count = calls_.count_subfolders(process.folder);
     if (count >= 0 && static_cast<std::size_t>(count) == process.threads.size()) return true;
+
     const std::vector<std::string> ids = calls_.list_folder(process.folder);
     for (const std::string& id : ids)
       if (!process.threads.contains(id)) begin(process, id, now, samples);
@@ -468,10 +484,12 @@ class ProcStream final : public ThreadStream {
       process.threads.erase(id);
       return;
     }
+
     thread.times = *times;
     thread.name = read_name(calls_, process.process, id);
     if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
     if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
+
     const auto moves = count_moves(thread, {});
     if (previous_read_time()) {
       ThreadSample& sample = samples.emplace_back(

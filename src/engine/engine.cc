@@ -113,10 +113,13 @@ class SeparateCounting final : public EngineWrapper {
     const auto costs = [this](std::size_t event) {
       return wrapped_engine().accounted(event) == nullptr;
     };
+
     has_own_pass_ = false;
     free_.clear();
+
     auto set = wrapped_engine().select(wanted);
     if (!set) return set;
+
     for (Pass& pass : set->passes) {
       if (pass.kind != RoundKind::Timed) continue;
       if (std::ranges::none_of(pass.event_indices, costs)) continue;
@@ -124,12 +127,15 @@ class SeparateCounting final : public EngineWrapper {
       has_own_pass_ = true;
     }
     if (!has_own_pass_) return set;
+
+    // The kernel accounts for the free events in any run, so the timed runs can report them.
     Pass timed;
     for (std::size_t event = 0; event < set->events.size(); ++event) {
       if (costs(event)) continue;
       timed.event_indices.push_back(event);
       free_.push_back(wrapped_engine().accounted(event));
     }
+
     set->passes.insert(set->passes.begin(), std::move(timed));
     return set;
   }
@@ -300,24 +306,29 @@ class WithEnergy final : public EngineWrapper {
     const auto refused = [&](const std::string& why, const std::string& remedy) {
       return Error{why, remedy}.prefixed(fmt::format("{} cannot be counted", cited(name)));
     };
+
     const auto pmu = sysfs_.find(kPmu);
     if (!pmu)
       return refused("this machine has no power PMU (RAPL), as virtual machines have none",
                      "leave it out");
+
     if (!sysfs_.read_terms(*pmu, name)) {
       std::vector<std::string> there = sysfs_.events(*pmu);
       std::erase_if(there, [](const std::string& text) { return !is_energy(text); });
       return refused("the power PMU does not have it",
                      there.empty() ? "leave it out" : "it has " + listed(there, "and"));
     }
+
     const auto code = sysfs_.encode(*pmu, name);
     if (!code) return refused(code.error().what, code.error().remedy);
     const auto scale = parse_own_value(read_text("events/" + name + ".scale"), {});
     if (!scale || *scale <= 0.0 || read_text("events/" + name + ".unit") != "Joules")
       return refused("its unit is not joules", "");
+
     const auto cpus = parse_cpu_list(read_text("cpumask"));
     if (!cpus || cpus->empty()) return refused("the power PMU names no CPU to count on", "");
     cpus_ = *cpus;
+
     EnergySource source{name, perf::make_attributes(*code, {}), *scale};
     source.attributes.flags = 0;
     if (const int error = try_it(source); error != 0)
@@ -325,6 +336,7 @@ class WithEnergy final : public EngineWrapper {
                  ? refused("the kernel lets only root count system-wide",
                            "run lauka as root, or: sudo sysctl kernel.perf_event_paranoid=0")
                  : refused(std::generic_category().message(error), "");
+
     sources_.push_back(std::move(source));
     return {};
   }

@@ -118,27 +118,36 @@ class SessionReader {
     if (results.size() > kMaxCommands)
       return Error{fmt::format("has {} commands, more than {}", results.size(), kMaxCommands),
                    "make it with fewer commands"};
+
     session_ = member(document_, "lauka");
     read_.recording.was_written_by_lauka = session_ != nullptr;
     if (auto known = check_format(); !known) return known.error();
+
     if (session_ != nullptr) recording().setting = read_setting(*session_);
     if (session_ == nullptr) recording().setting.order = Order::Sequential;
+
     if (auto read = read_metrics(results); !read) return read.error();
+
     for (ParsedJson& result : results) {
       auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
       if (!added) return added.error();
       free_json(result);
     }
+
     if (recording().commands.empty()) return Error{"has no commands", "export it again"};
+
+    // A file of hyperfine does not say which commands belong together or are compared.
     if (session_ == nullptr) {
       infer_typed_indices_and_names(recording().commands);
       recording().reference = pair_by_parameters(recording().commands,
                                                  recording().commands.front().source_command_index);
     }
+
     recording().runs =
         std::make_shared<StoredRuns>(std::move(runs_), recording().metrics, std::move(at_most_));
     recording().discarded_run_table =
         std::make_shared<StoredRuns>(std::move(redone_), recording().metrics, Bounds{});
+
     if (session_ != nullptr)
       if (auto whole = read_session(); !whole) return whole.error();
     return std::move(read_);
@@ -214,6 +223,7 @@ class SessionReader {
     const auto unit = read_unit(metric.name, text_in(there, "unit"));
     if (!unit) return;
     metric.unit = *unit;
+
     metric.better = value_in(kBetterWords, text_in(there, "better"));
     metric.metric_suffix = text_in(there, "note");
     read_method(there, metric);
@@ -223,11 +233,13 @@ class SessionReader {
     metric.role =
         value_in(kRoleWords, there.contains("role") ? text_in(there, "role") : metric.name);
     metric.is_part = flag_in(there, "part");
+
     const auto share = number_in(there, "percentile");
     if (share && *share > 0.0 && *share < 1.0)
       metric.percentile = Percentile{text_in(there, "percentile_of"), *share};
     const auto event = unsigned_in(there, "event");
     if (event && *event < recording().setting.events.events.size()) metric.event = *event;
+
     recording().metrics.push_back(std::move(metric));
   }
 
@@ -298,11 +310,13 @@ class SessionReader {
     const ParsedJson& ours = part_in(result, "lauka");
     const ParsedJson* metrics = object_in(ours, "metrics");
     if (metrics == nullptr) return foreign("a result without metrics");
+
     Command& made = recording().commands[*command];
     if (const std::string text = text_in(ours, "command_line"); !text.empty()) made.text = text;
     made.source_command_index = unsigned_in(ours, "typed").value_or(*command);
     references_.push_back(unsigned_in(ours, "reference"));
     if (text_in(ours, "role") == "anchor") recording().reference.anchor_index = *command;
+
     made.folder = text_in(ours, "cwd");
     made.expected = parse_expected_output(text_in(ours, "expected_output"));
     made.unfilled_name = text_in(ours, "pattern");
@@ -310,17 +324,21 @@ class SessionReader {
                         text_in(ours, "argument_files_sha256"),
                         value_in(kProgramWords, text_in(ours, "program"))};
     made.settings = read_settings(part_in(ours, "settings"));
+
     if (const ParsedJson* lost = object_in(ours, "lost_counts"))
       made.counter_loss_file =
           CounterLossFile{value_in(kLossWords, text_in(*lost, "why")), text_in(*lost, "file"),
                           flag_in(*lost, "counted_as_root", false)};
+
     for (const ParsedJson& item : items_in(ours, "parameters"))
       made.parameters.push_back({text_in(item, "name"), text_in(item, "value")});
     if (const ParsedJson* overhead = member(ours, "shell_overhead")) read_overhead(*overhead);
+
     read_runs(ours, *command);
     if (auto added = add_samples(*metrics, *command, runs_.back()); !added) return added;
     earlier_runs_ += runs_.back().size();
     read_redone(ours, *command);
+
     auto functions = read_functions(ours, "functions");
     if (!functions) return functions.error();
     recording().function_tables.push_back(*std::move(functions));
@@ -431,20 +449,25 @@ class SessionReader {
   Result<void> read_session() {
     Recording& to = recording();
     const ParsedJson& there = *session_;
+
     to.circumstances = read_circumstances(there);
     to.circumstances.began = parse_utc_time(text_in(part_in(document_, "metadata"), "start_time"));
+
     const ParsedJson& timers = part_in(there, "timers");
     to.timers.clock_step =
         std::chrono::nanoseconds(unsigned_in(timers, "clock_step_ns").value_or(1));
     if (const auto tick = unsigned_in(timers, "tick_ns"))
       to.timers.kernel_tick = std::chrono::nanoseconds(*tick);
+
     to.origins = read_origins(there, to.commands.size());
     to.complete = flag_in(there, "complete", true);
     read_ended_by(there);
+
     const double confidence = number_in(there, "confidence").value_or(0.0);
     if (confidence > 0.0 && confidence < 1.0) to.confidence = confidence;
     to.notes = read_notes(there);
     if (auto shell = split_words(text_in(there, "shell"))) to.shell = *std::move(shell);
+
     read_references(there);
     complete_settings(there);
     read_.findings = read_findings(there, to);
@@ -496,11 +519,13 @@ class SessionReader {
   Result<void> read_baseline(const ParsedJson& there) {
     const ParsedJson* baseline = member(there, "baseline");
     if (baseline == nullptr) return {};
+
     auto session = std::make_shared<Recording>();
     session->was_written_by_lauka = text_in(*baseline, "tool") != "hyperfine";
     session->circumstances = read_circumstances(*baseline);
     session->metrics = recording().metrics;
     session->setting.layouts = read_layout_count(*baseline, recording().setting.layouts);
+
     const std::vector<std::string> names = texts_in(*baseline, "commands");
     const auto executables = texts_in(*baseline, "executable_sha256");
     const auto calls = texts_in(*baseline, "call_sha256");
@@ -509,7 +534,9 @@ class SessionReader {
     const ParsedJson* samples = list_in(*baseline, "samples");
     if (names.size() != recording().commands.size()) return foreign("a baseline without commands");
     const bool has_samples = samples != nullptr && samples->size() == names.size();
+
     std::vector<CommandRuns> runs(names.size());
+    // The runs of the baseline are numbered from its own first run.
     earlier_runs_ = 0;
     Baseline reference{.file = text_in(*baseline, "file")};
     for (std::size_t c = 0; c < names.size(); ++c) {
@@ -519,20 +546,25 @@ class SessionReader {
                                                 files.size() == names.size() ? files[c] : ""};
       if (c < settings.size()) session->commands.back().settings = read_settings(settings[c]);
       reference.reference_places.push_back(c);
+
       const ParsedJson& functions = items_in(*baseline, "functions");
       auto read = read_functions(c < functions.size() ? functions[c] : ParsedJson(), "functions");
       if (!read) return read.error();
       session->function_tables.push_back(*std::move(read));
+
       if (has_samples)
         if (auto added = add_samples((*samples)[c], c, runs[c]); !added) return added;
       earlier_runs_ += runs[c].size();
     }
+
+    // The metrics are copied from ours, but the baseline may have measured them by other methods.
     for (const ParsedJson& there_metric : items_in(*baseline, "metrics")) {
       const auto place = find_metric(session->metrics, text_in(there_metric, "name"));
       if (!place) continue;
       read_method(there_metric, session->metrics[*place]);
       session->metrics[*place].of_region = flag_in(there_metric, "region");
     }
+
     reference.metric_places = find_comparable_metrics_in(*session, recording().metrics);
     session->runs = std::make_shared<StoredRuns>(std::move(runs), session->metrics, Bounds{});
     reference.session = std::move(session);
@@ -609,10 +641,12 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.open(metric.name, '{');
   json.put("unit", unit_symbol(metric.unit));
   json.put("runs", row.runs);
+
   const stats::Summary* summary = row.summary ? &*row.summary : nullptr;
   const auto part = [&](double stats::Summary::*member) {
     return summary != nullptr ? Json(summary->*member) : Json(nullptr);
   };
+
   json.put("mean", row.mean_without_run_values ? Json(*row.mean_without_run_values)
                                                : part(&stats::Summary::mean));
   json.put("stddev", json_number(summary != nullptr ? summary->stddev() : std::nullopt));
@@ -623,10 +657,13 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.put("max", part(&stats::Summary::max));
   json.put("outliers", summary != nullptr ? Json(summary->outliers) : Json(nullptr));
   json.put("severe_outliers", summary != nullptr ? Json(summary->severe_outliers) : Json(nullptr));
+
   json.put("doubtful", row.is_probably_uncounted);
   json.put("at_most", json_number(row.largest_bound_of_runs));
   json.put("delta", row.delta ? to_json(*row.delta) : Json(nullptr));
   if (row.layouts) json.put("layouts", layouts_json(row));
+
+  // A percentile has no samples of its own, but those of the metric that it summarizes.
   if (const auto& percentile = metric.percentile) {
     json.put("percentile", {{"of", percentile->summarized_metric},
                             {"percent", json_number(100.0 * percentile->share)},
@@ -638,6 +675,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
     json.close();
     return;
   }
+
   std::vector<std::optional<double>> samples;
   for (const std::uint32_t run : results.session.runs->of_command(command))
     samples.push_back(results.session.runs->value(run, row.metric));
@@ -650,6 +688,8 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
 void put_run(JsonWriter& json, const Results& results, std::size_t index, bool has_time) {
   const RunRow run = results.session.runs->row(index);
   const bool is_flat = run.own_process_counts.empty();
+
+  // A run without counts of its own is one item of the list, so its members are collected first.
   std::string line;
   const auto put = [&](std::string_view key, std::string_view text) {
     if (is_flat)
@@ -657,10 +697,12 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
     else
       json.put_with(key, [&](std::string& to) { to += text; });
   };
+
   if (is_flat)
     line.reserve(128);
   else
     json.open('{');
+
   put("run", fmt::to_string(index + 1));
   put("kind", json_string(word_in(kKindWords, run.kind)));
   put("round", fmt::to_string(run.round + 1));
@@ -674,6 +716,7 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   if (run.below_overhead) put("below_overhead", "true");
   if (run.number_in_suite != 0) put("order", fmt::to_string(run.number_in_suite));
   if (run.processes_left_running != 0) put("outlived", fmt::to_string(run.processes_left_running));
+
   if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;
   for (const NamedCount& count : run.own_process_counts) counts[count.event] = count.count;
@@ -692,6 +735,7 @@ void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
 void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
   const RunTable& redone = *results.session.discarded_run_table;
   if (redone.of_command(command).empty()) return;
+
   json.open("redone_runs", '[');
   for (const std::size_t index : redone.of_command(command)) {
     const RunRow run = redone.row(index);
@@ -703,6 +747,7 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
     if (run.status != 0) json.put("outcome", ending_word(run.ending));
     json.put("reason", json_text_or_null(word_in(kRedoWords, run.reason)));
     json.put("why", run.redo_text);
+
     json.open("values", '{');
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Metric& metric = results.session.metrics[m];
@@ -759,32 +804,38 @@ Result<SessionFromFile> read_session_document(ParsedJson document) {
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command) {
   const Command& typed = results.session.commands[command];
   const CommandResult& of_command = results.commands[command];
+
   json.put("command_line", typed.text);
   json.put("typed", typed.source_command_index);
   json.put("pattern", typed.unfilled_name);
   json.put("reference", reference_json(results.session.reference, command));
   if (!typed.folder.empty()) json.put("cwd", typed.folder);
+
   if (typed.fingerprint.is_known()) {
     json.put("executable_sha256", typed.fingerprint.executable_hash);
     json.put("call_sha256", typed.fingerprint.call_hash);
     json.put("argument_files_sha256", typed.fingerprint.argument_files_hash);
     json.put("program", json_text_or_null(word_in(kProgramWords, typed.fingerprint.program_kind)));
   }
+
   json.put("settings", to_json(typed.settings));
   if (typed.expected) json.put("expected_output", text_of(*typed.expected));
   if (const auto& lost = typed.counter_loss_file)
     json.put("lost_counts", {{"why", word_in(kLossWords, lost->loss)},
                              {"file", lost->file},
                              {"counted_as_root", lost->keeps_counts_as_root}});
+
   if (!typed.parameters.empty()) {
     Json parameters = Json::array();
     for (const Parameter& parameter : typed.parameters)
       parameters.push_back({{"name", parameter.name}, {"value", parameter.value}});
     json.put("parameters", parameters);
   }
+
   json.put("shell_overhead", overhead_json(results, command));
   json.put("failed_runs", of_command.endings.failed_runs());
   json.put("runs_in_all", of_command.endings.runs_with_ending);
+
   if (!of_command.endings.failed_run_groups.empty()) {
     Json failures = Json::array();
     for (const FailureGroup& failed : of_command.endings.failed_run_groups)
@@ -794,13 +845,16 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
                           {"runs", failed.runs}});
     json.put("failures", failures);
   }
+
   json.open("metrics", '{');
   for (const MetricResult& row : of_command.rows) put_metric(json, results, command, row);
   json.close();
+
   put_runs(json, results, command);
   put_redone(json, results, command);
   if (command < results.session.function_tables.size())
     put_functions(json, "functions", results.session.function_tables[command]);
+
   json.put("why", why_json(results, command));
   json.put("coverage", json_number(of_command.coverage));
   json.put("counting_slowdown", json_number(of_command.counting_slowdown));

@@ -46,21 +46,25 @@ Result<RoundValues> read_values(const ParsedJson& there, std::size_t rounds) {
 
 void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& table) {
   if (table.empty()) return;
+
   json.open(key, '{');
   Json rounds;
   for (const FunctionMetric& metric : table.metrics) rounds[metric.name] = metric.rounds;
   json.put(kMetrics, rounds);
+
   json.open(kRows, '[');
   for (const auto& row : table.functions) {
     json.put_with({}, [&](std::string& to) {
       const auto& [name, values] = row;
       to.append("{\"").append(kName).append("\": ").append(json_string(name));
+
       if (const auto others = table.other_names_of(name); !others.empty()) {
         to.append(", ").append(json_string(kOtherNames)).append(": [");
         for (std::size_t i = 0; i < others.size(); ++i)
           to.append(i > 0 ? ", " : "").append(json_string(others[i]));
         to += ']';
       }
+
       for (std::size_t m = 0; m < values.size(); ++m) {
         if (values[m].empty()) continue;
         to.append(", ").append(json_string(table.metrics[m].name)).append(": ");
@@ -69,6 +73,7 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
       to += '}';
     });
   }
+
   json.close();
   json.close();
 }
@@ -77,16 +82,19 @@ Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view 
   FunctionTable table;
   const ParsedJson* there = object_in(object, key);
   if (there == nullptr) return table;
+
   const ParsedJson* metrics = object_in(*there, kMetrics);
   if (metrics == nullptr) return damaged();
   for (const auto& [name, rounds] : metrics->items()) {
     if (!rounds.is_number_unsigned() || rounds > kMaxRounds) return damaged();
     table.metrics.push_back({name, rounds.get<std::size_t>()});
   }
+
   for (const ParsedJson& row : items_in(*there, kRows)) {
     const std::string name = text_in(row, kName);
     for (const ParsedJson& other : items_in(row, kOtherNames))
       if (other.is_string()) table.other_names[name].insert(other.get<std::string>());
+
     std::vector<RoundValues>& values = table.functions[name];
     values.resize(table.metrics.size());
     for (std::size_t m = 0; m < values.size(); ++m) {
@@ -97,6 +105,7 @@ Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view 
       values[m] = *std::move(read);
     }
   }
+
   return table;
 }
 

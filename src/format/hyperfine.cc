@@ -120,25 +120,32 @@ void infer_typed_indices_and_names(std::vector<Command>& commands) {
   std::map<std::vector<std::pair<std::string, std::string>>, std::size_t> times;
   std::map<std::size_t, std::pair<std::string, bool>> patterns;
   std::map<std::string, std::size_t> namesakes;
+
   for (Command& command : commands) {
     ++namesakes[command.name];
     if (command.parameters.empty()) continue;
+
     std::vector<std::pair<std::string, std::string>> values;
     for (const Parameter& parameter : command.parameters)
       values.emplace_back(parameter.name, parameter.value);
     command.source_command_index = times[values]++;
+
     const std::string pattern = pattern_of(command);
     const auto [known, is_new] = patterns.try_emplace(command.source_command_index, pattern, true);
     if (!is_new && known->second.first != pattern) known->second.second = false;
   }
+
   for (std::size_t c = 0; c < commands.size(); ++c) {
     Command& command = commands[c];
     if (command.parameters.empty()) {
       command.source_command_index = c;
       continue;
     }
+
     const auto& [pattern, is_common] = patterns.at(command.source_command_index);
     command.unfilled_name = is_common ? pattern : command.name;
+
+    // Only commands that share their name need the parameters to be told apart.
     if (namesakes[command.name] == 1) continue;
     std::string values;
     for (const Parameter& parameter : command.parameters)

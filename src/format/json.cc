@@ -59,6 +59,7 @@ void write_lines(const Results& results, const Sink& sink) {
   for (std::size_t i = 0; i < results.session.runs->size(); ++i) {
     const RunRow run = results.session.runs->row(i);
     Json line = Json::object();
+
     if (!results.benchmark.empty()) line["benchmark"] = results.benchmark;
     if (run.number_in_suite != 0) line["order"] = run.number_in_suite;
     line.update({{"command", results.session.commands[run.command].name},
@@ -71,6 +72,7 @@ void write_lines(const Results& results, const Sink& sink) {
     if (results.session.setting.layouts > 1) line["layout"] = run.layout + 1;
     for (const Parameter& parameter : results.session.commands[run.command].parameters)
       line["parameters"][parameter.name] = parameter.value;
+
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Metric& metric = results.session.metrics[m];
       const auto value = metric.percentile ? std::nullopt : results.session.runs->value(i, m);
@@ -79,6 +81,7 @@ void write_lines(const Results& results, const Sink& sink) {
       add_sample(value, metric.unit, text);
       line["metrics"][metric.name] = Json::parse(text);
     }
+
     sink(json_text(line) + "\n");
   }
 }
@@ -170,20 +173,25 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   const CommandResult& of_command = results.commands[command];
   const std::vector<std::size_t> runs = timed_runs(results, command);
   const Command& typed = results.session.commands[command];
+
   json.put("command", typed.name);
   if (typed.name != typed.text) json.put("name", typed.name);
   if (!results.session.reference.is_candidate(command) && results.commands.size() > 1)
     json.put("is_reference", true);
+
   put_statistics(json, results, command);
   put_list(json, "times", results, runs, Role::WallTime);
+
   // A list with gaps would not match the list of times.
   const auto peak_rss = find_metric(results.session.metrics, Role::PeakRss);
   const bool is_known = std::ranges::all_of(
       runs, [&](std::size_t run) { return read_value(results, run, peak_rss).has_value(); });
   if (!runs.empty() && is_known) put_list(json, "memory_usage_byte", results, runs, Role::PeakRss);
+
   json.list("exit_codes", runs.size(), [&](std::size_t i, std::string& to) {
     to += status_json(results.session.runs->row(runs[i]).status);
   });
+
   Places places;
   std::ranges::transform(kHyperfineMetrics, places.begin(), [&](const HyperfineMetric& name) {
     return find_metric(results.session.metrics, name.our_role);
@@ -191,6 +199,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   json.open("measurements", '[');
   for (const std::size_t run : runs) put_measurement(json, results, places, run);
   json.close();
+
   Json parameters;
   for (const Parameter& parameter : typed.parameters)
     parameters[parameter.name]["value"] = parameter.value;
@@ -308,6 +317,7 @@ void write_runs_jsonl(const Report& report, const Sink& sink) {
 void write_json(const Report& report, const Sink& sink) {
   const Results& first = report.benchmarks.front();
   JsonWriter json(sink);
+
   json.open('{');
   json.put("schema_version", kHyperfineSchema);
   const Circumstances& at = first.session.circumstances;
@@ -317,9 +327,11 @@ void write_json(const Report& report, const Sink& sink) {
        {"start_time", rfc3339(at.began)},
        {"platform", {{"os", at.machine.kernel_name}, {"architecture", at.machine.architecture}}}});
   json.put("primary_metric", "time_wall_clock");
+
   json.open("results", '[');
   for (const Results& results : report.benchmarks) put_results(json, results);
   json.close();
+
   json.open("lauka", '{');
   put_session_members(json, first, report.complete());
   if (report.is_suite())
@@ -333,6 +345,7 @@ void write_json(const Report& report, const Sink& sink) {
 Result<FileSessions> read_sessions(std::string_view text) {
   auto document = parse_json(text, {}, true);
   if (!document) return document.error();
+
   FileSessions file;
   const ParsedJson& ours = part_in(*document, "lauka");
   if (list_in(ours, "benchmarks") == nullptr) {
@@ -341,24 +354,31 @@ Result<FileSessions> read_sessions(std::string_view text) {
     file.benchmarks.push_back(*std::move(session));
     return file;
   }
+
   file.suite_error_rate = value_in(kErrorRateWords, text_in(ours, "gates_control"));
+
+  // Each benchmark's document gets a copy of the session, which must not hold all benchmarks.
   ParsedJson session = std::move((*document)["lauka"]);
   ParsedJson names = std::move(session["benchmarks"]);
   session.erase("benchmarks");
   auto results = results_by_benchmark(*document);
+
   for (ParsedJson& benchmark : names) {
     const std::string name = text_in(benchmark, "name");
     const auto found = results.find(name);
     if (name.empty() || found == results.end())
       return Error{"has a benchmark " + cited(name) + " without results", "export it again"};
+
     auto read = read_session_document(
         join_document(*document, session, benchmark, std::move(found->second)));
     if (!read) return read.error();
+
     results.erase(found);
     free_json(benchmark);
     file.benchmarks.push_back(*std::move(read));
     file.benchmarks.back().benchmark = name;
   }
+
   if (file.benchmarks.empty()) return Error{"has no benchmarks", "export it again"};
   return file;
 }

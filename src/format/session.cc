@@ -69,9 +69,11 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
   const auto metric = find_metric(session.metrics, text_in(there, "metric"));
   const std::size_t candidate = unsigned_in(there, "command").value_or(0);
   if (!metric || candidate >= session.commands.size()) return std::nullopt;
+
   gate::Verdict verdict;
   verdict.metric = *metric;
   verdict.candidate = candidate;
+
   Condition& condition = verdict.condition;
   condition.metric = session.metrics[*metric].name;
   condition.fails_below_limit = flag_in(there, "below");
@@ -79,10 +81,12 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
   condition.limit_value = number_in(there, "bound");
   condition.limit_value_unit = session.metrics[*metric].unit;
   condition.limit_value_text = text_in(there, "bound_text");
+
   verdict.answer = value_in(kAnswerWords, text_in(there, "verdict"));
   verdict.delta = read_delta(there);
   const ParsedJson& bounds = items_in(there, "decision_bounds");
   verdict.bounds = {number_at(bounds, 0), number_at(bounds, 1)};
+
   verdict.rounds = unsigned_in(there, "rounds").value_or(0);
   verdict.estimated_rounds_without_gates = unsigned_in(there, "planned_rounds").value_or(0);
   verdict.p_value_of_fail = number_in(there, "p_fail").value_or(1.0);
@@ -158,29 +162,35 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   Json gate;
   gate["verdict"] = word_in(kAnswerWords, verdict.answer);
   gate["metric"] = results.session.metrics[verdict.metric].name;
+
   const Condition& condition = verdict.condition;
   gate["condition"] = report::condition_text(condition);
   gate["below"] = condition.fails_below_limit;
   gate["percent"] = condition.limit_value ? Json(nullptr) : Json(condition.limit_percent);
   gate["bound"] = json_number(condition.limit_value);
   gate["bound_text"] = json_text_or_null(condition.limit_value_text);
+
   gate["command"] = verdict.candidate;
   gate["name"] = results.session.commands[verdict.candidate].name;
   gate["rounds"] = verdict.rounds;
   gate["look"] = verdict.look;
+
   gate["delta"] = to_json(verdict.delta);
   gate["fractions"] = fractions_json(verdict.delta);
   gate["decision_bounds"] =
       Json::array({json_number(verdict.bounds.ranks), json_number(verdict.bounds.mean)});
+
   gate["p_fail"] = verdict.p_value_of_fail;
   gate["p_pass"] = verdict.p_value_of_pass;
   gate["level"] = verdict.spendable_error;
   gate["decided_by"] = json_text_or_null(word_in(kDecidedByWords, verdict.decided_by));
+
   gate["times_as_many"] = json_number(verdict.rounds_factor);
   if (verdict.layouts_to_decide) gate["layouts_to_decide"] = *verdict.layouts_to_decide;
   gate["planned_rounds"] = verdict.estimated_rounds_without_gates;
   if (const stats::Delta* wall_time = risen_wall_time(results, verdict))
     gate["risen_wall_time"] = to_json(*wall_time);
+
   const gate::Hindrance& hindrance = verdict.hindrance;
   gate["obstacle"] = json_text_or_null(word_in(kObstacleWords, hindrance.obstacle));
   gate["obstacle_side"] = json_text_or_null(word_in(kSideWords, hindrance.side));
@@ -191,6 +201,7 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
                   {"reference", difference.of_reference},
                   {"candidate", difference.of_candidate}};
         });
+
   return gate;
 }
 
@@ -374,8 +385,10 @@ void put_baseline(JsonWriter& json, const Results& results) {
     json.put("baseline", nullptr);
     return;
   }
+
   const Baseline& baseline = *results.session.reference.baseline;
   const Recording& there = *baseline.session;
+
   Json names = Json::array();
   Json executables = Json::array();
   Json calls = Json::array();
@@ -389,6 +402,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
     files.push_back(reference.fingerprint.argument_files_hash);
     settings.push_back(to_json(reference.settings));
   }
+
   json.open("baseline", '{');
   json.put("file", baseline.file);
   json.put("tool", there.was_written_by_lauka ? "lauka" : "hyperfine");
@@ -398,12 +412,14 @@ void put_baseline(JsonWriter& json, const Results& results) {
   json.put("machine",
            there.was_written_by_lauka ? to_json(there.circumstances.machine) : Json(nullptr));
   if (there.circumstances.priority) json.put("priority", json_item(*there.circumstances.priority));
+
   json.put("commands", names);
   json.put("settings", settings);
   json.put("metrics", methods_json(there.metrics));
   json.put("executable_sha256", executables);
   json.put("call_sha256", calls);
   json.put("argument_files_sha256", files);
+
   json.open("samples", '[');
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     json.open('{');
@@ -412,6 +428,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
       const Series series = baseline_series(baseline, c, m);
       const std::vector<double>& values = series.values;
       if (values.empty() || metric.percentile) continue;
+
       json.open(metric.name, '{');
       json.put("unit", unit_symbol(metric.unit));
       json.list("samples", values.size(),
@@ -425,6 +442,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
     json.close();
   }
   json.close();
+
   if (!there.function_tables.empty()) {
     json.open("functions", '[');
     for (const std::size_t command : baseline.reference_places) {
@@ -434,6 +452,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
     }
     json.close();
   }
+
   json.close();
 }
 
@@ -556,21 +575,26 @@ UtcTime parse_utc_time(const std::string& text) {
   constexpr std::string_view like = "0000-00-00T00:00:00";
   constexpr int hours = 24;
   constexpr int sixty = 60;
+
   std::string_view rest = text;
   const auto parts = numbers_like<6>(like, rest.substr(0, like.size()));
   if (!parts || rest.size() <= like.size()) return {};
+
   const auto& [year, month, day, hour, minute, second] = *parts;
   const auto date = std::chrono::year(year) / month / day;
   if (!date.ok() || hour >= hours || minute >= sixty || second > sixty) return {};
+
   rest.remove_prefix(like.size());
   std::chrono::milliseconds fraction{0};
   if (rest.front() == '.') {
     const std::size_t end = rest.find_first_not_of("0123456789", 1);
     if (end == 1 || end == std::string_view::npos) return {};
+    // A fraction of one or two digits is filled up to milliseconds.
     const std::string digits = std::string(rest.substr(1, end - 1)) + "00";
     fraction = std::chrono::milliseconds(std::stoi(digits.substr(0, 3)));
     rest.remove_prefix(end);
   }
+
   std::chrono::minutes ahead{0};
   if (rest != "Z") {
     const bool has_sign = rest.front() == '+' || rest.front() == '-';
@@ -579,6 +603,7 @@ UtcTime parse_utc_time(const std::string& text) {
     ahead = std::chrono::minutes(sixty * offset->at(0) + offset->at(1));
     if (rest.front() == '-') ahead = -ahead;
   }
+
   return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
          std::chrono::seconds(second) + fraction - ahead;
 }
@@ -638,18 +663,22 @@ Setting read_setting(const ParsedJson& there) {
   setting.warmup_run_count = unsigned_in(there, "warmup_runs").value_or(0);
   setting.copies_in_run = static_cast<std::uint32_t>(unsigned_in(there, "jobs").value_or(1));
   setting.layouts = read_layout_count(there, 1);
+
   if (std::string until = text_in(there, "until"); !until.empty())
     setting.until_pattern = std::move(until);
   setting.recorded_min_share = number_in(there, "min_share");
   setting.measures_region = flag_in(there, "region");
+
   const ParsedJson& stop = part_in(there, "stop");
   setting.stop.exact_runs = unsigned_in(stop, "runs");
   setting.stop.min_runs = unsigned_in(stop, "min_runs").value_or(setting.stop.min_runs);
   setting.stop.max_runs = unsigned_in(stop, "max_runs");
+
   for (const ParsedJson& event : items_in(there, "events"))
     setting.events.events.push_back({.name = text_in(event, "name"),
                                      .meaning = text_in(event, "meaning"),
                                      .zero_is_doubtful = flag_in(event, "zero_is_doubtful")});
+
   const std::vector<std::string> kinds = texts_in(there, "pass_kinds");
   for (const ParsedJson& pass : items_in(there, "passes")) {
     const std::size_t number = setting.events.passes.size();
@@ -657,6 +686,7 @@ Setting read_setting(const ParsedJson& there) {
         number < kinds.size() ? value_in(kKindWords, kinds[number]) : RoundKind::Timed;
     setting.events.passes.push_back({read_events(pass, setting.events.events), kind});
   }
+
   return setting;
 }
 
@@ -740,6 +770,7 @@ void put_session_members(JsonWriter& json, const Results& results, bool complete
 
 void put_lauka_benchmark(JsonWriter& json, const Results& results) {
   const Setting& setting = results.session.setting;
+
   if (!results.session.origins.empty()) json.put("sessions", origins_json(results));
   json.put("order", word_in(kOrderWords, setting.order));
   json.put("order_for_hooks", setting.order_is_for_hooks);
@@ -751,15 +782,18 @@ void put_lauka_benchmark(JsonWriter& json, const Results& results) {
   if (setting.copies_in_run > 1) json.put("jobs", setting.copies_in_run);
   if (setting.layouts > 1) json.put("layouts", setting.layouts);
   if (setting.measures_region) json.put("region", true);
+
   json.put("stop", {{"runs", or_null(setting.stop.exact_runs)},
                     {"min_runs", setting.stop.min_runs},
                     {"max_runs", or_null(setting.stop.max_runs)}});
   json.put("min_share", json_number(setting.recorded_min_share));
+
   json.put("confidence", results.session.confidence);
   json.put("paired", results.are_all_deltas_paired);
   json.put("reference", results.session.reference.baseline
                             ? Json(nullptr)
                             : Json(results.session.reference.index_for(0)));
+
   put_baseline(json, results);
   put_metrics(json, results);
   json.put("comparisons", comparisons_json(results));
@@ -767,6 +801,7 @@ void put_lauka_benchmark(JsonWriter& json, const Results& results) {
                             [&](const auto& gate) { return gate_json(results, gate); }));
   json.put("intervals", intervals_json(results));
   json.put("precision", precision_json(results.findings.precision));
+
   json.put("failed_run", failed_run_json(results));
   json.put("warnings", warnings_json(results));
   json.put("notes",

@@ -85,8 +85,10 @@ void fill(ParsedJson& object, const ParsedJson& row, std::size_t& next) {
 bool pack_last(ParsedJson::array_t& list) {
   ParsedJson object = std::move(list.back());
   list.pop_back();
+
   if (list.empty() || !list.front().is_binary())
     list.insert(list.begin(), {ParsedJson::binary({}), ParsedJson::array()});
+
   auto& templates = list[1].get_ref<ParsedJson::array_t&>();
   ParsedJson::array_t row;
   std::size_t found = 0;
@@ -94,6 +96,7 @@ bool pack_last(ParsedJson::array_t& list) {
     row.assign(1, found);
     if (fits(templates[found], object, row)) break;
   }
+
   if (found == templates.size()) {
     auto made = found < kMaxTemplates ? template_of(object) : std::nullopt;
     if (!made) {
@@ -102,8 +105,10 @@ bool pack_last(ParsedJson::array_t& list) {
     }
     templates.push_back(*std::move(made));
     row.assign(1, found);
+    // Adds the values to the row, because an object fits the template that was made of it.
     fits(templates[found], object, row);
   }
+
   row.shrink_to_fit();
   list.emplace_back(std::move(row));
   return true;

@@ -30,11 +30,13 @@ Tests look_at(const Evidence& evidence, double ratio) {
                                      evidence.paired, ratio, evidence.gated_quantile),
             {},
             0.0};
+
   const auto widening = stats::widening_of(evidence.reference, evidence.candidate, evidence.paired);
   const auto widened = [&](const stats::TailProbabilities& ranks) {
     return stats::widen_tails(
         ranks, widening.rank_test_factor(evidence.reference.size(), evidence.candidate.size()));
   };
+
   if (!evidence.paired) {
     const auto ranks = stats::mann_whitney(evidence.reference, evidence.candidate, ratio);
     const double pairs = static_cast<double>(evidence.reference.size()) *
@@ -42,6 +44,7 @@ Tests look_at(const Evidence& evidence, double ratio) {
     return {stats::welch_mean_test(evidence.reference, evidence.candidate, ratio, widening),
             widened(ranks.tails), ranks.u - pairs / 2.0};
   }
+
   const auto ranks = stats::signed_rank(evidence.reference, evidence.candidate, ratio);
   const auto kept = static_cast<double>(ranks.ranked_rounds);
   return {stats::paired_mean_test(evidence.reference, evidence.candidate, ratio, widening),
@@ -185,6 +188,7 @@ std::optional<double> times_to_decide(const Judgement& judgement, const Evidence
     return chance_to_decide(times, is_beyond ? distance : -distance, levels) >=
            stats::kChanceOfAdvice;
   };
+
   double too_few = 1.0;
   double enough = kMaxTimesWorthTelling;
   if (!is_enough(enough)) return std::nullopt;
@@ -209,17 +213,20 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
   verdict.p_value_of_pass = judgement.p_value_of_pass;
   verdict.spendable_error = judgement.allowed_error;
   verdict.decided_by = judgement.decided_by;
+
   verdict.delta =
       evidence.has_layouts()
           ? stats::delta_over_layouts(evidence.of_reference(), evidence.of_candidate(),
                                       evidence.paired, levels.tails, evidence.gated_quantile)
           : stats::estimate_delta(evidence.reference, evidence.candidate, evidence.paired,
                                   levels.tails, evidence.gated_quantile);
+
   if (verdict.answer != Answer::Inconclusive) {
     verdict.bounds = decision_bounds(judgement, evidence, limit, fails_when(verdict.condition),
                                      levels, verdict.delta);
     return;
   }
+
   if (evidence.has_layouts() &&
       (are_few_layouts(evidence.reference_layouts) || are_few_layouts(evidence.candidate_layouts)))
     verdict.hindrance = {Obstacle::FewLayouts};
@@ -260,12 +267,14 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
     judge_quantile(evidence, 1.0 + limit, fails_when, levels, result);
     return result;
   }
+
   const Tests looked = look_at(evidence, 1.0 + limit);
   const Tests tests = towards_fail(looked, fails_when);
   result.mean_difference = looked.mean.difference;
   result.mean_test_tails = looked.mean.tails;
   result.rank_test_tails = looked.ranks;
   if (tests.mean.difference > 0) result.allowed_error = levels.error_of_false_fail.value_or(0.0);
+
   if (levels.error_of_false_fail) {
     const bool speak = ranks_speak(evidence, *levels.error_of_false_fail);
     result.p_value_of_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
@@ -276,6 +285,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
       result.allowed_error = *levels.error_of_false_fail;
     }
   }
+
   if (levels.error_of_false_pass) {
     const bool speak = ranks_speak(evidence, *levels.error_of_false_pass);
     result.p_value_of_pass = combined(tests.ranks.below, tests.mean.tails.below, speak);
@@ -284,6 +294,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
         passes(tests, *levels.error_of_false_pass, speak, levels.max_mean_test_p_of_pass);
     if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
   }
+
   return result;
 }
 
@@ -311,6 +322,7 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
   const Condition& condition = verdict.condition;
   const Evidence evidence{samples.reference, samples.candidate,         samples.paired,
                           gated_quantile,    samples.reference_layouts, samples.candidate_layouts};
+
   const bool is_comparable =
       !samples.is_empty() &&
       (condition.limit_value || stats::allows_percentages(samples.reference, samples.candidate));
@@ -329,6 +341,7 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
       verdict.hindrance = is_hopeless ? lasting : Hindrance{Obstacle::NoCommonRound};
     verdict.spendable_error = levels.error_of_false_pass.value_or(0.0);
   }
+
   if (!samples.is_empty()) verdict.rounds = samples.candidate.size();
   verdict.look = look.number;
   return true;

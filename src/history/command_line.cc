@@ -87,21 +87,25 @@ void add_of_command(po::options_description& options, const CommandInfo& command
                     TypedRequest& to) {
   Request& request = to.request;
   auto add = options.add_options();
+
   if (command.action == Action::List)
     add("benchmarks", po::bool_switch(&request.lists_benchmarks), "the benchmarks instead");
   if (command.action == Action::Acknowledge)
     add("note", kept_in(request.note, "TEXT")->required(), "why it is as it should be");
+
   if (command.action == Action::Combine) {
     add("fail-if-worse", kept_in(to.fail_if_worse, "PCT"),
         "status 3 where the change is, with confidence, worse by more than PCT percent");
     add("each-machine", po::bool_switch(&request.judges_each_machine),
         "the same of each class of machines by itself");
   }
+
   if (command.action == Action::Page) {
     add("commit-url", kept_in(request.commit_url, "URL"),
         "make commits links: 'https://host/repo/commit/{}'");
     add("title", kept_in(request.title, "TEXT"), "of the page");
   }
+
   if (command.action == Action::Export)
     add("output,o", kept_in(request.output, "FILE"), "write there (default: standard output)");
   if (command.action == Action::Forget)
@@ -113,12 +117,15 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
   po::options_description options;
   SeriesSelection& wanted = to.request.series_selection;
   auto add = options.add_options();
+
   add("db", kept_in(to.request.database, "DB"),
       "SQLite's file (default: lauka-history.db), or postgresql://user@host/database");
+
   if ((command.groups & kGroupSeries) != 0) {
     const bool is_export = command.action == Action::Export;
     if (command.action == Action::Page || is_export)
       add("benchmark", kept_in(wanted.benchmark, "NAME"), "this one only");
+
     add("metric", po::value<std::vector<std::string>>(&wanted.metrics)->value_name("NAME"),
         is_export ? "this metric; may be repeated (default: all)"
                   : "this metric; may be repeated; 'all' (default: wall_time)");
@@ -127,12 +134,14 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
                   : "reference, candidate, anchor or all (default: candidate if there is one)");
     add("machine", kept_in(wanted.machine_class_prefix, "CLASS"),
         "this class of machines, or what it begins with");
+
     if (command.action != Action::Combine) {
       add("branch", kept_in(wanted.branch, "NAME"), "sessions of this branch only");
       add("against", kept_in(to.against, "WHAT"),
           "anchor, reference or nothing (default: the anchor if there is one)");
     }
   }
+
   if ((command.groups & kGroupLast) != 0)
     add("last", kept_in(wanted.max_sessions, "N"),
         fmt::format("so many sessions at most (default: {})", command.last).c_str());
@@ -140,6 +149,7 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
     add("commit", kept_in(wanted.commit, "COMMIT"),
         command.action == Action::Forget ? "all sessions of this commit"
                                          : "what was measured at this commit");
+
   add_of_command(options, command, to);
   add("help,h", "this text");
   return options;
@@ -259,30 +269,36 @@ std::string fault_in_commit_url(const std::string& url) {
 std::string fault_in(const CommandInfo& command, const Request& request) {
   const SeriesSelection& wanted = request.series_selection;
   const std::size_t count = request.command_arguments.size();
+
   if (count < command.fewest || count > command.most)
     return fmt::format("'{}' takes {}", command.name,
                        command.words.empty() ? "no words" : command.words);
+
   if ((command.groups & kGroupLast) != 0 &&
       (wanted.max_sessions == 0 || wanted.max_sessions > kMaxSessions))
     return fmt::format("--last must be from 1 to {}", kMaxSessions);
   if (request.judges_each_machine && !request.worse_limit_percent)
     return "--each-machine needs --fail-if-worse";
+
   if (command.action == Action::Export) {
     const auto formats = split(command.words, '|');
     if (std::ranges::find(formats, request.command_arguments[0]) == formats.end())
       return "the format " + cited(request.command_arguments[0]) + " is unknown";
   }
+
   if (command.action == Action::Forget) {
     const auto& [session, commit, before_date] = request.forget_request;
     const std::array is_missing = {session.empty(), commit.empty(), before_date.empty()};
     if (std::ranges::count(is_missing, false) != 1)
       return "'forget' takes one of SESSION, --commit and --before";
   }
+
   if (command.action == Action::Combine && count == 0 && wanted.commit.empty())
     return "'combine' takes files, or --commit COMMIT of the database";
   if (command.action == Action::Combine && count > 0 &&
       !(wanted.commit + wanted.machine_class_prefix).empty())
     return "--commit and --machine choose sessions of the database, not files";
+
   return fault_in_commit_url(request.commit_url);
 }
 
@@ -291,20 +307,24 @@ void complete(Request& request) {
   const Action action = request.action;
   const std::string word =
       request.command_arguments.empty() ? "" : request.command_arguments.front();
+
   if (action == Action::Show || action == Action::Steps || action == Action::Check)
     wanted.benchmark = word;
   if (action == Action::Forget) {
     request.forget_request.commit = wanted.commit;
     request.forget_request.session = word;
   }
+
   if (action == Action::Show && word.empty()) {
     request.action = Action::List;
     request.lists_benchmarks = true;
   }
+
   if (request.action == Action::List || action == Action::Acknowledge || action == Action::Export) {
     if (wanted.metrics.empty()) wanted.metrics = {"all"};
     if (wanted.role.empty()) wanted.role = "all";
   }
+
   wanted.drops_other_commits = action == Action::Combine || action == Action::Export;
   wanted.reads_uuids = action == Action::Export;
 }
@@ -313,11 +333,13 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
   TypedRequest typed;
   typed.request.action = command.action;
   typed.request.series_selection.max_sessions = command.last;
+
   po::options_description options = make_options(command, typed);
   options.add_options()("words",
                         po::value<std::vector<std::string>>(&typed.request.command_arguments));
   po::positional_options_description positional;
   positional.add("words", -1);
+
   try {
     constexpr int style =
         po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
@@ -328,14 +350,17 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
                   .style(style)
                   .run(),
               found);
+    // notify() would complain of a required option that is missing.
     if (found.count("help") > 0) return Request{.answer = write_help(command)};
     po::notify(found);
   } catch (const po::error& error) {
     return wrong(command, one_line(error.what()));
   }
+
   const auto against = parse_against(typed.against);
   if (!against) return against.error();
   typed.request.compared_with = *against;
+
   if (!typed.fail_if_worse.empty()) {
     const auto percent = parse_decimal(typed.fail_if_worse, {0.0, true}, {1000.0, true});
     if (!percent)
@@ -343,6 +368,7 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
                    "--fail-if-worse " + cited(typed.fail_if_worse) + " " + percent.error().what);
     typed.request.worse_limit_percent = *percent;
   }
+
   complete(typed.request);
   if (const auto fault = fault_in(command, typed.request); !fault.empty())
     return wrong(command, fault);

@@ -106,6 +106,7 @@ bool add_query(Address& address, std::string_view query) {
 
 bool add_parts(Address& address, std::string_view text) {
   std::string_view rest = text;
+
   if (const std::size_t end = rest.find_first_of("@/");
       rest.substr(std::min(end, rest.size()), 1) == "@") {
     const std::string_view user = rest.substr(0, end);
@@ -115,13 +116,16 @@ bool add_parts(Address& address, std::string_view text) {
       return false;
     rest.remove_prefix(end + 1);
   }
+
   const std::string_view place = rest.substr(0, rest.find('?'));
   // Refuses a password that contains '@' or '/', because a part of the password would be taken for
   // the host or the database.
   if (place.find('@') != std::string_view::npos) return false;
+
   const auto hosts = hosts_in(place.substr(0, place.find('/')));
   const std::string_view database = place.substr(std::min(place.find('/'), place.size()));
   if (!hosts || !percent_decoded(database)) return false;
+
   const std::size_t before_query =
       static_cast<std::size_t>(place.data() - text.data()) + place.size();
   address.name += *hosts + std::string(database);
@@ -318,9 +322,11 @@ Result<void> Database::Connection::open_server(const Address& address) {
     return Error{"needs SOCI's part for PostgreSQL, " LAUKA_SOCI_POSTGRESQL
                  ", which cannot be loaded",
                  "install it (Debian: apt install 'libsoci-postgresql4*')"};
+
   is_server = true;
   try {
     session.open(*backend.get<const soci::backend_factory*()>("factory_postgresql")(), address.url);
+
     // Replaces libpq's notice processor, which would print the server's warnings on standard error.
     auto* of_session = static_cast<soci::postgresql_session_backend*>(session.get_backend());
     backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor")(
@@ -331,6 +337,7 @@ Result<void> Database::Connection::open_server(const Address& address) {
     said.what = without_secrets(said.what, address);
     return said;
   }
+
   return {};
 }
 
@@ -387,24 +394,29 @@ const std::string& Database::name() const {
 Result<Database> Database::open(const std::string& where, Access access) {
   auto connection = std::make_shared<Connection>();
   connection->name = name_of_database(where);
+
   if (is_address(where)) {
     const auto address = parse_address(where);
     if (!address) return address.error();
     if (auto opened = connection->open_server(*address); !opened) return opened.error();
     return Database(std::move(connection));
   }
+
   if (access != Access::CreateMissing && !os::is_there(where))
     return Error{"is not there", "lauka-history add FILE... makes it"};
   // SQLite would create journal files next to a device.
   if (os::is_there(where) && !os::is_regular_file(where))
     return Error{"is not a regular file", "name another one with --db"};
+
   // Lets names of files be URIs. Has no effect once SQLite has been used.
   sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, 1);
+
   try {
     if (auto opened = connection->open_file(where, access); !opened) return opened.error();
   } catch (const std::exception& error) {
     return failed(error, "cannot be opened");
   }
+
   return Database(std::move(connection));
 }
 
@@ -419,15 +431,19 @@ Result<void> Database::for_each_row(const std::string& statement, std::size_t co
     soci::statement prepared(connection_->session);
     prepared.alloc();
     for (const std::string& text : texts) prepared.exchange(soci::use(text));
+
     Row row(columns);
     std::vector<soci::indicator> is_there(columns, soci::i_ok);
     for (std::size_t i = 0; i < columns; ++i) prepared.exchange(soci::into(row[i], is_there[i]));
+
     prepared.prepare(statement);
     prepared.define_and_bind();
+
     if (columns == 0) {
       prepared.execute(true);
       return {};
     }
+
     prepared.execute(false);
     while (prepared.fetch()) {
       for (std::size_t i = 0; i < columns; ++i)
@@ -484,10 +500,13 @@ Result<Database> open_history(const std::string& where, Access access) {
   const auto named = [&](const Error& error) {
     return error.prefixed("the database " + cited(name_of_database(where)));
   };
+
   auto database = Database::open(where, access);
   if (!database) return named(database.error());
+
   const auto version = read_version(*database);
   if (version && *version == kMigrations.size()) return database;
+
   if (!version && access != Access::CreateMissing) {
     const auto has_history = database->has_history();
     return named(has_history && !*has_history
@@ -503,6 +522,7 @@ Result<Database> open_history(const std::string& where, Access access) {
     database = Database::open(where, Access::Change);
     if (!database) return named(database.error());
   }
+
   if (auto done = database->in_transaction([&] { return migrate(*database); }); !done)
     return named(done.error());
   return database;

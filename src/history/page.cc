@@ -114,10 +114,12 @@ std::string large_chart(const Scale& scale) {
   using report::kSvgUnits;
   const Trend& trend = scale.stepped.trend;
   const std::size_t width = width_of(trend);
+
   std::map<std::string_view, std::string> lines;
   for (const KnownStep& known : scale.stepped.steps)
     lines[known.state == StepState::Alarm ? "at" : "at known"] +=
         fmt::format("M{} 0v{}", commit_place(known.step.first_point), kSvgUnits);
+
   std::string names;
   for (std::size_t i = 0; i < trend.observations.size(); ++i) {
     const CommitValue& observation = trend.observations[i];
@@ -128,11 +130,13 @@ std::string large_chart(const Scale& scale) {
                       scale.down(observation.value - observation.half_width_95(), kSvgUnits),
                       scale.down(observation.value + observation.half_width_95(), kSvgUnits));
   }
+
   std::string content = draw_levels(scale, width, kSvgUnits);
   for (const auto& [css_class, path] : lines) content += report::svg_path(css_class, path);
   const std::string title = title_of(scale.stepped.series);
   content += report::svg_spots(make_spots(scale, width, kSvgUnits), "c0",
                                fmt::format(" data-labels=\"{}\"", html_text(names)));
+
   return fmt::format("<div class=\"chart c0\"{}>\n",
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
          report::svg_with_vertical_axis(
@@ -255,11 +259,13 @@ Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits
                  std::vector<Change>& changes) {
   Entry entry{&stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),
               html_text(value_text(stepped, stepped.trend.observations.back()))};
+
   for (const KnownStep& known : stepped.steps) {
     if (known.state == StepState::CancelledLater) continue;
     const StepLook look = choose_look(known, stepped.series.metric.better);
     const CommitValue& at = stepped.trend.observations[known.step.first_point];
     const std::string text = step_change_text(stepped, known.step);
+
     const Rank rank{look.rank, -std::fabs(known.step.change)};
     changes.push_back({rank,
                        {{fmt::format("<a href=\"#{}\">{}</a>", entry.id, entry.title)},
@@ -267,11 +273,13 @@ Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits
                         {commits.link_or_time(at)},
                         {date_time_text(at.began)},
                         {look.word}}});
+
     entry.rank = std::min(entry.rank, rank);
     if (rank == entry.rank && known.state != StepState::Acknowledged)
       entry.change = fmt::format(" <span class=\"{}\">{}</span>", report::ink_class(look.ink),
                                  html_text(text));
   }
+
   return entry;
 }
 
@@ -312,10 +320,12 @@ std::string machines_section(const std::vector<Entry>& entries, const Commits& c
     });
     if (!kept.points.empty()) by_title[title_of(kept)].push_back(std::move(kept));
   }
+
   std::string all;
   for (auto& [title, series] : by_title) {
     const std::string commit = newest_of_several(series);
     if (commit.empty()) continue;
+
     for (MetricHistory& history : series)
       std::erase_if(history.points,
                     [&](const SessionPoint& point) { return point.commit != commit; });
@@ -323,6 +333,7 @@ std::string machines_section(const std::vector<Entry>& entries, const Commits& c
       all += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
                          html_text(title), commits.link(commit), fleet_html(effect));
   }
+
   if (all.empty()) return all;
   return "<section id=\"machines\"><h2>On several classes of machines</h2>\n" + all +
          "</section>\n";
@@ -337,30 +348,36 @@ void write_history_page(const std::string& title, const std::string& commit_url,
   entries.reserve(all.size());
   std::vector<Change> changes;
   std::set<std::string> machines;
+
   for (const SteppedSeries& stepped : all) {
     if (stepped.trend.observations.empty()) continue;
     entries.push_back(make_entry(stepped, entries.size() + 1, commits, changes));
     machines.insert(machine_line(stepped.series.variant));
   }
+
   const std::string machines_html = machines_section(entries, commits);
   std::ranges::stable_sort(entries, {}, &Entry::rank);
+
   const auto machine_of = [&](const Entry& entry, std::string_view element) {
     return machines.size() == 1
                ? std::string()
                : fmt::format("<{0} class=\"aside\">{1}</{0}>\n", element,
                              html_text(machine_line(entry.stepped->series.variant)));
   };
+
   report::write_page_begin(title, page_files::kStyleCss, sink);
   if (machines.size() == 1) sink("<p class=\"faint\">" + html_text(*machines.begin()) + "</p>\n");
   write_changes(std::move(changes), sink);
   if (entries.size() > 1)
     sink("<p class=\"filter\" hidden><label>filter by name <input type=\"search\"></label></p>\n");
+
   sink("<nav class=\"index\" aria-label=\"benchmarks\">\n");
   for (const Entry& entry : entries)
     sink(fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>{} {}{}</a>\n", entry.id, entry.title,
                      entry.value, entry.change, machine_of(entry, "span"),
                      draw_card(*entry.stepped)));
   sink("</nav>\n" + machines_html);
+
   for (const Entry& entry : entries) {
     const SteppedSeries& stepped = *entry.stepped;
     sink(fmt::format(
@@ -371,6 +388,7 @@ void write_history_page(const std::string& title, const std::string& commit_url,
         steps_list(stepped, commits), large_chart(make_scale(stepped)),
         commit_rows(stepped, commits)));
   }
+
   report::write_page_end(page_files::kTrendsJs, sink);
 }
 

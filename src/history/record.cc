@@ -136,15 +136,18 @@ class RecordReader {
       return Error{"has no session_id, as lauka 0.1 wrote none", "measure again"};
     if (!is_uuid(record_.id))
       return foreign("its session_id " + cited(there.session_id) + " is not a UUID");
+
     if (const Json* metadata = member(document_, "metadata"))
       record_.began = parse_utc_time(text_in(*metadata, "start_time"));
     record_.ended = there.ended;
     if (record_.began == UtcTime()) return foreign("no time when it began");
+
     record_.machine = std::move(there.machine);
     record_.labels = std::move(there.labels);
     record_.version = std::move(there.version);
     record_.complete = flag_in(*session_, "complete", true);
     interleaved_ = text_in(*session_, "order") != word_in(kOrderWords, Order::Sequential);
+
     for (const Json& metric : items_in(*session_, "metrics")) take_metric("", metric);
     for (const Json& benchmark : items_in(*session_, "benchmarks"))
       for (const Json& metric : items_in(benchmark, "metrics"))
@@ -194,9 +197,11 @@ class RecordReader {
       place.ours = object_in(result, "lauka");
       place.metrics = place.ours != nullptr ? object_in(*place.ours, "metrics") : nullptr;
       if (place.metrics == nullptr) return foreign("a result without metrics");
+
       place.name = text_in(result, "name");
       if (place.name.empty()) place.name = text_in(result, "command");
       if (place.name.empty()) return foreign("a result without a command");
+
       place.benchmark = text_in(*place.ours, "benchmark");
       place.role = text_in(*place.ours, "role");
       place.reference = unsigned_in(*place.ours, kReferenceKey);
@@ -204,15 +209,19 @@ class RecordReader {
       place.settings = read_settings_of(*place.ours, place.benchmark);
       place.benchmark_in_suite = place.benchmark;
       if (place.benchmark.empty()) place.benchmark = place.name;
+
       // Values over layouts differ from values of a single build, so they form a separate series.
       const Json& runs = items_in(*place.ours, "runs");
       place.has_layouts = !runs.empty() && unsigned_in(runs.front(), "layout").has_value();
       for (const Json& run : runs)
         place.rounds.push_back(unsigned_in(run, "round").value_or(place.rounds.size()));
+
       ++namesakes[{place.benchmark, place.role}];
       places_.push_back(std::move(place));
     }
+
     if (places_.empty()) return Error{"has no commands", "export it again"};
+
     for (const Place& place : places_) {
       const std::string settings = other_settings(place);
       record_.results.push_back(
@@ -221,6 +230,7 @@ class RecordReader {
            .role = place.role,
            .shown_command_name = namesakes[{place.benchmark, place.role}] > 1 ? place.name : ""});
     }
+
     reference_ = unsigned_in(*session_, "reference").value_or(0);
     has_baseline_ = member(*session_, "baseline") != nullptr;
     return {};
@@ -284,22 +294,27 @@ class RecordReader {
                                                    std::size_t place) const {
     MetricRecord metric{.name = name};
     metric.unit = value_in(kUnitWords, text_in(there, "unit"));
+
     const auto better = better_.find(name);
     if (better != better_.end()) metric.better = better->second;
     const auto method = methods_.find({places_[place].benchmark_in_suite, name});
     if (method != methods_.end()) metric.method = method->second;
     metric.summarized_values = unsigned_in(there, "runs").value_or(0);
+
     if (const Json* percentile = object_in(there, "percentile")) {
       const auto value = number_in(*percentile, "value");
       if (!value) return std::optional<MetricRecord>();
       metric.mean = *value;
       const auto low = number_in(*percentile, "low");
       const auto high = number_in(*percentile, "high");
+      // The standard error, stddev / sqrt(runs), becomes the one that the percentile's interval
+      // implies.
       if (low && high)
         metric.stddev = (*high - *low) / (2 * kNormal95) *
                         std::sqrt(static_cast<double>(metric.summarized_values));
       return std::optional(std::move(metric));
     }
+
     const Json* mean = member(there, "mean");
     if (mean == nullptr) return std::optional<MetricRecord>();
     metric.stddev = number_in(there, "stddev");
@@ -308,6 +323,7 @@ class RecordReader {
       return Error{fmt::format("has no mean of {} of {} that can be one", cited(name),
                                cited(places_[place].name)),
                    "export it again"};
+
     metric.mean = *value;
     if (!take_layouts(metric, there)) take_median(metric, there);
     return std::optional(std::move(metric));

@@ -246,10 +246,12 @@ std::int64_t to_milliseconds(UtcTime time) {
 /// Returns the SQL condition for sessions of `commit`, a commit or its beginning.
 Result<std::string> commit_condition(Database& database, const std::string& commit) {
   const std::string is_commit = fmt::format("commit_name = {}", text_id(commit));
+
   const auto exact = database.ask(
       fmt::format("SELECT commit_name FROM lauka_session WHERE {} LIMIT 1", is_commit), 1);
   if (!exact) return exact.error();
   if (!exact->empty()) return is_commit;
+
   constexpr std::size_t fewest = 4;
   std::vector<std::int64_t> found;
   if (commit.size() >= fewest) {
@@ -258,9 +260,11 @@ Result<std::string> commit_condition(Database& database, const std::string& comm
         "(SELECT 1 FROM lauka_session WHERE commit_name = lauka_name.id)",
         2, std::vector{commit + "%"});
     if (!rows) return rows.error();
+    // LIKE takes '_' and '%' for wildcards, and ignores case in SQLite.
     for (const Row& row : *rows)
       if (row[1].starts_with(commit)) found.push_back(id_in(row[0]));
   }
+
   if (found.empty())
     return Error{"has no session of the commit " + cited(commit),
                  "lauka-history list shows what there is"};
@@ -403,10 +407,12 @@ void gather(Batch& batch, std::size_t place) {
   const SessionRecord& session = batch.records[place];
   batch.ids.push_back(text_id(session.id));
   if (!batch.sessions.emplace(batch.ids.back(), place).second) return;
+
   const std::string machine_class = class_of(session.machine);
   const std::int64_t machine = text_id(machine_class);
   batch.machines.emplace(machine,
                          std::pair(machine_class, batch.name(encode_machine(session.machine))));
+
   for (const std::string& text :
        {session.machine.host_name, commit_of(session), session.label("branch"), session.version})
     batch.name(text);
@@ -414,6 +420,7 @@ void gather(Batch& batch, std::size_t place) {
     batch.name(label.key);
     batch.name(label.value);
   }
+
   for (const CommandRecord& result : session.results) {
     const std::int64_t variant = text_id(variant_key(result, machine_class));
     batch.variants.emplace(
@@ -438,12 +445,14 @@ Result<void> add_sessions(Database& database, Batch& batch) {
                           record.complete ? 1 : 0, record.results.size(), batch.added(place));
     texts.push_back(record.id);
   }
+
   std::set<std::int64_t> added;
   auto done = database.for_each_row(
       "INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, branch, "
       "version, complete, results, added) VALUES " +
           values + " ON CONFLICT DO NOTHING RETURNING id",
       1, texts, [&](const Row& row) { added.insert(id_in(row[0])); });
+
   std::erase_if(batch.sessions,
                 [&](const auto& session) { return !added.contains(session.first); });
   return done;
@@ -514,6 +523,7 @@ std::vector<MetricHistory> make_histories(const SessionRecord& session,
                         .command = result.shown_command_name,
                         .machine_class = class_of(session.machine),
                         .machine = session.machine});
+
   const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
   std::vector<MetricHistory> all;
   for (std::size_t i = 0; i < variants.size(); ++i) {
@@ -559,6 +569,7 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
     if (!is_commit) return is_commit.error();
     condition = " WHERE " + *is_commit;
   }
+
   const auto rows = database_.ask(
       fmt::format("SELECT began, uuid, {}, {}, {}, {}, results, complete FROM lauka_session{} "
                   "ORDER BY began DESC, added DESC LIMIT {}",
@@ -566,6 +577,7 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
                   condition, last),
       8);
   if (!rows) return rows.error();
+
   std::vector<SessionLine> lines;
   for (const Row& row : *rows)
     lines.push_back({.began = id_in(row[0]),
@@ -608,12 +620,14 @@ Result<std::vector<MeasuredCommand>> Loader::variants(const SeriesSelection& wan
         "(SELECT id FROM lauka_session WHERE {}))",
         *is_commit);
   }
+
   const auto rows = database_.ask(
       fmt::format("SELECT id, {}, {}, {}, {}, {} FROM lauka_variant WHERE {}", name_in("benchmark"),
                   name_in("role"), name_in("command"), kClassOfMachine,
                   name_in("(SELECT parts FROM lauka_machine WHERE id = machine)"), condition),
       6);
   if (!rows) return rows.error();
+
   std::vector<MeasuredCommand> variants;
   for (const Row& row : *rows)
     if (row[4].starts_with(wanted.machine_class_prefix))
@@ -623,16 +637,20 @@ Result<std::vector<MeasuredCommand>> Loader::variants(const SeriesSelection& wan
                           .command = row[3],
                           .machine_class = row[4],
                           .machine = decode_machine(row[5])});
+
   if (variants.empty() && !rows->empty() && !wanted.machine_class_prefix.empty())
     return no_machine(*rows, wanted);
+
   std::set<std::string> roles;
   for (const MeasuredCommand& variant : variants)
     if (!variant.role.empty()) roles.insert(variant.role);
   const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
+  // Unless a role is asked for, commands without a role belong to the usual one.
   std::erase_if(variants, [&](const MeasuredCommand& variant) {
     return role != "all" && variant.role != role && !(wanted.role.empty() && variant.role.empty());
   });
   if (variants.empty()) return no_variant(wanted, roles);
+
   std::ranges::sort(variants, [](const MeasuredCommand& a, const MeasuredCommand& b) {
     return std::tie(a.benchmark, a.role, a.command, a.machine_class) <
            std::tie(b.benchmark, b.role, b.command, b.machine_class);
@@ -644,6 +662,7 @@ Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant
                                                   const SeriesSelection& wanted) {
   const auto condition = condition_of_points(database_, variant, wanted);
   if (!condition) return condition.error();
+
   auto rows = database_.ask(
       fmt::format(
           "SELECT began, added, session, commit_name, branch, anchor, layout, numbers, {} "
@@ -652,17 +671,20 @@ Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant
           *condition, wanted.max_sessions),
       9);
   if (!rows) return rows.error();
+
   std::set<std::int64_t> names;
   for (const Row& row : *rows)
     for (const std::size_t column : {3U, 4U, 5U, 6U}) names.insert(id_in(row[column]));
   if (auto learnt = learn(names); !learnt) return learnt.error();
 
   std::vector<MetricHistory> all;
+  // The newest came first, for the limit.
   std::ranges::reverse(*rows);
   for (const Row& row : *rows) {
     const auto [known, is_new_layout] = metric_lists_by_id_.try_emplace(id_in(row[6]));
     std::vector<MetricRecord>& layout = known->second;
     if (is_new_layout) layout = decode_metric_names(name(known->first));
+
     for (const std::size_t metric : wanted_metrics(layout, wanted.metrics)) {
       SessionPoint point{.began = id_in(row[0]),
                          .order_added = id_in(row[1]),
@@ -674,6 +696,7 @@ Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant
                          .values = layout[metric]};
       if (!decode_values(point.values, metric, row[7])) continue;
       point.endings = decode_endings(row[7]);
+
       MetricHistory& series = comparable_series(layout[metric], all, variant);
       SettingValues method = series.metric.method;
       method.add(layout[metric].method);
@@ -682,6 +705,7 @@ Result<std::vector<MetricHistory>> Loader::series(const MeasuredCommand& variant
       series.points.push_back(std::move(point));
     }
   }
+
   if (auto chained = chain_anchors(all); !chained) return chained.error();
   for (MetricHistory& series : all) series.method_text = distinguishing_method(series, all);
   return all;
@@ -707,6 +731,8 @@ Result<std::vector<HistorySplit>> Loader::find_splits(const SeriesSelection& wan
 
 Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
   if (std::ranges::all_of(all, has_one_anchor)) return {};
+
+  // A session that measured one of these anchors against another one links the two.
   const MeasuredCommand& variant = all.front().variant;
   const auto rows = database_.ask(
       fmt::format(
@@ -717,9 +743,11 @@ Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
           text_id(variant.benchmark), text_id(variant.machine_class)),
       4);
   if (!rows) return rows.error();
+
   std::set<std::int64_t> names;
   for (const Row& row : *rows) names.insert({id_in(row[0]), id_in(row[1]), id_in(row[2])});
   if (auto learnt = learn(names); !learnt) return learnt;
+
   for (MetricHistory& series : all) {
     std::vector<AnchorRatio> measured;
     for (const Row& row : *rows)
@@ -841,17 +869,20 @@ Result<AddResult> add_files(Database& database, std::span<const std::string> fil
   std::size_t files_read = 0;
   std::vector<SessionRecord> batch;
   std::size_t command_records_in_batch = 0;
+
   const auto flush = [&]() -> Result<void> {
     const auto added = store.add(batch);
     if (!added)
       return Error{fmt::format("{}; {} of {} were added before that", added.error().line(),
                                all.added_sessions, plural(files_read, "file")),
                    "add them again"};
+
     all.added_sessions += *added;
     batch.clear();
     command_records_in_batch = 0;
     return {};
   };
+
   auto done = for_each_record(files, [&](Result<SessionRecord> record) -> Result<void> {
     const std::string& file = files[files_read++];
     if (!record) {
@@ -859,13 +890,16 @@ Result<AddResult> add_files(Database& database, std::span<const std::string> fil
       report_bad(record.error().prefixed(cited(file)));
       return {};
     }
+
     command_records_in_batch += record->results.size();
     batch.push_back(*std::move(record));
     const bool is_full = batch.size() >= kMaxOfBatch || command_records_in_batch >= kMaxPoints;
     return is_full ? flush() : Result<void>();
   });
+
   if (done) done = flush();
   if (!done) return done.error();
+
   all.new_because_of_settings = store.new_because_of_settings();
   all.already_stored = files.size() - all.refused_files - all.added_sessions;
   return all;

@@ -117,6 +117,7 @@ nlohmann::ordered_json fields(const MetricHistory& series, const SessionPoint& p
   const auto optional = [](std::optional<double> value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   };
+
   nlohmann::ordered_json all = {{"benchmark", series.variant.benchmark},
                                 {"role", series.variant.role},
                                 {"command", series.variant.command},
@@ -133,6 +134,7 @@ nlohmann::ordered_json fields(const MetricHistory& series, const SessionPoint& p
                                 {"stddev", optional(point.values.stddev)},
                                 {"runs", point.values.summarized_values},
                                 {"failed_runs", point.endings.failed_runs()}};
+
   for (const auto& [name, ratio] : {std::pair("reference", &point.values.ratio_to_reference),
                                     std::pair("anchor", &point.values.ratio_to_anchor)}) {
     all[fmt::format("log_ratio_to_{}", name)] = *ratio ? optional((*ratio)->value) : optional({});
@@ -177,14 +179,17 @@ TableWriter benchfmt_writer(const Sink& sink) {
       known[key] = value;
       sink(key + ": " + one_line(value) + "\n");
     };
+
     const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
     std::string name = "Benchmark" + benchmarks.word_of(series.variant.benchmark);
     if (!series.variant.role.empty()) name += "/role=" + report::benchfmt_word(series.variant.role);
     if (!series.variant.command.empty())
       name += "/command=" + commands.word_of(series.variant.command);
+
     set("machine", series.variant.machine_class);
     set("cpu", series.variant.machine.cpu_model);
     set("method", series.method_text);
+
     for (const SessionPoint& point : series.points) {
       set("session", point.uuid);
       set("commit", point.commit);
@@ -200,14 +205,18 @@ TableWriter bmf_writer(const Sink& sink) {
     std::map<std::string, std::string> machines{};
     nlohmann::ordered_json document = nlohmann::ordered_json::object();
   };
+
   const auto state = std::make_shared<State>();
   const auto add = [state](const MetricHistory& series) {
     if (series.points.empty()) return;
     const MetricRecord& values = series.points.back().values;
+
+    // One name must not have the values of two classes of machines.
     std::string name = join_names(series.variant, " ");
     const std::string& machine =
         state->machines.emplace(name, series.variant.machine_class).first->second;
     if (machine != series.variant.machine_class) name += " " + series.variant.machine_class;
+
     nlohmann::ordered_json measure = {{"value", values.mean}};
     if (values.stddev && values.summarized_values > 0) {
       const double reach =
@@ -216,6 +225,7 @@ TableWriter bmf_writer(const Sink& sink) {
       measure["lower_value"] = values.mean - reach;
       measure["upper_value"] = values.mean + reach;
     }
+
     state->document[name][series.metric.name] = std::move(measure);
   };
   return {add, [state, sink] { sink(json_text(state->document, 2) + "\n"); }};
@@ -231,6 +241,7 @@ TableWriter otava_writer(const Sink& sink) {
     std::vector<std::string> columns{};
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Line> lines{};
   };
+
   const auto state = std::make_shared<State>();
   const auto add = [state](const MetricHistory& series) {
     for (const SessionPoint& point : series.points) {
@@ -242,10 +253,12 @@ TableWriter otava_writer(const Sink& sink) {
     state->columns.push_back(join_names(series.variant, ".") + "." + series.metric.name + "@" +
                              series.variant.machine_class);
   };
+
   const auto end = [state, sink] {
     std::string head = "time,commit,branch";
     for (const std::string& column : state->columns) head += "," + report::csv_field(column);
     sink(head + "\n");
+
     for (const auto& [when, line] : state->lines) {
       std::string text = time_of_day(std::get<0>(when)) + "," + report::csv_field(line.commit) +
                          "," + report::csv_field(line.branch);
@@ -256,6 +269,7 @@ TableWriter otava_writer(const Sink& sink) {
       sink(text + "\n");
     }
   };
+
   return {add, end};
 }
 
@@ -417,10 +431,12 @@ std::string splits_text(const std::vector<HistorySplit>& splits) {
                       difference.candidate_value, difference.reference_value);
     if (changes.empty())
       changes = "lauka now tells processors of one name apart by their model and features";
+
     const std::string what =
         split.benchmark_count == 1
             ? fmt::format("the history of {} is", cited(join_names(split.newer, ", ")))
             : fmt::format("the histories of {} commands are", split.benchmark_count);
+
     text += one_line(fmt::format(
                 "note: {} split at {}, where the class of machines becomes {}, not {} ({}); no "
                 "step is looked for between the two, and --machine shows one of them",
@@ -471,6 +487,7 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
     const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
     text += report::inked(style.ascii ? report::to_ascii(line) : line, ink, style.color) + "\n";
   }
+
   if (commits.size() > 1 && commits.size() < stats::kMinForSteps) {
     const std::size_t last = commits.size() - 1;
     const bool is_sure = choose_ink(stepped, last) != report::Ink::Dim;
@@ -479,11 +496,13 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
                     change_text(stepped, last), commits.size(), stats::kMinForSteps);
     if (is_sure) text += style.ascii ? report::to_ascii(line) : line;
   }
+
   if (stepped.possible_step_at)
     text += "  " + pending_text(stepped) + "\n";
   else if (stepped.may_last_commit_be_step && !commits.empty())
     text += fmt::format("  the last, {}, may be a step: a later one must confirm it\n",
                         commit_name(commits.back()));
+
   if (text.empty()) return {};
   const std::string on = stepped.trend.against == ComparedWith::Nothing
                              ? std::string()
@@ -526,16 +545,19 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   const Trend& trend = stepped.trend;
   std::string text =
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
+
   report::Table table =
       table_with_drawing({"commit", "measured (UTC)", values_heading(trend.against), "change"});
   table.columns[1].dropping_part = report::OmittedPart::Date;
   table.steps.push_back({.last_omitted_part = report::OmittedPart::Date});
   for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
+
   Drawing drawing{style.ascii};
   for (const CommitValue& observation : trend.observations)
     for (const double end : {observation.value - observation.half_width_95(),
                              observation.value + observation.half_width_95()})
       drawing.scale.include(end);
+
   for (std::size_t i = 0; i < trend.observations.size(); ++i) {
     const CommitValue& observation = trend.observations[i];
     const double reach = observation.half_width_95();
@@ -547,12 +569,14 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
         {drawing.draw(observation.value, observation.value - reach, observation.value + reach)}});
     if (i > 0) row[3] = {change_text(stepped, i), choose_ink(stepped, i)};
   }
+
   for (const KnownStep& known : stepped.steps)
     table.rows[known.step.first_point][3].text += "  step " + known.id + state_suffix(known);
   for (std::size_t i = 0; i < trend.observations.size(); ++i) {
     const std::string failures = report::failures_text(trend.observations[i].endings);
     if (!failures.empty()) table.rows[i][3].text += "  " + failures;
   }
+
   text += report::terminal_text(table, style);
   if (stepped.possible_step_at) text += report::dim_note(pending_text(stepped), style);
   if (series.removed_anchor_ratios > 0 && trend.against == ComparedWith::Anchor)
@@ -560,17 +584,20 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
         report::dim_note(fmt::format("{} of another anchor left out: no session has measured both",
                                      plural(series.removed_anchor_ratios, "session")),
                          style);
+
   return text;
 }
 
 std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
   const stats::EffectOverMachines& combined = effect.combined;
+
   Drawing ends{style.ascii};
   for (const double end : {0.0, combined.bounds.low, combined.bounds.high}) ends.scale.include(end);
   for (const MachineEffect& machine : effect.machines)
     for (const double end : {machine.ratio_logarithm - machine.half_width_95(),
                              machine.ratio_logarithm + machine.half_width_95()})
       ends.scale.include(end);
+
   report::Table table = table_with_drawing({"", "", ""});
   for (const MachineEffect& machine : effect.machines) {
     const double reach = machine.half_width_95();
@@ -580,14 +607,17 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
                           {ends.draw(machine.ratio_logarithm, machine.ratio_logarithm - reach,
                                      machine.ratio_logarithm + reach)}});
   }
+
   table.rows.push_back({{"  all", report::Ink::Bold},
                         {effect.machines.size() == 1
                              ? std::string("one class of machines")
                              : fmt::format("{} classes of machines", effect.machines.size())},
                         {report::delta_text(make_change(combined.value, combined.bounds))},
                         {ends.draw(combined.value, combined.bounds.low, combined.bounds.high)}});
+
   std::string text =
       effect.title + ": change from the reference\n" + report::terminal_text(table, style);
+
   std::string note = "  " + differences_in_words(effect);
   if (effect.sessions_left_out > 0)
     note += fmt::format("; {} without an interval left out", effect.sessions_left_out);

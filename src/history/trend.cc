@@ -246,27 +246,32 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
     trend.against = !series.points.empty() && series.points.back().values.ratio_to_anchor
                         ? ComparedWith::Anchor
                         : ComparedWith::Nothing;
+
   const bool has_medians = std::ranges::all_of(
       series.points, [](const SessionPoint& point) { return point.values.median.has_value(); });
   trend.is_logarithm = trend.against != ComparedWith::Nothing ||
                        std::ranges::all_of(series.points, [&](const SessionPoint& point) {
                          return value_of(point.values, has_medians) > 0.0;
                        });
+
   std::map<std::string, std::size_t> places;
   std::vector<SessionPart> all;
   std::vector<std::size_t> place_of;
   for (const SessionPoint& point : series.points) {
     const auto part = make_part(point.values, trend.against, trend.is_logarithm, has_medians);
     if (!part) continue;
+
     std::size_t place = trend.observations.size();
     if (!point.commit.empty()) place = places.emplace(point.commit, place).first->second;
     const auto exact =
         point.link_error == 0.0 ? exact_value_of(point.values, trend.against) : std::nullopt;
+
     if (place == trend.observations.size())
       trend.observations.push_back(
           {.began = point.began, .commit = point.commit, .exact_value = exact});
     else if (!is_same_value(trend.observations[place].exact_value, exact))
       trend.observations[place].exact_value.reset();
+
     all.push_back({*part, point.values.summarized_values});
     place_of.push_back(place);
     trend.observations[place].endings.add(point.endings);
@@ -274,7 +279,9 @@ Trend make_trend(const MetricHistory& series, ComparedWith against) {
       trend.observations[place].link_error =
           std::max(trend.observations[place].link_error, point.link_error);
   }
+
   const double between = raise_small_errors(all);
+
   std::vector<std::vector<SessionPart>> parts(trend.observations.size());
   for (std::size_t i = 0; i < all.size(); ++i) parts[place_of[i]].push_back(all[i]);
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -344,25 +351,30 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
   SteppedSeries stepped{.series = std::move(series)};
   stepped.trend = make_trend(stepped.series, against);
   const auto& commits = stepped.trend.observations;
+
   std::vector<stats::SeriesPoint> points;
   points.reserve(commits.size());
   for (const CommitValue& observation : commits)
     points.push_back(
         {observation.value, observation.error.value_or(0.0) * observation.error.value_or(0.0)});
   raise_small_variances(points);
+
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
   allow_for_links(stepped.trend, found.steps);
   stepped.may_last_commit_be_step = found.may_last_point_be_step;
   if (found.pending_first_point && may_be_step(stepped.trend, *found.pending_first_point))
     stepped.possible_step_at = found.pending_first_point;
+
   if (found.steps.empty()) return stepped;
   const auto notes =
       loader.read_acknowledgements(stepped.series.variant.id, stepped.series.metric.name);
   if (!notes) return notes.error();
+
   const Better better = stepped.series.metric.better;
   for (std::size_t i = 0; i < found.steps.size(); ++i) {
     const stats::LevelStep& step = found.steps[i];
     KnownStep known{.step = step, .id = step_id(stepped.series, commits[step.first_point].began)};
+
     const auto note = notes->lower_bound(commits[step.earliest_first_point].began);
     if (note != notes->end() && note->first <= commits[step.latest_first_point].began) {
       known.state = StepState::Acknowledged;
@@ -372,6 +384,7 @@ Result<SteppedSeries> find_steps_and_notes(Loader& loader, MetricHistory series,
     } else if (is_made_up_for(found.steps, i, better)) {
       known.state = StepState::CancelledLater;
     }
+
     stepped.steps.push_back(std::move(known));
   }
   return stepped;

@@ -133,6 +133,7 @@ CheckLine governor_line(const MachineFacts& facts) {
             facts.is_linux
                 ? "not visible here (a virtual machine, a container or the firmware decides)"
                 : "macOS chooses the clock speed and does not show it"};
+
   std::vector<std::string> names;
   bool steady = true;
   bool slow = false;
@@ -141,9 +142,11 @@ CheckLine governor_line(const MachineFacts& facts) {
     steady = steady && governor.name == "performance";
     slow = slow || (governor.name == "powersave" && !chooses_itself(facts.governor_driver));
   }
+
   std::string finding = comma_separated(names);
   if (!facts.governor_driver.empty()) finding += fmt::format(" ({})", facts.governor_driver);
   if (steady) return {"CPU governor", Severity::Ok, finding};
+
   finding += slow ? ": the lowest clock" : ": the clock follows the load, so short runs are slower";
   return {"CPU governor", slow ? Severity::Problem : Severity::Note, finding,
           remedy_by_tune(
@@ -285,22 +288,27 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
     for (const CounterFacts& counters : engine.counters)
       lines.push_back(counters_line(counters, engine.counters.size() > 1));
   }
+
   for (const auto line_of : {cores_line, clock_line, governor_line, turbo_line, smt_line})
     lines.push_back(line_of(facts));
   if (std::ranges::any_of(facts.helpful_switches,
                           [](const auto& name) { return !name.starts_with('+'); }))
     lines.push_back(tune_line(facts));
+
   lines.push_back(load_line(facts));
   if (facts.machine.allowance) add_limits(facts.machine, lines);
   lines.push_back(power_line(facts));
   lines.push_back(virtual_line(facts));
+
   if (facts.container)
     lines.push_back({"container", Severity::Note,
                      *facts.container + ": other programs share its CPUs and caches"});
+
   lines.push_back(aslr_line(facts));
   if (facts.why_no_tree_peak) lines.push_back(tree_peak_line(*facts.why_no_tree_peak));
   if (facts.profile_source) lines.push_back(profile_line(*facts.profile_source));
   if (facts.tracing) lines.push_back(tracing_line(*facts.tracing));
+
   return lines;
 }
 

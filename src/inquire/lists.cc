@@ -35,25 +35,30 @@ std::string printed(const std::vector<Row>& rows, std::size_t columns, bool belo
   const std::size_t indent = beside ? before : 4;
   const std::size_t room =
       columns == 0 ? 0 : std::max(columns, indent + (beside ? kMinDescriptionWidth : 8)) - indent;
+
   std::string text;
   const auto add_line = [&text](std::string_view line) {
     text.append(line.substr(0, line.find_last_not_of(' ') + 1)) += '\n';
   };
+
   for (const Row& row : rows) {
     std::string front = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
                                     widths[1], row[2], widths[2]);
     const std::string& description = row[3];
     const bool is_too_long = columns != 0 && (!beside || front.size() != indent);
+
     if (is_too_long || description.empty()) {
       add_line(front);
       front.assign(indent, ' ');
     }
+
     if (description.empty()) continue;
     for (const std::string_view line : wrapped(description, room)) {
       add_line(front + std::string(line));
       front.assign(indent, ' ');
     }
   }
+
   return text;
 }
 
@@ -249,6 +254,7 @@ std::string list_events(const Catalog& catalog, std::string_view filter, std::si
 std::string explain_events(Explanation explanation) {
   std::size_t counter_width = 0;
   std::size_t event_width = 0;
+
   for (auto& pass : explanation.passes) {
     for (ExplainedCounter& row : pass) {
       row = {one_line(row.counter), one_line(row.event), one_line(row.explanation)};
@@ -256,8 +262,10 @@ std::string explain_events(Explanation explanation) {
       event_width = std::max(event_width, row.event.size());
     }
   }
+
   std::string text;
   for (const Note& note : explanation.notes) text += one_line(note.text) + '\n';
+
   const std::size_t passes = explanation.passes.size();
   if (passes == 0) return text + "no events to count\n";
   if (passes == 1) {
@@ -268,11 +276,13 @@ std::string explain_events(Explanation explanation) {
     if (explanation.competition)
       text += fmt::format("fewer are not possible: {}\n", one_line(*explanation.competition));
   }
+
   for (std::size_t i = 0; i < passes; ++i) {
     if (passes > 1) text += fmt::format("\npass {}\n", i + 1);
     for (const ExplainedCounter& row : explanation.passes[i])
       add_counter(text, row, counter_width, event_width);
   }
+
   return text;
 }
 

@@ -224,29 +224,36 @@ void take_smaller(std::optional<T>& least, const std::optional<T>& other) {
 
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
   if (files == nullptr) return missing({"this system has no control groups", kNewKernel});
+
   const std::string cgroup = file_of_process(*files, "cgroup");
   const auto mount = mount_in(file_of_process(*files, "mountinfo"), "");
   const auto own = group_in(cgroup, "");
+
   if (group_in(cgroup, "memory"))
     return missing({"the memory controller belongs to cgroup v1 here", kUseVersion2});
   if (!mount || !own) return missing({"cgroup v2 is not in use here", kUseVersion2});
+
   const auto visible = path_below(*mount, *own);
   if (!visible)
     return missing({"lauka's own control group is not visible here",
                     "start lauka where all of /sys/fs/cgroup is visible, such as outside of the "
                     "container"});
+
   std::string below = *visible;
   const std::string own_folder = mount->folder + below;
   std::optional<Error> why;
+
   while (true) {
     below.resize(below.empty() ? 0 : below.rfind('/'));
     const std::string folder = mount->folder + below;
     auto groups = std::make_unique<Groups>(*files, folder, own_folder);
+
     std::optional<Error> why_not = why_not_in(*files, folder, *groups);
     if (!why_not) {
       groups->remove_stale();
       return std::unique_ptr<MemoryGroups>(std::move(groups));
     }
+
     if (!why || hands_memory_on(*files, folder)) why = std::move(why_not);
     if (below.empty()) return missing(*why);
   }

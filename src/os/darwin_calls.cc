@@ -114,6 +114,7 @@ int spawn(const SpawnRequest& request, pid_t* pid) {
   SpawnAttributes orders;
   posix_spawnattr_setflags(&orders.attributes, static_cast<short>(request.flags));
   posix_spawnattr_setpgroup(&orders.attributes, 0);
+
   if (request.default_signals != nullptr)
     posix_spawnattr_setsigdefault(&orders.attributes, request.default_signals);
   if (request.signal_mask != nullptr)
@@ -121,6 +122,7 @@ int spawn(const SpawnRequest& request, pid_t* pid) {
   if (request.qos_clamp != 0 && posix_spawnattr_set_qos_clamp_np != nullptr)
     posix_spawnattr_set_qos_clamp_np(&orders.attributes,
                                      static_cast<std::uint64_t>(request.qos_clamp));
+
   if (request.identity != nullptr) {
     if (const int error = orders.run_as(*request.identity); error != 0) return error;
   }
@@ -128,11 +130,13 @@ int spawn(const SpawnRequest& request, pid_t* pid) {
     const int error = posix_spawn_file_actions_addchdir_np(&orders.files, request.folder);
     if (error != 0) return error;
   }
+
   orders.connect(request.input, STDIN_FILENO);
   orders.connect(request.output, STDOUT_FILENO);
   orders.connect(request.error, STDERR_FILENO);
   for (std::size_t i = 0; i < request.inherited_count; ++i)
     posix_spawn_file_actions_addinherit_np(&orders.files, request.inherited[i]);
+
   return posix_spawn(pid, request.path, &orders.files, &orders.attributes, request.argv,
                      request.environment);
 }

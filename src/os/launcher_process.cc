@@ -121,6 +121,7 @@ bool become(const SharedUser& user) {
   // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
   const pid_t pid = vfork();
   if (pid != 0) return pid;
+
   setpgid(0, plan.group);
   // Joins the control group with lauka's own rights, before the change of user.
   if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
@@ -128,24 +129,29 @@ bool become(const SharedUser& user) {
     give_up(plan, LaunchStep::BecomeUser);
   if (plan.program->folder != nullptr && chdir(plan.program->folder) != 0)
     give_up(plan, LaunchStep::EnterFolder);
+
   // Without this, the run would go on if lauka and the launcher were killed at the same time.
   signal_after_parent_death(SIGKILL);
+
   dup2(plan.files.input, STDIN_FILENO);
   if (plan.files.output >= 0) dup2(plan.files.output, STDOUT_FILENO);
   if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
   if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
   if (plan.started_with->ignored_sigchld) signal(SIGCHLD, SIG_IGN);
+
   // Discards pending signals, which were meant for lauka. A child that stopped before execve would
   // block the launcher for ever.
   constexpr timespec at_once{};
   while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
   }
   sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
+
   const SharedProgram& program = *plan.program;
   // A system call, because glibc's cpu_set_t has room for only 1024 CPUs.
   if (program.cpus != nullptr && plan.uses_own_cpus &&
       syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) != 0)
     give_up(plan, LaunchStep::Prepare);
+
   *plan.executed_at_ns = now_ns();
   execve(program.path, program.argv,
          program.environment.variables != nullptr ? program.environment.variables : environ);
@@ -193,18 +199,22 @@ class Jobs {
     for (std::uint32_t job = 0; job < plan_.program->jobs; ++job) {
       if (!start(job)) return;
     }
+
     for (std::uint32_t left = plan_.program->jobs; left > 0;) {
       int status = 0;
       const pid_t found = waitpid(-1, &status, WUNTRACED);
       if (found < 0 && errno != EINTR) break;
       if (found <= 0) continue;
+
       if (WIFSTOPPED(status)) {
         fail(Stopped{WSTOPSIG(status)});
         return;
       }
+
       --left;
       if (!note(status)) return;
     }
+
     shared_.ended_at_ns = now_ns();
     rusage used{};
     getrusage(RUSAGE_CHILDREN, &used);
@@ -329,11 +339,13 @@ class LauncherProcess {
   void run(const SharedLaunch& launch, SharedEnded& ended) {
     ended.began_ns = now_ns();
     setup_.files->truncate_output();
+
     ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
     plan.executed_at_ns = &ended.executed_at_ns;
     plan.uses_own_cpus = !state_.ignores_program_cpus;
     if (char** const variable = launch.program->environment.launch_entry)
       *variable = launch.variable_entry;
+
     OpenedRunFiles own;
     if (const auto failed = open_files(*launch.program, setup_, own, plan.files)) {
       ended.outcome = *failed;
@@ -342,9 +354,11 @@ class LauncherProcess {
                               ? state_.control_group_file
                               : state_.control_group_file_on_program_cpus;
       if (group[0] != '\0') plan.control_group = ::open(group.data(), O_WRONLY | O_CLOEXEC);
+
       ended.counter_error = counters_.open(launch.counters);
       ended.optional_counter_error = counters_.optional_counter_error();
       plan.descriptors = counters_.original_limit();
+
       RegionPage region;
       if (const int error = share_region(launch, region); error != 0) {
         ended.outcome = NotStarted{LaunchStep::Prepare, error};
@@ -352,19 +366,23 @@ class LauncherProcess {
         execute(plan, ended);
         read_counters(launch.counters, ended);
       }
+
       ended.region = region.use();
       counters_.close(launch.counters);
       if (launch.program->input_path != nullptr && launch.program->jobs == 1)
         ended.input = input_read(plan.files.input);
     }
+
     if (launch.program->is_output_stored)
       setup_.files->pass_on(launch.program->sink, own.output.get());
     own = OpenedRunFiles{};
     if (plan.control_group >= 0) close(plan.control_group);
+
     pid_t left = 0;
     while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.unawaited_processes;
     const bool had_children = std::exchange(has_children_, left == 0);
     if (has_children_) ended.outliving_process_count = count_outlived(had_children);
+
     ended.time_with_preparation = std::chrono::nanoseconds(now_ns() - ended.began_ns);
   }
 
@@ -411,6 +429,7 @@ class LauncherProcess {
     const std::int64_t timeout_ns = plan.program->timeout_ns;
     std::int64_t deadline_ns = timeout_ns > 0 ? end_ns + timeout_ns : kNever;
     bool is_asked = false;
+
     for (;;) {
       const auto must_die = [&] { return !std::holds_alternative<Exited>(ended.outcome); };
       const bool is_killed = must_die();
@@ -419,8 +438,10 @@ class LauncherProcess {
         signal_run(pid, SIGTERM);
         deadline_ns = now_ns() + kTerminateTimeout.count();
       }
+
       const int signal = wait_until(is_killed ? give_up_ns : deadline_ns, end_ns);
       end_ns = now_ns();
+
       int status = 0;
       rusage used{};
       const pid_t found = wait4(pid, &status, WNOHANG | WUNTRACED, &used);
@@ -428,11 +449,14 @@ class LauncherProcess {
         ended.outcome = NotStarted{LaunchStep::Fork, errno};
         return;
       }
+
       const bool has_ended = found > 0 && !WIFSTOPPED(status);
+      // A run that ended after its deadline counts as late, even if nothing has killed it yet.
       if (!is_killed && end_ns > deadline_ns) {
         ended.outcome =
             is_asked ? Outcome(Signalled{SIGKILL}) : TimedOut{std::chrono::nanoseconds(timeout_ns)};
       }
+
       if (has_ended) {
         ended.ended_at_ns = end_ns;
         note_usage(used, ended.usage);
@@ -441,14 +465,17 @@ class LauncherProcess {
         if (!must_die()) ended.outcome = to_outcome(status);
         return;
       }
+
       if (!is_killed && found > 0) ended.outcome = Stopped{WSTOPSIG(status)};
       if (!is_killed && is_run_unwanted(setup_)) ended.outcome = Cancelled{};
       if (!is_killed && must_die())
         give_up_ns = signal_run(pid, SIGKILL) ? end_ns + kMaxDyingNs : end_ns;
+
       if (end_ns >= give_up_ns) {
         ended.surviving_pid = pid;
         return;
       }
+
       if (signal == SIGALRM) setup_.files->drop_old_output(plan.program->is_output_stored);
     }
   }
@@ -544,11 +571,13 @@ void serve_as_launcher(const LauncherSetup& setup) {
     const ssize_t got = read(setup.socket, &byte, 1);
     if (got == 0 || (got < 0 && errno != EINTR)) leave(setup);
     if (got < 0) continue;
+
     launcher.run_batch();
     if (getppid() != setup.parent) {
       launcher.kill_what_was_cancelled();
       leave(setup);
     }
+
     while (write(setup.socket, &byte, 1) < 0) {
       if (errno != EINTR) leave(setup);
     }

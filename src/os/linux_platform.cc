@@ -96,6 +96,7 @@ constexpr LinuxCalls kLinuxCalls{
       return bytes < 0 ? -errno : bytes / static_cast<long>(sizeof *words);
     },
     .close_descriptor = [](int descriptor) { close(descriptor); },
+
     .allowed_cpus = []() -> std::vector<std::uint32_t> {
       std::vector<unsigned long> bits(16);
       long bytes = -1;
@@ -103,12 +104,14 @@ constexpr LinuxCalls kLinuxCalls{
         bytes = syscall(SYS_sched_getaffinity, 0, bits.size() * sizeof bits[0], bits.data());
         if (bytes >= 0 || errno != EINVAL) break;
       }
+
       std::vector<std::uint32_t> cpus;
       for (std::size_t cpu = 0; cpu / 8 < static_cast<std::size_t>(std::max(bytes, 0L)); ++cpu)
         if ((bits[cpu / kWordBits] >> cpu % kWordBits & 1U) != 0)
           cpus.push_back(static_cast<std::uint32_t>(cpu));
       return cpus;
     },
+
     .run_on = [](const std::vector<std::uint32_t>& cpus) -> int {
       std::vector<unsigned long> bits;
       for (const std::uint32_t cpu : cpus) {
@@ -118,6 +121,7 @@ constexpr LinuxCalls kLinuxCalls{
       return -errno_unless(
           syscall(SYS_sched_setaffinity, 0, bits.size() * sizeof bits[0], bits.data()) == 0);
     },
+
     .read_file = &read_file,
     .list_folder = &list_folder,
     .count_subfolders = [](const std::string& path) -> long {
@@ -136,16 +140,20 @@ constexpr LinuxCalls kLinuxCalls{
       struct stat about {};
       if (stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
       ProgramFile file{about.st_uid, about.st_gid, about.st_mode};
+
       struct statvfs mount {};
       file.is_on_nosuid = statvfs(path.c_str(), &mount) == 0 && (mount.f_flag & ST_NOSUID) != 0;
+
       std::array<char, 64> attribute{};
       const ssize_t size =
           getxattr(path.c_str(), "security.capability", attribute.data(), attribute.size());
       if (size > 0) file.capabilities.assign(attribute.data(), static_cast<std::size_t>(size));
+
       const Descriptor opened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
       if (opened) file.first_bytes = read_rest(opened.get(), kMaxHeadBytes);
       return file;
     },
+
     .map_ring = [](int descriptor, std::size_t bytes) -> void* {
       void* ring = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
       return ring == MAP_FAILED ? nullptr : ring;
@@ -440,9 +448,11 @@ std::optional<Priority> own_priority() {
   errno = 0;
   const int nice = getpriority(PRIO_PROCESS, 0);
   if (errno != 0) return std::nullopt;
+
   // musl's sched_getscheduler() always fails.
   const long policy = syscall(SYS_sched_getscheduler, 0);
   constexpr long reset_on_fork = 0x40000000;
+
   switch (policy & ~reset_on_fork) {
     case SCHED_OTHER:
       return Priority{nice, "other"};

@@ -465,32 +465,40 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
 ResolvedPath resolve(const std::string& path) {
   namespace fs = std::filesystem;
   constexpr int most_links = 40;
+
   std::error_code error;
   ResolvedPath resolved{path};
   fs::path done;
   std::vector<fs::path> left;
+
+  // `left` holds the parts in reverse order, so that the next part is at its end.
   const auto go_by = [&](const fs::path& parts) {
     const std::vector<fs::path> all(parts.begin(), parts.end());
     left.insert(left.end(), all.rbegin(), all.rend());
   };
   go_by(fs::absolute(path, error));
+
   for (int links = 0; !left.empty() && links <= most_links;) {
     const fs::path part = std::move(left.back());
     left.pop_back();
     if (part == "..") done = done.parent_path();
     if (part.empty() || part == "." || part == "..") continue;
+
     const fs::path next = part.is_absolute() ? part : done / part;
     if (const auto number = descriptor_in(done, part.string()); number && left.empty())
       resolved.descriptor = number;
+
     struct stat link {};
     if (lstat(next.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) {
       done = next;
       continue;
     }
+
     ++links;
     if (is_foreign_link(link, done)) resolved.foreign_link = next.string();
     go_by(fs::read_symlink(next, error));
   }
+
   if (!error && left.empty()) resolved.path = done.string();
   return resolved;
 }

@@ -144,9 +144,11 @@ std::optional<double> parse_stolen(const std::string& stat) {
 
 std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
   if (auto type = line_in(calls, "/sys/hypervisor/type")) return type;
+
   const std::string dmi = "/sys/class/dmi/id/";
   const std::string vendor = line_in(calls, dmi + "sys_vendor").value_or("");
   const std::string product = line_in(calls, dmi + "product_name").value_or("");
+
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames = {{
       {"QEMU", "QEMU"},
       {"KVM", "KVM"},
@@ -158,10 +160,12 @@ std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
       {"Amazon EC2", "Amazon EC2"},
       {"Google Compute Engine", "Google Compute Engine"},
   }};
+
   const std::string both = vendor + " " + product;
   for (const auto& [mark, name] : kNames) {
     if (both.find(mark) != std::string::npos) return std::string(name);
   }
+
   return std::nullopt;
 }
 

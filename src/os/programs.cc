@@ -189,6 +189,7 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   Pipe failure;
   if (!path || !null || !output.open() || !failure.open()) return;
   output_ = std::move(output.read_end);
+
   std::vector<std::string> words = spec.words;
   std::vector<std::string> variables;
   if (!inherits_environment_unchanged(spec)) variables = program_environment(spec, "");
@@ -197,13 +198,17 @@ void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
   char* const* const given = variables.empty() ? environ : environment.data();
   const HelperPlan plan{path->c_str(),          argv.data(), given, null.get(),
                         output.write_end.get(), getpid()};
+
   const pid_t pid = fork();
   if (pid == 0) {
     const NotStarted failed{become_program(plan, spec), errno};
     static_cast<void>(!write(failure.write_end.get(), &failed, sizeof failed));
     _exit(127);
   }
+
   if (pid < 0) return;
+
+  // The child does the same, so that the group exists whichever of the two runs first.
   setpgid(pid, pid);
   pid_ = pid;
   failure_ = std::move(failure.read_end);

@@ -123,17 +123,21 @@ class UsageReader {
     const auto is_supported = [&](int flavour) {
       return calls_.proc_pid_rusage(pid, flavour, buffer) == 0;
     };
+
+    // Older systems do not know the newest structure and refuse it with EINVAL.
     if (has_newest_usage_ && !is_supported(kRusageV6)) {
       if (errno != EINVAL) return std::nullopt;
       has_newest_usage_ = false;
     }
     if (!has_newest_usage_ && !is_supported(kRusageV4)) return std::nullopt;
+
     Read read{ns(usage.user_time + usage.child_user_time),
               ns(usage.system_time + usage.child_system_time)};
     read.totals.instructions = usage.instructions;
     read.totals.cycles = usage.cycles;
     read.totals.user_ns = ns(usage.user_time);
     read.totals.system_ns = ns(usage.system_time);
+
     if (!has_newest_usage_) return read;
     read.totals.energy_nj = usage.energy_nj;
     read.totals.on_performance_cores_ns =
@@ -244,11 +248,13 @@ class SpawningLauncher final : public Launcher {
     const ProgramSpec& spec = program.spec;
     last_sink_ = spec.output.is_stored_during_run ? OutputKind::Null : spec.output.sink;
     files_.truncate_output();
+
     Ended ended;
     OpenedRunFiles own;
     const OutputKind sink = spec.output.has_listener ? OutputKind::Pipe : spec.output.sink;
     StandardFiles files = files_.standard_files(sink, spec.output.is_stored_during_run);
     files_.begin();
+
     const auto is_unwanted = [this] { return is_interrupted(); };
     if (const auto failed = open_named(spec, false, is_unwanted, own)) {
       ended.outcome = *failed;
@@ -262,8 +268,10 @@ class SpawningLauncher final : public Launcher {
       execute(program, files, launch, ended);
       if (own.input) ended.input = input_read(own.input.get());
     }
+
     files_.drain();
     if (spec.output.is_stored_during_run) files_.pass_on(spec.output.sink, own.output.get());
+
     return ended;
   }
 

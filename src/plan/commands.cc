@@ -261,10 +261,12 @@ class CommandMaker {
                      "give fewer values"};
       all *= variable.values.size();
     }
+
     std::vector<std::vector<std::size_t>> used(typed_);
     for (std::size_t command = 0; command < typed_; ++command)
       for (std::size_t v = 0; v < variables.size(); ++v)
         if (uses(command, variables[v])) used[command].push_back(v);
+
     std::vector<Combination> combinations;
     std::set<std::vector<std::size_t>> seen;
     std::vector<std::size_t> wheels(variables.size(), 0);
@@ -279,6 +281,7 @@ class CommandMaker {
         if (seen.insert(std::move(key)).second) combinations.push_back(std::move(combination));
       }
     } while (advance(wheels, variables));
+
     return combinations;
   }
 
@@ -309,6 +312,7 @@ class CommandMaker {
     command.parameters = combination.parameters;
     command.source_command_index = combination.typed;
     command.unfilled_name = pattern_of(combination.typed);
+
     for_each_list(options_, [&](std::string_view, const auto& given, const auto& part_of) {
       if (given.empty()) return;
       const std::size_t place = given.size() == 1        ? 0
@@ -320,10 +324,12 @@ class CommandMaker {
       else
         part = filled(given.at(place), combination.parameters);
     });
+
     auto words = make_argv(command.text);
     if (!words)
       return words.error().about(fmt::format("command {} {}", measured + 1, cited(command.text)));
     command.words = *std::move(words);
+
     return command;
   }
 
@@ -511,10 +517,12 @@ bool mentions_layout(std::string_view text) {
 std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t command,
                                                  std::uint32_t layout) {
   if (plan.setting.layouts == 1) return {std::shared_ptr<void>(), &plan.commands[command]};
+
   auto result = std::make_shared<Command>(plan.commands[command]);
   Command& built = *result;
   const std::vector<Parameter> number = {
       {std::string(kLayoutVariable), std::to_string(layout + 1)}};
+
   built.name =
       name_in_layout(plan, Step{.command = static_cast<std::uint32_t>(command), .layout = layout});
   built.text = filled(built.text, number);
@@ -527,6 +535,7 @@ std::shared_ptr<const Command> command_in_layout(const Plan& plan, std::size_t c
   if (built.build) built.build = filled(*built.build, number);
   for (auto& hook : built.hooks.all)
     if (hook) hook = filled(*hook, number);
+
   return result;
 }
 
@@ -571,6 +580,7 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
   if (plan.shell && !error.unknown_name.empty())
     return {error.what, "name a shell in PATH, or write its path"};
   if (plan.shell) return error;
+
   const Command& command = plan.commands[failed];
   if (const auto meant = intended_command(command.words.front()); !meant.empty()) {
     const bool is_file = meant.starts_with("to ");
@@ -580,6 +590,7 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
                                          : "";
     return {error.what, std::string(meant) + (word.empty() ? "" : " " + shell_quoted(word))};
   }
+
   if (const std::string option = with_plain_dash(command.words.front()); !option.empty())
     return {error.what, "an option begins with a plain hyphen: write " + option};
   if (command.words.front().starts_with('-'))
@@ -587,6 +598,7 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
         error.what,
         (plan.suggested_line.empty() ? "" : "quote the command: " + plan.suggested_line + "; ") +
             "lauka's own options go before --"};
+
   const std::string joined = joined_words(plan.commands, failed);
   if (joined.empty()) return error;
   return {error.what, "if it is an argument, quote it together with its program: " +

@@ -177,6 +177,7 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
 
 void add_core_times(Plan& plan) {
   if (plan.cores.timed_kinds.empty()) return;
+
   EventSet& set = plan.setting.events;
   if (plan.cores.times_kinds_only_in_counting_runs) {
     const std::size_t own = core_time_pass(set.passes.size());
@@ -184,12 +185,14 @@ void add_core_times(Plan& plan) {
     set.passes.push_back({{}, RoundKind::Counting});
   }
   if (set.passes.empty()) set.passes.emplace_back();
+
   const auto add = [&set, separately = plan.cores.times_kinds_only_in_counting_runs](Event event) {
     for (Pass& pass : set.passes)
       if (separately ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed)
         pass.event_indices.push_back(set.events.size());
     set.events.push_back(std::move(event));
   };
+
   for (const std::string& kind : plan.cores.timed_kinds)
     add({.name = time_metric_name(kind),
          .meaning = fmt::format("CPU time on {} cores", kind),
@@ -375,11 +378,13 @@ Result<void> check_references_of_gates(const Plan& plan) {
                     "the same value; without, every value is compared with the one COMMAND",
                     name)};
   }
+
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     if (!plan.reference.is_candidate(c)) continue;
     const std::string missing = missing_parameter(plan.reference, plan.commands, c);
     if (missing.empty()) continue;
     const Command& reference = plan.commands[plan.reference.index_for(c)];
+
     return Error{
         fmt::format("a gate cannot compare {}, which has no {{{}}}, with {}, which has several "
                     "values of it",
@@ -387,6 +392,7 @@ Result<void> check_references_of_gates(const Plan& plan) {
         fmt::format("put the command without {{{}}} first, so that every value is compared with it",
                     missing)};
   }
+
   return {};
 }
 
@@ -395,12 +401,14 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
   add_core_times(plan);
   plan.metrics = make_metrics(plan.setting.events, choose_metric_selection(options),
                               !counting.events.empty(), has_tree_peak);
+
   if (auto reported = add_reported(plan.reported_metrics, plan.metrics); !reported) return reported;
   if (auto computed = add_formulas(formulas, plan.setting.events, plan.metrics); !computed)
     return computed;
   if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
       !percentiles)
     return percentiles;
+
   if (counting.measures_region)
     move_region_to_front(choose_metric_selection(options), plan.metrics);
   if (counting.metric_selection == MetricSelection::Listed)
@@ -408,10 +416,12 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
             move_rows_to_front(counting.listed_metrics, counting.percentiles, plan.metrics);
         !listed)
       return listed;
+
   plan.presentation.compact_shows_all_metrics =
       counting.metric_selection != MetricSelection::Default || !counting.events.empty();
   plan.presentation.hides_all_zero_rows = counting.metric_selection == MetricSelection::All &&
                                           options.output.verbosity != Verbosity::Verbose;
+
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   return {};
 }
@@ -471,12 +481,16 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   if (!all_counting) return all_counting.error();
   const CountingOptions& counting = *all_counting;
   const MetricSelection selection = choose_metric_selection(options);
+
   auto commands = make_commands(options.commands);
   if (!commands) return commands.error();
   if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
+
   WantedByName by_name{events_of_gates(counting, options.gates, cores),
                        request_formulas(counting, options.gates, selection, cores)};
   auto events = choose_events(counting, options.run, by_name, select_events);
+
+  // An older processor may lack the events of a formula's usual form.
   if (!events && by_name.formulas.has_older_form) {
     WantedByName older{by_name.of_gates,
                        request_formulas(counting, options.gates, selection, cores, true)};
@@ -486,13 +500,16 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
     }
   }
   if (!events) return events.error();
+
   Plan plan;
   plan.commands = *std::move(commands);
   plan.reference = pair_by_parameters(plan.commands, plan.commands.front().source_command_index);
   plan.setting.events = *std::move(events);
+
   plan.events_were_asked_for = !counting.events.empty();
   plan.setting.measures_region = counting.measures_region;
   plan.reported_metrics = counting.scraped_metrics;
+
   plan.setting.warmup_run_count = options.run.warmup;
   plan.setting.order = options.run.order.value_or(default_order(options.commands));
   plan.setting.order_is_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
@@ -503,6 +520,7 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   if (options.run.end_pattern) plan.setting.until_pattern = options.run.end_pattern->text();
   plan.setting.copies_in_run = static_cast<std::uint32_t>(options.run.copies_per_run.value_or(1));
   plan.setting.layouts = static_cast<std::uint32_t>(options.run.layouts.value_or(1));
+
   plan.confidence = options.gates.confidence.value_or(kDefaultConfidence);
   plan.shell = options.commands.shell;
   plan.cores = cores;
@@ -510,12 +528,14 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   plan.suggested_line =
       options.commands.unquoted_command ? options.commands.unquoted_command->quoted_line : "";
   plan.hints = hints_about(options, plan.commands);
+
   if (auto metrics = add_metrics(options, counting, by_name.formulas, has_tree_peak, plan);
       !metrics)
     return metrics.error();
   plan.setting.stop =
       make_stop_rule(options.run, plan.setting.events.count_passes(RoundKind::Timed));
   if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();
+
   return plan;
 }
 
@@ -550,24 +570,29 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
           fmt::format("a gate on {}, which is not measured", cited(gate.metric)),
           suggestion_for(gate.metric, plan.metrics, "add it with -e, or name another metric")};
     }
+
     const Metric& metric = plan.metrics[*place];
     // A ratio is a number, too, and has no unit that could be written.
     const bool is_number = metric.unit == Unit::Ratio || metric.unit == Unit::Fraction;
     if (is_number && gate.limit_value_unit == Unit::Count) gate.limit_value_unit = metric.unit;
     if (gate.limit_value && gate.limit_value_unit != metric.unit)
       return unfit_limit(gate, metric.unit);
+
     needs_reference = needs_reference || !gate.limit_value;
     note_direction(gate, metric, plan.setting.events.notes);
     plan.gates.push_back({gate, *place});
   }
+
   if (needs_reference && !has_baseline)
     if (auto references = check_references_of_gates(plan); !references) return references;
+
   const std::size_t compared = plan.commands.size() - (plan.reference.anchor_index ? 1 : 0);
   if (needs_reference && compared < 2 && !has_baseline) {
     return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
                              cited(plan.commands.front().text)),
                  "add another command, --reference COMMAND or --baseline FILE"};
   }
+
   return {};
 }
 

@@ -65,13 +65,16 @@ std::optional<Error> too_few_runs(const RunOptions& options, double confidence,
     return fewest_runs_for_quantile(percent / 100.0, (1.0 - confidence) / 2.0);
   };
   if (!most) return std::nullopt;
+
   std::erase_if(percentiles, [&](double percent) { return fewest(percent) <= *most; });
   if (percentiles.empty()) return std::nullopt;
+
   std::vector<std::string> needs;
   needs.reserve(percentiles.size());
   for (const double percent : percentiles)
     needs.push_back(fmt::format("{}{} {}", name_of_percentile(percent),
                                 needs.empty() ? " needs" : "", fewest(percent)));
+
   const bool is_one = percentiles.size() == 1;
   return Error{
       fmt::format("{} runs of each command for {} {}% interval{}, more than the {} that {} "
@@ -246,18 +249,24 @@ class SourceMaker {
   }
 
   Result<void> add_part(const FormulaDefinition& formula, std::string_view name) {
+    // Events that are counted only in user space belong to the CPU time in user space.
     if (formula.may_use_times_of_counting_runs && name == metric_name_of(Role::CpuTime) &&
         is_of_user_space(metrics_))
       name = metric_name_of(Role::UserTime);
+
     const Metric* part = find_part(metrics_, name);
     if (part == nullptr)
       return Error{
           fmt::format("{} needs {}, which is not measured", subject_of(formula), cited(name)),
           suggestion_for(name, metrics_, "lauka --check says what can be counted here")};
+
     if (const auto known = places_.find(part); known != places_.end()) {
       source_.terms.emplace_back(RepeatedTerm{known->second});
       return {};
     }
+
+    // The last metrics are the formulas that were made before. They are made again, not copied,
+    // because their repeated terms refer to places in the formula itself.
     const auto from_end = static_cast<std::size_t>(metrics_.data() + metrics_.size() - part);
     if (from_end > made_.size()) {
       source_.terms.insert(source_.terms.end(), part->source.terms.begin(),
@@ -265,6 +274,7 @@ class SourceMaker {
     } else if (auto added = add(*made_[made_.size() - from_end]); !added) {
       return added;
     }
+
     places_.emplace(part, source_.terms.size() - 1);
     return {};
   }
@@ -380,6 +390,7 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
                       std::vector<Metric>& metrics) {
   const std::vector<std::size_t> times = set.core_time_indices();
   if (times.empty()) return;
+
   for (const std::size_t event : times) {
     metrics.push_back(Metric{.name = set.events[event].name,
                              .unit = Unit::Seconds,
@@ -389,6 +400,7 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
                              .role = Role::CoreTime,
                              .event = event});
   }
+
   const Formula fastest = CountedEvent{times.front()};
   Formula sum = fastest;
   for (std::size_t i = 1; i < times.size(); ++i) sum = sum + CountedEvent{times[i]};
@@ -464,12 +476,14 @@ std::string suggestion_for(std::string_view name, const std::vector<Metric>& met
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics) {
   for (const DerivedMetric& derived : kDerivedMetrics) {
     if (name != derived.name || find_metric(metrics, derived.role)) continue;
+
     const std::string_view above = event_name_of(derived.numerator);
     const std::string_view below = event_name_of(derived.denominator);
     if (!find_metric(metrics, derived.numerator) || !find_metric(metrics, derived.denominator))
       return Error{fmt::format("{} needs {} and {}, which are not counted", name, below, above),
                    fmt::format("add -e {},{}; lauka --check says whether they can be counted here",
                                below, above)};
+
     const auto levels_of = [&](Role role) {
       return metrics[*find_metric(metrics, role)].counted_privilege_levels;
     };
@@ -477,6 +491,7 @@ std::optional<Error> why_not_derived(std::string_view name, const std::vector<Me
       return Error{
           fmt::format("{} needs {} and {} of the same privilege levels", name, below, above),
           fmt::format("write -e {},{}, both with the same modifier or without", below, above)};
+
     return Error{
         fmt::format("{} cannot be measured: there are counters for either {} or {}, not for "
                     "both at once",
@@ -501,6 +516,7 @@ Result<void> move_rows_to_front(const std::vector<std::string>& list,
     const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(place);
     std::rotate(begin, metric, metric + 1);
   };
+
   for (const std::string& text : list) {
     RowRequest wanted{text};  // an event's name may contain colons (cycles:u)
     auto place = find_metric(metrics, wanted.name);
@@ -509,6 +525,7 @@ Result<void> move_rows_to_front(const std::vector<std::string>& list,
       place = find_metric(metrics, wanted.name);
     }
     if (!place) return unknown_metric(wanted.name, metrics);
+
     Metric& metric = metrics[*place];
     if (*place < listed)
       return Error{fmt::format("--metrics names {} twice", metric.name), "use only one of them"};
@@ -516,10 +533,12 @@ Result<void> move_rows_to_front(const std::vector<std::string>& list,
       if (auto shown = show_in(wanted.unit, metric); !shown) return shown;
     move_to_front(*place);
   }
+
   for (const double percent : percentiles) {
     const auto place = find_metric(metrics, name_of_percentile(percent));
     if (place && *place >= listed) move_to_front(*place);
   }
+
   for (std::size_t i = 0; i < metrics.size(); ++i)
     metrics[i].shown = i < listed ? Shown::Always : Shown::Verbose;
   return {};
@@ -535,17 +554,21 @@ Result<void> add_percentiles(const CountingOptions& options, const GateOptions& 
   const auto wall_time = find_metric(metrics, Role::WallTime);
   if (!wall_time) return {};
   auto place = *wall_time;
+
   const std::vector<double> percentiles = wanted(options, gates);
   if (auto few = too_few_runs(run, gates.confidence.value_or(kDefaultConfidence), percentiles))
     return *std::move(few);
+
   for (const double percent : percentiles) {
     const auto known = find_metric(metrics, name_of_percentile(percent));
     if (known && metrics[*known].percentile) continue;
+
     Metric metric = metrics[*wall_time];
     metric.percentile = Percentile{metric.name, percent / 100.0};
     metric.name = name_of_percentile(percent);
     metric.shown = Shown::Always;
     metric.role = Role::Other;
+
     if (known)
       return Error{fmt::format("--percentiles: another metric is called {}", metric.name),
                    "give that one another name"};
@@ -585,6 +608,7 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
                    "give each metric a name of its own"};
     reported.push_back(std::move(metric));
   }
+
   for (std::string& row : options.listed_metrics) {
     if (!is_announcement(row)) continue;
     auto metric = parse_own_metric(row);
@@ -595,6 +619,7 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
     row = metric->name;
     reported.push_back(*std::move(metric));
   }
+
   if (options.measures_region) {
     for (OwnMetric& metric : region_metrics()) {
       if (has_name(reported, metric.name))
@@ -603,6 +628,7 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
       reported.push_back(std::move(metric));
     }
   }
+
   options.scraped_metrics = std::move(reported);
   return options;
 }
@@ -648,17 +674,20 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
     if (formula.is_by_user && find_metric(metrics, formula.metric.name))
       return Error{fmt::format("{} has the name of another metric", subject_of(formula)),
                    "give it a name of its own"};
+
     auto metric = make_row(made, formula, events, metrics);
     if (!metric) {
       if (formula.is_required) return metric.error();
       continue;
     }
+
     terms += metric->source.terms.size();
     if (terms > kMaxTerms)
       return Error{fmt::format("{} and the formulas before it are made of more than 100,000 parts, "
                                "those of the formulas in them included",
                                subject_of(formula)),
                    "use fewer formulas, or shorter ones"};
+
     metrics.push_back(*std::move(metric));
     made.push_back(&formula);
   }
@@ -678,10 +707,12 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
                              .source = metric.read,
                              .role = metric.role});
   }
+
   add_core_metrics(events, selection, metrics);
   const Shown shown =
       selection == MetricSelection::Time && !events_were_asked_for ? Shown::Verbose : Shown::Always;
   add_event_metrics(events, selection, shown, metrics);
+
   for (const DerivedMetric& derived : kDerivedMetrics) {
     const auto numerator = find_event(events, derived.numerator);
     const auto denominator = find_event(events, derived.denominator);
@@ -690,6 +721,7 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
     if (above.privilege_levels != events.events[*denominator].privilege_levels) continue;
     const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
     if (!are_in_one_pass(source, events)) continue;
+
     metrics.push_back(Metric{.name = std::string(derived.name),
                              .unit = derived.unit,
                              .better = derived.better,
@@ -701,6 +733,7 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
                              .method = above.method,
                              .role = derived.role});
   }
+
   for (Metric& metric : metrics) metric.kind = kind_of(metric, events);
   return metrics;
 }

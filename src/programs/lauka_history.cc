@@ -85,6 +85,7 @@ Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
                              const std::function<Result<void>(MetricHistory)>& visit) {
   const auto variants = loader.variants(wanted);
   if (!variants) return variants.error();
+
   bool found = false;
   for (const MeasuredCommand& variant : *variants) {
     auto all = loader.series(variant, wanted);
@@ -94,10 +95,13 @@ Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
       if (auto taken = visit(std::move(series)); !taken) return taken;
     }
   }
+
   if (!found && !wanted.branch.empty())
     return Error{"no sessions on branch " + cited(wanted.branch),
                  "lauka-history list shows the branches"};
   if (found) return {};
+
+  // The names of all metrics are read only for the suggestion in the error.
   std::set<std::string> names;
   for (const MeasuredCommand& variant : *variants) {
     const auto all = loader.series(variant, {.metrics = {"all"}});
@@ -148,6 +152,7 @@ Result<Answer> steps(Database& database, const Request& request) {
   std::size_t short_ones = 0;
   std::size_t alarms = 0;
   const bool only_alarms = request.action == Action::Check;
+
   auto done = for_each_stepped(database, request, [&](SteppedSeries& stepped) {
     ++looked_at;
     if (stepped.trend.observations.size() < stats::kMinForSteps) ++short_ones;
@@ -157,12 +162,14 @@ Result<Answer> steps(Database& database, const Request& request) {
     text += steps_text(stepped, style());
   });
   if (!done) return done.error();
+
   text += fmt::format(
       "{} series looked at: {}", looked_at,
       alarms == 0 ? std::string("no new regressions") : plural(alarms, "step") + " to the worse");
   if (short_ones > 0)
     text += fmt::format("; {} shorter than the {} commits that it takes", short_ones,
                         stats::kMinForSteps);
+
   return with_splits(
       database, request,
       Answer{text + "\n", only_alarms && alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done});
@@ -192,6 +199,7 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
   std::map<std::string, MetricHistory> all;
   std::set<std::string> ids;
   std::set<std::string> commits;
+
   for (const std::string& file : request.command_arguments) {
     const auto record = read_session_file(file);
     if (!record) return record.error().prefixed(cited(file));
@@ -203,6 +211,7 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
       if (!is_new) place->second.points.push_back(series.points.front());
     }
   }
+
   const auto has_several = [](const auto& entry) {
     const auto& points = entry.second.points;
     return std::ranges::any_of(
@@ -213,6 +222,7 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
                         plural(commits.size(), "commit")),
             "combine sessions of one commit"},
            ExitStatus::Done);
+
   std::vector<MetricHistory> list;
   list.reserve(all.size());
   for (auto& [key, series] : all) list.push_back(std::move(series));

@@ -166,15 +166,18 @@ std::string layout_strip(const DrawnMetric& all, const Strip& strip,
     spots.push_back({all.find_place(sample.value), kStripHeight / 2});
     numbers += (numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
   }
+
   double sum = 0.0;
   for (const Sample& sample : samples) sum += sample.value;
   const double mean = sum / static_cast<double>(samples.size());
+
   const std::string name = fmt::format(
       "{}, layout {}", all.results.session.commands[strip.command].name, strip.layout + 1);
   const std::string text = quantity(mean, all.metric);
   const std::string points =
       svg_spots(spots, strip.classes,
                 fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), numbers));
+
   return bar_row(
       fmt::format("layout {}", strip.layout + 1),
       stretched_svg(kStripHeight, fmt::format("plot {}", strip.classes), name + ": mean " + text,
@@ -217,6 +220,7 @@ std::vector<Line> make_overview(const Results& results, std::size_t metric) {
     const stats::Summary* summary = summary_of(results, c, metric);
     if (summary == nullptr) continue;
     const std::vector<Sample> samples = values_with_runs(results, c, metric);
+
     Line line{
         .command = c, .values = {}, .center = summary->median, .ends = whiskers(samples, *summary)};
     for (const Sample& sample : samples) line.values.push_back(sample.value);
@@ -230,6 +234,7 @@ std::vector<Line> make_overview(const Results& results, std::size_t metric) {
       line.center = estimate ? estimate->mean : summary->mean;
       line.interval = estimate ? estimate->bounds : std::nullopt;
     }
+
     lines.push_back(std::move(line));
   }
   return lines;
@@ -259,21 +264,26 @@ Axis make_axis(const std::vector<Line>& lines, View view) {
 std::string draw_shape(const Line& line, const Axis& axis) {
   const auto [low, high] = line.ends;
   if (line.values.size() < kMinForIntervalAndShape || !(high > low)) return "";
+
   constexpr std::size_t bins = 32;
   const double left = svg_position(axis, low);
   const double width = (svg_position(axis, high) - left) / static_cast<double>(bins - 1);
+
+  // One bin at each end stays empty, so that the shape tapers to the center line.
   std::vector<double> counts(bins + 2, 0.0);
   for (const double value : line.values) {
     if (value < low || value > high || width <= 0.0) continue;
     counts[static_cast<std::size_t>(std::lround((svg_position(axis, value) - left) / width)) + 1] +=
         1.0;
   }
+
   for (int pass = 0; pass < 2; ++pass) {
     std::vector<double> smooth = counts;
     for (std::size_t i = 1; i + 1 < counts.size(); ++i)
       smooth[i] = (counts[i - 1] + 2 * counts[i] + counts[i + 1]) / 4;
     counts = std::move(smooth);
   }
+
   const double most = *std::ranges::max_element(counts);
   std::string above;
   std::string below;
@@ -284,6 +294,7 @@ std::string draw_shape(const Line& line, const Axis& axis) {
     above += fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", x, middle - half);
     below.insert(0, fmt::format("L{:.1f} {:.1f}", x, middle + half));
   }
+
   return svg_path("shape", above + below + "z");
 }
 
@@ -470,16 +481,19 @@ std::string svg_tick_labels(const std::vector<TickLabel>& labels) {
                                                                               : "middle";
     content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"4\" class=\"tick\"/>\n",
                            label.position_percent);
+
     const auto add_line = [&](std::string_view text, std::size_t y) {
       content +=
           fmt::format("<text x=\"{:.2f}%\" y=\"{}\" text-anchor=\"{}\" class=\"label\">{}</text>\n",
                       label.position_percent, y, anchor, html_text(text));
     };
     add_line(label.text, kAxisHeight - 3);
+
     if (label.second_line.empty()) continue;
     height = 2 * kAxisHeight - 5;
     add_line(label.second_line, height - 3);
   }
+
   return fmt::format("<svg width=\"100%\" height=\"{}\" aria-hidden=\"true\">\n{}</svg>\n", height,
                      content);
 }
@@ -581,28 +595,33 @@ std::string MetricDrawings::attributes(std::size_t metric) {
   const DrawnMetric all = drawn(results_, metric);
   const std::size_t most =
       std::max<std::size_t>(max_points_ / std::max<std::size_t>(results_.commands.size(), 1), 2);
+
   const Notation notation = notation_of_axis(all.axis, all.metric);
   std::string axis = fmt::format("{:.9g} {:.9g} {} {} {}", all.axis.low, all.axis.high,
                                  notation.divisor_of_base_units, all.axis.is_logarithmic ? 1 : 0,
                                  notation.power_of_ten_text + notation.suffix);
   for (const TickLabel& label : tick_labels(all.axis, all.metric))
     axis += fmt::format("|{:.1f} {}", label.position_percent, label.text);
+
   bool is_any_thinned = false;
   std::string rows;
   for (std::size_t c = 0; c < results_.commands.size(); ++c) {
     const stats::Summary* summary = summary_of(results_, c, metric);
     if (summary == nullptr) continue;
+
     const std::size_t room = most + most / 2;
     const std::vector<Sample> kept =
         all.samples[c].size() <= room ? all.samples[c] : thinned(all.samples[c], most);
     const bool is_thinned = kept.size() < all.samples[c].size();
     is_any_thinned = is_any_thinned || is_thinned;
+
     const auto [low, high] = whiskers(all.samples[c], *summary);
     std::string box;
     for (const double value : {low, summary->q1, summary->median, summary->q3, high})
       box += place_digits(all, value);
     std::string places;
     for (const Sample& sample : kept) places += place_digits(all, sample.value);
+
     std::string runs = run_distances(kept);
     const auto [first, is_first] = run_distances_by_command_.try_emplace(c, runs);
     if (!is_first && runs == first->second) runs.clear();
@@ -613,6 +632,7 @@ std::string MetricDrawings::attributes(std::size_t metric) {
                         quantity(summary->median, all.metric), box, runs, places,
                         shape_digits(all, all.samples[c], room));
   }
+
   return fmt::format(" data-axis=\"{}\" data-rows=\"{}\"{}", html_text(axis), rows,
                      is_any_thinned ? " data-thinned" : "");
 }
@@ -622,22 +642,26 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
   const std::uint32_t layouts = results.session.setting.layouts;
   const std::size_t strips = layouts * results.commands.size();
   if (layouts == 1 || strips > most) return;
+
   const DrawnMetric all = drawn(results, metric);
   const std::vector<std::string> classes = command_classes(results);
   sink(fmt::format("<h3>Layouts</h3>\n<div class=\"chart bars\"{}>\n",
                    hover_attributes(all.axis, all.metric, "x")));
+
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     std::vector<std::vector<Sample>> of_layout(layouts);
     for (const Sample& sample : all.samples[c]) {
       const std::uint32_t layout = results.session.runs->row(sample.run).layout;
       if (layout < layouts) of_layout[layout].push_back(sample);  // a damaged file may have others
     }
+
     sink(bar_row(command_html(results, c, classes[c]), "", ""));
     for (std::uint32_t layout = 0; layout < layouts; ++layout)
       if (!of_layout[layout].empty())
         sink(layout_strip(all, {c, layout, classes[c]}, of_layout[layout],
                           kMaxDrawnPoints / strips));
   }
+
   sink(bar_row("", svg_tick_labels(tick_labels(all.axis, all.metric)), "") +
        "</div>\n<p class=\"aside\">points: the runs of a build; line: their mean</p>\n");
 }

@@ -99,14 +99,17 @@ void write_run_rows(const Results& results, const std::string& first,
   places.reserve(metrics.size());
   for (const std::string& name : metrics)
     places.push_back(find_metric(results.session.metrics, name));
+
   for (std::size_t i = 0; i < results.session.runs->size(); ++i) {
     const RunRow run = results.session.runs->row(i);
+
     sink(first);
     if (!first.empty())
       sink((run.number_in_suite != 0 ? fmt::to_string(run.number_in_suite) : "") + ",");
     sink(fmt::format("{},{},{},{},{},{}", csv_field(results.session.commands[run.command].name),
                      i + 1, run.round + 1, run.pass + 1,
                      run.status ? fmt::to_string(*run.status) : "", ending_word(run.ending)));
+
     if (has_layouts)
       sink("," + (results.session.setting.layouts > 1 ? fmt::to_string(run.layout + 1) : ""));
     for (const auto& place : places)
@@ -152,6 +155,7 @@ void write_runs(const Results& results, KnownNames& known, const Sink& sink) {
     names.push_back(
         known.whole.name_of(key, full_name(results.session.commands[names.size()], name, known)));
   }
+
   for (std::size_t run = 0; run < results.session.runs->size(); ++run) {
     std::string values;
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
@@ -161,9 +165,11 @@ void write_runs(const Results& results, KnownNames& known, const Sink& sink) {
       values +=
           fmt::format(" {} {}", exact_decimal(*value), benchfmt_unit(metric.name, metric.unit));
     }
+
     const RunRow row = results.session.runs->row(run);
     if (!results.commands[row.command].endings.failed_run_groups.empty())
       values += fmt::format(" {} failed/op", is_failure(row.ending) ? 1 : 0);
+
     if (!values.empty()) sink(names[row.command] + " 1" + values + "\n");
   }
 }
@@ -264,6 +270,7 @@ std::string org_text(std::string_view text) {
   constexpr auto names = std::to_array<std::string_view>(
       {"vert", "backslash", "ast", "under", "asciicirc", "equal", "plus", "lbrack", "rbrack",
        "lbrace", "rbrace", "lt", "gt", "dollar", "tilde", "slash"});
+
   const std::string line = one_line(text);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -272,11 +279,13 @@ std::string org_text(std::string_view text) {
     // so that paths are readable.
     const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
     const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
+
     if (name == special.npos || (is_mark && !is_opening))
       escaped += line[i];
     else
       escaped += fmt::format("\\{}{{}}", names[name]);
   }
+
   return escaped;
 }
 
@@ -364,9 +373,11 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
     markup.better = "⚡ ";
     markup.worse = "💩 ";
   }
+
   const auto listed_lines = [&](const std::string& text) {
     return bullet_list(lines_with_text(text), markup.bullet, markup.format_text);
   };
+
   std::string below;
   if (report.is_suite()) {
     sink(markup.format_text(suite_title(report)) + "\n\n");
@@ -381,12 +392,14 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
             listed_lines(precision_line(first) + gate_lines(first, false) +
                          shell_start_time_lines(first));
   }
+
   const std::vector<std::string> warnings = warning_texts(report, {});
   const std::string caveats = bullet_list(warnings, markup.bullet, markup.format_warning);
   if (!caveats.empty())
     below += markup.can_fold ? fmt::format("\n<details>\n<summary>{}</summary>\n{}\n</details>\n",
                                            plural(warnings.size(), "caveat"), caveats)
                              : "\nCaveats:\n" + caveats;
+
   sink(below);
 }
 
@@ -409,6 +422,7 @@ void write_summary_csv(const Report& report, const Sink& sink) {
       "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
       "delta_percent,delta_low_percent,delta_high_percent,failed_runs";
   sink(first_heading(report) + heading + parameter_headings(parameters) + kLineEnd);
+
   for (const Results& results : report.benchmarks) {
     for (const std::size_t c : order_by_group(results.session.reference, results.commands.size())) {
       const Command& command = results.session.commands[c];
@@ -505,19 +519,23 @@ std::vector<ExportedCommandName> exported_command_names(const Results& results) 
                                  ? ""
                                  : std::string(role_of(results.session.reference, names.size())),
                      .command = command.name});
+
   std::vector<ExportedCommandName> unique = names;
   for (std::size_t c = 0; c < names.size(); ++c) {
+    // A role that no other command has names the command by itself.
     const auto has_role = [&](const ExportedCommandName& other) {
       return other.role == names[c].role;
     };
     if (!names[c].role.empty() && std::ranges::count_if(names, has_role) == 1)
       unique[c].command.clear();
+
     const auto end = names.begin() + static_cast<std::ptrdiff_t>(c);
     const auto earlier = std::count_if(names.begin(), end, [&](const ExportedCommandName& other) {
       return has_role(other) && other.command == names[c].command;
     });
     if (earlier > 0) unique[c].duplicate_suffix = fmt::format("#{}", earlier + 1);
   }
+
   return unique;
 }
 

@@ -121,12 +121,14 @@ Notation fit(double leading, const Metric& metric, std::span<const Digits> digit
   constexpr int most_decimals = 6;
   constexpr int most_places = 15;
   const Scale base = scale_of(metric);
+
   if (metric.shown_in != nullptr) {
     const int first = exponent_of({leading / base.size, 3});
     return first >= -most_decimals && first < most_places
                ? notation_in(base.size, base.suffix, digits)
                : with_power(leading, base, digits);
   }
+
   constexpr double least = 1e-3;
   const std::span<const Scale> scales = scales_of(metric.unit);
   for (const Scale& scale : scales) {
@@ -135,6 +137,7 @@ Notation fit(double leading, const Metric& metric, std::span<const Digits> digit
     if (&scale == &scales.front() && shown < least) break;
     if (shown < scale.limit) return notation;
   }
+
   return with_power(leading, base, digits);
 }
 
@@ -483,9 +486,11 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
   const bool has_bounds = speed.is_exact || are_finite(speed.bounds);
   if (!has_bounds || !(speed.speed_factor < kLargePercent))
     return quantity(speed.speed_factor, Unit::Ratio) + sign;
+
   const Estimate ratio =
       speed.is_exact ? Estimate{speed.speed_factor, speed.speed_factor, speed.speed_factor, 1.0}
                      : Estimate{speed.speed_factor, speed.bounds->low, speed.bounds->high, 1.0};
+
   constexpr int most_digits = 3;
   const double away = std::fabs(speed.speed_factor - 1.0);
   const int most =
@@ -493,6 +498,7 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
   const int decimals = speed.is_exact ? std::clamp(most, 0, kMaxDecimals)
                                       : std::min(decimals_of_ratio(ratio), std::max(most, 0));
   const auto text = [decimals](double value) { return fmt::format("{:.{}f}", value, decimals); };
+
   if (speed.is_exact) return text(ratio.value) + sign;
   if (ratio.is_symmetric())
     return with_uncertainty(text(ratio.value), {.half_width = text(ratio.half())}) + sign;

@@ -162,6 +162,7 @@ bool matches(const Pattern& pattern, std::string_view name) {
 std::vector<FunctionByColumn> join_columns(const Columns& columns) {
   std::vector<FunctionByColumn> functions;
   std::map<std::string_view, std::size_t> rows;
+
   for (std::size_t i = 0; i < columns.sides.size(); ++i)
     for (const FunctionChange& change : columns.sides[i]->functions) {
       std::size_t row = functions.size();
@@ -179,6 +180,7 @@ std::vector<FunctionByColumn> join_columns(const Columns& columns) {
       rows.emplace(change.name, row);
       for (const std::string& name : change.other_names) rows.emplace(name, row);
     }
+
   return functions;
 }
 
@@ -191,16 +193,19 @@ bool matches_any_name(const Pattern& pattern, const FunctionChange* change) {
 
 Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
   std::vector<FunctionByColumn> functions = join_columns(columns);
+
   std::optional<Pattern> pattern;
   if (!wanted.pattern.empty())
     if (auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::NotNeeded))
       pattern = *std::move(compiled);
+
   struct Weighed {
     double largest = 0.0;
     bool is_sure = false;
     std::string_view name{};
     FunctionByColumn function{};
   };
+
   std::vector<Weighed> sorted;
   const std::size_t function_count = functions.size();
   for (FunctionByColumn& function : functions) {
@@ -211,6 +216,7 @@ Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
       weighed.is_sure = weighed.is_sure || change->is_sure();
       weighed.name = change->name;
     }
+
     const bool is_chosen = pattern
                                ? std::ranges::any_of(function,
                                                      [&](const FunctionChange* change) {
@@ -221,9 +227,11 @@ Choice choose_functions(const Columns& columns, const FunctionChoice& wanted) {
     weighed.function = std::move(function);
     sorted.push_back(std::move(weighed));
   }
+
   std::ranges::stable_sort(sorted, [](const Weighed& a, const Weighed& b) {
     return std::tuple(-a.largest, !a.is_sure, a.name) < std::tuple(-b.largest, !b.is_sure, b.name);
   });
+
   Choice choice;
   const std::size_t most = pattern ? sorted.size() : std::min(sorted.size(), wanted.most);
   for (std::size_t i = 0; i < most; ++i) choice.rows.push_back(std::move(sorted[i].function));
@@ -266,16 +274,19 @@ std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
                         : Role::CpuTime;
   const auto index = find_metric(results.session.metrics, role);
   if (!index) return std::nullopt;
+
   std::vector<FunctionChange> totals;
   for (const FunctionChanges* side : columns.sides) {
     const MetricResult* row = row_of(results.commands[side->candidate], *index);
     if (row == nullptr || !row->mean()) return std::nullopt;
     totals.push_back({.candidate_mean = *row->mean()});
+
     if (!columns.is_compared) continue;
     const auto reference = result_of_reference(results, side->candidate, *index).mean();
     if (!reference) return std::nullopt;
     totals.back().reference_mean = *reference;
   }
+
   return std::pair(fmt::format("({} of timed runs)", metric_name_of(role)), std::move(totals));
 }
 
@@ -292,6 +303,7 @@ class TableMaker {
                     {.last_omitted_part = OmittedPart::Values, .min_cut_width = 40},
                     {.last_omitted_part = OmittedPart::Values, .min_cut_width = 20}};
     table_.heading_ink = Ink::Bold;
+
     for (std::size_t i = 0; i < columns.sides.size(); ++i) {
       largest_.push_back(largest_of(*columns.sides[i]));
       if (has_reference(i)) add_column(reference_of(i).name);
@@ -307,8 +319,10 @@ class TableMaker {
     for (const FunctionChanges* side : columns_.sides)
       totals.push_back({.reference_mean = side->mean_of_whole_reference,
                         .candidate_mean = side->mean_of_whole_candidate});
+
     std::vector<FunctionChange> rests = totals;
     marks_certain_ = has_sure_and_unsure(choice);
+
     for (const FunctionByColumn& function : choice.rows) {
       std::vector<FunctionChange> changes;
       for (std::size_t i = 0; i < function.size(); ++i) {
@@ -320,9 +334,11 @@ class TableMaker {
         changes.front().other_names = function[i]->other_names;
         changes.front().paired_by = function[i]->paired_by;
       }
+
       Cell& name = add_row(shown_function(changes.front()), changes, marks_certain_).front();
       name.whole_text = whole_names(changes.front());
     }
+
     for (std::size_t i = 0; i < rests.size(); ++i) {
       remove_rounding(totals[i].reference_mean, rests[i].reference_mean);
       remove_rounding(totals[i].candidate_mean, rests[i].candidate_mean);
@@ -331,12 +347,14 @@ class TableMaker {
       remove_rounding(totals[i].reference_mean, difference);
       if (difference == 0.0) rests[i].candidate_mean = rests[i].reference_mean;
     }
+
     if (choice.others > 0)
       add_last(fmt::format("({})", plural(choice.others, "other function")), rests);
     add_last("(total)", totals);
     if (is_sampled_time(metric_))
       if (const auto timed = timed_totals(results_, columns_, metric_))
         add_last(timed->first, timed->second);
+
     return std::move(table_);
   }
 
@@ -427,16 +445,19 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
         "  {}: {}\n", label,
         line_of(change, changes->mean_of_whole_reference, results.session.metrics[metric]));
   };
+
   const FunctionChange& largest = changes->functions.front();
   const double whole = changes->difference();
   const double part = whole == 0.0 ? 0.0 : sure.front()->difference() / whole;
   if (!largest.is_sure()) add("the largest, but not certain", largest);
+
   for (const FunctionChange* change : sure)
     add(change != sure.front() ? "also"
         : part >= 0.5          ? "most of it"
         : !largest.is_sure()   ? "certain"
                                : "the largest",
         *change);
+
   return lines;
 }
 
@@ -471,6 +492,7 @@ std::string largest_function_change_lines(const Report& suite) {
       const auto metric = first_changed(results, candidate);
       const FunctionChanges* changes = metric ? find_changes(results, *metric, candidate) : nullptr;
       if (changes == nullptr || changes->mean_of_whole_reference <= 0.0) continue;
+
       const Metric& of = results.session.metrics[*metric];
       for (const FunctionChange* change : list_sure(*changes))
         found.emplace_back(
@@ -479,6 +501,7 @@ std::string largest_function_change_lines(const Report& suite) {
                         line_of(*change, changes->mean_of_whole_reference, of)));
     }
   }
+
   std::ranges::stable_sort(found, std::greater<>(), [](const auto& entry) { return entry.first; });
   std::string lines;
   for (std::size_t i = 0; i < std::min(kMaxLines, found.size()); ++i)

@@ -145,6 +145,7 @@ std::string tuned_machine(const Circumstances& at) {
   Table vitals{.columns = {{.heading = {"machine"}},
                            {.heading = {"before the first run"}},
                            {.heading = {"after the last"}}}};
+
   const auto add = [&](std::string_view what, const auto& before, const auto& after) {
     const auto text = [](const auto& value) {
       return value ? fmt::format("{}", *value) : std::string("not known");
@@ -152,19 +153,23 @@ std::string tuned_machine(const Circumstances& at) {
     if (before || after)
       vitals.rows.push_back({{std::string(what)}, {text(before)}, {text(after)}});
   };
+
   add("throttle events", tuning.vitals_before_runs.throttles, tuning.vitals_after_runs.throttles);
   add("temperature, °C", tuning.vitals_before_runs.celsius, tuning.vitals_after_runs.celsius);
   add("stolen ticks", tuning.vitals_before_runs.stolen_ticks,
       tuning.vitals_after_runs.stolen_ticks);
   add("ticks", tuning.vitals_before_runs.clock_ticks_in_all,
       tuning.vitals_after_runs.clock_ticks_in_all);
+
   Table switched{
       .columns = {{.heading = {"switch"}}, {.heading = {"before"}}, {.heading = {"during"}}}};
   for (const TunedSwitch& tuned : tuning.changed_switches)
     switched.rows.push_back({{tuned.name}, {tuned.value_before}, {tuned.value_while_tuned}});
+
   std::vector<std::string> missing;
   for (const UntunedSwitch& untuned : tuning.failed_switches)
     missing.push_back("not switched: " + untuned.name + ", " + untuned.why);
+
   std::string html = "<details>\n<summary>Tuned machine</summary>\n" + tuned_comparison(tuning);
   for (const Table* table : {&switched, &vitals})
     if (!table->rows.empty()) html += table_html(*table);
@@ -195,9 +200,11 @@ constexpr std::string_view kNoScript =
 void write_overview(const Results& results, const Sink& sink) {
   const auto metric = primary_metric(results.session.metrics);
   if (!metric || !has_any_summary(results, *metric)) return;
+
   sink("<h2>" + html_text(results.session.metrics[*metric].name) + "</h2>\n");
   if (has_compact_table_first(results)) sink(table_html(compact_table(results, *metric)));
   write_overview_chart(results, *metric, sink);
+
   if (has_deltas_of(results, *metric))
     sink(
         results.session.setting.layouts > 1
@@ -206,8 +213,10 @@ void write_overview(const Results& results, const Sink& sink) {
             : "<p class=\"aside\">Values are medians. Percentages are changes of the typical "
               "round, "
               "which may differ from the change of the medians.</p>\n");
+
   const std::string scan = scan_chart(results, *metric);
   if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);
+
   const std::string matrix = differences_html(results);
   if (!matrix.empty()) {
     const auto& baseline = results.session.reference.baseline;
@@ -269,25 +278,30 @@ std::string changes_in_one_line(std::span<const ChangeRow> changes) {
 
 void write_suite_page(const Report& suite, const Sink& sink) {
   if (!suite.complete()) sink(kCutShort);
+
   const std::vector<ChangeRow> changes = suite_changes(suite);
   sink(paragraphs(
       changes_in_one_line(std::span(changes).first(changes.size() - suite.geomeans.size())),
       "answer"));
   sink(paragraphs(gates_in_one_line(suite)) + paragraphs(largest_function_change_lines(suite)));
+
   std::string items;
   for (const Results* results : benchmarks_in_table_order(suite))
     items += gate_items(*results, false, results->benchmark);
   sink(gate_list(items));
   sink(circumstances(suite.benchmarks.front().session.circumstances));
+
   if (const std::string chart = change_chart(changes); !chart.empty())
     sink("<h2>Changes</h2>\n" + chart);
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
   sink(caveats(warning_texts(suite, {}), note_lines(suite)));
+
   sink("<h2>Benchmarks</h2>\n");
   sink(kNoScript);
   constexpr std::size_t points_of_suite = 16'000;
   const std::size_t most =
       std::clamp<std::size_t>(points_of_suite / suite.benchmarks.size(), 16, kMaxDrawnPoints);
+
   for (const Results* results : benchmarks_in_table_order(suite)) {
     sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
          verdict_part(*results) + function_part(*results) +

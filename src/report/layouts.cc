@@ -108,12 +108,15 @@ bool is_misled_by_one_layout(const MetricResult& row) {
 std::string layout_lines(const Results& results) {
   const auto primary = primary_metric(results.session.metrics);
   if (results.session.setting.layouts == 1 || !primary) return "";
+
   const Metric& metric = results.session.metrics[*primary];
   const bool has_several = find_candidates(results).size() > 1;
+
   std::string lines;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const MetricResult& row = results.commands[c].rows[*primary];
     if (!row.layouts) continue;
+
     const std::string subject = has_several ? results.session.commands[c].name + ": " : "";
     if (results.session.reference.is_candidate(c)) {
       const LayoutCounts layouts{.of_reference = count_layouts_of_reference(results.session, c),
@@ -132,6 +135,7 @@ std::string layout_lines(const Results& results) {
                (is_exact ? std::string() : scatter_line(mean, metric, subject));
     }
   }
+
   return lines;
 }
 

@@ -76,20 +76,24 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
   if (!condition.limit_value || !change.change) return change_texts(change, limit_of(condition));
   const double bound = *condition.limit_value;
   const double value = (1 + *change.change) * bound;
+
   if (change.is_exact) {
     const double rounded = std::round(value);
     return {with_uncertainty(
         exact_quantity(stats::is_rounding_error(value - rounded, value) ? rounded : value, metric),
         {.is_exact = true})};
   }
+
   if (!change.bounds) return {quantity(value, metric)};
   const double low = (1 + change.bounds->low) * bound;
   const double high = (1 + change.bounds->high) * bound;
+
   Notation notation = notation_of(value, std::fabs(high - low) / 2.0, metric);
   const auto hides = [&](double end) {
     return end != bound && notation.text(end) == notation.text(bound);
   };
   for (int more = 0; more < 6 && (hides(low) || hides(high)); ++more) ++notation.decimals;
+
   return {notation.text(value), notation.text(low), notation.text(high)};
 }
 
@@ -104,6 +108,7 @@ std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change) return "from 0 or values below it, so there is no percentage";
   if (change.is_exact) return make_figures(change, verdict.condition, metric).change;
+
   const bool claims_above =
       (verdict.answer == gate::Answer::Fail) != verdict.condition.fails_below_limit;
   // The bound may come from another test than `change`, and then lie on the wrong side of `change`.
@@ -112,8 +117,10 @@ std::string measured(stats::Change change, std::optional<double> bound,
     if (!change.bounds) change.bounds = stats::IntervalEnds{*bound, *bound};
     (claims_above ? change.bounds->low : change.bounds->high) = *bound;
   }
+
   const ChangeTexts figures = make_figures(change, verdict.condition, metric);
   if (!change.bounds) return figures.change;
+
   const bool bears_out = fits || side_of(change, verdict.condition) == (claims_above ? 1 : -1);
   if (verdict.answer == gate::Answer::Inconclusive || !bears_out)
     return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
@@ -244,6 +251,7 @@ constexpr std::string_view kLostFunction =
 std::string obstacle_text(const Results& results, const gate::Verdict& verdict) {
   const std::string run = run_words(results.session.metrics[verdict.metric]);
   const std::string name = metric_in_words(verdict.condition.metric);
+
   switch (verdict.hindrance.obstacle) {
     case gate::Obstacle::NoSuccess:
       // The failures that follow name the commands.
@@ -320,6 +328,7 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   if (std::string text = obstacle_text(results, verdict); !text.empty())
     return text + differences_text(results, verdict);
   if (verdict.rounds == 0) return "no round measured both commands";
+
   const Metric& metric = results.session.metrics[verdict.metric];
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
   if (metric.percentile && !verdict.delta.bounds && row != nullptr &&
@@ -327,14 +336,17 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
     return fmt::format("{} are too few; it needs {}, as --min-runs {} gives them",
                        plural(verdict.rounds, "run"), row->runs_needed_for_percentile,
                        row->runs_needed_for_percentile);
+
   const Claims claims = make_claims(verdict.condition);
   const std::string grounds = grounds_text(results, verdict);
   if (verdict.answer != gate::Answer::Inconclusive)
     return fmt::format("{}, with confidence ({})",
                        verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail, grounds);
+
   const std::string advice = advice_text(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
   if (side == 0) return grounds + advice;
+
   const bool is_failing = (side > 0) != verdict.condition.fails_below_limit;
   return fmt::format("probably {}, but not with the confidence that a gate needs ({}){}",
                      is_failing ? claims.fail : claims.pass, grounds, advice);
@@ -423,6 +435,7 @@ struct EndingWords {
     const std::string& name = names.at(failed.step.command);
     const std::string run = fmt::format("{} of {} {}", run_text(failed.step), cited(name),
                                         outcome_text(failed.outcome));
+
     std::string text;
     if (!failed.unmatched_pattern.empty()) {
       text = fmt::format(
@@ -437,6 +450,7 @@ struct EndingWords {
         text += (is_simulated ? "; if it fails there, too, " : "; ") +
                 how_to_ignore(name, failed.outcome);
     }
+
     return message(run + text) + indented(failed.error_output_end);
   }
 
@@ -614,6 +628,7 @@ Cell factor_cell(const WallFactor& factor) {
 std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
   std::vector<std::string> remarks;
   const std::string where = why.has_kernel_only_metric ? " of user space" : "";
+
   if (why.lacks_instructions && why.leaves_out_cycles)
     remarks.push_back("instructions and cycles" + where + " were not counted");
   else if (why.lacks_instructions)
@@ -622,6 +637,7 @@ std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
     remarks.emplace_back("cycles were not counted at the same privilege levels");
   else if (why.leaves_out_cycles)
     remarks.push_back("cycles" + where + " were not counted");
+
   if (why.is_simulated) remarks.emplace_back("instructions are simulated");
   if (why.levels == CountedPrivilegeLevels::UserOnly)
     remarks.emplace_back("counts are of user space, times of all");
@@ -630,6 +646,7 @@ std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
   if (why.counts_include_shell_start)
     remarks.emplace_back("counts have the shell in them, times have not");
   if (why.sums_core_kinds) remarks.emplace_back("cycles are summed over all kinds of core");
+
   return remarks;
 }
 
@@ -692,14 +709,17 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   const auto [text, ink] = verdict_word(verdict.answer);
   const std::string word(text);
   Cell cell{.text = word, .ink = ink, .shorter_texts = {word, word}, .answer = verdict.answer};
+
   if (const std::string_view reason = short_reason(verdict.hindrance.obstacle); !reason.empty()) {
     cell.verdict_reason = reason;
     cell.text += ": " + cell.verdict_reason;
     return cell;
   }
+
   const bool is_mean = is_about_mean(verdict);
   const stats::Change& change = is_mean ? verdict.delta.change_of_mean : verdict.delta;
   if (verdict.rounds == 0 || !change.change) return cell;
+
   cell.verdict_reason = "limit " + limit_text(verdict.condition);
   cell.shorter_texts.front() += ", " + cell.verdict_reason;
   if (is_mean || verdict.condition.limit_value) {
@@ -710,6 +730,7 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   } else {
     cell.text = cell.shorter_texts.front();
   }
+
   return cell;
 }
 
@@ -889,15 +910,18 @@ WhyTable why_table(const Results& results) {
         return why.lacks_instructions && why.leaves_out_cycles;
       }))
     return all;
+
   std::set<WallFactorKind> parts;
   for (const WallTimeExplanation& why : results.explanations)
     for (const WallFactor& factor : why.factors) parts.insert(factor.factor_kind);
+
   all.table.columns = {{.heading = {"command"}, .cell_content = CellContent::Code},
                        {.heading = {"wall time"}, .cell_content = CellContent::Delta}};
   for (const WallFactorKind part : parts)
     all.table.columns.push_back(
         {.heading = {std::string(kPartWords[static_cast<std::size_t>(part)].column)},
          .cell_content = CellContent::Delta});
+
   for (const WallTimeExplanation& why : results.explanations) {
     TableRow& row = all.table.rows.emplace_back(
         TableRow{{results.session.commands[why.command].name}, {wall_time_in_words(results, why)}});
@@ -905,10 +929,12 @@ WhyTable why_table(const Results& results) {
       const auto factor = std::ranges::find(why.factors, part, &WallFactor::factor_kind);
       row.push_back(factor == why.factors.end() ? Cell{} : factor_cell(*factor));
     }
+
     for (std::string& remark : list_remarks(why))
       if (std::ranges::find(all.remarks, remark) == all.remarks.end())
         all.remarks.push_back(std::move(remark));
   }
+
   return all;
 }
 

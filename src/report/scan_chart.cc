@@ -56,10 +56,12 @@ std::optional<std::string> scanned(const Results& results) {
       all_are_numbers = all_are_numbers && number.has_value();
       if (number) values.insert(*number);
     }
+
     if (!all_are_numbers || values.size() <= most) continue;
     most = values.size();
     best = name;
   }
+
   return best;
 }
 
@@ -175,16 +177,20 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
   const auto axis = logarithmic ? logarithmic_axis : linear_axis;
   Axes axes{axis(x.low, x.high), axis(logarithmic ? y.low : std::min(y.low, 0.0), y.high)};
   axes.x.ticks = measured_ticks(all, axes.x);
+
   std::string content = svg_grid(axes.x, kSvgUnits);
   for (std::size_t i = 0; i < all.size(); ++i) {
+    // A power law is a straight line only on logarithmic axes.
     const auto law = logarithmic ? fit_law(all[i], results.session.confidence) : std::nullopt;
     if (law) content += draw_line(axes, all[i], *law);
     content += draw_line(axes, all[i], parameter, color_class(i));
   }
+
   std::vector<TickLabel> labels;
   for (const double value : axes.x.ticks)
     labels.push_back({horizontal_percent(axes.over(value), kSvgUnits),
                       fmt::format("{:.6g}", std::fabs(value) < 1e-12 ? 0 : value)});
+
   return fmt::format("<div class=\"view {}\"{}>\n", logarithmic ? "logarithmic" : "linear",
                      hover_attributes(axes.y, of, "y")) +
          svg_with_vertical_axis(kScanHeight, axes.y, of, kSvgUnits,
@@ -206,6 +212,7 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
           law->exponent_high);
     html += "</p>\n";
   }
+
   return html + fmt::format(
                     "<p class=\"aside\">{0} against {1}: medians, with the quartiles as "
                     "vertical lines{2}</p>\n",
@@ -240,6 +247,7 @@ bool is_scan(const Results& results) {
 std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) {
   if (!is_scan(results)) return {};
   const std::string parameter = *scanned(results);
+
   std::vector<std::string> lines;
   std::set<double> values;
   for (const Command& command : results.session.commands) {
@@ -247,15 +255,18 @@ std::vector<std::pair<std::size_t, double>> scan_colors(const Results& results) 
     if (std::ranges::find(lines, name) == lines.end()) lines.push_back(name);
     values.insert(*parse_number(find_parameter(command, parameter)->value));
   }
+
   std::map<double, double> places;
   double next = 0.0;
   for (const double value : values) places[value] = next++ / static_cast<double>(values.size() - 1);
+
   std::vector<std::pair<std::size_t, double>> found;
   for (const Command& command : results.session.commands) {
     const auto line = std::ranges::find(lines, name_of_series(command, parameter));
     found.emplace_back(line - lines.begin(),
                        places.at(*parse_number(find_parameter(command, parameter)->value)));
   }
+
   return found;
 }
 
@@ -264,6 +275,7 @@ std::string scan_headline(const Results& results, std::size_t metric) {
   const std::string parameter = *scanned(results);
   const std::vector<Series> all = make_series(results, metric, parameter);
   if (all.empty()) return "";
+
   const Metric& of = results.session.metrics[metric];
   std::string text;
   const auto law =
@@ -273,6 +285,7 @@ std::string scan_headline(const Results& results, std::size_t metric) {
     text = fmt::format("{} {} as {}^{:.2f} ({:.2f} … {:.2f}); ", metric_in_words(one_line(of.name)),
                        law->exponent < 0 ? "falls" : "grows", one_line(parameter), law->exponent,
                        law->exponent_low, law->exponent_high);
+
   const std::size_t best = best_command(results, metric, all);
   text += fmt::format("{} at {} (mean {})",
                       of.better == Better::More   ? "highest"
@@ -280,6 +293,7 @@ std::string scan_headline(const Results& results, std::size_t metric) {
                                                   : "lowest",
                       parameters_text(results.session.commands[best]),
                       quantity(summary_of(results, best, metric)->mean, of));
+
   const MetricResult* row = row_of(results.commands[best], metric);
   if (is_sure || !row->delta || row->delta->is_significant() || results.session.reference.baseline)
     return text;

@@ -226,6 +226,7 @@ std::string write_line(const Results& results, const HeadlineComparison& ranking
   const Metric& metric = results.session.metrics[ranking.metric];
   const std::string name = metric_in_words(one_line(metric.name));
   const bool faster = ranking.speed.faster;
+
   std::string between;
   std::string after = " in " + name;
   if (is_all_zeros(results, ranking)) {
@@ -252,6 +253,7 @@ std::string write_line(const Results& results, const HeadlineComparison& ranking
                   : fmt::format(": {} is {} times {} than in ", name, ratio_text(ranking.speed),
                                 faster ? "lower" : "higher");
   }
+
   const std::string candidate = one_line(results.session.commands[ranking.command].name);
   const std::string reference = one_line(reference_of(results, ranking.command));
   return in_lines(bold(candidate, style) + between + bold(reference, style) + after, style);
@@ -262,10 +264,12 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
   const std::vector<HeadlineComparison> rankings = rankings_by_one(results, all);
   const std::string scan = scan_headline(results, rankings[0].metric);
   if (!scan.empty()) return in_lines(scan, style);
+
   const Metric& metric = results.session.metrics[rankings[0].metric];
   const std::string in_metric = " in " + metric_in_words(one_line(metric.name));
   const std::string reference =
       bold(one_line(results.reference_of(rankings[0].command).name), style);
+
   const bool has_several = rankings.size() > 1 && !results.session.reference.baseline;
   if (has_several && std::ranges::none_of(rankings, [](const HeadlineComparison& ranking) {
         return ranking.speed.bounds.has_value() || ranking.speed.is_exact;
@@ -273,17 +277,20 @@ std::string headline(const Results& results, const std::vector<HeadlineCompariso
     return in_lines(fmt::format("{} to tell whether a command differs from {}{}",
                                 missing_interval(results, rankings[0]), reference, in_metric),
                     style);
+
   const auto best = std::ranges::find_if(rankings, [&](const HeadlineComparison& ranking) {
     return ranking.is_significant && is_gain(results, ranking);
   });
   if (best != rankings.end()) return write_line(results, *best, style);
   if (!has_several) return write_line(results, rankings[0], style);
+
   const bool is_time = metric.role == Role::WallTime;
   const auto worst = std::ranges::find(rankings.rbegin(), rankings.rend(), true,
                                        &HeadlineComparison::is_significant);
   const bool any = worst != rankings.rend();
   if (any && worst->metric != primary_metric(results.session.metrics))
     return write_line(results, *worst, style);
+
   const bool is_more = metric.better == Better::More;
   const std::string start = !any      ? "no command differs significantly from "
                             : is_time ? "no command is significantly faster than "
@@ -322,12 +329,15 @@ std::string count_by_typed_command(const Results& results, const Rankings& all,
   const Rankings rankings = rankings_by_one(results, all);
   const Metric& metric = results.session.metrics[rankings[0].metric];
   const bool is_time = metric.role == Role::WallTime;
+
   std::map<std::size_t, Rankings> by_typed;
   for (const HeadlineComparison& ranking : rankings)
     by_typed[results.session.commands[ranking.command].source_command_index].push_back(ranking);
+
   std::string lines;
   for (const auto& typed_and_own : by_typed) {
     const Rankings& own = typed_and_own.second;
+
     const auto count = [&](auto is_counted) {
       return std::ranges::count_if(
           own, [&](const HeadlineComparison& ranking) { return is_counted(ranking); });
@@ -338,6 +348,7 @@ std::string count_by_typed_command(const Results& results, const Rankings& all,
     const auto slower = count([](const HeadlineComparison& ranking) {
       return ranking.is_significant && !ranking.speed.faster;
     });
+
     const std::string& name = results.session.commands[own[0].command].unfilled_name;
     lines +=
         in_lines(fmt::format("{}: significantly {} than {} at {} of {} values{}, {} at {}",
@@ -347,6 +358,7 @@ std::string count_by_typed_command(const Results& results, const Rankings& all,
                              is_time ? "slower" : "higher", slower),
                  style);
   }
+
   return lines;
 }
 
@@ -663,17 +675,20 @@ std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary&
   const double low = has_spread ? std::max(summary.min, fences.low) : summary.min;
   const double high = has_spread ? std::min(summary.max, fences.high) : summary.max;
   if (low >= high) return {{summary.min, summary.max, values.size()}};
+
   std::vector<Bin> bins(bin_count(summary, low, high, most));
   const double width = (high - low) / static_cast<double>(bins.size());
   for (std::size_t i = 0; i < bins.size(); ++i) {
     bins[i].low = low + width * static_cast<double>(i);
     bins[i].high = low + width * static_cast<double>(i + 1);
   }
+
   for (const double value : values) {
     const double place =
         std::clamp((value - low) / width, 0.0, static_cast<double>(bins.size() - 1));
     ++bins[static_cast<std::size_t>(place)].count;
   }
+
   bins.front().low = summary.min;
   bins.back().high = summary.max;
   return bins;
@@ -682,17 +697,20 @@ std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary&
 std::string histogram(const Results& results, std::size_t command, const Style& style) {
   const MetricResult* row = row_of(results, command, Role::WallTime);
   if (row == nullptr || !row->summary) return "";
+
   std::vector<double> values;
   for (const Sample& sample : values_with_runs(results, command, row->metric))
     values.push_back(sample.value);
   const std::vector<Bin> bins = make_bins(values, *row->summary, kMaxBins);
   const std::vector<std::string> labels = bin_labels(bins, results.session.metrics[row->metric]);
+
   const std::size_t most = std::ranges::max_element(bins, {}, &Bin::count)->count;
   const std::size_t beside =
       kIndent.size() + display_width(labels.front()) + 2 + 1 + fmt::formatted_size("{}", most);
   const std::size_t room = style.width > beside ? style.width - beside : 0;
   const std::size_t widest =
       style.width == 0 ? kMaxBarWidth : std::clamp(room, kMinBarWidth, kMaxBarWidth);
+
   std::string text;
   for (std::size_t i = 0; i < bins.size(); ++i) {
     const std::size_t least = bins[i].count > 0 ? 1 : 0;
@@ -700,6 +718,7 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
     text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], drawn, drawn.empty() ? "" : " ",
                         bins[i].count);
   }
+
   return text;
 }
 

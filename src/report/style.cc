@@ -214,15 +214,18 @@ std::string cut_middle(std::string_view text, std::size_t width) {
 
 std::string wrapped_to_cells(std::string_view text, std::size_t width) {
   if (width == 0 || display_width(without_ink(text)) <= width) return std::string(text);
+
   const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
   const std::string indent(blanks + 2, ' ');
   std::string lines(blanks, ' ');
   std::size_t column = blanks;
   text.remove_prefix(blanks);
+
   while (!text.empty()) {
     const std::string_view word = unbroken(text, width - std::min(width, indent.size()));
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     const std::size_t cells = display_width(without_ink(word));
+
     if (lines.size() > blanks && column + 1 + cells > width) {
       lines.append("\n").append(indent);
       column = indent.size();
@@ -230,9 +233,11 @@ std::string wrapped_to_cells(std::string_view text, std::size_t width) {
       lines += ' ';
       ++column;
     }
+
     lines += word;
     column += cells;
   }
+
   return lines;
 }
 
@@ -260,14 +265,18 @@ std::string to_ascii(std::string_view text) {
                                                                     {"▍", ""},
                                                                     {"▎", ""},
                                                                     {"▏", ""}});
+
   std::string ascii;
   while (!text.empty()) {
     const auto* const found =
         std::ranges::find_if(signs, [&](const auto& sign) { return text.starts_with(sign.first); });
+
+    // A range such as "1 … 2" has a space before its ellipsis, unlike most cut texts.
     const bool is_cut = text.starts_with(kEllipsis) && (ascii.empty() || ascii.back() != ' ');
     ascii += is_cut ? kCut : found == signs.end() ? text.substr(0, 1) : found->second;
     text.remove_prefix(found == signs.end() ? 1 : found->first.size());
   }
+
   return ascii;
 }
 

@@ -85,6 +85,7 @@ Cell failed_cell(const SuiteRow& row) {
       const std::string share = failed_runs_text(endings, with_reasons);
       if (!share.empty()) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", who, share);
     };
+
     if (!row.candidate) {
       add("base", results.commands[results.session.reference.index_for(0)].endings);
     } else if (row.is_anchor()) {
@@ -95,6 +96,7 @@ Cell failed_cell(const SuiteRow& row) {
     }
     return all;
   };
+
   return {.text = text(true), .ink = Ink::Red, .shorter_texts = {text(false)}};
 }
 
@@ -179,15 +181,19 @@ SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
 
 std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
   std::vector<TableColumn> columns = {suite_column("benchmark", CellContent::Name, Cut::Middle)};
+
   if (shape.has_commands)
     columns.push_back(suite_column("command", CellContent::Code, Cut::Middle));
   if (shape.has_metrics) columns.push_back(suite_column("metric", CellContent::Text));
+
   columns.push_back(value_column("base"));
   columns.push_back(value_column("candidate"));
   if (shape.has_deltas)
     for (auto& column : std::span(columns).last(2)) column.dropping_part = OmittedPart::Values;
+
   columns.push_back(suite_column("delta", CellContent::Delta));
   columns.back().shortening_parts = {OmittedPart::Interval};
+
   if (shape.has_gates) {
     columns.push_back(suite_column("verdict", CellContent::Verdict));
     columns.back().shortening_parts = {OmittedPart::Deviation, OmittedPart::Interval};
@@ -196,6 +202,7 @@ std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
     columns.push_back(suite_column("failed runs", CellContent::Number));
     columns.back().shortening_parts = {OmittedPart::Deviation};
   }
+
   return columns;
 }
 
@@ -241,17 +248,20 @@ std::vector<std::string> with_names(const Report& suite,
                                     const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<SharedLine> all;
   std::map<std::string, std::size_t> places;
+
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string name = cited(suite.benchmarks[i].benchmark);
     for (const WarningLine& line : lines[i]) {
       const std::string key = line.kind.empty() ? line.text_without_names : std::string(line.kind);
       const auto [place, is_new] = places.try_emplace(key, all.size());
       if (is_new) all.push_back({line});
+
       SharedLine& shared = all[place->second];
       generalize(shared.words, line);
       if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
     }
   }
+
   std::vector<std::string> texts;
   constexpr std::size_t most_named = 3;
   for (const SharedLine& shared : all) {
@@ -261,6 +271,7 @@ std::vector<std::string> with_names(const Report& suite,
                                                              : listed(shared.names) + ": ";
     texts.push_back(who + shared.words.text);
   }
+
   return texts;
 }
 
@@ -329,6 +340,7 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
   const std::vector<SuiteRow> rows = make_rows(suite);
   const SuiteShape shape = suite_shape(suite, rows);
   std::vector<ChangeRow> changes;
+
   const auto name_of = [&](const std::string& name, const std::string& command,
                            const std::string& metric) {
     std::string html = "<span><b>" + html_text(name) + "</b>";
@@ -336,21 +348,27 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
     if (shape.has_metrics) html += " <span class=\"aside\">" + html_text(metric) + "</span>";
     return html + "</span>";
   };
+
   for (const SuiteRow& row : rows) {
     if (!row.candidate || !row.metric || row.is_anchor()) continue;
     const Results& of = *row.results;
     const MetricResult* values = row_if_has_values(of.commands[*row.candidate], *row.metric);
     if (values == nullptr || !values->delta) continue;
+
     ChangeRow& change = changes.emplace_back(
         change_row(name_of(of.benchmark, of.session.commands[*row.candidate].name, metric_of(row)),
                    *values->delta, of.session.metrics[*row.metric].better));
+
+    // A limit in the unit of the metric has no place on an axis of changes.
     const gate::Verdict* worst = worst_verdict(row);
     if (worst != nullptr && !worst->condition.limit_value)
       change.gate_limit = worst->condition.limit_percent / 100.0;
   }
+
   for (const Geomean& mean : suite.geomeans)
     changes.push_back(change_row(name_of(geomean_title(suite, mean), mean.candidate, mean.metric),
                                  mean.change, mean.better));
+
   return changes;
 }
 
@@ -374,10 +392,12 @@ std::string gates_in_one_line(const Report& suite) {
 
 ScreenSections screen_sections(const Report& suite, const Style& style, bool quiet) {
   if (!suite.is_suite()) return screen_sections(suite.benchmarks.front(), style, quiet);
+
   const bool any = std::ranges::any_of(suite.benchmarks, [](const Results& results) {
     return std::ranges::any_of(results.commands, has_values);
   });
   if (!any) return {};
+
   std::string text;
   if (style.verbose && !quiet) {
     for (const Results* results : benchmarks_in_table_order(suite)) {
@@ -386,14 +406,17 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
               of_one.verdicts + "\n";
     }
   }
+
   if (!quiet)
     text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
             terminal_text_with_note(suite_table(suite), style);
   if (!quiet && !style.verbose) text += details_of_each(suite, style);
+
   const std::string below =
       suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite);
   const std::string verdicts =
       (text.empty() || below.empty() ? "" : "\n") + wrapped_lines(below, style);
+
   return {style.ascii ? to_ascii(text) : text, verdicts};
 }
 

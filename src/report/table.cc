@@ -82,13 +82,16 @@ std::string write_line(const Table& table, const TableRow& row, const TableLayou
                        const Style& style) {
   std::string line;
   std::size_t pending = 0;
+
   for (std::size_t c = 0; c < std::min(row.size(), table.columns.size()); ++c) {
     const std::size_t width = fitted.widths[c];
     if (width == 0) continue;
+
     const TableColumn& column = table.columns[c];
     const std::string whole = shown(row[c], column, fitted.chosen_attempt.last_omitted_part, style);
     const std::string cell =
         column.cut == Cut::End ? cut_end(whole, width) : cut_middle(whole, width);
+
     if (!cell.empty()) {
       line.append(pending, ' ');
       line += inked(cell, row[c].ink, style.color);
@@ -96,6 +99,7 @@ std::string write_line(const Table& table, const TableRow& row, const TableLayou
     }
     pending += width - display_width(cell) + fitted.chosen_attempt.gap;
   }
+
   return line;
 }
 
@@ -207,9 +211,11 @@ struct MetricColumn {
 
 std::vector<MetricColumn> list_columns(const TableShape& shape) {
   std::vector<MetricColumn> columns;
+
   const auto add_if = [&](bool is_there, bool is_seen_first, CellOf cell, TableColumn column) {
     if (is_there) columns.push_back({is_seen_first, cell, std::move(column)});
   };
+
   add_if(!shape.is_compact, true, name_cell,
          {.heading = {"measurement"},
           .cell_content = CellContent::Text,
@@ -234,9 +240,11 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
          {.heading = {"delta"},
           .cell_content = CellContent::Delta,
           .shortening_parts = {OmittedPart::Interval}});
+
   if (shape.is_for_page)
     std::stable_partition(columns.begin(), columns.end(),
                           [](const MetricColumn& column) { return column.is_seen_first; });
+
   return columns;
 }
 
@@ -310,18 +318,22 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
   const MetricResult* row = row_if_has_values(command, metric);
   const std::string failed = failed_and_redone_text(command);
   if (row == nullptr) return {"n/a" + failed};
+
   const Metric& of = results.session.metrics[metric];
   const std::string mean = short_mean_text(*row, of) + failed;
   const std::string whole = mean_cell_text(*row, of) + failed;
   Cell cell{.text = whole, .shorter_texts = {whole, mean, mean}};
+
   if (!row->delta) return cell;
   const Cell delta = delta_cell(*row->delta, of.better);
   cell.ink = delta.ink;
   if (!row->delta->change) return cell;
+
   const Mark mark = delta.mark == Mark::Blank ? Mark::None : delta.mark;
   const std::string before =
       fmt::format("  {}", mark_text(mark, 0, results.presentation.marks == MarksChoice::Text));
   const std::string percent = before + short_delta_text(*row->delta);
+
   cell.text += before + delta.text;
   cell.shorter_texts[0] += percent;
   cell.shorter_texts[1] += percent;
@@ -336,12 +348,15 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
         commands == nullptr ? nullptr : row_of(results, commands->front(), Role::WallTime);
     const std::string failed =
         commands == nullptr ? "" : failed_and_redone_text(results.commands[commands->front()]);
+
     if (wall == nullptr || !wall->summary) {
       row.push_back({"n/a" + failed});
       continue;
     }
+
     const Metric& metric = results.session.metrics[wall->metric];
     row.push_back({mean_cell_text(*wall, metric) + failed});
+
     const Command& reference =
         results.session.commands[results.session.reference.index_for(commands->front())];
     if (grid.columns.size() == 1 && wall->delta &&
@@ -349,6 +364,7 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
             results.session.commands[commands->front()].source_command_index)
       row.push_back(delta_cell(*wall->delta, metric.better));
   }
+
   return row;
 }
 
@@ -616,7 +632,9 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
                         {.last_omitted_part = OmittedPart::Range},
                         {.last_omitted_part = OmittedPart::Interval}},
               .heading_ink = Ink::Bold};
+
   if (!has_values(of)) return table;
+
   const auto columns =
       list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, of, verbose)});
   for (const MetricResult& row : of.rows) {
@@ -626,6 +644,7 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
     for (const MetricColumn& column : columns)
       cells.push_back(column.cell({results, command, metric, &row, false}));
   }
+
   if (!table.rows.empty() || for_page) add_columns(table, columns, Ink::Plain);
   return table;
 }
@@ -635,10 +654,12 @@ Table markup_table(const Results& results, const Markup& markup) {
       {.has_deltas = std::ranges::any_of(results.commands, [&](const CommandResult& command) {
          return has_delta(results, command, true);
        })});
+
   Table table{
       .columns = {
           {.heading = {"command"}, .cell_content = CellContent::Markup, .is_left_aligned = true}}};
   add_columns(table, columns, Ink::Plain);
+
   for (const std::size_t c : commands_in_table_order(results)) {
     const CommandResult& command = results.commands[c];
     const std::string line_break(markup.line_break);
@@ -646,6 +667,7 @@ Table markup_table(const Results& results, const Markup& markup) {
                         runs_text(results, c) + failed_and_redone_text(command);
     for (const Parameter& parameter : results.session.commands[c].parameters)
       first += line_break + markup.format_text(parameter.name + " = " + parameter.value);
+
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.session.metrics[row.metric];
       if (!is_shown(metric, false) || !has_values(command) ||
@@ -655,8 +677,11 @@ Table markup_table(const Results& results, const Markup& markup) {
       for (const MetricColumn& column : columns)
         cells.push_back(column.cell({results, c, metric, &row, false}));
     }
+
+    // A command without any shown value still has a row.
     if (!first.empty()) table.rows.push_back({{std::move(first)}});
   }
+
   return table;
 }
 
@@ -665,6 +690,7 @@ Table compact_table(const Results& results, std::size_t metric) {
                                      .has_deltas = has_deltas_of(results, metric),
                                      .has_runs = has_runs_column(results, metric)});
   const std::vector<std::string> parameters = parameter_names(results);
+
   Table table{.columns = {bold_column("command", CellContent::Code, Cut::Middle)},
               .steps = {{.gap = 4},
                         {.min_cut_width = 32},
@@ -672,11 +698,13 @@ Table compact_table(const Results& results, std::size_t metric) {
                         {.last_omitted_part = OmittedPart::Names, .min_cut_width = 24},
                         {.last_omitted_part = OmittedPart::Range, .min_cut_width = 12},
                         {.last_omitted_part = OmittedPart::Interval, .min_cut_width = 8}}};
+
   table.columns[0].is_left_aligned = true;
   if (parameters_name_commands(results)) table.columns[0].dropping_part = OmittedPart::Names;
   for (const std::string& name : parameters)
     table.columns.push_back(bold_column(name, CellContent::Text, Cut::Middle));
   add_columns(table, columns, Ink::Bold);
+
   for (const std::size_t c : commands_in_table_order(results)) {
     const Command& command = results.session.commands[c];
     TableRow& row = table.rows.emplace_back(TableRow{{command.name}});
@@ -684,33 +712,41 @@ Table compact_table(const Results& results, std::size_t metric) {
       const Parameter* parameter = find_parameter(command, name);
       row.push_back({parameter == nullptr ? "" : parameter->value});
     }
+
     for (const MetricColumn& column : columns)
       row.push_back(column.cell({results, c, results.session.metrics[metric],
                                  row_if_has_values(results.commands[c], metric), true}));
   }
+
   return table;
 }
 
 std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 2 || !has_single_typed_command(results)) return std::nullopt;
+
   const Grid grid = make_grid(results, names[0], [&](const Command& command) -> GridColumn {
     const Parameter* second = find_parameter(command, names[1]);
     return second == nullptr ? GridColumn{} : GridColumn{second->value, one_line(second->value)};
   });
   if (grid.rows.size() < 2 || grid.columns.size() < 2) return std::nullopt;
+
   Table table{
       .columns = {bold_column(names[0] + " \\ " + names[1], CellContent::Text, Cut::Nothing)}};
+
+  // A narrower gap is tried before the next part is left out.
   table.steps.clear();
   for (const OmittedPart part :
        {OmittedPart::Nothing, OmittedPart::Range, OmittedPart::Deviation, OmittedPart::Interval})
     for (const std::size_t gap : {4U, 2U})
       table.steps.push_back({.gap = gap, .last_omitted_part = part});
+
   for (const GridColumn& column : grid.columns) {
     table.columns.push_back(bold_column(column.title, CellContent::Number, Cut::Nothing));
     table.columns.back().shortening_parts = {OmittedPart::Range, OmittedPart::Deviation,
                                              OmittedPart::Interval};
   }
+
   for (const std::string& value : grid.rows) {
     TableRow& row = table.rows.emplace_back(TableRow{{value, Ink::Bold}});
     for (const GridColumn& column : grid.columns) {
@@ -720,20 +756,24 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
                         : matrix_cell(results, metric, results.commands[commands->back()]));
     }
   }
+
   return table;
 }
 
 std::string scan_table(const Results& results, const Style& style) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 1) return "";
+
   const Grid grid = make_grid(results, names.front(), [](const Command& command) {
     return GridColumn{std::to_string(command.source_command_index),
                       one_line(command.unfilled_name)};
   });
   if (grid.rows.size() < 2) return "";
+
   const bool has_one = grid.columns.size() == 1;
   if ((compact_table_replaces_full_tables(results) || has_compact_table_first(results)) && has_one)
     return "";
+
   Table table{.columns = {bold_column(names.front(), CellContent::Text, Cut::Middle)},
               .steps = {{.gap = 4}, {}, {.last_omitted_part = OmittedPart::Interval}}};
   for (const GridColumn& column : grid.columns)
@@ -741,6 +781,7 @@ std::string scan_table(const Results& results, const Style& style) {
         bold_column(has_one ? std::string(metric_name_of(Role::WallTime)) : column.title,
                     CellContent::Number, Cut::Middle));
   if (has_one) table.columns.push_back(bold_column("delta", CellContent::Delta, Cut::Middle));
+
   for (const std::string& value : grid.rows) table.rows.push_back(scan_row(results, grid, value));
   return terminal_text(table, style);
 }
@@ -749,6 +790,7 @@ Table metrics_table(const Results& results, bool every_row) {
   const std::vector<std::size_t> commands = commands_in_table_order(results);
   const std::vector<std::size_t> candidates = find_candidates(results);
   const bool has_many = candidates.size() > 1;
+
   Table table{.columns = {{.heading = {"measurement"}, .cell_content = CellContent::Text}}};
   for (const std::size_t c : commands)
     table.columns.push_back(
@@ -757,11 +799,13 @@ Table metrics_table(const Results& results, bool every_row) {
     table.columns.push_back(
         {.heading = {has_many ? "delta of " + results.session.commands[c].name : "delta"},
          .cell_content = CellContent::Delta});
+
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
     const auto values_of = [&](std::size_t c) { return row_if_has_values(results.commands[c], m); };
     if (!is_shown(metric, every_row) || is_constant(results, m, 0.0) || !has_value(results, m))
       continue;
+
     TableRow& row = table.rows.emplace_back(TableRow{{metric_title(metric)}});
     for (const std::size_t c : commands) {
       const MetricResult* values = values_of(c);
@@ -769,9 +813,11 @@ Table metrics_table(const Results& results, bool every_row) {
                     : has_many        ? Cell{short_mean_text(*values, metric)}
                                       : make_mean_cell({results, c, metric, values, false}));
     }
+
     for (const std::size_t c : candidates)
       row.push_back(make_delta_cell({results, c, metric, values_of(c), false}));
   }
+
   return table;
 }
 
@@ -781,13 +827,16 @@ std::string differences_html(const Results& results) {
     if (is_shown(results.session.metrics[m], false) && !is_hidden_as_all_zero(results, m) &&
         has_deltas_of(results, m))
       metrics.push_back(m);
+
   if (metrics.empty()) return "";
   if (metrics.size() >= results.commands.size())
     return table_html(metrics_table(results, false), "matrix metrics");
+
   Table table{.columns = {{.heading = {"command"}, .cell_content = CellContent::Markup}}};
   for (const std::size_t metric : metrics)
     table.columns.push_back({.heading = {metric_title(results.session.metrics[metric])},
                              .cell_content = CellContent::Delta});
+
   const std::vector<std::string> classes = command_classes(results);
   for (const std::size_t c : commands_in_table_order(results)) {
     TableRow& row = table.rows.emplace_back(
@@ -796,6 +845,7 @@ std::string differences_html(const Results& results) {
       row.push_back(make_delta_cell({results, c, results.session.metrics[metric],
                                      row_if_has_values(results.commands[c], metric), true}));
   }
+
   return table_html(table, "matrix");
 }
 

@@ -249,6 +249,7 @@ struct WarningWords {
   Words operator()(const OtherConditions& warning) const {
     const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
     const bool is_joined = !warning.file.empty();
+
     if (!warning.names_machine)
       return {.kind = "foreign_baseline",
               .text = what + " does not say which machine it was measured on",
@@ -256,12 +257,14 @@ struct WarningWords {
                   "make sure that it was {}, or measure it again with lauka --export-json",
                   is_joined ? "the reference's" : "this one"),
               .has_own_line = true};
+
     std::string text = fmt::format("{} was measured under other conditions{}: ", what,
                                    is_joined ? " than the reference" : "");
     for (const SettingDifference& difference : warning.differences) {
       if (&difference != &warning.differences.front()) text += ", ";
       text += difference_text(difference, is_joined);
     }
+
     return {.kind = "foreign_baseline",
             .text = text,
             .advice = is_joined ? "compare sessions of one machine, or measure both in one session"
@@ -347,10 +350,12 @@ struct WarningWords {
     const bool above = *delta.change_of_mean.change > *delta.change;
     const std::string mean = delta_text(delta.change_of_mean);
     const std::string typical = delta_text(delta);
+
     const std::string because =
         warning.has_high_outliers ? fmt::format(", because some runs{} took far more than the rest",
                                                 above ? "" : " of the reference")
                                   : "";
+
     return {"mean_differs",
             fmt::format("{}: the mean changed by {}, the typical round by {}{}", warning.metric,
                         mean, typical, because),
@@ -554,14 +559,17 @@ std::vector<WarningLine> warning_lines(const Results& results, const Style& styl
   std::vector<Words> shown;
   for (const Warning& warning : results.warnings)
     if (warning.shown == Shown::Always || style.verbose) shown.push_back(worded(results, warning));
+
   if (order == WarningOrder::ByWeight)
     std::stable_partition(shown.begin(), shown.end(), is_about_deltas);
+
   std::vector<WarningLine> lines;
   while (!shown.empty()) {
     const Words first = shown.front();
     const auto others =
         std::stable_partition(shown.begin() + 1, shown.end(),
                               [&](const Words& words) { return share_a_line(first, words); });
+
     const std::span<const Words> group{shown.begin(), others};
     const bool are_alike =
         std::ranges::all_of(group, [&](const Words& other) { return share_words(first, other); });
@@ -571,6 +579,7 @@ std::vector<WarningLine> warning_lines(const Results& results, const Style& styl
                      first.has_own_line ? std::string_view() : first.kind, text_of_kind});
     shown.erase(shown.begin(), others);
   }
+
   return lines;
 }
 

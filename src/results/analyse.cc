@@ -20,6 +20,8 @@ MetricResult make_result(std::size_t place, const Metric& metric, double tail, c
                          std::size_t runs) {
   MetricResult result;
   result.metric = place;
+
+  // If some values are only upper bounds, the metric has no statistics, but a bound.
   if (series.largest_bound || series.largest_bound_of_failed_runs) {
     result.runs = runs;
     result.largest_bound_of_runs =
@@ -28,14 +30,17 @@ MetricResult make_result(std::size_t place, const Metric& metric, double tail, c
       result.largest_bound_of_runs = std::max(*result.largest_bound_of_runs, value);
     return result;
   }
+
   result.runs = series.values.size();
   if (const auto share = metric.percentile_share()) {
     result.runs_needed_for_percentile = fewest_runs_for_quantile(*share, tail);
     result.quantile = stats::quantile_estimate(stats::sorted(series.values), *share, tail);
     return result;
   }
+
   if (series.values.empty()) return result;
   result.summary = stats::summarize(series.values);
+  // Each run does the same work, so the throughput of all of them is the harmonic mean.
   if (metric.role == Role::Throughput && result.summary->min > 0.0)
     result.summary->mean = stats::harmonic_mean(series.values);
   return result;
@@ -66,19 +71,24 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   const std::optional<std::size_t> reference =
       results.session.reference.baseline ? std::nullopt
                                          : std::optional(results.session.reference.index_for(c));
+
   const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
   if (delta.mean_and_typical_differ)
     results.warnings.push_back(
         {MeanDiffers{metric.name, delta, outliers_explain_mean(results, index, c)}, c,
          is_time ? metric.shown : Shown::Verbose});
+
   const bool is_gated =
       std::ranges::any_of(results.findings.verdicts,
                           [&](const gate::Verdict& verdict) { return verdict.metric == index; });
   if (metric.role != Role::WallTime && !is_gated) return;
+
   auto alike = find_alike_rounds(metric, delta, samples, series.size() - 1);
   if (!alike) return;
   const auto cause = find_command_with_alike_runs(series, c, reference);
   alike->is_of_one_command = cause.has_value();
+
+  // Comparisons with the same cause share a warning.
   const auto known = std::ranges::find_if(results.warnings, [&](const Warning& warning) {
     const auto* other = std::get_if<AlikeRounds>(&warning.finding);
     return other != nullptr && other->metric == metric.name && warning.command == cause;
@@ -119,20 +129,24 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
     MetricResult& row = results.commands[c].rows[index];
     const std::size_t reference =
         results.session.reference.baseline ? c : results.session.reference.index_for(c);
+
     if (!results.session.reference.is_candidate(c) || row.is_probably_uncounted ||
         results.commands[reference].rows[index].is_probably_uncounted ||
         !find_metric_differences(results.session, index, c).empty())
       continue;
+
     const Comparison samples = collect_samples(
         results.session.reference, compares_within_rounds(results.session, c), index, series, c);
     if (samples.is_empty() || !stats::allows_percentages(samples.reference, samples.candidate))
       continue;
+
     row.delta = estimate_delta(samples, tails, metric.percentile_share());
     check_exactness(metric, *row.delta);
     if (samples.has_layouts()) {
       if (!row.delta->change) row.delta.reset();
       enter_layouts(samples, tails, metric, row);
     }
+
     if (metric.percentile && !row.delta->bounds) row.delta.reset();
     if (row.delta) add_findings_of_delta(index, c, samples, series, results);
   }
@@ -160,27 +174,35 @@ void scale_layouts(Series& series) {
 void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Results& results) {
   const Metric& metric = results.session.metrics[index];
   const std::vector<Series> series = make_all_series(results.session, index);
+
+  // Differences between layouts would look like unsteady runs, so those are looked for without
+  // them.
   std::vector<Series> scaled;
   if (metric.role == Role::WallTime && results.session.setting.layouts > 1) {
     scaled = series;
     std::ranges::for_each(scaled, scale_layouts);
   }
   const std::vector<Series>& steady = scaled.empty() ? series : scaled;
+
   std::vector<FirstRunFacts> first_runs;
   if (metric.role == Role::WallTime) first_runs = facts_of_first_runs(results.session, steady);
+
   for (std::size_t c = 0; c < series.size(); ++c) {
     CommandResult& command = results.commands[c];
     command.rows.push_back(
         make_result(index, metric, tails.tail_of_delta, series[c], command.runs));
     MetricResult& row = command.rows.back();
     enter_mean(results, c, row);
+
     if (results.session.setting.layouts > 1 && row.summary && !metric.percentile)
       row.layouts =
           std::make_shared<const LayoutResult>(LayoutResult{.mean = mean_over_layouts(series[c])});
+
     if (is_doubtful(metric, results.session, command, series[c].values)) {
       row.is_probably_uncounted = true;
       row.summary.reset();
     }
+
     if (metric.role == Role::WallTime)
       for (Warning& warning : warnings_of_series(c, steady[c].values, first_runs[c])) {
         warning.shown = metric.shown;
@@ -190,6 +212,7 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
             low_share(metric, results.session.setting.recorded_min_share, series[c].values))
       results.warnings.push_back({*low, c});
   }
+
   compare_commands(index, tails, series, results);
 }
 
@@ -275,6 +298,7 @@ void analyse_runs(std::size_t c, Results& results) {
   std::vector<double> counting;
   std::vector<double> coverage;
   std::size_t below = 0;
+
   for (const std::uint32_t index : results.session.runs->of_command(c)) {
     const RunRow run = results.session.runs->row(index);
     command.endings.add(run);
@@ -284,10 +308,12 @@ void analyse_runs(std::size_t c, Results& results) {
     if (run.kind == RoundKind::Counting) counting.push_back(run.wall_seconds);
     if (run.kind == RoundKind::Timed) timed.push_back(run.wall_seconds);
   }
+
   command.runs = timed.size();
   command.discarded_runs = results.session.discarded_run_table->of_command(c).size();
   if (!coverage.empty()) command.coverage = stats::median(stats::sorted(coverage));
   enter_slowdown(c, timed, counting, results);
+
   if (outlived.runs_with_survivors > 0) results.warnings.push_back({outlived, c});
   if (below > 0) results.warnings.push_back({BelowShell{command.runs, below}, c});
 }
@@ -425,21 +451,26 @@ void analyse(Results& results) {
   for (std::size_t c = 0; c < results.session.commands.size(); ++c)
     if (results.session.reference.is_candidate(c) && !compares_within_rounds(results.session, c))
       results.are_all_deltas_paired = false;
+
   results.commands.resize(results.session.commands.size());
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     results.commands[c].rows.reserve(results.session.metrics.size());
     analyse_runs(c, results);
   }
+
   const stats::IntervalTails plain = stats::tails_of(results.session.confidence);
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
     analyse_metric(m, results.findings.tail_probabilities_of(m, plain), results);
+
   for (gate::Verdict& verdict : results.findings.verdicts) {
     verdict.delta.is_exact = is_exact(results, verdict);
     verdict.delta.change_of_mean.is_exact = verdict.delta.is_exact;
   }
+
   rank(results);
   results.explanations = make_explanations(results);
   compare_functions(results);
+
   std::ranges::move(warnings_of_results(results), std::back_inserter(results.warnings));
   std::ranges::stable_sort(results.warnings, [](const Warning& a, const Warning& b) {
     return a.finding.index() < b.finding.index();
@@ -467,17 +498,21 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job) {
   gate::Findings findings;
   const std::size_t commands = session.commands.size();
+
   for (const Gate& gate : gates)
     for (std::size_t c = 0; c < commands; ++c)
       if (is_gated(gate.condition, session.reference, c, commands))
         findings.verdicts.push_back(
             {.condition = gate.condition, .candidate = c, .metric = gate.metric});
   if (findings.verdicts.empty()) return findings;
+
   std::ranges::stable_sort(findings.verdicts, {}, [&](const gate::Verdict& verdict) {
     return session.reference.group_of(verdict.candidate);
   });
+
   const gate::LookErrors levels = gate::levels_of_only_look(
       session.confidence, std::max(findings.verdicts.size(), gates_of_job));
+
   for (gate::Verdict& verdict : findings.verdicts) {
     const std::vector<Series> series = make_all_series(session, verdict.metric);
     const std::size_t c = verdict.candidate;
@@ -486,6 +521,7 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
             ? gate::samples_against_limit(verdict.condition, series[c])
             : collect_samples(session.reference, compares_within_rounds(session, c), verdict.metric,
                               series, c);
+
     const gate::Hindrance lasting = find_hindrance(session.reference, verdict, series);
     gate::decide_at_look(verdict, session.metrics[verdict.metric].percentile_share(), samples,
                          lasting, levels, {1, true});
@@ -582,29 +618,35 @@ bool has_failed_throughout(const Report& report) {
 
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session) {
   if (session.runs_without_tuning.empty()) return {};
+
   const std::size_t commands = plan.commands.size();
   const auto untuned =
       wall_times_by_command(session.runs_without_tuning, RoundKind::Untuned, commands);
   const auto tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
   const bool paired = compares_within_rounds(plan.setting.order, plan.reference);
+
   const auto rounds = [&](const std::vector<std::vector<double>>& times, std::size_t command) {
     const auto& reference = times[plan.reference.index_for(command)];
     const std::size_t count = std::min(reference.size(), times[command].size());
     return stats::SampleSpans{std::span(reference).first(count),
                               std::span(times[command]).first(count)};
   };
+
   std::vector<TunedComparison> all;
   for (std::size_t c = 0; c < commands; ++c) {
     if (untuned[c].empty() || tuned[c].empty()) continue;
+
     TunedComparison& comparison = all.emplace_back();
     comparison.command = plan.commands[c].name;
     comparison.tuned_runs = tuned[c].size();
     comparison.untuned_runs = untuned[c].size();
+
     comparison.stddev_change =
         tuned_change(stats::spread_change(untuned[c], tuned[c], tails.tail_of_delta));
     comparison.mean_change =
         tuned_change(stats::estimate_delta(untuned[c], tuned[c], false, tails).change_of_mean);
+
     const bool has_delta = !plan.reference.baseline && plan.reference.is_candidate(c);
     if (has_delta)
       comparison.interval_width_change =

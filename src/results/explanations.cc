@@ -88,6 +88,7 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
   const std::size_t of_cpu = *find_metric(results.session.metrics, Role::CpuTime);
   const std::size_t of_wall = *find_metric(results.session.metrics, Role::WallTime);
   const Series candidate = make_utilisation(results.session, command, of_cpu, of_wall);
+
   Series reference;
   if (const auto& baseline = results.session.reference.baseline) {
     if (baseline->metric_places[of_cpu] && baseline->metric_places[of_wall])
@@ -98,6 +99,7 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
     reference = make_utilisation(results.session, results.session.reference.index_for(command),
                                  of_cpu, of_wall);
   }
+
   LogChange closing{cpu.value - wall.value};
   const Comparison samples =
       pair_samples(reference, candidate, compares_within_rounds(results.session, command));
@@ -105,11 +107,13 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
       samples.is_empty() ? std::nullopt
                          : to_log_change(estimate_delta(
                                samples, stats::tails_of(results.session.confidence), std::nullopt));
+
   if (within && within->bounds) {
     const double shift = closing.value - within->value;
     closing.bounds = stats::IntervalEnds{within->bounds->low + std::min(0.0, shift),
                                          within->bounds->high + std::max(0.0, shift)};
   }
+
   return {WallFactorKind::Utilisation, closing.change(), median_of(reference.values),
           median_of(candidate.values)};
 }
@@ -144,25 +148,32 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
   const std::size_t c = why.command;
   const auto instructions = delta_of_row(results, c, Role::Instructions);
   auto cycles = delta_of_row(results, c, Role::Cycles);
+
+  // Counts of different privilege levels give no instructions per cycle.
   if (instructions && cycles &&
       levels_of(results, Role::Instructions) != levels_of(results, Role::Cycles)) {
     cycles.reset();
     why.cycles_have_other_levels = true;
   }
+
   auto ipc = delta_of_row(results, c, Role::Ipc);
   if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);
   describe_counts(results, instructions.has_value(), cycles.has_value(), why);
+
   const auto add = [&why](WallFactorKind kind, const LogChange& change) {
     why.factors.push_back({kind, change.change()});
   };
+
   if (instructions) add(WallFactorKind::Instructions, *instructions);
   if (instructions && !cycles)
     return add(WallFactorKind::CpuTimePerInstruction, difference(cpu, *instructions));
   if (!cycles) return add(WallFactorKind::CpuTime, cpu);
+
   LogChange of_cycles = *cycles;
   if (instructions) {
     add(WallFactorKind::InstructionsPerCycle, *ipc);
     of_cycles.value = instructions->value - ipc->value;
+    // The interval must contain the value, which comes from other metrics.
     if (of_cycles.bounds) {
       of_cycles.bounds->low = std::min(of_cycles.bounds->low, of_cycles.value);
       of_cycles.bounds->high = std::max(of_cycles.bounds->high, of_cycles.value);
@@ -170,8 +181,11 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu,
   } else {
     add(WallFactorKind::Cycles, *cycles);
   }
+
+  // Only cycles that cover the whole CPU time and nothing else tell the clock.
   if (why.levels != CountedPrivilegeLevels::UserAndKernel || why.counts_include_shell_start)
     return add(WallFactorKind::CpuTimePerCycle, difference(cpu, of_cycles));
+
   WallFactor clock{WallFactorKind::Clock, difference(of_cycles, cpu).change()};
   clock.candidate_median = median_of(results, c, Role::Clock);
   if (!results.session.reference.baseline)

@@ -156,26 +156,33 @@ FunctionChanges compare(const Results& results, std::size_t metric, std::size_t 
   const double confidence = results.session.confidence;
   // If values are sampled, equal values prove nothing.
   const bool by_samples = is_sampled_time(results.session.metrics[metric]);
+
   FunctionChanges changes{.metric = metric,
                           .candidate = command,
                           .mean_of_whole_reference = reference.mean,
                           .mean_of_whole_candidate = candidate.mean,
                           .rounds = std::min(reference.rounds, candidate.rounds)};
+
   std::vector<std::size_t> varying;
   std::vector<double> p;
   const std::vector<FunctionToPair> rows_before = reference.list_rows();
   const std::vector<FunctionToPair> rows_after = candidate.list_rows();
+
   for (PairedFunction& pair : pair_functions(rows_before, rows_after)) {
     const Values before = add_up(reference, rows_before, pair.reference_rows);
     const Values after = add_up(candidate, rows_after, pair.candidate_rows);
+
     FunctionChange change{.name = std::move(pair.name),
                           .other_names = std::move(pair.other_names),
                           .paired_by = pair.paired_by,
                           .reference_mean = mean_of(before.of_metric, reference.rounds),
                           .candidate_mean = mean_of(after.of_metric, candidate.rounds)};
     if (change.reference_mean == 0.0 && change.candidate_mean == 0.0) continue;
+
     change.is_new = !by_samples && !before.has_any_metric;
     change.is_gone = !by_samples && !after.has_any_metric;
+
+    // Counts that are equal in at least two rounds need no test.
     if (by_samples || varies(before.of_metric) || varies(after.of_metric) || changes.rounds < 2) {
       change.certainty = Certainty::Unproven;
       varying.push_back(changes.functions.size());
@@ -184,9 +191,12 @@ FunctionChanges compare(const Results& results, std::size_t metric, std::size_t 
     }
     changes.functions.push_back(std::move(change));
   }
+
+  // Of so many functions, some would differ by chance.
   const std::vector<bool> differ = gate::benjamini_hochberg(p, 1.0 - confidence);
   for (std::size_t i = 0; i < varying.size(); ++i)
     if (differ[i]) changes.functions[varying[i]].certainty = Certainty::Significant;
+
   std::ranges::stable_sort(changes.functions, [](const auto& a, const auto& b) {
     return std::pair(std::fabs(a.difference()), a.is_sure()) >
            std::pair(std::fabs(b.difference()), b.is_sure());

@@ -190,6 +190,7 @@ std::map<std::size_t, PairedBy> unite_by_numbers(Rows& rows) {
       std::ranges::stable_sort(*side, {}, [](const Function* function) {
         return std::tie(function->split.numbers, function->name);
       });
+
     const bool is_unique = alike.reference.size() == 1 && alike.candidate.size() == 1;
     for (const auto& [before, after] : align(alike.reference, alike.candidate)) {
       rows.unite(before->reference_rows.front(), after->candidate_rows.front());

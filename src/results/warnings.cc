@@ -470,11 +470,14 @@ std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed
 std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;
   const Shown shown = shown_of_split(results);
+
   const QuotaWait throttling = worst_throttling(results);
   if (throttling.waiting_periods > 0) warnings.push_back({Throttled{throttling}});
+
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     add_warnings_of_command(results, c, shown, throttling, warnings);
   if (const auto few = few_runs(results)) warnings.push_back({*few});
+
   if (results.session.reference.baseline) {
     if (!are_deltas_exact(results))
       warnings.push_back({SeparateSessions{!results.findings.verdicts.empty()}});
@@ -487,6 +490,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
     warnings.push_back({NotInterleaved{!results.findings.verdicts.empty(),
                                        results.session.setting.order_is_for_hooks}});
   }
+
   if (auto cores = other_cores(results)) warnings.push_back(*std::move(cores));
   add_warnings_of_coverage(results, warnings);
   return warnings;

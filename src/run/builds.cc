@@ -120,6 +120,7 @@ std::vector<Build> list_needed_builds(std::span<const Plan* const> plans,
                                       const FileTest& are_files_there) {
   std::vector<Build> builds;
   std::map<std::tuple<std::string, std::string, std::vector<std::string>>, bool> is_needed;
+
   for (const Plan* plan : plans) {
     for (std::uint32_t layout = 0; layout < plan->setting.layouts; ++layout) {
       for (std::size_t c = 0; c < plan->commands.size(); ++c) {
@@ -135,6 +136,7 @@ std::vector<Build> list_needed_builds(std::span<const Plan* const> plans,
       }
     }
   }
+
   std::erase_if(builds, [&](const Build& build) {
     return !is_needed.at({build.line, build.folder, build.environment});
   });
@@ -164,6 +166,7 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
   progress.count = builds.size();
   std::optional<BuildFailed> failed;
   std::deque<Running> running;
+
   while (!running.empty() || (!failed && !builds.empty())) {
     while (!failed && !builds.empty() && running.size() < at_once) {
       progress.latest = builds.front().name_in_messages;
@@ -171,10 +174,12 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
       running.push_back(begin(builds.front(), user));
       builds = builds.subspan(1);
     }
+
     progress.elapsed = clock.now() - began;
     progress.remaining = estimate_remaining(progress);
     show(progress);
 
+    // Any of the builds may end first, so the oldest is awaited only briefly.
     constexpr auto soon = std::chrono::milliseconds(5);
     running.front().answer.wait_for(soon);
     const auto has_ended = [](Running& build) {
@@ -182,6 +187,7 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
     };
     const auto ended = std::ranges::find_if(running, has_ended);
     if (ended == running.end()) continue;
+
     Answer answer = ended->answer.get();
     if (!failed && !succeeded(answer.outcome))
       failed = BuildFailed{*ended->build, answer.outcome, last_lines_of(std::move(answer.output))};

@@ -104,20 +104,25 @@ Result<StoredOutput> OutputStore::take() {
 std::optional<std::string> difference(const StoredOutput& expected, const StoredOutput& got) {
   const std::string sizes =
       fmt::format("{} expected, {} written", plural(expected.bytes, "byte"), got.bytes);
+
   std::vector<char> expected_room(kPiece);
   std::vector<char> got_room(kPiece);
   std::uint64_t at = 0;
   std::uint64_t line = 1;
   std::uint64_t line_begin = 0;
+
   for (bool differs = false; !differs;) {
     const std::string_view piece(expected_room.data(), expected.text.read(at, expected_room));
     const std::string_view other(got_room.data(), got.text.read(at, got_room));
     const auto same =
         static_cast<std::size_t>(std::ranges::mismatch(piece, other).in1 - piece.begin());
+
+    // Only the beginning of an output is stored, but the hash is that of the whole output.
     if (piece.empty() && other.empty()) {
       if (got.hash == expected.hash) return std::nullopt;
       return "beyond the first 64 MB (" + sizes + ")";
     }
+
     const std::string_view equal = piece.substr(0, same);
     const auto breaks = std::ranges::count(equal, '\n');
     if (breaks > 0) line_begin = at + equal.rfind('\n') + 1;
@@ -125,6 +130,7 @@ std::optional<std::string> difference(const StoredOutput& expected, const Stored
     at += same;
     differs = same < std::max(piece.size(), other.size());
   }
+
   const std::uint64_t from = std::max(line_begin, at - std::min(at, kShownBefore));
   const auto text_from = [&](const os::TextFile& file) {
     std::string text(static_cast<std::size_t>(kShownBefore + kShownBehind), '\0');
@@ -133,9 +139,12 @@ std::optional<std::string> difference(const StoredOutput& expected, const Stored
   };
   const std::string wanted = text_from(expected.text);
   const std::string written = text_from(got.text);
+
+  // If the lines differ only in how they end, their ends are shown.
   const auto without_break = [](std::string_view text) { return text.substr(0, text.find('\n')); };
   const bool with_break = without_break(wanted) == without_break(written);
   const bool from_begin = from == line_begin;
+
   return fmt::format("line {}: expected {}, got {} ({})", line,
                      shown(wanted, from_begin, with_break), shown(written, from_begin, with_break),
                      sizes);
@@ -368,6 +377,7 @@ Result<void> ReportedValues::read(std::string_view text, Values& values) {
 
 Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
   const OwnMetric& metric = reported.metric;
+
   for (std::size_t place = 0; place < plan_.reported_metrics.size(); ++place) {
     if (plan_.reported_metrics[place].name != metric.name) continue;
     if (plan_.reported_metrics[place].is_from_metrics_file()) return place;
@@ -375,6 +385,7 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
                                                       : "has the name of what --scrape looks for",
                  "use another name"};
   }
+
   const auto found = std::ranges::find(discovered_, metric.name, &OwnMetric::name);
   const std::size_t index = static_cast<std::size_t>(found - discovered_.begin());
   if (found == discovered_.end()) {
@@ -386,11 +397,13 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
   } else if (metric.has_direction) {
     found->better = metric.better;
   }
+
   return plan_.reported_metrics.size() + index;
 }
 
 std::optional<Error> why_no_region(const os::Ended& ended) {
   const os::RegionUse use = ended.region.value_or(os::RegionUse{});
+
   if (use.lock_timeouts > 0)
     return Error{
         "for more than a second one of its processes was beginning or ending a region, as if it "
@@ -411,6 +424,7 @@ std::optional<Error> why_no_region(const os::Ended& ended) {
   if (use.time_ns > ended.usage.wall_ns)
     return Error{"it noted more time in its region than it took",
                  "see that nothing else writes to the memory that it shares with lauka"};
+
   return std::nullopt;
 }
 

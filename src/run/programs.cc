@@ -101,14 +101,17 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
                                      std::size_t most = kMaxRuns) {
   const auto program = launcher.add_program(spec);
   if (!program) return program.error();
+
   std::vector<Usage> runs;
   std::chrono::nanoseconds spent{};
   std::vector<os::Launch> launches(1, os::Launch{*program});
   bool counts = false;
+
   while (runs.size() < kMinRuns || (runs.size() < most && spent < kEnoughTime)) {
     const auto all = launcher.run(launches, false, {});
     if (!all) return all.error();
     if (interrupt() != 0) return std::vector<Usage>{};
+
     for (const os::Ended& ended : *all) {
       if (std::holds_alternative<Cancelled>(ended.outcome)) return std::vector<Usage>{};
       if (std::holds_alternative<TimedOut>(ended.outcome))
@@ -118,9 +121,11 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
                                  "write --shell 'setsid -w " + spec.words.front() + " ...'");
       if (!succeeded(ended.outcome))
         return shell_start_error(spec, "failed", "check that it accepts -c, or use -N");
+
       if (counts) runs.push_back(ended.usage);
       spent += ended.time_with_preparation;
     }
+
     counts = true;
     launches.assign(spec.output.sink == OutputKind::Pipe ? 1 : kBatch, os::Launch{*program});
   }
@@ -277,6 +282,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
                                                  const std::function<int()>& interrupt) {
   std::vector<ShellOverhead> overheads;
   if (!plan.shell) return overheads;
+
   for (std::size_t i = 0; i < plan.commands.size(); ++i) {
     const std::size_t known = *find_place_if(
         plan.commands, [&](const Command& other) { return is_alike(other, plan.commands[i]); });
@@ -284,11 +290,13 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
       overheads.push_back(overheads[known]);
       continue;
     }
+
     Command empty = *command_in_layout(plan, i, 0);
     empty.words = plan.shell->words;
     empty.words.insert(empty.words.end(), {"-c", ""});
     os::ProgramSpec spec = make_program(plan, empty, user);
     spec.output.has_listener = false;
+
     auto runs = run_empty(spec, launcher, interrupt);
     if (!runs) return runs.error();
     if (runs->empty()) return std::vector<ShellOverhead>{};

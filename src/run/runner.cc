@@ -146,11 +146,13 @@ class Runner final : NonCopyable {
 
   void report_progress(const Step& step) {
     if (!observer_.wants_progress()) return;
+
     const nanoseconds now = context_.clock.now();
     Progress progress;
     progress.command = plan_.commands[step.command].name;
     progress.kind = step.kind;
     progress.elapsed = now - began_.value_or(now);
+
     const std::span<const Pace> paces = steps_.paces();
     const Scheduler::UnderWay under_way = steps_.under_way(step);
     if (const auto at_start = scheduler_.seconds_left(under_way, paces)) {
@@ -159,10 +161,12 @@ class Runner final : NonCopyable {
       enter_remaining(*at_start - to_seconds(of_batch), progress);
       progress.may_end_earlier = scheduler_.may_end_earlier();
     }
+
     progress.run = scheduler_.number_of_run(under_way);
     progress.are_samples_taken = takes_samples(step);
     const Pace& pace = paces[step.command];
     if (pace.wall_time_seconds.count > 0) progress.mean_wall_seconds = pace.wall_time_seconds.mean;
+
     progress.difference = differences_.difference_of_command_or_another(step.command);
     observer_.progress(progress);
   }
@@ -222,6 +226,7 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
                              const RunContext& context, nanoseconds& run_time) {
   const std::size_t most = count_turns_to_share(runners, lap, run_time);
   if (most < 2) return 0;
+
   std::vector<os::Launch> batch;
   std::vector<std::size_t> ends;  // for each turn, the end of its launches in `batch`
   while (ends.size() < most) {
@@ -231,16 +236,22 @@ std::size_t run_shared_batch(const Runners& runners, std::span<const std::size_t
     ends.push_back(batch.size());
   }
   if (ends.size() < 2) return 0;
+
+  // Only the first turn may have runs that start after the time of a batch.
   for (os::Launch& launch : std::span(batch).subspan(ends.front()))
     launch.latest_start = kBatchTime;
+
   auto all =
       context.launcher.run(batch, runner_of(runners, lap, 0).steps().goes_on_after_failure(), {});
   if (!all) return 0;  // a turn by itself meets the error again
+
   nanoseconds whole{};
   for (const os::Ended& ended : *all) whole += ended.time_with_preparation;
   if (!all->empty()) run_time = whole / static_cast<nanoseconds::rep>(all->size());
+
   std::vector<os::MetricFiles::RunFile> files;
   if (context.metric_files != nullptr) files = context.metric_files->collect();
+
   std::size_t turns = 0;
   for (std::size_t begin = 0; begin < all->size(); begin = ends[turns++]) {
     const auto own = std::span(*all).first(std::min(ends[turns], all->size())).subspan(begin);

@@ -41,6 +41,7 @@ std::optional<Note> SamplingCost::note() const {
   constexpr std::size_t min_runs = 6;
   constexpr double min_cost = 0.05;
   const stats::IntervalTails tails = stats::tails_of(0.99);
+
   std::optional<Note> note;
   double largest = 0.0;
   for (std::size_t c = 0; c < commands_.size(); ++c) {
@@ -49,6 +50,7 @@ std::optional<Note> SamplingCost::note() const {
     const stats::Delta cost = stats::estimate_delta(timed, sampled, false, tails);
     if (!cost.change || !cost.bounds || cost.bounds->low < min_cost || *cost.change <= largest)
       continue;
+
     largest = *cost.change;
     note = Note{
         NoteKind::SamplingCost,

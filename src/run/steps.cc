@@ -58,24 +58,29 @@ Result<void> StepRunner::prepare() {
     if (!armed) return armed.error();
     armed_.push_back(*std::move(armed));
     counters_.push_back(os::kNoCounters);
+
     if (const auto requests = armed_.back()->requests(); !requests.empty()) {
       const auto added = context_.launcher.add_counters(requests);
       if (!added) return added.error();
       counters_.back() = *added;
     }
   }
+
   if (plan_.compiled_end_pattern) awaited_.emplace(*plan_.compiled_end_pattern, context_.clock);
   if (auto programs = programs_.prepare(); !programs) return programs;
+
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
     const Hooks& hooks = plan_.commands[c].hooks;
     // A setup or prepare hook may make or replace the program.
     if (!hooks[HookKind::Setup] && !hooks[HookKind::Prepare]) look_for_counter_loss(c);
   }
   if (auto hooks = hooks_.register_hooks(context_.user); !hooks) return hooks;
+
   auto overheads =
       measure_shell(plan_, context_.launcher, context_.user, context_.pending_interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);
+
   if (plan_.setting.events.count_passes(RoundKind::Counting) > 0) benchmark_.engine.pause();
   return {};
 }
@@ -83,15 +88,18 @@ Result<void> StepRunner::prepare() {
 FinishedRounds StepRunner::run(const RunSteps& action) {
   const auto& [steps, is_kept] = action;
   const std::vector<Pace> paces_before = paces_;
+
   leading_steps_done_ = 0;
   result_ = {.first = steps.front(), .step_count = steps.size(), .paces = paces_};
   steps_per_round_ =
       static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
   time_of_whole_rounds_ = {};
+
   const RoundKind kind = result_.first.kind;
   if (kind == RoundKind::Settling) benchmark_.engine.pause();
   if (kind == RoundKind::Counting && latest_kind_ != kind) check_counters();
   latest_kind_ = kind;
+
   if (run_live({steps.begin(), steps.end()})) {
     result_.paces = paces_;
   } else {
@@ -100,6 +108,7 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
     std::ranges::move(result_.redone, std::back_inserter(session_.redone_run_records));
     result_.redone.clear();
   }
+
   // A later --resume does not know of rounds that are not kept.
   if (!is_kept) result_.paces = paces_ = paces_before;
   return std::move(result_);
@@ -242,15 +251,18 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
     if (!program) return program.error();
     launches.push_back({.program = *program});
     launches.back().launch_variable_value = reported_.metric_file_path(place + launches.size() - 1);
+
     if (benchmark_.groups != nullptr) {
       auto group = benchmark_.groups->begin();
       if (!group) return group.error();
       launches.back().control_group_file = *std::move(group);
     }
+
     if (awaited_) {
       awaited_->begin();
       launches.back().listener = &*awaited_;
     }
+
     if (armed_.empty()) continue;
     launches.back().counters = counters_[step.pass];
     launches.back().counts_calling_threads = armed_[step.pass]->counts_calling_threads();
@@ -354,35 +366,45 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
     cut_short(std::move(why));
     return false;
   };
+
   if (std::holds_alternative<Cancelled>(ended.outcome))
     return end_with(Interrupted{context_.pending_interrupt()});
+
   engine::CountsOfRun counted;
   if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
   if (auto why = why_to_end(step, ended, counted)) return end_with(*std::move(why));
+
   const bool is_timed = !step.gives_counts_only();
   if (is_timed) paces_[step.command].run_seconds.add(to_seconds(ended.time_with_preparation));
   result_.time += ended.time_with_preparation;
+
   RunRecord run{step, ended.outcome, ended.usage, {}};
   run.surviving_processes = static_cast<std::uint32_t>(ended.outliving_process_count);
   for (const auto& missing :
        {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)})
     if (missing && !plan_.ignore_failure)
       return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
+
   if (step.is_thrown_away()) {
     count_finished_step();
     return true;
   }
+
   const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
   const bool below = has_shell && subtract(session_.overheads[step.command], run.usage) && is_timed;
   run.counts = std::move(counted.counts);
   run.instruction_coverage = counted.instruction_coverage;
   run.own_process_counts = std::move(counted.own_process_counts);
   run.below_overhead = below;
+
   if (step.kind == RoundKind::Untuned) {
     result_.runs.push_back(std::move(run));
     count_finished_step();
     return true;
   }
+
+  // A throttled run is measured again, because its time says more about the machine than about the
+  // command.
   if (was_throttled_ && is_timed && !counted.redo)
     counted.redo = engine::RepeatRequest{RedoReason::Throttled, "the processor was throttled",
                                          max_throttled_redos};
@@ -391,16 +413,20 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
     result_.redone.push_back({std::move(run), counted.redo->reason, std::move(counted.redo->why)});
     return true;
   }
+
   if (counted.redo && counted.redo->why_left_out) leave_out_counts(run, counted);
   if (counted.functions)
     result_.functions.push_back(
         {step, *std::move(counted.functions), find_uncounted(plan_.setting.events, run)});
   note_counting(run, ended, std::move(counted));
+
   if (is_timed) {
     note_input(step, ended.input);
     paces_[step.command].wall_time_seconds.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
   }
+
   result_.runs.push_back(std::move(run));
+  // Steps after one that is to be repeated are not among the leading ones that are done.
   if (to_repeat_.empty() && earlier_attempts_ == 0) count_finished_step();
   return true;
 }

@@ -158,15 +158,18 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
       series_.emplace_back(plan.metrics[gate.metric], plan.setting.events, plan.commands.size(),
                            plan.setting.layouts, plan.ignore_failure);
     }
+
     const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.setting.events);
     for (std::size_t c = 0; c < plan.commands.size(); ++c)
       if (is_gated(gate.condition, plan.reference, c, plan.commands.size()))
         gates_.push_back(
             {{.condition = gate.condition, .candidate = c, .metric = gate.metric}, place, kind});
   }
+
   std::ranges::stable_sort(gates_, {}, [&](const WatchedGate& gate) {
     return plan.reference.group_of(gate.verdict.candidate);
   });
+
   const std::size_t gates =
       std::max<std::size_t>({gates_.size(), plan.decisions_sharing_error_rate, 1});
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})

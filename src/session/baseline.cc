@@ -21,6 +21,7 @@ std::vector<std::optional<std::size_t>> find_places(const std::vector<Command>& 
                                                     const std::vector<Command>& there) {
   std::vector<bool> taken(there.size(), false);
   std::vector<std::optional<std::size_t>> places(commands.size());
+
   const auto match = [&](const auto& is_match) {
     for (std::size_t c = 0; c < commands.size(); ++c) {
       for (std::size_t b = 0; b < there.size() && !places[c]; ++b) {
@@ -30,11 +31,13 @@ std::vector<std::optional<std::size_t>> find_places(const std::vector<Command>& 
       }
     }
   };
+
   match([](const Command& ours, const Command& theirs) { return ours.name == theirs.name; });
   match([](const Command& ours, const Command& theirs) {
     return !ours.parameters.empty() && ours.parameters == theirs.parameters &&
            ours.source_command_index == theirs.source_command_index;
   });
+
   for (std::size_t c = 0; c < commands.size(); ++c)
     if (!places[c] && c < there.size() && !taken[c] && !has_other_value(commands[c], there[c]))
       places[c] = c;
@@ -62,11 +65,13 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   const auto is_measured_otherwise = [&](std::size_t metric) {
     return !differences_in(*baseline.session, plan.metrics[metric]).empty();
   };
+
   // A gate on values that cannot be compared is inconclusive, and says why.
   for (const Gate& gate : plan.gates)
     if (!gate.condition.limit_value && !is_measured_otherwise(gate.metric))
       all.emplace_back(gate.metric, "a gate is");
   if (plan.precision) all.emplace_back(plan.precision->metric, "--precision looks");
+
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (const auto& [metric, by] : all) {
       if (!baseline_series(baseline, c, metric).values.empty()) continue;
@@ -160,6 +165,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session) {
   const auto places = find_places(plan.commands, session->commands);
   Baseline baseline{file, session, {}, {}};
+
   for (std::size_t c = 0; c < places.size(); ++c) {
     if (!places[c]) {
       const std::string& name = plan.commands[c].name;
@@ -175,16 +181,19 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                                list_names(session->commands)),
                    "give the command one of these names with -n, or leave it out"};
     }
+
     baseline.reference_places.push_back(*places[c]);
     if (session->runs->of_command(*places[c]).empty())
       return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
                                cited(session->commands[*places[c]].name)),
                    "export it again"};
   }
+
   if (auto layouts = check_layouts(plan, baseline); !layouts) return layouts;
   baseline.metric_places = find_comparable_metrics_in(*session, plan.metrics);
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
+
   for (std::size_t c = 0; c < places.size(); ++c) {
     const std::string& there = session->commands[*places[c]].name;
     if (there == plan.commands[c].name) continue;
@@ -194,6 +203,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                      "has its name",
                      cited(plan.commands[c].name), cited(there), cited(file))});
   }
+
   note_other_methods(*session, file, "here", plan);
   plan.reference.baseline = std::move(baseline);
   return {};
@@ -228,6 +238,7 @@ gate::Hindrance find_hindrance(const Reference& reference, const gate::Verdict& 
     if (found.obstacle == gate::Obstacle::None && (applies_to_other || applies_to_own))
       found = {obstacle, gate::side_of(applies_to_other, applies_to_own)};
   };
+
   look_for(gate::Obstacle::NoSuccess,
            [](const Series& side) { return side.has_only_failed_runs(); });
   look_for(gate::Obstacle::NoValue,

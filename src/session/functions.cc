@@ -101,6 +101,7 @@ std::optional<Error> find_unknown_function(std::span<const std::string> wanted,
   const WantedFunctions names(wanted);
   std::set<std::string> all;
   std::vector<bool> is_found(wanted.size());
+
   for (const auto& side : {tables, others})
     for (const FunctionTable& table : side)
       for (const auto& [name, values] : table.functions) {
@@ -109,6 +110,7 @@ std::optional<Error> find_unknown_function(std::span<const std::string> wanted,
         all.insert(other_names.begin(), other_names.end());
         for (const std::size_t place : names.find(name, other_names)) is_found[place] = true;
       }
+
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i].empty() || is_found[i]) continue;
     const auto nearest = nearest_names(wanted[i], std::vector<std::string>(all.begin(), all.end()));

@@ -55,12 +55,14 @@ class SessionRuns final : public RunTable {
                run.number_in_suite,
                run.surviving_processes,
                run.step.layout};
+
     for (std::size_t i = 0; i < run.own_process_counts.size(); ++i) {
       const std::size_t event = events_.passes.at(run.step.pass).event_indices.at(i);
       if (run.own_process_counts[i])
         row.own_process_counts.push_back(
             {events_.events.at(event).name, *run.own_process_counts[i]});
     }
+
     return row;
   }
 
@@ -242,6 +244,7 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
     const auto typed = find_place_if(plan.commands, [&](const Command& command) {
       return command.unfilled_name == options.saved_reference;
     });
+
     if (!found && typed)
       return pair_by_parameters(plan.commands, plan.commands[*typed].source_command_index);
     if (!found)
@@ -251,6 +254,7 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
                        cited(plan.commands.front().name)};
     return Reference{.indices = std::vector<std::size_t>(plan.commands.size(), *found)};
   }
+
   Reference reference = sessions.front().reference;
   if (sessions.size() > 1) {
     // Commands of the other sessions are compared at the same parameter values, too.
@@ -259,6 +263,7 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
     reference = pair_by_parameters(plan.commands, plan.commands[first].source_command_index);
     reference.anchor_index = anchor;
   }
+
   if (options.gates.baseline_file) reference.baseline.reset();
   if (auto& baseline = reference.baseline)
     baseline->metric_places = find_comparable_metrics_in(*baseline->session, plan.metrics);
@@ -365,20 +370,24 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
   Recording recording;
   recording.metrics = plan.metrics;
   recording.commands = plan.commands;
+
   for (std::size_t c = 0; c < session.programs.size(); ++c)
     recording.commands[c].fingerprint = session.programs[c];
   for (std::size_t c = 0; c < session.counter_loss_files.size(); ++c)
     recording.commands[c].counter_loss_file = session.counter_loss_files[c];
+
   recording.reference = plan.reference;
   add_discovered(plan, discovered, recording);
   recording.runs =
       std::make_shared<SessionRuns>(plan, recording.metrics, std::exchange(session.runs, {}));
+
   if (!session.redone_run_records.empty()) {
     RunList redone;
     for (const RedoneRun& run : session.redone_run_records) redone.push_back(run.run);
     recording.discarded_run_table = std::make_shared<SessionRuns>(
         plan, recording.metrics, std::move(redone), std::exchange(session.redone_run_records, {}));
   }
+
   recording.confidence = plan.confidence;
   recording.notes = list_notes(plan, session);
   recording.setting = plan.setting;
@@ -386,6 +395,7 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
   recording.circumstances = std::move(circumstances);
   recording.timers = timers;
   recording.function_tables = std::exchange(session.functions, {});
+
   recording.complete = !session.cut_short.has_value();
   const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
   if (failed != nullptr)
@@ -395,6 +405,7 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
                                           .status = shell_status(failed->outcome),
                                           .ending = ending_of(failed->outcome, {}),
                                           .kind = failed->step.kind};
+
   if (plan.shell) recording.shell = plan.shell->words;
   recording.overheads = session.overheads;
   for (Command& command : recording.commands)
@@ -469,19 +480,23 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   auto commands = named_commands(options.commands.names, sessions);
   if (!commands) return commands.error();
   plan.commands = *std::move(commands);
+
   for (const Recording& session : sessions) {
     const auto places = add_events(session.setting.events, plan.setting.events);
     if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
       return added.error();
     note_other_methods(session, session.file, "in the files before it", plan);
   }
+
   for (const Recording& session : sessions)
     if ((session.setting.layouts > 1) != (sessions.front().setting.layouts > 1))
       return Error{fmt::format("only one of {} and {} has layouts", cited(sessions.front().file),
                                cited(session.file)),
                    "show them apart"};
+
   plan.setting.layouts = sessions.front().setting.layouts;
   note_same_sessions(sessions, plan);
+
   show(choose_metric_selection(options), plan.metrics);
   if (auto percentiles =
           add_percentiles(options.counting, options.gates, options.run, plan.metrics);
@@ -493,6 +508,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
         !listed)
       return listed.error();
   show_times_in(options.output.presentation.time_unit, plan.metrics);
+
   plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
   plan.presentation = options.output.presentation;
   plan.presentation.compact_shows_all_metrics =
@@ -500,12 +516,15 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   plan.presentation.hides_all_zero_rows =
       options.counting.metric_selection == MetricSelection::All &&
       options.output.verbosity != Verbosity::Verbose;
+
   auto reference = choose_reference(options, sessions, plan);
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);
+
   const bool has_baseline = options.gates.baseline_file || plan.reference.baseline;
   if (auto gates = add_gates(options.gates.conditions, has_baseline, plan); !gates)
     return gates.error();
+
   if (auto values = check_values(sessions, plan); !values) return values.error();
   return plan;
 }
@@ -522,10 +541,12 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   joined.setting.events = plan.setting.events;
   joined.circumstances = first.circumstances;
   joined.timers = first.timers;
+
   auto runs = std::make_shared<JoinedRuns>();
   auto redone = std::make_shared<JoinedRuns>();
   std::size_t before = 0;
   std::size_t passes_before = 0;
+
   for (const Recording& session : sessions) {
     const std::size_t commands = session.commands.size();
     if (session.session_ending_run && !joined.session_ending_run) {
@@ -533,30 +554,37 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
       joined.session_ending_run->command += before;
       joined.session_ending_run->pass += passes_before;
     }
+
     for (const KnownMean& mean : session.means_without_runs)
       joined.means_without_runs.push_back(
           {before + mean.command, *find_metric(joined.metrics, session.metrics[mean.metric].name),
            mean.value});
+
     if (!session.function_tables.empty()) {
+      // Commands of earlier sessions without functions get empty tables.
       joined.function_tables.resize(before);
       joined.function_tables.insert(joined.function_tables.end(), session.function_tables.begin(),
                                     session.function_tables.end());
     }
+
     const auto places = find_metrics_in(session, plan.metrics);
     runs->add(session.runs, commands, passes_before, places);
     redone->add(session.discarded_run_table, commands, passes_before, places);
     before += commands;
     passes_before += session.setting.events.passes.size();
+
     joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
     if (!session.complete)
       joined.notes.push_back({NoteKind::WasCutShort,
                               cited(session.file) + " was cut short: it has the runs before that"});
+
     joined.setting.layouts = std::max(joined.setting.layouts, session.setting.layouts);
     joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
     joined.complete = joined.complete && session.complete;
     joined.was_written_by_lauka = joined.was_written_by_lauka && session.was_written_by_lauka;
     if (sessions.size() > 1 || !session.origins.empty()) add_origins(session, joined.origins);
   }
+
   joined.notes.insert(joined.notes.end(), plan.setting.events.notes.begin(),
                       plan.setting.events.notes.end());
   joined.runs = std::move(runs);

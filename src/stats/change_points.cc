@@ -219,6 +219,7 @@ double rare_as(double deviates, std::size_t differences) {
 void locate(const Series& series, Window around, double confidence, LevelStep& step) {
   std::vector<double> weights;
   const std::size_t first = std::max(around.begin + 1, back(step.first_point, kMaxPointsAfter, 0));
+
   double most = 0.0;
   for (std::size_t at = first; at < std::min(around.end, step.confirming_point); ++at) {
     const double deviates = series.contrast({around.begin, at}, {at, around.end}).deviates();
@@ -228,8 +229,11 @@ void locate(const Series& series, Window around, double confidence, LevelStep& s
       step.first_point = at;
     }
   }
+
+  // Weights are logarithms of likelihoods. Relative to the largest of them, exp() cannot overflow.
   double all = 0.0;
   for (double& weight : weights) all += weight = std::exp(weight - most);
+
   step.earliest_first_point = step.latest_first_point = step.first_point;
   double within = weights[step.first_point - first];
   while (within < confidence * all) {
@@ -237,8 +241,10 @@ void locate(const Series& series, Window around, double confidence, LevelStep& s
     const std::size_t above = step.latest_first_point - first + 1;
     const double left = below > 0 ? weights[below - 1] : -1.0;
     const double right = above < weights.size() ? weights[above] : -1.0;
+
     if (left < 0.0 && right < 0.0) break;
     within += std::max(left, right);
+
     if (left > right)
       --step.earliest_first_point;
     else
@@ -321,18 +327,23 @@ void measure(Series& series, std::size_t points, double confidence, std::vector<
     LevelStep& step = steps[s];
     const std::size_t low = s > 0 ? steps[s - 1].first_point : 0;
     const std::size_t high = s + 1 < steps.size() ? steps[s + 1].first_point : points;
+
     const auto before = [&] {
       return Window{back(step.first_point, kWindow, low), step.first_point};
     };
     const auto after = [&] {
       return Window{step.first_point, std::min(high, step.first_point + kWindow)};
     };
+
     series.set_noise_about(before(), after());
     locate(series, {before().begin, after().end}, confidence, step);
+
+    // locate() may have moved the step, and the windows with it.
     series.set_noise_about(before(), after());
     const Contrast change = series.contrast(before(), after());
     const auto degrees = static_cast<double>(after().end - before().begin) - 2.0;
     const double half = student_t_quantile_above((1.0 - confidence) / 2.0, std::max(1.0, degrees));
+
     step.change = change.change;
     step.bounds = {change.change - half * change.error, change.change + half * change.error};
   }
@@ -350,6 +361,7 @@ double estimate_noise_variance(std::span<const SeriesPoint> points) {
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
   if (points.size() < kMinForSteps) return found;
+
   Series series(points);
   std::size_t begin = 0;
   for (std::size_t last = kMinForSteps - 1; last < points.size(); ++last)
@@ -357,9 +369,12 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
       begin = step->first_point;
       found.steps.push_back(*step);
     }
+
   const double noise = series.noise();
   found.pending_first_point = pending_step(points, begin);
   measure(series, points.size(), confidence, found.steps);
+
+  // measure() may have replaced the noise of the latest points by that around a step.
   series.set_noise(noise);
   const std::size_t last = points.size() - 1;
   if (points.size() >= kMinForNoise && series.varies(last) && last >= begin + kMinPointsAround)
@@ -367,6 +382,7 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
         (found.steps.empty() || found.steps.back().confirming_point != last) &&
         series.contrast({back(last, kWindow, begin), last}, {last, last + 1}).deviates() >
             rare_as(kSuspect, std::min(points.size(), kNoiseFrom) - 1);
+
   found.noise_deviation = std::sqrt(noise);
   return found;
 }

@@ -61,22 +61,29 @@ class MeanChange {
   Change at(double tail) const {
     if (reference_.mean == 0.0)
       return {.change = candidate_.mean == 0.0 ? std::optional<double>(0.0) : std::nullopt};
+
     Change result{.change = (candidate_.mean - reference_.mean) / reference_.mean};
     if (!errors_) return result;
+
+    // If the mean of the reference may be 0, the ratio has no bounded interval.
     const double of_reference = widened_t(tail, errors_->degrees_of_reference);
     if (!is_distinct_from_zero(of_reference)) return result;
+
     const double delta = *result.change;
     if (is_constant_) {
       if (tails_without_noise(1.0, fewer()).above > tail) return result;
       result.bounds = IntervalEnds{delta, delta};
       return cleaned(result);
     }
+
     const double t = widened_t(tail, errors_->degrees);
     if (!is_distinct_from_zero(t)) return result;
+
     const double a = reference_.mean * reference_.mean - t * t * errors_->of_reference;
     const double covariance = t * errors_->shared;
     const double shift = t * covariance;
     const double reach = t * std::sqrt(a * errors_->of_residuals + covariance * covariance);
+
     result.bounds =
         IntervalEnds{std::max(-1.0, delta - (shift + reach) / a), delta - (shift - reach) / a};
     return cleaned(result);
@@ -281,10 +288,12 @@ struct Estimate {
 std::optional<Estimate> jackknifed(std::size_t rounds, const LogStatistic& statistic) {
   const std::size_t groups = std::min(rounds, kGroups);
   if (groups < 2) return std::nullopt;
+
   Places all(rounds);
   std::iota(all.begin(), all.end(), 0);
   const auto whole = statistic(all);
   if (!whole) return std::nullopt;
+
   std::vector<double> pseudo;
   for (std::size_t group = 0; group < groups; ++group) {
     Places kept = all;
@@ -295,6 +304,7 @@ std::optional<Estimate> jackknifed(std::size_t rounds, const LogStatistic& stati
     const auto count = static_cast<double>(groups);
     pseudo.push_back(count * *whole - (count - 1.0) * *part);
   }
+
   const Moments about = moments(pseudo);
   return Estimate{about.mean, about.variance.value_or(0.0) / static_cast<double>(groups), groups};
 }
@@ -334,20 +344,25 @@ Delta delta_of(std::span<const double> reference, std::span<const double> candid
                const IntervalTails& tails, const Widening& widening) {
   const MeanChange mean(reference, candidate, paired, widening);
   const auto typical = typical_change(reference, candidate, paired, tails.tail_of_delta, widening);
+
   Delta delta;
   delta.widening = widening.rank_test_factor(reference.size(), candidate.size());
+
   if (!typical) {
     delta.change_of_mean = mean.at(tails.tail_of_delta);
     static_cast<Change&>(delta) = delta.change_of_mean;
     return delta;
   }
+
   delta.basis = Basis::Typical;
   static_cast<Change&>(delta) = cleaned({typical->change, typical->bounds});
   delta.change_of_mean = mean.at(tails.tail_of_mean_change);
+
   delta.mean_and_typical_differ =
       is_outside(delta.change_of_mean, *delta.bounds) &&
       std::abs(*delta.change_of_mean.change - *delta.change) >= kMinDifference &&
       is_outside(mean.at(kSureTail * tails.tail_of_mean_change), {*delta.change, *delta.change});
+
   return delta;
 }
 
@@ -499,26 +514,32 @@ Change geometric_mean(std::span<const Change> changes) {
         return change.change && *change.change > -1.0;
       });
   if (!is_defined) return {};
+
   double sum = 0.0;
   double below = 0.0;
   double above = 0.0;
   bool has_bounds = true;
+
   for (const Change& change : changes) {
     const double log = std::log1p(*change.change);
     sum += log;
     has_bounds = has_bounds && change.bounds && change.bounds->low > -1.0;
     if (!has_bounds) continue;
+
     const double down = log - std::log1p(change.bounds->low);
     const double up = std::log1p(change.bounds->high) - log;
     below += down * down;
     above += up * up;
   }
+
   const auto count = static_cast<double>(changes.size());
   Change mean{.change = std::expm1(sum / count),
               .is_exact = std::ranges::all_of(changes, &Change::is_exact)};
+
   if (has_bounds)
     mean.bounds = IntervalEnds{std::expm1((sum - std::sqrt(below)) / count),
                                std::expm1((sum + std::sqrt(above)) / count)};
+
   return mean;
 }
 

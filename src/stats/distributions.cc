@@ -78,10 +78,12 @@ double fisher_exact(const CountedShare& share, const CountedShare& other) {
   const std::uint64_t of = share.trials_with_result + other.trials_with_result;
   const std::uint64_t lowest = of > other.trials ? of - other.trials : 0;
   const std::uint64_t highest = std::min(of, share.trials);
+
   const auto ratio = [&](std::uint64_t k) {
     return static_cast<double>(of - k) * static_cast<double>(share.trials - k) /
            (static_cast<double>(k + 1) * static_cast<double>(other.trials + k + 1 - of));
   };
+
   constexpr double same = 1.0 + 1e-7;  // R's tolerance for rounding errors
   double all = 1.0;
   double as_unlikely = 1.0;
@@ -89,10 +91,12 @@ double fisher_exact(const CountedShare& share, const CountedShare& other) {
     all += weight;
     if (weight <= same) as_unlikely += weight;
   };
+
   double weight = 1.0;
   for (std::uint64_t k = share.trials_with_result; k < highest; ++k) add(weight *= ratio(k));
   weight = 1.0;
   for (std::uint64_t k = share.trials_with_result; k > lowest; --k) add(weight /= ratio(k - 1));
+
   return as_unlikely / all;
 }
 

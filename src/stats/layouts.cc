@@ -64,6 +64,7 @@ Clusters clusters_of(std::span<const std::pair<std::uint32_t, Moments>> layouts)
   std::vector<double> means;
   double squares = 0.0;
   double inverse_runs = 0.0;
+
   for (const auto& [layout, runs] : layouts) {
     means.push_back(runs.mean);
     all.each.push_back({layout, runs.count, runs.mean});
@@ -71,12 +72,14 @@ Clusters clusters_of(std::span<const std::pair<std::uint32_t, Moments>> layouts)
     all.run_degrees += to_double(runs.count) - 1.0;
     inverse_runs += 1.0 / to_double(runs.count);
   }
+
   const Moments about = moments(means);
   all.mean = about.mean;
   all.range = about.range();
   all.of_means = about.variance.value_or(0.0);
   all.runs_a_layout = to_double(means.size()) / inverse_runs;
   if (all.run_degrees > 0.0) all.of_runs = squares / all.run_degrees;
+
   return all;
 }
 
@@ -104,17 +107,20 @@ std::optional<Clusters> clusters_of(const LayoutSamples& samples) {
 /// the scatter is a fraction; 1 for logarithms.
 std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scale) {
   if (all.run_degrees <= 0.0 || !(scale > 0.0)) return std::nullopt;
+
   const double of_noise = all.of_runs / all.runs_a_layout;
   const double degrees = to_double(all.each.size()) - 1.0;
   const double variance = all.of_means - of_noise;
   const auto deviation = [&](double value) {
     return std::sqrt(std::max(value, 0.0) / sides) / scale;
   };
+
   Scatter scatter{.deviation = deviation(variance)};
   const double quotient =
       of_noise > 0.0 ? all.of_means / of_noise : std::numeric_limits<double>::infinity();
   scatter.is_clear =
       all.of_means > 0.0 && f_above(quotient, degrees, all.run_degrees) <= kScatterTail;
+
   if (scatter.is_clear) {
     const double nu =
         variance * variance /
@@ -130,6 +136,7 @@ std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scal
         degrees * all.of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
     scatter.bounds = IntervalEnds{0.0, deviation(most)};
   }
+
   return scatter;
 }
 
@@ -277,13 +284,16 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& refere
                                                      const LayoutSamples& candidate, bool paired,
                                                      std::optional<double> share) {
   if (!are_positive(reference.values) || !are_positive(candidate.values)) return std::nullopt;
+
   if (share) {
     const LayoutValues of_reference = reduced(reference, share);
     const LayoutValues of_candidate = reduced(candidate, share);
     return log_ratio_over_layouts(of_reference.samples(), of_candidate.samples(), paired);
   }
+
   const std::vector<double> to = logarithms(reference.values);
   const std::vector<double> of = logarithms(candidate.values);
+
   LayoutEstimate estimate;
   double range = 0.0;
   if (paired) {
@@ -300,6 +310,7 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& refere
     estimate = difference_of(*reference_all, *candidate_all);
     range = std::max(reference_all->range, candidate_all->range);
   }
+
   estimate.are_means_equal = is_rounding_error(range, 1.0);
   return estimate;
 }
@@ -308,9 +319,11 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
                          bool paired, const IntervalTails& tails, std::optional<double> share) {
   Delta delta;
   delta.basis = Basis::Layouts;
+
   const LayoutValues of_reference = reduced(reference, share);
   const LayoutValues of_candidate = reduced(candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return delta;
+
   const bool is_exact =
       moments(reference.values).is_exact() && moments(candidate.values).is_exact();
   delta.is_exact = is_exact;
@@ -318,6 +331,7 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
   if (!share)
     delta.change_of_mean =
         estimate_delta(of_reference.values, of_candidate.values, paired, plain).change_of_mean;
+
   const auto estimate = log_ratio_over_layouts(reference, candidate, paired, share);
   if (!estimate) {
     const IntervalTails shown{tails.tail_of_delta, tails.tail_of_delta};
@@ -326,13 +340,16 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
     delta.is_exact = is_exact;
     return delta;
   }
+
   delta.change = std::expm1(without_rounding_error(estimate->value, 1.0));
   delta.widening = estimate->widening;
+
   if (estimate->are_means_equal) {
     if (tails_without_noise(1.0, estimate->layout_count).above <= tails.tail_of_delta)
       delta.bounds = IntervalEnds{*delta.change, *delta.change};
     return delta;
   }
+
   const double reach = estimate->interval_half_width(tails.tail_of_delta);
   delta.bounds =
       IntervalEnds{std::expm1(estimate->value - reach), std::expm1(estimate->value + reach)};

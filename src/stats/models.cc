@@ -114,11 +114,15 @@ std::optional<EffectOverMachines> combine(std::span<const Effect> effects, doubl
     return std::isfinite(effect.value) && std::isfinite(effect.variance) && effect.variance > 0.0;
   });
   if (effects.empty() || !are_good) return std::nullopt;
+
   const double tail = (1.0 - confidence) / 2.0;
   EffectOverMachines all;
+
+  // A single machine says nothing about the variance between machines.
   if (effects.size() == 1) {
     all.value = effects.front().value;
     all.standard_error = std::sqrt(effects.front().variance);
+
     const double degrees = effects.front().degrees;
     const double deviates = std::isfinite(degrees)
                                 ? student_t_quantile_above(tail, std::max(1.0, degrees))
@@ -127,19 +131,23 @@ std::optional<EffectOverMachines> combine(std::span<const Effect> effects, doubl
     all.bounds = {all.value - half, all.value + half};
     return all;
   }
+
   const double degrees = static_cast<double>(effects.size()) - 1.0;
   const double between = find_between(effects);
   const WeightedSums sums(effects, between);
   const WeightedSums fixed(effects, 0.0);
+
   all.value = sums.mean;
   all.standard_error = std::sqrt(std::max(1.0, sums.squares / degrees) / sums.w);
   const double half = student_t_quantile_above(tail, degrees) * all.standard_error;
   all.bounds = {all.value - half, all.value + half};
   all.deviation_between_machines = std::sqrt(between);
+
   // The variance of a typical machine's error (Higgins & Thompson 2002).
   const double typical = degrees * fixed.w / (fixed.w * fixed.w - fixed.w2);
   all.heterogeneity = between / (between + typical);
   all.p_same = chi_squared_above(fixed.squares, degrees);
+
   return all;
 }
 
@@ -149,10 +157,12 @@ std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const
   if (x.size() < kMinPoints || std::ranges::all_of(x, is_first_x) || !are_positive(x) ||
       !are_positive(y))
     return std::nullopt;
+
   const std::vector<double> u = logarithms(x);
   const std::vector<double> v = logarithms(y);
   const double mean_u = mean_of(u);
   const double mean_v = mean_of(v);
+
   double uu = 0.0;
   double uv = 0.0;
   double vv = 0.0;
@@ -161,16 +171,19 @@ std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const
     uv += (u[i] - mean_u) * (v[i] - mean_v);
     vv += (v[i] - mean_v) * (v[i] - mean_v);
   }
+
   PowerLaw law;
   law.exponent = uv / uu;
   law.factor = std::exp(mean_v - law.exponent * mean_u);
   const double residual = std::max(vv - law.exponent * uv, 0.0);
   law.r_squared = vv > 0.0 ? 1.0 - residual / vv : 1.0;
+
   const double degrees = static_cast<double>(u.size()) - 2.0;
   const double half = student_t_quantile_above((1.0 - confidence) / 2.0, degrees) *
                       std::sqrt(residual / degrees / uu);
   law.exponent_low = law.exponent - half;
   law.exponent_high = law.exponent + half;
+
   return law;
 }
 

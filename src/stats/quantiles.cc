@@ -97,6 +97,7 @@ double correlation_of_tails(std::span<const double> reference, double of_referen
   double in_reference = 0.0;
   double in_candidate = 0.0;
   double in_both = 0.0;
+
   for (std::size_t round = 0; round < reference.size(); ++round) {
     const bool r = reference[round] <= of_reference;
     const bool c = candidate[round] <= of_candidate;
@@ -104,6 +105,7 @@ double correlation_of_tails(std::span<const double> reference, double of_referen
     in_candidate += c ? 1.0 : 0.0;
     in_both += r && c ? 1.0 : 0.0;
   }
+
   const auto rounds = static_cast<double>(reference.size());
   const double p = in_reference / rounds;
   const double q = in_candidate / rounds;

@@ -59,12 +59,15 @@ TailProbabilities counted_tails(std::vector<std::size_t> ranks, std::size_t posi
     positive /= 2;
     total /= 2;
   }
+
   // With fair signs, the distribution is symmetric around total / 2.
   const std::size_t most = std::min(positive, total - positive);
   Counts counts;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_subsets fills it
   count_subsets(ranks, most, counts);
+
   double at_most = 0.0;
   for (std::size_t sum = 0; sum <= most; ++sum) at_most += counts[sum];
+
   const double all = std::ldexp(1.0, static_cast<int>(ranks.size()));
   const double smaller = at_most / all;
   const double larger = (all - at_most + counts[most]) / all;
@@ -130,6 +133,7 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
     if (!is_rounding_error(difference, sum)) differences.push_back(difference / sum);
   }
   if (differences.empty()) return {};
+
   std::ranges::sort(differences, {}, magnitude);
   std::vector<std::size_t> ranks = doubled_ranks(differences);
   std::size_t positive = 0;
@@ -146,18 +150,22 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
 
 std::uint64_t signed_rank_place(std::size_t count, double probability, double widening) {
   const auto n = static_cast<double>(count);
+
   const auto by_normal = [&](double factor) {
     return normal_rank_position(n * (n + 1.0) / 2.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0,
                                 probability, factor);
   };
+
   if (widening > 1.0)
     return widened_place(signed_rank_place(count, probability), by_normal(widening));
   if (count > kMaxExactRanks) return by_normal(1.0);
+
   std::vector<std::size_t> ranks(count);
   std::iota(ranks.begin(), ranks.end(), std::size_t{1});
   const std::size_t middle = count * (count + 1) / 4;
   Counts counts;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_subsets fills it
   count_subsets(ranks, middle, counts);
+
   const double allowed = probability * std::ldexp(1.0, static_cast<int>(count));
   double at_most = 0.0;
   for (std::size_t place = 0; place <= middle; ++place) {
@@ -194,16 +202,21 @@ TailProbabilities rank_sum_tails(std::span<const double> earlier, std::span<cons
   std::vector<double> ascending(earlier.begin(), earlier.end());
   ascending.insert(ascending.end(), later.begin(), later.end());
   std::ranges::sort(ascending);
+
   // Returns the doubled mid-rank. Only equal values are ties, because the scale of rounding errors
   // is unknown.
   const auto rank_of = [&](double value) {
     const auto [first, end] = std::equal_range(ascending.begin(), ascending.end(), value);
     return static_cast<std::size_t>((first - ascending.begin()) + (end - ascending.begin()) + 1);
   };
+
   std::size_t seen = 0;
   for (const double value : later) seen += rank_of(value);
+
   const std::size_t drawn = later.size();
   const std::size_t most = 2 * drawn * ascending.size();
+
+  // Counts the draws of k values by their rank sum. k counts down, so that no value is drawn twice.
   std::vector<std::vector<double>> ways(drawn + 1, std::vector<double>(most + 1, 0.0));
   ways[0][0] = 1.0;
   for (const double value : ascending) {
@@ -211,6 +224,7 @@ TailProbabilities rank_sum_tails(std::span<const double> earlier, std::span<cons
     for (std::size_t k = drawn; k > 0; --k)
       for (std::size_t s = most; s >= rank; --s) ways[k][s] += ways[k - 1][s - rank];
   }
+
   double all = 0.0;
   TailProbabilities tails{.above = 0.0, .below = 0.0};
   for (std::size_t s = 0; s <= most; ++s) {
@@ -218,6 +232,7 @@ TailProbabilities rank_sum_tails(std::span<const double> earlier, std::span<cons
     if (s >= seen) tails.above += ways[drawn][s];
     if (s <= seen) tails.below += ways[drawn][s];
   }
+
   return {.above = tails.above / all, .below = tails.below / all};
 }
 

@@ -109,9 +109,12 @@ std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pa
     if (files.read(path)) return {path};
     return {};
   }
+
   const auto [before, after] = around_star(pattern);
   const std::size_t slash = before.rfind('/');
   const std::string_view prefix = before.substr(slash + 1);
+
+  // The map sorts by number, so that cpu10 follows cpu9.
   std::map<std::uint64_t, std::string> found;
   for (const std::string& name : files.list(std::string(before.substr(0, slash)))) {
     if (!name.starts_with(prefix)) continue;
@@ -121,6 +124,7 @@ std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pa
     path.append(std::to_string(*number)).append(after);
     if (files.read(path)) found[*number] = std::move(path);
   }
+
   std::vector<std::string> paths;
   paths.reserve(found.size());
   for (auto& [number, path] : found) paths.push_back(std::move(path));
@@ -211,10 +215,14 @@ class Finder {
       setting.why_not = "its value cannot be understood";
       return;
     }
+
     setting.current_value = *now;
     const std::string wanted = is_by_cpus(row.form)
                                    ? wanted_cpus(row.form, setting.current_value, cpus_)
                                    : std::string(row.wanted);
+
+    // A setting that already has the wanted value is accepted before its file is checked, because
+    // nothing needs to be written.
     if (is_by_cpus(row.form) && cpus_.command_cpus.empty()) {
       setting.why_not = "no CPUs are the commands' own";
     } else if (setting.current_value == wanted) {
@@ -414,6 +422,7 @@ const Switch* find_switch(std::string_view path) {
 std::optional<std::string> parse_value(Form form, std::string_view text) {
   text = trimmed(text);
   const std::string same(text);
+
   switch (form) {
     case Form::Word:
       return is_word(text) ? std::optional(same) : std::nullopt;
@@ -437,6 +446,7 @@ std::optional<std::string> parse_value(Form form, std::string_view text) {
     case Form::Affinity:
       break;
   }
+
   return std::nullopt;
 }
 
@@ -503,20 +513,24 @@ std::string list_text(const std::vector<SettingState>& found, const CpuChoice& c
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   constexpr double per_degree = 1000.0;
   if (cpus.empty()) cpus = online_cpus(files);
+
   Vitals vitals;
   const std::string stat = files.read("/proc/stat").value_or("");
   const auto lines = split(stat, '\n');
+
   for (const std::uint32_t cpu : cpus) {
     for (const char* const of : {"core", "package"})
       if (const auto count = number_in(
               files,
               fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", kCpuFolder, cpu, of)))
         vitals.throttles = vitals.throttles.value_or(0) + *count;
+
     const std::string name = fmt::format("cpu{} ", cpu);
     const auto line =
         std::ranges::find_if(lines, [&](std::string_view text) { return text.starts_with(name); });
     if (line != lines.end()) add_ticks(*line, vitals);
   }
+
   const std::string zones = "/sys/devices/virtual/thermal";
   for (const std::string& zone : files.list(zones)) {
     if (!zone.starts_with("thermal_zone")) continue;
@@ -524,6 +538,7 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
       vitals.celsius =
           std::max(vitals.celsius.value_or(0.0), static_cast<double>(*millidegrees) / per_degree);
   }
+
   return vitals;
 }
 

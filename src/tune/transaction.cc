@@ -99,17 +99,20 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
   std::set<const SettingChange*> foreign;
   for (const SettingChange& change : changes)
     if (is_foreign(files, changes, change)) foreign.insert(&change);
+
   RestoreResult restored;
   for (std::size_t i = changes.size(); i-- > 0;) {
     const SettingChange& change = changes[i];
     const auto now = value_now(files, change);
     if (!now || *now == change.value_before_tuning) continue;
+
     if (foreign.contains(&change)) {
       restored.foreign_change_messages.push_back(
           fmt::format("{} was changed to {} by another program and is left so (it was {})",
                       change.path, one_line(*now), change.value_before_tuning));
       continue;
     }
+
     const int error = write_value(files, change, change.value_before_tuning);
     if (error != 0 && change.row->form != Form::Controllers)
       restored.failure_messages.push_back(fmt::format("cannot restore {} to {}: {}", change.path,
@@ -118,6 +121,7 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
     else
       ++restored.restored_count;
   }
+
   return restored;
 }
 
@@ -312,6 +316,7 @@ void TuningSession::hold_latency_and_note(const std::vector<SettingState>& found
     if (!setting.is_requested ||
         (setting.row->form == Form::Controllers && !setting.wanted.empty()))
       continue;
+
     const std::string name(setting.row->name);
     int error = 0;
     if (setting.row->form == Form::Latency && !setting.wanted.empty()) {
@@ -319,16 +324,19 @@ void TuningSession::hold_latency_and_note(const std::vector<SettingState>& found
                   static_cast<std::int32_t>(parse_number(setting.wanted).value_or(0))};
       error = files_.hold_latency(setting.path, latency_->second);
     }
+
     const auto refusal = refused_.find(setting.path);
     std::string why = setting.why_not;
     if (error != 0) why = message_of(error);
     if (refusal != refused_.end()) why = refusal->second;
+
     if (!why.empty()) {
       auto& all = in_force_.failed_switches;
       const auto same = std::ranges::find(all, name, &UntunedSwitch::name);
       if (same == all.end()) all.push_back({name, why});
       continue;
     }
+
     auto& all = in_force_.changed_switches;
     auto same = std::ranges::find(all, name, &TunedSwitch::name);
     if (same == all.end()) same = all.insert(all.end(), {name});

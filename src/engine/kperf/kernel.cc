@@ -42,12 +42,14 @@ void give_back_held() {
 Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
   void* library = calls_.dlopen(kFramework, os::kLoadLazily);
   if (library == nullptr) missing_ = "kperf.framework";
+
   KperfCalls found{};
   const auto find = [&]<typename Function>(Function*& function, const char* name) {
     if (missing_) return;
     function = reinterpret_cast<Function*>(calls_.dlsym(library, name));
     if (function == nullptr) missing_ = name;
   };
+
   find(found.kpc_force_all_ctrs_set, "kpc_force_all_ctrs_set");
   find(found.kpc_set_counting, "kpc_set_counting");
   find(found.kpc_get_counting, "kpc_get_counting");
@@ -59,6 +61,7 @@ Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
   find(found.kperf_action_filter_set_by_pid, "kperf_action_filter_set_by_pid");
   find(found.kperf_sample_set, "kperf_sample_set");
   find(found.kperf_reset, "kperf_reset");
+
   if (!missing_) framework_ = found;
 }
 
@@ -217,6 +220,7 @@ Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel) {
     case EBUSY: {
       if (asked != KernelRequest::Trace)
         return {"a service of the system holds the counters", "try later, or restart the Mac"};
+
       const std::string owner = kernel.owner_of_tracing();
       if (owner.empty())
         return {"the kernel's tracing is busy", "quit what traces, such as Instruments"};
@@ -225,6 +229,7 @@ Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel) {
     default:
       break;
   }
+
   return {fmt::format("the kernel refused to count: {}", std::generic_category().message(error)),
           "please report it"};
 }

@@ -136,18 +136,22 @@ class XmlReader {
 
   void close() {
     if (fault_) return;
+
     Open closed = std::move(open_.back());
     open_.pop_back();
     if (closed.key) return refuse("a <key> has no value");
+
     if (closed.name == "plist") {
       if (!closed.is_full()) return refuse("its <plist> is empty");
       root_ = std::move(std::get<PlistArray>(closed.value.value).front());
       return;
     }
+
     if (closed.name == "key") {
       open_.back().key = std::move(closed.text);
       return;
     }
+
     if (closed.name == "integer") {
       read_integer(closed);
     } else if (closed.name == "string") {
@@ -155,6 +159,7 @@ class XmlReader {
     } else if (closed.name == "true" || closed.name == "false") {
       closed.value.value = closed.name == "true";
     }
+
     put(std::move(closed.value), open_.back());
   }
 
@@ -433,15 +438,20 @@ class KpepParser {
     const auto number_of = [&](std::string_view key, std::uint64_t most, bool required = false) {
       return number(properties, key, of_event(key), most, required);
     };
+
     if (!is_printable(name)) return refuse("has an event whose name has control characters");
+
     KpepEvent event{.name = name,
                     .description = text_of("description"),
                     .errata = text_of("errata"),
                     .fallback = text_of("fallback")};
+
     const auto fixed = number_of("fixed_counter", kMaxChipCounters - 1);
     event.is_fixed = fixed.has_value();
     event.selector_number = static_cast<std::uint16_t>(
         number_of("number", kMaxEventNumber, !event.is_fixed).value_or(0));
+
+    // Reads the mask even if a fixed counter decides it, so that an invalid mask is refused.
     const auto mask = number_of("counters_mask", kMaxMask);
     if (event.is_fixed) {
       event.selector_number = 0;
@@ -453,6 +463,7 @@ class KpepParser {
       event.mask = static_cast<CounterMask>(mask.value_or(database_.config_counters)) &
                    database_.config_counters;
     }
+
     database_.events.push_back(std::move(event));
   }
 

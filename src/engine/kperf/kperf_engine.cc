@@ -114,6 +114,7 @@ class KperfEngine final : public DatabaseEngine {
 
   Result<void> claim() {
     if (auto taken = claim_.take_counters(); !taken) return taken;
+
     if (claim_.had_leftovers())
       notes_.push_back(
           {NoteKind::CountersInUse, "reset what a killed session had left switched on"});
@@ -122,16 +123,19 @@ class KperfEngine final : public DatabaseEngine {
           {NoteKind::OtherStrategy,
            fmt::format("macOS changed its private framework ({} is missing); lauka uses sysctls",
                        *missing)});
+
     const int all = std::popcount(database().config_counters);
     if (!find_available())
       return Error{fmt::format("the kernel has {} configurable counters, the database {} of this "
                                "processor {}",
                                kernel_.counter_count(kConfigurableClass), database().name, all),
                    ""};
+
     if (const int usable = std::popcount(room().available); usable != all)
       notes_.push_back(
           {NoteKind::CountersInUse,
            fmt::format("only {} of {} configurable counters can be used here", usable, all)});
+
     return {};
   }
 
@@ -236,10 +240,12 @@ class KperfEngine final : public DatabaseEngine {
   Result<Selection> select_allowed(const Selection& selection, EventRequest allowed) {
     allowed.names.clear();
     bool any = false;
+
     for (const SelectedEvent& event : selection.events) {
       const KpepEvent& counted = event.hardware_event;
       const bool refused = event.is_on_counter() && !counted.is_fixed && is_refused(counted);
       any = any || refused;
+
       if (refused) {
         std::ranges::find(database().events, counted.name, &KpepEvent::name)->is_refused_by_kernel =
             true;
@@ -248,6 +254,7 @@ class KperfEngine final : public DatabaseEngine {
              fmt::format("not counted: {} (this kernel does not allow its selector {:#x} here)",
                          event.name, counted.selector_number)});
       }
+
       const auto other = find_event_by_any_name(database(), event.name);
       if (!refused || (other && !other->hardware_event.is_refused_by_kernel))
         allowed.names.push_back(event.name);
@@ -256,11 +263,13 @@ class KperfEngine final : public DatabaseEngine {
                          fmt::format("{} is counted by {}: this kernel refuses {}", event.name,
                                      other->hardware_event.name, counted.name)};
     }
+
     if (!any)
       return Error{"the kernel refused a set of events although it allows each of them",
                    "name fewer"};
     if (std::ranges::all_of(allowed.names, [](const auto& name) { return name == kEnergy.name; }))
       return Error{notes_.back().text, "leave it out"};
+
     auto again = select_events(database(), allowed, room());
     if (again)
       again->notes.insert(again->notes.begin(), selection.notes.begin(), selection.notes.end());
@@ -271,8 +280,10 @@ class KperfEngine final : public DatabaseEngine {
     const bool user_space =
         room().user_only ||
         std::atoi(kernel_.read_sysctl_text("kern.osproductversion").c_str()) >= kUserSpaceOnlySince;
+
     EventSet set = make_event_set(selection_, user_space);
     set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());
+
     bool has_fixed = false;
     for (std::size_t i = 0; i < selection_.events.size(); ++i) {
       const SelectedEvent& event = selection_.events[i];
@@ -284,10 +295,12 @@ class KperfEngine final : public DatabaseEngine {
         note += note.empty() ? "(user)" : " (user)";
       has_fixed = has_fixed || event.hardware_event.is_fixed;
     }
+
     if (room().user_only && has_fixed)
       set.notes.push_back({NoteKind::KernelNotLeftOut,
                            "the counters of cycles and instructions cannot leave out the kernel; "
                            "CORE_ACTIVE_CYCLE and INST_ALL can"});
+
     passes_ = set.passes;
     return set;
   }
@@ -497,13 +510,16 @@ class OfCallingThreads final : public EngineWrapper {
     events_.clear();
     of_whole_.clear();
     whole_passes_.clear();
+
     EventRequest rest = wanted;
     std::erase_if(rest.names,
                   [](const std::string& name) { return name.ends_with(kWholeRunSuffix); });
+
     EventSet set;
     set.passes.resize(1);
     for (const AccountedEvent& account : kOfThread)
       if (rest.names.empty()) add(account, set);
+
     for (const std::string& name : rest.names) {
       const AccountedEvent* account = find_accounted(name, kOfThread);
       if (account == nullptr)
@@ -513,11 +529,14 @@ class OfCallingThreads final : public EngineWrapper {
                      "leave it out, or leave out --region"};
       add(*account, set);
     }
+
     counts_whole_ = wanted.counted_part == CountedPart::RegionAndWhole;
     if (!counts_whole_) return set;
+
     auto whole = wrapped_engine().select(rest);
     if (!whole) return whole;
     add_whole(*std::move(whole), set);
+
     return set;
   }
 
@@ -570,20 +589,25 @@ class OfCallingThreads final : public EngineWrapper {
       if (event.index_for_all_core_kinds) *event.index_for_all_core_kinds += events_.size();
       set.events.push_back(std::move(event));
     }
+
+    // A pass of accounted events alone needs no runs of its own, so it joins the first pass.
     for (std::size_t place = 0; place < whole.passes.size(); ++place) {
       Pass& pass = whole.passes[place];
       const bool is_free = std::ranges::all_of(pass.event_indices, [&](auto event) {
         return wrapped_engine().accounted(event) != nullptr;
       });
+
       for (std::size_t& event : pass.event_indices) {
         if (is_free) of_whole_.push_back(wrapped_engine().accounted(event));
         event += events_.size();
         if (is_free) set.passes.front().event_indices.push_back(event);
       }
+
       if (is_free) continue;
       whole_passes_.push_back(place);
       set.passes.push_back(std::move(pass));
     }
+
     set.notes.insert(set.notes.end(), whole.notes.begin(), whole.notes.end());
   }
 

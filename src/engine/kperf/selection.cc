@@ -348,6 +348,9 @@ std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
 std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask> masks) {
   CounterMask used = 0;
   for (const CounterMask mask : masks) used |= mask;
+
+  // By Hall's theorem, the events fit unless some set of counters is smaller than the number of
+  // events that can use only this set. The loop visits every set of used counters.
   std::optional<CounterMask> smallest;
   for (CounterMask counters = used; counters != 0; counters = (counters - 1) & used) {
     if (smallest && std::popcount(counters) > std::popcount(*smallest)) continue;
@@ -355,9 +358,11 @@ std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask>
         masks, [counters](CounterMask mask) { return (mask & ~counters) == 0; });
     if (confined > std::popcount(counters)) smallest = counters;
   }
+
   if (!smallest) return std::nullopt;
   CompetingEvents competition{.events = {}, .counters = *smallest};
   const auto enough = static_cast<std::size_t>(std::popcount(*smallest)) + 1;
+
   for (std::size_t event = 0; event < masks.size(); ++event) {
     if ((masks[event] & ~*smallest) != 0) continue;
     if (competition.events.size() < enough)
@@ -365,6 +370,7 @@ std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask>
     else
       ++competition.other_competitors;
   }
+
   return competition;
 }
 
@@ -408,6 +414,7 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
 EventSet make_event_set(const Selection& selection, bool user_space) {
   EventSet set;
   set.notes = selection.notes;
+
   for (const SelectedEvent& event : selection.events) {
     const bool is_user_only =
         user_space && event.accounted == nullptr && !event.hardware_event.is_fixed;
@@ -421,15 +428,20 @@ EventSet make_event_set(const Selection& selection, bool user_space) {
                           .privilege_levels = is_user_only ? CountedPrivilegeLevels::UserOnly
                                                            : CountedPrivilegeLevels::UserAndKernel,
                           .role = role_of_event(event.name)});
+
     if (event.accounted != nullptr) set.events.back().method.engine = kAccountingEngine;
   }
+
   for (const PlacedPass& placed : selection.passes) {
     Pass& pass = set.passes.emplace_back();
     for (const PlacedEvent& event : placed) pass.event_indices.push_back(event.event);
+
+    // Accounted events need no counter, so every pass has them.
     for (std::size_t i = 0; i < selection.events.size(); ++i)
       if (!selection.events[i].is_on_counter()) pass.event_indices.push_back(i);
     std::ranges::sort(pass.event_indices);
   }
+
   return set;
 }
 

@@ -438,6 +438,7 @@ void TraceReader::thread_ended(const KdebugRecord& record) {
 void TraceReader::add_sample_record(const KdebugRecord& record) {
   Thread& thread = find_or_add_thread(record.thread);
   if (thread.process != kUnknown && !processes_[thread.process].in_tree) return;
+
   const std::size_t count = value_count_;
   const std::uint32_t function = record.debugid & kFunctionBits;
   if (function == kFunctionStart) {
@@ -451,10 +452,12 @@ void TraceReader::add_sample_record(const KdebugRecord& record) {
     if (thread.sample == SampleState::Full) thread.is_malformed = true;
     return;
   }
+
   const std::size_t taken = std::min(kValuesOfRecord, count - thread.filled);
   std::copy_n(record.arguments.begin(), taken,
               values_.begin() + static_cast<std::ptrdiff_t>(thread.values_at + thread.filled));
   thread.filled += static_cast<std::uint32_t>(taken);
+
   if (thread.filled == count)
     close_sample(thread, function == (count <= kValuesOfRecord ? kFunctionStart : kFunctionEnd));
   else if (function == kFunctionEnd)
@@ -527,6 +530,7 @@ TraceCounts TraceReader::counts() const {
   TraceCounts counts;
   counts.command_sums.resize(value_count_);
   counts.tree_sums.resize(value_count_);
+
   bool without_counts = false;
   bool malformed = false;
   for (const auto& [tid, thread] : threads_) {
@@ -536,7 +540,9 @@ TraceCounts TraceReader::counts() const {
     without_counts =
         without_counts || (samples_at_thread_end_ && thread.has_ended && !thread.has_final_counts);
   }
+
   for (const Process& process : processes_) counts.processes_tree += process.in_tree ? 1U : 0U;
+
   if (lost_)
     counts.fault = TraceFault::LostRecords;
   else if (counts.threads_command == 0)
@@ -547,6 +553,7 @@ TraceCounts TraceReader::counts() const {
     counts.fault = TraceFault::MalformedSample;
   else if (without_counts)
     counts.fault = TraceFault::EndedWithoutCounts;
+
   return counts;
 }
 

@@ -186,6 +186,7 @@ Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditi
               "start the container with --cap-add PERFMON"};
     case ENOSYS:
       return {"this kernel has no perf_event_open", "use a kernel with CONFIG_PERF_EVENTS"};
+
     case ENOENT:
       return why_no_entry(asked, situation);
     case ENODEV:
@@ -197,16 +198,19 @@ Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditi
                 "leave out --user-only or the modifier"};
       return {"the kernel cannot count it for a single program",
               "lauka --list-events shows what it takes"};
+
     case EMFILE:
       return {"the limit of open files leaves no room for counters",
               "raise it with ulimit -n, or count fewer events"};
     case ENFILE:
       return {"the system has no more open files to give",
               "raise it with sudo sysctl fs.file-max, or close programs"};
+
     case EBUSY:
       return {"another program has reserved the counters", "end it"};
     case E2BIG:
       return {"this kernel does not support config3", "Linux 6.3 and later do"};
+
     default:
       return {fmt::format("perf_event_open: {}", std::generic_category().message(error)), ""};
   }
@@ -382,20 +386,24 @@ std::string counters_in_words(const EventCountSource& source) {
 
 Catalog Prober::catalog() const {
   Catalog catalog;
+
   const auto add = [&](std::string_view name) {
     const auto resolved = resolve(name, sysfs_);
     if (!resolved) return;
     const auto source = probe(*resolved);
     if (!source) return;
+
     const std::string_view alias =
         resolved->known_entry != nullptr ? resolved->known_entry->alias : "";
     catalog.push_back({resolved->perf_name, std::string(alias), counters_in_words(*source),
                        described(*resolved, *source)});
   };
+
   const auto add_known = [&](bool software) {
     for (const KnownEvent& event : known_events())
       if (event.alias.empty() && (event.type == os::kPerfTypeSoftware) == software) add(event.name);
   };
+
   for (const KnownEvent& event : known_events())
     if (!event.alias.empty()) add(event.alias);
   add_known(false);
@@ -404,6 +412,7 @@ Catalog Prober::catalog() const {
     for (const std::string& event : sysfs_.events(pmu)) add(fmt::format("{}/{}/", pmu.name, event));
   }
   add_known(true);
+
   return catalog;
 }
 

@@ -147,26 +147,34 @@ std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open,
 CounterTrial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   CounterTrial trial;
   OpenCounters open(calls);
+
   os::PerfEventAttr attributes = counter.attributes;
   // Arm's kernel reserves counters only for events that are enabled or will be at exec (armpmu's
   // validate_event). Without kPerfEnableOnExec, the leader would reserve none, and one event too
   // many could be opened.
   constexpr std::uint64_t of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
   attributes.flags = (attributes.flags & ~os::kPerfInherit) | of_leader;
+
   while (open.size() < kMaxGroupTried && open.open(attributes, 0) == 0)
     attributes.flags &= ~of_leader;
   trial.accepted_size = open.size();
+
+  // A dead counter is accepted but counts nothing. So the group loses one event at a time until all
+  // of its counters count.
   for (; open.size() > 0; open.close_last()) {
     const auto counts = count_loop(open, calls);
     if (!counts) continue;
     const auto alive = static_cast<std::size_t>(std::count_if(
         counts->begin(), counts->end(), [](std::uint64_t count) { return count >= kLoopTurns; }));
+
     if (trial.running_group_size == 0) trial.running_group_size = open.size();
     if (trial.running_group_size == open.size()) trial.live_counters = alive;
+
     if (alive < open.size()) continue;
     trial.usable_size = open.size();
     break;
   }
+
   if (trial.accepted_size == kMaxGroupTried) trial.accepted_size = trial.running_group_size;
   return trial;
 }

@@ -122,10 +122,12 @@ class PerfCounting final : public ArmedPass {
     std::uint64_t core_enabled = 0;
     std::size_t core_groups = 0;
     bool shared = false;
+
     for (const std::size_t leader : layout_.group_leaders) {
       const os::Reading& reading = ended.readings[leader];
       if (of_region_ && reading.enabled_ns == 0) return MissingCounts{why_region_not_counted()};
       shared = shared || reading.enabled_ns == 0;
+
       if (layout_.counters[leader].core) {
         ++core_groups;
         core_running += reading.running_ns;
@@ -134,6 +136,7 @@ class PerfCounting final : public ArmedPass {
         shared = shared || !ran_all_the_time(reading.running_ns, reading.enabled_ns, false);
       }
     }
+
     // A core kind's group stops while the run is on another core kind. Only the sum of all groups'
     // times shows if something was not counted.
     shared = shared || !ran_all_the_time(core_running, core_enabled, core_groups > 1);
@@ -141,6 +144,7 @@ class PerfCounting final : public ArmedPass {
       Error why = why_not_all_the_time(situation_, read_situation(calls_));
       return MissingCounts{why, why.what};
     }
+
     for (const Fillers& fillers : layout_.fillers) {
       std::vector<std::uint64_t> values;
       for (const std::size_t filler : fillers.counters)
@@ -149,6 +153,7 @@ class PerfCounting final : public ArmedPass {
         return MissingCounts{{"other programs took some of the counters", kHolderRemedy},
                              "the counters changed hands"};
     }
+
     return std::nullopt;
   }
 
@@ -166,16 +171,19 @@ class PerfCounting final : public ArmedPass {
   void fill(CountsOfRun& counted, const os::Ended& ended, std::size_t command) {
     std::vector<std::size_t> events;
     std::vector<Tally> tallies;
+
     for (std::size_t event = 0; event < sources_.size(); ++event) {
       if (sources_[event].accounted_source != nullptr) continue;
       events.push_back(event);
       tallies.push_back(sum_counters(event, ended));
     }
+
     const std::vector<std::string> doubts = judge_.doubts(command, tallies);
     std::string first_doubt;
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (first_doubt.empty()) first_doubt = doubts[i];
       if (!doubts[i].empty()) continue;
+
       counted.counts[events[i]] = tallies[i].count;
       for (const std::size_t counter : layout_.counters_by_event[events[i]]) {
         const auto part = std::ranges::find(parts_, counter);
@@ -184,10 +192,12 @@ class PerfCounting final : public ArmedPass {
               layout_.counters[counter].scale * ended.readings[counter].value;
       }
     }
+
     if (first_doubt.empty()) {
       bad_in_a_row_ = 0;
       return;
     }
+
     counted.why_missing_counts =
         Error{first_doubt, "lauka --check shows which counters work and who holds the others"};
     ask_again(counted, first_doubt);

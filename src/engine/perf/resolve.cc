@@ -196,6 +196,7 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   if (!terms.ends_with('/'))
     return Error{fmt::format("'{}' has no closing slash", text), "write pmu/event/"};
   terms.remove_suffix(1);
+
   const auto pmu = sysfs.find(text.substr(0, slash));
   if (!pmu) {
     std::vector<std::string> cores;
@@ -203,13 +204,17 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
     return Error{fmt::format("'{}': there is no PMU '{}' here", text, text.substr(0, slash)),
                  cores.empty() ? "" : fmt::format("the cores have {}", listed(cores))};
   }
+
   if (pmu->kind == os::PmuKind::PerPackage)
     return Error{
         fmt::format("'{}': {} counts for a whole package, not for one program", text, pmu->name),
         pmu->name == "power" ? "write -e energy-pkg or another of its names alone"
                              : "perf stat -a counts it"};
+
   ResolvedEvent resolved;
   resolved.perf_name = text;
+
+  // lauka also knows events that the PMU's folder in sysfs does not list.
   const auto encoding = sysfs.read_terms(*pmu, terms);
   const KnownEvent* known =
       pmu->kind == os::PmuKind::Core && !encoding ? find_known(terms) : nullptr;
@@ -218,8 +223,10 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
     resolved.events_on_pmus.push_back(part_on(*known, *pmu, sysfs.core_pmus().size() > 1, sysfs));
     return resolved;
   }
+
   const auto code = sysfs.encode(*pmu, terms);
   if (!code) return code.error().prefixed(fmt::format("'{}'", text));
+
   resolved.description = encoding.value_or("");
   resolved.events_on_pmus.push_back(
       pmu->kind == os::PmuKind::Core

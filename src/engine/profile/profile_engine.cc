@@ -51,24 +51,29 @@ std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   constexpr std::uint64_t slice_ns = 1'000'000;
   constexpr std::uint64_t slices = 20;
   constexpr int most_reads = 10'000'000;
+
   os::PerfEventAttr attributes;
   attributes.type = os::kPerfTypeHardware;
   attributes.size = os::kPerfSizeWithConfig3;
   attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning;
   attributes.flags = os::kPerfExcludeHypervisor | os::kPerfExcludeKernel;
+
   perf::OpenCounters counter(calls);
   if (counter.open(attributes, 0) != 0) return std::nullopt;
+
   std::array<std::uint64_t, 3> begin{};
   std::optional<double> fastest;
   for (int reads = 0; reads < most_reads && begin[2] < slices * slice_ns; ++reads) {
     std::array<std::uint64_t, 3> now{};
     if (calls.read_counter(counter.descriptor(0), now.data(), now.size()) < 3) return std::nullopt;
     if (now[2] < begin[2] + slice_ns) continue;
+
     const double rate =
         static_cast<double>(now[0] - begin[0]) / static_cast<double>(now[2] - begin[2]);
     if (rate > fastest.value_or(0.0)) fastest = rate;
     begin = now;
   }
+
   return fastest;
 }
 
@@ -161,10 +166,12 @@ class Sampling final : public ArmedPass, public os::SampleListener {
       return without_counts(Error{
           "the run could not be sampled: " + std::generic_category().message(ended.counter_error),
           ""});
+
     if (uncounted_.contains(command)) {
       begin();
       return without_counts(std::nullopt);
     }
+
     if (run.samples == 0 && run.seen.withdrawn_count > 0) {
       begin();
       return without_counts(why_withdrawn());
@@ -175,6 +182,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
       ask_again(*incomplete, counted);
     else
       add_to_totals(run, ended, *counted.counts[0]);
+
     begin();
     return counted;
   }
@@ -433,6 +441,8 @@ class WithProfile final : public EngineWrapper {
       const int error = rings.open(attributes_, 0, 0);
       if (error == 0) return note;
       if (rings.lacks_memory()) return why_no_memory(rings.descriptors().size());
+
+      // If the kernel refuses only a part of the request, tries again without this part.
       const bool is_denied = error == EACCES || error == EPERM;
       if (error == EINVAL && has(os::kPerfBuildId)) {  // before Linux 5.12
         attributes_.flags &= ~os::kPerfBuildId;
@@ -461,11 +471,14 @@ class WithProfile final : public EngineWrapper {
   }
 
   void add_to(EventSet& set) {
+    // Sampled runs are not timed, so there must also be a pass whose runs are.
     has_own_timed_pass_ = set.count_passes(RoundKind::Timed) == 0;
     if (has_own_timed_pass_) set.passes.insert(set.passes.begin(), Pass{});
+
     event_ = set.events.size();
     Pass pass{{}, RoundKind::Counting};
     const bool is_whole = !has(os::kPerfExcludeKernel);
+
     const Event whole{.name = std::string(kSampledTime),
                       .meaning = fmt::format("CPU time by samples of {}, one in {:g} ms{}",
                                              is_cycles() ? "cycles" : "the CPU clock",
@@ -478,6 +491,7 @@ class WithProfile final : public EngineWrapper {
                       .method = {.sampled_clock = is_cycles() ? "cycles" : "the CPU clock",
                                  .sampling_period = period_}};
     set.events.push_back(whole);
+
     for (std::size_t i = 0; i < functions_.typed.size(); ++i) {
       Event event = whole;
       event.name += kFunctionSeparator + functions_.typed[i];
@@ -485,7 +499,9 @@ class WithProfile final : public EngineWrapper {
       event.only_function = functions_.normalized[i];
       set.events.push_back(std::move(event));
     }
+
     for (std::size_t i = event_; i < set.events.size(); ++i) pass.event_indices.push_back(i);
+
     const auto simulated = std::ranges::find(set.passes, RoundKind::Simulated, &Pass::kind);
     pass_ = static_cast<std::size_t>(simulated - set.passes.begin());
     set.passes.insert(simulated, std::move(pass));

@@ -66,20 +66,24 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
   constexpr std::size_t build_id_at = 44;
   constexpr std::size_t most_of_build_id = 20;
   constexpr std::size_t name_at = 72;
+
   os::CodeIdentity identity;
   if (record.size() < name_at + kTrailerBytes) return identity;
+
   const auto* text = reinterpret_cast<const char*>(record.data());
   std::string_view path(text + name_at, record.size() - kTrailerBytes - name_at);
   path = path.substr(0, path.find('\0'));
   // The file is the same before and after its removal.
   if (is_file(path) && path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
   identity.path = path;
+
   if (has_build_id) {
     const auto size = number_at<std::uint8_t>(record, build_id_size_at);
     identity.build_id.assign(text + build_id_at, std::min<std::size_t>(size, most_of_build_id));
   } else {
     identity.inode = number_at<std::uint64_t>(record, inode_at);
   }
+
   return identity;
 }
 
@@ -264,9 +268,12 @@ SampledRun RunRecords::close() {
   SampledRun run;
   run.loss_count = std::exchange(lost_, 0);
   run.throttle_count = std::exchange(throttled_, 0);
+
+  // Each CPU has its own ring, so the records do not arrive in the order of their times.
   std::ranges::stable_sort(records_, {}, &Record::time);
   Processes processes(run);
   Lives lives;
+
   for (const Record& record : records_) {
     switch (record.type) {
       case kComm:
@@ -297,6 +304,7 @@ SampledRun RunRecords::close() {
       }
     }
   }
+
   records_.clear();
   run.seen = lives.close();
   return run;
@@ -382,6 +390,7 @@ std::vector<FunctionCounts> FunctionNames::sum_by_function(const SampledRun& run
       case CodeKind::Other:
         break;
     }
+
     return {"(hypervisor)"};
   };
 

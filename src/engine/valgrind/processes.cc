@@ -278,10 +278,12 @@ void ProcessCounts::add(std::string_view name, Pieces pieces) {
   const auto pid = parts.size() == 3 ? parse_number(parts[1]) : std::nullopt;
   if (!pid) return;
   Process& process = processes_[*pid];
+
   if (parts[0] == "log") {
     LineReader log(std::move(pieces));
     // If execve started the process's program, the log is the process's first file.
     process.was_started_by_execve = process.was_started_by_execve || parts[2] == "1";
+
     if (!log.next()) process.is_complete = false;
     while (const auto line = log.next()) {
       if (const auto parent = after_label(*line, "Parent PID: "))
@@ -291,6 +293,7 @@ void ProcessCounts::add(std::string_view name, Pieces pieces) {
     }
     return;
   }
+
   if (auto totals = read_counts(std::move(pieces)))
     process.totals.push_back(*std::move(totals));
   else

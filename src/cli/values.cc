@@ -261,10 +261,9 @@ Result<std::string> read_input_path(const OptionValue& given) {
 }
 
 Result<OutputChoice> output(const OptionValue& given) {
-  for (const auto& [name, kind] :
-       {std::pair("null", OutputKind::Null), std::pair("pipe", OutputKind::Pipe),
-        std::pair("inherit", OutputKind::Inherit)})
-    if (given.value == name) return OutputChoice{kind};
+  for (const OutputWord& known : kOutputWords)
+    if (given.value == known.word) return OutputChoice{known.kind};
+
   auto path = read_nonempty_text(given);
   return path ? Result<OutputChoice>(OutputChoice{OutputKind::File, *std::move(path)})
               : path.error();

@@ -38,12 +38,33 @@ inline std::optional<ExpectedOutput> parse_expected_output(const std::string& te
 /// The destination of a command's or hook's output. Capture keeps standard output and standard
 /// error together.
 enum class OutputKind : unsigned char { Null, Pipe, Inherit, File, Capture };
+
+/// A kind of output and its word in --output.
+struct OutputWord {
+  OutputKind kind;
+  std::string_view word;
+};
+inline constexpr auto kOutputWords = std::to_array<OutputWord>({
+    {OutputKind::Null, "null"},
+    {OutputKind::Pipe, "pipe"},
+    {OutputKind::Inherit, "inherit"},
+});
+
 struct OutputChoice {
   OutputKind kind = OutputKind::Null;
   std::string path{};
 
   bool operator==(const OutputChoice&) const = default;
 };
+
+/// Returns the choice as the user types it: "pipe", or the path of a file. Returns "capture" for
+/// output that lauka reads itself (--scrape).
+inline std::string text_of(const OutputChoice& output) {
+  if (output.kind == OutputKind::File) return output.path;
+  for (const OutputWord& known : kOutputWords)
+    if (known.kind == output.kind) return std::string(known.word);
+  return "capture";
+}
 
 struct Parameter {
   std::string name;

@@ -59,9 +59,13 @@ stats::Delta read_delta(const ParsedJson& gate) {
 gate::Hindrance read_hindrance(const ParsedJson& gate) {
   gate::Hindrance hindrance{value_in(kObstacleWords, text_in(gate, "obstacle")),
                             value_in(kSideWords, text_in(gate, "obstacle_side"))};
-  for (const ParsedJson& difference : items_in(gate, "differences"))
-    hindrance.differences.push_back({text_in(difference, "what"), text_in(difference, "reference"),
-                                     text_in(difference, "candidate")});
+  for (const ParsedJson& difference : items_in(gate, "differences")) {
+    const auto* const row =
+        std::ranges::find(kSettings, text_in(difference, "setting"), &SettingRow::key);
+    if (row == kSettings.end()) continue;
+    hindrance.differences.push_back(
+        {row->kind, text_in(difference, "reference"), text_in(difference, "candidate")});
+  }
   return hindrance;
 }
 
@@ -196,10 +200,10 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["obstacle_side"] = json_text_or_null(word_in(kSideWords, hindrance.side));
   if (!hindrance.differences.empty())
     gate["differences"] =
-        list_of(hindrance.differences, [](const gate::Difference& difference) -> Json {
-          return {{"what", difference.what},
-                  {"reference", difference.of_reference},
-                  {"candidate", difference.of_candidate}};
+        list_of(hindrance.differences, [](const SettingDifference& difference) -> Json {
+          return {{"setting", row_of(difference.kind).key},
+                  {"reference", difference.reference_value},
+                  {"candidate", difference.candidate_value}};
         });
 
   return gate;

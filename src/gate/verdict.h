@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/metric.h"
+#include "core/settings.h"
 #include "gate/schedule.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
@@ -58,20 +59,11 @@ constexpr Side side_of(bool applies_to_reference, bool applies_to_candidate) {
   return applies_to_reference ? Side::Reference : Side::Candidate;
 }
 
-/// What differs between the two sides of a gate, in words: {"jobs", "1", "2"}.
-struct Difference {
-  std::string what;
-  std::string of_reference;
-  std::string of_candidate;
-
-  bool operator==(const Difference&) const = default;
-};
-
 /// An obstacle with what its explanation needs.
 struct Hindrance {
   Obstacle obstacle = Obstacle::None;
   Side side = Side::Both;
-  std::vector<Difference> differences{};
+  std::vector<SettingDifference> differences{};
 
   bool operator==(const Hindrance&) const = default;
 };

@@ -292,11 +292,11 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
 /// Returns "; jobs: 1 for 'old', 2 for 'new'" for each difference that an obstacle has.
 std::string differences_text(const Results& results, const gate::Verdict& verdict) {
   std::string text;
-  for (const gate::Difference& difference : verdict.hindrance.differences)
-    text +=
-        fmt::format("; {}: {} for {}, {} for {}", difference.what, difference.of_reference,
-                    cited(results.reference_of(verdict.candidate).name), difference.of_candidate,
-                    cited(results.session.commands[verdict.candidate].name));
+  for (const SettingDifference& difference : verdict.hindrance.differences)
+    text += fmt::format(
+        "; {}: {} for {}, {} for {}", row_of(difference.kind).title, difference.reference_value,
+        cited(results.reference_of(verdict.candidate).name), difference.candidate_value,
+        cited(results.session.commands[verdict.candidate].name));
   return text;
 }
 

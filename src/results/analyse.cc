@@ -319,12 +319,8 @@ void analyse_runs(std::size_t c, Results& results) {
 }
 
 gate::Hindrance find_other_settings(const Recording& session, const gate::Verdict& verdict) {
-  gate::Hindrance found{gate::Obstacle::OtherSettings};
-  for (SettingDifference& difference : find_obstacles(session, verdict.metric, verdict.candidate))
-    found.differences.push_back({std::string(row_of(difference.kind).title),
-                                 std::move(difference.reference_value),
-                                 std::move(difference.candidate_value)});
-  return found;
+  return {.obstacle = gate::Obstacle::OtherSettings,
+          .differences = find_obstacles(session, verdict.metric, verdict.candidate)};
 }
 
 std::vector<std::vector<double>> wall_times_by_command(const RunList& runs, RoundKind kind,

@@ -1,11 +1,11 @@
 #include "session/settings.h"
 
+#include "core/numbers.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "session/baseline.h"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <iterator>
 #include <utility>
@@ -31,22 +31,6 @@ std::string environment_text(std::vector<std::string> variables) {
   return text;
 }
 
-std::string output_text(const OutputChoice& output) {
-  switch (output.kind) {
-    case OutputKind::Null:
-      return "null";
-    case OutputKind::Pipe:
-      return "pipe";
-    case OutputKind::Inherit:
-      return "inherit";
-    case OutputKind::File:
-      return output.path;
-    case OutputKind::Capture:
-      break;
-  }
-  return "capture";
-}
-
 std::string levels_text(CountedPrivilegeLevels levels) {
   switch (levels) {
     case CountedPrivilegeLevels::UserAndKernel:
@@ -61,13 +45,6 @@ std::string levels_text(CountedPrivilegeLevels levels) {
       break;
   }
   return "";
-}
-
-/// Returns "200us" or "5ms".
-std::string period_text(std::chrono::nanoseconds period) {
-  const auto microseconds = static_cast<double>(period.count()) / 1e3;
-  return microseconds < 1e3 ? fmt::format("{:g}us", microseconds)
-                            : fmt::format("{:g}ms", microseconds / 1e3);
 }
 
 void add_allowance(const Machine& machine, SettingValues& values) {
@@ -108,7 +85,7 @@ SettingValues settings_of_saved(const Setting& setting, const Command& command,
 SettingValues settings_of_planned(const Setting& setting, const Command& command,
                                   const std::vector<std::string>& shell) {
   SettingValues values = settings_of_saved(setting, command, shell);
-  values[SettingKind::Output] = output_text(command.output);
+  values[SettingKind::Output] = text_of(command.output);
   values.set_or_none(SettingKind::Environment, environment_text(command.environment));
   values.set_or_none(SettingKind::Input, command.input);
   values.set_or_none(SettingKind::Prepare, command.hooks[HookKind::Prepare].value_or(""));
@@ -132,7 +109,7 @@ SettingValues settings_of_metric(const Metric& metric) {
   values.set_if_known(SettingKind::PrivilegeLevels, levels);
   values.set_if_known(SettingKind::SampledClock, method.sampled_clock);
   if (method.sampling_period.count() > 0)
-    values[SettingKind::SamplingPeriod] = period_text(method.sampling_period);
+    values[SettingKind::SamplingPeriod] = exact_duration(method.sampling_period);
   return values;
 }
 

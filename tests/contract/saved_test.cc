@@ -268,7 +268,7 @@ TEST_CASE("--baseline: other jobs make a gate inconclusive, and other circumstan
   const json& gate = document.at("lauka").at("gates").at(0);
   CHECK(gate.at("obstacle") == "other_settings");
   CHECK(gate.at("differences").at(0) ==
-        json{{"what", "--jobs"}, {"reference", "1"}, {"candidate", "2"}});
+        json{{"setting", "jobs"}, {"reference", "1"}, {"candidate", "2"}});
 
   // The same when it is shown again, and when two files are compared.
   CHECK(completed({"--from", now}).out_has("--jobs: 1 for "));

@@ -422,7 +422,7 @@ TEST_CASE("lauka-history: a metric that was sampled in another way is a series o
   REQUIRE(history("add" + db + " " + scratch.path() + "/*.json").status == 0);
   const std::string shown = history("show it" + db).out;
   check_order(shown, {"it, wall_time (sampling period 1ms)", "c00", "c03",
-                      "it, wall_time (sampling period 200us)", "c04", "c05"});
+                      "it, wall_time (sampling period 200µs)", "c04", "c05"});
 }
 
 TEST_CASE("lauka-history: what is not a database file is refused at once and left alone") {

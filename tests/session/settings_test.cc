@@ -81,7 +81,7 @@ TEST_CASE("samples of another period, clock or level, and of another engine, are
   const auto differences =
       find_metric_differences(with_baseline(sampled(5ms), sampled(200us)), 0, 0);
   REQUIRE(differences.size() == 1);
-  CHECK(differences[0] == SettingDifference{SettingKind::SamplingPeriod, "5ms", "200us"});
+  CHECK(differences[0] == SettingDifference{SettingKind::SamplingPeriod, "5ms", "200µs"});
   CHECK(kinds_of(find_metric_differences(with_baseline(sampled(1ms), sampled(1ms, "the CPU clock")),
                                          0, 0)) == std::vector{SettingKind::SampledClock});
 

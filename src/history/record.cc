@@ -40,6 +40,7 @@ struct Place {
   std::string role{};
   std::string name{};
   std::vector<std::uint64_t> rounds{};
+  std::vector<bool> has_failed{};  ///< for each run
   bool has_layouts = false;
   /// Index, among the results of the benchmark, of the result that it is compared with.
   std::optional<std::size_t> reference{};
@@ -213,8 +214,11 @@ class RecordReader {
       // Values over layouts differ from values of a single build, so they form a separate series.
       const Json& runs = items_in(*place.ours, "runs");
       place.has_layouts = !runs.empty() && unsigned_in(runs.front(), "layout").has_value();
-      for (const Json& run : runs)
+      for (const Json& run : runs) {
         place.rounds.push_back(unsigned_in(run, "round").value_or(place.rounds.size()));
+        const std::string outcome = text_in(run, "outcome");
+        place.has_failed.push_back(!outcome.empty() && is_failure(parse_ending(outcome)));
+      }
 
       ++namesakes[{place.benchmark, place.role}];
       places_.push_back(std::move(place));
@@ -300,6 +304,8 @@ class RecordReader {
     const auto method = methods_.find({places_[place].benchmark_in_suite, name});
     if (method != methods_.end()) metric.method = method->second;
     metric.summarized_values = unsigned_in(there, "runs").value_or(0);
+    if (std::ranges::find(places_[place].has_failed, true) != places_[place].has_failed.end())
+      return read_summary_of_successes(std::move(metric), there, place);
 
     if (const Json* percentile = object_in(there, "percentile")) {
       const auto value = number_in(*percentile, "value");
@@ -327,6 +333,26 @@ class RecordReader {
     metric.mean = *value;
     if (!take_layouts(metric, there)) take_median(metric, there);
     return std::optional(std::move(metric));
+  }
+
+  /// Returns the summary of the runs that succeeded, since the file's own includes those that
+  /// failed; nullopt if no run that succeeded gave the metric. There is none of a percentile.
+  std::optional<MetricRecord> read_summary_of_successes(MetricRecord metric, const Json& there,
+                                                        std::size_t place) const {
+    // Means over layouts leave out the layouts in which a run failed.
+    if (take_layouts(metric, there)) return metric;
+    if (object_in(there, "percentile") != nullptr) return std::nullopt;
+
+    const std::vector<double> values = samples_of_successes(place, there).values;
+    if (values.empty() || !std::ranges::all_of(values, is_in_numeric_range)) return std::nullopt;
+
+    const stats::Summary summary = stats::summarize(values);
+    metric.mean = summary.mean;
+    metric.stddev = summary.stddev();
+    metric.median = summary.median;
+    metric.mad = stats::median_deviation(values, summary.median);
+    metric.summarized_values = summary.count;
+    return metric;
   }
 
   static bool take_layouts(MetricRecord& metric, const Json& there) {
@@ -372,18 +398,26 @@ class RecordReader {
   Samples samples(std::size_t place, const std::string& metric) const {
     const Place& of = places_[place];
     const Json* there = object_in(*of.metrics, metric);
+    if (there == nullptr) return {};
+
+    Samples all = samples_of_successes(place, *there);
+    const bool are_usable = std::ranges::all_of(
+        all.values, [](double value) { return value > 0.0 && is_in_numeric_range(value); });
+    return are_usable ? all : Samples();
+  }
+
+  Samples samples_of_successes(std::size_t place, const Json& there) const {
+    const Place& of = places_[place];
+    const Json& list = items_in(there, "samples");
+    const bool has_runs = of.rounds.size() == list.size();
+
     Samples all;
-    if (there == nullptr) return all;
-    const Json& list = items_in(*there, "samples");
     all.values.reserve(list.size());
     all.rounds.reserve(list.size());
-    const bool has_rounds = of.rounds.size() == list.size();
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if (!list[i].is_number()) continue;
-      const auto value = list[i].get<double>();
-      if (!(value > 0.0) || !is_in_numeric_range(value)) return {};
-      all.values.push_back(value);
-      all.rounds.push_back(has_rounds ? of.rounds[i] : i);
+      if (!list[i].is_number() || (has_runs && of.has_failed[i])) continue;
+      all.values.push_back(list[i].get<double>());
+      all.rounds.push_back(has_runs ? of.rounds[i] : i);
     }
     return all;
   }

@@ -74,6 +74,34 @@ TEST_CASE("a benchmark with layouts is a series of its own, whose values are ove
   CHECK_FALSE(metric.median);
 }
 
+TEST_CASE("values and ratios are of the runs that succeeded") {
+  std::string json =
+      json_of({1, "abc", "CPU", {{"old", {1.0, 1.0, 1.0, 1.0}}, {"new", {9.0, 2.0, 2.0, 2.0}}}});
+  const std::size_t of_new = json.find("\"round\"", json.find("\"new\""));
+  json.insert(of_new, R"("outcome": "failed", "exit_code": 1, )");
+  const auto record = read_record(json).value();
+  const MetricRecord& metric = record.results[1].metrics.at(0);
+  CHECK(metric.mean == 2.0);
+  CHECK(metric.median == 2.0);
+  CHECK(metric.stddev == 0.0);
+  CHECK(metric.summarized_values == 3);
+  REQUIRE(metric.ratio_to_reference);
+  CHECK(metric.ratio_to_reference->value == doctest::Approx(std::log(2.0)));
+}
+
+TEST_CASE("a command whose every run failed has no values in the history") {
+  std::string json = json_of({1, "abc", "CPU", {{"it", {1.0, 2.0}}}});
+  const std::string round = "\"round\"";
+  for (std::size_t at = 0; (at = json.find(round, at)) != json.npos;) {
+    const std::string outcome = R"("outcome": "failed", )";
+    json.insert(at, outcome);
+    at += outcome.size() + round.size();
+  }
+  const auto record = read_record(json).value();
+  REQUIRE(record.results.size() == 1);
+  CHECK(record.results[0].metrics.empty());
+}
+
 TEST_CASE("without rounds in common the reference and a candidate are independent") {
   const std::vector<MadeCommand> commands = {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}};
   const auto record =

@@ -299,12 +299,10 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      },
      sets("shell")},
     {"ignore-failure", 'i', ValueForm::OptionalNumber, "CODE,...",
-     "ignore failures: go on when a run fails, and include and count such runs; or go on with "
-     "these "
-     "exit statuses only (128 + N for signal N), which then are successes. Deltas and gates leave "
-     "failed runs out. A gate between commands that fail at different rates is inconclusive; one "
-     "on "
-     "a command that always fails ends with 1",
+     "go on when a run fails, and count such runs. With CODEs, go on only for these exit statuses "
+     "(128 + N for signal N), which then count as successes. Deltas and gates leave failed runs "
+     "out. A gate between commands that fail at different rates is inconclusive. If every run of a "
+     "gated command fails, lauka exits with status 1",
      put<ignored_failures, &RunOptions::ignore_failure>, brief("go on when a run fails")},
 });
 

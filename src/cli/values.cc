@@ -121,6 +121,24 @@ std::string how_to_limit_value(const Condition& gate, std::string_view limit) {
                      unit == Unit::Seconds ? "200ms" : "64MiB");
 }
 
+/// Reads `limit` as a percentage of the reference into `gate`. `given`: the whole condition.
+Result<Condition> with_percentage(Condition gate, const OptionValue& given,
+                                  const std::string& limit) {
+  // A number that is too large for a percentage is probably meant as a value.
+  const OptionValue typed_limit{given.option, limit};
+  const auto large = percentage(typed_limit, kMaxGateLimit, {1e18, true});
+  if (large && *large > kMaxGateLimit.value) {
+    const std::size_t digits = limit.find_last_of("0123456789.");
+    return make_value_error(given, {"is a limit of more than 1,000 % of the reference",
+                                    how_to_limit_value(gate, limit.substr(0, digits + 1))});
+  }
+
+  const auto percent = percentage(typed_limit, kMinGateLimit, kMaxGateLimit);
+  if (!percent) return percent.error();
+  gate.limit_percent = *percent;
+  return gate;
+}
+
 }  // namespace
 
 Error make_value_error(const OptionValue& given, const Error& predicate) {
@@ -187,19 +205,7 @@ Result<Condition> condition(const OptionValue& given) {
     unit = find_display_unit(unit_symbol(Unit::Count));
   }
 
-  if (unit == nullptr) {
-    // A number that is too large for a percentage is probably meant as a value.
-    const OptionValue typed_limit{given.option, limit};
-    const auto large = percentage(typed_limit, kMaxGateLimit, {1e18, true});
-    if (large && *large > kMaxGateLimit.value)
-      return make_value_error(given, {"is a limit of more than 1,000 % of the reference",
-                                      how_to_limit_value(gate, limit.substr(0, digits + 1))});
-
-    const auto percent = percentage(typed_limit, kMinGateLimit, kMaxGateLimit);
-    if (!percent) return percent.error();
-    gate.limit_percent = *percent;
-    return gate;
-  }
+  if (unit == nullptr) return with_percentage(std::move(gate), given, limit);
 
   const auto number = parse_decimal(limit.substr(0, digits + 1), {0.0, false}, {1e18, true});
   if (!number) return make_value_error(OptionValue{given.option, limit}, number.error());

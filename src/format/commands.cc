@@ -516,6 +516,16 @@ class SessionReader {
     recording().session_ending_run = row;
   }
 
+  /// Sets how the baseline measured the metrics of `session`, which are copies of ours.
+  static void read_methods_of_baseline(const ParsedJson& baseline, Recording& session) {
+    for (const ParsedJson& there : items_in(baseline, "metrics")) {
+      const auto place = find_metric(session.metrics, text_in(there, "name"));
+      if (!place) continue;
+      read_method(there, session.metrics[*place]);
+      session.metrics[*place].of_region = flag_in(there, "region");
+    }
+  }
+
   Result<void> read_baseline(const ParsedJson& there) {
     const ParsedJson* baseline = member(there, "baseline");
     if (baseline == nullptr) return {};
@@ -533,6 +543,8 @@ class SessionReader {
     const ParsedJson& settings = items_in(*baseline, "settings");
     const ParsedJson* samples = list_in(*baseline, "samples");
     if (names.size() != recording().commands.size()) return foreign("a baseline without commands");
+    const bool has_fingerprints =
+        executables.size() == names.size() && calls.size() == names.size();
     const bool has_samples = samples != nullptr && samples->size() == names.size();
 
     std::vector<CommandRuns> runs(names.size());
@@ -541,7 +553,7 @@ class SessionReader {
     Baseline reference{.file = text_in(*baseline, "file")};
     for (std::size_t c = 0; c < names.size(); ++c) {
       session->commands.push_back({.name = names[c], .text = names[c], .words = {}});
-      if (executables.size() == names.size() && calls.size() == names.size())
+      if (has_fingerprints)
         session->commands.back().fingerprint = {executables[c], calls[c],
                                                 files.size() == names.size() ? files[c] : ""};
       if (c < settings.size()) session->commands.back().settings = read_settings(settings[c]);
@@ -557,14 +569,7 @@ class SessionReader {
       earlier_runs_ += runs[c].size();
     }
 
-    // The metrics are copied from ours, but the baseline may have measured them by other methods.
-    for (const ParsedJson& there_metric : items_in(*baseline, "metrics")) {
-      const auto place = find_metric(session->metrics, text_in(there_metric, "name"));
-      if (!place) continue;
-      read_method(there_metric, session->metrics[*place]);
-      session->metrics[*place].of_region = flag_in(there_metric, "region");
-    }
-
+    read_methods_of_baseline(*baseline, *session);
     reference.metric_places = find_comparable_metrics_in(*session, recording().metrics);
     session->runs = std::make_shared<StoredRuns>(std::move(runs), session->metrics, Bounds{});
     reference.session = std::move(session);

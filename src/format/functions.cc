@@ -42,6 +42,26 @@ Result<RoundValues> read_values(const ParsedJson& there, std::size_t rounds) {
   return values;
 }
 
+/// Appends the row of a function as an object.
+void add_row(const std::string& name, const std::vector<RoundValues>& values,
+             const FunctionTable& table, std::string& to) {
+  to.append("{\"").append(kName).append("\": ").append(json_string(name));
+
+  if (const auto others = table.other_names_of(name); !others.empty()) {
+    to.append(", ").append(json_string(kOtherNames)).append(": [");
+    for (std::size_t i = 0; i < others.size(); ++i)
+      to.append(i > 0 ? ", " : "").append(json_string(others[i]));
+    to += ']';
+  }
+
+  for (std::size_t m = 0; m < values.size(); ++m) {
+    if (values[m].empty()) continue;
+    to.append(", ").append(json_string(table.metrics[m].name)).append(": ");
+    add_values(values[m], to);
+  }
+  to += '}';
+}
+
 }  // namespace
 
 void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& table) {
@@ -53,26 +73,8 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
   json.put(kMetrics, rounds);
 
   json.open(kRows, '[');
-  for (const auto& row : table.functions) {
-    json.put_with({}, [&](std::string& to) {
-      const auto& [name, values] = row;
-      to.append("{\"").append(kName).append("\": ").append(json_string(name));
-
-      if (const auto others = table.other_names_of(name); !others.empty()) {
-        to.append(", ").append(json_string(kOtherNames)).append(": [");
-        for (std::size_t i = 0; i < others.size(); ++i)
-          to.append(i > 0 ? ", " : "").append(json_string(others[i]));
-        to += ']';
-      }
-
-      for (std::size_t m = 0; m < values.size(); ++m) {
-        if (values[m].empty()) continue;
-        to.append(", ").append(json_string(table.metrics[m].name)).append(": ");
-        add_values(values[m], to);
-      }
-      to += '}';
-    });
-  }
+  for (const auto& row : table.functions)
+    json.put_with({}, [&](std::string& to) { add_row(row.first, row.second, table, to); });
 
   json.close();
   json.close();

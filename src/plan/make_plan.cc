@@ -426,6 +426,17 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
   return {};
 }
 
+/// Refuses gates without a limit of the value itself if no command of the plan has a reference.
+Result<void> check_can_compare(const Plan& plan) {
+  if (auto references = check_references_of_gates(plan); !references) return references;
+
+  const std::size_t compared = plan.commands.size() - (plan.reference.anchor_index ? 1 : 0);
+  if (compared >= 2) return {};
+  return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
+                           cited(plan.commands.front().text)),
+               "add another command, --reference COMMAND or --baseline FILE"};
+}
+
 }  // namespace
 
 MetricSelection choose_metric_selection(const Options& options) {
@@ -583,17 +594,7 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
     plan.gates.push_back({gate, *place});
   }
 
-  if (needs_reference && !has_baseline)
-    if (auto references = check_references_of_gates(plan); !references) return references;
-
-  const std::size_t compared = plan.commands.size() - (plan.reference.anchor_index ? 1 : 0);
-  if (needs_reference && compared < 2 && !has_baseline) {
-    return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
-                             cited(plan.commands.front().text)),
-                 "add another command, --reference COMMAND or --baseline FILE"};
-  }
-
-  return {};
+  return needs_reference && !has_baseline ? check_can_compare(plan) : Result<void>();
 }
 
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,

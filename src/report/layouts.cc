@@ -83,6 +83,19 @@ bool may_be_placement(const Results& results, std::size_t command, std::size_t m
          program(results.session.commands[command]) != program(results.reference_of(command));
 }
 
+/// Returns the lines about the only command of a session: its mean over layouts, and their scatter.
+std::string lines_of_only_command(const Results& results, const MetricResult& row,
+                                  const Metric& metric) {
+  const stats::LayoutEstimate& mean = *row.layouts->mean;
+  const std::string start =
+      fmt::format("mean of {} over {} layouts: ", metric.name, mean.layout_count);
+  if (row.summary && are_exact(*row.summary, metric))
+    return start + mean_text(*row.summary, metric) + "\n";
+
+  const double reach = mean.interval_half_width((1.0 - results.session.confidence) / 2.0);
+  return start + mean_text(mean.value, reach, metric) + "\n" + scatter_line(mean, metric, "");
+}
+
 }  // namespace
 
 std::string layouts_advice_line(const Results& results) {
@@ -126,13 +139,7 @@ std::string layout_lines(const Results& results) {
       if (row.layouts->mean_log_ratio && !is_exact)
         lines += scatter_line(*row.layouts->mean_log_ratio, metric, subject);
     } else if (results.commands.size() == 1 && row.layouts->mean) {
-      const stats::LayoutEstimate& mean = *row.layouts->mean;
-      const double reach = mean.interval_half_width((1.0 - results.session.confidence) / 2.0);
-      const bool is_exact = row.summary && are_exact(*row.summary, metric);
-      lines += fmt::format("mean of {} over {} layouts: {}\n", metric.name, mean.layout_count,
-                           is_exact ? mean_text(*row.summary, metric)
-                                    : mean_text(mean.value, reach, metric)) +
-               (is_exact ? std::string() : scatter_line(mean, metric, subject));
+      lines += lines_of_only_command(results, row, metric);
     }
   }
 

@@ -498,25 +498,32 @@ bool share_a_line(const Words& a, const Words& b) {
 /// Returns "'a' (5 of 60) and 'b' (7 of 60)": the subjects of a group of warnings, each with its
 /// figures, which are those of the kind unless the warnings `are_alike`. Empty if the warnings have
 /// neither subjects nor figures.
+/// A subject of warnings, and the figures of its warnings; either may be empty.
+using SubjectAndFigures = std::pair<std::string, std::string>;
+
+std::string list_subjects(const std::vector<SubjectAndFigures>& subjects) {
+  std::vector<std::string> texts;
+  for (const auto& [subject, figures] : subjects) {
+    if (subject.empty() && figures.empty()) continue;
+    const bool has_both = !subject.empty() && !figures.empty();
+    texts.push_back(has_both ? fmt::format("{} ({})", subject, figures) : subject + figures);
+  }
+  return texts.empty() ? "" : enumerated(std::move(texts));
+}
+
 std::string subjects_text(const Results& results, std::span<const Words> group, bool are_alike) {
-  std::vector<std::pair<std::string, std::string>> subjects;
+  std::vector<SubjectAndFigures> subjects;
   for (const Words& each : group) {
     const std::string subject = subject_of(results, each);
     const std::string& figures = are_alike ? each.command_figures : each.of_kind.figures;
-    const auto known = std::ranges::find(subjects, subject, &decltype(subjects)::value_type::first);
+    const auto known = std::ranges::find(subjects, subject, &SubjectAndFigures::first);
     if (known == subjects.end())
       subjects.emplace_back(subject, figures);
     else if (!figures.empty())
       known->second += (known->second.empty() ? "" : "; ") + figures;
   }
 
-  std::vector<std::string> texts;
-  for (const auto& [subject, figures] : subjects)
-    if (!subject.empty() || !figures.empty())
-      texts.push_back(figures.empty()   ? subject
-                      : subject.empty() ? figures
-                                        : fmt::format("{} ({})", subject, figures));
-  return texts.empty() ? "" : enumerated(std::move(texts));
+  return list_subjects(subjects);
 }
 
 std::string write_line(const Results& results, std::span<const Words> group) {

@@ -360,8 +360,17 @@ std::optional<EarlyEnd> StepRunner::why_to_end(const Step& step, const os::Ended
   return failure(step, ended);
 }
 
-bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::size_t place) {
+void StepRunner::request_repetition_if_throttled(const Step& step,
+                                                 engine::CountsOfRun& counted) const {
   constexpr std::uint32_t max_throttled_redos = 3;
+
+  // The time of a throttled run says more about the machine than about the command.
+  if (was_throttled_ && !step.gives_counts_only() && !counted.redo)
+    counted.redo = engine::RepeatRequest{RedoReason::Throttled, "the processor was throttled",
+                                         max_throttled_redos};
+}
+
+bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::size_t place) {
   const auto end_with = [this](EarlyEnd why) {
     cut_short(std::move(why));
     return false;
@@ -403,11 +412,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
     return true;
   }
 
-  // A throttled run is measured again, because its time says more about the machine than about the
-  // command.
-  if (was_throttled_ && is_timed && !counted.redo)
-    counted.redo = engine::RepeatRequest{RedoReason::Throttled, "the processor was throttled",
-                                         max_throttled_redos};
+  request_repetition_if_throttled(step, counted);
   if (counted.redo && earlier_attempts_ < counted.redo->max_repetitions) {
     to_repeat_.push_back(step);
     result_.redone.push_back({std::move(run), counted.redo->reason, std::move(counted.redo->why)});

@@ -114,6 +114,7 @@ class StepRunner {
                                               const Step& step, bool go_on_after_failure);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps, std::size_t place);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::CountsOfRun counted);
+  void request_repetition_if_throttled(const Step& step, engine::CountsOfRun& counted) const;
   bool take_ended_run(const Step& step, const os::Ended& ended, std::size_t place);
   std::optional<EarlyEnd> failure(const Step& step, const os::Ended& ended) const;
   std::optional<EarlyEnd> failure_of_until(const Step& step, const os::Ended& ended) const;

@@ -94,6 +94,14 @@ class CachegrindHead {
   std::vector<std::string> events_;
 };
 
+/// True if the line `summary` has the sums of all lines of counts and is the last one of a file.
+bool ends_file(std::string_view summary, const std::vector<std::uint64_t>& sums,
+               LineReader& lines) {
+  std::vector<std::uint64_t> totals;
+  if (!read_numbers(summary, totals) || totals != sums) return false;
+  return !lines.next() && lines.has_read_all();
+}
+
 /// Reads a cachegrind.out file. Calls `begin` with the names of the file's events, then `sink` for
 /// each line of counts. Returns the totals; nullopt if the file is incomplete or malformed.
 std::optional<TotalsOfProcess> read_cachegrind(
@@ -121,9 +129,7 @@ std::optional<TotalsOfProcess> read_cachegrind(
       if (!add_counts(*line, numbers, sums)) return std::nullopt;
       sink(function, numbers);
     } else if (summary) {
-      const bool is_right = read_numbers(*summary, numbers) && numbers == sums;
-      const bool is_last = !lines.next() && lines.has_read_all();
-      if (!is_right || !is_last) return std::nullopt;
+      if (!ends_file(*summary, sums, lines)) return std::nullopt;
       return make_totals(head.command(), head.events(), sums);
     }
   }

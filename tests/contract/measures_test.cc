@@ -110,7 +110,8 @@ TEST_CASE("software events count every thread and descendant, in every run") {
   const std::string tree = csv_measured(options, fixture("family") + " 3 5ms");
   CHECK(csv_value(tree, "it", "task-clock", "unit") == "s");
   CHECK(value(tree, "task-clock", "min") >= 6 * 5e-3);
-  CHECK(value(tree, "task-clock") <= kClocksDiffer * value(tree, "cpu_time"));
+  // Twice as much if a process was counted twice; on a busy virtual machine 3 % were seen.
+  CHECK(value(tree, "task-clock") <= 1.2 * value(tree, "cpu_time"));
   const std::string pages = csv_measured(options, "sh -c '" + fixture("touch_memory") + " 8M & " +
                                                       fixture("touch_memory") + " 8M; wait'");
   CHECK(value(pages, "page-faults", "min") >= 2 * 2048);

@@ -120,12 +120,17 @@ TEST_CASE("every copy of --jobs is in the samples of each run") {
   const auto& result = session["results"][0];
   const std::size_t rounds = sampled(result).size();
   CHECK(rounds > 0);
-  for (const std::string function : {"fifty", "part_10"})
-    for (const auto& row : result["lauka"]["functions"]["rows"])
-      for (std::size_t round = 0; row["name"] == function && round < rounds; ++round)
-        CHECK(in_round(row["sampled_time"], round) > 0.0);
-  CHECK(total_of(result, "fifty") > 0.0);
-  CHECK(total_of(result, "part_10") > 0.0);
+  // One copy is always in fifty(), the other one in a hundred functions.
+  for (const std::string prefix : {"fifty", "part_"}) {
+    CAPTURE(prefix);
+    for (std::size_t round = 0; round < rounds; ++round) {
+      double of_copy = 0.0;
+      for (const auto& row : result["lauka"]["functions"]["rows"])
+        if (row["name"].get<std::string>().starts_with(prefix))
+          of_copy += in_round(row["sampled_time"], round);
+      CHECK(of_copy > 0.0);
+    }
+  }
 }
 
 TEST_CASE("a program that may not be sampled is named before the first run, and has no value") {

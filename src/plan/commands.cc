@@ -111,9 +111,6 @@ std::string text_of(const std::string& text) {
 std::string text_of(const std::vector<std::string>& variables) {
   return shell_quoted(variables);
 }
-std::string text_of(const OutputChoice& output) {
-  return output.path;
-}
 
 /// Calls `take` with each option that may be set once for all commands or once per command: its
 /// name, its values, and a function that returns the part of a command that a value sets.

@@ -270,8 +270,8 @@ TEST_CASE("each obstacle has a main clause, and names the side that it is about"
   CHECK(reason({Obstacle::NoFunction, Side::Candidate}) ==
         "no run of 'new' was in a function of this name; it may be inlined or have another name "
         "there: --functions lists the names");
-  CHECK(reason({Obstacle::NoSuccess, Side::Candidate, {{"jobs", "1", "2"}}}) ==
-        "no run of one command succeeded; jobs: 1 for 'old', 2 for 'new'");
+  CHECK(reason({Obstacle::NoSuccess, Side::Candidate, {{SettingKind::Jobs, "1", "2"}}}) ==
+        "no run of one command succeeded; --jobs: 1 for 'old', 2 for 'new'");
 }
 
 TEST_CASE("a note below a pass on CPU time tells that the wall time rose") {

@@ -526,6 +526,19 @@ class SessionReader {
     }
   }
 
+  /// Returns the fingerprint of each of the baseline's `count` commands; empty ones if unknown.
+  static std::vector<Fingerprint> read_fingerprints(const ParsedJson& baseline, std::size_t count) {
+    const auto executables = texts_in(baseline, "executable_sha256");
+    const auto calls = texts_in(baseline, "call_sha256");
+    const auto files = texts_in(baseline, "argument_files_sha256");
+
+    std::vector<Fingerprint> fingerprints(count);
+    if (executables.size() != count || calls.size() != count) return fingerprints;
+    for (std::size_t c = 0; c < count; ++c)
+      fingerprints[c] = {executables[c], calls[c], files.size() == count ? files[c] : ""};
+    return fingerprints;
+  }
+
   Result<void> read_baseline(const ParsedJson& there) {
     const ParsedJson* baseline = member(there, "baseline");
     if (baseline == nullptr) return {};
@@ -537,14 +550,10 @@ class SessionReader {
     session->setting.layouts = read_layout_count(*baseline, recording().setting.layouts);
 
     const std::vector<std::string> names = texts_in(*baseline, "commands");
-    const auto executables = texts_in(*baseline, "executable_sha256");
-    const auto calls = texts_in(*baseline, "call_sha256");
-    const auto files = texts_in(*baseline, "argument_files_sha256");
+    const std::vector<Fingerprint> fingerprints = read_fingerprints(*baseline, names.size());
     const ParsedJson& settings = items_in(*baseline, "settings");
     const ParsedJson* samples = list_in(*baseline, "samples");
     if (names.size() != recording().commands.size()) return foreign("a baseline without commands");
-    const bool has_fingerprints =
-        executables.size() == names.size() && calls.size() == names.size();
     const bool has_samples = samples != nullptr && samples->size() == names.size();
 
     std::vector<CommandRuns> runs(names.size());
@@ -553,9 +562,7 @@ class SessionReader {
     Baseline reference{.file = text_in(*baseline, "file")};
     for (std::size_t c = 0; c < names.size(); ++c) {
       session->commands.push_back({.name = names[c], .text = names[c], .words = {}});
-      if (has_fingerprints)
-        session->commands.back().fingerprint = {executables[c], calls[c],
-                                                files.size() == names.size() ? files[c] : ""};
+      session->commands.back().fingerprint = fingerprints[c];
       if (c < settings.size()) session->commands.back().settings = read_settings(settings[c]);
       reference.reference_places.push_back(c);
 

@@ -191,6 +191,18 @@ class RecordReader {
     return values;
   }
 
+  static void read_runs(Place& place) {
+    const Json& runs = items_in(*place.ours, "runs");
+    // Values over layouts differ from values of a single build, so they form a separate series.
+    place.has_layouts = !runs.empty() && unsigned_in(runs.front(), "layout").has_value();
+
+    for (const Json& run : runs) {
+      place.rounds.push_back(unsigned_in(run, "round").value_or(place.rounds.size()));
+      const std::string outcome = text_in(run, "outcome");
+      place.has_failed.push_back(!outcome.empty() && is_failure(parse_ending(outcome)));
+    }
+  }
+
   Result<void> find_places() {
     std::map<std::pair<std::string, std::string>, std::size_t> namesakes;
     for (const Json& result : *results_) {
@@ -211,15 +223,7 @@ class RecordReader {
       place.benchmark_in_suite = place.benchmark;
       if (place.benchmark.empty()) place.benchmark = place.name;
 
-      // Values over layouts differ from values of a single build, so they form a separate series.
-      const Json& runs = items_in(*place.ours, "runs");
-      place.has_layouts = !runs.empty() && unsigned_in(runs.front(), "layout").has_value();
-      for (const Json& run : runs) {
-        place.rounds.push_back(unsigned_in(run, "round").value_or(place.rounds.size()));
-        const std::string outcome = text_in(run, "outcome");
-        place.has_failed.push_back(!outcome.empty() && is_failure(parse_ending(outcome)));
-      }
-
+      read_runs(place);
       ++namesakes[{place.benchmark, place.role}];
       places_.push_back(std::move(place));
     }

@@ -318,6 +318,7 @@ std::vector<Rankings> by_reference(const Results& results, const Rankings& ranki
   for (const HeadlineComparison& ranking : rankings)
     groups[results.session.reference.group_of(ranking.command)].push_back(ranking);
   std::vector<Rankings> all;
+  all.reserve(groups.size());
   for (auto& [reference, group] : groups) all.push_back(std::move(group));
   return all;
 }

@@ -253,7 +253,8 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
   small.condition = {"peak_rss", 5.0};
   small.metric = 4;
   small.candidate = 1;
-  small.hindrance = {gate::Obstacle::UpperBounds, gate::Side::Reference, {{SettingKind::Jobs, "1", "2"}}};
+  small.hindrance = {
+      gate::Obstacle::UpperBounds, gate::Side::Reference, {{SettingKind::Jobs, "1", "2"}}};
   it.findings.verdicts = {verdict, bounded, small};
   it.findings.gated_metric_tails = {{0, {0.005, 0.025}}, {4, {0.01, 0.03}}};
   it.findings.precision = Precision{.wanted_half_width = 0.007,

@@ -195,19 +195,21 @@ TEST_CASE("a session has an identity, and labels from git and from the command l
   CHECK(session_of({"--no-git", "--label", "x="}).at("labels") == json{{"x", ""}});
 }
 
+// One run has no interval, so that chance cannot make a difference significant, next to which
+// nothing is said.
 TEST_CASE("A/A: the same file with the same arguments is reported without an export, too") {
   const Folder folder;
   const std::string burn = fixture("burn");
   const std::string copy = folder.file("burn");
   std::filesystem::copy_file(burn, copy);
   const auto is_reported = [](const std::vector<std::string>& words) {
-    std::vector<std::string> all{"-v", "-r3"};
+    std::vector<std::string> all{"-v", "-r1"};
     all.insert(all.end(), words.begin(), words.end());
     return lauka(all).err_has("A/A: the programs are identical");
   };
   CHECK(is_reported({burn + " 1ms", burn + " 1ms"}));
   CHECK(is_reported({burn + " 1ms", copy + " 1ms"}));
-  const auto shell = lauka({"-v", "-r3", "-S", burn + " 1ms", burn + " 1ms"});
+  const auto shell = lauka({"-v", "-r1", "-S", burn + " 1ms", burn + " 1ms"});
   CHECK(shell.err_has("A/A: same file and arguments as "));
   CHECK_FALSE(is_reported({burn + " 1ms", burn + " 2ms"}));
   std::ofstream(copy, std::ios::app) << '\n';
@@ -222,7 +224,7 @@ TEST_CASE("A/A: the same program under two names is noticed, and of a wrapper le
   std::filesystem::copy_file(burn, folder.file("old"));
   std::filesystem::copy_file(burn, folder.file("new"));
   const auto said_of = [](const std::vector<std::string>& commands) {
-    return lauka("-v -r3 --metrics peak_rss", commands);
+    return lauka("-v -r1 --metrics peak_rss", commands);
   };
   CHECK(said_of({folder.file("old") + " 1ms", folder.file("new") + " 1ms"})
             .err_has("the programs are identical, though their names differ"));
@@ -238,9 +240,9 @@ TEST_CASE("A/A: a script whose text has changed since the baseline is another pr
   const std::string script = folder.file("it.sh");
   std::ofstream(script) << "echo 1\n";
   const std::string file = folder.file("b.json");
-  completed("-q -r3 --metrics peak_rss --export-json " + file, {"sh " + script});
+  completed("-q -r1 --metrics peak_rss --export-json " + file, {"sh " + script});
   const auto is_same = [&] {
-    return completed("-v -r3 --metrics peak_rss --baseline " + file, {"sh " + script})
+    return completed("-v -r1 --metrics peak_rss --baseline " + file, {"sh " + script})
         .err_has("A/A: same file and arguments as ");
   };
   std::ofstream(script) << "echo 2\n";
@@ -300,7 +302,7 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
     return folder.file(name) + "/it " + time;
   };
   const std::string file = folder.file("it.json");
-  completed("-r3 --export-json " + file + " --export-html " + folder.file("it.html"),
+  completed("-r1 --export-json " + file + " --export-html " + folder.file("it.html"),
             {it("a", "1ms"), it("b", "1ms"), it("b", "2ms"), it("c", "1ms")});
   const json document = json::parse(text_of(file));
   check_schema(document);
@@ -323,20 +325,20 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
   // Read again, and as a baseline's.
   CHECK(lauka({"--from", file}).err_has(alike));
   const std::string against = folder.file("against.json");
-  REQUIRE(lauka({"-v", "-r3", "--baseline", file, "--export-json", against, "-n", it("a", "1ms"),
+  REQUIRE(lauka({"-v", "-r1", "--baseline", file, "--export-json", against, "-n", it("a", "1ms"),
                  "--", it("b", "1ms")})
               .err_has(alike));
   CHECK(lauka({"-v", "--from", against}).err_has(alike));
   // A shell's file is not the program; a setup's product is hashed after it.
   const Said built =
-      lauka({"-r3", "-q", "--setup", "cp " + folder.file("{of}") + "/it " + folder.file("made"),
+      lauka({"-r1", "-q", "--setup", "cp " + folder.file("{of}") + "/it " + folder.file("made"),
              "-L", "of", "a,c", "--export-json", "-", "--", folder.file("made") + " 1ms"});
   const json made = json::parse(built.out);
   CHECK(made.at("results").at(0).at("lauka").at("executable_sha256") ==
         hash_of(0, "executable_sha256"));
   CHECK(made.at("results").at(1).at("lauka").at("executable_sha256") ==
         hash_of(3, "executable_sha256"));
-  const json shell = json::parse(lauka("-r3 -q -S --export-json -", {"true"}).out);
+  const json shell = json::parse(lauka("-r1 -q -S --export-json -", {"true"}).out);
   CHECK_FALSE(shell.at("results").at(0).at("lauka").contains("executable_sha256"));
 }
 

@@ -40,7 +40,9 @@ struct Gate {
 
 /// Largest width that --precision allows for a metric's intervals.
 struct PrecisionGoal {
-  double relative_half_width = 0.0;  ///< half of the width, as a fraction of the value
+  /// Half of the width: for a single command as a fraction of its mean, for a delta as a difference
+  /// of ratios, so that 0.005 is half a percentage point.
+  double relative_half_width = 0.0;
   std::size_t metric = 0;
 };
 

@@ -110,8 +110,8 @@ TEST_CASE("a line sums up what tuning changed, of several commands by geometric 
                       .interval_width_change = {-0.4, -0.5, -0.3},
                       .mean_change = {-0.01, {}, {}}};
   CHECK(tuning_line({one}) ==
-        "--tune changed, against 10 untuned runs: σ −50% ± 25%, the interval's width −40% ± 10%, "
-        "the mean −1.0%");
+        "compared with 10 untuned runs, --tune changed σ by −50% ± 25%, the width of the interval "
+        "by −40% ± 10%, and the mean by −1.0%");
   TunedComparison other = one;
   other.stddev_change = {1.0, 0.5, 1.5};
   other.interval_width_change = {};

@@ -189,7 +189,7 @@ TEST_CASE("a file without an identity of its own is refused with the reason") {
   CHECK(refusal(with(R"({"session_id": "../x"})"))
             .find("is not lauka's JSON (its session_id '../x'") == 0);
   CHECK(refusal(with(R"({"format": 3})")).find("is of format 3, which this") == 0);
-  CHECK(refusal(with(R"({"sessions": []})")).find("was joined of several sessions") == 0);
+  CHECK(refusal(with(R"({"sessions": []})")).find("was joined from several sessions") == 0);
   CHECK(refusal(json_of({1, "abc", "CPU", {}})) == "has no commands; export it again");
 }
 

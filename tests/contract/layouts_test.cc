@@ -152,8 +152,9 @@ TEST_CASE("layouts that were not run before an interrupt are not said to have fa
   const Said said = lauka({.arguments = {"--layouts=4", "-w0", "--", command, command + " x"},
                            .interrupt_when = [&] { return has_lines(log, 5); }});
   CHECK(said.status == 130);
-  CHECK(said.out_has(
-      "no change over layouts: fewer than 4 of 4 were run on both sides without a failure\n"));
+  CHECK(
+      said.out_has("there is no change over layouts, because fewer than 4 of 4 ran on both sides "
+                   "without a failure\n"));
 }
 
 TEST_CASE("builds run before the first run, and one that fails ends lauka with its last words") {

@@ -82,7 +82,7 @@ TEST_CASE("what works in hyperfine by another spelling works here") {
 TEST_CASE("an option after the command leaves the remedy of another error as it is") {
   const std::string said = refusal({"-e", "nosuchevent", "true", "-r", "3"});
   CHECK(has(said, "; lauka --list-events lists them; "));
-  CHECK(has(said, "if '-r' belongs to 'true', quote the command: 'true -r 3'"));
+  CHECK(has(said, "if '-r' belongs to 'true', quote the command as 'true -r 3'"));
 }
 
 TEST_CASE("an unknown shell is not answered with another shell") {
@@ -94,8 +94,8 @@ TEST_CASE("an unknown shell is not answered with another shell") {
 TEST_CASE("a list without hardware events says why there are none") {
   const Said list = lauka({"-l", "cache"});
   CHECK(list.status == 0);
-  if (lauka({"--check"}).out_has("there is no PMU here"))
-    CHECK(list.err_has("no hardware events can be listed: there is no PMU here"));
+  if (lauka({"--check"}).out_has("there are no counters here"))
+    CHECK(list.err_has("no hardware events can be listed: there are no counters here"));
 }
 
 TEST_CASE("a likely slip is reported before the first run, and not under --quiet") {

@@ -210,7 +210,7 @@ TEST_CASE("a gate on sampled time without --profile is refused, with the option 
   CHECK(of_wall_time.err_has("; write sampled_time@main with --profile"));
   const Said of_percentile = lauka({"--fail-if", "wall_time@p95 > 1", "true", "false"});
   CHECK(of_percentile.status == 2);
-  CHECK(of_percentile.err_has("; write wall_time.p95 for the percentile"));
+  CHECK(of_percentile.err_has("; write wall_time.p95 if you mean the percentile"));
 }
 
 TEST_CASE("samples of a baseline with another period are not compared, and both are named") {

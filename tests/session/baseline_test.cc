@@ -57,8 +57,8 @@ TEST_CASE("a command whose name is not there has the reference at its place") {
 
 TEST_CASE("a reference that another command has by its name is not lent by its place") {
   CHECK(fault(plan_of({"b", "new"}), baseline_of({"a", "b"})) ==
-        "the baseline 'b.json' lacks 'new': it has 'a', 'b'; give the command one of these names "
-        "with -n, or leave it out");
+        "the baseline 'b.json' does not have 'new'; it has 'a', 'b'; use -n to give the command "
+        "one of these names, or leave it out");
 }
 
 TEST_CASE("a command more than the baseline has is refused") {

@@ -44,7 +44,7 @@ TEST_CASE("the commands get whole cores of the fastest kind and of one node, not
   CHECK(cpus_text(shape_of("arm server")) == "4-7 | 0-3");  // the node that the first CPU is not in
   CHECK(cpus_text(shape_of("virtual machine")) == "1 | 0");
   CHECK(cpus_text({"one CPU", {{"/sys/devices/system/cpu/online", "0\n"}}}) ==
-        "there is no core besides the first CPU's");
+        "there is no other core than that of the first CPU");
 }
 
 TEST_CASE("a core that lauka may use half of is not chosen") {
@@ -61,10 +61,10 @@ TEST_CASE("CPUs that are given are taken, if they are there and leave one") {
                   : choice.error().line();
   };
   CHECK(said({1, 5}) == "1,5 | 0,2-4,6-7");
-  CHECK(said({1, 7}) == "--tune=cpus=1,7: lauka may not run on CPU 7; choose from 0-6");
+  CHECK(said({1, 7}) == "--tune=cpus=1,7 has CPU 7, on which lauka may not run; choose from 0-6");
   FakeMachine small(virtual_machine());
   CHECK(choose_cpus(small, {.cpus = {0, 1}}, facts).error().line() ==
-        "--tune=cpus=0-1 leaves no CPU to the rest of the system; leave one out");
+        "--tune=cpus=0-1 leaves no CPU to the rest of the system; leave out one CPU");
 }
 
 TEST_CASE("--tune=list shows each switch, its value, what it would get, and what is not possible") {
@@ -219,7 +219,7 @@ TEST_CASE("a switch that is in no row is refused") {
   CHECK(check_names({.choices = {{"turbos", true}}}).error().line() ==
         "--tune has no switch 'turbos'; did you mean turbo?");
   CHECK(check_names({.choices = {{"aslr", false}}}).error().line() ==
-        "--tune has no switch 'aslr'; --tune=list shows them");
+        "--tune has no switch 'aslr'; run lauka --tune=list to see all");
 }
 
 TEST_CASE("throttle counters, time given to other machines, and temperature are read") {

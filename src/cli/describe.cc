@@ -102,7 +102,7 @@ void append_with_details(std::string& out, const OptionDescription& option) {
 
   // An example is not wrapped, so that it can be copied.
   if (!option.example.empty())
-    out += fmt::format("\n{:{}}Example: {}\n", "", kDetailsColumn, option.example);
+    out += fmt::format("\n{:{}}$ {}\n", "", kDetailsColumn, option.example);
 }
 
 /// Escapes a line for roff. A dot or quote at its beginning would make the line a request.
@@ -618,7 +618,7 @@ Result<std::string> help_on(std::string_view topic) {
       if (candidate.has(option)) append_with_details(out, described(option));
     return candidate.more.empty() ? out : out + "\n" + paragraph(candidate.more);
   }
-  const OptionInfo* option = find_option(topic.substr(topic.starts_with("--") ? 2 : 0));
+  const OptionInfo* option = option_of_key(topic.substr(topic.starts_with("--") ? 2 : 0));
   if (option == nullptr) {
     std::vector<std::string> names;
     names.reserve(kTopics.size());

@@ -59,7 +59,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka runs CMD with sh -c. --duration and --timeout do not apply to it. Give the option once "
      "for all commands, or once per command.",
      "lauka --layouts 8 --build 'make L={layout}' './app-{layout}'"},
-    {"build-jobs", "", "lauka --layouts 8 --build-jobs 4 --build 'make {layout}' './a-{layout}'"},
+    {"build-jobs", "See --build for an example of a build."},
     {"command-name",
      "Give the option once per command, in the order of the commands. The command of --reference "
      "does not count; --reference-name names it.",
@@ -101,7 +101,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "commands, or once per command.",
      "lauka --cleanup 'rm -rf out' './old --out out' './new --out out'"},
     {"env", "Give the option once for all commands, or once per command.",
-     "lauka --env 'LC_ALL=C' --env 'LC_ALL=C.UTF-8' 'sort a.txt' 'sort a.txt'"},
+     "lauka --env LC_ALL=C --env LC_ALL=C.UTF-8 'sort a.txt' 'sort a.txt'"},
     {"cwd",
      "Relative paths in the command and its hooks begin in DIR. FILE of --input and --output "
      "remains relative to the folder in which you started lauka. Give the option once for all "

@@ -92,7 +92,7 @@ TEST_CASE("help on an option has details and an example, and fits 80 columns") {
         "          shuffle the runs with seed N, to repeat an order (default: from the\n"
         "          clock)\n\n"
         "          The file of --export-json has the seed of its session.\n\n"
-        "          Example: lauka --seed 7 ./old ./new\n");
+        "          $ lauka --seed 7 ./old ./new\n");
   for (const OptionInfo& option : option_table()) {
     for (const std::string& line : lines_of(help_on(key_of(option)).value())) {
       CAPTURE(line);

@@ -183,7 +183,7 @@ TEST_CASE("the value of any option that takes one only with = is not run as a co
     CAPTURE(option.name);
     const std::string spelling = option.spelling();
     CHECK(line({spelling, "5"}) ==
-          "'5' after " + spelling + " would be taken for a command; write " + spelling + "=5");
+          "lauka would take '5' after " + spelling + " for a command; write " + spelling + "=5");
   }
   struct Row {
     const char* option;
@@ -341,7 +341,7 @@ TEST_CASE("what was typed stays on one line") {
 TEST_CASE(
     "numbers of runs that are no whole sweeps over the layouts are refused with both next ones") {
   const std::string refused = line({"--layouts", "8", "-r", "100"});
-  check_order(refused, {" 100 ", " 8 ", " 96 or 104: "});
+  check_order(refused, {" 100 ", " 8 ", " 96 or 104, "});
   check_order(line({"--layouts", "8", "-r", "5"}), {"; give 8: "});
   check_order(line({"--layouts", "8", "-M", "5"}), {"--max-runs 5 ", "allow 8 "});
   CHECK(line({"--layouts", "8", "-r", "16"}) == "accepted");

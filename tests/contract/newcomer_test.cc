@@ -76,7 +76,7 @@ TEST_CASE("a newcomer's command line ends with what was meant, or with the one t
 TEST_CASE("what works in hyperfine by another spelling works here") {
   CHECK(lauka({"-r2", "-u", "millisecond", "true"}).out_has("ms ± "));
   completed({"-r2", "--metrics", "cpu_time, wall_time", "true"});
-  CHECK_FALSE(has(lauka({"-r2", "-S", "true | cat"}).err, "unquoted"));
+  CHECK_FALSE(has(lauka({"-r2", "-S", "true | cat"}).err, "without quotes"));
 }
 
 TEST_CASE("an option after the command leaves the remedy of another error as it is") {
@@ -101,7 +101,7 @@ TEST_CASE("a list without hardware events says why there are none") {
 TEST_CASE("a likely slip is reported before the first run, and not under --quiet") {
   const Said said = lauka({"-r2", "--output=inherit", "echo first | cat"});
   CHECK(said.err_has("lauka: note: 'echo first | cat'"));
-  CHECK_FALSE(completed({"-q", "-r2", "echo first | cat"}).err_has("unquoted"));
+  CHECK_FALSE(completed({"-q", "-r2", "echo first | cat"}).err_has("without quotes"));
 }
 
 }  // namespace lauka::contract

@@ -150,8 +150,8 @@ TEST_CASE("a program that may not be sampled is named before the first run, and 
     skip("programs keep their events here: nosuid, or suid_dumpable is 1");
     return;
   }
-  CHECK(said.err_has("Linux stops counters at the start of " + program));
-  CHECK_FALSE(said.out_has("a shorter --profile"));
+  CHECK(said.err_has("Linux stops the counters when a run executes " + program));
+  CHECK_FALSE(said.out_has("a shorter period of --profile"));
   CHECK(sampled(session["results"][1]).size() == 2);
 }
 

@@ -142,7 +142,7 @@ TEST_CASE("--from: where the saved gates cannot be judged, a note says so and wh
   const std::string b = folder.file("b.json");
   completed("-q -r3 " + kScrape + " --fail-if 'v > 100' --export-json " + a, {"echo 5", "echo 5"});
   completed("-q -r3 " + kScrape + " --export-json " + b, {"echo 5", "echo 5"});
-  const char* const said = "saved gates are not judged";
+  const char* const said = "does not judge the saved gates";
   CHECK_FALSE(completed({"--from", a}).err_has(said));
   CHECK_FALSE(completed({"--from", b, b}).err_has(said));
   CHECK_FALSE(completed({"--from", a, b, "--fail-if", "v > 100"}).err_has(said));
@@ -158,8 +158,10 @@ TEST_CASE("--from: gates on a session that its own gates ended are said to err m
   const Folder folder;
   completed("-q -d10ms " + kScrape + " --fail-if 'v > 100' --export-json " + folder.file("a.json"),
             {"echo 5", "echo 5"});
-  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "v > 90"}).err_has("judged again"));
-  CHECK_FALSE(completed({"--from", folder.file("a.json")}).err_has("judged again"));
+  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "v > 90"})
+            .err_has("new gates fail falsely more often"));
+  CHECK_FALSE(
+      completed({"--from", folder.file("a.json")}).err_has("new gates fail falsely more often"));
 }
 
 TEST_CASE("a session has an identity, and labels from git and from the command line") {
@@ -227,7 +229,7 @@ TEST_CASE("A/A: the same program under two names is noticed, and of a wrapper le
     return lauka("-v -r1 --metrics peak_rss", commands);
   };
   CHECK(said_of({folder.file("old") + " 1ms", folder.file("new") + " 1ms"})
-            .err_has("the programs are identical, though their names differ"));
+            .err_has("it runs the identical program under another name"));
   const Said wrapped = said_of({"env " + burn + " 1ms", "env " + burn + " 1ms"});
   CHECK(wrapped.err_has("it runs the same file with the same arguments as "));
   CHECK_FALSE(wrapped.err_has("identical"));
@@ -395,7 +397,7 @@ TEST_CASE("a candidate is compared with the runs of an earlier file, and gated a
                                " --fail-if 'v > 20' --export-json " + folder.file("new.json"),
                            {"echo 100"});
   CHECK(worse.status == 3);
-  CHECK(worse.out_has("Deltas are against " + old + ", measured earlier.\n"));
+  CHECK(worse.out_has("Deltas compare with " + old + ", which was measured earlier.\n"));
   CHECK(worse.out_has("v > 20%: fail: "));
   const json document = json::parse(text_of(folder.file("new.json")));
   check_schema(document);

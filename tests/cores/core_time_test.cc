@@ -363,7 +363,7 @@ TEST_CASE("on a machine with one kind of core nothing is measured, and no kind c
         "the kinds with --core-kinds");
   CHECK(plan_core_use({{}, CorePreference::Any, 0.9}, &perf.calls())
             .error()
-            .what.starts_with("--min-p-share: "));
+            .what.starts_with("--min-p-share has no effect, "));
 }
 
 TEST_CASE("where no clock can be opened there is no time by kind, with the reason and the remedy") {
@@ -373,7 +373,7 @@ TEST_CASE("where no clock can be opened there is no time by kind, with the reaso
   const CoreDecision decided = must(plan_core_use({}, &perf.calls()));
   CHECK(decided.core_plan.timed_kinds.empty());
   CHECK(has(decided.no_times_note, "perf_event_paranoid is 3"));
-  CHECK(has(decided.no_times_note, "; sudo sysctl "));
+  CHECK(has(decided.no_times_note, "; run sudo sysctl "));
   CHECK_FALSE(plan_core_use({{}, CorePreference::Any, 0.9}, &perf.calls()).has_value());
   // A preference needs no clock.
   CHECK(plan_core_use({{}, CorePreference::Efficiency}, &perf.calls())->core_plan.command_cpus ==

@@ -159,7 +159,7 @@ TEST_CASE("lauka-history page: what several machines found of one commit is a fo
   CHECK(has(section, "+9.9999"));
   CHECK(has(section, "+19.9999"));
   CHECK(has(section, "all of them"));
-  CHECK(has(section, "2 machines are few"));
+  CHECK(has(section, "with only 2 machines this is uncertain"));
   CHECK_FALSE(has(section, "<h3>old"));
   const Said one = history("page " + scratch.file("one.html") + " --machine nosuch" + db);
   CHECK(one.status == 1);
@@ -353,7 +353,7 @@ TEST_CASE("lauka-history check: names a history that a kernel update has split")
   const Said check = history("check" + db);
   CHECK(check.status == 0);
   CHECK(has(check.out, "note: the histories of 2 commands are split at 2026-01-01 00:20"));
-  CHECK(has(check.out, "(kernel 6.1.0-2, not 6.1.0-1)"));
+  CHECK(has(check.out, "(kernel 6.1.0-2 instead of 6.1.0-1)"));
   CHECK(has(history("show it" + db).out, "note: the history of 'it' is split"));
 
   // Another processor is another machine, and what is measured at the same time is not a split.

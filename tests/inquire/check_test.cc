@@ -214,8 +214,8 @@ TEST_CASE("the report has a line for each topic, its remedy below, and a count a
         "supply\n\n1 "
         "problem, 0 notes, 1 ok\n");
   CHECK(check_text(quiet(), lines, 40)
-            .find("power  problem  on battery: the clock is\n"
-                  "                kept low\n") != std::string::npos);
+            .find("power  problem  on battery, so the clock\n                is kept low\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("the report for programs holds the same") {

@@ -335,9 +335,9 @@ TEST_CASE(
     const ActAs other(User{.id = 54322, .group = 54322});
     REQUIRE(other.error().empty());
     auto file = ExportFile::open(target);
-    CHECK(file.value()->note().find(
-              is_foreign ? "it belongs to another user, in a folder where only owners"
-                         : "as no file can be created in its folder") != std::string::npos);
+    CHECK(file.value()->note().find(is_foreign ? "it belongs to another user, and only owners"
+                                               : "because no file can be created in its folder") !=
+          std::string::npos);
     CHECK(text_of(target) == "old and longer");
     REQUIRE(put(std::move(file), "new").has_value());
     CHECK(text_of(target) == "new");

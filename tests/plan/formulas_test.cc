@@ -252,8 +252,8 @@ TEST_CASE("a chain of formulas that use each other twice stays as short as it is
   const std::string refused = refusal_of_formulas(with_formulas(chain));
   CHECK(refused.starts_with("--derive '"));
   CHECK(
-      refused.ends_with("and the formulas before it are made of more than 100,000 parts, those of "
-                        "the formulas in them included; use fewer formulas, or shorter ones"));
+      refused.ends_with("and the formulas before it have more than 100,000 parts together; use "
+                        "fewer formulas, or shorter ones"));
 }
 
 TEST_CASE("a formula with the name of a metric is refused, whichever formula uses that before") {

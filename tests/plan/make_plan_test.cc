@@ -464,7 +464,7 @@ TEST_CASE("ways of running that do not go together are refused") {
   CHECK(answer_to(options).starts_with("--until ends runs early"));
   options.commands.expected_outputs.clear();
   options.run.copies_per_run = 2;
-  CHECK(answer_to(options).starts_with("--until ends a run at its first line"));
+  CHECK(answer_to(options).starts_with("--until ends a run at the first line that matches"));
   Options alone = options_of({"a"});
   alone.commands.expected_outputs = {{}};
   CHECK(answer_to(alone).starts_with(

@@ -117,7 +117,7 @@ TEST_CASE("a line sums up what tuning changed, of several commands by geometric 
   other.interval_width_change = {};
   // Down: e^-(√(ln 2² + ln(4/3)²) / 2) − 1 = −31%; up: e^(√(ln 1.5² + ln 1.25²) / 2) − 1 = +26%.
   check_order(tuning_line({one, other}),
-              {"20 untuned runs: ", "σ 0% ± 31%", "−1.0% (geometric means)"});
+              {"20 untuned runs, ", "σ by 0% ± 31%", "−1.0% (geometric means)"});
 }
 
 TEST_CASE("the page needs nothing from elsewhere, and one script that is in it") {

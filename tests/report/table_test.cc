@@ -96,8 +96,8 @@ measurement        mean ± σ           delta
 wall_time          130.0ms ± 8.3ms    ⚡ −78.0%
 peak_rss           141.00MB ± 0.40MB  💩 +3.1%
 core_active_cycle  2.500G ± 0.031G       −0.4%
-the terminal is too narrow for the intervals of
-  deltas
+the terminal is too narrow to show the intervals
+  of deltas
 
 ./build-new -O2 ran 4.55 ± 0.04 times faster
   than ./build-old
@@ -317,13 +317,13 @@ TEST_CASE("where the means differ the other way than the delta, a line says why"
   stats::Delta& delta = *results.commands[1].rows[0].delta;
   delta = changed(0.002, 0.001);
   delta.basis = stats::Basis::Typical;
-  CHECK_FALSE(has(table(results, {}), "delta: "));
+  CHECK_FALSE(has(table(results, {}), "the delta is "));
   delta.change_of_mean.change = -0.016;
   CHECK(has(table(results, {}),
             "\nthe delta is the change of the typical round; the means of wall_time differ by "
             "−1.6%, because a few runs of the reference took much longer\n"));
   delta.change_of_mean.change = 0.716;
-  check_order(table(results, {}), {"\ndelta: ", "wall_time", "+71.6%", "\n"});
+  check_order(table(results, {}), {"\nthe delta is ", "wall_time", "+71.6%", "\n"});
 }
 
 TEST_CASE("a significant change below 0.1% has no mark") {

@@ -48,7 +48,7 @@ TEST_CASE("a slow first run without a warm-up asks for one, with one for more") 
         "lauka: warning: 'one': the first run took 2.1 times the median of the other runs (4.20ms "
         "instead of 2.00ms); use --warmup 1, unless you want to measure cold starts\n");
   check_order(line_of(SlowFirstRun{{1.061, 1.0, true}, 2}),
-              {"1.06 times", "(1.06s, 1.00s)", "--warmup 3"});
+              {"1.06 times", "(1.06s instead of 1.00s)", "--warmup 3"});
   const std::string after_none = line_of(SlowFirstRun{{0.001, 0.0, true}, 0});
   CHECK(has(after_none, "(1.00ms, 0s)"));
   CHECK_FALSE(has(after_none, " times "));
@@ -111,7 +111,7 @@ TEST_CASE("too few runs name the option that allows more") {
   CHECK(line_of(results, {FewRuns{7, true, FewRunsReason::MinRuns}}) ==
         "lauka: warning: with 7 rounds, a gate can decide only about large changes; use --min-runs "
         "10 or more\n");
-  CHECK(has(line_of(results, {FewRuns{1, true, FewRunsReason::Ended}}), "1 round a gate"));
+  CHECK(has(line_of(results, {FewRuns{1, true, FewRunsReason::Ended}}), "1 round, a gate"));
 }
 
 TEST_CASE("a sequential order") {
@@ -310,7 +310,7 @@ TEST_CASE("other settings of a baseline are named with both values, features by 
       "features "
       "(only one of the two has avx512f and erms); measure the baseline again on this machine"));
   other.file = "b.json";
-  CHECK(has(line_of(results, {other}), "--jobs '2', not '1'"));
+  CHECK(has(line_of(results, {other}), "--jobs '2' instead of '1'"));
 }
 
 TEST_CASE("simulated counts of another processor name the tunables that make them comparable") {
@@ -318,7 +318,7 @@ TEST_CASE("simulated counts of another processor name the tunables that make the
   CHECK(has(line_of(results, {OtherProcessor{"", {"avx512f", "abm"}}}),
             "--env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-LZCNT"));
   CHECK(has(line_of(results, {OtherProcessor{"b.json"}}),
-            "the simulated counts of 'b.json' are of another processor"));
+            "the simulated counts of 'b.json' come from another processor"));
 }
 
 TEST_CASE("a screen shows two warnings, those about deltas first, and counts the others") {
@@ -343,7 +343,7 @@ TEST_CASE("verdicts close the screen, below tables and warnings") {
 }
 
 TEST_CASE("a line says that a run under 1 ms may be mostly the start of its process") {
-  const std::string line = "a run under 1 ms may be mostly the start of its process";
+  const std::string line = "a run shorter than 1 ms may be mostly the start of its process";
   CHECK_FALSE(has(screen(manual_example(), Style{}, false), line));
   Results results = manual_example();
   results.commands[1].rows[0].summary->mean = 0.0009;

@@ -162,7 +162,7 @@ TEST_CASE("a line that cannot be read is reported with its number") {
   CHECK(read("wall_time 1\n").error ==
         "line 1 of LAUKA_METRICS, 'wall_time 1', has the name of another metric");
   CHECK(has(read("a nan\n").error, "'a nan'"));
-  CHECK(has(read("rate 1\n", {own("rate", "(1)")}).error, "--scrape looks for"));
+  CHECK(has(read("rate 1\n", {own("rate", "(1)")}).error, "has the name of a metric of --scrape"));
 }
 
 TEST_CASE("the values of a session are in its timed runs, and the file is in their environment") {

@@ -80,21 +80,21 @@ TEST_CASE("--tune=list shows each switch, its value, what it would get, and what
 + irqs        0-7 -> 0-1,3-7; 2-3 -> 3; ff -> fb (5 files)
               interrupts are handled by other CPUs
 + workqueues  ff -> fb
-              the kernel's unbound work is done by other CPUs
+              the kernel's own work is done by other CPUs
 + watchdog    1 -> 0
               the NMI watchdog holds no counter and interrupts nothing
 + numa        1 -> 0
-              pages are not unmapped to see who uses them
+              the kernel does not unmap pages to see who uses them
 + perf-rate   100000 -> 1
-              other programs' profilers do not sample
+              the profilers of other programs do not sample
 - timers      1 -> 0
               timers of idle CPUs do not move to busy ones
 - swap        60 -> 0
-              memory of programs is not swapped out
+              the memory of programs is not swapped out
 - thp         madvise -> never
-              no huge pages, which a run gets or not by chance
+              programs get no huge pages, which a run may otherwise get by chance
 - ksm         0 already
-              equal pages are not looked for and merged
+              the kernel does not look for equal pages to merge them
 + cstates     not bounded -> 10
               idle CPUs wake up within 10 us
 + partition   none -> isolated 2
@@ -102,9 +102,9 @@ TEST_CASE("--tune=list shows each switch, its value, what it would get, and what
 + smt         on -> off
               each core has one CPU
 
-CPUs of the commands: 2; of everything else: 0-1,3-7
+The commands get the CPUs 2, and everything else gets the CPUs 0-1,3-7.
 
-+ is switched with --tune; --tune=+NAME,-NAME changes the choice
+--tune switches what has a +. --tune=+NAME,-NAME changes the choice.
 )");
 }
 

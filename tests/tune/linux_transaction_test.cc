@@ -291,7 +291,7 @@ TEST_CASE("what another program changes between blocks is left alone and reporte
   CHECK(machine.get("/proc/sys/vm/swappiness") == "7\n");
   const std::vector<std::string>& changed = tuned->restore().foreign_change_messages;
   REQUIRE(changed.size() == 2);
-  check_order(changed[0], {"/proc/sys/vm/swappiness ", " 7 ", " 60)"});
+  check_order(changed[0], {"/proc/sys/vm/swappiness to 7,", " 60)"});
   CHECK(changed[1] == "cannot tune /proc/sys/kernel/timer_migration again: Input/output error");
 }
 

@@ -107,7 +107,7 @@ gate::Findings findings_of_saved(const Benchmark& benchmark, Recording& joined) 
     joined.notes.push_back(
         {NoteKind::NotJudged,
          fmt::format(
-             "lauka does not judge the saved gates, because {}; give the gates again to judge them",
+             "the saved gates are not judged, because {}; give the gates again to judge them",
              why)});
   return {};
 }

@@ -118,7 +118,7 @@ void restore_leftovers(Call& call) {
     const tune::RestoreResult& restored = **left;
     std::vector<std::string> lines = restored_lines(restored);
     if (restored.restored_count > 0)
-      lines.push_back(fmt::format("lauka restored {} that a killed lauka had tuned",
+      lines.push_back(fmt::format("restored {} that a killed lauka had tuned",
                                   plural(restored.restored_count, "setting")));
     say_notes(call, lines);
   } else if (!left && os::has_root_rights()) {
@@ -266,7 +266,7 @@ Result<void> begin_tuning(Call& call) {
   if (const auto& left = call.tuning_session->leftovers_restored()) notes = restored_lines(*left);
   notes.push_back(names.empty()
                       ? "--tune found nothing to switch here"
-                      : fmt::format("lauka tuned this machine for the session: {}", listed(names)));
+                      : fmt::format("this machine is tuned for the session: {}", listed(names)));
   say_notes(call, notes);
   return {};
 }

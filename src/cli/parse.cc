@@ -170,7 +170,7 @@ ForgottenQuotes forgotten_in(WordSpan words) {
   ForgottenQuotes found;
   if (const OptionInfo* harmful = harmful_option(words.subspan(1)); harmful != nullptr)
     found.refusal =
-        Error{fmt::format("lauka would take '-{}' after {} for its option --{}", harmful->letter,
+        Error{fmt::format("'-{}' after {} would be read as lauka's option --{}", harmful->letter,
                           program, harmful->name),
               fmt::format("quote the command as {}, or put lauka's options first", line)};
 
@@ -185,7 +185,7 @@ ForgottenQuotes forgotten_in(WordSpan words) {
       (read.is_whole() || read.options.back()->value_placeholder == "NAME");
   if (is_taken_for_any)
     found.quotes.note =
-        fmt::format("lauka took {} after {} for its option {}; {}", option, program,
+        fmt::format("{} after {} was read as lauka's option {}; {}", option, program,
                     read.options.front()->name.empty() ? read.options.front()->usage()
                                                        : read.options.front()->spelling(),
                     found.quotes.tip);
@@ -207,7 +207,7 @@ std::optional<Error> separate_values(WordSpan words, std::size_t at) {
       values, [](const std::string& value) { return looks_like_number(value); });
   if (end - values.begin() < 2) return std::nullopt;
   return Error{
-      fmt::format("lauka would take {} after {} for a command", cited(values[1]), cited(values[0])),
+      fmt::format("{} after {} would be read as a command", cited(values[1]), cited(values[0])),
       fmt::format("write {} {} {}", words[at], words[at + 1], fmt::join(values.begin(), end, ","))};
 }
 
@@ -377,7 +377,7 @@ Result<void> refuse_separate_or_empty_value(const Words& words) {
       return Error{option->spelling() + " needs a value", "write " + option->usage()};
     const std::string next = i + 1 < words.size() ? words[i + 1] : "";
     if (is_separate_value(read, next))
-      return Error{fmt::format("lauka would take {} after {} for a command", cited(next), words[i]),
+      return Error{fmt::format("{} after {} would be read as a command", cited(next), words[i]),
                    fmt::format("write {}={}", option->spelling(), next)};
   }
   return {};

@@ -128,7 +128,7 @@ Result<void> refuse_subcommand(std::span<const std::string> words) {
   const auto* const meant =
       std::ranges::find(kSubcommands, words[0], [](const auto& row) { return row.first; });
   if (meant == kSubcommands.end()) return {};
-  return Error{fmt::format("lauka has no subcommand {}", cited(words[0])),
+  return Error{fmt::format("there is no subcommand {}", cited(words[0])),
                fmt::format("{}; if it is a program, quote it with its arguments: {}", meant->second,
                            cited(shell_quoted(words)))};
 }

@@ -403,13 +403,13 @@ void add_hints_about_scraped(const CountingOptions& options, std::vector<std::st
   for (const OwnMetric& metric : options.scraped_metrics) {
     if (!metric.is_scraped()) continue;
     if (is_rate(metric) && metric.better == Better::Less && !metric.has_direction)
-      hints.push_back(fmt::format(
-          "lauka takes lower values of {} as better; if higher is better, write {}:higher",
-          cited(metric.name), write_head(metric)));
+      hints.push_back(
+          fmt::format("lower values of {} count as better; if higher is better, write {}:higher",
+                      cited(metric.name), write_head(metric)));
     if (!metric.unit.is_known())
       hints.push_back(
-          fmt::format("lauka does not know the unit {} of {}, so it does not convert the values; "
-                      "it knows units such as ms, s, MiB and %",
+          fmt::format("the unit {} of {} is unknown, so its values are not converted; units such "
+                      "as ms, s, MiB and % are known",
                       cited(metric.unit.word), cited(metric.name)));
   }
 }
@@ -437,7 +437,7 @@ void add_hint_about_two_shells(const std::vector<CommandLineOption>& typed,
     if (option.key == "shell" && !option.words.empty()) shells.push_back(option.words.front());
   if (shells.size() > 1 && shells.front() != shells.back())
     hints.push_back(
-        fmt::format("lauka runs all commands in the last --shell, {}; to compare shells, write "
+        fmt::format("all commands are run in the last --shell, {}; to compare shells, write "
                     "each shell into its command: '{} -c ...'",
                     cited(shells.back()), shells.front()));
 }

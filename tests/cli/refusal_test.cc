@@ -168,10 +168,10 @@ TEST_CASE("an option without the value it needs, or with one it does not take, s
 
 TEST_CASE("a number after an option that takes one only with = is not run as a command") {
   CHECK(line({"--fail-if-slower", "5"}) ==
-        "lauka would take '5' after --fail-if-slower for a command; write --fail-if-slower=5");
+        "'5' after --fail-if-slower would be read as a command; write --fail-if-slower=5");
   CHECK(has(line({"--fail-if-slower", "-2.5%"}), " '-2' in '-2.5%'; "));
   CHECK(line({"-i", "3", "-r6", "--", "true"}) ==
-        "lauka would take '3' after -i for a command; write --ignore-failure=3");
+        "'3' after -i would be read as a command; write --ignore-failure=3");
   check_order(line({"-i", "1,2"}), {"'1,2' after -i ", "; write --ignore-failure=1,2"});
   CHECK(line({"--fail-if-slower", "--", "5"}) == "accepted");
   CHECK(line({"--", "-i", "5"}) == "accepted");
@@ -183,7 +183,7 @@ TEST_CASE("the value of any option that takes one only with = is not run as a co
     CAPTURE(option.name);
     const std::string spelling = option.spelling();
     CHECK(line({spelling, "5"}) ==
-          "lauka would take '5' after " + spelling + " for a command; write " + spelling + "=5");
+          "'5' after " + spelling + " would be read as a command; write " + spelling + "=5");
   }
   struct Row {
     const char* option;
@@ -203,7 +203,7 @@ TEST_CASE("the value of any option that takes one only with = is not run as a co
 
 TEST_CASE("a subcommand of another tool is refused, with what to write instead") {
   CHECK(line({"stat"}) ==
-        "lauka has no subcommand 'stat'; leave it out, because lauka measures every command; if it "
+        "there is no subcommand 'stat'; leave it out, because lauka measures every command; if it "
         "is a program, quote it with its arguments: 'stat ./old'");
   check_order(line({"record"}), {"no subcommand 'record'", "--profile"});
   check_order(line({"compare", "a.json"}), {"no subcommand 'compare'", "--from"});

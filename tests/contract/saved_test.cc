@@ -142,7 +142,7 @@ TEST_CASE("--from: where the saved gates cannot be judged, a note says so and wh
   const std::string b = folder.file("b.json");
   completed("-q -r3 " + kScrape + " --fail-if 'v > 100' --export-json " + a, {"echo 5", "echo 5"});
   completed("-q -r3 " + kScrape + " --export-json " + b, {"echo 5", "echo 5"});
-  const char* const said = "does not judge the saved gates";
+  const char* const said = "saved gates are not judged";
   CHECK_FALSE(completed({"--from", a}).err_has(said));
   CHECK_FALSE(completed({"--from", b, b}).err_has(said));
   CHECK_FALSE(completed({"--from", a, b, "--fail-if", "v > 100"}).err_has(said));

@@ -70,7 +70,7 @@ TEST_CASE("--tune switches for the commands, and afterwards all is as it was") {
   CHECK(said.status == 0);
   // A busy machine adds a warning.
   CHECK(said.err.starts_with(
-      "lauka: note: lauka tuned this machine for the session: numa and timers\n"));
+      "lauka: note: this machine is tuned for the session: numa and timers\n"));
   CHECK(said.out.starts_with("0\n0\n0\n0\n0\n0\n"));
   CHECK(machine.settings() == "11");
   CHECK_FALSE(machine.has_journal());

@@ -22,7 +22,7 @@ TEST_CASE("an event that this kernel refuses is named, and the others are counte
   KperfBench bench{std::move(setup)};
   bench.begin({"INST_ALL", "INST_BRANCH", "instructions"});
   CHECK(note_of(bench.notes(), NoteKind::EventsLeftOut) ==
-        "lauka does not count inst_branch, because this kernel does not allow its selector 0x8d "
+        "inst_branch cannot be counted, because this kernel does not allow its selector 0x8d "
         "here");
   REQUIRE(bench.events.events.size() == 2);
   const auto counts = bench.counts_of("run 5ms");

@@ -170,8 +170,8 @@ TEST_CASE("counters that cannot be used make more passes, and events without one
   const Selection defaults = selected(chip("m1"), {}, five);
   CHECK(defaults.events.size() == 3);
   CHECK(texts_of(defaults.notes) ==
-        Names{"lauka does not count inst_all, l1d_cache_miss_ld_nonspec and "
-              "branch_mispred_nonspec, because the counters of Apple m1 have no such event, or "
+        Names{"inst_all, l1d_cache_miss_ld_nonspec and "
+              "branch_mispred_nonspec cannot be counted, because the counters of Apple m1 have no such event, or "
               "because it needs a counter that cannot be used"});
 }
 

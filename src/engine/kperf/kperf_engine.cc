@@ -117,7 +117,7 @@ class KperfEngine final : public DatabaseEngine {
 
     if (claim_.had_leftovers())
       notes_.push_back({NoteKind::CountersInUse,
-                        "lauka switched off the counters that a killed session had left on"});
+                        "the counters that a killed session had left on were switched off"});
     if (const auto& missing = kernel_.missing_function())
       notes_.push_back(
           {NoteKind::OtherStrategy, fmt::format("macOS has changed its private framework ({} is "
@@ -250,7 +250,7 @@ class KperfEngine final : public DatabaseEngine {
         std::ranges::find(database().events, counted.name, &KpepEvent::name)->is_refused_by_kernel =
             true;
         notes_.push_back(
-            {NoteKind::EventsLeftOut, fmt::format("lauka does not count {}, because this kernel "
+            {NoteKind::EventsLeftOut, fmt::format("{} cannot be counted, because this kernel "
                                                   "does not allow its selector {:#x} here",
                                                   event.name, counted.selector_number)});
       }

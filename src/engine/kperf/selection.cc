@@ -199,7 +199,7 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
   if (!left_out.empty())
     selection.notes.push_back(
         {NoteKind::EventsLeftOut,
-         fmt::format("lauka does not count {}, because the counters of {} have no such event, or "
+         fmt::format("{} cannot be counted, because the counters of {} have no such event, or "
                      "because it needs a counter that cannot be used",
                      listed(left_out), processor(database))});
 }

@@ -143,7 +143,7 @@ Result<void> settle_commands(ParsedOptions& draft) {
 
   // With parameters, each combination may have a name; make_plan() checks the number of names.
   if (commands.names.size() > words.size() && commands.parameters.empty())
-    return Error{fmt::format("{} (-n) for {}", plural(commands.names.size(), "name"),
+    return Error{fmt::format("there are {} (-n) for {}", plural(commands.names.size(), "name"),
                              plural(words.size(), "command")),
                  draft.reference_command ? "name the reference with --reference-name"
                                          : "give -n at most once per command"};
@@ -189,7 +189,8 @@ Result<void> settle_steps(ParsedOptions& draft) {
   if (!steps.empty() && scans.empty())
     return Error{"--parameter-step-size has no effect without --parameter-scan", "leave it out"};
   if (steps.size() > 1 && steps.size() != scans.size())
-    return Error{fmt::format("{} steps (-D) for {} scans (-P)", steps.size(), scans.size()),
+    return Error{fmt::format("there are {} (-D) for {} (-P)", plural(steps.size(), "step"),
+                             plural(scans.size(), "scan")),
                  "give -D once, or once per scan"};
   for (std::size_t i = 0; i < scans.size() && !steps.empty(); ++i)
     scans[i]->step = steps.size() == 1 ? steps.front() : steps[i];

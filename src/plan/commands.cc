@@ -297,8 +297,9 @@ class CommandMaker {
     for_each_list(options_, [&](std::string_view name, const auto& given, const auto&) {
       const std::size_t count = given.size();
       if (fits && count > 1 && count != typed_ && count != measured_)
-        fits = Error{fmt::format("{} --{} for {}", count, name, plural(measured_, "command")),
-                     "give it once for all commands, or once per command"};
+        fits = Error{
+            fmt::format("--{} is given {} times for {}", name, count, plural(measured_, "command")),
+            "give it once for all commands, or once per command"};
     });
     return fits;
   }
@@ -568,8 +569,9 @@ Result<void> check_layouts(const Options& options, const std::vector<Command>& c
 }
 
 Error too_many_names(std::size_t names, std::size_t commands) {
-  return Error{fmt::format("{} (-n) for {}", plural(names, "name"), plural(commands, "command")),
-               "give at most one name per command"};
+  return Error{
+      fmt::format("there are {} (-n) for {}", plural(names, "name"), plural(commands, "command")),
+      "give at most one name per command"};
 }
 
 Result<std::vector<Command>> make_commands(const CommandOptions& options) {

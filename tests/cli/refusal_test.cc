@@ -276,7 +276,7 @@ TEST_CASE("options of several words with fewer, steps without scans, empty lists
   CHECK(line({"-D", "2"}) ==
         "--parameter-step-size has no effect without --parameter-scan; leave it out");
   CHECK(line({"-D", "2", "-D", "3", "-P", "n", "1", "2"}) ==
-        "2 steps (-D) for 1 scans (-P); give -D once, or once per scan");
+        "there are 2 steps (-D) for 1 scan (-P); give -D once, or once per scan");
 }
 
 TEST_CASE("names for more commands than there are, and variables without a value, are refused") {
@@ -290,7 +290,7 @@ TEST_CASE("names for more commands than there are, and variables without a value
 
 TEST_CASE("more names than commands are refused") {
   CHECK(line({"-n", "a", "-n", "b"}) ==
-        "2 names (-n) for 1 command; give -n at most once per command");
+        "there are 2 names (-n) for 1 command; give -n at most once per command");
   CHECK(line({"-n", "a", "-n", "b", "--reference", "./older"})
             .ends_with("; name the reference with --reference-name"));
   CHECK(line({"--reference-name", "a"}) ==

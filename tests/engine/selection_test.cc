@@ -169,10 +169,10 @@ TEST_CASE("counters that cannot be used make more passes, and events without one
   }
   const Selection defaults = selected(chip("m1"), {}, five);
   CHECK(defaults.events.size() == 3);
-  CHECK(texts_of(defaults.notes) ==
-        Names{"inst_all, l1d_cache_miss_ld_nonspec and "
-              "branch_mispred_nonspec cannot be counted, because the counters of Apple m1 have no such event, or "
-              "because it needs a counter that cannot be used"});
+  CHECK(texts_of(defaults.notes) == Names{"inst_all, l1d_cache_miss_ld_nonspec and "
+                                          "branch_mispred_nonspec cannot be counted, because the "
+                                          "counters of Apple m1 have no such event, or "
+                                          "because it needs a counter that cannot be used"});
 }
 
 TEST_CASE("with --single-pass the smallest group that competes is named, and for what") {

@@ -118,7 +118,8 @@ TEST_CASE("values that a name does not show follow it") {
   options.commands.names = {"first", "second"};
   CHECK(names(options) == Words{"first", "second"});
   options.commands.names = {"first", "second", "third"};
-  CHECK(refusal(options) == "3 names (-n) for 2 commands; give at most one name per command");
+  CHECK(refusal(options) ==
+        "there are 3 names (-n) for 2 commands; give at most one name per command");
 }
 
 TEST_CASE("equal names say what the commands differ in") {
@@ -215,9 +216,10 @@ TEST_CASE("more, or fewer, than one per command is refused") {
   Options options = options_of({"a", "b", "c"});
   options.commands.hooks[HookKind::Prepare] = {"1", "2"};
   CHECK(refusal(options) ==
-        "2 --prepare for 3 commands; give it once for all commands, or once per command");
+        "--prepare is given 2 times for 3 commands; give it once for all commands, or once per "
+        "command");
   options.commands.hooks[HookKind::Prepare] = {"1", "2", "3", "4"};
-  CHECK(refusal(options).starts_with("4 --prepare for 3 "));
+  CHECK(refusal(options).starts_with("--prepare is given 4 times for 3 "));
   options.commands.hooks[HookKind::Prepare].clear();
   options.commands.outputs = {{OutputKind::Null}, {OutputKind::Null}};
   CHECK(refusal(options).starts_with("2 --output for 3 "));

@@ -110,7 +110,7 @@ TEST_CASE("an assignment before a command needs a shell or env") {
 TEST_CASE("more names than commands are refused") {
   Options options = options_of({"./old"});
   options.commands.names = {"a", "b"};
-  CHECK(refusal_of(options).starts_with("2 names (-n) for 1 "));
+  CHECK(refusal_of(options).starts_with("there are 2 names (-n) for 1 "));
 }
 
 TEST_CASE("the order is random unless asked otherwise, and its seed the clock's") {

@@ -195,7 +195,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --derive 'miss_share=cache-misses/instructions' ./old ./new"},
     {"percentiles",
      "The row wall_time.p90 is the time that 90 percent of the runs do not exceed, with its "
-     "interval. lauka needs 36 runs for p90 and 368 runs for p99. A gate can be on such a row: "
+     "interval. lauka needs at least 36 runs for p90 and 368 runs for p99. A gate can be on such a "
+     "row: "
      "--fail-if 'wall_time.p99 > 5'.",
      "lauka --percentiles 50,90 -m 100 ./old ./new"},
     {"core-kinds", "", "lauka --core-kinds P=0-3,E=4-7 ./old ./new"},
@@ -222,7 +223,10 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka shows the counter of each event of -e, the number of passes, and which events compete "
      "for which counters.",
      "lauka --explain-events -e l1d-cache-misses,branch-misses"},
-    {"kpep", "This works on any system and without root.", "lauka --list-events --kpep a14.plist"},
+    {"kpep",
+     "lauka then shows the events in FILE instead of those of this machine. This works on any "
+     "system and without root.",
+     "lauka --list-events --kpep a14.plist"},
     {"from",
      "The files are those of --export-json, or hyperfine's. Words after the option are also files. "
      "lauka compares commands of one session within its rounds, and those of different sessions as "

@@ -24,7 +24,7 @@ std::string scatter_line(const stats::LayoutEstimate& estimate, const Metric& me
                        metric.name, rough_percent(scatter->deviation),
                        rough_percent(scatter->bounds->low), rough_percent(scatter->bounds->high));
   return fmt::format(
-      "{}the placement of the code has no clear effect on {}: it is at most {}; without "
+      "{}the placement of the code has no clear effect on {}: the effect is at most {}; without "
       "-ffunction-sections, the seed may not move functions\n",
       subject, metric.name, rough_percent(scatter->bounds->high));
 }

@@ -30,8 +30,8 @@ std::string_view why_no_interval_of(const MetricResult& row, bool has_candidates
       row.delta && row.delta->change && *row.delta->change != 0.0 && !row.delta->is_exact;
   if (row.runs < 2 || !is_shown || row.delta->bounds) return "";
   return row.summary && row.summary->min == 0.0
-             ? "a delta without ± has no interval, because some values are 0"
-             : "a delta without ± has no interval, because the runs are too few or too different";
+             ? "a delta has no ±, because some values are 0"
+             : "a delta has no ±, because the runs are too few or too different";
 }
 
 std::string_view why_no_interval(const Results& results, const Style& style) {

@@ -37,6 +37,6 @@ int main(int argc, char** argv) {
     return lauka::run(argc, argv);
   } catch (const std::exception& error) {
     const std::string what = std::string("internal error: ") + error.what();
-    return lauka::refuse({what, "please report it"}, lauka::ExitStatus::Failed);
+    return lauka::refuse({what, "please report this"}, lauka::ExitStatus::Failed);
   }
 }

@@ -86,11 +86,11 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
 
 /// Returns the reason why the saved verdicts do not hold for `joined`; empty if they hold.
 std::string_view why_verdicts_are_void(const Benchmark& benchmark, const Recording& joined) {
-  if (benchmark.saved_recordings.size() > 1) return "several files are shown together";
+  if (benchmark.saved_recordings.size() > 1) return "you show several files together";
   if (benchmark.options.gates.baseline_file) return "--baseline is given";
   if (!benchmark.options.saved_reference.empty()) return "--reference is given";
   if (joined.confidence != benchmark.saved_recordings.front().confidence)
-    return "--confidence is not the session's";
+    return "--confidence is different from the session's";
   return "";
 }
 
@@ -106,8 +106,9 @@ gate::Findings findings_of_saved(const Benchmark& benchmark, Recording& joined) 
   if (benchmark.has_saved_gates)
     joined.notes.push_back(
         {NoteKind::NotJudged,
-         fmt::format("the saved gates are not judged, because {}; repeat the gates to judge them",
-                     why)});
+         fmt::format(
+             "the saved gates are not judged, because {}; give the gates again to judge them",
+             why)});
   return {};
 }
 
@@ -260,7 +261,7 @@ void say_how_to_resume(const Call& call) {
     return end && std::holds_alternative<Interrupted>(*end);
   });
   if (call.is_suite() && is_interrupted && call.log)
-    say_notes(call, {"add --resume to go on from here"});
+    say_notes(call, {"add --resume to continue from here"});
 }
 
 int show_and_export(Call& call, bool& is_exported) {
@@ -271,9 +272,8 @@ int show_and_export(Call& call, bool& is_exported) {
   const int status = put_out(call, report, status_of(call, report), is_cut_short, is_exported);
   say_endings(call, report);
   if (ignores_input(call))
-    say_notes(call,
-              {"no command gets what is waiting in standard input: save it in a file, and add "
-               "--input FILE"});
+    say_notes(call, {"no command gets what is waiting in lauka's standard input; save it in a "
+                     "file, and add --input FILE"});
   for (const std::string& line : report::all_runs_failed_lines(report))
     print_to_standard_error(
         report::wrapped_message(line, os::terminal_width(StandardStream::Error, 0)));

@@ -90,8 +90,8 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   if (!planned) return planned;
 
   if (benchmark.plan.setting.copies_in_run > 1 && !call.launcher->runs_copies())
-    return Error{"--jobs runs copies of a command on Linux only",
-                 "start them from a shell: lauka -S './a & ./a & wait'"};
+    return Error{"--jobs works on Linux only",
+                 "start the copies in a shell, as in lauka -S './a & ./a & wait'"};
 
   std::vector<Note>& notes = benchmark.plan.setting.events.notes;
   notes.insert(notes.end(), benchmark.notes.begin(), benchmark.notes.end());
@@ -148,8 +148,8 @@ Result<void> read_saved(Call& call) {
                                           : cited(found->saved_recordings.front().file);
   };
   if (!file_of(true).empty() && !file_of(false).empty())
-    return Error{fmt::format("--from {} is a suite, and {} is not", file_of(true), file_of(false)),
-                 "show them apart"};
+    return Error{fmt::format("--from {} is a suite, but {} is not", file_of(true), file_of(false)),
+                 "show the files in separate calls"};
 
   if (call.is_suite() && call.options.gates.controls_fdr)
     call.gate_error_rate = gate::ErrorRate::ShareOfFalseFails;
@@ -168,9 +168,8 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   if (call.gates_may_have_ended_session && !benchmark.plan.gates.empty())
     benchmark.plan.setting.events.notes.push_back(
         {NoteKind::JudgedAgain,
-         "a session that ended when its own gates or --precision were content is judged again: a "
-         "gate then fails falsely more often than --confidence says; -r fixes the runs "
-         "beforehand"});
+         "this session ended when its own gates or --precision allowed it, so new gates fail "
+         "falsely more often than --confidence says; measure with -r to fix the runs beforehand"});
   return {};
 }
 
@@ -180,11 +179,11 @@ Result<void> use_file(const std::string& file, const FileSessions& read, Benchma
   });
   if (found == read.benchmarks.end() && benchmark.name.empty())
     return Error{fmt::format("the baseline {} is a suite", cited(file)),
-                 "compare a suite with it (--suite)"};
+                 "compare it with a suite (--suite)"};
   if (found == read.benchmarks.end())
-    return Error{
-        fmt::format("the baseline {} lacks the benchmark {}", cited(file), cited(benchmark.name)),
-        "measure it again"};
+    return Error{fmt::format("the baseline {} does not have the benchmark {}", cited(file),
+                             cited(benchmark.name)),
+                 "measure the baseline again"};
   auto session = std::make_shared<Recording>(found->recording);
   if (auto added = add_function_metrics(benchmark.options.gates.conditions, true, *session); !added)
     return added.error();
@@ -204,7 +203,7 @@ void note_gone(const std::string& file, const FileSessions& read, Call& call) {
   for (Benchmark& benchmark : call.benchmarks)
     if (benchmark.options.gates.baseline_file == file)
       benchmark.plan.setting.events.notes.push_back(
-          {NoteKind::Other, fmt::format("the baseline {} has {}, which the suite lacks",
+          {NoteKind::Other, fmt::format("the baseline {} has {}, which the suite does not have",
                                         cited(file), listed(gone))});
 }
 
@@ -281,8 +280,8 @@ Result<void> open_exports(Call& call) {
       if (command->output.kind == OutputKind::Inherit && !call.reads_saved_sessions() &&
           to_output != call.options.output.exports.end())
         return with_benchmark_name(
-            {fmt::format("--{} {} would be mixed with the commands' own output", to_output->option,
-                         cited(to_output->file)),
+            {fmt::format("the export --{} {} would be mixed with the commands' own output",
+                         to_output->option, cited(to_output->file)),
              "export to a file, or leave out --show-output"},
             benchmark);
     }
@@ -435,7 +434,8 @@ std::optional<int> add_benchmarks(Call& call) {
   }
   if (const auto status = status_if_failed(add_suite(call))) return status;
   if (!call.benchmarks.empty()) return std::nullopt;
-  print_to_standard_error(report::note_lines({"this part of the suite has no benchmark"}));
+  print_to_standard_error(
+      report::note_lines({"this part of the suite has no benchmark, so nothing was measured"}));
   return static_cast<int>(ExitStatus::Done);
 }
 
@@ -459,11 +459,12 @@ std::vector<Label> await_head_labels(Call& call) {
   const bool is_foreign = !folder.empty() && (os::belongs_to_another(folder, call.user) ||
                                               os::belongs_to_another(folder + "/.git", call.user));
   if (std::holds_alternative<Exited>(answer.outcome) && is_foreign)
-    say_notes(call,
-              {fmt::format("git says neither commit nor branch: the repository {0} belongs to "
-                           "another user; 'git config --global --add safe.directory {0}' has git "
-                           "trust it, and --no-git does without",
-                           shell_quoted(folder))});
+    say_notes(
+        call,
+        {fmt::format(
+            "git names neither commit nor branch, because the repository {0} belongs to another "
+            "user; run 'git config --global --add safe.directory {0}' to trust it, or use --no-git",
+            shell_quoted(folder))});
   return {};
 }
 
@@ -472,8 +473,8 @@ void add_git_labels(Call& call, std::vector<Label> head) {
   const auto git = ask_git(call, {"status", "--porcelain", "--untracked-files=no"});
   const auto answer = git->wait(1);
   if (!succeeded(answer.outcome)) {
-    say_notes(call, {"git has not said whether files are changed, so the session has "
-                     "neither commit nor branch; --label gives them"});
+    say_notes(call, {"git did not say whether files are changed, so the session has neither commit "
+                     "nor branch; use --label to give them"});
     return;
   }
   head.push_back({"dirty", answer.output.empty() ? "no" : "yes"});

@@ -151,8 +151,8 @@ Result<std::optional<LogHead>> head_of_log(const std::string& text, const std::s
   const auto opened = seals.open(line);
   auto head = opened ? parse_head(*opened) : std::nullopt;
   if (head) return head;
-  return Error{"--resume: " + cited(file) + " does not begin as this lauka's logs of rounds do",
-               "begin again without --resume"};
+  return Error{"--resume: " + cited(file) + " was not written by this version of lauka",
+               "start again without --resume"};
 }
 
 using MadeOf = std::vector<std::pair<std::string, std::string>>;
@@ -255,14 +255,14 @@ std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
     const auto before = find(then, name);
     const bool is_option = name.starts_with('-');
     if (before != then.end() && before->second == value) continue;
-    if (!is_option) return name + " is another";
-    if (before == then.end()) return name + " was not typed";
-    return fmt::format("{} was {}, and is {}", name, cited(before->second), cited(value));
+    if (!is_option) return name + " is different now";
+    if (before == then.end()) return name + " was not given";
+    return fmt::format("{} was {}, and is now {}", name, cited(before->second), cited(value));
   }
   for (const auto& [name, value] : then)
     if (find(now, name) == now.end())
-      return name.starts_with('-') ? fmt::format("{} {} was typed", name, value)
-                                   : name + " was measured, too";
+      return name.starts_with('-') ? fmt::format("{} {} was given before", name, value)
+                                   : name + " was measured before, too";
   return std::nullopt;
 }
 
@@ -277,9 +277,10 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
     const auto line = log.seals.open(std::string_view(text).substr(end, next - end));
     auto rounds = line ? parse_rounds(*line) : std::nullopt;
     if (!rounds || rounds->first >= log.keepers.size())
-      return Error{fmt::format("--resume: line {} of {} has no rounds that can be this suite's",
-                               number, cited(file)),
-                   "begin again without --resume"};
+      return Error{
+          fmt::format("--resume cannot continue, because line {} of {} has no rounds of this suite",
+                      number, cited(file)),
+          "start again without --resume"};
 
     auto& [benchmark, kept] = *rounds;
     const Plan& plan = call.benchmarks[benchmark].plan;
@@ -318,7 +319,7 @@ void note_circumstances(const Call& call, const MadeOf& then, const MadeOf& now)
   }
   if (!text.empty())
     say_notes(call, {fmt::format("the kept rounds were measured under other circumstances: {}; "
-                                 "begin again without --resume if that matters",
+                                 "start again without --resume if that matters",
                                  text)});
 }
 
@@ -329,8 +330,9 @@ Result<std::size_t> take_up(const std::string& text, const Origin& origin, Call&
   const std::optional<LogHead> head = *std::move(found);
   if (!head) return std::size_t{0};
   if (const auto what = difference(head->settings, origin.settings))
-    return Error{fmt::format("--resume cannot go on with the rounds in {}: {}", cited(file), *what),
-                 "make it as it was, or begin again without --resume"};
+    return Error{
+        fmt::format("--resume cannot continue with the rounds in {}: {}", cited(file), *what),
+        "undo this change, or start again without --resume"};
   note_circumstances(call, head->circumstances, origin.circumstances);
   call.measuring_began = head->measuring_began;
   return read_rounds(text, file, call);
@@ -352,11 +354,13 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const Origin& origi
         origin.settings, origin.circumstances, *call.options.run.seed, call.measuring_began})));
 
   if (resumes)
-    say_notes(call, {log.earlier_rounds == 0
-                         ? fmt::format("--resume found no rounds in {}: the suite begins",
-                                       cited(log.file))
-                         : fmt::format("--resume goes on after {} kept in {}",
-                                       plural(log.earlier_rounds, "round"), cited(log.file))});
+    say_notes(
+        call,
+        {log.earlier_rounds == 0
+             ? fmt::format("--resume found no rounds in {}, so the suite starts from the beginning",
+                           cited(log.file))
+             : fmt::format("--resume continues after {} kept in {}",
+                           plural(log.earlier_rounds, "round"), cited(log.file))});
 
   for (std::size_t i = 0; i < log.keepers.size(); ++i)
     log.keepers[i].append_to_log = [&log, i](const FinishedRounds& rounds) {
@@ -371,8 +375,8 @@ Result<void> take_seed(Call& call) {
   if (!call.options.suite.resumes) return {};
   const auto file = log_path(call.options.output);
   if (!file)
-    return Error{"--resume goes on with the rounds kept next to the file of --export-json",
-                 "add --export-json FILE, as it was when the suite was interrupted"};
+    return Error{"--resume needs the rounds that are kept next to the file of --export-json",
+                 "add --export-json FILE as in the call that was interrupted"};
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
   const auto text = os::AppendLog::read(*file, kMaxOfLog);
@@ -512,7 +516,7 @@ void end_log(Call& call, bool is_exported) {
     say_notes(call, {"the finished rounds could not be kept for --resume"});
   } else if (is_whole) {
     say_notes(call,
-              {fmt::format("all rounds are kept in {}: --resume exports them when there is room",
+              {fmt::format("all rounds are kept in {}; make room, and use --resume to export them",
                            cited(call.log->file))});
   }
 }

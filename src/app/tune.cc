@@ -48,12 +48,12 @@ void say_without_root(Call& call) {
     if (setting.is_requested && setting.needs_root &&
         std::ranges::find(more, setting.row->name) == more.end())
       more.emplace_back(setting.row->name);
-  std::string note = "--tune without root: ";
+  std::string note = "--tune lacks root's rights: ";
   note += call.tune_cpus.command_cpus.empty()
               ? std::string("nothing is switched")
-              : fmt::format("commands run on CPUs of their own ({}), and that is all",
+              : fmt::format("commands run on CPUs of their own ({}), but nothing else is switched",
                             cpu_list_text(call.tune_cpus.command_cpus));
-  if (!more.empty()) note += fmt::format("; sudo would also switch {}", listed(more));
+  if (!more.empty()) note += fmt::format("; with sudo, it would also switch {}", listed(more));
   say_notes(call, {note});
 }
 
@@ -118,14 +118,15 @@ void restore_leftovers(Call& call) {
     const tune::RestoreResult& restored = **left;
     std::vector<std::string> lines = restored_lines(restored);
     if (restored.restored_count > 0)
-      lines.push_back(fmt::format("{} that a killed lauka had tuned are as they were before",
+      lines.push_back(fmt::format("restored {} that a killed lauka had tuned",
                                   plural(restored.restored_count, "setting")));
     say_notes(call, lines);
   } else if (!left && os::has_root_rights()) {
     say_notes(call, {left.error().line()});
   } else if (const auto pid = tune::journal_writer_pid(*files); pid && !files->is_alive(*pid)) {
-    say_notes(call,
-              {"a killed lauka has left this machine tuned; sudo lauka --untune restores it"});
+    say_notes(
+        call,
+        {"a killed lauka has left this machine tuned; run sudo lauka --untune to restore it"});
   }
 }
 
@@ -134,28 +135,29 @@ int untune(Call& call) {
   const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, error);
   os::SettingFiles* const files =
       std::filesystem::exists(folder) ? open_settings(call) : nullptr;  // null on macOS, too
-  if (files == nullptr) return show("nothing is tuned\n");
+  if (files == nullptr) return show("nothing is tuned, so nothing was restored\n");
 
   if (!os::has_root_rights())
-    return refuse({"only root can restore what was tuned", "sudo lauka --untune"},
+    return refuse({"only root can restore what was tuned", "run sudo lauka --untune"},
                   ExitStatus::Failed);
 
   const auto left = tune::restore_leftover_settings(*files);
   if (!left) return refuse(left.error(), ExitStatus::Failed);
   if (!*left) {
     const auto pid = tune::journal_writer_pid(*files);
-    return refuse({pid && files->is_alive(*pid)
-                       ? fmt::format("lauka (process {}) is measuring on this tuned machine", *pid)
-                       : fmt::format("another process has locked {}", tune::kJournalFolder),
-                   "wait until it has ended, or end it"},
-                  ExitStatus::Failed);
+    return refuse(
+        {pid && files->is_alive(*pid)
+             ? fmt::format("another lauka (process {}) is measuring on this tuned machine", *pid)
+             : fmt::format("another process has locked {}", tune::kJournalFolder),
+         "wait until it has ended, or end it"},
+        ExitStatus::Failed);
   }
 
   const tune::RestoreResult& done = **left;
   say_notes(call, done.foreign_change_messages);
   if (!done.failure_messages.empty())
     return refuse({done.failure_messages.front(),
-                   fmt::format("restore it by hand, then remove {}", tune::kJournalFolder)},
+                   fmt::format("restore this by hand, then remove {}", tune::kJournalFolder)},
                   ExitStatus::Failed);
 
   return show(plural(done.restored_count, "setting") + " restored\n");
@@ -164,7 +166,7 @@ int untune(Call& call) {
 int list_tuning(Call& call) {
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr)
-    return refuse({"--tune switches nothing on macOS", "--cores p prefers the fast cores"},
+    return refuse({"--tune can switch nothing on macOS", "use --cores p to prefer the fast cores"},
                   ExitStatus::Failed);
   const TuneRequest& request = *call.options.run.tune;
   if (auto known = tune::check_names(request); !known)
@@ -196,13 +198,13 @@ Result<void> choose_tuning(Call& call) {
   if (files == nullptr) {
     if (call.options.run.tune->compares)
       return Error{
-          "--tune=compare has nothing to compare on macOS, which lets no program switch it",
+          "--tune=compare has nothing to compare on macOS, which lets programs switch nothing",
           "use --tune"};
     if (call.options.counting.core_preference == CorePreference::Any)
       for (Benchmark& benchmark : call.benchmarks)
         benchmark.options.counting.core_preference = CorePreference::Performance;
-    say_notes(call, {"--tune: macOS lets no program switch what it knows; commands prefer "
-                     "the performance cores (--cores p)"});
+    say_notes(call, {"--tune can only make the commands prefer the performance cores on macOS, as "
+                     "--cores p does"});
     return {};
   }
 
@@ -211,7 +213,7 @@ Result<void> choose_tuning(Call& call) {
     if (call.options.run.tune->compares &&
         benchmark.options.counting.core_preference != CorePreference::Any)
       return with_benchmark_name(
-          {"--tune=compare cannot be combined with --cores: untuned runs go to any CPU",
+          {"--tune=compare cannot be combined with --cores, because untuned runs use any CPU",
            "leave one of them out"},
           benchmark);
 
@@ -262,8 +264,9 @@ Result<void> begin_tuning(Call& call) {
 
   std::vector<std::string> notes;
   if (const auto& left = call.tuning_session->leftovers_restored()) notes = restored_lines(*left);
-  notes.push_back(names.empty() ? "--tune: there is nothing to switch here"
-                                : fmt::format("tuned for this session: {}", listed(names)));
+  notes.push_back(names.empty()
+                      ? "--tune found nothing to switch here"
+                      : fmt::format("this machine is tuned for the session: {}", listed(names)));
   say_notes(call, notes);
   return {};
 }

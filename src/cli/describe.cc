@@ -1,5 +1,6 @@
 #include "cli/describe.h"
 
+#include "cli/option_details.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -48,13 +49,17 @@ ValueWord find_value_word(std::string_view name) {
 
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kTextColumn = 29;
+constexpr std::size_t kDetailsColumn = 10;
 
 OptionDescription described(const OptionInfo& option) {
+  const OptionDetails details = details_of(option);
   return {.name = std::string(option.name),
           .letter = option.letter == '\0' ? "" : std::string(1, option.letter),
           .value_placeholder = std::string(option.value_placeholder),
           .value_is_optional = is_value_optional(option),
           .help = std::string(option.help),
+          .details = details.text,
+          .example = details.example,
           .needs_macos = option.rules.needs_macos,
           .words = value_words(option.value_placeholder)};
 }
@@ -80,6 +85,24 @@ void append_option(std::string& out, const OptionDescription& option) {
     out += fmt::format("{:{}}{}\n", margin, kTextColumn, line);
     margin.clear();
   }
+}
+
+void append_with_details(std::string& out, const OptionDescription& option) {
+  out += (out.empty() ? "" : "\n") + usage_with_letter(option) + "\n";
+  const auto append = [&out](std::string_view text) {
+    for (const std::string_view line : wrapped(text, kWidth - kDetailsColumn))
+      out += fmt::format("{:{}}{}\n", "", kDetailsColumn, line);
+  };
+
+  append(option.help);
+  if (!option.details.empty()) {
+    out += "\n";
+    append(option.details);
+  }
+
+  // An example is not wrapped, so that it can be copied.
+  if (!option.example.empty())
+    out += fmt::format("\n{:{}}$ {}\n", "", kDetailsColumn, option.example);
 }
 
 /// Escapes a line for roff. A dot or quote at its beginning would make the line a request.
@@ -122,8 +145,11 @@ std::string man_options(const CommandDescription& command) {
   std::string out;
   for (const OptionGroup& group : command.groups) {
     if (!group.title.empty()) out += fmt::format(".SS {}\n", for_roff(group.title));
-    for (const OptionDescription& option : group.options)
+    for (const OptionDescription& option : group.options) {
       out += ".TP\n" + write_heading(option) + "\n" + roff_lines(option.help);
+      if (!option.details.empty()) out += ".IP\n" + roff_lines(option.details);
+      if (!option.example.empty()) out += ".IP\nExample: " + for_roff(option.example) + "\n";
+    }
   }
   return out;
 }
@@ -536,15 +562,16 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"runs", is_in_group<OptionSection::Runs>, ""},
     {"commands", is_in_group<OptionSection::Commands>, ""},
     {"metrics", is_in_group<OptionSection::Measured>,
-     "lauka --list-metrics lists the metrics, lauka --list-events the events."},
+     "lauka --list-metrics lists the metrics, and lauka --list-events lists the events."},
     {"suite", is_of_suite,
-     "The file has [defaults] with options by their long names, and a [[benchmark]] with name, "
-     "commands and its own options for each."},
+     "The file may have a table [defaults] with options by their long names. For each benchmark it "
+     "has a table [[benchmark]] with its name, its commands and its own options. docs/suites.md "
+     "shows such a file."},
     {"gates", is_in_group<OptionSection::Gate>, ""},
     {"output", is_in_group<OptionSection::Output>, ""},
     {"history", [](const OptionInfo& option) { return option.name == "export-json"; },
-     "lauka-history add FILE keeps such a file in a database; lauka-history --help lists what it "
-     "shows of them."},
+     "lauka-history add FILE keeps such a file in a database. lauka-history --help lists the "
+     "commands that show what is in it."},
 });
 
 }  // namespace
@@ -588,18 +615,18 @@ Result<std::string> help_on(std::string_view topic) {
   for (const Topic& candidate : kTopics) {
     if (candidate.name != topic) continue;
     for (const OptionInfo& option : option_table())
-      if (candidate.has(option)) append_option(out, described(option));
+      if (candidate.has(option)) append_with_details(out, described(option));
     return candidate.more.empty() ? out : out + "\n" + paragraph(candidate.more);
   }
-  const OptionInfo* option = find_option(topic.substr(topic.starts_with("--") ? 2 : 0));
+  const OptionInfo* option = option_of_key(topic.substr(topic.starts_with("--") ? 2 : 0));
   if (option == nullptr) {
     std::vector<std::string> names;
     names.reserve(kTopics.size());
     for (const Topic& known : kTopics) names.emplace_back(known.name);
-    return Error{fmt::format("no help on {}", cited(topic)),
-                 fmt::format("topics are {}; or name an option", listed(names, "or"))};
+    return Error{fmt::format("there is no help on {}", cited(topic)),
+                 fmt::format("name an option, or one of the topics {}", listed(names, "or"))};
   }
-  append_option(out, described(*option));
+  append_with_details(out, described(*option));
   return out;
 }
 
@@ -614,11 +641,8 @@ std::string help(bool on_macos) {
   out += "\nExamples:\n";
   for (const std::string_view example : lauka.examples) out += fmt::format("  {}\n", example);
   out += options_help(lauka.commands.front());
-  std::string statuses = "Exit status: ";
-  for (const Meaning& meaning : lauka.exit_statuses)
-    statuses += fmt::format("{} {}; ", meaning.name, meaning.meaning);
-  statuses.replace(statuses.size() - 2, 2, ".");
-  return out + "\n" + paragraph(statuses);
+  return out + list_statuses(lauka) +
+         "\nlauka --help OPTION explains an option, and has an example.\n";
 }
 
 std::string brief_help() {
@@ -631,6 +655,17 @@ std::string brief_help() {
     out += line.append(option.rules.brief_help_text) + "\n";
   }
   return out + "\nExample: lauka 'sleep 0.1' 'sleep 0.12'. lauka --help shows all options.\n";
+}
+
+std::string list_statuses(const ProgramDescription& program) {
+  std::string out = "\nExit status:\n";
+  constexpr std::size_t column = 9;
+  for (const Meaning& meaning : program.exit_statuses) {
+    std::string_view name = meaning.name;
+    for (const std::string_view line : wrapped(meaning.meaning, kWidth - column))
+      out += fmt::format("  {:<{}}{}\n", std::exchange(name, ""), column - 2, line);
+  }
+  return out;
 }
 
 std::string man_page(const ProgramDescription& program) {
@@ -682,9 +717,9 @@ ProgramDescription lauka_description() {
                            .purpose = "compares the performance of commands"};
 
   lauka.paragraphs = {
-      "Each COMMAND is one argument, split into words as a shell does and run without one. The "
-      "first is the reference; each later one is shown with its difference from it. After -- "
-      "everything is a command."};
+      "Each COMMAND is one argument. lauka splits it into words as a shell does, but runs it "
+      "without a shell. The first command is the reference, and lauka shows how each later one "
+      "differs from it. Everything after -- is a command."};
 
   lauka.examples = {
       "lauka 'sleep 0.1' 'sleep 0.12'",
@@ -695,25 +730,30 @@ ProgramDescription lauka_description() {
   };
 
   lauka.exit_statuses = {
-      {"0", "done, gates passed or inconclusive"},
-      {"1", "a command failed, or it could not be measured"},
-      {"2", "the command line cannot be understood, nothing was run"},
+      {"0", "lauka measured everything, and every gate passed or was inconclusive"},
+      {"1", "a command failed, or lauka could not measure it"},
+      {"2", "lauka did not understand the command line, and ran nothing"},
       {"3", "a gate failed"},
-      {"4", "a gate was inconclusive, under --fail-if-inconclusive (or the status it names)"},
-      {"128+N", "ended by signal N"},
+      {"4",
+       "a gate was inconclusive, and --fail-if-inconclusive was given, which may name another "
+       "status"},
+      {"128+N", "signal N ended lauka"},
   };
 
   lauka.environment_variables = {
-      {"NO_COLOR", "set to anything: no colour where --color is auto, and no progress bar"},
-      {"CLICOLOR_FORCE", "set to anything but 0: colour also where it is not a terminal"},
-      {"LAUKA_ITERATION", "set for --prepare and --conclude: the run that they belong to"},
+      {"NO_COLOR", "If it is set, --color auto shows no colour, and lauka shows no progress bar."},
+      {"CLICOLOR_FORCE",
+       "If it is set to anything but 0, --color auto shows colour even if the output is not a "
+       "terminal."},
+      {"LAUKA_ITERATION",
+       "lauka sets it for --prepare and --conclude, to tell them which run they belong to."},
       {"LAUKA_METRICS",
-       "set for each run: a file to which it may append lines NAME VALUE [UNIT] "
-       "[higher|lower] [sum|mean|last], each a metric"},
-      {"PATH", "where commands without a slash are looked for"},
+       "lauka sets it for each run, to the path of a file. The run may append lines NAME VALUE "
+       "[UNIT] [higher|lower] [sum|mean|last] to this file. Each NAME becomes a metric."},
+      {"PATH", "lauka looks for commands without a slash in these folders."},
       {"TMPDIR",
-       "where the files of LAUKA_METRICS and of --engine cachegrind and dhat are kept meanwhile "
-       "(default /dev/shm, else /tmp)"},
+       "While it measures, lauka keeps the files of LAUKA_METRICS and of the engines cachegrind "
+       "and dhat in this folder (default /dev/shm, or else /tmp)."},
   };
 
   lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};

@@ -38,6 +38,8 @@ struct OptionDescription {
   std::string value_placeholder{};
   bool value_is_optional = false;
   std::string help{};
+  std::string_view details{};  ///< sentences for the manual page; may be empty
+  std::string_view example{};  ///< a command line for the manual page; may be empty
   bool needs_macos = false;
   std::vector<ValueWord> words{};
 
@@ -86,8 +88,8 @@ ProgramDescription lauka_description();
 /// Returns the text of --help. If `on_macos` is false, leaves out options that work only on macOS.
 std::string help(bool on_macos = true);
 
-/// Returns the help on a topic ("gates") or on an option ("seed", "--seed"). Refuses any other
-/// text.
+/// Returns the help on a topic ("gates") or on an option ("seed", "--seed"), with details and
+/// examples. Refuses any other text.
 Result<std::string> help_on(std::string_view topic);
 
 /// Returns the text of -h.
@@ -95,6 +97,9 @@ std::string brief_help();
 
 /// Returns the options of a command as --help lists them.
 std::string options_help(const CommandDescription& command);
+
+/// Returns the exit statuses as --help lists them.
+std::string list_statuses(const ProgramDescription& program);
 
 /// Returns the manual page (section 1) in roff.
 std::string man_page(const ProgramDescription& program);

@@ -43,11 +43,12 @@ Result<void> add_label(ParsedOptions& draft, const OptionValue& given) {
   const std::size_t equals = given.value.find('=');
   const std::string key = given.value.substr(0, equals);
   if (equals == std::string::npos || !is_valid_own_metric_name(key))
-    return make_value_error(given,
-                            {"is not KEY=VALUE", "write, for example, --label commit=1a2b3c"});
+    return make_value_error(
+        given, {"is not of the form KEY=VALUE", "write, for example, --label commit=1a2b3c"});
   auto& labels = draft.options.output.labels;
   if (std::ranges::any_of(labels, [&](const Label& label) { return label.key == key; }))
-    return make_value_error(given, {"gives a key twice", "use only one of them"});
+    return make_value_error(
+        given, {"gives a value to a key that already has one", "use only one of them"});
   labels.push_back({key, given.value.substr(equals + 1)});
   return {};
 }
@@ -126,7 +127,7 @@ Result<void> set_threads(ParsedOptions& draft, const OptionValue& given) {
 
 Result<void> set_suite(ParsedOptions& draft, const OptionValue& given) {
   if (draft.options.suite.suite_path)
-    return make_value_error(given, {"is a second suite", "measure one at a time"});
+    return make_value_error(given, {"would be a second suite", "measure one suite at a time"});
   return keep(read_nonempty_text(given), draft.options.suite.suite_path);
 }
 
@@ -225,362 +226,289 @@ constexpr OptionRules contradicts(std::string_view option) {
 }
 
 constexpr auto kRuns = std::to_array<OptionInfo>({
-    {"runs", 'r', ValueForm::Value, "N", "exactly N timed runs of each command",
-     set_number<&RunOptions::runs, 1, kMaxRuns>, brief("exactly N runs of each command")},
-    {"min-runs", 'm', ValueForm::Value, "N", "at least N timed runs (default 10)",
+    {"runs", 'r', ValueForm::Value, "N", "time each command exactly N times",
+     set_number<&RunOptions::runs, 1, kMaxRuns>, brief("time each command exactly N times")},
+    {"min-runs", 'm', ValueForm::Value, "N", "time each command at least N times (default 10)",
      set_number<&RunOptions::min_runs, 1, kMaxRuns>, contradicts("runs")},
-    {"max-runs", 'M', ValueForm::Value, "N", "at most N timed runs",
+    {"max-runs", 'M', ValueForm::Value, "N", "time each command at most N times",
      set_number<&RunOptions::max_runs, 1, kMaxRuns>, contradicts("runs")},
-    {"duration", 'd', ValueForm::Value, "TIME",
-     "time for each command: 5s, 500ms, 2m; a bare number is seconds (default 5s)",
-     put<duration, &RunOptions::time_per_command>, brief("time for each command (default 5s)")},
+    {"duration", 'd', ValueForm::Value, "TIME", "spend about TIME on each command (default 5s)",
+     put<duration, &RunOptions::time_per_command>, brief("spend about TIME on each (default 5s)")},
     {"warmup", 'w', ValueForm::Value, "N",
-     "untimed runs of each command before the timed ones (default 1)",
+     "warm up with N untimed runs of each command (default 1)",
      set_number<&RunOptions::warmup, 0, kMaxRuns>,
-     brief("runs that are not timed, first (default 1)")},
+     brief("warm up with N untimed runs (default 1)")},
     {"order", '\0', ValueForm::Value, "random|interleaved|sequential",
-     "random: one run of each command per round, shuffled in each round (default); interleaved: "
-     "the same, not shuffled; sequential: all runs of one command, then the next",
+     "choose the order in which the commands run (default random)",
      set_choice<&RunOptions::order, Order::Random, Order::Interleaved, Order::Sequential>},
     {"seed", '\0', ValueForm::Value, "N",
-     "seed of the shuffle; reuse it to repeat an order (default: from the clock)",
+     "shuffle the runs with seed N, to repeat an order (default: from the clock)",
      set_number<&RunOptions::seed, 0, kAnyWholeNumber>, kOfMeasured},
     {"precision", '\0', ValueForm::Value, "[METRIC:]PCT",
-     "stop as soon as the interval of every delta of wall time, or of METRIC, is no wider than "
-     "+-PCT percent (with one command: the interval of its mean), within --max-runs and --duration",
-     set_precision, contradicts("runs")},
+     "stop as soon as every delta is known to within PCT percent", set_precision,
+     contradicts("runs")},
     {"timeout", '\0', ValueForm::Value, "TIME",
-     "kill a run that takes longer, with everything it started, and report it as failed",
+     "kill a run that takes longer than TIME, and report it as failed",
      put<duration, &RunOptions::timeout>},
     {"jobs", '\0', ValueForm::Value, "N",
-     "run N copies of a command at once, as one run (Linux): wall time covers all of them, CPU "
-     "time is their sum, throughput is N / wall time. Each finds its number, from 0, in LAUKA_JOB; "
-     "if one fails, the run has failed and the others are killed",
+     "start N copies of a command at once, as one run (Linux only)",
      set_number<&RunOptions::copies_per_run, 1, kMaxJobs>},
     {"until", '\0', ValueForm::Value, "REGEX",
-     "a run is over when a line of its output matches (a server that is ready): its wall time is "
-     "up to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL; being "
-     "stopped this way is not a failure, but ending before that line is",
+     "end a run as soon as a line of its output matches REGEX",
      put<regular_expression, &RunOptions::end_pattern>},
     {"layouts", '\0', ValueForm::Value, "N",
-     "compare N builds of each command, which differ in the placement of their code: {layout} is 1 "
-     "... N in the command, its name, builds, hooks and folder. Changes are then over layouts",
-     set_number<&RunOptions::layouts, kMinLayouts, kMaxLayouts>, brief("compare N builds of each")},
+     "compare N builds of each command that differ in the placement of their code",
+     set_number<&RunOptions::layouts, kMinLayouts, kMaxLayouts>,
+     brief("compare N builds of each command")},
     {"build", '\0', ValueForm::Value, "CMD",
-     "with --layouts: run CMD with sh -c once for each layout before all runs, without the time "
-     "limits; once for all commands, or once per command",
+     "run CMD once for each layout before all runs (needs --layouts)",
      push<any_text, &CommandOptions::build_commands>},
-    {"build-jobs", '\0', ValueForm::Value, "N", "run N of the builds at a time (default 1)",
+    {"build-jobs", '\0', ValueForm::Value, "N", "run N builds at a time (default 1, needs --build)",
      set_number<&RunOptions::build_jobs, 1, kMaxJobs>},
 });
 
 constexpr auto kCommands = std::to_array<OptionInfo>({
-    {"command-name", 'n', ValueForm::Value, "NAME",
-     "name to show for a command; once per command, in order, not counting --reference",
-     push<any_text, &CommandOptions::names>, brief("name to show, once per command", kFitsSaved)},
+    {"command-name", 'n', ValueForm::Value, "NAME", "show a command under the name NAME",
+     push<any_text, &CommandOptions::names>, brief("show a command under this name", kFitsSaved)},
     {"reference", '\0', ValueForm::Value, "COMMAND",
-     "put COMMAND first, as the one that the others are compared with, at the same values of {VAR}",
+     "measure COMMAND first, and compare the other commands with it",
      put<read_nonempty_text, &ParsedOptions::reference_command>, kFitsSaved},
-    {"reference-name", '\0', ValueForm::Value, "NAME", "name to show for --reference",
+    {"reference-name", '\0', ValueForm::Value, "NAME",
+     "show the command of --reference under the name NAME",
      put<any_text, &ParsedOptions::reference_name>},
     {"shell", '\0', ValueForm::Value, "SHELL",
-     "run each command with SHELL -c; 'default' is sh, 'none' (the default) runs it directly",
+     "run each command with SHELL -c (default none: run it without a shell)",
      put<shell, &CommandOptions::shell>},
-    {"", 'S', ValueForm::Nothing, "", "the same as --shell default",
+    {"", 'S', ValueForm::Nothing, "", "run each command with sh -c (the same as --shell default)",
      [](ParsedOptions& d, const OptionValue&) -> Result<void> {
        d.options.commands.shell = Shell{{"sh"}};
        return {};
      },
      brief("run the commands in a shell (sh)", sets("shell"))},
-    {"", 'N', ValueForm::Nothing, "", "the same as --shell none",
+    {"", 'N', ValueForm::Nothing, "", "run each command without a shell (the same as --shell none)",
      [](ParsedOptions& d, const OptionValue&) -> Result<void> {
        d.options.commands.shell.reset();
        return {};
      },
      sets("shell")},
     {"ignore-failure", 'i', ValueForm::OptionalNumber, "CODE,...",
-     "go on when a run fails, and count such runs. With CODEs, go on only for these exit statuses "
-     "(128 + N for signal N), which then count as successes. Deltas and gates leave failed runs "
-     "out. A gate between commands that fail at different rates is inconclusive. If every run of a "
-     "gated command fails, lauka exits with status 1",
-     put<ignored_failures, &RunOptions::ignore_failure>, brief("go on when a run fails")},
+     "continue when a run fails, and count the failed runs",
+     put<ignored_failures, &RunOptions::ignore_failure>, brief("continue when a run fails")},
 });
 
 constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"env", '\0', ValueForm::Value, "'A=1 B=2'",
      "set environment variables for the command and its hooks",
      push<environment, &CommandOptions::environment>},
-    {"cwd", '\0', ValueForm::Value, "DIR",
-     "run the command and its hooks in this folder, where relative paths in them begin; FILE of "
-     "--input and --output stays relative to lauka's own",
+    {"cwd", '\0', ValueForm::Value, "DIR", "run the command and its hooks in the folder DIR",
      push<read_nonempty_text, &CommandOptions::working_folders>},
     {"input", '\0', ValueForm::Value, "null|FILE",
-     "standard input of the command, opened again for each run (default null)",
+     "connect the command's standard input to FILE (default null: no input)",
      push<read_input_path, &CommandOptions::inputs>},
     {"output", '\0', ValueForm::Value, "null|pipe|inherit|FILE",
-     "where standard output and error of the commands go (default null, the quietest; but GNU grep "
-     "stops at its first match there, and pipe makes it do all of its work)",
+     "choose where standard output and error of the commands go (default null)",
      push<output, &CommandOptions::outputs>},
-    {"show-output", '\0', ValueForm::Nothing, "", "the same as --output inherit",
+    {"show-output", '\0', ValueForm::Nothing, "",
+     "show what the commands write (the same as --output inherit)",
      [](ParsedOptions& d, const OptionValue&) -> Result<void> {
        d.options.commands.outputs.push_back(OutputChoice{OutputKind::Inherit});
        return {};
      },
      sets("output")},
     {"expect-output", '\0', ValueForm::Value, "same|FILE|sha256:HEX",
-     "before anything is timed, compare what each command writes to standard output in its first "
-     "run with what the reference writes (same), with a file, or with a hash; exit with 1 and the "
-     "first difference where it is another",
+     "check what each command writes to standard output before timing anything",
      push<expected_output, &CommandOptions::expected_outputs>},
     {"parameter-list", 'L', ValueForm::TwoWords, "VAR a,b,c",
-     "measure with each value in place of {VAR} in the command, its name and the nine options "
-     "above; repeated: all combinations",
-     add_parameter_list, brief("one benchmark per value; {VAR} is replaced")},
+     "measure each command once with each value in place of {VAR}", add_parameter_list,
+     brief("replace {VAR} with each value in turn")},
     {"parameter-scan", 'P', ValueForm::ThreeWords, "VAR MIN MAX",
-     "the same with the numbers from MIN to MAX",
+     "measure each command once with each number from MIN to MAX in place of {VAR}",
      [](ParsedOptions& d, const OptionValue& g) -> Result<void> {
        d.options.commands.parameters.push_back(
            {.name = g.words[0], .is_scan = true, .min = g.words[1], .max = g.words[2]});
        return {};
      },
-     brief("the same for a range of numbers")},
-    {"parameter-step-size", 'D', ValueForm::Value, "STEP", "step of a scan (default 1)",
+     brief("replace {VAR} with each number in turn")},
+    {"parameter-step-size", 'D', ValueForm::Value, "STEP",
+     "set the step of --parameter-scan (default 1)",
      push<read_nonempty_text, &ParsedOptions::scan_steps>},
     {"as-root", '\0', ValueForm::Nothing, "",
-     "under sudo: run the commands as root too (default: as the user who called sudo)",
-     set<&RunOptions::as_root, true>, kTyped},
+     "run the commands as root if lauka was started with sudo", set<&RunOptions::as_root, true>,
+     kTyped},
     {"tune", '\0', ValueForm::OptionalWord, "LIST|list|compare",
-     "switch off what makes times scatter for as long as the commands are measured (Linux, with "
-     "sudo), and restore it afterwards, also if lauka is killed. +NAME,-NAME changes what is "
-     "switched, cpus=2-5 chooses the commands' CPUs, compare leaves a quarter of the runs untuned "
-     "and reports what tuning changed; --tune=list shows everything and runs nothing",
-     set_tune, kTyped},
+     "switch off what makes times scatter during the session (Linux only, with sudo)", set_tune,
+     kTyped},
     {"untune", '\0', ValueForm::Nothing, "",
-     "restore what a killed lauka has left of --tune, which any later lauka with the same rights "
-     "does as well; runs nothing",
-     ask<InquiryKind::Untune>, kOfCall},
+     "restore what a killed lauka has left of --tune, and run nothing", ask<InquiryKind::Untune>,
+     kOfCall},
 });
 
 constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"event", 'e', ValueForm::Value, "[+]EVENT,...",
-     "count these events instead of the default ones, or with + besides them; may be repeated; -l "
-     "lists them",
-     add_events, brief("count these events (-l lists them)")},
-    {"engine", '\0', ValueForm::Value, "", "", set_engine},
+     "count these events instead of the default ones, or with + in addition to them", add_events,
+     brief("count these events (-l lists them)")},
+    {"engine", '\0', ValueForm::Value, "", "choose what counts events (default auto)", set_engine},
     {"user-only", '\0', ValueForm::Nothing, "", "count events in user space only",
      set<&CountingOptions::counts_user_space_only, true>},
     {"counting", '\0', ValueForm::Value, "apart|together",
-     "apart: times come from runs that count nothing, counts from runs of their own (default); "
-     "together: time and count the same runs",
+     "count in separate, untimed runs (apart, the default) or in the timed runs (together)",
      set_choice<&CountingOptions::counting_choice, CountingChoice::Apart,
                 CountingChoice::Together>},
     {"single-pass", '\0', ValueForm::Nothing, "",
-     "refuse events that do not fit the counters at once (default: runs take turns)",
+     "refuse events that do not fit the counters at the same time",
      set<&CountingOptions::single_pass, true>},
     {"strategy", '\0', ValueForm::Value, "auto|exit|pet|cpu",
-     "macOS: sample each thread as it ends (exit), sample running threads (pet), or count the "
-     "whole machine (cpu); auto (default) takes the first that counts a known command completely",
+     "choose how events are counted (macOS only, default auto)",
      set_choice<&CountingOptions::strategy, KperfStrategyChoice::Auto, KperfStrategyChoice::AtExit,
                 KperfStrategyChoice::SampleRunningThreads, KperfStrategyChoice::Machine>,
      kOnMacos},
     {"period", '\0', ValueForm::Value, "TIME",
-     "macOS: how often running threads are sampled (default 1ms, the shortest that the kernel "
-     "allows)",
+     "sample running threads every TIME (macOS only, default 1ms)",
      put<duration, &CountingOptions::thread_sampling_period>, kOnMacos},
     {"metrics", '\0', ValueForm::Value, "LIST",
-     "rows of the table: default, time, all, or names in the order wanted, each with a unit if you "
-     "like (wall_time:ms,peak_rss:MiB,instructions). Exports always have everything that is "
-     "measured; events are counted if one is shown or asked for",
-     set_metrics, brief("rows: default, time, all or names", kFitsSaved)},
+     "choose the rows of the table: default, time, all, or a list of names", set_metrics,
+     brief("choose rows: default, time, all or names", kFitsSaved)},
     {"scrape", '\0', ValueForm::Value, "'NAME[:UNIT][:higher|lower]=REGEX'",
-     "a metric that the program prints: the first group of the last match in standard output, or "
-     "else in standard error, of each run ('rate:higher=([0-9.]+) requests/s'). May be repeated. A "
-     "program can also write its metrics to the file that LAUKA_METRICS names",
+     "read a metric from what the program prints",
      push<scraped_metric, &CountingOptions::scraped_metrics>},
-    {"region", '\0', ValueForm::Nothing, "",
-     "measure the part of the program that it marks with lauka_region_begin() and "
-     "lauka_region_end() of lauka/region.h: region_time, and events of that part only; --metrics "
-     "all has the whole run's, too",
+    {"region", '\0', ValueForm::Nothing, "", "measure only the part of the program that it marks",
      set<&CountingOptions::measures_region, true>},
     {"profile", '\0', ValueForm::OptionalWord, "PERIOD",
-     "Linux: sample extra runs, which are not timed, every PERIOD of CPU time (default 1ms), and "
-     "show which functions' time changed (docs/functions.md); --fail-if 'sampled_time@FUNCTION > "
-     "5' gates one of them",
+     "sample separate runs, to show in which functions the time changed (Linux only)",
      put<sampling_period, &CountingOptions::profiling_period>},
     {"derive", '\0', ValueForm::Value, "'NAME[:UNIT][:higher|lower]=FORMULA'",
-     "a metric made of others with + - * / ( ) and numbers, in each run that has all its parts: "
-     "'mpki=1000*cache-misses/instructions'; its events are counted without -e. May be repeated. "
-     "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on Intel, "
-     "topdown_retiring and its like are there by name, and with --metrics all",
+     "compute a metric from other metrics",
      [](ParsedOptions& d, const OptionValue& g) -> Result<void> {
        if (d.options.counting.derived_metrics.size() == kMaxDerivedMetrics)
-         return make_value_error(g, {"is one --derive too many", "use 1,000 at most"});
+         return make_value_error(g, {"is one formula too many", "use at most 1,000"});
        return add(derived_metric(g), d.options.counting.derived_metrics);
      }},
     {"percentiles", '\0', ValueForm::Value, "50,90,99",
-     "rows wall_time.p50, wall_time.p90, ...: the time that so many percent of the runs do not "
-     "exceed, with its interval. A gate can be on them ('wall_time.p99 > 5'). p90 takes at least "
-     "36 runs, p99 368",
-     put<percentiles, &CountingOptions::percentiles>, kFitsSaved},
+     "add rows for these percentiles of wall time", put<percentiles, &CountingOptions::percentiles>,
+     kFitsSaved},
     {"core-kinds", '\0', ValueForm::Value, "NAME=CPUS,...",
-     "name the kinds of core by hand, the fastest first (P=0-3,E=4-7; Linux)",
+     "name the kinds of core by hand, the fastest first (Linux only)",
      put<core_kinds, &CountingOptions::core_kinds>},
     {"cores", '\0', ValueForm::Value, "p|e|any",
-     "prefer one kind of core: performance, efficiency (Linux: by affinity; macOS: by the "
-     "quality-of-service class)",
+     "prefer performance cores (p) or efficiency cores (e)",
      set_choice<&CountingOptions::core_preference, CorePreference::Performance,
                 CorePreference::Efficiency, CorePreference::Any>},
     {"min-p-share", '\0', ValueForm::Value, "PCT",
-     "repeat (at most 3 times, then warn) a run that spent less than this share of its CPU time on "
-     "performance cores",
+     "repeat runs that spent less than PCT percent of their CPU time on performance cores",
      [](ParsedOptions& d, const OptionValue& g) {
        return keep(percentage_as_fraction(g, {0.0, false}, {100.0, true}),
                    d.options.counting.min_p_share);
      }},
     {"threads", '\0', ValueForm::Value, "PID,...",
-     "print times, cycles, instructions and IPC of each thread of a running process by kind of "
-     "core, since it started or, with -d TIME, during that time, and run nothing",
-     set_threads, kOfCall},
+     "show each thread of a running process by kind of core, and run nothing", set_threads,
+     kOfCall},
     {"interval", '\0', ValueForm::Value, "TIME",
-     "with --threads: print a line of JSON for each thread of these processes and interval (10ms) "
-     "instead, until they end, for -d TIME, or until Ctrl-C",
+     "print a line of JSON for each thread every TIME (needs --threads)",
      put<interval, &ParsedOptions::output_interval>, kOfCall},
     {"list-events", 'l', ValueForm::OptionalText, "TEXT",
-     "list the events that can be counted here (those with TEXT in them), and run nothing",
-     ask<InquiryKind::ListEvents>, kOfCall},
+     "list the events that can be counted here, and run nothing", ask<InquiryKind::ListEvents>,
+     kOfCall},
     {"list-metrics", '\0', ValueForm::Nothing, "",
-     "list the metrics that can be shown, gated and exported: name, unit, whether they are "
-     "measured here, meaning; and run nothing",
+     "list the metrics that can be shown, gated and exported, and run nothing",
      ask<InquiryKind::ListMetrics>, kOfCall},
     {"explain-events", '\0', ValueForm::Nothing, "",
-     "show which counter each event (of -e) gets, in how many passes, and which events compete for "
-     "which counters, and run nothing",
-     ask<InquiryKind::ExplainEvents>, kOfCall},
+     "show which counter each event gets, and run nothing", ask<InquiryKind::ExplainEvents>,
+     kOfCall},
     {"kpep", '\0', ValueForm::Value, "FILE",
-     "with the two above: use Apple's event database FILE instead of this machine's events; works "
-     "on any system, without root",
+     "use Apple's event database FILE (needs --list-events or --explain-events)",
      put<read_nonempty_text, &CountingOptions::event_database_path>, kOfCall},
     {"from", '\0', ValueForm::Value, "FILE",
-     "run nothing: show, gate and export the sessions in these files, which --export-json or "
-     "hyperfine wrote (words after it are files, too). Commands of one session are compared within "
-     "rounds, those of different sessions as independent samples; --reference NAME chooses which "
-     "is compared with",
+     "show, gate and export saved sessions instead of running anything",
      push<read_nonempty_text, &Options::saved_session_files>, kOfSaved},
     {"suite", '\0', ValueForm::Value, "FILE",
-     "measure the benchmarks that this TOML file describes, their rounds interleaved, and show a "
-     "row for each and the geometric mean of the changes. Options of a benchmark win over those of "
-     "the command line, and these over the file's [defaults]",
-     set_suite, kOfSuite},
-    {"only", '\0', ValueForm::Value, "REGEX", "of a suite: the benchmarks whose names match",
+     "measure the benchmarks that the TOML file FILE describes", set_suite, kOfSuite},
+    {"only", '\0', ValueForm::Value, "REGEX",
+     "measure only the benchmarks whose names match REGEX (needs --suite)",
      put<regular_expression, &SuiteOptions::benchmark_filter>, kOfSuite},
     {"shard", '\0', ValueForm::Value, "I/N",
-     "of a suite: the I-th of N disjoint parts, as 2/5; a benchmark is never divided",
-     put<shard, &SuiteOptions::shard>, kOfSuite},
+     "measure only part I of N of the benchmarks (needs --suite)", put<shard, &SuiteOptions::shard>,
+     kOfSuite},
     {"resume", '\0', ValueForm::Nothing, "",
-     "of a suite that was interrupted: go on with the rounds kept next to the file of "
-     "--export-json (FILE.rounds); begin if there are none",
+     "continue a suite that was interrupted (needs --suite and --export-json)",
      set<&SuiteOptions::resumes, true>, kOfSuite},
     {"anchor", '\0', ValueForm::Value, "NAME",
-     "in a suite: the command of this name (-n, else its text) is an old build that is measured in "
-     "the same rounds, and is neither base nor candidate",
+     "measure the command NAME as an old build, neither base nor candidate (needs --suite)",
      put<read_nonempty_text, &GateOptions::anchor_command>, kInSuite},
 });
 
 constexpr auto kGate = std::to_array<OptionInfo>({
     {"fail-if-slower", '\0', ValueForm::OptionalNumber, "PCT",
-     "exit with 3 when a command is, with confidence, more than PCT percent slower than the "
-     "reference (default 0, but 1 or more is better)",
-     set_fail_if_slower, brief("exit with 3 when slower by more than PCT %", kFitsSaved)},
+     "exit with status 3 if a command is significantly slower by more than PCT percent",
+     set_fail_if_slower, brief("exit with status 3 if over PCT % slower", kFitsSaved)},
     {"fail-if", '\0', ValueForm::Value, "'METRIC > LIMIT'",
-     "the same for any metric; may be repeated. 'instructions > 0.5' is a change in percent, 'ipc "
-     "< -5' a drop; with a unit the limit is the value's own ('wall_time > 200ms', 'peak_rss > "
-     "64MiB'; of a metric without a unit, 'value(rate) > 5000'), and needs no reference. An event "
-     "is counted for it without -e. Without -r, runs go "
-     "on until every gate is decided, for at most four times --duration. Before --duration is used "
-     "up, a gate needs 10 rounds to fail and 57 to pass; after that, fewer can decide. To catch "
-     "slow runs that happen less than once in 20, raise --min-runs",
-     push<condition, &GateOptions::conditions>, brief("the same for any metric", kFitsSaved)},
+     "exit with status 3 if METRIC changed significantly beyond LIMIT",
+     push<condition, &GateOptions::conditions>,
+     brief("exit with 3 if METRIC changes beyond LIMIT", kFitsSaved)},
     {"fail-if-inconclusive", '\0', ValueForm::OptionalNumber, "STATUS",
-     "exit with 4, or with STATUS (125 for git bisect run), when a gate could not be decided and "
-     "none failed",
+     "exit with status 4 or STATUS if no gate failed, but one could not be decided",
      set_fail_if_inconclusive, kOfSession},
     {"confidence", '\0', ValueForm::Value, "PCT",
-     "confidence of every interval and gate (default 95). Each delta is the typical round's "
-     "change, or the mean's with fewer than six rounds or values of 0",
+     "set the confidence of every interval and gate in percent (default 95)",
      [](ParsedOptions& d, const OptionValue& g) {
        return keep(percentage_as_fraction(g, {50.0, true}, {100.0, false}),
                    d.options.gates.confidence);
      },
      kOfSession},
     {"baseline", '\0', ValueForm::Value, "FILE",
-     "compare each command with the one of the same name (else, in the same place) in an earlier "
-     "--export-json, or in hyperfine's JSON (wall time only)",
+     "compare each command with the command of the same name in an earlier session",
      put<read_nonempty_text, &GateOptions::baseline_file>, kFitsSaved},
     {"fdr", '\0', ValueForm::Nothing, "",
-     "in a suite: of the gates that fail, at most 1 - confidence are expected to be false alarms "
-     "(default: that any is one)",
+     "limit the share of false alarms among the gates that fail (needs --suite or --from)",
      set<&GateOptions::controls_fdr, true>, kOfAllGates},
 });
 
 constexpr auto kOutput = std::to_array<OptionInfo>({
     {"label", '\0', ValueForm::Value, "KEY=VALUE",
-     "keep this with the session, in the JSON and on the page; may be repeated. In a git "
-     "repository commit, branch and dirty (yes, no) are there without it",
-     add_label, kOfMeasured},
+     "keep KEY=VALUE with the session, in the JSON and on the page", add_label, kOfMeasured},
     {"no-git", '\0', ValueForm::Nothing, "", "take no labels from git",
      set<&OutputOptions::takes_labels_from_git, false>, kOfMeasured},
-    {"title", '\0', ValueForm::Value, "TEXT",
-     "title of the page that --export-html writes (default: the commands' names)",
+    {"title", '\0', ValueForm::Value, "TEXT", "set the title of the page that --export-html writes",
      put<read_nonempty_text, &Presentation::title>, kOfSession},
-    {"description", '\0', ValueForm::Value, "TEXT", "a paragraph below that title",
+    {"description", '\0', ValueForm::Value, "TEXT",
+     "put a paragraph below the title of the page that --export-html writes",
      put<read_nonempty_text, &Presentation::description>, kOfSession},
     {"table", '\0', ValueForm::Value, "auto|full|compact",
-     "full: a table for each command; compact: one table with a row for each command; auto "
-     "(default): compact for five commands or more; for three and four a compact one comes first",
+     "show a table for each command (full) or one with a row for each command (compact)",
      set_choice<&Presentation::table, TableChoice::Auto, TableChoice::Full, TableChoice::Compact>,
      kOfSession},
     {"sort", '\0', ValueForm::Value, "command|time",
-     "order of the commands in tables: as given (default), or the fastest first",
-     put<sort_order, &Presentation::sort>, brief("order of the table", kOfSession)},
+     "show the commands as given (command, the default) or the fastest first (time)",
+     put<sort_order, &Presentation::sort>, brief("show the fastest first (time)", kOfSession)},
     {"marks", '\0', ValueForm::Value, "emoji|text",
-     "marks of gains and losses: emoji (default in UTF-8 terminals), or better and worse (default "
-     "elsewhere and in Markdown)",
+     "mark gains and losses with emoji, or with the words better and worse",
      set_choice<&Presentation::marks, MarksChoice::Emoji, MarksChoice::Text>, kOfSession},
     {"time-unit", 'u', ValueForm::Value, "ns|us|ms|s|min",
      "show all times in this unit (default: the one that fits each)",
      put<time_unit, &Presentation::time_unit>, kOfSession},
     {"functions", '\0', ValueForm::OptionalText, "ROWS",
-     "with --engine cachegrind or --profile, or of a saved session that has them: take the "
-     "difference of a simulated event or of the sampled time apart by function. ROWS is a number "
-     "of functions with the largest differences (default 20), or a regular expression of their "
-     "names; with --engine cachegrind, simulates each command six times",
-     put<function_choice, &Presentation::functions>, kOfSession},
+     "show which functions account for a change", put<function_choice, &Presentation::functions>,
+     kOfSession},
     {"histogram", '\0', ValueForm::Nothing, "",
      "draw the distribution of wall time under each table",
      set<&OutputOptions::shows_histogram, true>, kOfSession},
     {"color", '\0', ValueForm::Value, "auto|always|never",
-     "auto (default) follows NO_COLOR, CLICOLOR_FORCE and whether the output is a terminal",
+     "use colour always, never, or where the output supports it (default auto)",
      set_choice<&OutputOptions::color, ColorChoice::Auto, ColorChoice::Always, ColorChoice::Never>,
      kOfSession},
     {"style", '\0', ValueForm::Value, "auto|basic|full|nocolor|color|none",
-     "in hyperfine's words: nocolor is --color never, full is --color always, basic and color are "
-     "these with --no-progress, none is --quiet",
-     set_style, kOfSession},
-    {"quiet", 'q', ValueForm::Nothing, "", "show errors and gates only",
+     "set colour and progress bar in hyperfine's words", set_style, kOfSession},
+    {"quiet", 'q', ValueForm::Nothing, "", "show only errors and gates",
      set<&OutputOptions::verbosity, Verbosity::Quiet>, sets("verbose", kOfSession)},
     {"verbose", 'v', ValueForm::Nothing, "",
-     "show everything, and what makes up the difference in wall time",
+     "show everything, and explain each difference in wall time",
      set<&OutputOptions::verbosity, Verbosity::Verbose>, kOfSession},
     {"no-progress", '\0', ValueForm::Nothing, "", "show no progress bar",
      set<&OutputOptions::shows_progress, false>, kOfSession},
     {"check", '\0', ValueForm::Nothing, "",
-     "show what can be measured on this machine, what cannot and why, what makes it noisy, and "
-     "which command helps; with --export-json also for programs. Runs nothing",
+     "show what can be measured on this machine and what disturbs it, and run nothing",
      ask<InquiryKind::Check>, brief("show what can be measured here, and how well", kOfCall)},
     {"help", '\0', ValueForm::OptionalText, "TOPIC",
-     "show all options, or one TOPIC's, which may be the next word: runs, commands, metrics, "
-     "suite, gates, output, history, or an option's name",
-     ask<InquiryKind::Help>, kOfCall},
+     "show all options, or explain the options of TOPIC", ask<InquiryKind::Help>, kOfCall},
     {"", 'h', ValueForm::Nothing, "", "show the options that most people need",
      ask<InquiryKind::BriefHelp>, kOfCall},
     {"version", 'V', ValueForm::Nothing, "", "show the version", ask<InquiryKind::Version>,
@@ -588,7 +516,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
 });
 
 struct BuiltText {
-  std::array<char, 300> bytes{};
+  std::array<char, 80> bytes{};
   std::size_t size = 0;
 
   constexpr void add(std::string_view text) {
@@ -604,18 +532,6 @@ constexpr BuiltText kEngineNames = [] {
     names.add(row.name);
   }
   return names;
-}();
-
-constexpr BuiltText kEngineHelp = [] {
-  BuiltText help;
-  help.add("what counts events");
-  for (const EngineRow& row : kEngines) {
-    if (row.help.empty()) continue;
-    for (const std::string_view part :
-         {std::string_view("; "), row.name, std::string_view(" "), row.help})
-      help.add(part);
-  }
-  return help;
 }();
 
 constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size() +
@@ -649,7 +565,6 @@ constexpr std::array<OptionInfo, kRows> make_table() {
 
   OptionInfo& engine = *std::ranges::find(table, "engine", &OptionInfo::name);
   engine.value_placeholder = kEngineNames.text();
-  engine.help = kEngineHelp.text();
 
   return table;
 }

@@ -19,19 +19,20 @@ namespace {
 using WordSpan = std::span<const std::string>;
 
 constexpr auto kOtherTools = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"--min-time", "use --duration, the time for each command"},
-    {"--show-progress", "leave it out: a terminal shows progress, --no-progress turns it off"},
-    {"--no-shell", "leave it out: commands are run without a shell unless -S is given"},
+    {"--min-time", "use --duration TIME, which is the time for each command"},
+    {"--show-progress",
+     "leave it out, because lauka shows progress on a terminal unless --no-progress is given"},
+    {"--no-shell", "leave it out, because lauka uses no shell unless -S is given"},
     {"--repeat", "use --runs N"},
     {"--iterations", "use --runs N"},
     {"--events", "use --event EVENT,..."},
-    {"--debug-mode", "leave it out: lauka measures every command that it is given"},
+    {"--debug-mode", "leave it out, because lauka measures every command that you give"},
     {"--allow-failures", "use --ignore-failure"},
     {"-f", "use --ignore-failure"},
     {"--names", "use --command-name NAME, once per command"},
     {"--name", "use --command-name NAME, once per command"},
     {"--range", "use --parameter-scan VAR MIN MAX"},
-    {"--compare", "use --baseline FILE for earlier results, or give all commands at once"},
+    {"--compare", "use --baseline FILE for earlier results, or give all commands in one call"},
     {"--json", "use --export-json FILE, or - for standard output"},
     {"--csv", "use --export-csv FILE, or - for standard output"},
     {"--markdown", "use --export-markdown FILE, or - for standard output"},
@@ -39,9 +40,9 @@ constexpr auto kOtherTools = std::to_array<std::pair<std::string_view, std::stri
     {"--threshold", "use --fail-if-slower=PCT"},
     {"--time", "use --duration TIME"},
     {"--detailed", "use --verbose"},
-    {"--null", "leave it out: output goes to /dev/null unless --output changes that"},
-    {"-a", "leave it out: the program alone is counted, not the whole machine"},
-    {"-o", "use --export-json FILE, --export-csv FILE or another --export-..."},
+    {"--null", "leave it out, because output goes to /dev/null unless you give --output"},
+    {"-a", "leave it out, because lauka counts the program alone, not the whole machine"},
+    {"-o", "use --export-json FILE, --export-csv FILE or another option that begins with --export"},
     {"-x", "use --export-csv FILE"},
     {"-t", "use --duration TIME, or --timeout TIME to kill runs that take longer"},
     {"-b", "use --baseline FILE"},
@@ -68,8 +69,8 @@ std::optional<Error> option_as_value(WordSpan words, std::size_t at) {
       option == nullptr || word.find('=') != std::string::npos ? 0 : multiword_count(*option);
   for (std::size_t i = 1; i <= wanted && at + i < words.size(); ++i)
     if (find_typed_option(words[at + i]) != nullptr)
-      return Error{fmt::format("{} lacks a value: {} after it is an option", option->spelling(),
-                               cited(words[at + i])),
+      return Error{fmt::format("{} needs a value, but the word after it, {}, is an option",
+                               option->spelling(), cited(words[at + i])),
                    "write " + option->usage()};
   return std::nullopt;
 }
@@ -168,14 +169,15 @@ ForgottenQuotes forgotten_in(WordSpan words) {
 
   ForgottenQuotes found;
   if (const OptionInfo* harmful = harmful_option(words.subspan(1)); harmful != nullptr)
-    found.refusal = Error{fmt::format("'-{}' after {} would be lauka's --{}", harmful->letter,
-                                      program, harmful->name),
-                          fmt::format("quote the command: {}, or put options first", line)};
+    found.refusal =
+        Error{fmt::format("'-{}' after {} would be read as lauka's option --{}", harmful->letter,
+                          program, harmful->name),
+              fmt::format("quote the command as {}, or put lauka's options first", line)};
 
   const std::string option = cited(words[1].substr(0, words[1].find('=')));
   found.quotes = {
       .quoted_line = line,
-      .tip = fmt::format("if {} belongs to {}, quote the command: {}", option, program, line)};
+      .tip = fmt::format("if {} belongs to {}, quote the command as {}", option, program, line)};
 
   // An option with a valid number was probably meant for lauka, but any text is a valid NAME.
   const bool is_taken_for_any =
@@ -183,7 +185,7 @@ ForgottenQuotes forgotten_in(WordSpan words) {
       (read.is_whole() || read.options.back()->value_placeholder == "NAME");
   if (is_taken_for_any)
     found.quotes.note =
-        fmt::format("{} after {} is lauka's {}; {}", option, program,
+        fmt::format("{} after {} was read as lauka's option {}; {}", option, program,
                     read.options.front()->name.empty() ? read.options.front()->usage()
                                                        : read.options.front()->spelling(),
                     found.quotes.tip);
@@ -205,16 +207,16 @@ std::optional<Error> separate_values(WordSpan words, std::size_t at) {
       values, [](const std::string& value) { return looks_like_number(value); });
   if (end - values.begin() < 2) return std::nullopt;
   return Error{
-      fmt::format("{} after {} would be a command", cited(values[1]), cited(values[0])),
+      fmt::format("{} after {} would be read as a command", cited(values[1]), cited(values[0])),
       fmt::format("write {} {} {}", words[at], words[at + 1], fmt::join(values.begin(), end, ","))};
 }
 
 std::optional<Error> likely_slip(WordSpan words) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
     if (words[i] == "-S" && is_shell(words[i + 1]))
-      return Error{
-          fmt::format("-S takes no shell, so {} would be taken for a command", cited(words[i + 1])),
-          "write --shell " + words[i + 1]};
+      return Error{fmt::format("-S takes no value, so lauka would take {} for a command",
+                               cited(words[i + 1])),
+                   "write --shell " + words[i + 1]};
     if (auto slip = option_as_value(words, i)) return slip;
     if (auto slip = separate_values(words, i)) return slip;
   }
@@ -375,7 +377,7 @@ Result<void> refuse_separate_or_empty_value(const Words& words) {
       return Error{option->spelling() + " needs a value", "write " + option->usage()};
     const std::string next = i + 1 < words.size() ? words[i + 1] : "";
     if (is_separate_value(read, next))
-      return Error{fmt::format("{} after {} would be taken for a command", cited(next), words[i]),
+      return Error{fmt::format("{} after {} would be read as a command", cited(next), words[i]),
                    fmt::format("write {}={}", option->spelling(), next)};
   }
   return {};
@@ -509,12 +511,13 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const P
       (is_max && word.find_first_not_of("+-.0123456789") != std::string::npos);
   if (!looks_like_command) return std::nullopt;
 
-  return Error{fmt::format("no command to measure: {} takes {}, and {} was taken for {}",
-                           option->spelling(), option->value_placeholder, cited(word),
-                           is_max                                ? "MAX"
-                           : option->value_placeholder == "FILE" ? "FILE"
-                                                                 : "its value"),
-               fmt::format("write {} COMMAND", option->usage())};
+  return Error{
+      fmt::format("there is no command to measure, because {} takes {}, and lauka took {} for {}",
+                  option->spelling(), option->value_placeholder, cited(word),
+                  is_max                                ? "MAX"
+                  : option->value_placeholder == "FILE" ? "FILE"
+                                                        : "its value"),
+      fmt::format("write {} COMMAND", option->usage())};
 }
 
 void rename_options(Words& words) {

@@ -14,7 +14,7 @@ namespace lauka::cli {
 namespace {
 
 Error contradiction(const std::string& text, const std::string& other) {
-  return {fmt::format("{} and {} contradict each other", text, other), "use only one of them"};
+  return {fmt::format("{} and {} cannot be combined", text, other), "use only one of them"};
 }
 
 bool is_given(const ParsedOptions& draft, std::string_view name) {
@@ -53,23 +53,26 @@ Result<void> settle_layouts(ParsedOptions& draft) {
   if (!run.layouts) {
     for (const std::string_view name : {"build", "build-jobs"})
       if (is_given(draft, name))
-        return Error{fmt::format("--{} without --layouts", name),
-                     "add --layouts N; --setup builds a single program"};
+        return Error{fmt::format("--{} has no effect without --layouts", name),
+                     "add --layouts N, or use --setup to build a single program"};
     return {};
   }
 
   const std::uint64_t layouts = *run.layouts;
   if (is_given(draft, "build-jobs") && draft.options.commands.build_commands.empty())
-    return Error{"--build-jobs without --build", "add --build CMD, or leave it out"};
+    return Error{"--build-jobs has no effect without --build", "add --build CMD, or leave it out"};
   if (run.tune && run.tune->compares)
-    return Error{"--tune=compare compares runs, and --layouts compares builds",
-                 "use only one of them"};
+    return Error{
+        "--tune=compare cannot be combined with --layouts, because one compares runs and the other "
+        "builds",
+        "use only one of them"};
 
   if (run.runs && *run.runs % layouts != 0) {
     const std::uint64_t fewer = *run.runs / layouts * layouts;
     const std::string below = fewer > 0 ? fmt::format("{} or ", fewer) : "";
-    return Error{fmt::format("--runs {} cannot be divided among {} layouts", *run.runs, layouts),
-                 fmt::format("give {}{}: each layout runs equally often", below, fewer + layouts)};
+    return Error{
+        fmt::format("--runs {} cannot be divided among {} layouts", *run.runs, layouts),
+        fmt::format("give {}{}, because each layout runs equally often", below, fewer + layouts)};
   }
 
   if (!run.max_runs) return {};
@@ -79,7 +82,8 @@ Result<void> settle_layouts(ParsedOptions& draft) {
         fmt::format("no multiple of {}, the number of layouts, lies between --min-runs {} and "
                     "--max-runs {}",
                     layouts, run.min_runs, *run.max_runs),
-        fmt::format("raise --max-runs to {}: each layout runs equally often", sweeps * layouts)};
+        fmt::format("raise --max-runs to {}, because each layout runs equally often",
+                    sweeps * layouts)};
 
   if (*run.max_runs < layouts)
     return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",
@@ -103,7 +107,7 @@ Result<void> settle_gates(ParsedOptions& draft) {
   // A saved session may have gates of its own.
   if (draft.options.gates.inconclusive_status && gates.empty() &&
       draft.options.saved_session_files.empty())
-    return Error{"--fail-if-inconclusive without a gate",
+    return Error{"--fail-if-inconclusive has no effect without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
   return {};
 }
@@ -111,9 +115,10 @@ Result<void> settle_gates(ParsedOptions& draft) {
 /// Subcommands of perf and other tools, which some users type before their command, and what to
 /// write instead.
 constexpr auto kSubcommands = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"stat", "leave it out: lauka measures every command"},
-    {"record", "leave it out: --profile samples every command"},
-    {"compare", "leave it out: lauka compares its commands, and --from those of saved sessions"},
+    {"stat", "leave it out, because lauka measures every command"},
+    {"record", "leave it out, and add --profile to sample every command"},
+    {"compare",
+     "leave it out, because lauka compares its commands; use --from to compare saved sessions"},
 });
 
 /// Refuses a subcommand. A command that is a subcommand's name alone is measured, because it may be
@@ -123,7 +128,7 @@ Result<void> refuse_subcommand(std::span<const std::string> words) {
   const auto* const meant =
       std::ranges::find(kSubcommands, words[0], [](const auto& row) { return row.first; });
   if (meant == kSubcommands.end()) return {};
-  return Error{fmt::format("lauka has no subcommand {}", cited(words[0])),
+  return Error{fmt::format("there is no subcommand {}", cited(words[0])),
                fmt::format("{}; if it is a program, quote it with its arguments: {}", meant->second,
                            cited(shell_quoted(words)))};
 }
@@ -133,12 +138,12 @@ Result<void> settle_commands(ParsedOptions& draft) {
   const std::span<const std::string> words = commands.command_lines;
   if (auto fits = refuse_subcommand(words); !fits) return fits;
   if (words.size() > 1 && words[0] == "time")
-    return Error{"'time' is not needed: lauka times every command",
+    return Error{"'time' is not needed, because lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};
 
   // With parameters, each combination may have a name; make_plan() checks the number of names.
   if (commands.names.size() > words.size() && commands.parameters.empty())
-    return Error{fmt::format("{} (-n) for {}", plural(commands.names.size(), "name"),
+    return Error{fmt::format("there are {} (-n) for {}", plural(commands.names.size(), "name"),
                              plural(words.size(), "command")),
                  draft.reference_command ? "name the reference with --reference-name"
                                          : "give -n at most once per command"};
@@ -146,7 +151,8 @@ Result<void> settle_commands(ParsedOptions& draft) {
   if (draft.reference_command && draft.options.gates.baseline_file)
     return contradiction("--reference", "--baseline");
   if (draft.reference_name && !draft.reference_command)
-    return Error{"--reference-name without --reference", "name the first command with -n"};
+    return Error{"--reference-name has no effect without --reference",
+                 "name the first command with -n"};
 
   // -n does not name the reference, so that names do not shift when a reference is added.
   if (draft.reference_command) {
@@ -156,7 +162,7 @@ Result<void> settle_commands(ParsedOptions& draft) {
   }
 
   if (commands.command_lines.empty())
-    return Error{"no command to measure",
+    return Error{"there is no command to measure",
                  "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
 
   return {};
@@ -181,9 +187,10 @@ Result<void> settle_steps(ParsedOptions& draft) {
     if (parameter.is_scan) scans.push_back(&parameter);
   const std::vector<std::string>& steps = draft.scan_steps;
   if (!steps.empty() && scans.empty())
-    return Error{"--parameter-step-size without --parameter-scan", "leave it out"};
+    return Error{"--parameter-step-size has no effect without --parameter-scan", "leave it out"};
   if (steps.size() > 1 && steps.size() != scans.size())
-    return Error{fmt::format("{} steps (-D) for {} scans (-P)", steps.size(), scans.size()),
+    return Error{fmt::format("there are {} (-D) for {} (-P)", plural(steps.size(), "step"),
+                             plural(scans.size(), "scan")),
                  "give -D once, or once per scan"};
   for (std::size_t i = 0; i < scans.size() && !steps.empty(); ++i)
     scans[i]->step = steps.size() == 1 ? steps.front() : steps[i];
@@ -195,9 +202,9 @@ Result<void> settle_exports(const OutputOptions& options) {
   for (std::size_t i = 0; i < exports.size(); ++i)
     for (std::size_t k = i + 1; k < exports.size(); ++k)
       if (exports[i].file == exports[k].file)
-        return Error{fmt::format("--{} and --{} have the same target {}", exports[i].option,
+        return Error{fmt::format("--{} and --{} would both write {}", exports[i].option,
                                  exports[k].option, cited(exports[i].file)),
-                     "write two files"};
+                     "name two different files"};
   return {};
 }
 
@@ -215,7 +222,8 @@ Result<void> settle_check(const Options& options) {
       options.output.exports,
       [](const ExportTarget& target) { return target.kind != ExportKind::Json; });
   if (has_others)
-    return Error{"--check exports nothing but --export-json", "leave out the other exports"};
+    return Error{"--check can be exported with --export-json only",
+                 "leave out the other export options"};
   if (options.counting.event_database_path)
     return Error{"--check looks at this machine, so --kpep has no effect", "leave it out"};
   return {};
@@ -225,7 +233,7 @@ Result<void> settle_threads(ParsedOptions& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   if (inquiry.processes.size() > 1 && !draft.output_interval)
     return Error{"--threads shows the table of one process",
-                 "name one, or add --interval 10ms for a line of JSON per thread and interval"};
+                 "name only one, or add --interval 10ms to print JSON for all of them"};
   if (is_given(draft, "duration")) inquiry.measuring_time = draft.options.run.time_per_command;
   inquiry.output_interval = draft.output_interval;
   return {};
@@ -255,10 +263,11 @@ Error by_function_refused(const std::string& metric, std::size_t at) {
   const std::string name = metric.substr(at + 1);
   const bool may_be_percentile =
       name.starts_with('p') && is_decimal(std::string_view(name).substr(1), false);
-  return {fmt::format("a gate on {}: of times only the sampled one is known by function",
-                      cited(metric)),
+  return {fmt::format(
+              "a gate on {} is not possible, because only sampled_time is known for each function",
+              cited(metric)),
           may_be_percentile
-              ? fmt::format("write {}.{} for the percentile", metric.substr(0, at), name)
+              ? fmt::format("write {}.{} if you mean the percentile", metric.substr(0, at), name)
               : fmt::format("write {}{} with --profile", kSampledTime, metric.substr(at))};
 }
 
@@ -301,7 +310,8 @@ Result<void> settle_call(ParsedOptions& draft) {
   const CountingOptions& counting = draft.options.counting;
   const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
   if (draft.output_interval && !watches)
-    return Error{"--interval without --threads", "add --threads PID, or leave it out"};
+    return Error{"--interval has no effect without --threads",
+                 "add --threads PID, or leave it out"};
 
   if (draft.options.inquiry) return settle_inquiry(draft);
   if (counting.event_database_path)
@@ -345,17 +355,19 @@ Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
     for (const OptionInfo& option : option_table())
       if (option.rules.needs_suite && !(may_be_saved && option.rules.works_with_from) &&
           is_given(draft, option.name))
-        return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
+        return Error{option.spelling() + " has no effect without --suite",
+                     "add --suite FILE, or leave it out"};
     return {};
   }
   if (options.inquiry && is_about_lauka(options.inquiry->kind)) return {};
   if (!options.commands.command_lines.empty())
-    return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
+    return Error{fmt::format("the commands of --suite are in its file, so {} has no effect",
                              cited(options.commands.command_lines.front())),
                  "leave it out"};
   if (!options.saved_session_files.empty()) return contradiction("--suite", "--from");
   if (options.inquiry)
-    return Error{"--suite measures, and a question runs nothing", "use only one of them"};
+    return Error{"--suite measures, and a question such as --check runs nothing",
+                 "use only one of them"};
   return {};
 }
 

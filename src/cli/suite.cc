@@ -272,9 +272,9 @@ class SuiteReader {
 
   Result<Suite> read(std::string_view text) {
     if (text.find('\0') != std::string_view::npos)
-      return at(0, {"is not valid TOML: it has a byte of value 0", ""});
+      return at(0, {"is not valid TOML, because it has a byte of value 0", ""});
     if (const std::size_t line = line_of_deep_key(text); line > 0)
-      return at(line, {"a key has more than 16 dots", kShape});
+      return at(line, {"it has a key with more than 16 dots", kShape});
     try {
       return read_tables(toml::parse(text));
     } catch (const toml::parse_error& error) {
@@ -283,7 +283,8 @@ class SuiteReader {
                        has_bare_text(text, line) ? "put text in quotes: duration = \"500ms\""
                                                  : kHowTomlIsWritten});
     } catch (const BrokenToml&) {
-      return at(0, {"is not valid TOML: something in it is misplaced", kHowTomlIsWritten});
+      return at(0, {"is not valid TOML, because something in it is in the wrong place",
+                    kHowTomlIsWritten});
     }
   }
 
@@ -309,7 +310,7 @@ class SuiteReader {
       const bool is_benchmarks = key.str() == "benchmark" && node.is_array_of_tables();
       if (!is_defaults && !is_benchmarks)
         return at(line_number(node),
-                  {fmt::format("{} is not known here", cited(key.str())), kShape});
+                  {fmt::format("{} has no meaning here", cited(key.str())), kShape});
       auto checked =
           is_defaults ? check_table(*node.as_table()) : check_benchmarks(*node.as_array());
       if (!checked) return checked;
@@ -333,9 +334,10 @@ class SuiteReader {
       return at(line_number(table), {fmt::format("{} options are too many", table.size()), ""});
     for (const auto& [key, node] : table)
       if (!is_readable(node))
-        return at(line_number(node),
-                  {fmt::format("{} has a value of another kind", cited(key.str())),
-                   "write text in quotes, a number, true or false, or a list of these"});
+        return at(
+            line_number(node),
+            {fmt::format("{} has a value of a kind that options do not have", cited(key.str())),
+             "write text in quotes, a number, true or false, or a list of these"});
     return {};
   }
 
@@ -359,17 +361,17 @@ class SuiteReader {
     }
 
     if (option->rules.scope == Scope::Call)
-      return at(entry.line,
-                {fmt::format("{} is not an option of a suite's file", option->spelling()),
-                 "type it, or leave it out"});
+      return at(entry.line, {fmt::format("{} cannot be set in a suite's file", option->spelling()),
+                             "give it on the command line, or leave it out"});
 
     if (option->rules.scope == Scope::TypedSession)
       return at(entry.line,
                 option->name == "tune"
                     ? Error{"--tune changes the machine, so a suite's file cannot ask for it",
-                            "remove it here, and type it"}
+                            "remove it here, and give it on the command line"}
                     : Error{"--as-root gives root's rights, so a suite's file cannot ask for it",
-                            "remove it here; type it if the commands must run as root"});
+                            "remove it here, and give it on the command line if the commands must "
+                            "run as root"});
 
     return option;
   }
@@ -379,7 +381,7 @@ class SuiteReader {
     if (!option) return option.error();
     if (!benchmark_.empty() && concerns_session(**option))
       return at(entry.line, {fmt::format("{} concerns the whole session", (*option)->spelling()),
-                             "write it in [defaults], or type it"});
+                             "write it in [defaults], or give it on the command line"});
     auto repetitions = read_repetitions(**option, *entry.value);
     if (!repetitions) return at(entry.line, repetitions.error());
     const Origin origin = benchmark_.empty() ? Origin::Defaults : Origin::Benchmark;
@@ -445,7 +447,7 @@ class SuiteReader {
     if (left > 0) names.push_back(fmt::format("{} more", left));
     first->notes.push_back(
         {NoteKind::GateReplaced,
-         fmt::format("gates in the suite's file replace {} in {}",
+         fmt::format("the gates in the suite's file replace {} in {}",
                      listed(std::vector<std::string>(gates.begin(), gates.end())), listed(names))});
   }
 
@@ -492,7 +494,8 @@ class SuiteReader {
                              "write name = \"parse\""});
     benchmark_ = name->get();
     if (!names_.insert(benchmark_).second)
-      return at(entry.line, {"there is another one of that name", "give each its own"});
+      return at(entry.line,
+                {"another benchmark has the same name", "give each benchmark a name of its own"});
     return {};
   }
 
@@ -543,7 +546,8 @@ class SuiteReader {
       if (filled.front().name.find(mention) == std::string::npos) continue;
       const std::vector<std::string> values = values_to_fill_in(parameter);
       if (values.size() * filled.size() > kMaxBenchmarks)
-        return at(line, {fmt::format("its name makes more than {} benchmarks", kMaxBenchmarks),
+        return at(line, {fmt::format("the parameters in its name make more than {} benchmarks",
+                                     kMaxBenchmarks),
                          fmt::format("give fewer values, or leave {} out of the name", mention)});
 
       std::vector<Benchmark> with_values;
@@ -560,8 +564,8 @@ class SuiteReader {
     const std::string pattern = benchmark_;
     for (Benchmark& one : filled) {
       if (one.name != pattern && !names_.insert(one.name).second)
-        return at(line, {fmt::format("there is another benchmark {}", cited(one.name)),
-                         "give each its own name"});
+        return at(line, {fmt::format("there is more than one benchmark {}", cited(one.name)),
+                         "give each benchmark a name of its own"});
       suite_.benchmarks.push_back(std::move(one));
     }
     if (suite_.benchmarks.size() > kMaxBenchmarks)
@@ -577,7 +581,7 @@ class SuiteReader {
       return !benchmark.options.gates.conditions.empty();
     });
     if (suite_.session_options.gates.inconclusive_status && !has_gate)
-      return at(0, {"--fail-if-inconclusive without a gate",
+      return at(0, {"--fail-if-inconclusive has no effect without a gate",
                     "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
 
     const std::optional<Pattern>& pattern = typed_.suite.benchmark_filter;

@@ -68,7 +68,7 @@ Result<CoreKind> parse_kind(std::string_view part) {
   if (equals == std::string_view::npos || !is_name(name))
     return Error{fmt::format("has {} where a kind is wanted", cited(part)), kExample};
   if (built_in_metric(time_metric_name(name)) != nullptr)
-    return Error{fmt::format("makes a metric {}, which already exists", time_metric_name(name)),
+    return Error{fmt::format("would make a second metric {}", time_metric_name(name)),
                  "use another name"};
   const auto cpus = parse_cpu_list(part.substr(equals + 1));
   if (!cpus || cpus->empty()) return Error{fmt::format("has no CPUs for {}", name), kExample};
@@ -129,7 +129,7 @@ Result<Condition> with_percentage(Condition gate, const OptionValue& given,
   const auto large = percentage(typed_limit, kMaxGateLimit, {1e18, true});
   if (large && *large > kMaxGateLimit.value) {
     const std::size_t digits = limit.find_last_of("0123456789.");
-    return make_value_error(given, {"is a limit of more than 1,000 % of the reference",
+    return make_value_error(given, {"has a limit of more than 1,000 % of the reference",
                                     how_to_limit_value(gate, limit.substr(0, digits + 1))});
   }
 
@@ -171,7 +171,7 @@ Result<Condition> condition(const OptionValue& given) {
   const std::size_t sign = value.find_last_of("<>");
   const std::string_view metric = trimmed(value.substr(0, sign));
   if (sign == std::string_view::npos || metric.empty())
-    return make_value_error(given, {"is not METRIC > LIMIT", example});
+    return make_value_error(given, {"is not of the form METRIC > LIMIT", example});
 
   const std::optional<std::string_view> limited = metric_of_value(metric);
   Condition gate{.metric = without_quotes(limited.value_or(metric)),
@@ -183,7 +183,7 @@ Result<Condition> condition(const OptionValue& given) {
       metric.ends_with('=') && metric.find(kFunctionSeparator) == std::string_view::npos;
   if (limit.starts_with('=') || is_after_equals)
     return make_value_error(given,
-                            {"has an equals sign, and conditions have only > and <", example});
+                            {"has an equals sign, but a condition has only > or <", example});
   if (limit.empty())
     return make_value_error(given, {fmt::format("has no number after {}", value[sign]), example});
 
@@ -192,15 +192,15 @@ Result<Condition> condition(const OptionValue& given) {
       trimmed(digits == std::string::npos ? "" : std::string_view(limit).substr(digits + 1)));
   const DisplayUnit* unit = unit_name.empty() ? nullptr : find_display_unit(unit_name);
   if (unit == nullptr && !unit_name.empty() && unit_name != "%" && digits != std::string::npos)
-    return make_value_error(
-        given, {fmt::format("has the unit {}, which is unknown", cited(unit_name)),
-                "write a percentage as 5, a time as 200ms, 5s or 2min, a size as 64MiB, "
-                "a count as 10K"});
+    return make_value_error(given,
+                            {fmt::format("has the unit {}, which is unknown", cited(unit_name)),
+                             "write a percentage as 5, a time as 200ms, 5s or 2min, a size as "
+                             "64MiB, or a count as 10K"});
 
   // value(METRIC) limits the metric itself, so that a number without a unit is a count.
   if (unit == nullptr && limited) {
     if (unit_name == "%")
-      return make_value_error(given, {"has a percentage as the limit of a value",
+      return make_value_error(given, {"limits a value, but gives a percentage",
                                       "write the number alone, as in 'value(rate) > 5000'"});
     unit = find_display_unit(unit_symbol(Unit::Count));
   }
@@ -284,8 +284,10 @@ Result<ExpectedOutput> expected_output(const OptionValue& given) {
   const bool is_hex =
       expected.file_or_hash.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (expected.file_or_hash.size() == digits && is_hex) return expected;
-  return make_value_error(given, {"has no hash of 64 hexadecimal digits",
-                                  "sha256sum FILE prints it; write ./ before a file of that name"});
+  return make_value_error(
+      given,
+      {"has no hash of 64 hexadecimal digits",
+       "sha256sum FILE prints the hash; if you mean a file of this name, write ./ before it"});
 }
 
 Result<std::vector<std::string>> environment(const OptionValue& given) {
@@ -296,9 +298,9 @@ Result<std::vector<std::string>> environment(const OptionValue& given) {
   for (const std::string& variable : *variables) {
     const std::size_t end = variable.find('=');
     if (end == std::string::npos || end == 0)
-      return make_value_error(given,
-                              {fmt::format("has {}, which is not NAME=VALUE", cited(variable)),
-                               "write 'A=1 B=\"two words\"'"});
+      return make_value_error(
+          given, {fmt::format("has {}, which is not of the form NAME=VALUE", cited(variable)),
+                  "write 'A=1 B=\"two words\"'"});
   }
   return variables;
 }
@@ -394,7 +396,7 @@ Result<TuneRequest> tune_request(const OptionValue& given, bool& is_list) {
       request.choices.push_back({std::string(part.substr(1)), part.front() == '+'});
     } else if (!given.value.empty()) {
       return make_value_error(
-          given, {fmt::format("has {}, which is not +NAME or -NAME", cited(part)),
+          given, {fmt::format("has {}, which is neither +NAME nor -NAME", cited(part)),
                   "write, for example, --tune=+smt,-turbo; --tune=list shows the names"});
     }
   }

@@ -25,19 +25,17 @@ enum class EngineChoice : unsigned char {
 struct EngineRow {
   EngineChoice choice;
   std::string_view name;
-  std::string_view help{};
   bool runs_in_valgrind = false;
 };
 
 /// The values of --engine in the order of EngineChoice.
 inline constexpr auto kEngines = std::to_array<EngineRow>({
-    {EngineChoice::Auto, "auto", "takes the best that works here (default)"},
+    {EngineChoice::Auto, "auto"},
     {EngineChoice::Kperf, "kperf"},
     {EngineChoice::Perf, "perf"},
-    {EngineChoice::Cachegrind, "cachegrind",
-     "simulates them with Valgrind, in a few extra runs that are not timed", true},
-    {EngineChoice::Dhat, "dhat", "counts allocations with Valgrind, likewise", true},
-    {EngineChoice::CachegrindAndDhat, "cachegrind,dhat", "does both", true},
+    {EngineChoice::Cachegrind, "cachegrind", true},
+    {EngineChoice::Dhat, "dhat", true},
+    {EngineChoice::CachegrindAndDhat, "cachegrind,dhat", true},
     {EngineChoice::None, "none"},
 });
 
@@ -81,24 +79,22 @@ struct ExportRow {
 };
 
 inline constexpr auto kExports = std::to_array<ExportRow>({
-    {ExportKind::Csv, "export-csv", "write a row per command and metric; - is standard output"},
-    {ExportKind::Runs, "export-runs", "write a row per run, likewise"},
+    {ExportKind::Csv, "export-csv", "write a CSV file with a row for each command and metric"},
+    {ExportKind::Runs, "export-runs", "write a CSV file with a row for each run"},
     {ExportKind::Json, "export-json",
-     "write all results as JSON, which programs made for hyperfine can read (docs/schema.json)",
+     "write all results as JSON, which programs made for hyperfine can read",
      "write all results as JSON"},
     {ExportKind::Markdown, "export-markdown", "write a table for a pull request",
      "write a table for a pull request"},
-    {ExportKind::AsciiDoc, "export-asciidoc", "the same in AsciiDoc"},
-    {ExportKind::Org, "export-orgmode", "the same in Emacs's Org"},
-    {ExportKind::Jsonl, "export-jsonl", "write a line of JSON per run"},
+    {ExportKind::AsciiDoc, "export-asciidoc", "write a table in AsciiDoc"},
+    {ExportKind::Org, "export-orgmode", "write a table in the format of Emacs's Org mode"},
+    {ExportKind::Jsonl, "export-jsonl", "write a line of JSON for each run"},
     {ExportKind::Benchfmt, "export-benchfmt",
-     "write a line per run in Go's benchmark format (benchstat -col /command FILE; of a suite, "
-     "-col /role)"},
-    {ExportKind::Bmf, "export-bmf", "write Bencher's JSON (BMF): every metric, in base units"},
+     "write a line for each run in Go's benchmark format, for benchstat"},
+    {ExportKind::Bmf, "export-bmf", "write every metric in base units, as JSON for Bencher (BMF)"},
     {ExportKind::GithubBenchmark, "export-github-benchmark",
-     "write the metrics shown for github-action-benchmark (customSmallerIsBetter), without those "
-     "that are better when larger"},
-    {ExportKind::Html, "export-html", "write a page with charts and tables, in one file",
+     "write the shown metrics as JSON for github-action-benchmark"},
+    {ExportKind::Html, "export-html", "write a page with charts and tables in one file",
      "write a page with charts and tables"},
 });
 

@@ -103,14 +103,13 @@ struct HookRow {
 };
 inline constexpr auto kHookKinds = std::to_array<HookRow>({
     {HookKind::Setup, Moment::BeforeCommand, "setup", 's',
-     "run CMD with sh -c once before all runs of a command. Give this one and the seven below once "
-     "for all commands, or once per command"},
+     "run CMD once before all runs of a command"},
     {HookKind::Prepare, Moment::BeforeRun, "prepare", 'p',
-     "run CMD before every run, warm-up runs included; LAUKA_ITERATION is its number",
-     "run CMD before every run"},
-    {HookKind::Conclude, Moment::AfterRun, "conclude", 'C', "run CMD after every run, likewise"},
+     "run CMD before every run, warm-up runs included", "run CMD before every run"},
+    {HookKind::Conclude, Moment::AfterRun, "conclude", 'C',
+     "run CMD after every run, warm-up runs included"},
     {HookKind::Cleanup, Moment::AfterCommand, "cleanup", 'c',
-     "run CMD once after all runs of a command, also when one failed or you pressed Ctrl-C"},
+     "run CMD once after all runs of a command, even if one failed"},
 });
 constexpr const HookRow& row_of(HookKind kind) {
   return kHookKinds.at(static_cast<std::size_t>(kind));

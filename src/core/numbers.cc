@@ -143,7 +143,7 @@ Result<std::vector<std::string>> list_decimals(std::string_view from, std::strin
 
   if (*first > *last)
     return Error{fmt::format("{} is above {}", cited(from), cited(to)),
-                 "write the smaller one first"};
+                 "write the smaller number first"};
   const auto count = static_cast<std::uint64_t>((*last - *first) / *increment) + 1;
   if (count > most)
     return Error{fmt::format("{} values are more than the {} that are allowed", count, most),

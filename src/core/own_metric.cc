@@ -192,8 +192,8 @@ class ExpressionParser {
 };
 
 Error no_name(std::string_view name) {
-  return {fmt::format("has {} for a name", cited(name)),
-          "begin it with a letter, and go on with letters, digits, _ . - / or %"};
+  return {fmt::format("has the name {}", cited(name)),
+          "begin a name with a letter, and continue with letters, digits, _ . - / or %"};
 }
 
 /// Removes a last word "higher" or "lower", and sets the metric's direction from it.
@@ -255,11 +255,11 @@ Result<OwnMetric> parse_own_metric(std::string_view head) {
   take_direction(parts, metric);
   if (parts.size() > 1)
     return Error{fmt::format("has {}, which is neither higher nor lower", cited(parts.back())),
-                 "write one of them"};
+                 "write higher or lower"};
   if (parts.empty()) return metric;
   if (!is_unit_word(parts[0]))
-    return Error{fmt::format("has {} for a unit", cited(parts[0])),
-                 "write one like ms, MiB, % or $, or leave the colon out"};
+    return Error{fmt::format("has the unit {}", cited(parts[0])),
+                 "write a unit such as ms, MiB, % or $, or leave out the colon"};
   metric.unit = parse_own_unit(parts[0]);
   return metric;
 }
@@ -276,17 +276,17 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   if (!word.empty() && word != unit.word && !is_plain) {
     const OwnUnit written = parse_own_unit(word);
     if (written.unit != unit.unit || !written.is_known() || !unit.is_known())
-      return Error{fmt::format("has {} after the number, but its unit is {}", cited(word),
+      return Error{fmt::format("has {} after the number, but the metric's unit is {}", cited(word),
                                unit.word.empty() ? "none" : cited(unit.word)),
                    written.is_known() && unit.word.empty()
-                       ? fmt::format("give it this unit (NAME:{})", written.word)
+                       ? fmt::format("give the metric this unit (NAME:{})", written.word)
                        : "leave it out, or give another unit"};
     size = written.size_in_base_units;
   }
 
   const double value = std::strtod(plain.c_str(), nullptr) * size;
   if (!is_in_numeric_range(value))
-    return Error{"is beyond 1e30, or below 1e-30", "use another unit"};
+    return Error{"is larger than 1e30 or smaller than 1e-30", "use another unit"};
   return value;
 }
 
@@ -303,7 +303,7 @@ Metric make_metric(const OwnMetric& own, Formula source) {
 
 Result<ReportedLine> parse_reported_line(std::string_view line) {
   std::vector<std::string_view> words = blank_separated(line);
-  if (words.size() < 2) return Error{"is not NAME VALUE", kToldExample};
+  if (words.size() < 2) return Error{"is not of the form NAME VALUE", kToldExample};
   if (!is_valid_own_metric_name(words[0])) return no_name(words[0]);
 
   ReportedLine reported{.metric = {.name = std::string(words[0])}, .value = words[1]};

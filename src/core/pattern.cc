@@ -46,11 +46,11 @@ MatchContext limited_context() {
 }
 
 Error no_memory() {
-  return Error{"needs more memory than there is", ""};
+  return Error{"needs too much memory", ""};
 }
 
 Error too_hard() {
-  return Error{"takes too many steps", "make it plainer: fewer * and + within each other"};
+  return Error{"takes too many steps", "simplify it, with fewer * and + within each other"};
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
   if (code == nullptr)
     return Error{"is not a regular expression: " + message_of(error) + ", at character " +
                      std::to_string(place + 1),
-                 "put a \\ before characters that are meant as they are"};
+                 "put a \\ before each character that has no special meaning"};
 
   std::uint32_t groups = 0;
   pcre2_pattern_info(static_cast<pcre2_code*>(code.get()), PCRE2_INFO_CAPTURECOUNT, &groups);

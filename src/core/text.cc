@@ -99,7 +99,7 @@ bool is_quote(char c, char open) {
 }
 
 Error unterminated(char quote) {
-  return {fmt::format("has an unterminated {} quote", quote == '"' ? "double" : "single"),
+  return {fmt::format("has a {} quote that is not closed", quote == '"' ? "double" : "single"),
           fmt::format("close it, or write \\{} for the character itself", quote)};
 }
 

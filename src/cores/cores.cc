@@ -134,12 +134,13 @@ CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
 
 Error not_on_this_system(const CoreRequest& wanted) {
   if (!wanted.user_named_kinds.empty())
-    return {"--core-kinds is for Linux; here the system knows the kinds of core", "leave it out"};
-  return {"this system does not distinguish kinds of core", "leave out --cores and --min-p-share"};
+    return {"--core-kinds works only on Linux; this system knows the kinds of core",
+            "leave it out"};
+  return {"this system does not tell kinds of core apart", "leave out --cores and --min-p-share"};
 }
 
 Error one_kind_only(const std::string& option) {
-  return {option + ": this machine has one kind of core",
+  return {option + " has no effect, because this machine has one kind of core",
           "leave it out, or name the kinds with --core-kinds"};
 }
 
@@ -167,7 +168,7 @@ Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxC
 
   if (decided.session_kinds.size() > 1) {
     if (const auto able = engine::perf::can_count(calls); !able) {
-      decided.no_times_note = able.error().prefixed("no time by kind of core").line();
+      decided.no_times_note = able.error().prefixed("there are no times by kind of core").line();
     } else {
       for (const CoreKind& kind : decided.session_kinds)
         decided.core_plan.timed_kinds.push_back(kind.name);
@@ -187,7 +188,8 @@ Result<CoreDecision> decide_on_mac(const CoreRequest& wanted, const os::DarwinCa
   decided.session_kinds.resize(read_performance_levels(calls).size());
   if (decided.session_kinds.size() < 2) {
     if (wanted.preferred_kind != CorePreference::Any)
-      return Error{"--cores: this machine has one kind of core", "leave it out"};
+      return Error{"--cores has no effect, because this machine has one kind of core",
+                   "leave it out"};
     return wanted.min_first_kind_share ? one_kind_only("--min-p-share")
                                        : Result<CoreDecision>(CoreDecision{});
   }
@@ -219,7 +221,7 @@ os::CounterRequest request_on(int cpu, std::size_t index) {
 }
 
 CoreTimes no_times(const Error& reason) {
-  return {.why_no_times = reason.prefixed("no time by kind of core")};
+  return {.why_no_times = reason.prefixed("there are no times by kind of core")};
 }
 
 /// The pause after a poll is at least this multiple of the poll's duration.
@@ -354,8 +356,9 @@ class PolledCounting final : public TimedCounting {
     CoreTimes times = combine_mac_core_times(ended.totals, poll_.sampled_times(),
                                              ended.usage.user_ns + ended.usage.system_ns);
     if (times.ns.empty() && ended.totals)
-      times.why_no_times = Error{"no time by kind of core: this kernel does not report it",
-                                 "macOS 13 and later do on Apple's own processors"};
+      times.why_no_times =
+          Error{"there are no times by kind of core, because this kernel does not report them",
+                "macOS 13 and later report them on Apple's own processors"};
     return times;
   }
 
@@ -430,8 +433,8 @@ LinuxCoreKinds detect_linux_kinds(const os::LinuxCalls& calls) {
   pmus.reserve(kinds.size());
   for (const CoreKind& kind : kinds) pmus.push_back(kind.pmu);
   return {{},
-          fmt::format("no time by kind of core: the kernel does not say which of {} is the fast "
-                      "one; name them with --core-kinds",
+          fmt::format("there are no times by kind of core, because the kernel does not say which "
+                      "of {} is the fast one; name them with --core-kinds",
                       listed(pmus))};
 }
 
@@ -466,9 +469,11 @@ Result<Cpus> cpus_of_preference(CorePreference prefer, const CoreKinds& kinds,
   const Cpus allowed = calls.allowed_cpus();
   const Cpus both = common_cpus(allowed, kind.cpus);
   if (both.empty())
-    return Error{fmt::format("{}: lauka was started for CPU {} only, and the {} cores are {}",
-                             option, cpu_list_text(allowed), kind.name, cpu_list_text(kind.cpus)),
-                 "change taskset or the container's cpuset"};
+    return Error{
+        fmt::format(
+            "{} is not possible, because lauka may use only CPU {}, and the {} cores are {}",
+            option, cpu_list_text(allowed), kind.name, cpu_list_text(kind.cpus)),
+        "start lauka without taskset, or change the container's cpuset"};
   return both;
 }
 
@@ -501,7 +506,7 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int e
                                     const perf::PerfConditions& situation) const {
   if (error != 0) return no_times(perf::why_not_opened(error, {}, situation));
   if (readings.size() != single_cpu_clocks_.size() + 1)
-    return no_times({fmt::format("it takes {} counters, and at most {} are opened for a run",
+    return no_times({fmt::format("it needs {} counters, but a run can have at most {}",
                                  single_cpu_clocks_.size() + 1, os::kMaxCounters),
                      "count fewer events"});
   const os::Reading& all = readings.front();

@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t kMaxThreads = 1U << 20U;
 
 constexpr const char* kNoCounts =
-    "no cycles and instructions: this is a virtual machine, whose kernel does not count them";
+    "there are no cycles and instructions, because the kernel of this virtual machine does not "
+    "count them";
 
 std::string upper_case(std::string text) {
   for (char& c : text)
@@ -28,7 +29,7 @@ Error refusal(int error, int process) {
     return {fmt::format("process {} belongs to another user", process),
             "run lauka as that user, or with sudo"};
   if (error == ENOTSUP)
-    return {"this kernel does not count by kind of core, as in a virtual machine",
+    return {"this kernel does not count by kind of core, as is usual in a virtual machine",
             "use macOS 13 or later on Apple's own processor"};
   return {fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
 }
@@ -52,7 +53,7 @@ Result<std::vector<std::string>> find_levels(const os::DarwinCalls& calls,
                                              const std::vector<std::int32_t>& processes) {
   std::vector<std::string> levels = read_performance_levels(calls);
   if (levels.empty())
-    return Error{"this system does not distinguish kinds of core", "leave out --threads"};
+    return Error{"this system does not tell kinds of core apart", "leave out --threads"};
   for (const std::int32_t process : processes)
     if (auto able = check_mac_process(calls, process, levels.size()); !able) return able.error();
   return levels;
@@ -251,7 +252,7 @@ Result<ThreadTable> sample_darwin_threads(std::int32_t process,
   }
   const std::vector<ThreadSample> samples = stream.read(during.value_or(nanoseconds{}));
   if (!stream.has_live_process())
-    return Error{fmt::format("process {} ended in the meantime", process),
+    return Error{fmt::format("process {} ended before --duration was over", process),
                  "use a shorter --duration"};
 
   ThreadTable threads;

@@ -39,11 +39,11 @@ struct ThreadCounting {
     auto all_instructions = prober.find("instructions");
     if (!all_cycles || !all_instructions) {
       const Error& why = all_cycles ? all_instructions.error() : all_cycles.error();
-      notes.push_back("no cycles and instructions: " + why.line());
+      notes.push_back("there are no cycles and instructions: " + why.line());
       return false;
     }
     if (all_cycles->lacks_wanted_kernel_part)
-      notes.emplace_back("cycles and instructions are of user space only");
+      notes.emplace_back("cycles and instructions cover user space only");
 
     for (const perf::Counter& cycles : all_cycles->counters) {
       OnPmu& on = pmus.emplace_back(OnPmu{cycles.attributes});
@@ -273,7 +273,8 @@ ThreadTable since_birth(std::int32_t process, const os::LinuxCalls& calls) {
   ThreadTable threads;
   threads.column_groups = {{"", true, false, false}};
   threads.notes = {
-      "cycles, instructions and kinds of core are counted from now on only: add -d 2s"};
+      "cycles, instructions and kinds of core are counted only from now on; add -d 2s to wait for "
+      "them"};
   for (const auto& [thread, times] : read_all_times(calls, process))
     threads.thread_rows.push_back(
         make_line(thread, read_name(calls, process, thread), times, std::vector<ThreadWork>(1)));
@@ -332,8 +333,9 @@ Result<ThreadTable> linux_threads(std::int32_t process,
   }
 
   if (shared > 0)
-    threads.notes.push_back("other programs used the counters: no cycles and instructions of " +
-                            plural(shared, "thread"));
+    threads.notes.push_back(
+        "other programs used the counters, so there are no cycles and instructions of " +
+        plural(shared, "thread"));
 
   // Threads that began in the meantime have only times, because nothing counted them.
   for (const auto& [thread, times] : after)
@@ -417,7 +419,8 @@ class ProcStream final : public ThreadStream {
 
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = counting_.notes;
-    if (why_not_attached_) notes.push_back("no cycles and instructions: " + *why_not_attached_);
+    if (why_not_attached_)
+      notes.push_back("there are no cycles and instructions: " + *why_not_attached_);
     return notes;
   }
 
@@ -569,7 +572,7 @@ Result<ThreadTable> sample_threads(std::int32_t process,
       darwin != nullptr ? sample_darwin_threads(process, during, wait, *darwin)
       : linux != nullptr
           ? linux_threads(process, during, kinds, wait, *linux)
-          : Result<ThreadTable>(Error{"--threads is for Linux and macOS", "leave it out"});
+          : Result<ThreadTable>(Error{"--threads works only on Linux and macOS", "leave it out"});
   if (threads)
     std::ranges::stable_sort(threads->thread_rows, [](const ThreadRow& a, const ThreadRow& b) {
       return a.cpu_seconds != b.cpu_seconds ? a.cpu_seconds > b.cpu_seconds : a.id < b.id;
@@ -582,7 +585,7 @@ Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int3
                                                      const os::LinuxCalls* linux,
                                                      const os::DarwinCalls* darwin) {
   if (darwin != nullptr) return open_darwin_thread_stream(processes, *darwin);
-  if (linux == nullptr) return Error{"--threads is for Linux and macOS", "leave it out"};
+  if (linux == nullptr) return Error{"--threads works only on Linux and macOS", "leave it out"};
   for (const std::int32_t process : processes)
     if (auto able = check_process(*linux, process); !able) return able.error();
   if (!linux->read_file("/proc/self/schedstat"))

@@ -208,7 +208,7 @@ class EnergyCounting final : public ArmedPass {
     CountsOfRun counted;
     counted.counts.resize(sources_.size());
     if (ended.readings.size() != sources_.size() * cpus_.size()) {
-      counted.why_missing_counts = Error{"the power PMU could not be read: " +
+      counted.why_missing_counts = Error{"the counters of energy could not be read: " +
                                              std::generic_category().message(ended.counter_error),
                                          ""};
       return counted;
@@ -216,7 +216,7 @@ class EnergyCounting final : public ArmedPass {
     for (std::size_t event = 0; event < sources_.size(); ++event) {
       counted.counts[event] = nanojoules(event, ended);
       if (!counted.counts[event])
-        counted.why_missing_counts = Error{"the power PMU did not count all the time", ""};
+        counted.why_missing_counts = Error{"the counters of energy did not count all the time", ""};
     }
     return counted;
   }
@@ -260,13 +260,13 @@ class WithEnergy final : public EngineWrapper {
     Result<EventSet> set = has_rest ? wrapped_engine().select(rest) : Result<EventSet>(EventSet{});
     if (!set || rest.names.size() == wanted.names.size()) return set;
     if (wanted.counted_part != CountedPart::WholeRun)
-      return Error{"energy is counted for the whole machine and whole runs, not for a region",
+      return Error{"energy is counted for the whole machine and for whole runs, not for a region",
                    "measure it without --region"};
     for (const std::string& name : wanted.names)
       if (is_energy(name))
         if (auto found = find(name); !found) return found.error();
     if (wanted.single_pass && !set->passes.empty())
-      return Error{"energy is counted in runs of its own, which --single-pass does not allow",
+      return Error{"energy is counted in separate runs, which --single-pass does not allow",
                    "leave out --single-pass, or the other events"};
     add_to(*set);
     return set;
@@ -290,7 +290,7 @@ class WithEnergy final : public EngineWrapper {
     }
     std::vector<ExplainedCounter> rows;
     for (const EnergySource& source : sources_)
-      rows.push_back({"power PMU", source.name, "of the whole machine, in runs of its own"});
+      rows.push_back({"power PMU", source.name, "of the whole machine, in separate runs"});
     explanation.passes.insert(explanation.passes.begin(), std::move(rows));
     return explanation;
   }
@@ -309,13 +309,14 @@ class WithEnergy final : public EngineWrapper {
 
     const auto pmu = sysfs_.find(kPmu);
     if (!pmu)
-      return refused("this machine has no power PMU (RAPL), as virtual machines have none",
-                     "leave it out");
+      return refused(
+          "this machine has no counters of energy (RAPL), as is usual in a virtual machine",
+          "leave it out");
 
     if (!sysfs_.read_terms(*pmu, name)) {
       std::vector<std::string> there = sysfs_.events(*pmu);
       std::erase_if(there, [](const std::string& text) { return !is_energy(text); });
-      return refused("the power PMU does not have it",
+      return refused("the processor does not count it",
                      there.empty() ? "leave it out" : "it has " + listed(there, "and"));
     }
 
@@ -326,15 +327,15 @@ class WithEnergy final : public EngineWrapper {
       return refused("its unit is not joules", "");
 
     const auto cpus = parse_cpu_list(read_text("cpumask"));
-    if (!cpus || cpus->empty()) return refused("the power PMU names no CPU to count on", "");
+    if (!cpus || cpus->empty()) return refused("the kernel names no CPU that counts energy", "");
     cpus_ = *cpus;
 
     EnergySource source{name, perf::make_attributes(*code, {}), *scale};
     source.attributes.flags = 0;
     if (const int error = try_it(source); error != 0)
       return error == EACCES || error == EPERM
-                 ? refused("the kernel lets only root count system-wide",
-                           "run lauka as root, or: sudo sysctl kernel.perf_event_paranoid=0")
+                 ? refused("the kernel lets only root count the whole machine",
+                           "run lauka as root, or run sudo sysctl kernel.perf_event_paranoid=0")
                  : refused(std::generic_category().message(error), "");
 
     sources_.push_back(std::move(source));
@@ -384,7 +385,7 @@ Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
   if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
   if (here.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
-  return kperf::load_kpep_for(cpu, paths, "name the folder that has it in KPEP_DB_PATH");
+  return kperf::load_kpep_for(cpu, paths, "set KPEP_DB_PATH to the folder that has it");
 }
 
 /// If counters cannot be used, for example without root, Auto uses the totals that the kernel keeps
@@ -424,11 +425,10 @@ bool is_meant(Choice choice, const os::LinuxCalls* linux, const MacosEngineOptio
 }
 
 ChosenEngine without_counters(const Error& why) {
-  return ChosenEngine{
-      make_accounted_engine(why),
-      fmt::format("no hardware counters: {}; or --engine cachegrind counts instructions "
-                  "by simulation",
-                  why.line())};
+  return ChosenEngine{make_accounted_engine(why),
+                      fmt::format("there are no hardware counters: {}; or use --engine cachegrind "
+                                  "to count instructions by simulation",
+                                  why.line())};
 }
 
 EngineFacts make_facts(Choice choice, CounterEngine& engine) {
@@ -469,7 +469,7 @@ EventSet make_empty_event_set(const Error& why) {
   set.why_empty = why;
   if (!why.remedy.empty())
     set.notes.push_back(
-        {NoteKind::NoCounters, "no hardware counters here; lauka --check says why"});
+        {NoteKind::NoCounters, "there are no hardware counters here; lauka --check says why"});
   return set;
 }
 

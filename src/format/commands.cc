@@ -33,8 +33,8 @@ constexpr std::size_t kMaxMetrics = 10'000;
 constexpr std::size_t kMaxOfName = std::size_t{1} << 20U;
 
 Error foreign(std::string_view detail) {
-  return Error{fmt::format("is neither lauka's nor hyperfine's JSON ({})", detail),
-               "make one with lauka --export-json FILE"};
+  return Error{fmt::format("is neither JSON of lauka nor of hyperfine ({})", detail),
+               "make such a file with lauka --export-json FILE"};
 }
 
 /// Returns a number in the range of measured values; NaN for null; nullopt for other JSON.
@@ -78,7 +78,7 @@ Result<std::vector<double>> read_values(const ParsedJson& list, const std::strin
 Result<void> check_unit(const Metric& metric, const std::string& there,
                         const std::string& command) {
   if (there.empty() || there == unit_symbol(metric.unit)) return {};
-  return Error{fmt::format("has {} of {} in {}, not in '{}'", metric.name, cited(command),
+  return Error{fmt::format("has {} of {} in {} instead of '{}'", metric.name, cited(command),
                            cited(there), unit_symbol(metric.unit)),
                "export it again"};
 }
@@ -97,13 +97,13 @@ Result<std::vector<double>> read_wall_times(const ParsedJson& result, const std:
     const ParsedJson& wall = part_in(measurement, "time_wall_clock");
     const ParsedJson* there = member(wall, "value");
     if (there == nullptr || text_in(wall, "unit") != "second")
-      wrong = foreign("no times of " + cited(name));
+      wrong = foreign("it has no times of " + cited(name));
     else if (const auto value = read_value(*there, name, false))
       values.push_back(*value);
     else
       wrong = value.error();
   });
-  if (!has_list) wrong = foreign("no times of " + cited(name));
+  if (!has_list) wrong = foreign("it has no times of " + cited(name));
   if (wrong) return *wrong;
   return values;
 }
@@ -113,11 +113,11 @@ class SessionReader {
   explicit SessionReader(ParsedJson document) : document_(std::move(document)) {}
 
   Result<SessionFromFile> read() {
-    if (list_in(document_, "results") == nullptr) return foreign("no list of results");
+    if (list_in(document_, "results") == nullptr) return foreign("it has no list of results");
     ParsedJson& results = document_["results"];
     if (results.size() > kMaxCommands)
       return Error{fmt::format("has {} commands, more than {}", results.size(), kMaxCommands),
-                   "make it with fewer commands"};
+                   "export fewer commands"};
 
     session_ = member(document_, "lauka");
     read_.recording.was_written_by_lauka = session_ != nullptr;
@@ -166,7 +166,7 @@ class SessionReader {
   Result<void> check_format() {
     if (session_ == nullptr) return {};
     const ParsedJson* format = member(*session_, "format");
-    if (format == nullptr || !format->is_number_integer()) return foreign("no lauka.format");
+    if (format == nullptr || !format->is_number_integer()) return foreign("it has no lauka.format");
     if (*format >= 1 && *format <= kNewestFormat) return {};
     return Error{fmt::format("was written by lauka {}",
                              without_middle(text_in(*session_, "version"), kMaxShownBytes)),
@@ -187,8 +187,7 @@ class SessionReader {
           add_metric(ParsedJson{{"name", name}, {"unit", text_in(metric, "unit")}});
     }
     if (recording().metrics.size() <= kMaxMetrics) return {};
-    return Error{fmt::format("has more than {} metrics", kMaxMetrics),
-                 "make it with fewer metrics"};
+    return Error{fmt::format("has more than {} metrics", kMaxMetrics), "export fewer metrics"};
   }
 
   void add_foreign_metrics(const ParsedJson& results) {
@@ -254,7 +253,7 @@ class SessionReader {
                      "give it a shorter name"};
     command.name = name.empty() ? text : name;
     command.text = text;
-    if (command.name.empty()) return foreign("a result without a command");
+    if (command.name.empty()) return foreign("it has a result without a command");
     recording().commands.push_back(std::move(command));
     runs_.emplace_back();
     redone_.emplace_back();
@@ -309,7 +308,7 @@ class SessionReader {
     if (!command) return command.error();
     const ParsedJson& ours = part_in(result, "lauka");
     const ParsedJson* metrics = object_in(ours, "metrics");
-    if (metrics == nullptr) return foreign("a result without metrics");
+    if (metrics == nullptr) return foreign("it has a result without metrics");
 
     Command& made = recording().commands[*command];
     if (const std::string text = text_in(ours, "command_line"); !text.empty()) made.text = text;
@@ -393,13 +392,14 @@ class SessionReader {
     const bool has_runs = runs.size() > 0;
     for (const auto& [metric, there] : metrics.items()) {
       const ParsedJson* samples = list_in(there, "samples");
-      if (samples == nullptr) return foreign("a metric without samples");
+      if (samples == nullptr) return foreign("it has a metric without samples");
       const auto place = find_metric(recording().metrics, metric);
       if (place && recording().metrics[*place].percentile) continue;
       const bool is_own = place && is_user_metric(recording().metrics[*place]);
       auto values = read_values(*samples, name, is_own);
       if (!values) return values.error();
-      if (has_runs && values->size() != runs.size()) return foreign("samples without their runs");
+      if (has_runs && values->size() != runs.size())
+        return foreign("it has samples without their runs");
       if (!place) continue;
       const Metric& of = recording().metrics[*place];
       if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
@@ -553,7 +553,8 @@ class SessionReader {
     const std::vector<Fingerprint> fingerprints = read_fingerprints(*baseline, names.size());
     const ParsedJson& settings = items_in(*baseline, "settings");
     const ParsedJson* samples = list_in(*baseline, "samples");
-    if (names.size() != recording().commands.size()) return foreign("a baseline without commands");
+    if (names.size() != recording().commands.size())
+      return foreign("it has a baseline without commands");
     const bool has_samples = samples != nullptr && samples->size() == names.size();
 
     std::vector<CommandRuns> runs(names.size());

@@ -285,13 +285,13 @@ Result<ParsedJson> parse_json(std::string_view text, const KeyFilter& wanted, bo
   Builder builder(document, wanted, packs_runs);
   if (ParsedJson::sax_parse(text, &builder)) return {std::move(document)};
   if (builder.is_too_deep())
-    return Error{fmt::format("is nested more than {} deep", kMaxDepth), "export it again"};
+    return Error{fmt::format("is nested more than {} levels deep", kMaxDepth), "export it again"};
   if (builder.is_too_much())
-    return Error{fmt::format("holds more than {} values", kMaxValues), "make it with fewer runs"};
+    return Error{fmt::format("holds more than {} values", kMaxValues), "export fewer runs"};
   if (builder.is_too_large())
-    return Error{fmt::format("takes more than {} GB of memory", kMaxBytes >> 30U),
-                 "make it with fewer runs or shorter texts"};
-  return Error{"is not JSON, or is incomplete", "export it again"};
+    return Error{fmt::format("needs more than {} GB of memory", kMaxBytes >> 30U),
+                 "export fewer runs or shorter texts"};
+  return Error{"is not JSON, or it is incomplete", "export it again"};
 }
 
 void free_json(ParsedJson& value) {

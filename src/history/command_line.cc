@@ -40,31 +40,34 @@ struct CommandInfo {
 constexpr std::size_t kAny = 1'000'000;
 constexpr auto kCommands = std::to_array<CommandInfo>({
     {"add", Action::Add, "FILE...", 1, kAny, kGroupNone,
-     "Adds sessions that lauka --export-json wrote; one that is there already stays as it is.", 0},
+     "Adds sessions that lauka --export-json wrote. A session that is already there remains as it "
+     "is.",
+     0},
     {"list", Action::List, "", 0, 0, kGroupLast | kGroupCommit, "Lists the sessions, newest first.",
      50},
     {"show", Action::Show, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast,
-     "Shows a benchmark commit by commit: its value with a 95% interval, and the change. Lists the "
-     "benchmarks if none is named.",
+     "Shows the value of a benchmark at each commit, with its 95% interval and the change. Lists "
+     "the benchmarks if you name none.",
      100},
     {"steps", Action::Steps, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast | kGroupCommit,
-     "Finds where the level changed, and by how much.", 1000},
+     "Shows at which commits the level of a benchmark changed, and by how much.", 1000},
     {"check", Action::Check, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast | kGroupCommit,
-     "Ends with status 3 where something has become slower or larger: a step that later commits "
-     "confirmed and that is not acknowledged.",
+     "Exits with status 3 if a benchmark became slower or larger in a step that later commits "
+     "confirmed and that nobody acknowledged.",
      200},
     {"ack", Action::Acknowledge, "STEP", 1, 1, kGroupNone,
-     "Acknowledges a step that `steps` shows, so that `check` does not fail for it any more.",
+     "Acknowledges a step that `steps` shows, so that `check` no longer fails because of it.",
      kMaxSessions},
     {"combine", Action::Combine, "[FILE...]", 0, kAny, kGroupSeries | kGroupCommit,
-     "One change of the sessions of one commit from several machines: candidate to reference.",
+     "Combines the sessions of one commit from several machines into one change from reference to "
+     "candidate.",
      1000},
     {"page", Action::Page, "OUT.html", 1, 1, kGroupSeries | kGroupLast,
-     "Writes one self-contained page with the history of all benchmarks.", 200},
+     "Writes a self-contained page with the history of all benchmarks.", 200},
     {"export", Action::Export, "csv|jsonl|benchfmt|bmf|otava", 1, 1,
      kGroupSeries | kGroupLast | kGroupCommit, "Writes the history for other programs.", 1'000'000},
     {"forget", Action::Forget, "[SESSION]", 0, 1, kGroupCommit,
-     "Takes sessions away for good; the JSON files stay as they are.", 0},
+     "Deletes sessions from the database for good. The JSON files remain as they are.", 0},
 });
 
 const CommandInfo* find_command(std::string_view name) {
@@ -89,28 +92,30 @@ void add_of_command(po::options_description& options, const CommandInfo& command
   auto add = options.add_options();
 
   if (command.action == Action::List)
-    add("benchmarks", po::bool_switch(&request.lists_benchmarks), "the benchmarks instead");
+    add("benchmarks", po::bool_switch(&request.lists_benchmarks),
+        "list the benchmarks instead of the sessions");
   if (command.action == Action::Acknowledge)
-    add("note", kept_in(request.note, "TEXT")->required(), "why it is as it should be");
+    add("note", kept_in(request.note, "TEXT")->required(),
+        "say why the step is as it should be (required)");
 
   if (command.action == Action::Combine) {
     add("fail-if-worse", kept_in(to.fail_if_worse, "PCT"),
-        "status 3 where the change is, with confidence, worse by more than PCT percent");
+        "exit with status 3 if the change is significantly worse by more than PCT percent");
     add("each-machine", po::bool_switch(&request.judges_each_machine),
-        "the same of each class of machines by itself");
+        "judge each class of machines by itself, too (needs --fail-if-worse)");
   }
 
   if (command.action == Action::Page) {
     add("commit-url", kept_in(request.commit_url, "URL"),
-        "make commits links: 'https://host/repo/commit/{}'");
-    add("title", kept_in(request.title, "TEXT"), "of the page");
+        "link each commit to this address: 'https://host/repo/commit/{}'");
+    add("title", kept_in(request.title, "TEXT"), "set the title of the page");
   }
 
   if (command.action == Action::Export)
-    add("output,o", kept_in(request.output, "FILE"), "write there (default: standard output)");
+    add("output,o", kept_in(request.output, "FILE"), "write to FILE (default: standard output)");
   if (command.action == Action::Forget)
     add("before", kept_in(request.forget_request.before_date, "DATE"),
-        "all sessions that began before: 2026-11-22, UTC");
+        "delete all sessions that began before DATE, such as 2026-11-22 (UTC)");
 }
 
 po::options_description make_options(const CommandInfo& command, TypedRequest& to) {
@@ -119,39 +124,41 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
   auto add = options.add_options();
 
   add("db", kept_in(to.request.database, "DB"),
-      "SQLite's file (default: lauka-history.db), or postgresql://user@host/database");
+      "use this file of SQLite (default: lauka-history.db), or postgresql://user@host/database");
 
   if ((command.groups & kGroupSeries) != 0) {
     const bool is_export = command.action == Action::Export;
     if (command.action == Action::Page || is_export)
-      add("benchmark", kept_in(wanted.benchmark, "NAME"), "this one only");
+      add("benchmark", kept_in(wanted.benchmark, "NAME"), "write only this benchmark");
 
     add("metric", po::value<std::vector<std::string>>(&wanted.metrics)->value_name("NAME"),
-        is_export ? "this metric; may be repeated (default: all)"
-                  : "this metric; may be repeated; 'all' (default: wall_time)");
+        is_export ? "write only this metric; may be repeated (default: all)"
+                  : "take only this metric, or 'all'; may be repeated (default: wall_time)");
     add("role", kept_in(wanted.role, "ROLE"),
-        is_export ? "reference, candidate, anchor or all (default: all)"
-                  : "reference, candidate, anchor or all (default: candidate if there is one)");
+        is_export ? "take only the reference, the candidate or the anchor, or all (default: all)"
+                  : "take only the reference, the candidate or the anchor, or all (default: "
+                    "candidate if there is one)");
     add("machine", kept_in(wanted.machine_class_prefix, "CLASS"),
-        "this class of machines, or what it begins with");
+        "take only classes of machines that begin with CLASS");
 
     if (command.action != Action::Combine) {
-      add("branch", kept_in(wanted.branch, "NAME"), "sessions of this branch only");
+      add("branch", kept_in(wanted.branch, "NAME"), "take only sessions of this branch");
       add("against", kept_in(to.against, "WHAT"),
-          "anchor, reference or nothing (default: the anchor if there is one)");
+          "compare with the anchor, the reference or nothing (default: the anchor if there is "
+          "one)");
     }
   }
 
   if ((command.groups & kGroupLast) != 0)
     add("last", kept_in(wanted.max_sessions, "N"),
-        fmt::format("so many sessions at most (default: {})", command.last).c_str());
+        fmt::format("take at most N sessions, the newest (default: {})", command.last).c_str());
   if ((command.groups & kGroupCommit) != 0)
     add("commit", kept_in(wanted.commit, "COMMIT"),
-        command.action == Action::Forget ? "all sessions of this commit"
-                                         : "what was measured at this commit");
+        command.action == Action::Forget ? "delete all sessions of this commit"
+                                         : "take only what was measured at this commit");
 
   add_of_command(options, command, to);
-  add("help,h", "this text");
+  add("help,h", "show this text");
   return options;
 }
 
@@ -209,14 +216,15 @@ cli::ProgramDescription description() {
   for (const CommandInfo& command : kCommands) history.commands.push_back(described(command));
   history.options_before_command = {{.name = "db",
                                      .value_placeholder = "DB",
-                                     .help = "the database",
+                                     .help = "use this database",
                                      .words = find_value_words("DB")},
-                                    {.name = "help", .letter = "h", .help = "the commands"},
-                                    {.name = "version", .letter = "V", .help = "the version"}};
-  history.exit_statuses = {{"0", "done"},
-                           {"1", "failed"},
-                           {"2", "the command line is wrong"},
-                           {"3", "check, or combine --fail-if-worse, found something worse"}};
+                                    {.name = "help", .letter = "h", .help = "list the commands"},
+                                    {.name = "version", .letter = "V", .help = "show the version"}};
+  history.exit_statuses = {
+      {"0", "lauka-history did what you asked for"},
+      {"1", "something failed"},
+      {"2", "lauka-history did not understand the command line"},
+      {"3", "check or combine --fail-if-worse found that something became worse"}};
   history.see_also = {"lauka (1)"};
   return history;
 }
@@ -238,13 +246,12 @@ std::string help() {
     for (const auto& line : wrapped(info.purpose, 60))
       text += fmt::format("  {:<37} {}\n", std::exchange(usage, ""), line);
   }
-  return text +
-         "\nEach has --help and --db. Exit status: 0 done, 1 failed, 2 the command line is wrong,\n"
-         "3 `check`, or `combine --fail-if-worse`, found something worse.\n";
+  return text + "\nEach command has the options --help and --db.\n" +
+         cli::list_statuses(description());
 }
 
 Error wrong(const CommandInfo& command, const std::string& what) {
-  return {what, fmt::format("lauka-history {} --help lists its options", command.name)};
+  return {what, fmt::format("lauka-history {} --help lists the options", command.name)};
 }
 
 Result<ComparedWith> parse_against(const std::string& text) {
@@ -272,13 +279,13 @@ std::string fault_in(const CommandInfo& command, const Request& request) {
 
   if (count < command.fewest || count > command.most)
     return fmt::format("'{}' takes {}", command.name,
-                       command.words.empty() ? "no words" : command.words);
+                       command.words.empty() ? "no arguments" : command.words);
 
   if ((command.groups & kGroupLast) != 0 &&
       (wanted.max_sessions == 0 || wanted.max_sessions > kMaxSessions))
     return fmt::format("--last must be from 1 to {}", kMaxSessions);
   if (request.judges_each_machine && !request.worse_limit_percent)
-    return "--each-machine needs --fail-if-worse";
+    return "--each-machine has no effect without --fail-if-worse";
 
   if (command.action == Action::Export) {
     const auto formats = split(command.words, '|');
@@ -290,11 +297,11 @@ std::string fault_in(const CommandInfo& command, const Request& request) {
     const auto& [session, commit, before_date] = request.forget_request;
     const std::array is_missing = {session.empty(), commit.empty(), before_date.empty()};
     if (std::ranges::count(is_missing, false) != 1)
-      return "'forget' takes one of SESSION, --commit and --before";
+      return "'forget' needs exactly one of SESSION, --commit and --before";
   }
 
   if (command.action == Action::Combine && count == 0 && wanted.commit.empty())
-    return "'combine' takes files, or --commit COMMIT of the database";
+    return "'combine' needs files, or --commit COMMIT to take sessions from the database";
   if (command.action == Action::Combine && count > 0 &&
       !(wanted.commit + wanted.machine_class_prefix).empty())
     return "--commit and --machine choose sessions of the database, not files";
@@ -399,7 +406,7 @@ Error unknown(const std::string& command) {
 Result<Request> parse(std::span<const std::string> typed) {
   const std::vector<std::string> arguments = with_command_first(typed);
   if (arguments.empty())
-    return Error{"a command is missing", "lauka-history --help lists the commands"};
+    return Error{"there is no command to carry out", "lauka-history --help lists the commands"};
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
     const CommandInfo* command = arguments.size() > 1 ? find_command(arguments[1]) : nullptr;

@@ -167,7 +167,7 @@ Error failed(const std::exception& error, std::string_view what = "query failed"
       line += (line.empty() ? "" : " ") + std::string(words);
   const bool is_readonly = line.find("readonly database") != std::string::npos;
   return Error{fmt::format("{}: {}", what, one_line(line)),
-               is_readonly ? "its file and folder have to be writable" : ""};
+               is_readonly ? "make its file and folder writable" : ""};
 }
 
 /// Returns what SOCI's SQLite backend takes for the database in the file `path`. `parameters`: of
@@ -234,15 +234,15 @@ Result<std::size_t> read_version(Database& database) {
   if (!rows) return rows.error();
   if (rows->empty()) return std::size_t{0};
   const auto version = parse_whole_number(rows->front().front(), 0, 1'000'000'000);
-  if (!version) return Error{"has a version that is not a number", "take another database"};
+  if (!version) return Error{"has a version that is not a number", "use another database"};
   return static_cast<std::size_t>(*version);
 }
 
 Result<void> check_version(std::size_t version) {
   if (version <= kMigrations.size()) return {};
-  return Error{fmt::format("is of version {}, and this lauka-history knows up to {}", version,
-                           kMigrations.size()),
-               "take the lauka-history that wrote it"};
+  return Error{fmt::format("has version {}, but this lauka-history knows only versions up to {}",
+                           version, kMigrations.size()),
+               "use the lauka-history that wrote it"};
 }
 
 Result<void> migrate(Database& database) {
@@ -273,14 +273,14 @@ bool is_address(const std::string& where) {
 Result<Address> parse_address(const std::string& where) {
   const std::string scheme = scheme_of(where);
   if (!is_postgresql(scheme))
-    return Error{"has an address of another kind",
+    return Error{"has an address that lauka-history does not support",
                  "write postgresql://user@host/database, or FILE"};
   Address address{.name = scheme + "://", .url = scheme + "://"};
   const std::string_view rest = std::string_view(where).substr(scheme.size());
   if (rest.substr(0, 3) != "://" || !add_parts(address, rest.substr(3)))
     return Error{"has an address that cannot be read",
-                 "write postgresql://user@host/database, and the password into PGPASSWORD or "
-                 "~/.pgpass; in an address its % @ / ? are %25 %40 %2F %3F"};
+                 "write postgresql://user@host/database, and put the password into PGPASSWORD or "
+                 "~/.pgpass; in an address, write its % @ / ? as %25 %40 %2F %3F"};
   return address;
 }
 
@@ -321,7 +321,7 @@ Result<void> Database::Connection::open_server(const Address& address) {
   if (!backend.is_loaded())
     return Error{"needs SOCI's part for PostgreSQL, " LAUKA_SOCI_POSTGRESQL
                  ", which cannot be loaded",
-                 "install it (Debian: apt install 'libsoci-postgresql4*')"};
+                 "install it, on Debian with apt install 'libsoci-postgresql4*'"};
 
   is_server = true;
   try {
@@ -380,8 +380,8 @@ Result<void> Database::Connection::open_to_read(const std::string& path) {
     // Readers of a database with a write-ahead log share a file next to it, which needs the right
     // to write to the folder. Without a log, nobody is writing, and the file alone can be read.
     if (os::is_there(path + "-wal"))
-      return Error{"is being written, and can be read only with the right to write to its folder",
-                   "wait until nobody writes, or copy its file and the one that ends in -wal"};
+      return Error{"is being written, and only users who may write to its folder can read it now",
+                   "wait until nobody writes, or copy its file and the file that ends in -wal"};
     return open_uri(path, "mode=ro&immutable=1");
   }
   return {};
@@ -403,7 +403,7 @@ Result<Database> Database::open(const std::string& where, Access access) {
   }
 
   if (access != Access::CreateMissing && !os::is_there(where))
-    return Error{"is not there", "lauka-history add FILE... makes it"};
+    return Error{"does not exist", "run lauka-history add FILE... to make it"};
   // SQLite would create journal files next to a device.
   if (os::is_there(where) && !os::is_regular_file(where))
     return Error{"is not a regular file", "name another one with --db"};
@@ -510,7 +510,7 @@ Result<Database> open_history(const std::string& where, Access access) {
   if (!version && access != Access::CreateMissing) {
     const auto has_history = database->has_history();
     return named(has_history && !*has_history
-                     ? Error{"holds no history", "lauka-history add FILE... makes one"}
+                     ? Error{"has no history", "run lauka-history add FILE... to add sessions"}
                      : version.error());
   }
 

@@ -27,8 +27,8 @@ using Json = ParsedJson;
 using namespace std::string_view_literals;
 
 Error foreign(std::string_view detail) {
-  return Error{fmt::format("is not lauka's JSON ({})", detail),
-               "make one with lauka --export-json FILE"};
+  return Error{fmt::format("is not JSON of lauka ({})", detail),
+               "make such a file with lauka --export-json FILE"};
 }
 
 constexpr const char* kReferenceKey = "reference";
@@ -115,18 +115,18 @@ class RecordReader {
  private:
   Result<void> find_session() {
     results_ = list_in(document_, "results");
-    if (results_ == nullptr) return foreign("no list of results");
+    if (results_ == nullptr) return foreign("it has no list of results");
     session_ = object_in(document_, "lauka");
     if (session_ == nullptr)
-      return Error{"is hyperfine's JSON, whose sessions have no identity to be kept by",
+      return Error{"is JSON of hyperfine, which gives a session no identity",
                    "measure with lauka --export-json FILE"};
     const auto format = unsigned_in(*session_, "format");
-    if (!format) return foreign("no lauka.format");
+    if (!format) return foreign("it has no lauka.format");
     if (*format < 1 || *format > static_cast<std::uint64_t>(kNewestFormat))
-      return Error{fmt::format("is of format {}, which this lauka-history does not know", *format),
-                   "take the lauka-history of that lauka"};
+      return Error{fmt::format("has format {}, which this lauka-history does not know", *format),
+                   "use the lauka-history that belongs to that lauka"};
     if (list_in(*session_, "sessions") != nullptr)
-      return Error{"was joined of several sessions", "add the files of those sessions"};
+      return Error{"was joined from several sessions", "add the files of those sessions"};
     return {};
   }
 
@@ -134,14 +134,14 @@ class RecordReader {
     Circumstances there = read_circumstances(*session_);
     record_.id = lower_case(there.session_id);
     if (record_.id.empty())
-      return Error{"has no session_id, as lauka 0.1 wrote none", "measure again"};
+      return Error{"has no session_id, because lauka 0.1 wrote none", "measure again"};
     if (!is_uuid(record_.id))
       return foreign("its session_id " + cited(there.session_id) + " is not a UUID");
 
     if (const Json* metadata = member(document_, "metadata"))
       record_.began = parse_utc_time(text_in(*metadata, "start_time"));
     record_.ended = there.ended;
-    if (record_.began == UtcTime()) return foreign("no time when it began");
+    if (record_.began == UtcTime()) return foreign("it does not say when it began");
 
     record_.machine = std::move(there.machine);
     record_.labels = std::move(there.labels);
@@ -209,11 +209,11 @@ class RecordReader {
       Place place;
       place.ours = object_in(result, "lauka");
       place.metrics = place.ours != nullptr ? object_in(*place.ours, "metrics") : nullptr;
-      if (place.metrics == nullptr) return foreign("a result without metrics");
+      if (place.metrics == nullptr) return foreign("it has a result without metrics");
 
       place.name = text_in(result, "name");
       if (place.name.empty()) place.name = text_in(result, "command");
-      if (place.name.empty()) return foreign("a result without a command");
+      if (place.name.empty()) return foreign("it has a result without a command");
 
       place.benchmark = text_in(*place.ours, "benchmark");
       place.role = text_in(*place.ours, "role");
@@ -330,9 +330,9 @@ class RecordReader {
     metric.stddev = number_in(there, "stddev");
     const auto value = number_in(there, "mean");
     if (!value || metric.summarized_values == 0 || metric.stddev.value_or(0.0) < 0.0)
-      return Error{fmt::format("has no mean of {} of {} that can be one", cited(name),
-                               cited(places_[place].name)),
-                   "export it again"};
+      return Error{
+          fmt::format("has no valid mean of {} of {}", cited(name), cited(places_[place].name)),
+          "export it again"};
 
     metric.mean = *value;
     if (!take_layouts(metric, there)) take_median(metric, there);

@@ -267,9 +267,10 @@ Result<std::string> commit_condition(Database& database, const std::string& comm
 
   if (found.empty())
     return Error{"has no session of the commit " + cited(commit),
-                 "lauka-history list shows what there is"};
+                 "run lauka-history list to see all sessions"};
   if (found.size() > 1)
-    return Error{"has several commits that begin with " + cited(commit), "write more of it"};
+    return Error{"has several commits that begin with " + cited(commit),
+                 "write more of the commit"};
   return fmt::format("commit_name = {}", found.front());
 }
 
@@ -301,7 +302,7 @@ Result<std::string> make_condition(Database& database, const ForgetRequest& what
   }
   if (!what.commit.empty()) return commit_condition(database, what.commit);
   if (what.session.find_first_of("%_") != std::string::npos)
-    return Error{"has no such session", "lauka-history list has them"};
+    return Error{"has no such session", "run lauka-history list to see all sessions"};
   texts.push_back(lower_case(what.session) + "%");
   return std::string("uuid LIKE :t0");
 }
@@ -502,7 +503,7 @@ Error no_machine(const std::vector<Row>& variants, const SeriesSelection& wanted
   for (const Row& variant : variants) classes.insert(variant[4]);
   const std::vector<std::string> all(classes.begin(), classes.end());
   const auto near = nearest_names(wanted.machine_class_prefix, all);
-  return {fmt::format("no machine of class {}", cited(wanted.machine_class_prefix)),
+  return {fmt::format("there is no machine of class {}", cited(wanted.machine_class_prefix)),
           near.empty() ? "there are " + listed(all)
                        : fmt::format("did you mean {}?", listed(near, "or"))};
 }
@@ -592,8 +593,8 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
 }
 
 Error Loader::no_variant(const SeriesSelection& wanted, const std::set<std::string>& roles) {
-  const std::string lists = "lauka-history list --benchmarks lists all";
-  if (wanted.benchmark.empty()) return {"no such benchmark", lists};
+  const std::string lists = "run lauka-history list --benchmarks to see all";
+  if (wanted.benchmark.empty()) return {"there is no such benchmark", lists};
   const std::string what = "no benchmark " + cited(wanted.benchmark);
   if (!roles.empty())
     return {what + " in the role " + cited(wanted.role),
@@ -832,9 +833,10 @@ Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
         database.ask("SELECT id, uuid FROM lauka_session WHERE " + *condition, 2, texts);
     if (!rows) return rows.error();
     count = rows->size();
-    if (count == 0) return Error{"has no such session", "lauka-history list shows what there is"};
+    if (count == 0)
+      return Error{"has no such session", "run lauka-history list to see all sessions"};
     if (!what.session.empty() && count > 1)
-      return Error{fmt::format("has {} sessions that begin so", count), "write more of its name"};
+      return Error{fmt::format("has {} sessions that begin so", count), "write more of the name"};
     return delete_sessions(database, *rows);
   });
   if (!done) return done.error();
@@ -875,7 +877,7 @@ Result<AddResult> add_files(Database& database, std::span<const std::string> fil
     if (!added)
       return Error{fmt::format("{}; {} of {} were added before that", added.error().line(),
                                all.added_sessions, plural(files_read, "file")),
-                   "add them again"};
+                   "add the files again"};
 
     all.added_sessions += *added;
     batch.clear();

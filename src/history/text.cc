@@ -62,20 +62,20 @@ constexpr std::size_t kMinMachines =
 std::string differences_in_words(const FleetEffect& effect) {
   const stats::EffectOverMachines& combined = effect.combined;
   const std::size_t count = effect.machines.size();
-  if (count == 1) return "one class of machines: nothing is known of others";
+  if (count == 1) return "there is only one class of machines, so nothing is known about others";
   std::string text =
       combined.deviation_between_machines > 0.0
-          ? fmt::format("it differs between machines by {} (standard deviation)",
+          ? fmt::format("the change differs between machines by {} (standard deviation)",
                         report::signed_percent(std::expm1(combined.deviation_between_machines), 1)
                             .substr(1))
-          : "the machines differ no more than their own errors";
+          : "the machines differ no more than their errors explain";
   constexpr double smallest = 0.001;
   text += fmt::format(
       "; I² {:.0f}%, p {}", 100 * combined.heterogeneity,
       combined.p_same < smallest ? std::string("< 0.001") : fmt::format("{:.3f}", combined.p_same));
   if (count < kMinMachines)
     text +=
-        fmt::format("; {} machines are few to judge that, which makes the interval wide", count);
+        fmt::format("; with only {} machines this is uncertain, so the interval is wide", count);
   return text;
 }
 
@@ -426,9 +426,9 @@ std::string splits_text(const std::vector<HistorySplit>& splits) {
   for (const HistorySplit& split : splits) {
     std::string changes;
     for (const SettingDifference& difference : split.differences)
-      changes +=
-          fmt::format("{}{} {}, not {}", changes.empty() ? "" : ", ", row_of(difference.kind).title,
-                      difference.candidate_value, difference.reference_value);
+      changes += fmt::format("{}{} {} instead of {}", changes.empty() ? "" : ", ",
+                             row_of(difference.kind).title, difference.candidate_value,
+                             difference.reference_value);
     if (changes.empty())
       changes = "lauka now tells processors of one name apart by their model and features";
 
@@ -438,8 +438,8 @@ std::string splits_text(const std::vector<HistorySplit>& splits) {
             : fmt::format("the histories of {} commands are", split.benchmark_count);
 
     text += one_line(fmt::format(
-                "note: {} split at {}, where the class of machines becomes {}, not {} ({}); no "
-                "step is looked for between the two, and --machine shows one of them",
+                "note: {} split at {}, where the class of machines becomes {} instead of {} ({}); "
+                "lauka-history looks for no step between the two, and --machine shows one of them",
                 what, date_time_text(split.began), split.newer.machine_class,
                 split.older.machine_class, changes)) +
             "\n";
@@ -475,7 +475,7 @@ std::string state_suffix(const KnownStep& step) {
 
 std::string pending_text(const SteppedSeries& stepped) {
   if (!stepped.possible_step_at) return "";
-  return fmt::format("a step may be at {}; one more commit decides",
+  return fmt::format("there may be a step at {}, which one more commit will decide",
                      commit_name(stepped.trend.observations[*stepped.possible_step_at]));
 }
 
@@ -491,16 +491,16 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
   if (commits.size() > 1 && commits.size() < stats::kMinForSteps) {
     const std::size_t last = commits.size() - 1;
     const bool is_sure = choose_ink(stepped, last) != report::Ink::Dim;
-    const std::string line =
-        fmt::format("  {} {}: not judged yet, {} of {} commits\n", commit_name(commits.back()),
-                    change_text(stepped, last), commits.size(), stats::kMinForSteps);
+    const std::string line = fmt::format(
+        "  {} {}, which cannot be judged yet with {} of {} commits\n", commit_name(commits.back()),
+        change_text(stepped, last), commits.size(), stats::kMinForSteps);
     if (is_sure) text += style.ascii ? report::to_ascii(line) : line;
   }
 
   if (stepped.possible_step_at)
     text += "  " + pending_text(stepped) + "\n";
   else if (stepped.may_last_commit_be_step && !commits.empty())
-    text += fmt::format("  the last, {}, may be a step: a later one must confirm it\n",
+    text += fmt::format("  the last commit, {}, may be a step, which a later commit must confirm\n",
                         commit_name(commits.back()));
 
   if (text.empty()) return {};
@@ -580,10 +580,10 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   text += report::terminal_text(table, style);
   if (stepped.possible_step_at) text += report::dim_note(pending_text(stepped), style);
   if (series.removed_anchor_ratios > 0 && trend.against == ComparedWith::Anchor)
-    text +=
-        report::dim_note(fmt::format("{} of another anchor left out: no session has measured both",
-                                     plural(series.removed_anchor_ratios, "session")),
-                         style);
+    text += report::dim_note(
+        fmt::format("{} of another anchor left out, because no session has measured both anchors",
+                    plural(series.removed_anchor_ratios, "session")),
+        style);
 
   return text;
 }
@@ -620,7 +620,7 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
 
   std::string note = "  " + differences_in_words(effect);
   if (effect.sessions_left_out > 0)
-    note += fmt::format("; {} without an interval left out", effect.sessions_left_out);
+    note += fmt::format("; {} left out, because they have no interval", effect.sessions_left_out);
   return text + report::dim_note(style.ascii ? report::to_ascii(note) : note, style);
 }
 

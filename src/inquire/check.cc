@@ -58,7 +58,7 @@ CheckLine counters_line(const CounterFacts& counters, bool several) {
     line.remedy = remedy;
   };
   if (const std::size_t dead = counters.free_counters - counters.working_counters; dead > 0)
-    add(Severity::Note, fmt::format("{} dead: held by the host of this virtual machine", dead), "");
+    add(Severity::Note, fmt::format("the host of this virtual machine holds {}", dead), "");
   std::size_t held = counters.listed_counter_count - counters.free_counters;
   if (held > 0 && counters.watchdog) {
     add(Severity::Note, "the NMI watchdog holds 1", "sudo sysctl kernel.nmi_watchdog=0");
@@ -74,22 +74,21 @@ CheckLine cores_line(const MachineFacts& facts) {
   const std::string cpus = facts.machine.cpu_count > 0 ? plural(facts.machine.cpu_count, "CPU")
                                                        : "an unknown number of CPUs";
   if (facts.core_kinds.size() < 2)
-    return {"core kinds", Severity::Ok, cpus + ", all of one kind as far as the system says"};
+    return {"core kinds", Severity::Ok, cpus + ", all of one kind as far as the system knows"};
   std::vector<std::string> kinds;
   for (const CpuCountByName& kind : facts.core_kinds)
     kinds.push_back(fmt::format("{} {}", kind.number_of_cpus, kind.name));
-  return {
-      "core kinds", Severity::Note,
-      fmt::format("{} of several kinds ({}): the times of a run depend on where it happens to be",
-                  cpus, comma_separated(kinds)),
-      "lauka --cores p ... keeps the commands on the fast ones"};
+  return {"core kinds", Severity::Note,
+          fmt::format("{} of several kinds ({}), so the time of a run depends on its CPU", cpus,
+                      comma_separated(kinds)),
+          "lauka --cores p ... keeps the commands on the fast ones"};
 }
 
 void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
   const Allowance& allowance = *machine.allowance;
   if (allows_only_some_cpus(machine))
     lines.push_back({"allowed CPUs", Severity::Note,
-                     fmt::format("{} of {}: commands run on CPU {} only", allowance.cpus.size(),
+                     fmt::format("{} of {}, so commands run only on CPU {}", allowance.cpus.size(),
                                  machine.cpu_count, cpu_list_text(allowance.cpus)),
                      "start lauka without taskset, or in a container without a cpuset"});
   if (allowance.cpu_quota)
@@ -97,14 +96,14 @@ void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
         {"CPU quota", Severity::Problem,
          fmt::format("the control group may use {:.2f} CPUs and is throttled beyond that",
                      *allowance.cpu_quota),
-         "raise or remove it: docker run without --cpus, systemd's CPUQuota=, cpu.max"});
+         "raise or remove the quota (docker --cpus, systemd CPUQuota=, cpu.max)"});
   if (allowance.memory_limit)
     lines.push_back(
         {"memory limit", Severity::Note,
-         fmt::format("the control group may use {}: beyond that its caches shrink, and "
-                     "then commands are killed",
+         fmt::format("the control group may use {}; beyond that, its caches shrink, and then "
+                     "commands are killed",
                      report::quantity(static_cast<double>(*allowance.memory_limit), Unit::Bytes)),
-         "raise or remove it: docker run without --memory, systemd's MemoryMax="});
+         "raise or remove the limit (docker --memory, systemd MemoryMax=)"});
 }
 
 CheckLine clock_line(const MachineFacts& facts) {
@@ -114,7 +113,7 @@ CheckLine clock_line(const MachineFacts& facts) {
   if (facts.clock_step < kCoarseStep) return {"clock", Severity::Ok, finding};
   const auto& better = facts.good_clock_sources;
   const bool can_change = !better.empty() && facts.clock_source != better.front();
-  return {"clock", Severity::Problem, finding + ": too coarse for short runs",
+  return {"clock", Severity::Problem, finding + ", which is too coarse for short runs",
           can_change
               ? fmt::format("echo {} | sudo tee "
                             "/sys/devices/system/clocksource/clocksource0/current_clocksource",
@@ -131,7 +130,7 @@ CheckLine governor_line(const MachineFacts& facts) {
   if (facts.governors.empty())
     return {"CPU governor", Severity::Note,
             facts.is_linux
-                ? "not visible here (a virtual machine, a container or the firmware decides)"
+                ? "lauka cannot see it (a virtual machine, a container or the firmware decides)"
                 : "macOS chooses the clock speed and does not show it"};
 
   std::vector<std::string> names;
@@ -147,7 +146,8 @@ CheckLine governor_line(const MachineFacts& facts) {
   if (!facts.governor_driver.empty()) finding += fmt::format(" ({})", facts.governor_driver);
   if (steady) return {"CPU governor", Severity::Ok, finding};
 
-  finding += slow ? ": the lowest clock" : ": the clock follows the load, so short runs are slower";
+  finding += slow ? ", so the clock has its lowest speed"
+                  : ", so the clock follows the load, and short runs are slower";
   return {"CPU governor", slow ? Severity::Problem : Severity::Note, finding,
           remedy_by_tune(
               facts, "governor",
@@ -155,17 +155,18 @@ CheckLine governor_line(const MachineFacts& facts) {
 }
 
 CheckLine turbo_line(const MachineFacts& facts) {
-  if (!facts.turbo) return {"turbo", Severity::Note, "not visible here"};
+  if (!facts.turbo) return {"turbo", Severity::Note, "lauka cannot see it"};
   if (!facts.turbo->on) return {"turbo", Severity::Ok, "off"};
   return {"turbo", Severity::Note,
-          "on: the clock depends on temperature and on how many cores are busy",
+          "on, so the clock depends on the temperature and on how many cores are busy",
           remedy_by_tune(facts, "turbo", facts.turbo->turn_off_command)};
 }
 
 CheckLine smt_line(const MachineFacts& facts) {
-  if (!facts.smt) return {"SMT", Severity::Note, "not visible here"};
-  if (!facts.smt->on) return {"SMT", Severity::Ok, "off, or not there"};
-  return {"SMT", Severity::Note, "on: two CPUs share a core, and a busy one slows the other",
+  if (!facts.smt) return {"SMT", Severity::Note, "lauka cannot see it"};
+  if (!facts.smt->on) return {"SMT", Severity::Ok, "off, or this machine has none"};
+  return {"SMT", Severity::Note,
+          "on, so two CPUs share a core, and a busy one slows down the other",
           remedy_by_tune(facts, "smt", facts.smt->turn_off_command)};
 }
 
@@ -174,31 +175,33 @@ CheckLine tune_line(const MachineFacts& facts) {
   for (const std::string& name : facts.helpful_switches)
     if (!name.starts_with('+') && std::ranges::find(names, name) == names.end())
       names.push_back(name);
-  return {"tune", Severity::Note, "can be switched for a session: " + comma_separated(names),
-          "sudo lauka --tune ...; lauka --tune=list explains them"};
+  return {"tune", Severity::Note, "lauka can switch these for a session: " + comma_separated(names),
+          "sudo lauka --tune ..., and lauka --tune=list explains them"};
 }
 
 CheckLine load_line(const MachineFacts& facts) {
-  if (!facts.load) return {"load", Severity::Note, "not visible here"};
+  if (!facts.load) return {"load", Severity::Note, "lauka cannot see it"};
   const double cpus = std::max(1.0, static_cast<double>(facts.machine.cpu_count));
   const std::string finding = fmt::format(
       "{:.2f} in the last minute, on {}", *facts.load,
       facts.machine.cpu_count > 0 ? plural(facts.machine.cpu_count, "CPU") : "this machine");
   if (*facts.load < kQuietLoad) return {"load", Severity::Ok, finding};
   const bool full = *facts.load > 0.75 * cpus;
-  return {"load", full ? Severity::Problem : Severity::Note,
-          finding + (full ? ": commands have to wait for a CPU" : ": something else is running"),
-          facts.is_linux ? "ps -eo pcpu,pid,args --sort=-pcpu | head shows what to stop"
-                         : "ps -Aceo pcpu,pid,comm -r | head shows what to stop"};
+  return {
+      "load", full ? Severity::Problem : Severity::Note,
+      finding + (full ? ", so commands have to wait for a CPU" : ", so something else is running"),
+      facts.is_linux ? "ps -eo pcpu,pid,args --sort=-pcpu | head shows what to stop"
+                     : "ps -Aceo pcpu,pid,comm -r | head shows what to stop"};
 }
 
 CheckLine power_line(const MachineFacts& facts) {
   if (facts.on_battery == true)
-    return {"power", Severity::Problem, "on battery: the clock is kept low", "plug it in"};
+    return {"power", Severity::Problem, "on battery, so the clock is kept low",
+            "plug in the power supply"};
   if (facts.power_saving)
     return {"power", Severity::Problem, fmt::format("the profile is {}", *facts.power_saving),
             "echo performance | sudo tee /sys/firmware/acpi/platform_profile"};
-  const std::string finding = facts.on_battery ? "plugged in" : "no battery that is in use";
+  const std::string finding = facts.on_battery ? "plugged in" : "no battery is in use";
   if (facts.is_linux) return {"power", Severity::Ok, finding};
   return {"power", Severity::Note, finding + "; programs cannot see whether low-power mode is on",
           "pmset -g | grep lowpowermode shows it, sudo pmset -a lowpowermode 0 turns it off"};
@@ -206,26 +209,27 @@ CheckLine power_line(const MachineFacts& facts) {
 
 CheckLine virtual_line(const MachineFacts& facts) {
   if (!facts.hypervisor_is_certain)
-    return {"virtual machine", Severity::Note, "whether this is one is not visible here"};
+    return {"virtual machine", Severity::Note, "lauka cannot see whether this is one"};
   if (!facts.hypervisor) return {"virtual machine", Severity::Ok, "no"};
   std::string finding = facts.hypervisor->empty() ? "yes" : *facts.hypervisor;
   if (facts.stolen_share && *facts.stolen_share > kMuchStolen)
     return {"virtual machine", Severity::Problem,
-            fmt::format("{}: {:.1f}% of the CPU time since the start went to other machines",
+            fmt::format("{}, and {:.1f}% of the CPU time since the start went to other machines",
                         finding, 100 * *facts.stolen_share),
             "gate on cpu_time, or on instructions with --engine cachegrind"};
   return {"virtual machine", Severity::Note,
-          finding + ": the times include what other machines on the same host do"};
+          finding + ", so times include what other machines on the same host do"};
 }
 
 CheckLine aslr_line(const MachineFacts& facts) {
-  if (!facts.aslr) return {"ASLR", Severity::Note, "not visible here"};
+  if (!facts.aslr) return {"ASLR", Severity::Note, "lauka cannot see it"};
   if (*facts.aslr)
     return {"ASLR", Severity::Ok,
-            "on: each run has different addresses, so no layout favours a command"};
-  return {"ASLR", Severity::Note,
-          "off: every run has the same memory layout, which may happen to be a good or a bad one",
-          "sudo sysctl kernel.randomize_va_space=2"};
+            "on, so each run has different addresses, and no layout favours a command"};
+  return {
+      "ASLR", Severity::Note,
+      "off, so every run has the same memory layout, which may happen to be a good or a bad one",
+      "sudo sysctl kernel.randomize_va_space=2"};
 }
 
 CheckLine tracing_line(const TracingFacts& tracing) {
@@ -234,12 +238,13 @@ CheckLine tracing_line(const TracingFacts& tracing) {
     return {topic, Severity::Problem,
             fmt::format("tracing is held by process {}{}", tracing.owner_pid,
                         tracing.owner_name.empty() ? "" : " (" + tracing.owner_name + ")"),
-            fmt::format("quit it, or: sudo kill {}", tracing.owner_pid)};
-  if (!tracing.readable) return {topic, Severity::Note, "only root may look", "sudo lauka --check"};
+            fmt::format("quit it, or run sudo kill {}", tracing.owner_pid)};
+  if (!tracing.readable)
+    return {topic, Severity::Note, "only root can see this", "sudo lauka --check"};
   if (tracing.thread_counting)
     return {topic, Severity::Problem,
             "counting is on, which slows every context switch, and could not be switched off",
-            "quit what counts, such as Instruments"};
+            "quit the program that counts, such as Instruments"};
   return {topic, Severity::Ok, "nothing"};
 }
 
@@ -302,7 +307,7 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
 
   if (facts.container)
     lines.push_back({"container", Severity::Note,
-                     *facts.container + ": other programs share its CPUs and caches"});
+                     *facts.container + ", so other programs share its CPUs and caches"});
 
   lines.push_back(aslr_line(facts));
   if (facts.why_no_tree_peak) lines.push_back(tree_peak_line(*facts.why_no_tree_peak));

@@ -267,14 +267,15 @@ std::string explain_events(Explanation explanation) {
   for (const Note& note : explanation.notes) text += one_line(note.text) + '\n';
 
   const std::size_t passes = explanation.passes.size();
-  if (passes == 0) return text + "no events to count\n";
+  if (passes == 0) return text + "there are no events to count\n";
   if (passes == 1) {
-    text += "1 pass: every run counts all of these\n";
+    text += "lauka needs 1 pass, in which every run counts all of these events\n";
   } else {
-    text += fmt::format(
-        "{} passes: the runs take turns, and each run counts the events of one pass\n", passes);
+    text += fmt::format("lauka needs {} passes, and each run counts the events of one of them\n",
+                        passes);
     if (explanation.competition)
-      text += fmt::format("fewer are not possible: {}\n", one_line(*explanation.competition));
+      text +=
+          fmt::format("fewer passes are not possible: {}\n", one_line(*explanation.competition));
   }
 
   for (std::size_t i = 0; i < passes; ++i) {
@@ -313,8 +314,8 @@ std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t colum
   for (const MetricLine& line : lines)
     rows.push_back({line.name, line.unit, line.availability, line.meaning});
   return printed(rows, columns, false) +
-         "\nEvery event of lauka --list-events is a metric too; --scrape, --derive and "
-         "LAUKA_METRICS\nadd others. Where an event says no, lauka --check says why.\n";
+         "\nEvery event of lauka --list-events is also a metric. --scrape, --derive and "
+         "LAUKA_METRICS\nadd others. If an event says no, lauka --check says why.\n";
 }
 
 std::string threads_table(const ThreadTable& threads) {

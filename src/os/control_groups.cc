@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::string_view kGroupPrefix = "lauka-";
 constexpr const char* kScope =
-    "start lauka with systemd-run --user --scope, as root with systemd-run --scope";
+    "start lauka with systemd-run --user --scope, or as root with systemd-run --scope";
 constexpr const char* kUseVersion2 =
-    "boot this machine with cgroup v2 alone (systemd.unified_cgroup_hierarchy=1), Linux 5.19 or "
+    "boot this machine with cgroup v2 alone (systemd.unified_cgroup_hierarchy=1) and Linux 5.19 or "
     "later";
 constexpr const char* kNewKernel = "use Linux 5.19 or later";
 
@@ -102,7 +102,7 @@ class Groups final : public MemoryGroups {
     const std::string group = folder_ + "/" + std::string(kGroupPrefix) +
                               std::to_string(files_.own_pid()) + "-" + std::to_string(number_++);
     if (const int error = files_.make_folder(group); error != 0)
-      return Error{"no control group can be made: " + std::generic_category().message(error),
+      return Error{"lauka cannot make a control group: " + std::generic_category().message(error),
                    error == EROFS ? "mount /sys/fs/cgroup for writing" : kScope};
     current_ = group;
     return group + "/cgroup.procs";
@@ -146,9 +146,9 @@ Error missing(const Error& error) {
 
 std::optional<Error> why_not_in(SettingFiles& files, const std::string& folder, Groups& groups) {
   if (!hands_memory_on(files, folder))
-    return Error{"no control group above lauka's hands the memory controller on", kScope};
+    return Error{"no control group above lauka's passes on the memory controller", kScope};
   if (files.check_writable(folder + "/cgroup.procs") != 0)
-    return Error{"the control groups that could be used belong to somebody else",
+    return Error{"the control groups that lauka could use belong to somebody else",
                  "start lauka as root, or with systemd-run --user --scope"};
   const auto made = groups.begin();
   if (!made) return made.error();
@@ -156,7 +156,7 @@ std::optional<Error> why_not_in(SettingFiles& files, const std::string& folder, 
   const bool has_peak = files.read(group + "/memory.peak").has_value();
   static_cast<void>(groups.end());
   if (has_peak) return std::nullopt;
-  return Error{"this kernel does not tell the peak of a control group", kNewKernel};
+  return Error{"this kernel does not report the peak memory of a control group", kNewKernel};
 }
 
 struct Limiting {
@@ -231,13 +231,13 @@ Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
 
   if (group_in(cgroup, "memory"))
     return missing({"the memory controller belongs to cgroup v1 here", kUseVersion2});
-  if (!mount || !own) return missing({"cgroup v2 is not in use here", kUseVersion2});
+  if (!mount || !own) return missing({"this system does not use cgroup v2", kUseVersion2});
 
   const auto visible = path_below(*mount, *own);
   if (!visible)
     return missing({"lauka's own control group is not visible here",
-                    "start lauka where all of /sys/fs/cgroup is visible, such as outside of the "
-                    "container"});
+                    "start lauka where all of /sys/fs/cgroup is visible, for example outside of "
+                    "the container"});
 
   std::string below = *visible;
   const std::string own_folder = mount->folder + below;

@@ -177,7 +177,7 @@ class FilesBelow final : public SettingFiles {
     constexpr std::size_t most = 64 << 20;
     const auto refused = [&](const std::string& why) {
       return Error{"cannot read " + path + ": " + why,
-                   "restore by hand what was tuned, then remove it"};
+                   "restore by hand what was tuned, then remove this file"};
     };
     const Descriptor file = open(path, O_RDONLY | O_NONBLOCK);
     if (!file && errno == ENOENT) return std::optional<std::string>{};

@@ -42,10 +42,10 @@ std::string why_not_replaceable(const std::string& path, const struct stat& file
   const uid_t user = geteuid();
   const bool is_sticky = (folder.st_mode & S_ISVTX) != 0;
   if (is_sticky && user != 0 && user != file.st_uid && user != folder.st_uid)
-    return "it belongs to another user, in a folder where only owners may do that";
+    return "it belongs to another user, and only owners may replace files in its folder";
   return faccessat(AT_FDCWD, parent_folder(path).c_str(), W_OK, AT_EACCESS) == 0
              ? ""
-             : "its folder cannot be written";
+             : "its folder is not writable";
 }
 
 void remove_left(const std::string& target) {
@@ -129,8 +129,8 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
     if (!file->note_.empty() && !file->target_descriptor_) return cannot_write(target, errno);
   }
   if (!file->note_.empty()) {
-    file->note_ = cited(target) + " cannot be replaced, as " + file->note_ +
-                  ": it will be overwritten in place when all runs are done";
+    file->note_ = cited(target) + " cannot be replaced, because " + file->note_ +
+                  "; lauka will overwrite it in place when all runs are done";
   }
   return file;
 }
@@ -207,7 +207,7 @@ int ExportFile::error_at_close() const {
 
 Error ExportFile::failure(int error) const {
   if (target_ != kStandardOutput) return cannot_write(target_, error);
-  return system_error("cannot write standard output", error, "name a file instead of -");
+  return system_error("standard output cannot be written", error, "name a file instead of -");
 }
 
 bool ExportFile::replace_bytes() {
@@ -254,7 +254,7 @@ Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targe
     std::string path =
         is_standard_output(target.file) ? std::string(kStandardOutput) : resolve(target.file).path;
     if (std::ranges::find(taken, path) != taken.end())
-      return Error{cited(target.file) + " would be written twice", "name different files"};
+      return Error{cited(target.file) + " would be written by two exports", "name different files"};
     taken.push_back(std::move(path));
     auto file = ExportFile::open(target.file);
     if (!file) return file.error();

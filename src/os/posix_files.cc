@@ -52,10 +52,10 @@ int why_not_usable(const std::string& path, bool is_folder) {
 std::string remedy_of_right(const std::string& path) {
   struct stat there {};
   if (stat(path.c_str(), &there) != 0)
-    return errno == EACCES ? "let this user enter its folder (chmod o+x)" : "";
+    return errno == EACCES ? "let this user enter its folder with chmod o+x" : "";
   if (S_ISDIR(there.st_mode) || may(path, X_OK) == 0) return "";
   return (there.st_mode & 0111U) == 0 ? "write chmod +x " + shell_quoted(path)
-                                      : "let this user run it (chmod o+x)";
+                                      : "let this user run it with chmod o+x";
 }
 
 std::string interpreter_in(std::string_view head) {
@@ -197,8 +197,7 @@ Result<Descriptor> open_own_log(const std::string& path, int flags) {
   if (!S_ISREG(about.st_mode)) return cannot_write(path, EINVAL);
   if (about.st_uid != geteuid())
     return Error{cited(path) + " belongs to another user", "name another file"};
-  if (about.st_nlink != 1)
-    return Error{cited(path) + " is a file with other names, too", "name another file"};
+  if (about.st_nlink != 1) return Error{cited(path) + " also has other names", "name another file"};
   return file;
 }
 
@@ -312,7 +311,7 @@ Error cannot_write(const std::string& target, int error, const std::string& reme
 
 Error cannot_follow(const std::string& target, const std::string& foreign_link) {
   return {"cannot write " + cited(target) + ": " + cited(foreign_link) +
-              " is a link of another user in a folder that everybody can write to",
+              " is a link of another user, in a folder that everybody can write to",
           "name another file"};
 }
 
@@ -426,7 +425,7 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
     return Error{unusable + ": Permission denied", remedy_of_right(seen_from(in, unusable))};
   if (is_file(seen_from(in, word)))
     return Error{word + ": command not found",
-                 "write " + shell_quoted("./" + word) + " for the file in this folder"};
+                 "write " + shell_quoted("./" + word) + " if you mean the file in this folder"};
   return Error{.what = word + ": command not found",
                .remedy = "name a program in PATH, or use -S for the shell's own commands",
                .unknown_name = word};
@@ -547,8 +546,8 @@ Result<void> check_input(const std::string& path) {
   // Named pipes are accepted, because they may have a new writer for each run.
   const bool is_unnamed = path.starts_with("/dev/") || path.starts_with("/proc/");
   if (is_unnamed && stat(path.c_str(), &input) == 0 && S_ISFIFO(input.st_mode))
-    return Error{"--input " + cited(path) + " is a pipe, which is empty after the first run",
-                 "save what it brings in a file, and name that"};
+    return Error{"--input " + cited(path) + " is a pipe, which would be empty after the first run",
+                 "save its contents in a file, and name that file"};
   if (may(path, R_OK) == 0 && !is_directory(path)) return {};
   const int error = is_directory(path) ? EISDIR : errno;
   return system_error("cannot read " + cited(path), error, "name a file for --input");
@@ -567,8 +566,9 @@ Result<void> check_output(const std::string& path) {
 Result<void> check_folder(const std::string& path) {
   const int error = path.empty() ? 0 : why_not_usable(path, true);
   if (error == 0) return {};
-  return system_error("--cwd " + cited(path) + " cannot be entered", error,
-                      "name a folder that is there before the first run; hooks are run in it, too");
+  return system_error(
+      "--cwd " + cited(path) + " cannot be entered", error,
+      "name a folder that exists before the first run, because hooks are run in it, too");
 }
 
 Result<void> write_to(StandardStream stream, std::string_view text) {
@@ -606,7 +606,8 @@ Result<TextFile> TextFile::open(const std::string& path, const std::optional<Use
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
-  if (!S_ISREG(about.st_mode)) return Error{"is not a regular file", "write its text to one"};
+  if (!S_ISREG(about.st_mode))
+    return Error{"is not a regular file", "write its text to a regular file"};
   return TextFile(std::move(file));
 }
 
@@ -619,7 +620,7 @@ FileFacts TextFile::facts() const {
 
 Result<TextFile> TextFile::make() {
   Descriptor file = open_anonymous_file();
-  if (!file) return system_error("no file without a name can be made", errno);
+  if (!file) return system_error("lauka cannot make a file without a name", errno);
   return TextFile(std::move(file));
 }
 
@@ -642,7 +643,7 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
       return PrivateFolder(std::move(made->first), std::move(made->second), user);
   }
   return system_error("cannot make a temporary folder in '" + all.back() + "'", errno,
-                      "set TMPDIR to a folder that can be written");
+                      "set TMPDIR to a writable folder");
 }
 
 PrivateFolder::~PrivateFolder() {
@@ -673,7 +674,8 @@ Result<std::unique_ptr<AppendLog>> AppendLog::open(const std::string& path,
   auto file = open_own_log(path, O_RDWR | O_CREAT | O_APPEND);
   if (!file) return file.error();
   if (flock(file->get(), LOCK_EX | LOCK_NB) != 0)
-    return Error{"another lauka is measuring into " + path, "wait for it, or name another file"};
+    return Error{"another lauka is measuring into " + path,
+                 "wait until it has ended, or name another file"};
   auto text = text_of_log(*file, path, most_bytes);
   if (!text) return text.error();
   return std::make_unique<AppendLog>(*std::move(file), path, *std::move(text));

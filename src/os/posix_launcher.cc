@@ -220,14 +220,14 @@ class PosixLauncher final : public Launcher {
     if (!program) return program.error();
     if (spec.output.has_listener) listened_.emplace(*program, spec);
     if (spec.user && !files_.hand_pipes_to(*spec.user))
-      return system_error("lauka cannot pass its pipes to the user " + spec.user->name, errno);
+      return system_error("lauka cannot give its pipes to the user " + spec.user->name, errno);
     return *program;
   }
 
   Result<CounterSetId> add_counters(std::span<const CounterRequest> requests) override {
     if (requests.size() > kMaxCounters) {
       return Error{"a pass has more than " + std::to_string(kMaxCounters) + " counters",
-                   "ask for fewer events"};
+                   "count fewer events"};
     }
     try {
       auto* const copies = arena_.make<CounterRequest>(requests.size());
@@ -239,7 +239,7 @@ class PosixLauncher final : public Launcher {
       counter_sets_.push_back(arena_.make<SharedCounters>(1));
       *counter_sets_.back() = SharedCounters{requests.size(), copies, guards, descriptors};
     } catch (const std::bad_alloc&) {
-      return Error{"no shared memory is left for counters", "ask for fewer events"};
+      return Error{"no shared memory is left for counters", "count fewer events"};
     }
     return static_cast<CounterSetId>(counter_sets_.size() - 1);
   }
@@ -405,7 +405,8 @@ class PosixLauncher final : public Launcher {
     } else {
       what += "cannot be reached: " + std::generic_category().message(trouble);
     }
-    why_gone_ = Error{what, "someone, or the out-of-memory killer, ended it; run lauka again"};
+    why_gone_ =
+        Error{what, "somebody or the kernel, which was out of memory, ended it; run lauka again"};
     return *why_gone_;
   }
 

@@ -483,7 +483,7 @@ Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& cal
   started_with.descriptors = inherited_descriptors();
   auto launcher = std::make_unique<SpawningLauncher>(calls, std::move(started_with));
   if (!launcher->open())
-    return system_error("lauka cannot open the files that it starts runs with", errno);
+    return system_error("lauka cannot open the files that it needs to start runs", errno);
   return std::unique_ptr<Launcher>(std::move(launcher));
 }
 

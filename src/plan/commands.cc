@@ -40,7 +40,7 @@ Result<std::vector<std::string>> make_words(const std::string& text) {
     return Error{"is empty", "write a program and its arguments"};
   if (is_assignment(words->front()))
     return Error{"begins with an assignment, which only a shell understands",
-                 fmt::format("write {}, or run it by a shell with -S", cited("env " + text))};
+                 fmt::format("write {}, or use -S to run it in a shell", cited("env " + text))};
   return words;
 }
 
@@ -175,7 +175,7 @@ Result<std::vector<std::string>> read_values(const ParameterOption& option) {
   const std::string scan =
       fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max);
   if (option.step.empty() && !is_whole)
-    return Error{scan + " needs a step", "give one with -D, such as -D 0.5"};
+    return Error{scan + " needs a step", "give a step, such as -D 0.5"};
   auto values =
       list_decimals(option.min, option.max, option.step.empty() ? "1" : option.step, kMaxCommands);
   if (!values) return values.error().prefixed(scan);
@@ -196,11 +196,12 @@ Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>&
     if (option.name.empty() || option.name.find_first_of("{}") != std::string::npos) {
       return Error{fmt::format("{} {} cannot be the name of a variable", option_of(option),
                                cited(option.name)),
-                   "write the bare name; commands have it in braces: -L n 1,2 './old {n}'"};
+                   "write the name without braces here and with braces in the command: -L n 1,2 "
+                   "'./old {n}'"};
     }
     if (std::ranges::find(variables, option.name, &Variable::name) != variables.end())
       return Error{fmt::format("the variable {} is given twice", cited(option.name)),
-                   "use it once"};
+                   "use each name once"};
     auto values = read_values(option);
     if (!values) return values.error();
     variables.push_back({option.name, *std::move(values)});
@@ -296,8 +297,9 @@ class CommandMaker {
     for_each_list(options_, [&](std::string_view name, const auto& given, const auto&) {
       const std::size_t count = given.size();
       if (fits && count > 1 && count != typed_ && count != measured_)
-        fits = Error{fmt::format("{} --{} for {}", count, name, plural(measured_, "command")),
-                     "give it once for all, or once per command"};
+        fits = Error{
+            fmt::format("--{} is given {} times for {}", name, count, plural(measured_, "command")),
+            "give it once for all commands, or once per command"};
     });
     return fits;
   }
@@ -379,8 +381,8 @@ void add_hints_about_shells(const CommandOptions& options, std::vector<std::stri
     const std::string syntax = options.shell ? "" : shell_syntax_in(text);
     if (syntax.empty() || !hinted.insert(syntax).second) continue;
     hints.push_back(
-        fmt::format("{} has an unquoted {}, which the program gets as it is; use -S to run "
-                    "it in a shell",
+        fmt::format("{} has {} without quotes, which the program gets unchanged; use -S to run the "
+                    "command in a shell",
                     cited(text), syntax));
   }
 }
@@ -392,8 +394,9 @@ void add_hints_about_duration(const std::vector<CommandLineOption>& typed,
     if (option.key != "duration" || option.words.empty() || duration < longest) continue;
     const std::string& number = option.words.front();
     if (!std::ranges::all_of(number, is_digit)) continue;
-    hints.push_back(fmt::format("--duration {} is {} minutes for each command; did you mean {}ms?",
-                                number, duration / std::chrono::minutes(1), number));
+    hints.push_back(
+        fmt::format("--duration {} means {} minutes for each command; did you mean {}ms?", number,
+                    duration / std::chrono::minutes(1), number));
   }
 }
 
@@ -402,12 +405,12 @@ void add_hints_about_scraped(const CountingOptions& options, std::vector<std::st
     if (!metric.is_scraped()) continue;
     if (is_rate(metric) && metric.better == Better::Less && !metric.has_direction)
       hints.push_back(
-          fmt::format("lower counts as better for {}; if higher is better, write {}:higher",
+          fmt::format("lower values of {} count as better; if higher is better, write {}:higher",
                       cited(metric.name), write_head(metric)));
     if (!metric.unit.is_known())
       hints.push_back(
-          fmt::format("the unit {} of {} is unknown, so values are shown as they are; "
-                      "known are ms, s, MiB, % and the like",
+          fmt::format("the unit {} of {} is unknown, so its values are not converted; units such "
+                      "as ms, s, MiB and % are known",
                       cited(metric.unit.word), cited(metric.name)));
   }
 }
@@ -424,7 +427,8 @@ std::string with_plain_dash(std::string_view word) {
 void add_hints_about_names(const CommandOptions& options, std::vector<std::string>& hints) {
   for (const std::string& name : options.names)
     if (!name.empty() && options.parameters.empty() && std::ranges::all_of(name, is_digit))
-      hints.push_back(fmt::format("-n {0} names a command {0}; for {0} runs write -r {0}", name));
+      hints.push_back(fmt::format(
+          "-n {0} gives a command the name {0}; if you mean {0} runs, write -r {0}", name));
 }
 
 void add_hint_about_two_shells(const std::vector<CommandLineOption>& typed,
@@ -434,8 +438,8 @@ void add_hint_about_two_shells(const std::vector<CommandLineOption>& typed,
     if (option.key == "shell" && !option.words.empty()) shells.push_back(option.words.front());
   if (shells.size() > 1 && shells.front() != shells.back())
     hints.push_back(
-        fmt::format("all commands run in the last --shell, {}; to compare shells, write "
-                    "each into its command: '{} -c ...'",
+        fmt::format("all commands are run in the last --shell, {}; to compare shells, write "
+                    "each shell into its command: '{} -c ...'",
                     cited(shells.back()), shells.front()));
 }
 
@@ -448,8 +452,8 @@ void add_hint_about_output(const std::vector<Command>& commands, std::vector<std
     if (!is_grep || command.output.kind != OutputKind::Null || !shell_syntax_in(text).empty())
       continue;
     hints.push_back(
-        fmt::format("{}: grep may stop at its first match where its output is /dev/null (GNU "
-                    "grep does); use --output pipe to measure all of its work",
+        fmt::format("{} may stop at its first match, as GNU grep does if its output is /dev/null; "
+                    "use --output pipe to measure all of its work",
                     cited(text)));
     return;
   }
@@ -462,7 +466,7 @@ struct Meant {
 };
 
 constexpr std::string_view kNoSubcommands =
-    "lauka has no subcommands: write lauka COMMAND [COMMAND ...]";
+    "lauka has no subcommands; write lauka COMMAND [COMMAND ...]";
 
 constexpr auto kMeant = std::to_array<Meant>({
     {"help", "write lauka --help"},
@@ -470,14 +474,14 @@ constexpr auto kMeant = std::to_array<Meant>({
     {"check", "write lauka --check"},
     {"list-events", "write lauka --list-events"},
     {"list-metrics", "write lauka --list-metrics"},
-    {"time", "leave it out: lauka times every command"},
+    {"time", "leave it out, because lauka times every command"},
     {"run", kNoSubcommands},
     {"bench", kNoSubcommands},
     {"measure", kNoSubcommands},
-    {"report", "lauka has no subcommands: show a saved session with --from FILE"},
-    {"history", "lauka has no subcommands: the history is shown by lauka-history"},
-    {".toml", "to measure the suite it describes, write --suite"},
-    {".json", "to show the session it holds, write --from"},
+    {"report", "lauka has no subcommands; write --from FILE to show a saved session"},
+    {"history", "lauka has no subcommands; lauka-history shows the history"},
+    {".toml", "to measure the suite that it describes, write --suite"},
+    {".json", "to show the session in it, write --from"},
 });
 
 std::string_view intended_command(std::string_view program) {
@@ -550,22 +554,24 @@ Result<void> check_layouts(const Options& options, const std::vector<Command>& c
     return parameter.name == kLayoutVariable;
   };
   if (std::ranges::any_of(options.commands.parameters, is_layout))
-    return Error{"the variable 'layout' is the one of --layouts", "give yours another name"};
+    return Error{"the variable 'layout' belongs to --layouts", "give your variable another name"};
   for (const Command& command : commands) {
     const bool has_own = mentions_layout(command.text) || mentions_layout(command.folder) ||
                          mentions_layout(command.input) ||
                          std::ranges::any_of(command.environment, mentions_layout);
     if (has_own) continue;
-    return Error{fmt::format("{} has no {{layout}}: all of its {} layouts would be one program",
-                             cited(command.text), *options.run.layouts),
-                 "write {layout} where the names of its builds differ: './old-{layout}'"};
+    return Error{
+        fmt::format("{} has no {{layout}}, so all of its {} layouts would be the same program",
+                    cited(command.text), *options.run.layouts),
+        "write {layout} where the names of its builds differ, as in './old-{layout}'"};
   }
   return {};
 }
 
 Error too_many_names(std::size_t names, std::size_t commands) {
-  return Error{fmt::format("{} (-n) for {}", plural(names, "name"), plural(commands, "command")),
-               "give at most one name per command"};
+  return Error{
+      fmt::format("there are {} (-n) for {}", plural(names, "name"), plural(commands, "command")),
+      "give at most one name per command"};
 }
 
 Result<std::vector<Command>> make_commands(const CommandOptions& options) {
@@ -589,16 +595,16 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
   }
 
   if (const std::string option = with_plain_dash(command.words.front()); !option.empty())
-    return {error.what, "an option begins with a plain hyphen: write " + option};
+    return {error.what, "an option begins with a plain hyphen; write " + option};
   if (command.words.front().starts_with('-'))
     return {
         error.what,
-        (plan.suggested_line.empty() ? "" : "quote the command: " + plan.suggested_line + "; ") +
-            "lauka's own options go before --"};
+        (plan.suggested_line.empty() ? "" : "quote the command as " + plan.suggested_line + "; ") +
+            "lauka's own options belong before --"};
 
   const std::string joined = joined_words(plan.commands, failed);
   if (joined.empty()) return error;
-  return {error.what, "if it is an argument, quote it together with its program: " +
+  return {error.what, "if it is an argument, quote it together with its program, as " +
                           (plan.suggested_line.empty() ? cited(joined) : plan.suggested_line)};
 }
 

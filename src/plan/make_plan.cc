@@ -91,9 +91,10 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
     const std::string before_dash = name.substr(0, name.find('-'));
     const bool lacks_blanks = before_dash != name && built_in_metric(before_dash) != nullptr;
     if (lacks_blanks || is_slip(name))
-      return Error{fmt::format("a formula (--derive) needs {}, which is not measured", cited(name)),
-                   lacks_blanks ? "a minus needs blanks around it"
-                                : fmt::format("did you mean {}?", nearest(name, names))};
+      return Error{
+          fmt::format("a formula of --derive needs {}, which is not measured", cited(name)),
+          lacks_blanks ? "put blanks around a minus sign"
+                       : fmt::format("did you mean {}?", nearest(name, names))};
   }
   return by_engine;
 }
@@ -124,10 +125,11 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
 Result<void> check_parts(const FormulaRequest& formulas) {
   for (const std::string& name : formulas.events)
     if (percentile_in(name))
-      return Error{fmt::format("a formula (--derive) is of the values of each run, and {} is one "
-                               "of all runs",
-                               cited(name)),
-                   fmt::format("name {} in it", cited(name.substr(0, name.rfind(".p"))))};
+      return Error{
+          fmt::format(
+              "a formula of --derive combines values of one run, but {} is computed from all runs",
+              cited(name)),
+          fmt::format("use {} in the formula", cited(name.substr(0, name.rfind(".p"))))};
   return {};
 }
 
@@ -201,8 +203,8 @@ void add_core_times(Plan& plan) {
          .core_kind = kind});
   if (plan.cores.measures_unsplit_time)
     add({.name = std::string(kUnsplitTime),
-         .meaning = "CPU time of processes that ended between two looks: on which kind of core is "
-                    "not known",
+         .meaning =
+             "CPU time of processes that ended between two looks, whose kind of core is not known",
          .is_time = true});
 }
 
@@ -237,11 +239,13 @@ Result<void> add_anchor(const GateOptions& options, Plan& plan) {
       found.push_back(c);
   }
   const std::string what = "--anchor " + cited(*options.anchor_command);
-  if (found.empty()) return Error{what + " is the name of no command", "they are " + listed(names)};
+  if (found.empty())
+    return Error{what + " is not the name of a command", "they are " + listed(names)};
   if (found.size() > 1)
-    return Error{what + " is the name of several commands", "give each a name of its own with -n"};
+    return Error{what + " is the name of more than one command",
+                 "give each command a name of its own with -n"};
   if (plan.reference.is_reference(found.front()))
-    return Error{what + " is the reference", "put the anchor after base and candidate"};
+    return Error{what + " is the reference", "put the anchor after the base and the candidate"};
   plan.reference.anchor_index = found.front();
   return {};
 }
@@ -256,7 +260,7 @@ Result<void> add_precision(const GateOptions& options, Plan& plan) {
                        "--metrics all shows what is measured")};
   const Metric& metric = plan.metrics[*place];
   if (metric.kind != RoundKind::Timed) {
-    return Error{fmt::format("--precision cannot wait for {}, which is counted in runs of its own",
+    return Error{fmt::format("--precision cannot wait for {}, which is counted in separate runs",
                              metric.name),
                  "ask for a precision of wall_time or cpu_time, or add --counting together"};
   }
@@ -271,8 +275,9 @@ Result<void> check_run_options(const Options& options, const Plan& plan) {
   const bool is_same = std::ranges::find(expected, ExpectedOutput::Kind::Same,
                                          &ExpectedOutput::kind) != expected.end();
   if (is_same && plan.commands.size() < 2)
-    return Error{"--expect-output same has nothing to compare with",
-                 "add another command, or name a FILE with the output"};
+    return Error{
+        "--expect-output same has nothing to compare with, because there is only one command",
+        "add another command, or name a FILE with the output"};
   return {};
 }
 
@@ -338,12 +343,11 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
   if (!gains) return;
   const std::string limit =
       gate.limit_value ? gate.limit_value_text : fmt::format("{}", 0.0 - gate.limit_percent);
-  notes.push_back(
-      {NoteKind::ImprovementFails,
-       fmt::format("the gate on {} fails when the metric improves ({} is better); to fail when it "
-                   "gets worse, write '{} {} {}'",
-                   gate.metric, gate.fails_below_limit ? "less" : "more", gate.metric,
-                   gate.fails_below_limit ? '>' : '<', limit)});
+  notes.push_back({NoteKind::ImprovementFails,
+                   fmt::format("the gate on {} fails if the metric improves ({} is better); to "
+                               "fail if it gets worse, write '{} {} {}'",
+                               gate.metric, gate.fails_below_limit ? "less" : "more", gate.metric,
+                               gate.fails_below_limit ? '>' : '<', limit)});
 }
 
 Error unfit_limit(const Condition& gate, Unit unit) {
@@ -370,12 +374,11 @@ Result<void> check_references_of_gates(const Plan& plan) {
   if (plan.reference.is_for_tables_only) {
     const std::string& name = plan.commands.front().parameters.front().name;
     return Error{
-        fmt::format(
-            "a gate (--fail-if-slower, --fail-if) has nothing to compare {} with: the first "
-            "value of {} is the reference of the table only",
-            cited(plan.commands.front().unfilled_name), name),
-        fmt::format("add --reference COMMAND: with {{{}}} in it, each value is compared with it at "
-                    "the same value; without, every value is compared with the one COMMAND",
+        fmt::format("a gate has nothing to compare {} with, because the first value of {} is the "
+                    "reference in the table only",
+                    cited(plan.commands.front().unfilled_name), name),
+        fmt::format("add --reference COMMAND; if it has {{{}}}, each value is compared with the "
+                    "same value of it, and otherwise all values are compared with the one COMMAND",
                     name)};
   }
 
@@ -432,9 +435,9 @@ Result<void> check_can_compare(const Plan& plan) {
 
   const std::size_t compared = plan.commands.size() - (plan.reference.anchor_index ? 1 : 0);
   if (compared >= 2) return {};
-  return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
-                           cited(plan.commands.front().text)),
-               "add another command, --reference COMMAND or --baseline FILE"};
+  return Error{
+      fmt::format("a gate has nothing to compare {} with", cited(plan.commands.front().text)),
+      "add another command, --reference COMMAND or --baseline FILE"};
 }
 
 }  // namespace
@@ -468,18 +471,20 @@ std::vector<std::string> append_to_default_events(const EventSet& defaults,
 std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
   if (plan.setting.copies_in_run > 1)
     return Error{
-        "--until ends a run at its first line, so that --jobs would not wait for the others",
+        "--until ends a run at the first line that matches, so --jobs would not wait for the other "
+        "copies",
         "use only one of them"};
   if (std::ranges::any_of(options.counting.scraped_metrics,
                           [](const OwnMetric& metric) { return metric.is_scraped(); }))
     return Error{
-        "--until reads output during the run, --scrape only after it: they contradict each other",
-        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
+        "--until cannot be combined with --scrape, which reads the output only after the run",
+        "use only one of them; a program can also write its metrics to the file that LAUKA_METRICS "
+        "names"};
   if (!options.commands.expected_outputs.empty())
-    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
+    return Error{"--until ends runs early, so --expect-output has no complete output to compare",
                  "use only one of them"};
   if (plan.setting.events.count_passes(RoundKind::Simulated) > 0)
-    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
+    return Error{"--until ends runs early, but Valgrind counts only runs that end by themselves",
                  fmt::format("use only one of --until and --engine {}",
                              row_of(options.counting.engine).name)};
   return std::nullopt;
@@ -578,7 +583,7 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
     if (!place) {
       if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
       return Error{
-          fmt::format("a gate on {}, which is not measured", cited(gate.metric)),
+          fmt::format("a gate needs {}, which is not measured", cited(gate.metric)),
           suggestion_for(gate.metric, plan.metrics, "add it with -e, or name another metric")};
     }
 

@@ -31,19 +31,21 @@ RowRequest without_unit(std::string_view text) {
 Error unknown_metric(std::string_view name, const std::vector<Metric>& metrics) {
   if (auto why = why_not_derived(name, metrics)) return *std::move(why);
   if (name == "default" || name == "time" || name == "all")
-    return Error{fmt::format("--metrics {} is a choice of its own", cited(name)),
-                 fmt::format("write --metrics {}, or names only", name)};
+    return Error{fmt::format("--metrics {} cannot be combined with names", cited(name)),
+                 fmt::format("write --metrics {} alone, or only names", name)};
   return Error{
-      fmt::format("--metrics {} is not measured", cited(name)),
-      suggestion_for(name, metrics, "add an event with -e; --metrics all shows what there is")};
+      fmt::format("--metrics asks for {}, which is not measured", cited(name)),
+      suggestion_for(
+          name, metrics,
+          "if it is an event, add it with -e; --metrics all shows everything that is measured")};
 }
 
 Result<void> show_in(std::string_view name, Metric& metric) {
   const DisplayUnit* unit = find_display_unit(name);
   if (unit == nullptr || unit->unit != metric.unit) {
     const std::string fitting = units_for(metric.unit);
-    return Error{fmt::format("--metrics: {} cannot be shown in {}", metric.name, cited(name)),
-                 fitting.empty() ? "leave the unit out" : "write one of " + fitting};
+    return Error{fmt::format("--metrics cannot show {} in {}", metric.name, cited(name)),
+                 fitting.empty() ? "leave out the unit" : "write one of " + fitting};
   }
   metric.shown_in = unit;
   return {};
@@ -295,8 +297,9 @@ std::optional<Error> why_of_no_run(const FormulaDefinition& formula, const Metri
   const auto& terms = metric.source.terms;
   if (!metric.source.first_event()) return std::nullopt;
   if (!are_in_one_pass(metric.source, events))
-    return Error{fmt::format("{} needs events that are not counted at once", subject_of(formula)),
-                 "count fewer events with -e; --explain-events shows which compete"};
+    return Error{
+        fmt::format("{} needs events that are not counted in the same run", subject_of(formula)),
+        "count fewer events with -e; --explain-events shows which of them compete"};
   const bool is_mixed = std::ranges::any_of(terms, [](const Formula::Term& term) {
     return std::holds_alternative<UsageFunction>(term) ||
            std::holds_alternative<ReportedValue>(term);
@@ -304,10 +307,10 @@ std::optional<Error> why_of_no_run(const FormulaDefinition& formula, const Metri
   const RoundKind kind = kind_of(metric, events);
   if (!is_mixed || kind == RoundKind::Timed) return std::nullopt;
   if (kind == RoundKind::Simulated)
-    return Error{fmt::format("{} needs times and counts of the same run, and the counts are "
-                             "simulated",
-                             subject_of(formula)),
-                 "divide counts by counts"};
+    return Error{
+        fmt::format("{} needs times and counts of the same run, but the counts are simulated",
+                    subject_of(formula)),
+        "divide counts by counts"};
   if (formula.may_use_times_of_counting_runs) return std::nullopt;
   return Error{fmt::format("{} needs times and counts of the same run", subject_of(formula)),
                "add --counting together"};
@@ -528,7 +531,7 @@ Result<void> move_rows_to_front(const std::vector<std::string>& list,
 
     Metric& metric = metrics[*place];
     if (*place < listed)
-      return Error{fmt::format("--metrics names {} twice", metric.name), "use only one of them"};
+      return Error{fmt::format("--metrics names {} twice", metric.name), "name it once"};
     if (!wanted.unit.empty() || text.ends_with(':'))
       if (auto shown = show_in(wanted.unit, metric); !shown) return shown;
     move_to_front(*place);
@@ -570,8 +573,8 @@ Result<void> add_percentiles(const CountingOptions& options, const GateOptions& 
     metric.role = Role::Other;
 
     if (known)
-      return Error{fmt::format("--percentiles: another metric is called {}", metric.name),
-                   "give that one another name"};
+      return Error{fmt::format("--percentiles would add a second metric {}", metric.name),
+                   "give the other metric another name"};
     metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(++place), std::move(metric));
   }
   return {};
@@ -614,7 +617,7 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
     auto metric = parse_own_metric(row);
     if (!metric) return metric.error().about("--metrics " + cited(row));
     if (has_name(reported, metric->name))
-      return Error{fmt::format("--metrics announces {}, which is there already", metric->name),
+      return Error{fmt::format("--metrics announces {}, which is already measured", metric->name),
                    "leave out the part after its name"};
     row = metric->name;
     reported.push_back(*std::move(metric));
@@ -623,7 +626,7 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
   if (options.measures_region) {
     for (OwnMetric& metric : region_metrics()) {
       if (has_name(reported, metric.name))
-        return Error{fmt::format("{} is what --region measures", metric.name),
+        return Error{fmt::format("{} is the name of a metric of --region", metric.name),
                      "give your metric a name of its own"};
       reported.push_back(std::move(metric));
     }
@@ -683,10 +686,10 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
 
     terms += metric->source.terms.size();
     if (terms > kMaxTerms)
-      return Error{fmt::format("{} and the formulas before it are made of more than 100,000 parts, "
-                               "those of the formulas in them included",
-                               subject_of(formula)),
-                   "use fewer formulas, or shorter ones"};
+      return Error{
+          fmt::format("{} and the formulas before it have more than 100,000 parts together",
+                      subject_of(formula)),
+          "use fewer formulas, or shorter ones"};
 
     metrics.push_back(*std::move(metric));
     made.push_back(&formula);

@@ -59,10 +59,11 @@ Result<Answer> add(Database& database, const Request& request) {
       added->refused_files > 0 ? fmt::format(", {} refused", added->refused_files) : "";
   std::string notes;
   for (const auto& [name, with_settings] : added->new_because_of_settings)
-    notes += one_line(fmt::format("note: {} was measured with other settings, and has a history of "
-                                  "its own for them: {}",
-                                  cited(name), cited(with_settings))) +
-             "\n";
+    notes +=
+        one_line(fmt::format(
+            "note: {} was measured with other settings, so it has a separate history for them: {}",
+            cited(name), cited(with_settings))) +
+        "\n";
   return Answer{fmt::format("{} added to {}{}{}\n{}", plural(added->added_sessions, "session"),
                             one_line(database.name()), there, bad, notes),
                 added->refused_files > 0 ? ExitStatus::Failed : ExitStatus::Done};
@@ -97,8 +98,8 @@ Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
   }
 
   if (!found && !wanted.branch.empty())
-    return Error{"no sessions on branch " + cited(wanted.branch),
-                 "lauka-history list shows the branches"};
+    return Error{"there are no sessions of the branch " + cited(wanted.branch),
+                 "run lauka-history list to see the branches"};
   if (found) return {};
 
   // The names of all metrics are read only for the suggestion in the error.
@@ -111,8 +112,8 @@ Result<void> for_each_series(Loader& loader, const SeriesSelection& wanted,
   const std::string wanted_name = wanted.metrics.empty() ? "" : wanted.metrics.front();
   const auto near =
       nearest_names(wanted_name, std::vector<std::string>(names.begin(), names.end()));
-  return Error{"no metric " + cited(wanted_name),
-               near.empty() ? "lauka-history show BENCHMARK --metric all shows all"
+  return Error{"there is no metric " + cited(wanted_name),
+               near.empty() ? "run lauka-history show BENCHMARK --metric all to see all"
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
@@ -164,10 +165,10 @@ Result<Answer> steps(Database& database, const Request& request) {
   if (!done) return done.error();
 
   text += fmt::format(
-      "{} series looked at: {}", looked_at,
+      "lauka-history looked at {} series and found {}", looked_at,
       alarms == 0 ? std::string("no new regressions") : plural(alarms, "step") + " to the worse");
   if (short_ones > 0)
-    text += fmt::format("; {} shorter than the {} commits that it takes", short_ones,
+    text += fmt::format("; {} are shorter than the {} commits that are needed", short_ones,
                         stats::kMinForSteps);
 
   return with_splits(
@@ -191,7 +192,7 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
   if (!done) return done.error();
   if (!found)
     return Error{"has no step " + cited(request.command_arguments[0]),
-                 "lauka-history steps lists them"};
+                 "run lauka-history steps to see all"};
   return Answer{};
 }
 
@@ -218,9 +219,9 @@ Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
         points, [&](const SessionPoint& point) { return point.commit != points.front().commit; });
   };
   if (std::ranges::any_of(all, has_several))
-    refuse({fmt::format("note: sessions of {} on one machine are averaged",
+    refuse({fmt::format("note: sessions of {} on the same machine are averaged",
                         plural(commits.size(), "commit")),
-            "combine sessions of one commit"},
+            "combine sessions of one commit only"},
            ExitStatus::Done);
 
   std::vector<MetricHistory> list;
@@ -238,7 +239,7 @@ Answer combined(std::span<const MetricHistory> all, const Request& request) {
       answer.status = ExitStatus::GateFailed;
   }
   if (answer.text.empty())
-    return failed({"nothing was measured with a reference, with an interval",
+    return failed({"no metric has a change from a reference with an interval",
                    "combine sessions of two commands or of a suite"});
   return answer;
 }
@@ -385,7 +386,7 @@ int main(int argc, char** argv) {
     return lauka::history::run(arguments);
   } catch (const std::exception& error) {
     return lauka::history::refuse(
-        {std::string("internal error: ") + error.what(), "please report it"},
+        {std::string("internal error: ") + error.what(), "please report this"},
         lauka::ExitStatus::Failed);
   }
 }

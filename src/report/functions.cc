@@ -117,8 +117,8 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
     const Metric& metric = results.session.metrics[index];
     if (!is_sampled_time(metric) || metric.shown != Shown::Always) continue;
     if (const FunctionChanges* changes = find_changes(results, index, candidate))
-      return fmt::format("{}{}: no function differs for sure in {}\n", one_line(metric.name), whose,
-                         plural(changes->rounds, "sampled run"));
+      return fmt::format("{}{}: no function differs with certainty in {}\n", one_line(metric.name),
+                         whose, plural(changes->rounds, "sampled run"));
   }
   return "";
 }
@@ -536,20 +536,22 @@ std::string why_no_functions(const Results& results) {
     return results.session.metrics[metric].shown == Shown::Always;
   });
   if (!known.empty() && are_hidden)
-    return fmt::format("no table of functions: --metrics leaves out {}, which it would be of",
+    return fmt::format("there is no table of functions, because --metrics leaves out {}",
                        results.session.metrics[known.front()].name);
 
   const auto& baseline = results.session.reference.baseline;
   if (baseline && !results.session.function_tables.empty())
     return fmt::format(
-        "no table of functions: the baseline {} has none; measure it with --engine "
-        "cachegrind or --profile",
+        "there is no table of functions, because the baseline {} has none; measure it with "
+        "--engine cachegrind or --profile",
         cited(baseline->file));
   if (!results.session.file.empty())
     return fmt::format(
-        "no table of functions: {} has none; measure it with --engine cachegrind or --profile",
+        "there is no table of functions, because {} has none; measure it with --engine cachegrind "
+        "or --profile",
         cited(results.session.file));
-  return "no table of functions: no simulated or sampled run has them for both sides";
+  return "there is no table of functions, because no simulated or sampled run has functions for "
+         "both sides";
 }
 
 std::string function_text(const Results& results, const Style& style) {

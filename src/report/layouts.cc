@@ -20,12 +20,12 @@ std::string scatter_line(const stats::LayoutEstimate& estimate, const Metric& me
   const auto& scatter = estimate.scatter;
   if (!scatter || !scatter->bounds) return "";
   if (scatter->is_clear)
-    return fmt::format("{}placement alone moves {} by {} ({} … {})\n", subject, metric.name,
-                       rough_percent(scatter->deviation), rough_percent(scatter->bounds->low),
-                       rough_percent(scatter->bounds->high));
+    return fmt::format("{}the placement of the code alone changes {} by {} ({} … {})\n", subject,
+                       metric.name, rough_percent(scatter->deviation),
+                       rough_percent(scatter->bounds->low), rough_percent(scatter->bounds->high));
   return fmt::format(
-      "{}no effect of placement on {} can be told from noise: it is at most {}; if functions have "
-      "no sections of their own (-ffunction-sections), the seed may not move them\n",
+      "{}the placement of the code has no clear effect on {}: the effect is at most {}; without "
+      "-ffunction-sections, the seed may not move functions\n",
       subject, metric.name, rough_percent(scatter->bounds->high));
 }
 
@@ -50,15 +50,17 @@ struct LayoutCounts {
 std::string both_answers(const MetricResult& row, const LayoutCounts& layouts,
                          const std::string& subject) {
   if (!row.delta || !is_misled_by_one_layout(row)) return "";
-  return fmt::format("{}over {} layouts: {}; layout 1 alone: {}\n", subject, layouts.text(),
-                     delta_text(*row.delta), delta_text(*row.layouts->delta_of_first_layout));
+  return fmt::format("{}the change over {} layouts is {}, but that of layout 1 alone is {}\n",
+                     subject, layouts.text(), delta_text(*row.delta),
+                     delta_text(*row.layouts->delta_of_first_layout));
 }
 
 std::string left_out_line(const MetricResult& row, const LayoutCounts& layouts,
                           const std::string& subject) {
   if (!row.delta)
     return fmt::format(
-        "{}no change over layouts: fewer than {} of {} were run on both sides without a failure\n",
+        "{}there is no change over layouts, because fewer than {} of {} ran on both sides without "
+        "a failure\n",
         subject, kMinLayouts, layouts.text());
   if (!row.layouts->mean_log_ratio) return "";
   const std::vector<stats::LayoutMean>& each = row.layouts->mean_log_ratio->layout_means;
@@ -67,8 +69,10 @@ std::string left_out_line(const MetricResult& row, const LayoutCounts& layouts,
     if (std::ranges::find(each, layout, &stats::LayoutMean::layout) == each.end())
       missing += fmt::format("{}{}", missing.empty() ? "" : ", ", layout + 1);
   if (missing.empty()) return "";
-  return fmt::format("{}without layout {} of {}, not run on both sides without a failure\n",
-                     subject, missing, layouts.of_candidate);
+  return fmt::format(
+      "{}the change leaves out layout {} of {}, which did not run on both sides without a "
+      "failure\n",
+      subject, missing, layouts.of_candidate);
 }
 
 bool may_be_placement(const Results& results, std::size_t command, std::size_t metric) {

@@ -106,7 +106,7 @@ int side_of(const stats::Change& change, const Condition& condition) {
 /// Returns "+4.2%, at most +4.9%" if one end of the interval supports the answer.
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
-  if (!change.change) return "from 0 or values below it, so there is no percentage";
+  if (!change.change) return "no percentage, because the reference has values of 0 or below";
   if (change.is_exact) return make_figures(change, verdict.condition, metric).change;
 
   const bool claims_above =
@@ -138,7 +138,7 @@ std::string rounds_text(const Results& results, const gate::Verdict& verdict) {
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
   const bool is_decided = verdict.answer != gate::Answer::Inconclusive;
   if (is_decided && row != nullptr && row->runs > verdict.rounds)
-    return fmt::format("{} decided, the table shows {}", rounds, row->runs);
+    return fmt::format("decided after {} of the {} in the table", rounds, row->runs);
   if (verdict.estimated_rounds_without_gates <= verdict.rounds) return rounds;
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
                      exact_decimal(std::stod(fmt::format(
@@ -156,7 +156,7 @@ std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, doubl
       verdict.estimated_rounds_without_gates <= verdict.rounds)
     return "";
   const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.fails_below_limit;
-  return ": " + blind_spot(verdict.rounds, is_slowness, confidence);
+  return ", so " + blind_spot(verdict.rounds, is_slowness, confidence);
 }
 
 /// True if the line must begin with the mean: the mean alone decided, or clearly differs from the
@@ -204,7 +204,7 @@ std::string grounds_text(const Results& results, const gate::Verdict& verdict) {
   const std::string rounds =
       rounds_text(results, verdict) + blind_spot(verdict, metric, results.session.confidence);
   if (!is_about_mean(verdict)) return fmt::format("measured {}; {}", typical, rounds);
-  return fmt::format("measured in the mean {}; in the typical round {}; {}",
+  return fmt::format("measured {} in the mean, and {} in the typical round; {}",
                      measured(verdict.delta.change_of_mean, bounds.mean, verdict, metric), typical,
                      rounds);
 }
@@ -260,9 +260,9 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
                              ? ""
                              : " of one command");
     case gate::Obstacle::FailureRates:
-      return "the failure rates differ";
+      return "the commands failed at different rates";
     case gate::Obstacle::NoValue:
-      return fmt::format("no {} of {} gave a value of it", run,
+      return fmt::format("no {} of {} gave a value of this metric", run,
                          obstructed_commands(results, verdict, "or"));
     case gate::Obstacle::NoCommonRound:
       return "no round measured both commands";
@@ -270,7 +270,7 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
       return fmt::format("{} of {} is below what can be measured here", name,
                          obstructed_commands(results, verdict, "and"));
     case gate::Obstacle::NoPercentage:
-      return "it has values below 0, so there is no percentage";
+      return "it has values below 0, so a change in percent is not defined";
     case gate::Obstacle::FewLayouts:
       return "too few layouts without failures";
     case gate::Obstacle::NoFunction:
@@ -333,15 +333,16 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
   if (metric.percentile && !verdict.delta.bounds && row != nullptr &&
       verdict.rounds < row->runs_needed_for_percentile)
-    return fmt::format("{} are too few; it needs {}, as --min-runs {} gives them",
+    return fmt::format("{} are too few for this percentile, which needs {}; use --min-runs {}",
                        plural(verdict.rounds, "run"), row->runs_needed_for_percentile,
                        row->runs_needed_for_percentile);
 
   const Claims claims = make_claims(verdict.condition);
   const std::string grounds = grounds_text(results, verdict);
   if (verdict.answer != gate::Answer::Inconclusive)
-    return fmt::format("{}, with confidence ({})",
-                       verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail, grounds);
+    return fmt::format("{} with {:g}% confidence ({})",
+                       verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail,
+                       100.0 * results.session.confidence, grounds);
 
   const std::string advice = advice_text(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
@@ -365,9 +366,9 @@ std::string_view why_not_reached(PrecisionEnd end) {
     case PrecisionEnd::Duration:
       return "the --duration of each command was used up";
     case PrecisionEnd::HooksPreventedRuns:
-      return "in sequential order no command is run again; --order random takes turns";
+      return "in sequential order, lauka runs no command a second time; use --order random";
     case PrecisionEnd::LostInGateRounds:
-      return "the further rounds of the gates were noisier";
+      return "the later rounds, which the gates needed, were noisier";
     case PrecisionEnd::Reached:
     case PrecisionEnd::Unfinished:
       break;
@@ -413,14 +414,15 @@ std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
     if (exited != nullptr && answer.program == program && answer.status == exited->status)
       return fmt::format("{} means {} for {}: use -i={}", answer.status, answer.meaning,
                          answer.program, answer.status);
-  return "use -i to ignore failures";
+  return "use -i to continue after failures";
 }
 
 std::string how_to_go_on_without_valgrind(const Outcome& outcome) {
   const auto* signalled = std::get_if<Signalled>(&outcome);
-  const std::string_view why = signalled != nullptr && signalled->signal == SIGILL
-                                   ? ", as it may use an instruction that Valgrind does not know"
-                                   : "";
+  const std::string_view why =
+      signalled != nullptr && signalled->signal == SIGILL
+          ? ", because the program may use an instruction that Valgrind does not know"
+          : "";
   return fmt::format("try it without --engine{}", why);
 }
 
@@ -463,8 +465,8 @@ struct EndingWords {
     const auto* exited = std::get_if<Exited>(&failed.outcome);
     const std::string_view remedy =
         exited != nullptr && exited->status == not_found
-            ? ", with which sh ends if there is no such command: check its name"
-        : can_be_ignored(failed.outcome) ? "; append '|| true' to ignore that"
+            ? ", which means that sh found no such command: check its name"
+        : can_be_ignored(failed.outcome) ? "; append '|| true' to continue anyway"
                                          : "";
     return message(fmt::format("--{} of {}{} {}{}", row_of(failed.kind).name,
                                cited(names.at(failed.command)), run, outcome_text(failed.outcome),
@@ -475,8 +477,8 @@ struct EndingWords {
   std::string operator()(const Interrupted& interrupted) const {
     const std::string by = "interrupted by " + os::signal_name(interrupted.signal);
     if (advice == AdviceToEndRuns::None) return message(by);
-    return message(fmt::format("{}; no timed run{} ended: use --timeout{}", by,
-                               names.size() == 1 ? " of " + cited(names.front()) : "",
+    return message(fmt::format("{} before a timed run{} ended; use --timeout{} to end such runs",
+                               by, names.size() == 1 ? " of " + cited(names.front()) : "",
                                advice == AdviceToEndRuns::TimeoutOrUntil ? " or --until" : ""));
   }
 
@@ -506,7 +508,7 @@ std::string_view trouble_with(LaunchStep step) {
 
 std::string killed(int survivor) {
   if (survivor == 0) return "was killed";
-  return fmt::format("could not be killed: its process {} lives on", survivor);
+  return fmt::format("could not be killed: its process {} is still running", survivor);
 }
 
 struct OutcomeWords {
@@ -529,8 +531,8 @@ struct OutcomeWords {
   std::string operator()(const Stopped& end) const {
     const bool terminal = end.signal == SIGTTIN || end.signal == SIGTTOU;
     return fmt::format("was stopped by {}: {}", os::signal_name(end.signal),
-                       terminal ? "it wants the terminal, which commands run by lauka do not have; "
-                                  "start it with setsid -w, without one"
+                       terminal ? "it wants the terminal, which lauka does not give to commands; "
+                                  "start it with setsid -w"
                                 : "nothing would have resumed it, so it " + killed(end.survivor));
   }
 
@@ -640,11 +642,11 @@ std::vector<std::string> list_remarks(const WallTimeExplanation& why) {
 
   if (why.is_simulated) remarks.emplace_back("instructions are simulated");
   if (why.levels == CountedPrivilegeLevels::UserOnly)
-    remarks.emplace_back("counts are of user space, times of all");
+    remarks.emplace_back("counts cover user space only, and times cover everything");
   if (why.levels == CountedPrivilegeLevels::Unknown)
-    remarks.emplace_back("the file does not say whether counts have the kernel's part in them");
+    remarks.emplace_back("the file does not say whether counts include the kernel");
   if (why.counts_include_shell_start)
-    remarks.emplace_back("counts have the shell in them, times have not");
+    remarks.emplace_back("counts include the shell, and times do not");
   if (why.sums_core_kinds) remarks.emplace_back("cycles are summed over all kinds of core");
 
   return remarks;
@@ -686,7 +688,7 @@ std::string how_to_succeed(const FailureGroup& failed) {
   if (failed.ending == Ending::TimedOut) return "raise --timeout";
   if (failed.kind == RoundKind::Simulated && failed.ending != Ending::Failed)
     return "try it without --engine: Valgrind does not know every instruction";
-  return fmt::format("-i={} makes this status a success", failed.status);
+  return fmt::format("use -i={} if this status is a success", failed.status);
 }
 
 std::string gate_and_functions(const Results& results, const gate::Verdict& verdict,
@@ -740,8 +742,8 @@ std::string lines_below_gate(const Results& results, const gate::Verdict& verdic
   const ChangeTexts figures = change_texts(*wall_time, limit_of(verdict.condition));
   const double percent = verdict.condition.limit_percent;
   return fmt::format(
-      "  note: the wall time is significantly higher, {} (at least {}), and no gate is on it: "
-      "--fail-if-slower{} adds one\n",
+      "  note: the wall time is significantly higher, {} (at least {}), but no gate checks it; add "
+      "--fail-if-slower{}\n",
       figures.change, figures.low, percent > 0 ? "=" + exact_decimal(percent) : "");
 }
 
@@ -789,7 +791,7 @@ std::vector<std::string> all_runs_failed_lines(const Report& report) {
       const Endings endings = deciding_endings(results.commands[c]);
       const FailureGroup& first = endings.failed_run_groups.front();
       const Error why{
-          fmt::format("{}{}: its gate decides nothing",
+          fmt::format("{}{}, so its gate cannot decide",
                       results.benchmark.empty() ? "" : results.benchmark + ": ",
                       failures_text(endings, " of " + cited(results.session.commands[c].name))),
           how_to_succeed(first)};
@@ -801,8 +803,8 @@ std::vector<std::string> all_runs_failed_lines(const Report& report) {
 
 std::string more_layouts_advice(std::size_t layouts) {
   if (layouts > kMaxLayouts)
-    return fmt::format("more runs would not do, nor would {} layouts", kMaxLayouts);
-  return fmt::format("more runs would not do, about {} layouts probably would", layouts);
+    return fmt::format("more runs would not help, nor would {} layouts", kMaxLayouts);
+  return fmt::format("more runs would not help, but about {} layouts probably would", layouts);
 }
 
 std::string precision_line(const Results& results) {
@@ -818,7 +820,7 @@ std::string precision_line(const Results& results) {
   if (precision.end == PrecisionEnd::Reached)
     return fmt::format("{} (asked for: ±{}){}\n", start, wanted, blind_spot_of_mean(results));
   return fmt::format(
-      "{}, short of the ±{} asked for: {}{}\n", start, wanted, why_not_reached(precision.end),
+      "{}, but ±{} was asked for: {}{}\n", start, wanted, why_not_reached(precision.end),
       precision.layouts_to_reach ? "; " + more_layouts_advice(*precision.layouts_to_reach) : "");
 }
 
@@ -835,13 +837,15 @@ std::string tuning_line(const std::vector<TunedComparison>& compared) {
     std::vector<stats::Change> changes;
     for (const TunedComparison& comparison : compared)
       if ((comparison.*of).change) changes.push_back(to_change(comparison.*of));
-    return changes.empty() ? std::string("not known") : delta_text(stats::geometric_mean(changes));
+    return changes.empty() ? std::string("an unknown amount")
+                           : delta_text(stats::geometric_mean(changes));
   };
-  return fmt::format("--tune changed, against {}: σ {}, the interval's width {}, the mean {}{}",
-                     plural(untuned, "untuned run"), text(&TunedComparison::stddev_change),
-                     text(&TunedComparison::interval_width_change),
-                     text(&TunedComparison::mean_change),
-                     compared.size() > 1 ? " (geometric means)" : "");
+  return fmt::format(
+      "compared with {}, --tune changed σ by {}, the width of the interval by {}, and the mean by "
+      "{}{}",
+      plural(untuned, "untuned run"), text(&TunedComparison::stddev_change),
+      text(&TunedComparison::interval_width_change), text(&TunedComparison::mean_change),
+      compared.size() > 1 ? " (geometric means)" : "");
 }
 
 std::string shell_start_time_lines(const Results& results) {
@@ -891,7 +895,7 @@ std::string why_text(const Results& results, const WallTimeExplanation& why) {
     has_instructions = has_instructions || factor.factor_kind == WallFactorKind::Instructions;
   }
   std::string text = wall_time_in_words(results, why) + ": " +
-                     (factors.empty() ? "no factor differs significantly from 1" : factors);
+                     (factors.empty() ? "no factor changed significantly" : factors);
   for (const std::string& remark : list_remarks(why)) text += "; " + remark;
   return text;
 }

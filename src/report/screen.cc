@@ -25,13 +25,13 @@ std::string write_header(const Results& results, std::size_t index, const Style&
 
 std::string_view why_no_interval_of(const MetricResult& row, bool has_candidates) {
   if (row.summary && row.summary->min < 0.0 && has_candidates)
-    return "no delta: values below 0 have no percentages";
+    return "there is no delta for a metric with values below 0, because they have no percentages";
   const bool is_shown =
       row.delta && row.delta->change && *row.delta->change != 0.0 && !row.delta->is_exact;
   if (row.runs < 2 || !is_shown || row.delta->bounds) return "";
   return row.summary && row.summary->min == 0.0
-             ? "a delta without ±: zeros among the values leave no interval"
-             : "a delta without ±: too few or too different runs for an interval";
+             ? "a delta has no ±, because some values are 0"
+             : "a delta has no ±, because the runs are too few or too different";
 }
 
 std::string_view why_no_interval(const Results& results, const Style& style) {
@@ -67,7 +67,8 @@ std::string difference_of_means(const Results& results, std::size_t index, std::
                         metric.unit == Unit::Seconds ? "longer" : "more")
           : "";
   return fmt::format(
-      "delta: change of the typical round; the means of {}{} differ by {}{}", one_line(metric.name),
+      "the delta is the change of the typical round; the means of {}{} differ by {}{}",
+      one_line(metric.name),
       results.commands.size() > 2 ? " of " + one_line(results.session.commands[candidate].name)
                                   : "",
       delta_text({delta.change_of_mean.change, {}}), because);
@@ -103,8 +104,8 @@ std::string percentages_note(const Results& results, std::size_t metric, const S
                                ? one_line(reference.baseline->file)
                                : parameters_text(results.session.commands[reference.index_for(0)]);
   if (from.empty() || !has_deltas_of(results, metric)) return "";
-  return dim_note("percentages: the difference from " + from +
-                      (reference.baseline ? "" : "; --reference chooses another"),
+  return dim_note("percentages are differences from " + from +
+                      (reference.baseline ? "" : "; use --reference to choose another"),
                   style);
 }
 
@@ -132,7 +133,7 @@ std::string hidden_rows_line(const Results& results, const std::vector<std::size
     names += (names.empty() ? "" : ", ") + one_line(results.session.metrics[m].name);
   }
   if (more > most) names += fmt::format(" and {} more", more - most);
-  return more == 0 ? "" : dim_note("not shown: " + names + "; see --table full", style);
+  return more == 0 ? "" : dim_note("not shown: " + names + "; use --table full to see all", style);
 }
 
 std::vector<const stats::Summary*> summaries_of(const Results& results,
@@ -159,11 +160,12 @@ bool is_all_zeros(const Results& results, const HeadlineComparison& ranking) {
 std::string_view missing_interval(const Results& results, const HeadlineComparison& ranking) {
   const double tail = (1.0 - results.session.confidence) / 2.0;
   const double fewest = std::ceil(-std::log2(tail));
-  if (static_cast<double>(results.commands[ranking.command].runs) < fewest) return "too few runs";
+  if (static_cast<double>(results.commands[ranking.command].runs) < fewest)
+    return "there are too few runs";
   const bool has_zero =
       std::ranges::any_of(summaries_of(results, ranking),
                           [](const stats::Summary* summary) { return summary->min == 0.0; });
-  return has_zero ? "too many zeros" : "too different runs";
+  return has_zero ? "there are too many zeros" : "the runs are too different";
 }
 
 /// Replaces the blanks in a name, so that lines are not broken there.
@@ -230,11 +232,11 @@ std::string write_line(const Results& results, const HeadlineComparison& ranking
   std::string between;
   std::string after = " in " + name;
   if (is_all_zeros(results, ranking)) {
-    between = ": 0 in every run, as in ";
-    after = " (" + name + ")";
+    between = ": " + name + " is 0 in every run, as in ";
+    after.clear();
   } else if (ranking.speed.is_exact && ranking.speed.speed_factor == 1.0) {
-    between = ": the same in every run as in ";
-    after = " (" + name + ")";
+    between = ": " + name + " is the same in every run as in ";
+    after.clear();
   } else if (ranking.speed.is_exact) {
     between = fmt::format(": {} is {} times {} than in ", name, ratio_text(ranking.speed),
                           faster ? "lower" : "higher");
@@ -244,7 +246,7 @@ std::string write_line(const Results& results, const HeadlineComparison& ranking
                           is_decided(results, ranking) ? "for an interval of its difference"
                                                        : "to tell whether it differs");
   } else if (!ranking.is_significant) {
-    between = ": no significant difference from ";
+    between = " does not differ significantly from ";
   } else {
     after.clear();
     between = metric.role == Role::WallTime
@@ -306,7 +308,7 @@ std::string how_to_compare_failures(const Endings& endings) {
   const bool has_one_status = timed.all_failed() && timed.failed_run_groups.size() == 1 &&
                               timed.failed_run_groups.front().ending == Ending::Failed;
   if (!has_one_status) return "";
-  return fmt::format(", unless -i={} makes this status a success",
+  return fmt::format("; use -i={} if this status is a success",
                      timed.failed_run_groups.front().status);
 }
 
@@ -352,7 +354,7 @@ std::string count_by_typed_command(const Results& results, const Rankings& all,
 
     const std::string& name = results.session.commands[own[0].command].unfilled_name;
     lines +=
-        in_lines(fmt::format("{}: significantly {} than {} at {} of {} values{}, {} at {}",
+        in_lines(fmt::format("{} is significantly {} than {} at {} of {} values{}, and {} at {}",
                              bold(one_line(name), style), is_time ? "faster" : "lower",
                              bold(one_line(name_of_references(results)), style), faster, own.size(),
                              is_time ? "" : " in " + metric_in_words(one_line(metric.name)),
@@ -397,14 +399,16 @@ std::string about_short_runs(const Results& results, const Style& style) {
   const auto& start = results.session.seconds_of_running_true;
   if (!start)
     return dim_note(
-        "a run under 1 ms may be mostly the start of its process: measure true as well to see",
+        "a run shorter than 1 ms may be mostly the start of its process; measure true as well to "
+        "find out",
         style);
   const std::string text = quantity(*start, Unit::Seconds);
   return dim_note(
       *start < *shortest
-          ? fmt::format("about {} of each run is the start of its process (measured by true)", text)
-          : fmt::format("the shortest runs take no longer than true ({}): they are mostly the "
-                        "start of a process",
+          ? fmt::format(
+                "about {} of each run is the start of its process, as the runs of true show", text)
+          : fmt::format("the shortest runs take no longer than those of true ({}), so they are "
+                        "mostly the start of a process",
                         text),
       style);
 }
@@ -431,7 +435,7 @@ std::string compact_tables(const Results& results, const Style& style) {
 std::string tables(const Results& results, const Style& style) {
   std::string text;
   if (results.session.reference.baseline)
-    text = fmt::format("Deltas are against {}, measured earlier.\n\n",
+    text = fmt::format("Deltas compare with {}, which was measured earlier.\n\n",
                        one_line(results.session.reference.baseline->file));
   if (has_compact_table_first(results))
     text += titled_compact_text(results, *primary_metric(results.session.metrics), style) + "\n";

@@ -386,8 +386,10 @@ std::string gates_in_one_line(const Report& suite) {
   const double percent = 100.0 * (1.0 - suite.benchmarks.front().session.confidence);
   return plural(verdicts.size(), "gate") + ": " + counts +
          (suite.job_error_rate == gate::ErrorRate::AnyFalseFail
-              ? fmt::format(" (any false alarm: at most {:.3g}%)\n", percent)
-              : fmt::format(" (false alarms among those that fail: at most {:.3g}%)\n", percent));
+              ? fmt::format(" (the chance of any false alarm is at most {:.3g}%)\n", percent)
+              : fmt::format(
+                    " (of those that fail, at most {:.3g}% are expected to be false alarms)\n",
+                    percent));
 }
 
 ScreenSections screen_sections(const Report& suite, const Style& style, bool quiet) {

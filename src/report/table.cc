@@ -425,7 +425,7 @@ std::string_view omitted_intervals_note(std::span<const Table> tables, const Tab
            table.columns.end();
   });
   return has_deltas && fitted.has_given_up(OmittedPart::Interval)
-             ? "the terminal is too narrow for the intervals of deltas"
+             ? "the terminal is too narrow to show the intervals of deltas"
              : "";
 }
 

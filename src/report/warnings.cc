@@ -48,7 +48,7 @@ std::string advice_for_more_runs(const FewRuns& warning) {
     case FewRunsReason::Ended:
       break;
   }
-  return "let it run to its end";
+  return "let the session run to its end";
 }
 
 std::string_view loss_text(CounterLoss loss) {
@@ -69,11 +69,12 @@ Words words_of(const CounterLossFile& lost) {
   const std::string file = shell_quoted(lost.file);
   std::string advice = lost.loss == CounterLoss::Unreadable
                            ? fmt::format("chmod a+r {} lets every user read it", file)
-                           : std::string("measure a copy made with cp, which leaves that out");
+                           : std::string("measure a copy made with cp, which loses this property");
   if (lost.keeps_counts_as_root) advice += ", or run it as root (sudo lauka --as-root ...)";
   return {"lost_counts",
-          fmt::format("no event is counted: Linux stops counters at the start of {}, {}", file,
-                      loss_text(lost.loss)),
+          fmt::format(
+              "no event is counted, because Linux stops the counters when a run executes {}, {}",
+              file, loss_text(lost.loss)),
           std::move(advice)};
 }
 
@@ -85,9 +86,9 @@ std::string difference_text(const SettingDifference& difference, bool is_joined)
   const std::string& own = is_joined ? difference.reference_value : difference.candidate_value;
   if (difference.kind == SettingKind::ProcessorFeatures)
     return fmt::format(
-        "{} (of one alone: {})", title,
+        "{} (only one of the two has {})", title,
         listed(words_of_only_one(difference.reference_value, difference.candidate_value)));
-  return fmt::format("{} {}, not {}", title, cited(other), cited(own));
+  return fmt::format("{} {} instead of {}", title, cited(other), cited(own));
 }
 
 /// Returns the name that GLIBC_TUNABLES has for a feature in the words of /proc/cpuinfo.
@@ -107,24 +108,25 @@ struct WarningWords {
 
   std::string but_deltas() const {
     if (!has_deltas) return "";
-    return paired ? "; deltas compare runs of the same round, so what these share cancels"
-                  : "; --order random keeps it out of deltas";
+    return paired
+               ? "; deltas compare runs of the same round, so what both commands share cancels out"
+               : "; use --order random to keep this out of deltas";
   }
 
   Words operator()(const SlowFirstRun& warning) const {
     const auto& [first, rest, slow] = warning.first_run_times;
     const std::string_view and_read =
-        warning.only_first_run_read_disk ? ", and it alone read from the disk" : "";
+        warning.only_first_run_read_disk ? ", and only this run read from the disk" : "";
     const std::string ratio = rest > 0.0 ? times(first / rest) : "more than";
     return {"first_run_slow",
-            fmt::format("the first run took {} the median of the rest ({}, {}){}", ratio,
-                        of_run(first), of_run(rest), and_read),
+            fmt::format("the first run took {} the median of the other runs ({} instead of {}){}",
+                        ratio, of_run(first), of_run(rest), and_read),
             warning.warmup == 0
-                ? "use --warmup 1, unless cold starts are what you measure"
+                ? "use --warmup 1, unless you want to measure cold starts"
                 : fmt::format("if this happens again, use --warmup {}", warning.warmup + 1),
-            fmt::format("the first run took longer than the rest{}", and_read),
+            fmt::format("the first run took longer than the other runs{}", and_read),
             ratio + " the median",
-            {.text = "the first run took longer than the rest"}};
+            {.text = "the first run took longer than the other runs"}};
   }
 
   Words operator()(const stats::Drift& seen) const {
@@ -132,29 +134,30 @@ struct WarningWords {
     const std::string by = fmt::format("by {:.1f}%", std::abs(seen.change) * 100.0);
     const std::string start = fmt::format("wall time {} ", rises ? "rose" : "fell");
     const std::string end = "from the first third of the runs to the last";
-    return {
-        "drift",
-        start + by + " " + end,
-        (rises ? "heat, other programs or what the runs leave behind may be the cause"
-               : "a cold start or other programs may be the cause: raise --warmup") +
-            but_deltas(),
-        start + end,
-        by,
-        {.text = "wall time changed " + end,
-         .advice = "a cold start (--warmup), heat, other programs or what the runs leave behind "
-                   "may be the cause" +
-                   but_deltas(),
-         .figures = fmt::format("{} {}", rises ? "rose" : "fell", by)}};
+    return {"drift",
+            start + by + " " + end,
+            (rises ? "look for heat, for other programs, or for things that each run leaves behind"
+                   : "raise --warmup if this was a cold start, or look for other programs that "
+                     "were running") +
+                but_deltas(),
+            start + end,
+            by,
+            {.text = "wall time changed " + end,
+             .advice = "look for a cold start (--warmup), for heat, for other programs, or for "
+                       "things that each run leaves behind" +
+                       but_deltas(),
+             .figures = fmt::format("{} {}", rises ? "rose" : "fell", by)}};
   }
 
   Words operator()(const stats::TwoModes& seen) const {
     const std::string both =
         fmt::format("{} and {}", of_run(seen.low_mean), of_run(seen.high_mean));
     return {"two_modes",
-            fmt::format("the runs fall into two groups, around {}; the smaller one has {} of them",
-                        both, whole_percent(seen.smaller_share)),
-            "the mean describes neither: look for different kinds of core or clock speeds, or at "
-            "single runs with --export-runs",
+            fmt::format(
+                "the runs fall into two groups, around {}, and the smaller group has {} of them",
+                both, whole_percent(seen.smaller_share)),
+            "the mean describes neither group, so look for cores of different kinds or clock "
+            "speeds, or look at single runs with --export-runs",
             "the runs fall into two groups", both};
   }
 
@@ -173,7 +176,8 @@ struct WarningWords {
   Words operator()(const stats::SlowNoise& seen) const {
     const std::string figure = fmt::format("r = {:.2f}", seen.autocorrelation);
     return {"slow_noise", fmt::format("consecutive runs resemble each other ({})", figure),
-            "another session's mean may differ by more than its ±: measure longer with --duration" +
+            "the mean of another session may differ by more than its ±, so measure longer with "
+            "--duration" +
                 but_deltas(),
             "consecutive runs resemble each other", figure};
   }
@@ -190,45 +194,46 @@ struct WarningWords {
 
   Words operator()(const UncertainSplit& warning) const {
     const std::string cpu = of_run(warning.median_cpu_seconds);
-    const std::string start = "user_time and system_time are estimates, as ";
+    const std::string start = "user_time and system_time are estimates, because ";
     const std::string end = " is less than 10 clock ticks of " + seconds(warning.tick_seconds);
     return {"uncertain_split", start + "the CPU time of " + cpu + end,
             "use cpu_time, their sum, which is exact", start + "CPU time" + end, cpu};
   }
 
   Words operator()(const BelowShell& warning) const {
-    const std::string general = "runs took no longer than starting the shell alone and count as 0s";
+    const std::string general =
+        "runs took no longer than the start of the shell alone, and count as 0s";
     const std::string figure =
         fmt::format("{} of {}", warning.runs_below_shell_time, warning.all_timed_runs);
     return {"below_shell", figure + " " + general,
-            "run without the shell (-N), or give the command more work", general, figure};
+            "run the command without the shell (-N), or give it more work", general, figure};
   }
 
   Words operator()(const SamePrograms& warning) const {
     const std::string reference = cited(warning.reference);
     if (!warning.is_native)
-      return {"same_programs", "A/A: same file and arguments as " + reference,
-              "make sure that what it runs differs, unless noise is what you measure"};
+      return {"same_programs", "it runs the same file with the same arguments as " + reference,
+              "make sure that what they run differs, unless you want to measure noise"};
     if (!warning.has_same_name)
-      return {"same_programs",
-              "A/A: the programs are identical, though their names differ: same bytes and "
-              "arguments as " +
-                  reference,
-              "build them again, unless you measure noise, or a program that acts by its name"};
+      return {
+          "same_programs",
+          "it runs the identical program under another name, with the same arguments as " +
+              reference,
+          "build them again, unless you want to measure noise, or the program acts by its name"};
     return {"same_programs",
-            "A/A: the programs are identical: same file and arguments as " + reference,
-            "build them again, unless noise is what you measure"};
+            "it runs the identical program with the same arguments as " + reference,
+            "build them again, unless you want to measure noise"};
   }
 
   Words operator()(const FewRuns& warning) const {
     const bool is_single = warning.runs == 1;
     return {"few_runs",
             warning.is_about_gate
-                ? fmt::format("with {} round{} a gate can only decide about large changes",
+                ? fmt::format("with {} round{}, a gate can decide only about large changes",
                               warning.runs, is_single ? "" : "s")
-            : is_single ? std::string("one run has no σ and no confidence interval")
+            : is_single ? std::string("a single run gives no σ and no confidence interval")
             : warning.runs == 2
-                ? std::string("two runs have no confidence interval")
+                ? std::string("two runs give no confidence interval")
                 : fmt::format("{} runs per command say little about a difference", warning.runs),
             advice_for_more_runs(warning),
             {},
@@ -237,13 +242,14 @@ struct WarningWords {
   }
 
   Words operator()(const SeparateSessions& warning) const {
-    return {"baseline",
-            std::string(warning.is_joined
-                            ? "deltas between sessions include whatever else was different then"
-                            : "deltas against a baseline include whatever else has changed on the "
-                              "machine since then") +
-                (warning.has_gates ? "," + std::string(kGatesFail) : ""),
-            "measure both in one session where you can, or compare cpu_time or instructions"};
+    return {
+        "baseline",
+        std::string(warning.is_joined
+                        ? "deltas between sessions include everything else that was different then"
+                        : "deltas against a baseline include everything else that has changed on "
+                          "the machine since then") +
+            (warning.has_gates ? "," + std::string(kGatesFail) : ""),
+        "measure both in one session if you can, or compare cpu_time or instructions"};
   }
 
   Words operator()(const OtherConditions& warning) const {
@@ -252,10 +258,10 @@ struct WarningWords {
 
     if (!warning.names_machine)
       return {.kind = "foreign_baseline",
-              .text = what + " does not say which machine it was measured on",
-              .advice = fmt::format(
-                  "make sure that it was {}, or measure it again with lauka --export-json",
-                  is_joined ? "the reference's" : "this one"),
+              .text = what + " does not say on which machine it was measured",
+              .advice =
+                  fmt::format("make sure that it was {}, or measure again with lauka --export-json",
+                              is_joined ? "the machine of the reference" : "this machine"),
               .has_own_line = true};
 
     std::string text = fmt::format("{} was measured under other conditions{}: ", what,
@@ -268,7 +274,7 @@ struct WarningWords {
     return {.kind = "foreign_baseline",
             .text = text,
             .advice = is_joined ? "compare sessions of one machine, or measure both in one session"
-                                : "measure the baseline again, here",
+                                : "measure the baseline again on this machine",
             .has_own_line = true};
   }
 
@@ -278,14 +284,14 @@ struct WarningWords {
     for (const std::string& feature : warning.differing_features)
       switched_off += fmt::format("{}-{}", switched_off.empty() ? "" : ",", tunable_name(feature));
     return {"other_processor",
-            fmt::format("the simulated counts of {} are of another processor, for which libc may "
-                        "choose other functions",
+            fmt::format("the simulated counts of {} come from another processor, for which libc "
+                        "may choose other functions",
                         what),
             switched_off.empty()
                 ? "measure both on one processor, or let GLIBC_TUNABLES choose the same functions "
                   "on both (--env GLIBC_TUNABLES=glibc.cpu.name=generic on Arm)"
                 : fmt::format("measure both with --env GLIBC_TUNABLES=glibc.cpu.hwcaps={}, which "
-                              "switches off what only one of them has",
+                              "switches off the features that only one of the processors has",
                               switched_off)};
   }
 
@@ -295,32 +301,36 @@ struct WarningWords {
         fmt::format(
             "the commands were run one after the other{}, so deltas include the drift of the "
             "machine{}{}",
-            warning.is_caused_by_hooks ? " because --setup or --cleanup of one may undo another's"
-                                       : "",
+            warning.is_caused_by_hooks
+                ? " because --setup or --cleanup of one may undo that of another"
+                : "",
             warning.has_gates ? kGatesFail : "",
-            warning.has_gates && warning.is_caused_by_hooks ? "; gates looked only once" : ""),
-        warning.is_caused_by_hooks ? "use --order random if they do not disturb each other"
-                                   : "--order random compares runs of the same round",
+            warning.has_gates && warning.is_caused_by_hooks ? ", and gates were judged only once"
+                                                            : ""),
+        warning.is_caused_by_hooks ? "use --order random if the commands do not disturb each other"
+                                   : "use --order random to compare runs of the same round",
         {},
         {},
         {.text = "the commands were run one after the other, so deltas include the drift of the "
                  "machine",
-         .advice = "--order random compares runs of the same round"}};
+         .advice = "use --order random to compare runs of the same round"}};
   }
 
   Words operator()(const DifferentCoreShares& warning) const {
     const std::string candidate = quantity(warning.candidate_share, Unit::Fraction);
     const std::string reference = quantity(warning.reference_share, Unit::Fraction);
-    const std::string so = ", which may account for a part of the difference in time";
+    const std::string so = ", which may explain a part of the difference in time";
     std::string text =
-        fmt::format("{} is {}, the reference's {}: they ran on different kinds of core",
-                    warning.metric, candidate, reference) +
+        fmt::format(
+            "{} is {}, but {} for the reference, because they ran on different kinds of core",
+            warning.metric, candidate, reference) +
         so;
     for (const DifferentCoreShares::Cycles& cycles : warning.cycles)
       text +=
           fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
                       quantity(cycles.reference, Unit::Count));
-    return {"other_cores", std::move(text), "--cores p or e keeps all on one kind of core",
+    return {"other_cores", std::move(text),
+            "use --cores p or --cores e to keep all runs on one kind of core",
             "ran on other kinds of core than the reference" + so,
             fmt::format("{} {} against {}", warning.metric, candidate, reference)};
   }
@@ -339,9 +349,9 @@ struct WarningWords {
   Words operator()(const LowCoverage& warning) const {
     const std::string figure = fmt::format("{:.1f}%", warning.median * 100.0);
     const std::string start = "the counters saw only ";
-    const std::string end = " of the instructions that the kernel accounts for";
+    const std::string end = " of the instructions that the kernel recorded";
     return {"low_coverage", start + figure + end,
-            "compare commands by these counts, but do not quote them as totals",
+            "compare commands by these counts, but do not quote the counts as totals",
             start + "a part" + end, figure};
   }
 
@@ -357,11 +367,11 @@ struct WarningWords {
                                   : "";
 
     return {"mean_differs",
-            fmt::format("{}: the mean changed by {}, the typical round by {}{}", warning.metric,
+            fmt::format("{}: the mean changed by {}, but the typical round by {}{}", warning.metric,
                         mean, typical, because),
             warning.has_high_outliers
                 ? "find them with --export-runs; a gate on such rare runs needs more rounds"
-                : "compare the runs of both with --export-runs or --histogram",
+                : "compare the runs of both commands with --export-runs or --histogram",
             fmt::format("{}: the mean and the typical round changed differently{}", warning.metric,
                         because),
             mean + " and " + typical,
@@ -377,12 +387,12 @@ struct WarningWords {
         fmt::format("{}: neighbouring {} resemble each other, so the interval of the change is ",
                     warning.metric, warning.is_of_one_command ? "runs" : "rounds");
     return {"alike_rounds",
-            start + wider + " as of independent ones",
-            "what a run leaves to the next may be the cause (--prepare); more rounds narrow it",
-            start + "wider than of independent ones",
+            start + wider + " as it would be for independent ones",
+            "use --prepare to remove what one run leaves to the next, or measure more rounds",
+            start + "wider than it would be for independent ones",
             wider,
             {.text = "neighbouring runs or rounds resemble each other, so intervals are wider than "
-                     "of independent ones",
+                     "they would be for independent ones",
              .figures = fmt::format("{}: {}", warning.metric, wider)}};
   }
 
@@ -420,8 +430,8 @@ struct WarningWords {
   Words operator()(const Throttled& warning) const {
     const auto& [periods, throttled, waited_ns] = warning.quota_waits;
     return {"throttled",
-            fmt::format("the CPU quota of the control group was used up in {} of {} periods, in "
-                        "which processes waited {} altogether",
+            fmt::format("the CPU quota of the control group was used up in {} of {} periods, and "
+                        "processes waited {} altogether",
                         throttled, periods, seconds(to_seconds(waited_ns))),
             "raise the quota or remove it (docker --cpus, systemd CPUQuota=, cpu.max), or compare "
             "cpu_time"};
@@ -437,18 +447,19 @@ struct WarningWords {
     const std::string figure =
         fmt::format("{} of {} runs", warning.runs_with_survivors, warning.examined_runs);
     return {"outlived",
-            fmt::format("{} outlived the run in {}: what {} did after it is in no number",
+            fmt::format("{} outlived the run in {}, and what {} did afterwards was not measured",
                         processes, figure, is_single ? "it" : "they"),
             "have the command wait for what it starts",
-            "processes outlived the run: what they did after it is in no number",
+            "processes outlived the run, and what they did afterwards was not measured",
             fmt::format("{}, in {}", processes, figure)};
   }
 
   Words operator()(const SlowedByCounting& warning) const {
     return {"slowed_by_counting",
-            fmt::format("counting slowed the runs down: they took {} as long as the timed ones",
+            fmt::format("the counting runs took {} as long as the timed runs, because counting "
+                        "slowed them down",
                         times(warning.ratio)),
-            "the times shown come from the timed runs alone", "counting slowed the runs down",
+            "the times that you see come from the timed runs only", "counting slowed the runs down",
             times(warning.ratio)};
   }
 };

@@ -28,7 +28,7 @@ std::string shown(std::string_view line, bool from_begin, bool with_break) {
   return (from_begin ? "" : "…") + cited(text);
 }
 
-constexpr const char* kRemedy = "fix the command, or leave --expect-output out";
+constexpr const char* kRemedy = "correct the command, or leave out --expect-output";
 
 // Bytes searched at a time. In a longer text, a pattern such as .* could need too many steps.
 constexpr std::size_t kWindow = std::size_t{64} << 10U;
@@ -274,8 +274,8 @@ std::optional<Error> ReportedValues::read_values(const Step& step, std::size_t p
     if (written.run_index != place) continue;
     if (!written.is_whole)
       return refused(
-          {fmt::format("{} is not a regular file, or is larger than 1 MB", kMetricsVariable),
-           "write fewer lines, or their sum"});
+          {fmt::format("{} is not a regular file, or it is larger than 1 MB", kMetricsVariable),
+           "write fewer lines, or only their sum"});
     if (auto read_all = read(written.text, values); !read_all) return refused(read_all.error());
   }
   return std::nullopt;
@@ -297,9 +297,10 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
     return {};
   }
   const std::string end = output_end();
-  return Error{fmt::format("{} matches nothing that it wrote; {}", option_of(metric),
-                           end.empty() ? "it wrote nothing" : "that ends with " + cited(end)),
-               "use -i to go on without the value"};
+  return Error{
+      fmt::format("{} matches nothing in its output; {}", option_of(metric),
+                  end.empty() ? "there is no output" : "the output ends with " + cited(end)),
+      "use -i to continue without the value"};
 }
 
 /// Searches a stream from its end, in pieces. The match is a part of the latest piece, `text`.
@@ -347,7 +348,8 @@ Result<void> ReportedValues::read(std::string_view text, Values& values) {
     const auto refused = [&](const Error& error) {
       return error.about(fmt::format("line {} of {}, {},", number, kMetricsVariable, cited(line)));
     };
-    if (++number > kMaxLines) return refused({"is one too many", "write 10,000 at most"});
+    if (++number > kMaxLines)
+      return refused({"is one line too many", "write at most 10,000 lines"});
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     const auto reported = parse_reported_line(line);
     if (!reported) return refused(reported.error());
@@ -381,8 +383,8 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
   for (std::size_t place = 0; place < plan_.reported_metrics.size(); ++place) {
     if (plan_.reported_metrics[place].name != metric.name) continue;
     if (plan_.reported_metrics[place].is_from_metrics_file()) return place;
-    return Error{plan_.reported_metrics[place].region ? "has the name of a row of --region"
-                                                      : "has the name of what --scrape looks for",
+    return Error{plan_.reported_metrics[place].region ? "has the name of a metric of --region"
+                                                      : "has the name of a metric of --scrape",
                  "use another name"};
   }
 
@@ -392,7 +394,7 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
     if (find_metric(plan_.metrics, metric.name))
       return Error{"has the name of another metric", "use another name"};
     if (discovered_.size() >= kMaxMetrics)
-      return Error{"names one metric too many", "use 1,000 at most"};
+      return Error{"is one metric too many", "use at most 1,000 metrics"};
     discovered_.push_back(metric);
   } else if (metric.has_direction) {
     found->better = metric.better;
@@ -406,24 +408,24 @@ std::optional<Error> why_no_region(const os::Ended& ended) {
 
   if (use.lock_timeouts > 0)
     return Error{
-        "for more than a second one of its processes was beginning or ending a region, as if it "
+        "one of its processes was beginning or ending a region for more than a second, as if it "
         "had been killed there",
-        "see that no process is killed or stopped within the two calls; or use -i to go on without "
-        "it"};
+        "make sure that no process is killed or stopped within the two calls, or use -i to "
+        "continue without its values"};
   if (use.unmatched_ends > 0)
-    return Error{"it called lauka_region_end without a lauka_region_begin before it",
-                 "call the two in pairs"};
+    return Error{"it called lauka_region_end without lauka_region_begin",
+                 "call the two functions in pairs"};
   if (use.entries == 0)
     return Error{
-        "it did not call lauka_region_begin, or something that started it had closed its "
+        "it did not call lauka_region_begin, or a program that started it had closed its "
         "descriptors",
-        "include lauka/region.h and mark the region; or use -i to go on without it"};
+        "include lauka/region.h and mark the region, or use -i to continue without its values"};
   if (use.is_open)
     return Error{"its region was still open when it ended",
                  "call lauka_region_end before the program ends"};
   if (use.time_ns > ended.usage.wall_ns)
-    return Error{"it noted more time in its region than it took",
-                 "see that nothing else writes to the memory that it shares with lauka"};
+    return Error{"it reported more time in its region than the whole run took",
+                 "make sure that nothing else writes to the memory that it shares with lauka"};
 
   return std::nullopt;
 }

@@ -84,7 +84,7 @@ ShellOverhead summarize(std::vector<Usage> runs) {
 }
 
 Error shell_start_error(const os::ProgramSpec& spec, std::string_view why, std::string remedy) {
-  return {"the start-up of the shell cannot be measured: '" + spec.words.front() + "' " +
+  return {"the start of the shell cannot be measured: '" + spec.words.front() + "' " +
               std::string(why) + " with an empty command",
           std::move(remedy)};
 }
@@ -115,9 +115,9 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
     for (const os::Ended& ended : *all) {
       if (std::holds_alternative<Cancelled>(ended.outcome)) return std::vector<Usage>{};
       if (std::holds_alternative<TimedOut>(ended.outcome))
-        return shell_start_error(spec, "took longer than --timeout", "allow more time, or use -N");
+        return shell_start_error(spec, "took longer than --timeout", "raise --timeout, or use -N");
       if (wants_terminal(ended.outcome))
-        return shell_start_error(spec, "was stopped, as it wants the terminal,",
+        return shell_start_error(spec, "was stopped, because it wants the terminal,",
                                  "write --shell 'setsid -w " + spec.words.front() + " ...'");
       if (!succeeded(ended.outcome))
         return shell_start_error(spec, "failed", "check that it accepts -c, or use -N");

@@ -119,8 +119,8 @@ class Runner final : NonCopyable {
     run_.rounds->rounds_to_replay.pop_front();
     if (!scheduler_.accepts(kept)) {
       run_.rounds->rounds_to_replay.clear();
-      return steps_.cut_short(Error{"the rounds that --resume found are not this suite's",
-                                    "begin again without --resume"});
+      return steps_.cut_short(Error{"the rounds that --resume found do not belong to this suite",
+                                    "start again without --resume"});
     }
     scheduler_.take(kept);
     steps_.go_on_with(std::move(kept));

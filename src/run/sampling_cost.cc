@@ -54,9 +54,8 @@ std::optional<Note> SamplingCost::note() const {
     largest = *cost.change;
     note = Note{
         NoteKind::SamplingCost,
-        fmt::format("sampled runs of {} used {:.0f}% more CPU time than its timed runs, at "
-                    "least {:.0f}%; it is less with a longer period of --profile or in "
-                    "longer runs",
+        fmt::format("sampled runs of {} used {:.0f}% more CPU time than its timed runs (at least "
+                    "{:.0f}%); use a longer period of --profile, or longer runs",
                     cited(plan_.commands[c].name), 100.0 * *cost.change, 100.0 * cost.bounds->low)};
   }
   return note;

@@ -439,14 +439,14 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
 void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
                                engine::CountsOfRun counted) {
   if (counted.redo && counted.redo->reason == RedoReason::Throttled)
-    note_once(run.step, {NoteKind::Throttled,
-                         "the processor was throttled each time that runs were repeated; let it "
-                         "cool down"});
+    note_once(run.step,
+              {NoteKind::Throttled,
+               "the processor was throttled each time that runs were repeated; let it cool down"});
   if (ended.unawaited_processes > 0 && !run.counts.empty())
-    note_once(run.step, {NoteKind::Orphans,
-                         cited(plan_.commands[run.step.command].name) +
-                             " starts processes that it does not wait for: what they did is in the "
-                             "events, but not in cpu_time or peak_rss"});
+    note_once(run.step,
+              {NoteKind::Orphans, cited(plan_.commands[run.step.command].name) +
+                                      " starts processes that it does not wait for, so events "
+                                      "include them, but cpu_time and peak_rss do not"});
   if (counted.why_missing_counts) note_uncounted(run.step, *std::move(counted.why_missing_counts));
   if (counted.note) note_once(run.step, *std::move(counted.note));
 }
@@ -515,14 +515,13 @@ void StepRunner::note_input(const Step& step, os::InputRead input) {
   if (command.output.kind != OutputKind::Null ||
       (!has_read_nothing && input != os::InputRead::Part))
     return;
-  note_once(
-      step,
-      {NoteKind::InputUnread,
-       cited(command.name) +
-           (has_read_nothing
-                ? " seems not to have read its input file; check that it reads standard input"
-                : " did not read its input file to the end; programs may stop early when their "
-                  "output is /dev/null: --output pipe has them do all of their work")});
+  note_once(step,
+            {NoteKind::InputUnread,
+             cited(command.name) +
+                 (has_read_nothing
+                      ? " seems not to have read its input file; check that it reads standard input"
+                      : " did not read its input file to the end; if it stops early because its "
+                        "output is /dev/null, use --output pipe")});
 }
 
 void StepRunner::note_failure(const HookFailed& failed) {

@@ -69,19 +69,19 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   // A gate on values that cannot be compared is inconclusive, and says why.
   for (const Gate& gate : plan.gates)
     if (!gate.condition.limit_value && !is_measured_otherwise(gate.metric))
-      all.emplace_back(gate.metric, "a gate is");
-  if (plan.precision) all.emplace_back(plan.precision->metric, "--precision looks");
+      all.emplace_back(gate.metric, "a gate");
+  if (plan.precision) all.emplace_back(plan.precision->metric, "--precision");
 
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (const auto& [metric, by] : all) {
       if (!baseline_series(baseline, c, metric).values.empty()) continue;
       const std::string& there = baseline.session->commands[baseline.reference_places[c]].name;
-      return Error{fmt::format("the baseline {} has no {} of {}, which {} on", cited(baseline.file),
-                               plan.metrics[metric].name, cited(there), by),
+      return Error{fmt::format("the baseline {} has no {} of {}, which {} needs",
+                               cited(baseline.file), plan.metrics[metric].name, cited(there), by),
                    baseline.session->was_written_by_lauka
                        ? "measure the baseline again with it"
-                       : "make the baseline with lauka --export-json: hyperfine's files have the "
-                         "values of few metrics"};
+                       : "make the baseline with lauka --export-json, because hyperfine's files "
+                         "have values of few metrics only"};
     }
   }
   return {};
@@ -171,15 +171,15 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
       const std::string& name = plan.commands[c].name;
       const auto there = std::ranges::count(session->commands, name, &Command::name);
       if (there > 0)
-        return Error{fmt::format("the baseline {} has {} {}, not for each command of that name "
-                                 "here: it has {}",
+        return Error{fmt::format("the baseline {} has {} {}, which is not one for each command of "
+                                 "that name here; it has {}",
                                  cited(file), cited(name),
                                  there == 1 ? std::string("once") : fmt::format("{} times", there),
                                  list_names(session->commands)),
-                     "tell the commands apart with -n, by names that are there"};
-      return Error{fmt::format("the baseline {} lacks {}: it has {}", cited(file), cited(name),
-                               list_names(session->commands)),
-                   "give the command one of these names with -n, or leave it out"};
+                     "use -n to give each command a different name of the baseline"};
+      return Error{fmt::format("the baseline {} does not have {}; it has {}", cited(file),
+                               cited(name), list_names(session->commands)),
+                   "use -n to give the command one of these names, or leave it out"};
     }
 
     baseline.reference_places.push_back(*places[c]);
@@ -199,8 +199,8 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
     if (there == plan.commands[c].name) continue;
     plan.setting.events.notes.push_back(
         {NoteKind::MatchedByPlace,
-         fmt::format("{} is compared with {} of the baseline {}, by its place: no command there "
-                     "has its name",
+         fmt::format("{} is compared with {} of the baseline {}, which is in the same place, "
+                     "because no command there has its name",
                      cited(plan.commands[c].name), cited(there), cited(file))});
   }
 

@@ -115,7 +115,7 @@ std::optional<Error> find_unknown_function(std::span<const std::string> wanted,
     if (wanted[i].empty() || is_found[i]) continue;
     const auto nearest = nearest_names(wanted[i], std::vector<std::string>(all.begin(), all.end()));
     return Error{fmt::format("no command has the function {}", cited(wanted[i])),
-                 nearest.empty() ? "--functions without the gate lists them"
+                 nearest.empty() ? "leave out the gate, and list the functions with --functions"
                                  : fmt::format("did you mean {}?", listed(nearest, "or")),
                  wanted[i], !nearest.empty()};
   }

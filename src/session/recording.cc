@@ -148,15 +148,15 @@ Result<void> add_metrics(const Recording& session, const std::string& first_file
   for (Metric metric : session.metrics) {
     if (const auto known = find_metric(all, metric.name)) {
       if (metric.of_region != all[*known].of_region)
-        return Error{fmt::format("{} is of {} in {}, and of {} before that", cited(metric.name),
-                                 metric.of_region ? "a region" : "whole runs", cited(session.file),
-                                 metric.of_region ? "whole runs" : "a region"),
-                     "show them apart"};
+        return Error{fmt::format("{} covers {} in {}, but {} in the files before it",
+                                 cited(metric.name), metric.of_region ? "a region" : "whole runs",
+                                 cited(session.file), metric.of_region ? "whole runs" : "a region"),
+                     "show the files in separate calls"};
       if (all[*known].unit == metric.unit) continue;
       return Error{
           fmt::format("{} has {} in '{}', and {} in '{}'", cited(session.file), cited(metric.name),
                       unit_symbol(metric.unit), cited(first_file), unit_symbol(all[*known].unit)),
-          "show them apart"};
+          "show the files in separate calls"};
     }
     if (metric.event) metric.event = events.at(*metric.event);
     all.push_back(std::move(metric));
@@ -217,8 +217,8 @@ void note_same_sessions(const std::vector<Recording>& sessions, Plan& plan) {
       if (is_new) continue;
       plan.setting.events.notes.push_back(
           {NoteKind::SameSession,
-           fmt::format("{} and {} are one session (session_id {}), so they are compared with "
-                       "themselves; give files of two sessions",
+           fmt::format("{} and {} are the same session (session_id {}), so commands are compared "
+                       "with themselves; give files of two sessions",
                        cited(first->second->file), cited(session.file), id)});
     }
   }
@@ -229,7 +229,7 @@ Result<void> check_values(const std::vector<Recording>& sessions, const Plan& pl
     for (const Recording& session : sessions)
       for (const KnownMean& mean : session.means_without_runs)
         if (session.metrics[mean.metric].name == plan.metrics[gate.metric].name)
-          return Error{fmt::format("{} has only the mean of {}, on which a gate is",
+          return Error{fmt::format("{} has only the mean of {}, but a gate needs its values",
                                    cited(session.file), plan.metrics[gate.metric].name),
                        "gate on wall_time, or measure with lauka --export-json"};
   return {};
@@ -248,10 +248,10 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
     if (!found && typed)
       return pair_by_parameters(plan.commands, plan.commands[*typed].source_command_index);
     if (!found)
-      return Error{fmt::format("--reference {} is not a command of {}",
-                               cited(options.saved_reference), cited(sessions.front().file)),
-                   "write its name as the table shows it, the first of them being " +
-                       cited(plan.commands.front().name)};
+      return Error{
+          fmt::format("--reference {} is not a command of {}", cited(options.saved_reference),
+                      cited(sessions.front().file)),
+          "write a name as the table shows it, such as " + cited(plan.commands.front().name)};
     return Reference{.indices = std::vector<std::size_t>(plan.commands.size(), *found)};
   }
 
@@ -492,7 +492,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
     if ((session.setting.layouts > 1) != (sessions.front().setting.layouts > 1))
       return Error{fmt::format("only one of {} and {} has layouts", cited(sessions.front().file),
                                cited(session.file)),
-                   "show them apart"};
+                   "show the files in separate calls"};
 
   plan.setting.layouts = sessions.front().setting.layouts;
   note_same_sessions(sessions, plan);
@@ -575,8 +575,9 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
 
     joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
     if (!session.complete)
-      joined.notes.push_back({NoteKind::WasCutShort,
-                              cited(session.file) + " was cut short: it has the runs before that"});
+      joined.notes.push_back(
+          {NoteKind::WasCutShort,
+           cited(session.file) + " was cut short, and has only the runs before that"});
 
     joined.setting.layouts = std::max(joined.setting.layouts, session.setting.layouts);
     joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);

@@ -35,21 +35,21 @@ constexpr auto kSwitches = std::to_array<Switch>({
      "interrupts are handled by other CPUs"},
     {"irqs", true, Form::CpuList, "/proc/irq/*/smp_affinity_list", ""},
     {"workqueues", true, Form::CpuMask, "/sys/devices/virtual/workqueue/cpumask", "",
-     "the kernel's unbound work is done by other CPUs"},
+     "the kernel's own work is done by other CPUs"},
     {"watchdog", true, Form::Number, "/proc/sys/kernel/nmi_watchdog", "0",
      "the NMI watchdog holds no counter and interrupts nothing"},
     {"numa", true, Form::Number, "/proc/sys/kernel/numa_balancing", "0",
-     "pages are not unmapped to see who uses them"},
+     "the kernel does not unmap pages to see who uses them"},
     {"perf-rate", true, Form::Number, "/proc/sys/kernel/perf_event_max_sample_rate", "1",
-     "other programs' profilers do not sample"},
+     "the profilers of other programs do not sample"},
     {"timers", true, Form::Number, "/proc/sys/kernel/timer_migration", "0",
      "timers of idle CPUs do not move to busy ones"},
     {"swap", false, Form::Number, "/proc/sys/vm/swappiness", "0",
-     "memory of programs is not swapped out"},
+     "the memory of programs is not swapped out"},
     {"thp", false, Form::Chosen, "/sys/kernel/mm/transparent_hugepage/enabled", "never",
-     "no huge pages, which a run gets or not by chance"},
+     "programs get no huge pages, which a run may otherwise get by chance"},
     {"ksm", false, Form::Number, "/sys/kernel/mm/ksm/run", "0",
-     "equal pages are not looked for and merged"},
+     "the kernel does not look for equal pages to merge them"},
     {"cstates", true, Form::Latency, "/dev/cpu_dma_latency", "10",
      "idle CPUs wake up within 10 us"},
     {"partition", true, Form::Controllers, "/sys/fs/cgroup/cgroup.subtree_control", "+cpuset",
@@ -212,7 +212,7 @@ class Finder {
     const Switch& row = *setting.row;
     const auto now = parse_value(row.form, files_.read(setting.path).value_or(""));
     if (!now) {
-      setting.why_not = "its value cannot be understood";
+      setting.why_not = "lauka does not understand its value";
       return;
     }
 
@@ -224,7 +224,7 @@ class Finder {
     // A setting that already has the wanted value is accepted before its file is checked, because
     // nothing needs to be written.
     if (is_by_cpus(row.form) && cpus_.command_cpus.empty()) {
-      setting.why_not = "no CPUs are the commands' own";
+      setting.why_not = "the commands have no CPUs of their own";
     } else if (setting.current_value == wanted) {
       setting.wanted = wanted;
     } else if (row.form == Form::Controllers && !has_controller()) {
@@ -258,9 +258,9 @@ class Finder {
     if (controllers.wanted.empty()) {
       setting.why_not = controllers.why_not;
     } else if (cpus_.command_cpus.empty()) {
-      setting.why_not = "no CPUs are the commands' own";
+      setting.why_not = "the commands have no CPUs of their own";
     } else if (!files_.list(path).empty()) {
-      setting.why_not = path + " is there already";
+      setting.why_not = path + " exists already";
     } else {
       setting.path = path;
       setting.wanted = (cpus_.command_cpus.size() == 1 ? "isolated " : "root ") +
@@ -328,10 +328,10 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
   const std::string given = "--tune=cpus=" + cpu_list_text(request.cpus);
   const Cpus allowed = common_cpus(facts.allowed, online);
   if (const auto strange = cpus_not_in(allowed, request.cpus); !strange.empty())
-    return Error{fmt::format("{}: lauka may not run on CPU {}", given, strange.front()),
+    return Error{fmt::format("{} has CPU {}, on which lauka may not run", given, strange.front()),
                  fmt::format("choose from {}", cpu_list_text(allowed))};
   if (choice.other_cpus.empty())
-    return Error{given + " leaves no CPU to the rest of the system", "leave one out"};
+    return Error{given + " leaves no CPU to the rest of the system", "leave out one CPU"};
   return choice;
 }
 
@@ -461,8 +461,9 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
       of_one_node(files, whole_cores(files, online, from, is_switched_on(request, "smt")));
   choice.other_cpus = cpus_not_in(choice.command_cpus, online);
   if (!is_switched_on(request, "cpus"))
-    return CpuChoice{.other_cpus = online, .why_not = "not asked for"};
-  if (choice.command_cpus.empty()) choice.why_not = "there is no core besides the first CPU's";
+    return CpuChoice{.other_cpus = online, .why_not = "you did not ask for it"};
+  if (choice.command_cpus.empty())
+    choice.why_not = "there is no other core than that of the first CPU";
   return choice;
 }
 
@@ -479,7 +480,8 @@ Result<void> check_names(const TuneRequest& request) {
     if (std::ranges::find(names, choice.name) != names.end()) continue;
     const std::string_view meant = nearest(choice.name, names);
     return Error{fmt::format("--tune has no switch '{}'", choice.name),
-                 meant.empty() ? "--tune=list shows them" : fmt::format("did you mean {}?", meant)};
+                 meant.empty() ? "run lauka --tune=list to see all"
+                               : fmt::format("did you mean {}?", meant)};
   }
   return {};
 }
@@ -505,9 +507,9 @@ std::string list_text(const std::vector<SettingState>& found, const CpuChoice& c
                         values, "", name_width, row.help);
   }
   if (!cpus.command_cpus.empty())
-    text += fmt::format("\nCPUs of the commands: {}; of everything else: {}\n",
+    text += fmt::format("\nThe commands get the CPUs {}, and everything else gets the CPUs {}.\n",
                         cpu_list_text(cpus.command_cpus), cpu_list_text(cpus.other_cpus));
-  return text + "\n+ is switched with --tune; --tune=+NAME,-NAME changes the choice\n";
+  return text + "\n--tune switches what has a +. --tune=+NAME,-NAME changes the choice.\n";
 }
 
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {

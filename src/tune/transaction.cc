@@ -108,7 +108,7 @@ RestoreResult restore_changes(os::SettingFiles& files, const std::vector<Setting
 
     if (foreign.contains(&change)) {
       restored.foreign_change_messages.push_back(
-          fmt::format("{} was changed to {} by another program and is left so (it was {})",
+          fmt::format("another program changed {} to {}, so lauka did not restore it (it was {})",
                       change.path, one_line(*now), change.value_before_tuning));
       continue;
     }
@@ -143,7 +143,7 @@ Result<std::optional<RestoreResult>> restore_found(os::SettingFiles& files) {
   // Without a complete line, lauka was killed while writing the first line: nothing was changed.
   if (!journal && (*text)->find('\n') != std::string::npos)
     return Error{fmt::format("{} is not a journal of this lauka", kJournal),
-                 "restore by hand what was tuned, then remove it"};
+                 "restore by hand what was tuned, then remove this file"};
   return std::optional(restore_journal(files, journal.value_or(Journal{})));
 }
 
@@ -174,7 +174,7 @@ Result<void> claim(os::SettingFiles& files) {
   }
   return Error{
       fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),
-      error == EPERM ? fmt::format("remove that folder, which is not root's alone")
+      error == EPERM ? fmt::format("remove this folder, because others than root may write to it")
                      : "run lauka as root where /run can be written"};
 }
 
@@ -232,7 +232,7 @@ Result<std::optional<RestoreResult>> restore_leftover_settings(os::SettingFiles&
     return Error{
         fmt::format("cannot lock {}: {}", kJournalFolder,
                     error == EPERM ? "others own it or may write to it" : message_of(error)),
-        "restore by hand what was tuned, then remove it"};
+        "restore by hand what was tuned, then remove this file"};
   auto restored = restore_found(files);
   static_cast<void>(files.remove(kJournalFolder));  // fails if the journal is still in it
   files.unlock();
@@ -257,7 +257,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
     if (!left) return left.error();
     return Error{
         "what an earlier lauka changed cannot be restored: " + (*left)->failure_messages.front(),
-        fmt::format("restore it by hand, then remove {}", kJournalFolder)};
+        fmt::format("restore this by hand, then remove {}", kJournalFolder)};
   }
   tuned->leftovers_restored_ = *std::move(left);
   const std::vector<SettingState> found = find_settings(files, request, cpus);

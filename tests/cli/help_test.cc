@@ -1,4 +1,5 @@
 #include "cli/describe.h"
+#include "cli/option_details.h"
 #include "cli/option_table.h"
 #include "cli/parsed.h"
 #include "core/text.h"
@@ -38,7 +39,8 @@ TEST_CASE("help is grouped as the contract is") {
   for (const std::string& line : lines_of(help())) {
     if (!line.starts_with(' ') && line.ends_with(':')) titles += line;
   }
-  CHECK(titles == "Examples:Runs:Commands:What is measured:Deltas and the gate:Output:");
+  CHECK(titles ==
+        "Examples:Runs:Commands:What is measured:Deltas and the gate:Output:Exit status:");
 }
 
 TEST_CASE("help shows every option with its letter and what it takes") {
@@ -58,8 +60,8 @@ TEST_CASE("help shows every option with its letter and what it takes") {
 
 TEST_CASE("a help text goes on in its column on the next line") {
   CHECK(has(help(),
-            "  -d, --duration TIME        time for each command: 5s, 500ms, 2m; a bare "
-            "number\n                             is seconds (default 5s)\n"));
+            "  -w, --warmup N             warm up with N untimed runs of each command\n"
+            "                             (default 1)\n"));
 }
 
 TEST_CASE("the examples in help are understood as they are printed") {
@@ -73,6 +75,49 @@ TEST_CASE("the examples in help are understood as they are printed") {
     CHECK_FALSE(options.inquiry.has_value());
   }
   CHECK(examples == 5);
+}
+
+TEST_CASE("each line of help is one sentence") {
+  for (const OptionInfo& option : option_table()) {
+    CAPTURE(option.help);
+    CHECK_FALSE(option.help.empty());
+    CHECK_FALSE(has(std::string(option.help), ". "));
+    CHECK_FALSE(has(std::string(option.help), ";"));
+  }
+}
+
+TEST_CASE("help on an option has details and an example, and fits 80 columns") {
+  CHECK(help_on("seed").value() ==
+        "      --seed N\n"
+        "          shuffle the runs with seed N, to repeat an order (default: from the\n"
+        "          clock)\n\n"
+        "          The file of --export-json has the seed of its session.\n\n"
+        "          $ lauka --seed 7 ./old ./new\n");
+  for (const OptionInfo& option : option_table()) {
+    for (const std::string& line : lines_of(help_on(key_of(option)).value())) {
+      CAPTURE(line);
+      CHECK(line.size() <= 80);
+      CHECK_FALSE(line.ends_with(' '));
+    }
+  }
+}
+
+TEST_CASE("the example of an option has the option and is understood") {
+  int examples = 0;
+  for (const OptionInfo& option : option_table()) {
+    const OptionDetails details = details_of(option);
+    if (details.example.empty()) continue;
+    CAPTURE(details.example);
+    ++examples;
+    std::string line(details.example);
+    if (line.starts_with("sudo ")) line.erase(0, 5);
+    const std::vector<std::string> words = *split_words(line);
+    CHECK(words.front() == "lauka");
+    const bool has_letter = option.letter != '\0' && has(line, std::string(" -") + option.letter);
+    CHECK((has_letter || has(line, " " + option.spelling())));
+    CHECK(answer_to({words.begin() + 1, words.end()}) == "accepted");
+  }
+  CHECK(examples > 60);
 }
 
 TEST_CASE("-h fits one screen and names real options, each in one line") {
@@ -152,7 +197,8 @@ TEST_CASE("the manual page is roff: no line is a request by accident, no dash is
     if (line.starts_with('.')) {
       const std::string request = line.substr(0, line.find(' '));
       CHECK((request == ".TH" || request == ".SH" || request == ".SS" || request == ".TP" ||
-             request == ".PP" || request == ".nf" || request == ".fi" || request == ".BR"));
+             request == ".PP" || request == ".IP" || request == ".nf" || request == ".fi" ||
+             request == ".BR"));
       continue;
     }
     for (std::size_t at = 0; (at = line.find('-', at)) != std::string::npos; ++at)
@@ -189,9 +235,9 @@ TEST_CASE("the completions of all three shells have every option") {
 }
 
 TEST_CASE("a short text is the first sentence") {
-  CHECK(first_clause(find_option("runs")->help) == "exactly N timed runs of each command");
-  CHECK(first_clause(find_option("engine")->help) == "what counts events");
-  CHECK(first_clause(find_option("seed")->help) == "seed of the shuffle");
+  CHECK(first_clause(find_option("runs")->help) == "time each command exactly N times");
+  CHECK(first_clause(find_option("engine")->help) == "choose what counts events");
+  CHECK(first_clause("sort the rows; by time. Slowly") == "sort the rows");
 }
 
 }  // namespace lauka::cli

@@ -605,8 +605,7 @@ TEST_CASE("kinds of core that contradict themselves are refused in one line") {
   CHECK(kinds("P=0-3") ==
         "--core-kinds 'P=0-3' names only one kind of core; write, for example, P=0-3,E=4-7");
   CHECK(kinds("P=0,cpu=1") ==
-        "--core-kinds 'P=0,cpu=1' makes a metric cpu_time, which already exists; use another "
-        "name");
+        "--core-kinds 'P=0,cpu=1' would make a second metric cpu_time; use another name");
   CHECK(kinds("P=,E=1") ==
         "--core-kinds 'P=,E=1' has no CPUs for P; write, for example, P=0-3,E=4-7");
   CHECK(kinds("0-3") ==
@@ -634,10 +633,10 @@ TEST_CASE("--threads takes several processes with --interval, and each once") {
   CHECK(both.inquiry->output_interval == std::chrono::milliseconds(10));
   CHECK(both.inquiry->measuring_time == std::chrono::seconds(2));
   CHECK(answer_to({"--threads", "42,7"}) ==
-        "--threads shows the table of one process; name one, or add --interval 10ms for a line of "
-        "JSON per thread and interval");
+        "--threads shows the table of one process; name only one, or add --interval 10ms to print "
+        "JSON for all of them");
   CHECK(answer_to({"--interval", "10ms", "true"}) ==
-        "--interval without --threads; add --threads PID, or leave it out");
+        "--interval has no effect without --threads; add --threads PID, or leave it out");
   CHECK(answer_to({"--threads", "42", "--interval", "10us"}) ==
         "--interval '10us' is not between 1ms and 1h; write, for example, 10ms");
   CHECK_FALSE(parsed({"--threads", "42,", "--interval", "10ms"}).has_value());

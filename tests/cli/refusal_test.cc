@@ -22,8 +22,7 @@ TEST_CASE("a formula that cannot be read is refused with what is wrong about it"
   CHECK(line({"--derive", "x="}).starts_with("--derive 'x=' has nothing after the =; "));
   CHECK(line({"--derive", "x=(a"}) == "--derive 'x=(a' has a ( without its ); add it");
   CHECK(line({"--derive", "x:ms:up=a"}) ==
-        "--derive 'x:ms:up=a' has 'up', which is neither higher nor lower; write one of "
-        "them");
+        "--derive 'x:ms:up=a' has 'up', which is neither higher nor lower; write higher or lower");
   CHECK(line({"--derive", "x:$:higher=3*(a + b)"}) == "accepted");
 }
 
@@ -33,14 +32,12 @@ TEST_CASE("an expression to scrape with that cannot be one is refused") {
       "--scrape 'x=rate [0-9]+' has no group; put the number in parentheses: 'took ([0-9.]+) ms'");
   CHECK(line({"--scrape", "x=("}) ==
         "--scrape 'x=(' is not a regular expression: missing closing parenthesis, at character 2; "
-        "put a "
-        "\\ before characters that are meant as they are");
+        "put a \\ before each character that has no special meaning");
   CHECK(line({"--scrape", "x"}) ==
         "--scrape 'x' has no =; write, for example, 'rate:higher=([0-9.]+) requests/s'");
   CHECK(line({"--scrape", "x:a b=(1)"}) ==
-        "--scrape 'x:a b=(1)' has 'a b' for a unit; write one like ms, MiB, % or $, or leave the "
-        "colon "
-        "out");
+        "--scrape 'x:a b=(1)' has the unit 'a b'; write a unit such as ms, MiB, % or $, or leave "
+        "out the colon");
   CHECK(line({"--scrape", "x:%:higher=a=(.*)"}) == "accepted");
 }
 
@@ -86,7 +83,7 @@ TEST_CASE("numbers of runs that contradict each other are refused") {
   CHECK(line({"-m", "5", "-M", "4"}) ==
         "--min-runs 5 is more than --max-runs 4; lower --min-runs or raise --max-runs");
   CHECK(line({"-r", "5", "-m", "4"}) ==
-        "--runs and --min-runs contradict each other; use only one of them");
+        "--runs and --min-runs cannot be combined; use only one of them");
   CHECK(line({"-M", "9", "-r", "5"}).starts_with("--runs and --max-runs "));
   CHECK(line({"--precision", "2", "-r", "5"}).starts_with("--runs and --precision "));
 }
@@ -122,7 +119,7 @@ TEST_CASE("a percentage is in its range") {
     CHECK_MESSAGE(line(row.words).starts_with(row.named), row.named);
   CHECK(line({"--fail-if", "cpu_time > 5x"}) ==
         "--fail-if 'cpu_time > 5x' has the unit 'x', which is unknown; write a percentage as 5, a "
-        "time as 200ms, 5s or 2min, a size as 64MiB, a count as 10K");
+        "time as 200ms, 5s or 2min, a size as 64MiB, or a count as 10K");
 }
 
 TEST_CASE("a value that is not one of the choices is refused with these") {
@@ -137,16 +134,16 @@ TEST_CASE("a gate is a metric, > or <, and a limit") {
   const std::string example = "; write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
   for (const char* text : {"wall_time", "> 5", "  > 5", "< 5", "wall_time = 5", ""})
     CHECK(line({"--fail-if", text}) ==
-          "--fail-if '" + std::string(text) + "' is not METRIC > LIMIT" + example);
+          "--fail-if '" + std::string(text) + "' is not of the form METRIC > LIMIT" + example);
   CHECK(line({"--fail-if", "ipc <"}) == "--fail-if 'ipc <' has no number after <" + example);
   CHECK(line({"--fail-if", "wall_time > -2ms"}).starts_with("--fail-if '-2ms' "));
   CHECK(line({"--fail-if", "wall_time > ms"}).starts_with("--fail-if 'ms' "));
   CHECK(has(line({"--fail-if", "wall_time > 2 fortnights"}), " 'fortnights'"));
   CHECK(line({"--fail-if", "instructions > 1000000"}) ==
-        "--fail-if 'instructions > 1000000' is a limit of more than 1,000 % of the reference; to "
+        "--fail-if 'instructions > 1000000' has a limit of more than 1,000 % of the reference; to "
         "limit the value itself, write 'value(instructions) > 1000000'");
   CHECK(line({"--fail-if", "cpu_time > 5000%"}) ==
-        "--fail-if 'cpu_time > 5000%' is a limit of more than 1,000 % of the reference; to limit "
+        "--fail-if 'cpu_time > 5000%' has a limit of more than 1,000 % of the reference; to limit "
         "the value itself, write a unit, as in 'cpu_time > 200ms'");
   CHECK(has(line({"--fail-if-slower=2000"}), "at most 1000"));
   CHECK(has(line({"--fail-if", "value(rate) > 5%"}), "'value(rate) > 5000'"));
@@ -154,8 +151,8 @@ TEST_CASE("a gate is a metric, > or <, and a limit") {
   CHECK(line({"--fail-if", "wall_time > = 5"})
             .starts_with("--fail-if 'wall_time > = 5' has an equals sign"));
   CHECK(line({"--fail-if-inconclusive"}) ==
-        "--fail-if-inconclusive without a gate; "
-        "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'");
+        "--fail-if-inconclusive has no effect without a gate; add --fail-if-slower=PCT or "
+        "--fail-if 'METRIC > PCT'");
 }
 
 TEST_CASE("an option without the value it needs, or with one it does not take, says so") {
@@ -171,10 +168,10 @@ TEST_CASE("an option without the value it needs, or with one it does not take, s
 
 TEST_CASE("a number after an option that takes one only with = is not run as a command") {
   CHECK(line({"--fail-if-slower", "5"}) ==
-        "'5' after --fail-if-slower would be taken for a command; write --fail-if-slower=5");
+        "'5' after --fail-if-slower would be read as a command; write --fail-if-slower=5");
   CHECK(has(line({"--fail-if-slower", "-2.5%"}), " '-2' in '-2.5%'; "));
   CHECK(line({"-i", "3", "-r6", "--", "true"}) ==
-        "'3' after -i would be taken for a command; write --ignore-failure=3");
+        "'3' after -i would be read as a command; write --ignore-failure=3");
   check_order(line({"-i", "1,2"}), {"'1,2' after -i ", "; write --ignore-failure=1,2"});
   CHECK(line({"--fail-if-slower", "--", "5"}) == "accepted");
   CHECK(line({"--", "-i", "5"}) == "accepted");
@@ -186,7 +183,7 @@ TEST_CASE("the value of any option that takes one only with = is not run as a co
     CAPTURE(option.name);
     const std::string spelling = option.spelling();
     CHECK(line({spelling, "5"}) ==
-          "'5' after " + spelling + " would be taken for a command; write " + spelling + "=5");
+          "'5' after " + spelling + " would be read as a command; write " + spelling + "=5");
   }
   struct Row {
     const char* option;
@@ -206,8 +203,8 @@ TEST_CASE("the value of any option that takes one only with = is not run as a co
 
 TEST_CASE("a subcommand of another tool is refused, with what to write instead") {
   CHECK(line({"stat"}) ==
-        "lauka has no subcommand 'stat'; leave it out: lauka measures every command; if it is a "
-        "program, quote it with its arguments: 'stat ./old'");
+        "there is no subcommand 'stat'; leave it out, because lauka measures every command; if it "
+        "is a program, quote it with its arguments: 'stat ./old'");
   check_order(line({"record"}), {"no subcommand 'record'", "--profile"});
   check_order(line({"compare", "a.json"}), {"no subcommand 'compare'", "--from"});
   CHECK(line({"stat ./x"}) == "accepted");
@@ -215,7 +212,7 @@ TEST_CASE("a subcommand of another tool is refused, with what to write instead")
 }
 
 TEST_CASE("a condition with an equals sign is told the signs that there are") {
-  const std::string words = " has an equals sign, and conditions have only > and <; write, for ";
+  const std::string words = " has an equals sign, but a condition has only > or <; write, for ";
   for (const char* const text : {"cpu_time >= 5", "cpu_time <=5", "cpu_time => 5", "x=<200ms"})
     CHECK(has(line({"--fail-if", text}), "--fail-if '" + std::string(text) + "'" + words));
   CHECK(line({"--fail-if", "cpu_time > 5", "./new"}) == "accepted");
@@ -225,10 +222,10 @@ TEST_CASE("a condition with an equals sign is told the signs that there are") {
 TEST_CASE("an error that an option after the command did not cause has both remedies") {
   CHECK(answer_to({"-r", "x", "./new", "-w", "3"}) ==
         "--runs 'x' is not a whole number; write a whole number from 1 to 1000000000; if '-w' "
-        "belongs to './new', quote the command: './new -w 3'");
+        "belongs to './new', quote the command as './new -w 3'");
   CHECK(answer_to({"-w", "3", "./new", "-r", "x"}) ==
-        "--runs 'x' is not a whole number; if '-r' belongs to './new', quote the command: "
-        "'./new -r x'");
+        "--runs 'x' is not a whole number; if '-r' belongs to './new', quote the command as './new "
+        "-r x'");
 }
 
 TEST_CASE("lists are refused whole") {
@@ -245,7 +242,7 @@ TEST_CASE("lists are refused whole") {
 
 TEST_CASE("without a command there is nothing to do") {
   const std::string none =
-      "no command to measure; write lauka -- COMMAND [COMMAND ...], or see lauka --help";
+      "there is no command to measure; write lauka -- COMMAND [COMMAND ...], or see lauka --help";
   CHECK(answer_to({}) == none);
   CHECK(answer_to({"-r", "5"}) == none);
   CHECK(answer_to({"--"}) == none);
@@ -253,8 +250,8 @@ TEST_CASE("without a command there is nothing to do") {
 
 TEST_CASE("an option that took the command says what it takes") {
   CHECK(answer_to({"-P", "n", "1", "sleep {n}"}) ==
-        "no command to measure: --parameter-scan takes VAR MIN MAX, and 'sleep {n}' was taken for "
-        "MAX; write --parameter-scan VAR MIN MAX COMMAND");
+        "there is no command to measure, because --parameter-scan takes VAR MIN MAX, and lauka "
+        "took 'sleep {n}' for MAX; write --parameter-scan VAR MIN MAX COMMAND");
   check_order(answer_to({"-P", "n", "1", "./old"}), {" './old' ", " MAX; "});
   check_order(answer_to({"-L", "n", "sleep {n}"}),
               {" 'sleep {n}' ", "; write --parameter-list VAR a,b,c COMMAND"});
@@ -268,22 +265,23 @@ TEST_CASE("an option that took the command says what it takes") {
 
 TEST_CASE("options of several words with fewer, steps without scans, empty lists are refused") {
   CHECK(answer_to({"./old", "-L", "n"}) ==
-        "--parameter-list needs two words after it; if '-L' belongs to './old', quote the command: "
-        "'./old -L n'");
+        "--parameter-list needs two words after it; if '-L' belongs to './old', quote the command "
+        "as './old -L n'");
   check_order(answer_to({"-P", "n", "1", "--", "./old"}),
               {" three words ", "; write --parameter-scan VAR MIN MAX"});
   check_order(line({"--parameter-list=n", "1"}),
               {" two words ", "; write --parameter-list VAR a,b,c"});
   CHECK(line({"-L", "n", ""}) ==
         "--parameter-list n has an empty list; write values with commas between them");
-  CHECK(line({"-D", "2"}) == "--parameter-step-size without --parameter-scan; leave it out");
+  CHECK(line({"-D", "2"}) ==
+        "--parameter-step-size has no effect without --parameter-scan; leave it out");
   CHECK(line({"-D", "2", "-D", "3", "-P", "n", "1", "2"}) ==
-        "2 steps (-D) for 1 scans (-P); give -D once, or once per scan");
+        "there are 2 steps (-D) for 1 scan (-P); give -D once, or once per scan");
 }
 
 TEST_CASE("names for more commands than there are, and variables without a value, are refused") {
   CHECK(line({"--env", "A"}) ==
-        "--env 'A' has 'A', which is not NAME=VALUE; write 'A=1 B=\"two words\"'");
+        "--env 'A' has 'A', which is not of the form NAME=VALUE; write 'A=1 B=\"two words\"'");
   CHECK(line({"--env", "=1"}).starts_with("--env '=1' has '=1', "));
   CHECK(line({"--env", ""}) == "--env '' sets nothing; write --env 'A=1 B=2'");
   CHECK(line({"--env", "A='1"}).starts_with("--env \"A='1\" "));
@@ -292,11 +290,11 @@ TEST_CASE("names for more commands than there are, and variables without a value
 
 TEST_CASE("more names than commands are refused") {
   CHECK(line({"-n", "a", "-n", "b"}) ==
-        "2 names (-n) for 1 command; give -n at most once per command");
+        "there are 2 names (-n) for 1 command; give -n at most once per command");
   CHECK(line({"-n", "a", "-n", "b", "--reference", "./older"})
             .ends_with("; name the reference with --reference-name"));
   CHECK(line({"--reference-name", "a"}) ==
-        "--reference-name without --reference; name the first command with -n");
+        "--reference-name has no effect without --reference; name the first command with -n");
 }
 
 TEST_CASE("a file, a shell or a reference needs a name") {
@@ -306,13 +304,13 @@ TEST_CASE("a file, a shell or a reference needs a name") {
   CHECK(line({"--export-csv", ""}).ends_with("; write --export-csv FILE"));
   CHECK(line({"--shell", " "}).ends_with("; write a shell, default or none"));
   CHECK(line({"--shell", "sh '"}) ==
-        "--shell \"sh '\" has an unterminated single quote; close it, or write \\' for the "
+        "--shell \"sh '\" has a single quote that is not closed; close it, or write \\' for the "
         "character itself");
 }
 
 TEST_CASE("options that cannot both be had are refused") {
   CHECK(line({"--export-csv", "-", "--export-runs", "-"}) ==
-        "--export-csv and --export-runs have the same target '-'; write two files");
+        "--export-csv and --export-runs would both write '-'; name two different files");
   check_order(line({"--export-runs", "a", "--export-json", "a"}),
               {"--export-runs", "--export-json", " 'a'; "});
   CHECK(
@@ -343,13 +341,13 @@ TEST_CASE("what was typed stays on one line") {
 TEST_CASE(
     "numbers of runs that are no whole sweeps over the layouts are refused with both next ones") {
   const std::string refused = line({"--layouts", "8", "-r", "100"});
-  check_order(refused, {" 100 ", " 8 ", " 96 or 104: "});
+  check_order(refused, {" 100 ", " 8 ", " 96 or 104, "});
   check_order(line({"--layouts", "8", "-r", "5"}), {"; give 8: "});
   check_order(line({"--layouts", "8", "-M", "5"}), {"--max-runs 5 ", "allow 8 "});
   CHECK(line({"--layouts", "8", "-r", "16"}) == "accepted");
   CHECK(line({"--layouts", "4", "-m", "9", "-M", "10"}) ==
         "no multiple of 4, the number of layouts, lies between --min-runs 9 and --max-runs 10; "
-        "raise --max-runs to 12: each layout runs equally often");
+        "raise --max-runs to 12, because each layout runs equally often");
   CHECK(line({"--layouts", "4", "-m", "9", "-M", "12"}) == "accepted");
   CHECK(line({"--layouts", "4", "-M", "10"}) == "accepted");
   for (const char* layouts : {"3", "1001", "x"})
@@ -357,8 +355,9 @@ TEST_CASE(
 }
 
 TEST_CASE("options of builds need what they are about") {
-  check_order(line({"--build", "make"}), {"--build without --layouts"});
-  check_order(line({"--layouts", "4", "--build-jobs", "2"}), {"--build-jobs without --build;"});
+  check_order(line({"--build", "make"}), {"--build has no effect without --layouts"});
+  check_order(line({"--layouts", "4", "--build-jobs", "2"}),
+              {"--build-jobs has no effect without --build;"});
   check_order(line({"--layouts", "4", "--tune=compare"}), {"--tune=compare", "--layouts"});
 }
 

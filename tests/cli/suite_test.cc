@@ -65,7 +65,7 @@ TEST_CASE("one note names the typed gates that gates of the suite's file replace
   REQUIRE(suite.benchmarks[1].notes.size() == 1);
   CHECK(suite.benchmarks[1].notes[0] ==
         Note{NoteKind::GateReplaced,
-             "gates in the suite's file replace --fail-if 'cpu_time > 5' in 'b' and 'c'"});
+             "the gates in the suite's file replace --fail-if 'cpu_time > 5' in 'b' and 'c'"});
   CHECK(suite.benchmarks[2].notes.empty());
   CHECK(suite.benchmarks[1].options.gates.conditions.size() == 2);
   for (const Benchmark& one : read(text).benchmarks) CHECK(one.notes.empty());
@@ -100,10 +100,11 @@ TEST_CASE("a name that mentions a parameter makes a benchmark of each value") {
 
 TEST_CASE("names that parameters make must be different, and not too many") {
   CHECK(line(benchmark("a 1") + benchmark("a {n}", "parameter-list = 'n 1,2'")) ==
-        "s.toml:5: benchmark 'a {n}': there is another benchmark 'a 1'; give each its own name");
+        "s.toml:5: benchmark 'a {n}': there is more than one benchmark 'a 1'; give each benchmark "
+        "a name of its own");
   CHECK(line(benchmark("a {n}", "parameter-scan = ['n', 1, 1001]")) ==
-        "s.toml:1: benchmark 'a {n}': its name makes more than 1000 benchmarks; give fewer values, "
-        "or leave {n} out of the name");
+        "s.toml:1: benchmark 'a {n}': the parameters in its name make more than 1000 benchmarks; "
+        "give fewer values, or leave {n} out of the name");
   CHECK(line(benchmark("a {n}", "parameter-scan = ['n', 0.5, 3]")) == "accepted");
 }
 
@@ -163,19 +164,19 @@ TEST_CASE("what a suite's file cannot have is refused with file, line and benchm
     CHECK(line(text).substr(0, with.size()) == with);
   };
   starts("", "s.toml: has no benchmark; write [defaults] and [[benchmark]]");
-  starts("x = 1", "s.toml:1: 'x' is not known here; ");
-  starts("benchmark = 3", "s.toml:1: 'benchmark' is not known here; ");
+  starts("x = 1", "s.toml:1: 'x' has no meaning here; ");
+  starts("benchmark = 3", "s.toml:1: 'benchmark' has no meaning here; ");
   starts("[[benchmark]\n", "s.toml:1: is not valid TOML: ");
   for (const char* const broken : {"[[[a]]]", "[[[benchmark]]\nname = 'a'", "[[="})
-    starts(broken, "s.toml: is not valid TOML: something in it is misplaced; ");
-  starts(std::string("a\0b", 3), "s.toml: is not valid TOML: it has a byte of value 0");
+    starts(broken, "s.toml: is not valid TOML, because something in it is in the wrong place; ");
+  starts(std::string("a\0b", 3), "s.toml: is not valid TOML, because it has a byte of value 0");
   starts("[[benchmark]]\ncommands = ['a']", "s.toml:1: a benchmark has no name; ");
   starts("[[benchmark]]\nname = ''", "s.toml:2: name must not be empty; ");
   starts("[[benchmark]]\nname = 'a'", "s.toml:1: benchmark 'a': there are no commands; ");
   starts("[[benchmark]]\nname = 'a'\ncommands = [1]",
          "s.toml:3: benchmark 'a': commands must be a list of command lines; ");
   starts(benchmark("a") + benchmark("a"),
-         "s.toml:6: benchmark 'a': there is another one of that name; ");
+         "s.toml:6: benchmark 'a': another benchmark has the same name; ");
   starts("[defaults]\ncommands = ['a']\n" + benchmark("a"), "s.toml:2: [defaults] has commands; ");
   starts(benchmark("a", "runz = 3"),
          "s.toml:4: benchmark 'a': unknown option 'runz'; did you mean runs?");
@@ -187,14 +188,14 @@ TEST_CASE("what a suite's file cannot have is refused with file, line and benchm
   starts(benchmark("a", "parameter-list = 'n'"),
          "s.toml:4: benchmark 'a': --parameter-list needs 2 words; ");
   starts(benchmark("a", "prepare = 1979-05-27"),
-         "s.toml:4: 'prepare' has a value of another kind; ");
+         "s.toml:4: 'prepare' has a value of a kind that options do not have; ");
   starts(benchmark("a", "from = 'x'"),
-         "s.toml:4: benchmark 'a': --from is not an option of a suite's file; ");
+         "s.toml:4: benchmark 'a': --from cannot be set in a suite's file; ");
   starts(benchmark("a", "runs = 3\nmin-runs = 4"),
-         "s.toml:1: benchmark 'a': --runs and --min-runs contradict each other; ");
+         "s.toml:1: benchmark 'a': --runs and --min-runs cannot be combined; ");
   CHECK(line(benchmark("a"), {"--fail-if-inconclusive"}) ==
-        "s.toml: --fail-if-inconclusive without a gate; add fail-if-slower = 1 or fail-if = "
-        "\"METRIC > PCT\"");
+        "s.toml: --fail-if-inconclusive has no effect without a gate; add fail-if-slower = 1 or "
+        "fail-if = \"METRIC > PCT\"");
 }
 
 TEST_CASE("a file that nests deeply or has too much in it is refused") {
@@ -207,16 +208,16 @@ TEST_CASE("a file that nests deeply or has too much in it is refused") {
 
 TEST_CASE("options of suites are refused without one, and with what runs no suite") {
   CHECK(answer_to({"--only", "a", "x"}) ==
-        "--only without --suite; add --suite FILE, or leave it out");
-  CHECK(answer_to({"--fdr", "x"}).starts_with("--fdr without --suite; "));
+        "--only has no effect without --suite; add --suite FILE, or leave it out");
+  CHECK(answer_to({"--fdr", "x"}).starts_with("--fdr has no effect without --suite; "));
   CHECK(answer_to({"--fdr", "--from", "x"}) == "accepted");
   CHECK(answer_to({"--suite", "a", "x"}) ==
-        "--suite has its commands in its file, so 'x' has no effect; leave it out");
+        "the commands of --suite are in its file, so 'x' has no effect; leave it out");
   CHECK(answer_to({"--suite", "a", "--from", "x"}).starts_with("--suite and --from "));
   CHECK(answer_to({"--suite", "a", "--check"}) ==
-        "--suite measures, and a question runs nothing; use only one of them");
+        "--suite measures, and a question such as --check runs nothing; use only one of them");
   CHECK(answer_to({"--suite", "a", "--suite", "b"}) ==
-        "--suite 'b' is a second suite; measure one at a time");
+        "--suite 'b' would be a second suite; measure one suite at a time");
   for (const char* const shard : {"1", "0/2", "3/2", "a/b", "1/", "/2"})
     CHECK(answer_to({"--suite", "a", "--shard", shard}) ==
           "--shard '" + std::string(shard) +
@@ -227,7 +228,7 @@ TEST_CASE("as-root is typed, never read from a file") {
   for (const char* const lines : {"as-root = true", "as-root = false"}) {
     CHECK(line("[defaults]\n" + std::string(lines) + "\n" + benchmark("a")) ==
           "s.toml:2: --as-root gives root's rights, so a suite's file cannot ask for it; remove it "
-          "here; type it if the commands must run as root");
+          "here, and give it on the command line if the commands must run as root");
     CHECK(line(benchmark("a", lines)).starts_with("s.toml:4: benchmark 'a': --as-root gives "));
   }
   CHECK(read(benchmark("a"), {"--as-root"}).session_options.run.as_root);
@@ -240,7 +241,8 @@ TEST_CASE("keys with many dots are refused before the library calls itself for e
     return key + "a";
   }();
   const std::string refused =
-      "a key has more than 16 dots; write [defaults] and [[benchmark]] tables (docs/suites.md)";
+      "it has a key with more than 16 dots; write [defaults] and [[benchmark]] tables "
+      "(docs/suites.md)";
   CHECK(line(benchmark("a") + dots + " = 1") == "s.toml:5: " + refused);
   CHECK(line("[" + dots + "]\n") == "s.toml:1: " + refused);
   CHECK(line("a = { " + dots + " = 1 }\n") == "s.toml:1: " + refused);

@@ -64,8 +64,8 @@ TEST_CASE("a folder may have a variable in it, and one that cannot be entered is
             {"sh -c 'pwd >> " + log + "'"});
   CHECK(refusal(arguments) ==
         "lauka: --cwd '" + folder.file("x2") +
-            "' cannot be entered: No such file or directory; name a folder that is "
-            "there before the first run; hooks are run in it, too\n");
+            "' cannot be entered: No such file or directory; name a folder that exists before the "
+            "first run, because hooks are run in it, too\n");
   CHECK_FALSE(exists(log));
   make_folder(folder.file("x2"));
   completed(arguments);

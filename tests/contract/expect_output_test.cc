@@ -24,7 +24,7 @@ TEST_CASE("a command that writes another output than the reference is refused be
   CHECK(said.status == 1);
   CHECK(said.err_has(
       "lauka: --expect-output: 'new' does not write what 'old' writes: line 2: expected 'b', got "
-      "'X' (6 bytes expected, 8 written); fix the command, or leave --expect-output out\n"));
+      "'X' (6 bytes expected, 8 written); correct the command, or leave out --expect-output\n"));
   CHECK(said.out.empty());
   CHECK(lines_of(text_of(log)).size() == 2);
 }
@@ -100,7 +100,7 @@ TEST_CASE("what cannot be compared is refused with what to type instead") {
   CHECK(lauka("--expect-output same", {"true"}).status == 2);
   CHECK(lauka("--expect-output sha256:12", {"true"}).err ==
         "lauka: --expect-output 'sha256:12' has no hash of 64 hexadecimal digits; sha256sum FILE "
-        "prints it; write ./ before a file of that name\n");
+        "prints the hash; if you mean a file of this name, write ./ before it\n");
   for (const std::string& file : {folder.file("none"), folder.path()})
     CHECK(has(refusal("--expect-output " + file, {"true"}), "'" + file + "'"));
   CHECK(lauka("--expect-output a --expect-output b", {"true"}).status == 2);

@@ -40,18 +40,19 @@ TEST_CASE("the scatter of placement is shown, and each run's layout exported") {
   CHECK(rows.size() == 1 + 64);
   const std::string page = text_of(folder.file("page.html"));
   CHECK(page.find("layout 8") != std::string::npos);
-  CHECK(page.find("placement alone") != std::string::npos);
+  CHECK(page.find("placement of the code alone") != std::string::npos);
   const std::string json = text_of(folder.file("out.json"));
   CHECK(json.find("\"basis\": \"layouts\"") != std::string::npos);
   CHECK(json.find("\"scatter_is_clear\": true") != std::string::npos);
-  CHECK(completed({"--from", folder.file("out.json"), "--metrics=v"}).out_has("placement alone"));
+  CHECK(completed({"--from", folder.file("out.json"), "--metrics=v"})
+            .out_has("placement of the code alone"));
 }
 
 TEST_CASE("what layout 1 alone would have said is a line of its own where it is another answer") {
   const Folder folder;
   const Said said = completed(measured(folder, {"-r32"}));
-  CHECK(said.out_has("over 8 layouts: "));
-  CHECK(said.out_has("layout 1 alone: "));
+  CHECK(said.out_has("the change over 8 layouts is "));
+  CHECK(said.out_has("layout 1 alone is "));
 }
 
 TEST_CASE("saved sessions with 8 and 6 layouts are compared over all of them") {
@@ -66,7 +67,7 @@ TEST_CASE("saved sessions with 8 and 6 layouts are compared over all of them") {
   const std::string joined = folder.file("joined.json");
   const Said said = completed({"--from", save(1, "8"), save(2, "6"), "--export-json=" + joined});
   CHECK(said.out_has("placement alone moves v by "));
-  CHECK_FALSE(said.out_has("without layout"));
+  CHECK_FALSE(said.out_has("leaves out layout"));
   CHECK(completed({"--from", joined}).out == said.out);
 
   const auto document = nlohmann::json::parse(text_of(joined));
@@ -101,7 +102,7 @@ TEST_CASE("where more runs would not do, the layouts are named that would") {
   const std::string file = folder.file("out.json");
   const Said said = lauka(measured(folder, {"-m64", "-M64", "--duration=1ms", "--precision=v:0.5",
                                             "--fail-if=v > 1", "--export-json=" + file}));
-  CHECK(said.out_has(", short of "));
+  CHECK(said.out_has(", but ±"));
   const std::string json = text_of(file);
   CHECK(json.find("\"layouts_to_reach\"") != std::string::npos);
   CHECK(json.find("\"layouts_to_decide\"") != std::string::npos);
@@ -114,7 +115,8 @@ TEST_CASE("both sides of a baseline have layouts, or none") {
   completed(measured(folder, {"-r32", "--export-json=" + with}));
   completed({kScrape, "-r8", "--export-json=" + without, "-n", "old", "-n", "new", "--", "echo 5",
              "echo 6"});
-  CHECK(completed(measured(folder, {"-r32", "--baseline=" + with})).out_has("placement alone"));
+  CHECK(completed(measured(folder, {"-r32", "--baseline=" + with}))
+            .out_has("placement of the code alone"));
 
   const std::string six = folder.file("six.json");
   const std::string both = folder.file("both.json");
@@ -125,7 +127,7 @@ TEST_CASE("both sides of a baseline have layouts, or none") {
       "--baseline=" + six,       "--export-json=" + both, "-n",          "old",  "--",
       placed(folder, 2, 3)};
   const Said now = completed(against_six);
-  CHECK_FALSE(now.out_has("without layout"));
+  CHECK_FALSE(now.out_has("leaves out layout"));
   CHECK(nlohmann::json::parse(text_of(both)).at("lauka").at("baseline").at("layouts") == 6);
   CHECK(completed({"--from", both, "--metrics=v"}).out == now.out);
   CHECK(refusal(measured(folder, {"-r32", "--baseline=" + without})).find("layouts") !=
@@ -138,7 +140,7 @@ TEST_CASE(
     "a layout in which a command fails is left out on both sides; below four nothing is said") {
   const Said one = completed({"-i", kScrape, "--metrics=v", "--layouts=8", "-r16", "--",
                               "sh -c 'echo 5; exit $(( {layout} == 3 ))'", "echo 5{layout}"});
-  CHECK(one.out_has("without layout 3 of 8, "));
+  CHECK(one.out_has("leaves out layout 3 of 8, "));
   const Said most = completed({"-i", kScrape, "--metrics=v", "--layouts=6", "-r12", "--",
                                "sh -c 'echo 5; exit $(( {layout} > 3 ))'", "echo 5{layout}"});
   CHECK(most.out_has("fewer than 4 of 6 "));
@@ -152,8 +154,9 @@ TEST_CASE("layouts that were not run before an interrupt are not said to have fa
   const Said said = lauka({.arguments = {"--layouts=4", "-w0", "--", command, command + " x"},
                            .interrupt_when = [&] { return has_lines(log, 5); }});
   CHECK(said.status == 130);
-  CHECK(said.out_has(
-      "no change over layouts: fewer than 4 of 4 were run on both sides without a failure\n"));
+  CHECK(
+      said.out_has("there is no change over layouts, because fewer than 4 of 4 ran on both sides "
+                   "without a failure\n"));
 }
 
 TEST_CASE("builds run before the first run, and one that fails ends lauka with its last words") {

@@ -169,9 +169,9 @@ TEST_CASE("programs that lose their counters are named before the first run (nee
   CHECK(said.out_has("task-clock (0 runs)"));
   for (const std::string& file : {shell, setuid, setgid, unreadable}) {
     CAPTURE(file);
-    const std::size_t place = said.err.find("start of " + file);
+    const std::size_t place = said.err.find("a run executes " + file);
     CHECK(place < said.err.find("ran\n"));
-    CHECK(said.err.find("start of " + file, place + 1) == std::string::npos);  // once
+    CHECK(said.err.find("a run executes " + file, place + 1) == std::string::npos);  // once
   }
 }
 

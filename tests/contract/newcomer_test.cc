@@ -76,13 +76,13 @@ TEST_CASE("a newcomer's command line ends with what was meant, or with the one t
 TEST_CASE("what works in hyperfine by another spelling works here") {
   CHECK(lauka({"-r2", "-u", "millisecond", "true"}).out_has("ms ± "));
   completed({"-r2", "--metrics", "cpu_time, wall_time", "true"});
-  CHECK_FALSE(has(lauka({"-r2", "-S", "true | cat"}).err, "unquoted"));
+  CHECK_FALSE(has(lauka({"-r2", "-S", "true | cat"}).err, "without quotes"));
 }
 
 TEST_CASE("an option after the command leaves the remedy of another error as it is") {
   const std::string said = refusal({"-e", "nosuchevent", "true", "-r", "3"});
   CHECK(has(said, "; lauka --list-events lists them; "));
-  CHECK(has(said, "if '-r' belongs to 'true', quote the command: 'true -r 3'"));
+  CHECK(has(said, "if '-r' belongs to 'true', quote the command as 'true -r 3'"));
 }
 
 TEST_CASE("an unknown shell is not answered with another shell") {
@@ -94,14 +94,14 @@ TEST_CASE("an unknown shell is not answered with another shell") {
 TEST_CASE("a list without hardware events says why there are none") {
   const Said list = lauka({"-l", "cache"});
   CHECK(list.status == 0);
-  if (lauka({"--check"}).out_has("there is no PMU here"))
-    CHECK(list.err_has("no hardware events can be listed: there is no PMU here"));
+  if (lauka({"--check"}).out_has("there are no counters here"))
+    CHECK(list.err_has("no hardware events can be listed: there are no counters here"));
 }
 
 TEST_CASE("a likely slip is reported before the first run, and not under --quiet") {
   const Said said = lauka({"-r2", "--output=inherit", "echo first | cat"});
   CHECK(said.err_has("lauka: note: 'echo first | cat'"));
-  CHECK_FALSE(completed({"-q", "-r2", "echo first | cat"}).err_has("unquoted"));
+  CHECK_FALSE(completed({"-q", "-r2", "echo first | cat"}).err_has("without quotes"));
 }
 
 }  // namespace lauka::contract

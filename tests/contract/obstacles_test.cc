@@ -114,7 +114,7 @@ TEST_CASE("a gate says that no run of a command succeeded") {
        .side = "reference"});
 }
 
-TEST_CASE("a gate says that the failure rates differ") {
+TEST_CASE("a gate says that the commands failed at different rates") {
   check_case(
       {.options = kTwelveRuns,
        .gate = "v > 5",
@@ -122,7 +122,8 @@ TEST_CASE("a gate says that the failure rates differ") {
            [](const Folder& folder) {
              return Commands{prints_and_fails_if(folder.file("runs"), "$n -le 9"), "echo v=50"};
            },
-       .reason = "the failure rates differ; none of 12 runs of 'echo v=50', 9 of 12 runs of",
+       .reason = "the commands failed at different rates; none of 12 runs of 'echo v=50', 9 of 12 "
+                 "runs of",
        .obstacle = "failure_rates"});
 }
 
@@ -130,7 +131,7 @@ TEST_CASE("a gate says that no run gave its metric") {
   check_case({.options = kTwelveRuns,
               .gate = "v > 5",
               .make_commands = constantly({"echo v=50", "true"}),
-              .reason = "no run of 'true' gave a value of it",
+              .reason = "no run of 'true' gave a value of this metric",
               .obstacle = "no_value",
               .side = "candidate"});
 }
@@ -164,7 +165,7 @@ TEST_CASE("a gate says that values below 0 have no percentage") {
   check_case({.options = kTwelveRuns,
               .gate = "v > 5",
               .make_commands = constantly({"echo v=-5", "echo v=5"}),
-              .reason = "it has values below 0, so there is no percentage",
+              .reason = "it has values below 0, so a change in percent is not defined",
               .obstacle = "no_percentage"});
 }
 

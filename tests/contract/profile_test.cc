@@ -150,8 +150,8 @@ TEST_CASE("a program that may not be sampled is named before the first run, and 
     skip("programs keep their events here: nosuid, or suid_dumpable is 1");
     return;
   }
-  CHECK(said.err_has("Linux stops counters at the start of " + program));
-  CHECK_FALSE(said.out_has("a shorter --profile"));
+  CHECK(said.err_has("Linux stops the counters when a run executes " + program));
+  CHECK_FALSE(said.out_has("a shorter period of --profile"));
   CHECK(sampled(session["results"][1]).size() == 2);
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("a gate on sampled time without --profile is refused, with the option 
   CHECK(of_wall_time.err_has("; write sampled_time@main with --profile"));
   const Said of_percentile = lauka({"--fail-if", "wall_time@p95 > 1", "true", "false"});
   CHECK(of_percentile.status == 2);
-  CHECK(of_percentile.err_has("; write wall_time.p95 for the percentile"));
+  CHECK(of_percentile.err_has("; write wall_time.p95 if you mean the percentile"));
 }
 
 TEST_CASE("samples of a baseline with another period are not compared, and both are named") {

@@ -158,8 +158,10 @@ TEST_CASE("--from: gates on a session that its own gates ended are said to err m
   const Folder folder;
   completed("-q -d10ms " + kScrape + " --fail-if 'v > 100' --export-json " + folder.file("a.json"),
             {"echo 5", "echo 5"});
-  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "v > 90"}).err_has("judged again"));
-  CHECK_FALSE(completed({"--from", folder.file("a.json")}).err_has("judged again"));
+  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "v > 90"})
+            .err_has("new gates fail falsely more often"));
+  CHECK_FALSE(
+      completed({"--from", folder.file("a.json")}).err_has("new gates fail falsely more often"));
 }
 
 TEST_CASE("a session has an identity, and labels from git and from the command line") {
@@ -205,12 +207,12 @@ TEST_CASE("A/A: the same file with the same arguments is reported without an exp
   const auto is_reported = [](const std::vector<std::string>& words) {
     std::vector<std::string> all{"-v", "-r1"};
     all.insert(all.end(), words.begin(), words.end());
-    return lauka(all).err_has("A/A: the programs are identical");
+    return lauka(all).err_has("it runs the identical program");
   };
   CHECK(is_reported({burn + " 1ms", burn + " 1ms"}));
   CHECK(is_reported({burn + " 1ms", copy + " 1ms"}));
   const auto shell = lauka({"-v", "-r1", "-S", burn + " 1ms", burn + " 1ms"});
-  CHECK(shell.err_has("A/A: same file and arguments as "));
+  CHECK(shell.err_has("it runs the same file with the same arguments as "));
   CHECK_FALSE(is_reported({burn + " 1ms", burn + " 2ms"}));
   std::ofstream(copy, std::ios::app) << '\n';
   CHECK_FALSE(is_reported({burn + " 1ms", copy + " 1ms"}));
@@ -227,12 +229,13 @@ TEST_CASE("A/A: the same program under two names is noticed, and of a wrapper le
     return lauka("-v -r1 --metrics peak_rss", commands);
   };
   CHECK(said_of({folder.file("old") + " 1ms", folder.file("new") + " 1ms"})
-            .err_has("the programs are identical, though their names differ"));
+            .err_has("it runs the identical program under another name"));
   const Said wrapped = said_of({"env " + burn + " 1ms", "env " + burn + " 1ms"});
-  CHECK(wrapped.err_has("A/A: same file and arguments as "));
+  CHECK(wrapped.err_has("it runs the same file with the same arguments as "));
   CHECK_FALSE(wrapped.err_has("identical"));
   std::ofstream(folder.file("new"), std::ios::app) << '\n';
-  CHECK_FALSE(said_of({folder.file("old") + " 1ms", folder.file("new") + " 1ms"}).err_has("A/A"));
+  CHECK_FALSE(said_of({folder.file("old") + " 1ms", folder.file("new") + " 1ms"})
+                  .err_has("with the same arguments as"));
 }
 
 TEST_CASE("A/A: a script whose text has changed since the baseline is another program") {
@@ -243,7 +246,7 @@ TEST_CASE("A/A: a script whose text has changed since the baseline is another pr
   completed("-q -r1 --metrics peak_rss --export-json " + file, {"sh " + script});
   const auto is_same = [&] {
     return completed("-v -r1 --metrics peak_rss --baseline " + file, {"sh " + script})
-        .err_has("A/A: same file and arguments as ");
+        .err_has("it runs the same file with the same arguments as ");
   };
   std::ofstream(script) << "echo 2\n";
   CHECK_FALSE(is_same());
@@ -290,7 +293,7 @@ TEST_CASE("--from: two files of one session are noticed") {
 }
 
 TEST_CASE("A/A: a candidate that is the reference's program is reported, in any folder") {
-  const std::string alike = "A/A: ";
+  const std::string alike = "with the same arguments as";
   const Folder folder;
   const std::string program = text_of(fixture("burn"));
   for (const char* name : {"a", "b", "c"}) {
@@ -394,7 +397,7 @@ TEST_CASE("a candidate is compared with the runs of an earlier file, and gated a
                                " --fail-if 'v > 20' --export-json " + folder.file("new.json"),
                            {"echo 100"});
   CHECK(worse.status == 3);
-  CHECK(worse.out_has("Deltas are against " + old + ", measured earlier.\n"));
+  CHECK(worse.out_has("Deltas compare with " + old + ", which was measured earlier.\n"));
   CHECK(worse.out_has("v > 20%: fail: "));
   const json document = json::parse(text_of(folder.file("new.json")));
   check_schema(document);

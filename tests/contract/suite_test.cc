@@ -332,7 +332,7 @@ TEST_CASE("--suite: parts of a suite, measured apart, are one again with --from"
   const Said said = completed(all);
   for (const char* const name : {"\na ", "\nb ", "\nc "}) CHECK_MESSAGE(said.out_has(name), name);
   CHECK(suite.run({"--shard", "4/4"}).err ==
-        "lauka: note: this part of the suite has no benchmark\n");
+        "lauka: note: this part of the suite has no benchmark, so nothing was measured\n");
 }
 
 TEST_CASE("--suite: Ctrl-C ends all benchmarks, whose cleanups run") {
@@ -526,7 +526,7 @@ TEST_CASE("--suite: rounds stay until the exports are written, and --resume then
   words.emplace_back("--resume");
   const Said said = logged.run(words);
   CHECK(said.status == 0);
-  CHECK(said.err_has("--resume goes on after 4 rounds kept in '" + json_file));
+  CHECK(said.err_has("--resume continues after 4 rounds kept in '" + json_file));
   CHECK(lines_of(text_of(folder.file("log"))).size() == 4);
   CHECK(exists(json_file));
   CHECK_FALSE(exists(json_file + ".rounds"));

@@ -69,7 +69,8 @@ TEST_CASE("--tune switches for the commands, and afterwards all is as it was") {
                                 "/timers " + machine.path() + "/numa\"");
   CHECK(said.status == 0);
   // A busy machine adds a warning.
-  CHECK(said.err.starts_with("lauka: note: tuned for this session: numa and timers\n"));
+  CHECK(said.err.starts_with(
+      "lauka: note: this machine is tuned for the session: numa and timers\n"));
   CHECK(said.out.starts_with("0\n0\n0\n0\n0\n0\n"));
   CHECK(machine.settings() == "11");
   CHECK_FALSE(machine.has_journal());
@@ -275,7 +276,7 @@ TEST_CASE("without root the commands get CPUs of their own, and a line says what
   Start start{.arguments = {"--tune=-cpus", "-r", "1", "true"}};
   run_as(65534, folder, start);
   const Said said = completed(start);
-  CHECK(said.err_has("lauka: note: --tune without root"));
+  CHECK(said.err_has("lauka: note: --tune lacks root's rights"));
   CHECK_FALSE(exists("/run/lauka"));
 }
 
@@ -288,7 +289,7 @@ TEST_CASE("--tune in a suite's file is refused, and names that are none") {
   CHECK(has(refusal({"--tune=smt", "true"}), "+smt"));
   CHECK(has(refusal({"--tune=cpus=x", "true"}), "cpus=2-5,8"));
   CHECK(has(refusal({"--tune=list", "true"}), "'true'"));
-  CHECK(lauka({"--untune"}).out == "nothing is tuned\n");
+  CHECK(lauka({"--untune"}).out == "nothing is tuned, so nothing was restored\n");
 }
 
 }  // namespace lauka::contract

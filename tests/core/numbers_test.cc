@@ -135,7 +135,7 @@ TEST_CASE("what makes no range is refused") {
   CHECK(refusal("1", "4", "0") ==
         "the step '0' is not above 0; write a step above 0, and the smaller end first");
   CHECK(refusal("1", "4", "-1").starts_with("the step '-1' is not above 0"));
-  CHECK(refusal("4", "1", "1") == "'4' is above '1'; write the smaller one first");
+  CHECK(refusal("4", "1", "1") == "'4' is above '1'; write the smaller number first");
   for (const char* const text : {"a", "", "1e3", "0x10", "1.2.3", "nan", "."}) {
     CAPTURE(text);
     CHECK(has(refusal(text, "4", "1"), "is not a number"));

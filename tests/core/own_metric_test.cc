@@ -47,9 +47,9 @@ TEST_CASE("a unit after the number wins over the metric's, if it is of the same 
   CHECK(value("40%", "%") == doctest::Approx(0.4));
   CHECK(value("1.5M", "1") == 1.5e6);
   CHECK(value("3.5$", "$") == 3.5);
-  CHECK(refusal("12.5ms") == "has 'ms' after the number, but its unit is none");
-  CHECK(refusal("12.5ms", "MB") == "has 'ms' after the number, but its unit is 'MB'");
-  CHECK(refusal("3 apples", "$") == "has 'apples' after the number, but its unit is '$'");
+  CHECK(refusal("12.5ms") == "has 'ms' after the number, but the metric's unit is none");
+  CHECK(refusal("12.5ms", "MB") == "has 'ms' after the number, but the metric's unit is 'MB'");
+  CHECK(refusal("3 apples", "$") == "has 'apples' after the number, but the metric's unit is '$'");
 }
 
 TEST_CASE("what is not a number never becomes one") {
@@ -57,8 +57,8 @@ TEST_CASE("what is not a number never becomes one") {
     CAPTURE(text);
     CHECK(refusal(text) != "accepted");
   }
-  CHECK(refusal("1e999") == "is beyond 1e30, or below 1e-30");
-  CHECK(refusal("1e-99") == "is beyond 1e30, or below 1e-30");
+  CHECK(refusal("1e999") == "is larger than 1e30 or smaller than 1e-30");
+  CHECK(refusal("1e-99") == "is larger than 1e30 or smaller than 1e-30");
   CHECK(refusal("1,5") != "accepted");  // a comma as a decimal point, or a slip
   CHECK(refusal("12,34,567") != "accepted");
   CHECK(refusal(std::string(1000, '1')) == "is not a number");
@@ -78,10 +78,10 @@ TEST_CASE("a metric has a name, and optionally a unit and a direction") {
   CHECK(direction.better == Better::More);
   const auto dollars = parse_own_metric("cost:$").value();
   CHECK(make_metric(dollars, 1.0).metric_suffix == "($)");
-  CHECK(refused_head("") == "has '' for a name");
-  CHECK(refused_head("1x") == "has '1x' for a name");
-  CHECK(refused_head("a b") == "has 'a b' for a name");
-  CHECK(refused_head("x:") == "has '' for a unit");
+  CHECK(refused_head("") == "has the name ''");
+  CHECK(refused_head("1x") == "has the name '1x'");
+  CHECK(refused_head("a b") == "has the name 'a b'");
+  CHECK(refused_head("x:") == "has the unit ''");
   CHECK(refused_head("x:ms:up") == "has 'up', which is neither higher nor lower");
 }
 
@@ -112,9 +112,9 @@ TEST_CASE("a line has a name, a value, and perhaps unit, direction and what beco
 }
 
 TEST_CASE("an invalid line is refused with its fault") {
-  CHECK(refusal_of_line("") == "is not NAME VALUE");
-  CHECK(refusal_of_line("requests") == "is not NAME VALUE");
-  CHECK(refusal_of_line("1x 3") == "has '1x' for a name");
+  CHECK(refusal_of_line("") == "is not of the form NAME VALUE");
+  CHECK(refusal_of_line("requests") == "is not of the form NAME VALUE");
+  CHECK(refusal_of_line("1x 3") == "has the name '1x'");
   CHECK(refusal_of_line("a 3 ms up") ==
         "has 'up', which is not a unit, higher, lower, sum, mean or last");
   CHECK(refusal_of_line("a 3 higher ms") ==

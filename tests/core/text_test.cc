@@ -120,15 +120,15 @@ TEST_CASE("an unterminated quote is refused with what to write instead") {
   CHECK(
       words_of("echo 'a") ==
       Words{
-          R"(refused: has an unterminated single quote; close it, or write \' for the character itself)"});
+          R"(refused: has a single quote that is not closed; close it, or write \' for the character itself)"});
   CHECK(
       words_of(R"(echo "a\")") ==
       Words{
-          R"(refused: has an unterminated double quote; close it, or write \" for the character itself)"});
+          R"(refused: has a double quote that is not closed; close it, or write \" for the character itself)"});
   CHECK(
       words_of(R"(echo "a\)") ==
       Words{
-          R"(refused: has an unterminated double quote; close it, or write \" for the character itself)"});
+          R"(refused: has a double quote that is not closed; close it, or write \" for the character itself)"});
   CHECK(words_of("echo a\\") ==
         Words{R"(refused: ends in a backslash; write \\ for the character itself)"});
 }

@@ -162,7 +162,7 @@ TEST_CASE("clocks that are more than are opened for a run are left out, and that
   CHECK(it.requests.empty());
   const auto counted = it.count(perf, on_all_kinds());
   CHECK(counted.why_missing_counts.value().what.ends_with(
-      ": it takes 201 counters, and at most 128 are opened for a run"));
+      ": it needs 201 counters, but a run can have at most 128"));
 }
 
 TEST_CASE("clocks that contradict each other are not believed") {
@@ -265,8 +265,8 @@ TEST_CASE("several PMUs that nothing ranks are no kinds, with the reason") {
   const LinuxCoreKinds found = detect_linux_kinds(perf.calls());
   CHECK(found.kinds.empty());
   CHECK(found.why_order_unknown ==
-        "no time by kind of core: the kernel does not say which of armv8_cortex_a53 and "
-        "armv8_cortex_a72 is the fast one; name them with --core-kinds");
+        "there are no times by kind of core, because the kernel does not say which of "
+        "armv8_cortex_a53 and armv8_cortex_a72 is the fast one; name them with --core-kinds");
 }
 
 TEST_CASE("without several PMUs the capacities decide the kinds, gaps under a tenth merged") {
@@ -348,8 +348,8 @@ TEST_CASE("a preferred kind is narrowed to what lauka may run on") {
   CHECK(cpus_of_preference(CorePreference::Any, kinds, perf.calls())->empty());
   perf.allowed = {5};
   CHECK(cpus_of_preference(CorePreference::Performance, kinds, perf.calls()).error().line() ==
-        "--cores p: lauka was started for CPU 5 only, and the P cores are 0-3; change taskset or "
-        "the container's cpuset");
+        "--cores p is not possible, because lauka may use only CPU 5, and the P cores are 0-3; "
+        "start lauka without taskset, or change the container's cpuset");
 }
 
 TEST_CASE("on a machine with one kind of core nothing is measured, and no kind can be wanted") {
@@ -359,11 +359,11 @@ TEST_CASE("on a machine with one kind of core nothing is measured, and no kind c
   CHECK(decided.core_plan.timed_kinds.empty());
   CHECK(decided.no_times_note.empty());
   CHECK(plan_core_use({{}, CorePreference::Performance}, &perf.calls()).error().line() ==
-        "--cores p: this machine has one kind of core; leave it out, or name the kinds with "
-        "--core-kinds");
+        "--cores p has no effect, because this machine has one kind of core; leave it out, or name "
+        "the kinds with --core-kinds");
   CHECK(plan_core_use({{}, CorePreference::Any, 0.9}, &perf.calls())
             .error()
-            .what.starts_with("--min-p-share: "));
+            .what.starts_with("--min-p-share has no effect, "));
 }
 
 TEST_CASE("where no clock can be opened there is no time by kind, with the reason and the remedy") {
@@ -373,7 +373,7 @@ TEST_CASE("where no clock can be opened there is no time by kind, with the reaso
   const CoreDecision decided = must(plan_core_use({}, &perf.calls()));
   CHECK(decided.core_plan.timed_kinds.empty());
   CHECK(has(decided.no_times_note, "perf_event_paranoid is 3"));
-  CHECK(has(decided.no_times_note, "; sudo sysctl "));
+  CHECK(has(decided.no_times_note, "; run sudo sysctl "));
   CHECK_FALSE(plan_core_use({{}, CorePreference::Any, 0.9}, &perf.calls()).has_value());
   // A preference needs no clock.
   CHECK(plan_core_use({{}, CorePreference::Efficiency}, &perf.calls())->core_plan.command_cpus ==
@@ -390,7 +390,7 @@ TEST_CASE("at perf_event_paranoid 2 the times are measured for ordinary users to
 TEST_CASE("elsewhere than on Linux, kinds named by hand are refused") {
   CHECK(plan_core_use({}, nullptr).has_value());
   CHECK(plan_core_use({{{"P", {0}}, {"E", {1}}}}, nullptr).error().what ==
-        "--core-kinds is for Linux; here the system knows the kinds of core");
+        "--core-kinds works only on Linux; this system knows the kinds of core");
 }
 
 }  // namespace lauka::cores

@@ -106,7 +106,8 @@ TEST_CASE("what macOS refuses is reported in one line") {
   script.process.is_foreign = false;
   script.threads[1] = {"", {counts(1, 1, 1, 1), counts(1, 1, 1, 1)}};
   const WaitFunction it_ends = [&](std::chrono::nanoseconds) { script.all.clear(); };
-  CHECK(look(it_ends, std::chrono::seconds(1)).error().what == "process 42 ended in the meantime");
+  CHECK(look(it_ends, std::chrono::seconds(1)).error().what ==
+        "process 42 ended before --duration was over");
   CHECK(look().error().line() == "there is no process 42; pgrep -l NAME finds it");
   Script without_levels;
   without_levels.levels.clear();

@@ -140,8 +140,8 @@ TEST_CASE(
       for (const ThreadWork& part : line.work_by_column_group)
         if (line.id == 700) CHECK_FALSE(part.cycles.has_value());
     CHECK(std::count(threads.notes.begin(), threads.notes.end(),
-                     "other programs used the counters: no cycles and instructions of 1 thread") ==
-          1);
+                     "other programs used the counters, so there are no cycles and instructions of "
+                     "1 thread") == 1);
   }
 }
 
@@ -154,7 +154,8 @@ TEST_CASE("without PMUs, clocks give the time by kind, also of a thread that sle
   REQUIRE(threads.column_groups.size() == 3);
   CHECK_FALSE(threads.column_groups[0].has_cycle_columns);
   REQUIRE(threads.notes.size() == 1);
-  CHECK(threads.notes[0].starts_with("no cycles and instructions: there is no PMU here"));
+  CHECK(threads.notes[0].starts_with(
+      "there are no cycles and instructions: there are no counters here"));
   for (const ThreadRow& line : threads.thread_rows) {
     CHECK(line.work_by_column_group[1].cpu_seconds == doctest::Approx(line.id == 700 ? 0.03 : 0.0));
     CHECK(line.work_by_column_group[2].cpu_seconds == doctest::Approx(line.id == 700 ? 0.01 : 0.0));

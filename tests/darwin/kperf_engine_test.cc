@@ -92,7 +92,7 @@ struct Chooser {
 };
 
 constexpr const char* kNeedsRoot =
-    "counting events needs root; run 'sudo lauka ...'; the commands still run as you";
+    "counting events needs root; run 'sudo lauka ...', which still runs the commands as you";
 
 }  // namespace
 

@@ -22,7 +22,8 @@ TEST_CASE("an event that this kernel refuses is named, and the others are counte
   KperfBench bench{std::move(setup)};
   bench.begin({"INST_ALL", "INST_BRANCH", "instructions"});
   CHECK(note_of(bench.notes(), NoteKind::EventsLeftOut) ==
-        "not counted: inst_branch (this kernel does not allow its selector 0x8d here)");
+        "inst_branch cannot be counted, because this kernel does not allow its selector 0x8d "
+        "here");
   REQUIRE(bench.events.events.size() == 2);
   const auto counts = bench.counts_of("run 5ms");
   CHECK(counts.at("inst_all") == bench.truth().events.at("INST_ALL"));

@@ -131,8 +131,8 @@ TEST_CASE("a framework that lacks a function is not used at all, and the functio
   bench.driver.host.rules.missing_symbols = {"kpc_set_config"};
   bench.begin();
   CHECK(texts_of(bench.notes()) ==
-        std::vector<std::string>{
-            "macOS changed its private framework (kpc_set_config is missing); lauka uses sysctls"});
+        std::vector<std::string>{"macOS has changed its private framework (kpc_set_config is "
+                                 "missing), so lauka uses sysctls instead"});
   // Even the framework's functions go through the system's own calls.
   CHECK(times("kpc.counting") > 0);
   CHECK(times("kperf.sampling") > 0);
@@ -399,7 +399,7 @@ TEST_CASE("a portable name leads to another event where this kernel refuses the 
   KperfBench bench{std::move(setup)};
   bench.begin({"l1d-cache-misses", "INST_ALL"}, KperfStrategyChoice::AtExit);
   CHECK(note_of(bench.notes(), NoteKind::OtherEvent) ==
-        "l1d-cache-misses is counted by L1D_CACHE_MISS_LD: this kernel refuses "
+        "l1d-cache-misses is counted by L1D_CACHE_MISS_LD, because this kernel refuses "
         "L1D_CACHE_MISS_LD_NONSPEC");
   const auto counted = bench.counts_of("run 9ms");
   CHECK(counted.at("l1d-cache-misses") == bench.truth().events.at("L1D_CACHE_MISS_LD"));

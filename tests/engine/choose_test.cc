@@ -25,8 +25,8 @@ TEST_CASE("auto does without counters where there are none, and says what is mis
   const ChosenEngine chosen = must(choose(Choice::Auto, false, &perf.calls()));
   CHECK(chosen.engine->name() == "none");
   const std::string why = perf::can_count(perf.calls()).error().line();
-  CHECK(chosen.note == "no hardware counters: " + why +
-                           "; or --engine cachegrind counts instructions by simulation");
+  CHECK(chosen.note == "there are no hardware counters: " + why +
+                           "; or use --engine cachegrind to count instructions by simulation");
   check_order(chosen.engine->select({{"cycles"}, false}).error().line(), {"'cycles'", why});
   const ChosenEngine elsewhere = must(choose(Choice::Auto, false, nullptr));
   CHECK(elsewhere.engine->name() == "none");
@@ -91,7 +91,7 @@ TEST_CASE("of the engines that are meant for this system each is tried, with the
   without_pmu.set_paranoid(2);
   const auto virtual_machine = try_engines(false, &without_pmu.calls(), nowhere);
   CHECK(virtual_machine[0].counters.empty());
-  CHECK(virtual_machine[0].why_unusable.value().what.starts_with("there is no PMU"));
+  CHECK(virtual_machine[0].why_unusable.value().what.starts_with("there are no counters"));
 
   FakePerf whole;
   whole.add(fakes::usual_pmu());

@@ -88,7 +88,7 @@ TEST_CASE("where the watchdog holds a counter the remedy is to switch it off") {
   perf.add(fakes::small_pmu(1)).taken = 1;
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
   CHECK(count(perf, {"branches"}, plain_program()).why_missing_counts.value().remedy ==
-        "sudo sysctl kernel.nmi_watchdog=0 frees one; or count fewer events");
+        "run sudo sysctl kernel.nmi_watchdog=0 to free one, or count fewer events");
 }
 
 TEST_CASE(
@@ -226,7 +226,7 @@ TEST_CASE("a run without a cycle or an instruction is not believed") {
 
 TEST_CASE("more than sixteen instructions a cycle are not believed, nor are their cycles") {
   CHECK(doubts_of({cycles(10'000), instructions(160'000)}) == Doubts{"", ""});
-  const std::string why = "instructions was more than its cycles or its time allow";
+  const std::string why = "instructions was larger than its cycles or its time allow";
   CHECK(doubts_of({cycles(10'000), instructions(160'001)}) == Doubts{why, why});
   // Cycles of user space say nothing about instructions of both.
   Tally of_user = cycles(10'000);
@@ -237,7 +237,7 @@ TEST_CASE("more than sixteen instructions a cycle are not believed, nor are thei
 TEST_CASE("cycles and instructions beyond what time allows are not believed") {
   // Ten a nanosecond, and 10,000 at the edges.
   CHECK(doubts_of({cycles(10 * kMs + 10'000)}) == Doubts{""});
-  CHECK(doubts_of({cycles(10 * kMs + 10'001)}) == Doubts{"cycles was more than its time allows"});
+  CHECK(doubts_of({cycles(10 * kMs + 10'001)}) == Doubts{"cycles was larger than its time allows"});
   CHECK(doubts_of({instructions(160 * kMs + 10'000)}) == Doubts{""});
   CHECK(doubts_of({instructions(160 * kMs + 10'001)}).front() != "");
 }
@@ -262,7 +262,7 @@ TEST_CASE("none of what the command's other runs have many of is not believed") 
   };
   CHECK(doubt(0, 0).empty());  // of 20 us there may be none
   CHECK(doubt(0, 80).empty());
-  CHECK(doubt(0, 0) == "branch-misses was 0, so its counter seems to be dead");
+  CHECK(doubt(0, 0) == "branch-misses was 0, so its counter seems not to work");
   CHECK(doubt(0, 50).empty());
   CHECK_FALSE(doubt(0, 0).empty());
   CHECK(doubt(0, 49).empty());  // so few may well be none another time

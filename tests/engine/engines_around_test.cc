@@ -97,25 +97,25 @@ TEST_CASE("a reading that is not of the whole run is no energy") {
   ended.readings.clear();
   ended.counter_error = EACCES;
   CHECK(it.counting->finish(ended, 0).why_missing_counts.value().what.starts_with(
-      "the power PMU could not be read"));
+      "the counters of energy could not be read"));
 }
 
 TEST_CASE("what the machine does not have is refused with what it has") {
   FakePower power;
   CHECK(refusal(power, "energy-ram") ==
-        "'energy-ram' cannot be counted: the power PMU does not have it; it has energy-cores and "
+        "'energy-ram' cannot be counted: the processor does not count it; it has energy-cores and "
         "energy-pkg");
   FakePower::error() = EACCES;
   CHECK(refusal(power, "energy-pkg") ==
-        "'energy-pkg' cannot be counted: the kernel lets only root count system-wide; run lauka as "
-        "root, or: sudo sysctl kernel.perf_event_paranoid=0");
+        "'energy-pkg' cannot be counted: the kernel lets only root count the whole machine; run "
+        "lauka as root, or run sudo sysctl kernel.perf_event_paranoid=0");
   FakePower::error() = 0;
   power.files["/sys/bus/event_source/devices/power/events/energy-pkg.unit"] = "Watts\n";
   CHECK(refusal(power, "energy-pkg").ends_with(": its unit is not joules"));
   power.files.clear();
   CHECK(refusal(power, "energy-pkg")
-            .ends_with(": this machine has no power PMU (RAPL), as virtual machines have none; "
-                       "leave it out"));
+            .ends_with(": this machine has no counters of energy (RAPL), as is usual in a virtual "
+                       "machine; leave it out"));
 }
 
 TEST_CASE("energy is of whole runs") {

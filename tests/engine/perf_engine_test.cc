@@ -65,8 +65,8 @@ TEST_CASE("default events that are not there are left out with one note for all"
   const EventSet set = selected(perf, {});
   CHECK(names_of(set) == Names{"cycles", "instructions", "branch-misses"});
   CHECK(texts_of(set.notes) ==
-        Names{"not counted: cache-references and cache-misses (not on this machine; "
-              "lauka --list-events shows what is)"});
+        Names{"not counted: cache-references and cache-misses (this machine has no counter for it; "
+              "lauka --list-events shows what it counts)"});
 }
 
 TEST_CASE("on a virtual machine without counters a short note says who knows more") {
@@ -75,7 +75,8 @@ TEST_CASE("on a virtual machine without counters a short note says who knows mor
   const EventSet set = selected(perf, {});
   CHECK(set.events.empty());
   CHECK(set.passes.empty());
-  CHECK(texts_of(set.notes) == Names{"no hardware counters here; lauka --check says why"});
+  CHECK(texts_of(set.notes) ==
+        Names{"there are no hardware counters here; lauka --check says why"});
 }
 
 TEST_CASE("where the kernel's part is forbidden counters cover user space and one note says so") {
@@ -85,9 +86,8 @@ TEST_CASE("where the kernel's part is forbidden counters cover user space and on
   CHECK(set.events[0].meaning == "perf cpu-cycles, user space only");
   CHECK(set.events[2].meaning == "perf task-clock, CPU time in nanoseconds");
   CHECK(texts_of(set.notes) ==
-        Names{"counters cover user space only: perf_event_paranoid is 2, which hides "
-              "the kernel from users; sudo sysctl "
-              "kernel.perf_event_paranoid=1"});
+        Names{"counters cover user space only: perf_event_paranoid is 2, which hides the kernel "
+              "from users; run sudo sysctl kernel.perf_event_paranoid=1"});
 }
 
 TEST_CASE("an event knows which privilege levels are in its count, and is what its name says") {
@@ -164,7 +164,7 @@ TEST_CASE("the same event twice is counted once") {
   const EventSet set = selected(perf, {"cycles", "CYCLES", "cpu-cycles", "cycles:u"});
   CHECK(names_of(set) == Names{"cycles", "cycles:u"});
   CHECK(texts_of(set.notes) ==
-        Names{"'cpu-cycles' is the same event as 'cycles' and counted once"});
+        Names{"'cpu-cycles' is the same event as 'cycles', so it is counted only once"});
 }
 
 TEST_CASE("more events than counters take the fewest passes, and ratios share one") {
@@ -274,8 +274,8 @@ TEST_CASE("an explanation lists the passes, whose counters they use, and which e
   CHECK(explanation.passes[0][0].event == "branches");
   CHECK(explanation.passes[0][0].counter == "cpu");
   CHECK(explanation.competition ==
-        "branches, branch-misses and cache-misses do not fit the counters of cpu at once, although "
-        "without any one of them the others do");
+        "branches, branch-misses and cache-misses do not fit the counters of cpu at the same time, "
+        "but the others do without any one of them");
   CHECK(perf.open_now() == 0);
   CHECK(engine->explain({{"branches"}, false})->competition == std::nullopt);
 }

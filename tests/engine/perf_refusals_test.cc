@@ -38,11 +38,12 @@ std::string reason(const FakePerf& perf, const std::string& name, bool user_only
 TEST_CASE("an event asked for that is not there is an error") {
   FakePerf perf;
   CHECK(refusal(perf, {"task-clock", "cycles"}) ==
-        "'cycles' cannot be counted: there is no PMU here, as in most virtual machines; switch on "
-        "the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on), or count instructions with "
-        "--engine cachegrind");
+        "'cycles' cannot be counted: there are no counters here, as in most virtual machines; "
+        "switch on the virtual counters (PMU) in the hypervisor (KVM: -cpu host,pmu=on), or count "
+        "instructions with --engine cachegrind");
   perf.add(fakes::usual_pmu());
-  CHECK(reason(perf, "LLC-loads") == "not on this machine; lauka --list-events shows what is");
+  CHECK(reason(perf, "LLC-loads") ==
+        "this machine has no counter for it; lauka --list-events shows what it counts");
 }
 
 TEST_CASE("each way to be refused has its own reason and remedy") {
@@ -50,7 +51,7 @@ TEST_CASE("each way to be refused has its own reason and remedy") {
     FakePerf perf(fakes::usual_pmu());
     perf.set_paranoid(2);
     CHECK(reason(perf, "cycles:k") ==
-          "perf_event_paranoid is 2, which hides the kernel from users; sudo sysctl "
+          "perf_event_paranoid is 2, which hides the kernel from users; run sudo sysctl "
           "kernel.perf_event_paranoid=1");
   }
   SUBCASE("Debian's level 3 and Ubuntu's 4 forbid everything") {
@@ -60,7 +61,7 @@ TEST_CASE("each way to be refused has its own reason and remedy") {
       perf.set_paranoid(level);
       CHECK(reason(perf, "cycles") ==
             "perf_event_paranoid is " + std::to_string(level) +
-                ", which denies users all counters; sudo sysctl kernel.perf_event_paranoid=1 "
+                ", which denies users all counters; run sudo sysctl kernel.perf_event_paranoid=1 "
                 "(2 is enough with --user-only)");
     }
   }
@@ -122,9 +123,9 @@ TEST_CASE("what happens in the kernel only is refused where the kernel is left o
   CHECK(reason(perf, "cpu-migrations", true) ==
         "it happens in the kernel only, which --user-only leaves out; leave out --user-only");
   CHECK(reason(perf, "context-switches:u") ==
-        "it happens in the kernel only, so this would always be 0; leave out the modifier");
+        "it happens in the kernel only, so its count would always be 0; leave out the modifier");
   CHECK(reason(perf, "task-clock:u") ==
-        "a clock runs in user space and kernel alike; leave out the modifier");
+        "a clock runs in user space and in the kernel; leave out the modifier");
   CHECK(reason(perf, "page-faults:k", true) ==
         "it asks for more than user space, which --user-only leaves out; leave out the modifier or "
         "--user-only");
@@ -133,8 +134,9 @@ TEST_CASE("what happens in the kernel only is refused where the kernel is left o
 TEST_CASE("with --single-pass a set that does not fit is refused and it is said how many fit") {
   FakePerf perf(small_pmu(2));
   CHECK(refusal(perf, {"branches", "branch-misses", "cache-misses"}, false, true) ==
-        "these 3 events do not fit the counters at once: 2 do (branches and branch-misses); leave "
-        "out --single-pass (they take 2 passes) or some events");
+        "these 3 events do not fit the counters at the same time, but 2 do (branches and "
+        "branch-misses); leave out --single-pass, so that they are counted in 2 passes, or leave "
+        "out some events");
   CHECK(refusal(perf, {"branches", "branch-misses", "task-clock"}, false, true) == "no refusal");
 }
 

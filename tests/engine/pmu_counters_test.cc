@@ -182,10 +182,9 @@ TEST_CASE("the holder of a counter is named before, during and after the runs") 
   perf.pmu("cpu").taken = 0;
   CHECK(held(*engine) == "");
   perf.pmu("cpu").dead = {3, 5};
-  CHECK(
-      held(*engine) ==
-      "1 of the 6 counters stopped counting: the host of this virtual machine took it; the counts "
-      "since then are in doubt");
+  CHECK(held(*engine) ==
+        "1 of the 6 counters stopped counting, because the host of this virtual machine took it; "
+        "the counts since then may be wrong");
 }
 
 TEST_CASE("on Arm no counter is missed that was never there") {

@@ -106,7 +106,7 @@ TEST_CASE("an unknown event is refused with the nearest names") {
   CHECK(refusal(chip("m2"), {"branch-mises"}).ends_with(" branch-misses?"));
   CHECK(refusal(chip("m2"), {"xyzzy"}).ends_with("'; lauka -l lists the events"));
   CHECK(refusal(chip("m2"), {"cache-misses"}) ==
-        "'cache-misses' cannot be counted: the counters of Apple m2 have no such event; "
+        "'cache-misses' cannot be counted, because the counters of Apple m2 have no such event; "
         "lauka -l lists the events");
 }
 
@@ -164,22 +164,22 @@ TEST_CASE("counters that cannot be used make more passes, and events without one
     for (KpepEvent& event : strange.events)
       if (event.name == "INST_ALL") event.mask = mask;
     CHECK(refusal(strange, {"inst_all"}, false, five) ==
-          "'INST_ALL' cannot be counted: no configurable counter that this chip has can count it; "
-          "leave it out");
+          "'INST_ALL' cannot be counted: no configurable counter of this chip can count it; leave "
+          "it out");
   }
   const Selection defaults = selected(chip("m1"), {}, five);
   CHECK(defaults.events.size() == 3);
-  CHECK(texts_of(defaults.notes) ==
-        Names{"not counted: inst_all, l1d_cache_miss_ld_nonspec and "
-              "branch_mispred_nonspec (the counters of Apple m1 have no such "
-              "event, or it needs one that cannot be used)"});
+  CHECK(texts_of(defaults.notes) == Names{"inst_all, l1d_cache_miss_ld_nonspec and "
+                                          "branch_mispred_nonspec cannot be counted, because the "
+                                          "counters of Apple m1 have no such event, or "
+                                          "because it needs a counter that cannot be used"});
 }
 
 TEST_CASE("with --single-pass the smallest group that competes is named, and for what") {
   CHECK(refusal(chip("m2"), {"inst_all", "l1d_tlb_miss", "INST_LDST", "RETIRE_UOP"}, true) ==
-        "these events do not fit the counters at once: inst_all and inst_ldst compete for PMC7 "
-        "(and 1 more that needs it); leave out --single-pass (they take 3 passes) or one of these "
-        "events");
+        "these events do not fit the counters at the same time: inst_all and inst_ldst compete for "
+        "PMC7 (and 1 more that needs it); leave out --single-pass, so that they are counted in 3 "
+        "passes, or leave out one of these events");
   check_order(
       refusal(chip("m2"), {"branches", "branch-misses", "inst_int_ld", "inst_simd_ld"}, true),
       {"branches, branch-misses, inst_int_ld and inst_simd_ld", "PMC5-7", " 2 passes"});

@@ -103,16 +103,16 @@ TEST_CASE("of hyperfine's schema 2 there are the measurements' wall times, and t
 }
 
 TEST_CASE("a file that is not a session is refused with what it is") {
-  CHECK(fault("") == "is not JSON, or is incomplete; export it again");
-  CHECK(fault(kOwn.substr(0, 200)) == "is not JSON, or is incomplete; export it again");
+  CHECK(fault("") == "is not JSON, or it is incomplete; export it again");
+  CHECK(fault(kOwn.substr(0, 200)) == "is not JSON, or it is incomplete; export it again");
   CHECK(fault("[1]") ==
-        "is neither lauka's nor hyperfine's JSON (no list of results); make one with lauka "
-        "--export-json FILE");
-  CHECK(has(fault(R"({"results": [{"command": "a", "mean": 1}]})"), "no times of 'a'"));
-  CHECK(has(fault(R"({"results": [{"times": [1]}]})"), "a result without a command"));
+        "is neither JSON of lauka nor of hyperfine (it has no list of results); make such a "
+        "file with lauka --export-json FILE");
+  CHECK(has(fault(R"({"results": [{"command": "a", "mean": 1}]})"), "it has no times of 'a'"));
+  CHECK(has(fault(R"({"results": [{"times": [1]}]})"), "it has a result without a command"));
   CHECK(has(fault(R"({"results": [{"command": "a", "measurements": [{"time_wall_clock":
               {"value": 5, "unit": "millisecond"}}]}]})"),
-            "no times of 'a'"));
+            "it has no times of 'a'"));
   CHECK(fault(R"({"results": []})") == "has no commands; export it again");
 }
 
@@ -144,8 +144,8 @@ TEST_CASE("a session is read sixteen levels deep, and refusals are short") {
            R"(, "results": [{"command": "a", "times": [1]}]})";
   };
   CHECK(read_sessions(nested(15)));
-  CHECK(fault(nested(17)) == "is nested more than 16 deep; export it again");
-  CHECK(fault(nested(1'000'000)) == "is nested more than 16 deep; export it again");
+  CHECK(fault(nested(17)) == "is nested more than 16 levels deep; export it again");
+  CHECK(fault(nested(1'000'000)) == "is nested more than 16 levels deep; export it again");
   const std::string text(1'000'000, 'x');
   CHECK(fault(R"({"results": [{"command": "a", "times": [")" + text + R"("]}]})").size() < 200);
   CHECK(fault(R"({"results": [{"command": ")" + text + R"("}]})").size() < 1000);

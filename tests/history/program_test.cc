@@ -54,7 +54,7 @@ TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported a
     CHECK(has(wrong.err, "no benchmark 'itt'; did you mean it?"));
     CHECK(
         has(history("show it --metric wall_tim" + db).err, "'wall_tim'; did you mean wall_time?"));
-    CHECK(has(history("show it --machine zz" + db).err, "no machine of class 'zz'; "));
+    CHECK(has(history("show it --machine zz" + db).err, "there is no machine of class 'zz'; "));
     CHECK(has(history("show it" + db).out, "  step "));
     const Said steps = history("--db '" + where + "' steps");
     CHECK(steps.status == 0);
@@ -65,7 +65,7 @@ TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported a
     CHECK(history("check --branch main" + db).status == 3);
     const Said elsewhere = history("check --branch other" + db);  // nothing to check is no pass
     CHECK(elsewhere.status == 1);
-    CHECK(has(elsewhere.err, "no sessions on branch 'other'"));
+    CHECK(has(elsewhere.err, "there are no sessions of the branch 'other'"));
     const std::string step =
         steps.out.substr(steps.out.find("\n  ", steps.out.find("machine")) + 3, 8);
     CHECK(history("ack " + step + " --note 'as it should be'" + db).status == 0);
@@ -159,7 +159,7 @@ TEST_CASE("lauka-history page: what several machines found of one commit is a fo
   CHECK(has(section, "+9.9999"));
   CHECK(has(section, "+19.9999"));
   CHECK(has(section, "all of them"));
-  CHECK(has(section, "2 machines are few"));
+  CHECK(has(section, "with only 2 machines this is uncertain"));
   CHECK_FALSE(has(section, "<h3>old"));
   const Said one = history("page " + scratch.file("one.html") + " --machine nosuch" + db);
   CHECK(one.status == 1);
@@ -291,7 +291,7 @@ TEST_CASE("lauka-history: a database that cannot be used is named in one line") 
     CHECK_MESSAGE(has(said.err, what), said.err);
   };
   const std::string file = " " + scratch.file("s000.json");
-  refused("list --db " + scratch.file("none.db"), "is not there; lauka-history add FILE... makes");
+  refused("list --db " + scratch.file("none.db"), "does not exist; run lauka-history add FILE...");
   CHECK_FALSE(std::filesystem::exists(scratch.file("none.db")));
   refused("list --db " + scratch.file("text.db"), "file is not a database");
   refused("add --db " + scratch.file("text.db") + file, "file is not a database");
@@ -353,7 +353,7 @@ TEST_CASE("lauka-history check: names a history that a kernel update has split")
   const Said check = history("check" + db);
   CHECK(check.status == 0);
   CHECK(has(check.out, "note: the histories of 2 commands are split at 2026-01-01 00:20"));
-  CHECK(has(check.out, "(kernel 6.1.0-2, not 6.1.0-1)"));
+  CHECK(has(check.out, "(kernel 6.1.0-2 instead of 6.1.0-1)"));
   CHECK(has(history("show it" + db).out, "note: the history of 'it' is split"));
 
   // Another processor is another machine, and what is measured at the same time is not a split.
@@ -395,8 +395,8 @@ TEST_CASE(
   const Said added = history("add" + db + " " + scratch.path() + "/*.json");
   REQUIRE(added.status == 0);
   CHECK(has(added.out,
-            "note: 'it' was measured with other settings, and has a history of its own "
-            "for them: 'it (--jobs 2)'"));
+            "note: 'it' was measured with other settings, so it has a separate history for them: "
+            "'it (--jobs 2)'"));
   const std::string usual = history("show it" + db).out;
   CHECK(has(usual, "c01"));
   CHECK_FALSE(has(usual, "c02"));
@@ -469,7 +469,7 @@ TEST_CASE("lauka-history add: if no thread can be started, the files are read al
 TEST_CASE("lauka-history combine: sessions of several commits on one machine are reported") {
   const Scratch scratch;
   write_sessions(scratch, 3, 99);
-  const std::string note = "note: sessions of 3 commits on one machine are averaged; ";
+  const std::string note = "note: sessions of 3 commits on the same machine are averaged; ";
   CHECK(has(history("combine " + scratch.path() + "/*.json").err, note));
   CHECK_FALSE(has(history("combine " + scratch.file("s000.json")).err, "note: "));
 }
@@ -536,7 +536,7 @@ TEST_CASE("lauka-history: libpq and what it needs are loaded for a server's addr
                     "the database 'postgresql://host/x': needs SOCI's part for "
                     "PostgreSQL, libsoci_postgresql.so.4"),
                 none.err);
-  CHECK(has(none.err, "; install it (Debian: apt install 'libsoci-postgresql4*')"));
+  CHECK(has(none.err, "; install it, on Debian with apt install 'libsoci-postgresql4*'"));
 }
 
 TEST_CASE("lauka-history: no message has the password of an address, whatever is wrong with it") {

@@ -179,17 +179,17 @@ TEST_CASE("a file without an identity of its own is refused with the reason") {
   const std::string good = json_of({1, "abc", "CPU", {{"it", {1.0}}}});
   CHECK(refusal(good).empty());
   CHECK(refusal("{").find("is not JSON") == 0);
-  CHECK(refusal("[]").find("is not lauka's JSON") == 0);
+  CHECK(refusal("[]").find("is not JSON of lauka") == 0);
   CHECK(refusal(R"({"results": [{"command": "x", "times": [1]}]})")
-            .find("is hyperfine's JSON, whose sessions have no identity") == 0);
+            .find("is JSON of hyperfine, which gives a session no identity") == 0);
   const auto with = [](const std::string& more) {
     return json_of({1, "abc", "CPU", {{"it", {1.0}}}, more});
   };
   CHECK(refusal(with(R"({"session_id": ""})")).find("has no session_id") == 0);
   CHECK(refusal(with(R"({"session_id": "../x"})"))
-            .find("is not lauka's JSON (its session_id '../x'") == 0);
-  CHECK(refusal(with(R"({"format": 3})")).find("is of format 3, which this") == 0);
-  CHECK(refusal(with(R"({"sessions": []})")).find("was joined of several sessions") == 0);
+            .find("is not JSON of lauka (its session_id '../x'") == 0);
+  CHECK(refusal(with(R"({"format": 3})")).find("has format 3, which this") == 0);
+  CHECK(refusal(with(R"({"sessions": []})")).find("was joined from several sessions") == 0);
   CHECK(refusal(json_of({1, "abc", "CPU", {}})) == "has no commands; export it again");
 }
 

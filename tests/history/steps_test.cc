@@ -122,7 +122,7 @@ TEST_CASE("a clear change in a series too short for steps is shown as not judged
   };
   const std::string clear = text({1.0, 1.0, 1.3});
   CHECK(has(clear, "  c3 +30.0% ± 0."));
-  CHECK(has(clear, "%: not judged yet, 3 of 6 commits\n"));
+  CHECK(has(clear, "%, which cannot be judged yet with 3 of 6 commits\n"));
   CHECK(text({1.0, 1.0, 1.0001}).empty());
   CHECK(text({1.0}).empty());
 }
@@ -365,8 +365,8 @@ TEST_CASE("the sessions of several machines become one change, which says how mu
   CHECK(effects[0].machines[0].error == doctest::Approx(0.002 / std::sqrt(2.0)));
   CHECK(effects[0].combined.value == doctest::Approx(0.04).epsilon(1e-6));
   const std::string text = fleet_text(effects[0], {});
-  CHECK(has(text, "it differs between machines by 2.0%"));
-  CHECK(has(text, "3 machines are few to judge that"));
+  CHECK(has(text, "the change differs between machines by 2.0%"));
+  CHECK(has(text, "with only 3 machines this is uncertain"));
   CHECK_FALSE(is_worse_than(effects[0], 0.0, false));  // ± 5%, as three are few
   CHECK(is_worse_than(effects[0], 5.0, true));
   CHECK_FALSE(is_worse_than(effects[0], 7.0, true));
@@ -407,7 +407,7 @@ TEST_CASE("a step that one more commit would confirm is named, and one more conf
   CHECK(pending.steps.empty());
   REQUIRE(pending.possible_step_at.has_value());
   CHECK(pending.trend.observations[*pending.possible_step_at].commit == "c41");
-  CHECK(pending_text(pending) == "a step may be at c41; one more commit decides");
+  CHECK(pending_text(pending) == "there may be a step at c41, which one more commit will decide");
   CHECK(has(steps_text(pending, {}), pending_text(pending)));
   CHECK(has(series_text(pending, {}), pending_text(pending)));
   std::string page;

@@ -235,7 +235,8 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
     for (const Access access : {Access::Read, Access::CreateMissing}) {
       const auto refused = open_history(where, access);
       REQUIRE_FALSE(refused);
-      CHECK(has(refused.error().line(), "is of version 99, and this lauka-history knows up to"));
+      CHECK(has(refused.error().line(),
+                "has version 99, but this lauka-history knows only versions up to"));
     }
   }
 }

@@ -51,7 +51,7 @@ TEST_CASE("--tune is the remedy for what it can switch here") {
   CHECK(line_of(facts, "CPU governor").remedy == "sudo lauka --tune ...");
   CHECK(line_of(facts, "turbo").remedy == "sudo lauka --tune ...");
   CHECK(line_of(facts, "SMT").remedy == "sudo lauka --tune=+smt ...");
-  CHECK(line_of(facts, "tune").finding == "can be switched for a session: governor, turbo");
+  CHECK(line_of(facts, "tune").finding == "lauka can switch these for a session: governor, turbo");
 }
 
 TEST_CASE("a quiet machine has nothing to mend") {
@@ -86,7 +86,7 @@ TEST_CASE("the counters that count are reported, and who holds the rest") {
   CHECK(line({"cpu", 6, 6, 6, false}).finding == "6 of 6 count");
   const CheckLine dead = line({"cpu", 6, 6, 5, false});
   CHECK(dead.severity == Severity::Note);
-  CHECK(dead.finding == "5 of 6 count; 1 dead: held by the host of this virtual machine");
+  CHECK(dead.finding == "5 of 6 count; the host of this virtual machine holds 1");
   const CheckLine watched = line({"cpu", 6, 5, 5, true});
   CHECK(watched.severity == Severity::Note);
   CHECK(watched.finding == "5 of 6 count; the NMI watchdog holds 1");
@@ -94,8 +94,8 @@ TEST_CASE("the counters that count are reported, and who holds the rest") {
   const CheckLine held = line({"cpu", 6, 3, 2, true});
   CHECK(held.severity == Severity::Problem);
   CHECK(held.finding ==
-        "2 of 6 count; 1 dead: held by the host of this virtual machine; the NMI watchdog holds 1; "
-        "2 cannot be used now, so runs may not be counted");
+        "2 of 6 count; the host of this virtual machine holds 1; the "
+        "NMI watchdog holds 1; 2 cannot be used now, so runs may not be counted");
   CHECK(held.remedy ==
         "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold some");
 }
@@ -126,8 +126,8 @@ TEST_CASE("a clock that follows the load is a note, the lowest clock a problem")
   facts.governors = {{"ondemand", 4}, {"performance", 4}};
   CHECK(line_of(facts, "CPU governor").severity == Severity::Note);
   CHECK(line_of(facts, "CPU governor").finding ==
-        "ondemand on 4 CPUs, performance on 4 CPUs (acpi-cpufreq): the clock follows the load, so "
-        "short runs are slower");
+        "ondemand on 4 CPUs, performance on 4 CPUs (acpi-cpufreq), so the clock follows the load, "
+        "and short runs are slower");
 }
 
 TEST_CASE("load is judged by the number of CPUs") {
@@ -159,7 +159,7 @@ TEST_CASE("time that the hypervisor gave to others is a problem from 1% on") {
   facts.stolen_share = 0.032;
   CHECK(line_of(facts, "virtual machine").severity == Severity::Problem);
   CHECK(line_of(facts, "virtual machine").finding ==
-        "KVM: 3.2% of the CPU time since the start went to other machines");
+        "KVM, and 3.2% of the CPU time since the start went to other machines");
 }
 
 TEST_CASE("what lauka may use of the machine is shown if it is not all") {
@@ -172,7 +172,7 @@ TEST_CASE("what lauka may use of the machine is shown if it is not all") {
   };
   CHECK_FALSE((has("allowed CPUs") || has("CPU quota") || has("memory limit")));
   facts.machine.allowance = Allowance{{1}, 0.5, std::uint64_t{512} << 20U};
-  CHECK(line_of(facts, "allowed CPUs").finding == "1 of 2: commands run on CPU 1 only");
+  CHECK(line_of(facts, "allowed CPUs").finding == "1 of 2, so commands run only on CPU 1");
   CHECK(line_of(facts, "CPU quota").finding.find("0.50") != std::string::npos);
   CHECK(line_of(facts, "memory limit").severity == Severity::Note);
   CHECK(check_json(facts, {}, {}).find("\"memory_limit\": 536870912") != std::string::npos);
@@ -189,7 +189,7 @@ TEST_CASE("what cannot be known is a note, never ok") {
 TEST_CASE("battery, quota and what kperf left over are problems with their remedies") {
   MachineFacts facts = quiet();
   facts.on_battery = true;
-  CHECK(line_of(facts, "power").remedy == "plug it in");
+  CHECK(line_of(facts, "power").remedy == "plug in the power supply");
   facts.machine.allowance = Allowance{{0, 1}, 1.5};
   CHECK(line_of(facts, "CPU quota").severity == Severity::Problem);
   facts.tracing = TracingFacts{true, true, 0, ""};
@@ -197,7 +197,7 @@ TEST_CASE("battery, quota and what kperf left over are problems with their remed
   facts.tracing = TracingFacts{true, false, 77, "Instruments"};
   CHECK(line_of(facts, "left over by kperf").finding ==
         "tracing is held by process 77 (Instruments)");
-  CHECK(line_of(facts, "left over by kperf").remedy == "quit it, or: sudo kill 77");
+  CHECK(line_of(facts, "left over by kperf").remedy == "quit it, or run sudo kill 77");
   facts.tracing = TracingFacts{false, false, 0, ""};
   CHECK(line_of(facts, "left over by kperf").remedy == "sudo lauka --check");
   facts.tracing = TracingFacts{true, false, 0, ""};
@@ -205,20 +205,17 @@ TEST_CASE("battery, quota and what kperf left over are problems with their remed
 }
 
 TEST_CASE("the report has a line for each topic, its remedy below, and a count at its end") {
-  const Lines lines = {
-      {"clock", Severity::Ok, "tsc, steps of 25ns", ""},
-      {"power", Severity::Problem, "on battery: the clock is kept low", "plug it in"}};
+  const Lines lines = {{"clock", Severity::Ok, "tsc, steps of 25ns", ""},
+                       {"power", Severity::Problem, "on battery, so the clock is kept low",
+                        "plug in the power supply"}};
   CHECK(check_text(quiet(), lines, 0) ==
-        "Debian 12, Linux 6.1.0, x86_64, A Processor\n"
-        "\n"
-        "clock  ok       tsc, steps of 25ns\n"
-        "power  problem  on battery: the clock is kept low\n"
-        "                -> plug it in\n"
-        "\n"
-        "1 problem, 0 notes, 1 ok\n");
+        "Debian 12, Linux 6.1.0, x86_64, A Processor\n\nclock  ok       tsc, steps of 25ns\npower  "
+        "problem  on battery, so the clock is kept low\n                -> plug in the power "
+        "supply\n\n1 "
+        "problem, 0 notes, 1 ok\n");
   CHECK(check_text(quiet(), lines, 40)
-            .find("power  problem  on battery: the clock is\n"
-                  "                kept low\n") != std::string::npos);
+            .find("power  problem  on battery, so the clock\n                is kept low\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("the report for programs holds the same") {

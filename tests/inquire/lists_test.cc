@@ -138,9 +138,8 @@ TEST_CASE("one pass is drawn counter by counter, idle ones too") {
   const Explanation explanation{
       {{{"PMC2", ""}, {"PMC7", "inst_all", "INST_ALL, which may use PMC7"}}}, {}, {}};
   CHECK(explain_events(explanation) ==
-        "1 pass: every run counts all of these\n"
-        "  PMC2  -\n"
-        "  PMC7  inst_all  INST_ALL, which may use PMC7\n");
+        "lauka needs 1 pass, in which every run counts all of these events\n  PMC2  -\n  PMC7  "
+        "inst_all  INST_ALL, which may use PMC7\n");
 }
 
 TEST_CASE("several passes are drawn one after the other, with the reason") {
@@ -148,25 +147,19 @@ TEST_CASE("several passes are drawn one after the other, with the reason") {
                                 "inst_all and inst_ldst compete for PMC7",
                                 {{NoteKind::EventsLeftOut, "not counted: a"}}};
   CHECK(explain_events(explanation) ==
-        "not counted: a\n"
-        "2 passes: the runs take turns, and each run counts the events of one pass\n"
-        "fewer are not possible: inst_all and inst_ldst compete for PMC7\n"
-        "\n"
-        "pass 1\n"
-        "  PMC7  inst_all\n"
-        "\n"
-        "pass 2\n"
-        "  PMC7  inst_ldst\n");
+        "not counted: a\nlauka needs 2 passes, and each run counts the events of one of "
+        "them\nfewer passes are not possible: inst_all and inst_ldst compete for PMC7\n\npass 1\n  "
+        "PMC7  inst_all\n\npass 2\n  PMC7  inst_ldst\n");
 }
 
 TEST_CASE("an engine that leaves the counters to the kernel shows none") {
-  CHECK(explain_events({{{{"", "page-faults", "pages"}}}, {}, {}}) ==
-        "1 pass: every run counts all of these\n"
-        "  page-faults  pages\n");
+  CHECK(
+      explain_events({{{{"", "page-faults", "pages"}}}, {}, {}}) ==
+      "lauka needs 1 pass, in which every run counts all of these events\n  page-faults  pages\n");
 }
 
 TEST_CASE("an empty list of events is reported as such") {
-  CHECK(explain_events({}) == "no events to count\n");
+  CHECK(explain_events({}) == "there are no events to count\n");
 }
 
 }  // namespace

@@ -287,8 +287,8 @@ TEST_CASE("2: asked for by name alongside another tracer, a strategy is refused 
   const Run run = run_on({{"tracer", kInstruments}}, {"--strategy", "exit"});
   run.check_ended(2);
   CHECK(run.reported.err ==
-        "lauka: sampling threads as they end does not work here: Instruments (process 77) has the "
-        "kernel's tracing; quit Instruments (process 77)\n");
+        "lauka: sampling threads as they end does not work here: Instruments (process 77) is using "
+        "the kernel's tracing; quit Instruments (process 77)\n");
 }
 
 TEST_CASE("16: a command that never ends is killed at its time-out, and all is given back") {

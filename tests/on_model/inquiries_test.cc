@@ -61,7 +61,7 @@ TEST_CASE("--check says why kperf cannot count here, and what mends it") {
         Row{"force_taken", true, "another process, such as Instruments, holds the counters",
             "-> quit it"},
         Row{"cpmu_busy", true, "a service of the system holds the counters",
-            "-> try later, or restart the Mac"}}) {
+            "-> try again later, or restart the Mac"}}) {
     CAPTURE(row.fault);
     const std::string line = line_about(check({{row.fault, row.is}}), "engine kperf");
     for (const char* part : {"problem", row.why, row.remedy}) CHECK_MESSAGE(has(line, part), part);

@@ -114,8 +114,7 @@ TEST_CASE("region: what was not marked as it should be is reported on macOS, too
   };
   is_refused_with("run 1ms", "it did not call lauka_region_begin");
   is_refused_with("region begin\nrun 1ms", "its region was still open when it ended");
-  is_refused_with("run 1ms\nregion end",
-                  "it called lauka_region_end without a lauka_region_begin before it");
+  is_refused_with("run 1ms\nregion end", "it called lauka_region_end without lauka_region_begin");
 }
 
 TEST_CASE("region: unknown counts are left out, with a note; its time is there") {
@@ -130,7 +129,7 @@ TEST_CASE("region: unknown counts are left out, with a note; its time is there")
     CHECK(values(mac, "cycles").empty());
   };
   has_no_counts({{"self_counts", "zero"}}, kTwice,
-                "the kernel counts no cycles and instructions, as in a virtual machine");
+                "the kernel counts no cycles and instructions, as is usual in a virtual machine");
   has_no_counts({{"self_counts", "refused"}}, kTwice,
                 "a thread that began a region did not end it, or cannot read its counts");
   const char* by_another = "threads 1 {\nregion begin\nrun 1ms\n}\njoin\nregion end\nrun 1ms";
@@ -144,8 +143,8 @@ TEST_CASE("region: on macOS events that a thread cannot read are refused") {
   const Reported reported = region(mac, kTwice, {"-e", "INST_ALL"});
   CHECK(reported.status == 2);
   CHECK(reported.err ==
-        "lauka: 'INST_ALL' cannot be counted with --region: macOS gives a thread its cycles and "
-        "instructions only; leave it out, or leave out --region\n");
+        "lauka: 'INST_ALL' cannot be counted with --region, because macOS tells a thread only its "
+        "cycles and instructions; leave it out, or leave out --region\n");
 }
 
 TEST_CASE("region: a command gets its memory, and hooks and other runs do not") {

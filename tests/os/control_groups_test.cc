@@ -149,29 +149,30 @@ TEST_CASE("if no group can be made the reason is reported, with its remedy") {
   FakeGroups fake;
   fake.has_peak = false;
   CHECK(refusal(&fake) ==
-        "this kernel does not tell the peak of a control group; use Linux 5.19 or later");
+        "this kernel does not report the peak memory of a control group; use Linux 5.19 or later");
   CHECK(fake.folders.empty());
   fake.make_error = EROFS;
-  CHECK(refusal(&fake) ==
-        "no control group can be made: Read-only file system; mount /sys/fs/cgroup for writing");
+  CHECK(
+      refusal(&fake) ==
+      "lauka cannot make a control group: Read-only file system; mount /sys/fs/cgroup for writing");
   for (const char* group : {"", "/user.slice", "/user.slice/app.slice"})
     fake.unwritable.insert("/sys/fs/cgroup" + std::string(group) + "/cgroup.procs");
-  CHECK(
-      refusal(&fake).starts_with("the control groups that could be used belong to somebody else"));
-  const std::string no_memory = "no control group above lauka's hands the memory controller on";
+  CHECK(refusal(&fake).starts_with(
+      "the control groups that lauka could use belong to somebody else"));
+  const std::string no_memory = "no control group above lauka's passes on the memory controller";
   for (const char* group : {"", "/user.slice", "/user.slice/app.slice"})
     fake.hand_on("/sys/fs/cgroup" + std::string(group), "cpu\n");
   CHECK(refusal(&fake).starts_with(no_memory));
   fake.files["/proc/42/cgroup"] = "0::/../elsewhere\n";
   CHECK(refusal(&fake).starts_with("lauka's own control group is not visible here"));
   fake.files["/proc/42/cgroup"] = "4:cpuset:/x\n";
-  CHECK(refusal(&fake).starts_with("cgroup v2 is not in use here"));
+  CHECK(refusal(&fake).starts_with("this system does not use cgroup v2"));
   // cgroup v1 may have the memory controller; the remedy helps root too.
   fake.files["/proc/42/cgroup"] = "5:devices:/\n4:memory:/x\n0::/\n";
   fake.hand_on("/sys/fs/cgroup", "\n");
   CHECK(refusal(&fake) ==
         "the memory controller belongs to cgroup v1 here; boot this machine with cgroup v2 alone "
-        "(systemd.unified_cgroup_hierarchy=1), Linux 5.19 or later");
+        "(systemd.unified_cgroup_hierarchy=1) and Linux 5.19 or later");
   fake.files["/proc/42/cgroup"] = "0::/\n";
   CHECK(refusal(&fake).starts_with(no_memory));
 }

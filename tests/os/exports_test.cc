@@ -253,7 +253,7 @@ TEST_CASE("standard output that cannot be written is called that") {
   dup2(full.get(), STDOUT_FILENO);
   const auto committed = put(ExportFile::open("-"), "x");
   dup2(kept.get(), STDOUT_FILENO);
-  CHECK(what_of(committed) == "cannot write standard output: No space left on device");
+  CHECK(what_of(committed) == "standard output cannot be written: No space left on device");
 }
 
 TEST_CASE("/dev/null takes an export and stays what it is") {
@@ -312,8 +312,8 @@ TEST_CASE("files that cannot be replaced are reported first, and their bytes are
   const FileCalls calls = faulty({}, true);
   const auto file = must(ExportFile::open(target, calls));
   CHECK(file->note() == "'" + target +
-                            "' cannot be replaced, as it is a mount point: it will be "
-                            "overwritten in place when all runs are done");
+                            "' cannot be replaced, because it is a mount point; lauka will "
+                            "overwrite it in place when all runs are done");
   file->write("new");
   CHECK(text_of(target) == "a much longer text of last week");
   REQUIRE(file->commit().has_value());
@@ -335,9 +335,9 @@ TEST_CASE(
     const ActAs other(User{.id = 54322, .group = 54322});
     REQUIRE(other.error().empty());
     auto file = ExportFile::open(target);
-    CHECK(file.value()->note().find(
-              is_foreign ? "it belongs to another user, in a folder where only owners"
-                         : "as no file can be created in its folder") != std::string::npos);
+    CHECK(file.value()->note().find(is_foreign ? "it belongs to another user, and only owners"
+                                               : "because no file can be created in its folder") !=
+          std::string::npos);
     CHECK(text_of(target) == "old and longer");
     REQUIRE(put(std::move(file), "new").has_value());
     CHECK(text_of(target) == "new");
@@ -355,8 +355,9 @@ TEST_CASE("a link that somebody else laid out in a folder open to all is not fol
   CHECK(ExportFile::open(link).has_value());
   CHECK(check_output(link).has_value());
   REQUIRE(lchown(link.c_str(), 54321, 54321) == 0);
-  const std::string refusal = "cannot write '" + link + "': '" + link +
-                              "' is a link of another user in a folder that everybody can write to";
+  const std::string refusal =
+      "cannot write '" + link + "': '" + link +
+      "' is a link of another user, in a folder that everybody can write to";
   CHECK(ExportFile::open(link).error().what == refusal);
   CHECK(check_output(link).error().what == refusal);
   unlink(link.c_str());
@@ -422,7 +423,7 @@ TEST_CASE("exports are opened in the order of their size, and no file is written
   REQUIRE(symlink("b", folder.file("c").c_str()) == 0);
   const std::vector<std::string> outputs = {folder.file("c")};
   CHECK(open_exports(targets, outputs).error().what ==
-        "'" + folder.file("b") + "' would be written twice");
+        "'" + folder.file("b") + "' would be written by two exports");
 }
 
 TEST_CASE("whichever call fails, the target is old or new, whole, and what is left over is named") {

@@ -118,7 +118,8 @@ TEST_CASE("values that a name does not show follow it") {
   options.commands.names = {"first", "second"};
   CHECK(names(options) == Words{"first", "second"});
   options.commands.names = {"first", "second", "third"};
-  CHECK(refusal(options) == "3 names (-n) for 2 commands; give at most one name per command");
+  CHECK(refusal(options) ==
+        "there are 3 names (-n) for 2 commands; give at most one name per command");
 }
 
 TEST_CASE("equal names say what the commands differ in") {
@@ -151,11 +152,11 @@ TEST_CASE("parameters that make no sense are refused") {
       "--parameter-scan n 1 3: the step '0' is not above 0; write a step above 0, and the smaller "
       "end first");
   CHECK(refusal(options_of({"x {n}"}, {scan("3", "1")})) ==
-        "--parameter-scan n 3 1: '3' is above '1'; write the smaller one first");
+        "--parameter-scan n 3 1: '3' is above '1'; write the smaller number first");
   CHECK(refusal(options_of({"x {n}"}, {scan("0.1", "0.5")})) ==
-        "--parameter-scan n 0.1 0.5 needs a step; give one with -D, such as -D 0.5");
+        "--parameter-scan n 0.1 0.5 needs a step; give a step, such as -D 0.5");
   CHECK(refusal(options_of({"x {n}"}, {list("n", {"1"}), list("n", {"2"})})) ==
-        "the variable 'n' is given twice; use it once");
+        "the variable 'n' is given twice; use each name once");
   CHECK(
       refusal(options_of({"x {n}"}, {list("{n}", {"1"})})).starts_with("--parameter-list '{n}' "));
   CHECK(
@@ -215,9 +216,10 @@ TEST_CASE("more, or fewer, than one per command is refused") {
   Options options = options_of({"a", "b", "c"});
   options.commands.hooks[HookKind::Prepare] = {"1", "2"};
   CHECK(refusal(options) ==
-        "2 --prepare for 3 commands; give it once for all, or once per command");
+        "--prepare is given 2 times for 3 commands; give it once for all commands, or once per "
+        "command");
   options.commands.hooks[HookKind::Prepare] = {"1", "2", "3", "4"};
-  CHECK(refusal(options).starts_with("4 --prepare for 3 "));
+  CHECK(refusal(options).starts_with("--prepare is given 4 times for 3 "));
   options.commands.hooks[HookKind::Prepare].clear();
   options.commands.outputs = {{OutputKind::Null}, {OutputKind::Null}};
   CHECK(refusal(options).starts_with("2 --output for 3 "));
@@ -243,10 +245,10 @@ TEST_CASE("setups and cleanups make the order sequential, unless one was asked f
 TEST_CASE("shell syntax without a shell is pointed out, once of a kind, with what runs it") {
   Options options = options_of({"ls | wc -l", "ls | wc -c", "echo $HOME", "ls"});
   CHECK(hints_about(options, {}) ==
-        Words{"'ls | wc -l' has an unquoted |, which the program gets as it is; use -S to run "
-              "it in a shell",
-              "'echo $HOME' has an unquoted $HOME, which the program gets as it is; use -S to run "
-              "it in a shell"});
+        Words{"'ls | wc -l' has | without quotes, which the program gets unchanged; use -S to run "
+              "the command in a shell",
+              "'echo $HOME' has $HOME without quotes, which the program gets unchanged; use -S to "
+              "run the command in a shell"});
   options.commands.shell = Shell{{"sh"}};
   CHECK(hints_about(options, {}).empty());
 }

@@ -206,7 +206,7 @@ TEST_CASE("times and counts of different runs are not divided, but for the clock
   CHECK(refusal_of_formulas(with_formulas({"x=cycles/wall_time"})) == "accepted");
   CHECK(
       refusal_of_formulas(with_formulas({"x=cycles/wall_time"}), {.kind = RoundKind::Simulated}) ==
-      "--derive 'x=cycles/wall_time' needs times and counts of the same run, and the counts are "
+      "--derive 'x=cycles/wall_time' needs times and counts of the same run, but the counts are "
       "simulated; divide counts by counts");
   Options clock = with_formulas({});
   clock.gates.conditions.push_back({.metric = "clock", .fails_below_limit = true});
@@ -216,21 +216,21 @@ TEST_CASE("times and counts of different runs are not divided, but for the clock
 
 TEST_CASE("a formula that cannot be measured is refused with what to do") {
   CHECK(refusal_of_formulas(with_formulas({"x=cycles/instructions"}), {.apart = true}) ==
-        "--derive 'x=cycles/instructions' needs events that are not counted at once; count fewer "
-        "events with -e; --explain-events shows which compete");
+        "--derive 'x=cycles/instructions' needs events that are not counted in the same run; count "
+        "fewer events with -e; --explain-events shows which of them compete");
   CHECK(refusal_of_formulas(with_formulas({"wall_time=cpu_time"})) ==
         "--derive 'wall_time=cpu_time' has the name of another metric; give it a name of its own");
   CHECK(refusal_of_formulas(with_formulas({"x=cpu_time", "x=wall_time"}))
             .starts_with("--derive 'x=wall_time' "));
   CHECK(refusal_of_formulas(with_formulas({"x=nosuch"})) == "there is no event 'nosuch'");
   CHECK(refusal_of_formulas(with_formulas({"x=wal_time"})) ==
-        "a formula (--derive) needs 'wal_time', which is not measured; did you mean wall_time?");
+        "a formula of --derive needs 'wal_time', which is not measured; did you mean wall_time?");
   CHECK(refusal_of_formulas(with_formulas({"x=2*wall_time.p99.9"})) ==
-        "a formula (--derive) is of the values of each run, and 'wall_time.p99.9' is one of all "
-        "runs; name 'wall_time' in it");
+        "a formula of --derive combines values of one run, but 'wall_time.p99.9' is computed from "
+        "all runs; use 'wall_time' in the formula");
   CHECK(refusal_of_formulas(with_formulas({"x=wall_time-1"})) ==
-        "a formula (--derive) needs 'wall_time-1', which is not measured; a minus needs blanks "
-        "around it");
+        "a formula of --derive needs 'wall_time-1', which is not measured; put blanks around a "
+        "minus sign");
 }
 
 TEST_CASE("a chain of formulas that use each other twice stays as short as it is long") {
@@ -252,8 +252,8 @@ TEST_CASE("a chain of formulas that use each other twice stays as short as it is
   const std::string refused = refusal_of_formulas(with_formulas(chain));
   CHECK(refused.starts_with("--derive '"));
   CHECK(
-      refused.ends_with("and the formulas before it are made of more than 100,000 parts, those of "
-                        "the formulas in them included; use fewer formulas, or shorter ones"));
+      refused.ends_with("and the formulas before it have more than 100,000 parts together; use "
+                        "fewer formulas, or shorter ones"));
 }
 
 TEST_CASE("a formula with the name of a metric is refused, whichever formula uses that before") {

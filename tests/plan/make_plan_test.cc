@@ -99,7 +99,7 @@ TEST_CASE("a command that cannot be run is refused by its number and text") {
 TEST_CASE("an assignment before a command needs a shell or env") {
   CHECK(refusal_of(options_of({"FOO_1=1 ./x"})) ==
         "command 1 'FOO_1=1 ./x' begins with an assignment, which only a shell understands; write "
-        "'env FOO_1=1 ./x', or run it by a shell with -S");
+        "'env FOO_1=1 ./x', or use -S to run it in a shell");
   check_order(refusal_of(options_of({"A=\nB"})), {"command 1 'A=\\nB' ", " 'env A=\\nB'"});
   for (const char* text : {"./a=b", "1a=b", "=b", "a-b=c", "./x FOO=1"}) {
     CAPTURE(text);
@@ -110,7 +110,7 @@ TEST_CASE("an assignment before a command needs a shell or env") {
 TEST_CASE("more names than commands are refused") {
   Options options = options_of({"./old"});
   options.commands.names = {"a", "b"};
-  CHECK(refusal_of(options).starts_with("2 names (-n) for 1 "));
+  CHECK(refusal_of(options).starts_with("there are 2 names (-n) for 1 "));
 }
 
 TEST_CASE("the order is random unless asked otherwise, and its seed the clock's") {
@@ -274,22 +274,22 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
   CHECK(make_plan(options, refused_by_engine, 1).error().line() == "no counters; none");
   options.gates.conditions = {{"p_share", 5.0}};
   CHECK(refusal_of(options) ==
-        "a gate on 'p_share', which is not measured; add it with -e, or name another metric");
+        "a gate needs 'p_share', which is not measured; add it with -e, or name another metric");
   options = options_of({"./old"});
   options.gates.conditions = {{"wall_time", 5.0}};
   CHECK(refusal_of(options) ==
-        "a gate (--fail-if-slower, --fail-if) has nothing to compare './old' with; add another "
-        "command, --reference COMMAND or --baseline FILE");
+        "a gate has nothing to compare './old' with; add another command, --reference COMMAND or "
+        "--baseline FILE");
 }
 
 TEST_CASE("a gate on one command over several values is refused without a reference") {
   Options options = options_of({"./new {n}"}, {{.name = "n", .values = {"10", "20"}}});
   options.gates.conditions = {{"wall_time", 5.0}};
-  CHECK(refusal_of(options) ==
-        "a gate (--fail-if-slower, --fail-if) has nothing to compare './new {n}' with: the first "
-        "value of n is the reference of the table only; add --reference COMMAND: with {n} in it, "
-        "each value is compared with it at the same value; without, every value is compared with "
-        "the one COMMAND");
+  CHECK(
+      refusal_of(options) ==
+      "a gate has nothing to compare './new {n}' with, because the first value of n is the "
+      "reference in the table only; add --reference COMMAND; if it has {n}, each value is compared "
+      "with the same value of it, and otherwise all values are compared with the one COMMAND");
   options.gates.baseline_file = "b.json";
   CHECK(plan_of(options).gates.size() == 1);
 }
@@ -329,7 +329,7 @@ TEST_CASE("an anchor is found by the name that was typed for it") {
   CHECK(plan_of(options).reference.anchor_index == 2);
   options.gates.anchor_command = "./old {n}";
   CHECK(refusal_of(options) ==
-        "--anchor './old {n}' is the reference; put the anchor after base and candidate");
+        "--anchor './old {n}' is the reference; put the anchor after the base and the candidate");
 }
 
 TEST_CASE("a gate on a value needs no reference, but the metric's unit") {
@@ -381,8 +381,8 @@ TEST_CASE("a gate that fails where its metric gets better says so") {
     };
     return texts_of(make_plan(options, counting, 1)->setting.events.notes);
   };
-  CHECK(notes_of({"ipc", 5.0}) == Words{"the gate on ipc fails when the metric improves (more is "
-                                        "better); to fail when it gets worse, write 'ipc < -5'"});
+  CHECK(notes_of({"ipc", 5.0}) == Words{"the gate on ipc fails if the metric improves (more is "
+                                        "better); to fail if it gets worse, write 'ipc < -5'"});
   CHECK(notes_of({"ipc", -5.0, true}).empty());
   CHECK(notes_of({"cycles", 5.0}).empty());
   CHECK(notes_of({"cycles", -5.0, true}).size() == 1);
@@ -464,10 +464,11 @@ TEST_CASE("ways of running that do not go together are refused") {
   CHECK(answer_to(options).starts_with("--until ends runs early"));
   options.commands.expected_outputs.clear();
   options.run.copies_per_run = 2;
-  CHECK(answer_to(options).starts_with("--until ends a run at its first line"));
+  CHECK(answer_to(options).starts_with("--until ends a run at the first line that matches"));
   Options alone = options_of({"a"});
   alone.commands.expected_outputs = {{}};
-  CHECK(answer_to(alone).starts_with("--expect-output same has nothing to compare with"));
+  CHECK(answer_to(alone).starts_with(
+      "--expect-output same has nothing to compare with, because there is only one command"));
   alone.commands.expected_outputs = {{ExpectedOutput::Kind::File, "x"}};
   CHECK(answer_to(alone) == "accepted");
 }

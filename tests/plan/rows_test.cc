@@ -73,17 +73,17 @@ TEST_CASE("--time-unit is the unit of all times that have none of their own") {
 
 TEST_CASE("what is not measured is refused, with what was most likely meant") {
   CHECK(shown({"wal_time"}) ==
-        Words{"--metrics 'wal_time' is not measured; did you mean wall_time?"});
-  CHECK(shown({"xyzzy"}) == Words{"--metrics 'xyzzy' is not measured; add an event with -e; "
-                                  "--metrics all shows what there is"});
+        Words{"--metrics asks for 'wal_time', which is not measured; did you mean wall_time?"});
+  CHECK(shown({"xyzzy"}) ==
+        Words{"--metrics asks for 'xyzzy', which is not measured; if it is an event, add it with "
+              "-e; --metrics all shows everything that is measured"});
   CHECK(shown({"wall_time", "cpu_time", "wall_time:s"}) ==
-        Words{"--metrics names wall_time twice; use only one of them"});
+        Words{"--metrics names wall_time twice; name it once"});
 }
 
 TEST_CASE("a unit that does not fit is refused, with those that do") {
   CHECK(shown({"wall_time:MiB"}) ==
-        Words{"--metrics: wall_time cannot be shown in 'MiB'; write one "
-              "of ns, µs, ms, s, min"});
+        Words{"--metrics cannot show wall_time in 'MiB'; write one of ns, µs, ms, s, min"});
   check_order(shown({"peak_rss:mb"}).front(),
               {"peak_rss ", " 'mb'; ", " B, kB, MB, GB, KiB, MiB, GiB"});
   check_order(shown({"wall_time:"}).front(), {"wall_time ", " ''"});
@@ -148,11 +148,10 @@ TEST_CASE("two metrics of one name are refused") {
   Options both = with_rows({"rate:higher"});
   both.counting.scraped_metrics = {scraped("rate")};
   CHECK(answer_to(both) ==
-        "--metrics announces rate, which is there already; leave out the part after its name");
-  CHECK(
-      answer_to(with_rows({"1x:higher"})) ==
-      "--metrics '1x:higher' has '1x' for a name; begin it with a letter, and go on with letters, "
-      "digits, _ . - / or %");
+        "--metrics announces rate, which is already measured; leave out the part after its name");
+  CHECK(answer_to(with_rows({"1x:higher"})) ==
+        "--metrics '1x:higher' has the name '1x'; begin a name with a letter, and continue with "
+        "letters, digits, _ . - / or %");
 }
 
 namespace {
@@ -228,8 +227,8 @@ TEST_CASE("a metric of one's own with a percentile's name is refused") {
   auto metric = parse_own_metric("wall_time.p90").value();
   metric.formula = "cpu_time";
   options.counting.derived_metrics = {metric};
-  CHECK(rows_of(options) == Names{"--percentiles: another metric is called wall_time.p90; give "
-                                  "that one another name"});
+  CHECK(rows_of(options) == Names{"--percentiles would add a second metric wall_time.p90; give the "
+                                  "other metric another name"});
 }
 
 TEST_CASE("names of percentiles have one spelling") {

@@ -90,7 +90,8 @@ TEST_CASE("the Markdown is a table, and what was found below it") {
 TEST_CASE("the lines about layouts are in Markdown") {
   const Results results = example_over_layouts(changed(0.003, 0.009), changed(0.031, 0.002));
   CHECK(has(written(write_markdown, results),
-            "\n- over 8 layouts: +0.3% ± 0.9%; layout 1 alone: +3.1% ± 0.2%\n"));
+            "\n- the change over 8 layouts is +0.3% ± 0.9%, but that of layout 1 alone is +3.1% ± "
+            "0.2%\n"));
 }
 
 TEST_CASE("--marks emoji puts emoji into Markdown") {

@@ -345,7 +345,7 @@ TEST_CASE("where --metrics leaves out the metric of the functions, a line says s
   results.session.metrics[0].shown = Shown::Verbose;
   CHECK(function_sections(results).empty());
   CHECK(why_no_functions(results) ==
-        "no table of functions: --metrics leaves out sampled_time, which it would be of");
+        "there is no table of functions, because --metrics leaves out sampled_time");
 }
 
 }  // namespace lauka::report

@@ -110,14 +110,14 @@ TEST_CASE("a line sums up what tuning changed, of several commands by geometric 
                       .interval_width_change = {-0.4, -0.5, -0.3},
                       .mean_change = {-0.01, {}, {}}};
   CHECK(tuning_line({one}) ==
-        "--tune changed, against 10 untuned runs: σ −50% ± 25%, the interval's width −40% ± 10%, "
-        "the mean −1.0%");
+        "compared with 10 untuned runs, --tune changed σ by −50% ± 25%, the width of the interval "
+        "by −40% ± 10%, and the mean by −1.0%");
   TunedComparison other = one;
   other.stddev_change = {1.0, 0.5, 1.5};
   other.interval_width_change = {};
   // Down: e^-(√(ln 2² + ln(4/3)²) / 2) − 1 = −31%; up: e^(√(ln 1.5² + ln 1.25²) / 2) − 1 = +26%.
   check_order(tuning_line({one, other}),
-              {"20 untuned runs: ", "σ 0% ± 31%", "−1.0% (geometric means)"});
+              {"20 untuned runs, ", "σ by 0% ± 31%", "−1.0% (geometric means)"});
 }
 
 TEST_CASE("the page needs nothing from elsewhere, and one script that is in it") {

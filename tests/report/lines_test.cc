@@ -36,11 +36,9 @@ TEST_CASE("a failed hook is reported with its command, its run and its output") 
   session.later_failed_hooks.push_back(
       HookFailed{HookKind::Cleanup, 0, {}, Signalled{9, false}, ""});
   CHECK(early_end_lines(session, {"old", "new"}, AdviceToEndRuns::None) ==
-        "lauka: --prepare of 'new' (before run 5) exited with status 2; append '|| true' "
-        "to ignore that\n"
-        "  | first\n"
-        "  | second\n"
-        "lauka: --cleanup of 'old' was killed by SIGKILL; append '|| true' to ignore that\n");
+        "lauka: --prepare of 'new' (before run 5) exited with status 2; append '|| true' to "
+        "continue anyway\n  | first\n  | second\nlauka: --cleanup of 'old' was killed by SIGKILL; "
+        "append '|| true' to continue anyway\n");
 }
 
 TEST_CASE("a hook that sh did not find is not to be ignored") {
@@ -64,8 +62,8 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
       HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, RoundKind::Warmup}, Exited{1}, ""});
   const std::string lines = early_end_lines(session, {"old"}, AdviceToEndRuns::TimeoutOrUntil);
   CHECK(
-      lines.starts_with("lauka: interrupted by SIGINT; no timed run of 'old' ended: use "
-                        "--timeout or --until\n"));
+      lines.starts_with("lauka: interrupted by SIGINT before a timed run of 'old' ended; use "
+                        "--timeout or --until to end such runs\n"));
   CHECK(has(lines, "--conclude of 'old' (after warm-up run 1) "));
 }
 
@@ -73,14 +71,14 @@ TEST_CASE("--until is not advised where the session cannot have it") {
   Session session;
   session.cut_short = Interrupted{2};
   CHECK(early_end_lines(session, {"old"}, AdviceToEndRuns::Timeout) ==
-        "lauka: interrupted by SIGINT; no timed run of 'old' ended: use --timeout\n");
+        "lauka: interrupted by SIGINT before a timed run of 'old' ended; use --timeout to end such "
+        "runs\n");
 }
 
 TEST_CASE("what a failed run wrote is shown line by line, with nothing in it that steers") {
   CHECK(lines_of(failed(Exited{1}, "10%\r\x1b[2Jb\n\xff"), "a\nb") ==
-        "lauka: run 1 of 'a\\nb' exited with status 1; use -i to ignore failures\n"
-        "  | 10%\\x0d\\x1b[2Jb\n"
-        "  | \\xff\n");
+        "lauka: run 1 of 'a\\nb' exited with status 1; use -i to continue after failures\n  | "
+        "10%\\x0d\\x1b[2Jb\n  | \\xff\n");
 }
 
 TEST_CASE("the reason is broken between words at the terminal's width, what a run wrote is not") {
@@ -133,15 +131,15 @@ TEST_CASE("the end of a run is described in words") {
 
 TEST_CASE("a run stopped by job control is reported with the reason") {
   CHECK(outcome_text(Stopped{SIGTTIN}) ==
-        "was stopped by SIGTTIN: it wants the terminal, which commands run by lauka do not have; "
-        "start it with setsid -w, without one");
+        "was stopped by SIGTTIN: it wants the terminal, which lauka does not give to commands; "
+        "start it with setsid -w");
   CHECK(outcome_text(Stopped{SIGSTOP}) ==
         "was stopped by SIGSTOP: nothing would have resumed it, so it was killed");
 }
 
 TEST_CASE("a run that could not be started is reported with the step and the system's reason") {
   CHECK(outcome_text(TimedOut{std::chrono::seconds(1), true, 99}) ==
-        "took longer than 1s and could not be killed: its process 99 lives on");
+        "took longer than 1s and could not be killed: its process 99 is still running");
   CHECK(outcome_text(TimedOut{std::chrono::seconds(1), false}) ==
         "waited longer than 1s for the other end of a pipe");
   const std::string not_started = outcome_text(NotStarted{LaunchStep::ReachLauncher, 0});
@@ -192,15 +190,16 @@ TEST_CASE("the precision of a mean says how rare a slow run it may have missed")
 
 TEST_CASE("a precision that was not reached names the limit that ended it") {
   CHECK(line({0.01, 0.0101, 812, PrecisionEnd::Duration}) ==
-        "precision of wall time: ±1.01% after 812 runs, short of the ±1% asked for: the --duration "
-        "of each command was used up\n");
+        "precision of wall time: ±1.01% after 812 runs, but ±1% was asked for: the --duration of "
+        "each command was used up\n");
   CHECK(has(line({0.0001 / 100, 0.5, 10, PrecisionEnd::MaxRuns}), " ±0.0001% "));
   CHECK(line({0.005, 3.0, 20, PrecisionEnd::MaxRuns}).ends_with(": --max-runs was reached\n"));
-  CHECK(line({0.01, 0.02, 40, PrecisionEnd::HooksPreventedRuns})
-            .ends_with(": in sequential order no command is run again; --order random takes "
-                       "turns\n"));
+  CHECK(
+      line({0.01, 0.02, 40, PrecisionEnd::HooksPreventedRuns})
+          .ends_with(
+              ": in sequential order, lauka runs no command a second time; use --order random\n"));
   CHECK(line({0.01, 0.02, 40, PrecisionEnd::LostInGateRounds})
-            .ends_with(": the further rounds of the gates were noisier\n"));
+            .ends_with(": the later rounds, which the gates needed, were noisier\n"));
   const std::string unfinished = line({0.01, {}, 1, PrecisionEnd::Unfinished});
   check_order(unfinished, {"no interval after 1 run, ", " ±1% "});
   CHECK(unfinished.ends_with(": the session was cut short\n"));
@@ -209,7 +208,7 @@ TEST_CASE("a precision that was not reached names the limit that ended it") {
 TEST_CASE("where more runs would not do, the layouts are named, or that there are too many") {
   Precision short_of{0.01, 0.02, 64, PrecisionEnd::MaxRuns};
   short_of.layouts_to_reach = 34;
-  CHECK(has(line(short_of), "; more runs would not do, about 34 layouts "));
+  CHECK(has(line(short_of), "; more runs would not help, but about 34 layouts "));
   short_of.layouts_to_reach = kMaxLayouts + 1;
   CHECK(has(line(short_of), " 1000 layouts"));
 }
@@ -219,9 +218,10 @@ TEST_CASE("one build misleads if its answer would differ with as many runs as al
     return layout_lines(example_over_layouts(of_all, of_first));
   };
   const std::string misled = lines(changed(0.003, 0.009), changed(0.031, 0.002));
-  CHECK(misled == "over 8 layouts: +0.3% ± 0.9%; layout 1 alone: +3.1% ± 0.2%\n");
-  CHECK(has(lines(changed(0.05, 0.01), changed(0.0, 0.02)), "layout 1 alone: "));
-  CHECK(has(lines(changed(0.05, 0.01), changed(-0.05, 0.01)), "layout 1 alone: "));
+  CHECK(misled ==
+        "the change over 8 layouts is +0.3% ± 0.9%, but that of layout 1 alone is +3.1% ± 0.2%\n");
+  CHECK(has(lines(changed(0.05, 0.01), changed(0.0, 0.02)), "layout 1 alone is "));
+  CHECK(has(lines(changed(0.05, 0.01), changed(-0.05, 0.01)), "layout 1 alone is "));
 
   // With more runs, layout 1 may be significant, too.
   CHECK(lines(changed(0.03, 0.005), changed(0.02, 0.04)).empty());
@@ -236,11 +236,12 @@ TEST_CASE("sides with different numbers of layouts have both numbers, and no lay
   over.mean_log_ratio->layout_means.resize(6);
   results.commands[1].rows[0].layouts = std::make_shared<const LayoutResult>(over);
   CHECK(layout_lines(results) ==
-        "over 8 and 6 layouts: +0.3% ± 0.9%; layout 1 alone: +3.1% ± 0.2%\n");
+        "the change over 8 and 6 layouts is +0.3% ± 0.9%, but that of layout 1 alone is +3.1% ± "
+        "0.2%\n");
 
   over.mean_log_ratio->layout_means.erase(over.mean_log_ratio->layout_means.begin() + 2);
   results.commands[1].rows[0].layouts = std::make_shared<const LayoutResult>(over);
-  CHECK(has(layout_lines(results), "without layout 3 of 6, "));
+  CHECK(has(layout_lines(results), "leaves out layout 3 of 6, "));
 }
 
 TEST_CASE("a small significant change between two programs may be their placement, says -v") {
@@ -311,8 +312,8 @@ TEST_CASE("why: what stays the same is left out, and what was not counted is sai
                  factor(WallFactorKind::Utilisation, 0.0, 0.1)};
   why.leaves_out_cycles = why.lacks_instructions = true;
   CHECK(line_of(why) ==
-        "why: 4.55 ± 0.11x faster: no factor differs significantly from 1; instructions and "
-        "cycles were not counted\n");
+        "why: 4.55 ± 0.11x faster: no factor changed significantly; instructions and cycles were "
+        "not counted\n");
   why.factors = {factor(WallFactorKind::Instructions, 1.0, 0.02),
                  factor(WallFactorKind::CpuTimePerInstruction, -0.5, 0.01)};
   why.has_kernel_only_metric = true;

@@ -79,7 +79,7 @@ TEST_CASE("a line compares the commands of each value; of more than ten values, 
         "new 2 ran 2.00 ± 0.01 times faster than old 2\n"
         "new 3 ran 2.00 ± 0.01 times faster than old 3\n");
   CHECK(comparison_lines(two_commands(11), {}) ==
-        "new {n}: significantly faster than old {n} at 10 of 11 values, slower at 1\n");
+        "new {n} is significantly faster than old {n} at 10 of 11 values, and slower at 1\n");
 }
 
 TEST_CASE("the values of one variable are compared with the first") {

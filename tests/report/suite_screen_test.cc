@@ -88,10 +88,11 @@ TEST_CASE("a suite's gates: the worst of a row, a line for each that does not pa
   CAPTURE(text);
   CHECK(has(text, "parse: wall_time > 1%: fail: "));
   CHECK_FALSE(has(text, "load: wall_time"));
-  CHECK(has(text, "3 gates: 1 fail, 2 pass (any false alarm: at most 5%)\n"));
+  CHECK(has(text, "3 gates: 1 fail, 2 pass (the chance of any false alarm is at most 5%)\n"));
   suite.job_error_rate = gate::ErrorRate::ShareOfFalseFails;
-  CHECK(gates_in_one_line(suite) ==
-        "3 gates: 1 fail, 2 pass (false alarms among those that fail: at most 5%)\n");
+  CHECK(
+      gates_in_one_line(suite) ==
+      "3 gates: 1 fail, 2 pass (of those that fail, at most 5% are expected to be false alarms)\n");
   const std::string quiet = screen(suite, {}, true);
   CHECK(has(quiet, "parse: wall_time > 1%: fail: "));
   CHECK_FALSE(has(quiet, "load: wall_time"));

@@ -96,8 +96,8 @@ measurement        mean ± σ           delta
 wall_time          130.0ms ± 8.3ms    ⚡ −78.0%
 peak_rss           141.00MB ± 0.40MB  💩 +3.1%
 core_active_cycle  2.500G ± 0.031G       −0.4%
-the terminal is too narrow for the intervals of
-  deltas
+the terminal is too narrow to show the intervals
+  of deltas
 
 ./build-new -O2 ran 4.55 ± 0.04 times faster
   than ./build-old
@@ -194,7 +194,7 @@ Benchmark 2 (1 run): b
 measurement                 mean ± σ          min … max            outliers    delta
 wall_time                   100ms             100ms … 100ms        0 (0%)         −50.0%
 
-b: too few runs to tell whether it differs from a in wall time
+b: there are too few runs to tell whether it differs from a in wall time
 )");
 }
 
@@ -279,16 +279,14 @@ TEST_CASE("the summary has a line for each candidate, fastest first") {
       ranked(3, 2.0, 0.1, true, true), ranked(4, 12.34, 1.5, true, true)};
   results.presentation.table = TableChoice::Full;
   CHECK(comparison_lines(results, {}) ==
-        "faster ran 12.3 ± 1.5 times faster than ref\n"
-        "fast ran 2.00 ± 0.10 times faster than ref\n"
-        "same: no significant difference from ref in wall time\n"
-        "slow ran 1.50 ± 0.02 times slower than ref\n");
+        "faster ran 12.3 ± 1.5 times faster than ref\nfast ran 2.00 ± 0.10 times faster than "
+        "ref\nsame does not differ significantly from ref in wall time\nslow ran 1.50 ± 0.02 "
+        "times slower than ref\n");
   results.session.metrics = {metric("cpu_time", Unit::Seconds)};
   CHECK(comparison_lines(results, {}) ==
-        "faster: CPU time is 12.3 ± 1.5 times lower than in ref\n"
-        "fast: CPU time is 2.00 ± 0.10 times lower than in ref\n"
-        "same: no significant difference from ref in CPU time\n"
-        "slow: CPU time is 1.50 ± 0.02 times higher than in ref\n");
+        "faster: CPU time is 12.3 ± 1.5 times lower than in ref\nfast: CPU time is 2.00 ± 0.10 "
+        "times lower than in ref\nsame does not differ significantly from ref in CPU time\nslow: "
+        "CPU time is 1.50 ± 0.02 times higher than in ref\n");
 }
 
 TEST_CASE("a candidate that nothing can be said of has a line in the summary, too") {
@@ -296,7 +294,7 @@ TEST_CASE("a candidate that nothing can be said of has a line in the summary, to
                                {command("ref", 2, {}), command("new", 2, {})});
   results.headline_comparisons = {ranked(1, 1.5, std::nullopt, false, false)};
   CHECK(comparison_lines(results, {}) ==
-        "new: too few runs to tell whether it differs from ref in wall time\n");
+        "new: there are too few runs to tell whether it differs from ref in wall time\n");
   // A gate looks at one side, which takes fewer runs: it must not be contradicted.
   results.findings.verdicts = {{.candidate = 1, .answer = gate::Answer::Fail}};
   CHECK(!has(comparison_lines(results, {}), "whether"));
@@ -305,13 +303,13 @@ TEST_CASE("a candidate that nothing can be said of has a line in the summary, to
   results.findings.verdicts.clear();
   results.commands[1].runs = 10;
   CHECK(comparison_lines(results, {}) ==
-        "new: too different runs to tell whether it differs from ref in wall time\n");
+        "new: the runs are too different to tell whether it differs from ref in wall time\n");
   results.commands[1].runs = 2;
   add_command(command("third", 2, {}), results);
   results.headline_comparisons.push_back(ranked(2, 1.5, std::nullopt, false, false));
   results.presentation.table = TableChoice::Compact;
   CHECK(comparison_lines(results, {}) ==
-        "too few runs to tell whether a command differs from ref in wall time\n");
+        "there are too few runs to tell whether a command differs from ref in wall time\n");
 }
 
 TEST_CASE("where the means differ the other way than the delta, a line says why") {
@@ -319,14 +317,13 @@ TEST_CASE("where the means differ the other way than the delta, a line says why"
   stats::Delta& delta = *results.commands[1].rows[0].delta;
   delta = changed(0.002, 0.001);
   delta.basis = stats::Basis::Typical;
-  CHECK_FALSE(has(table(results, {}), "delta: "));
+  CHECK_FALSE(has(table(results, {}), "the delta is "));
   delta.change_of_mean.change = -0.016;
   CHECK(has(table(results, {}),
-            "\ndelta: change of the typical round; the means of wall_time differ by −1.6%, "
-            "because "
-            "a few runs of the reference took much longer\n"));
+            "\nthe delta is the change of the typical round; the means of wall_time differ by "
+            "−1.6%, because a few runs of the reference took much longer\n"));
   delta.change_of_mean.change = 0.716;
-  check_order(table(results, {}), {"\ndelta: ", "wall_time", "+71.6%", "\n"});
+  check_order(table(results, {}), {"\nthe delta is ", "wall_time", "+71.6%", "\n"});
 }
 
 TEST_CASE("a significant change below 0.1% has no mark") {
@@ -388,16 +385,13 @@ Results two_variables() {
 
 TEST_CASE("five commands are a table of five rows, with the best below it") {
   CHECK(table(five(), {}) ==
-        "wall_time of 5 commands, 10 runs each\n"
-        "command      mean ± σ           min … max            delta\n"
-        "./old        100.0ms ± 1.0ms    98.0ms … 102.0ms        reference\n"
-        "./new        110.0ms ± 1.0ms    108.0ms … 112.0ms    💩 +10.0% ± 1.0%\n"
-        "./new -O2    50.0ms ± 1.0ms     48.0ms … 52.0ms      ⚡ −50.0% ± 1.0%\n"
-        "./new -O3    80.0ms ± 1.0ms     78.0ms … 82.0ms      ⚡ −20.0% ± 1.0%\n"
-        "./new -Os    100.0ms ± 1.0ms    98.0ms … 102.0ms        0.0% ± 1.0%\n"
-        "not shown: peak_rss; see --table full\n"
-        "\n"
-        "./new -O2 ran 2.00 ± 0.01 times faster than ./old\n");
+        "wall_time of 5 commands, 10 runs each\ncommand      mean ± σ           min … max          "
+        "  delta\n./old        100.0ms ± 1.0ms    98.0ms … 102.0ms        reference\n./new        "
+        "110.0ms ± 1.0ms    108.0ms … 112.0ms    💩 +10.0% ± 1.0%\n./new -O2    50.0ms ± 1.0ms     "
+        "48.0ms … 52.0ms      ⚡ −50.0% ± 1.0%\n./new -O3    80.0ms ± 1.0ms     78.0ms … 82.0ms     "
+        " ⚡ −20.0% ± 1.0%\n./new -Os    100.0ms ± 1.0ms    98.0ms … 102.0ms        0.0% ± "
+        "1.0%\nnot shown: peak_rss; use --table full to see all\n\n./new -O2 ran 2.00 ± 0.01 times "
+        "faster than ./old\n");
 }
 
 TEST_CASE("four commands have a table each, unless a compact one is asked for, and the reverse") {
@@ -526,14 +520,12 @@ TEST_CASE("a parameter is a column, and two of one command make a matrix") {
   Results matrix = two_variables();
   matrix.presentation.table = TableChoice::Compact;
   CHECK(tables(matrix, {}) ==
-        "wall_time of gzip -{level} {file}, 10 runs each\n"
-        "level \\ file    a.txt                                 "
-        "b.txt                                 c.txt\n"
-        "1               100.0ms ± 1.0ms                       "
-        "100.0ms ± 1.0ms  0.0% ± 2.0%          100.0ms ± 1.0ms  0.0% ± 2.0%\n"
-        "9               200.0ms ± 1.0ms  💩 +100.0% ± 2.0%    "
-        "200.0ms ± 1.0ms  💩 +100.0% ± 2.0%    200.0ms ± 1.0ms  💩 +100.0% ± 2.0%\n"
-        "percentages: the difference from level = 1, file = a.txt; --reference chooses another\n");
+        "wall_time of gzip -{level} {file}, 10 runs each\nlevel \\ file    a.txt                   "
+        "              b.txt                                 c.txt\n1               100.0ms ± "
+        "1.0ms                       100.0ms ± 1.0ms  0.0% ± 2.0%          100.0ms ± 1.0ms  0.0% ± "
+        "2.0%\n9               200.0ms ± 1.0ms  💩 +100.0% ± 2.0%    200.0ms ± 1.0ms  💩 +100.0% ± "
+        "2.0%    200.0ms ± 1.0ms  💩 +100.0% ± 2.0%\npercentages are differences from level = 1, "
+        "file = a.txt; use --reference to choose another\n");
   CHECK(has(tables(matrix, {.width = 100}), "200.0ms ± 1.0ms  💩 +100.0%  "));
   CHECK(has(tables(matrix, {.width = 80}), "200ms  💩 +100.0%"));
   for (Command& one : matrix.session.commands) one.parameters.resize(1);

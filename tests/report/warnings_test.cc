@@ -45,10 +45,10 @@ std::string line_of(const WarningFacts& finding) {
 
 TEST_CASE("a slow first run without a warm-up asks for one, with one for more") {
   CHECK(line_of(SlowFirstRun{{0.0042, 0.002, true}, 0}) ==
-        "lauka: warning: 'one': the first run took 2.1 times the median of the rest (4.20ms, "
-        "2.00ms); use --warmup 1, unless cold starts are what you measure\n");
+        "lauka: warning: 'one': the first run took 2.1 times the median of the other runs (4.20ms "
+        "instead of 2.00ms); use --warmup 1, unless you want to measure cold starts\n");
   check_order(line_of(SlowFirstRun{{1.061, 1.0, true}, 2}),
-              {"1.06 times", "(1.06s, 1.00s)", "--warmup 3"});
+              {"1.06 times", "(1.06s instead of 1.00s)", "--warmup 3"});
   const std::string after_none = line_of(SlowFirstRun{{0.001, 0.0, true}, 0});
   CHECK(has(after_none, "(1.00ms, 0s)"));
   CHECK_FALSE(has(after_none, " times "));
@@ -63,9 +63,9 @@ TEST_CASE("outliers are counted") {
 
 TEST_CASE("two modes are shown with both means") {
   CHECK(line_of(stats::TwoModes{0.0012, 0.0015, 6.0, 0.3, true}) ==
-        "lauka: warning: 'one': the runs fall into two groups, around 1.20ms and 1.50ms; the "
-        "smaller one has 30% of them; the mean describes neither: look for different kinds of core "
-        "or clock speeds, or at single runs with --export-runs\n");
+        "lauka: warning: 'one': the runs fall into two groups, around 1.20ms and 1.50ms, and the "
+        "smaller group has 30% of them; the mean describes neither group, so look for cores of "
+        "different kinds or clock speeds, or look at single runs with --export-runs\n");
 }
 
 TEST_CASE("drift and slow noise say what becomes of deltas") {
@@ -73,12 +73,13 @@ TEST_CASE("drift and slow noise say what becomes of deltas") {
   const stats::SlowNoise noise{0.618, true};
   const std::string drift_line =
       "lauka: warning: 'one': wall time rose by 5.3% from the first third of the runs to the last; "
-      "heat, other programs or what the runs leave behind may be the cause";
+      "look for heat, for other programs, or for things that each run leaves behind";
   const std::string noise_line =
-      "lauka: warning: 'one': consecutive runs resemble each other (r = 0.62); "
-      "another session's mean may differ by more than its ±: measure longer with --duration";
-  const std::string hold = "; deltas compare runs of the same round, so what these share cancels\n";
-  const std::string suffer = "; --order random keeps it out of deltas\n";
+      "lauka: warning: 'one': consecutive runs resemble each other (r = 0.62); the mean of another "
+      "session may differ by more than its ±, so measure longer with --duration";
+  const std::string hold =
+      "; deltas compare runs of the same round, so what both commands share cancels out\n";
+  const std::string suffer = "; use --order random to keep this out of deltas\n";
   CHECK(line_of(drift) == drift_line + "\n");
   CHECK(line_of(noise) == noise_line + "\n");
   Results results = results_of(2);
@@ -95,8 +96,8 @@ TEST_CASE("differences below the clocks' resolution") {
         "lauka: warning: 'one': a run takes 54.0µs, but the clock of this machine has a "
         "resolution of only 1.00µs; let each run do more work\n");
   CHECK(line_of(UncertainSplit{0.0012, 0.004}) ==
-        "lauka: warning: 'one': user_time and system_time are estimates, as the CPU time of 1.20ms "
-        "is less than 10 clock ticks of 4.00ms; use cpu_time, their sum, which is exact\n");
+        "lauka: warning: 'one': user_time and system_time are estimates, because the CPU time of "
+        "1.20ms is less than 10 clock ticks of 4.00ms; use cpu_time, their sum, which is exact\n");
 }
 
 TEST_CASE("too few runs name the option that allows more") {
@@ -105,28 +106,28 @@ TEST_CASE("too few runs name the option that allows more") {
       line_of(results, {FewRuns{3, false, FewRunsReason::Runs}}) ==
       "lauka: warning: 3 runs per command say little about a difference; use --runs 10 or more\n");
   CHECK(line_of(results, {FewRuns{1, false, FewRunsReason::MaxRuns}}) ==
-        "lauka: warning: one run has no σ and no confidence interval; use --max-runs 10 or "
+        "lauka: warning: a single run gives no σ and no confidence interval; use --max-runs 10 or "
         "more\n");
   CHECK(line_of(results, {FewRuns{7, true, FewRunsReason::MinRuns}}) ==
-        "lauka: warning: with 7 rounds a gate can only decide about large changes; use --min-runs "
+        "lauka: warning: with 7 rounds, a gate can decide only about large changes; use --min-runs "
         "10 or more\n");
-  CHECK(has(line_of(results, {FewRuns{1, true, FewRunsReason::Ended}}), "1 round a gate"));
+  CHECK(has(line_of(results, {FewRuns{1, true, FewRunsReason::Ended}}), "1 round, a gate"));
 }
 
 TEST_CASE("a sequential order") {
   const Results results = results_of(2);
   CHECK(line_of(results, {NotInterleaved{false}}) ==
         "lauka: warning: the commands were run one after the other, so deltas include the drift of "
-        "the machine; --order random compares runs of the same round\n");
+        "the machine; use --order random to compare runs of the same round\n");
   CHECK(has(line_of(results, {NotInterleaved{false, true}}), "--setup or --cleanup"));
   const std::string gated = line_of(results, {NotInterleaved{true}});
   CHECK(has(gated, "--confidence"));
   CHECK_FALSE(has(gated, "--setup"));
   CHECK(line_of(results, {NotInterleaved{true, true}}) ==
         "lauka: warning: the commands were run one after the other because --setup or --cleanup of "
-        "one may undo another's, so deltas include the drift of the machine and gates fail "
-        "by chance more often than --confidence says; gates looked only once; use --order random "
-        "if they do not disturb each other\n");
+        "one may undo that of another, so deltas include the drift of the machine and gates fail "
+        "by chance more often than --confidence says, and gates were judged only once; use --order "
+        "random if the commands do not disturb each other\n");
 }
 
 TEST_CASE("warnings of one kind are one line for all commands they are about") {
@@ -148,9 +149,10 @@ TEST_CASE("warnings of one kind are one line, though their words and remedies di
   REQUIRE(drifts.size() == 1);
   CHECK(drifts[0] ==
         "'one' (rose by 5.0%) and 'two' (fell by 2.1%): wall time changed from the first third of "
-        "the runs to the last; a cold start (--warmup), heat, other programs or what the runs "
-        "leave behind may be the cause; deltas compare runs of the same round, so what these share "
-        "cancels");
+        "the runs to the last; look for a cold start (--warmup), for heat, for other programs, or "
+        "for "
+        "things that each run leaves behind; deltas compare runs of the same round, so what both "
+        "commands share cancels out");
 
   stats::Delta delta;
   static_cast<stats::Change&>(delta) = {0.002, stats::IntervalEnds{-0.002, 0.006}};
@@ -225,10 +227,10 @@ TEST_CASE("other cores are reported with both shares and the cycles by kind") {
   const DifferentCoreShares seen{
       "p_share", 0.4, 0.955, {{"cycles (P)", 3.1e9, 5e9}, {"cycles (E)", 2e8, 1e7}}};
   CHECK(line_of(results_of(2), {seen, 1U}) ==
-        "lauka: warning: 'two': p_share is 40.0%, the reference's 95.5%: they ran on "
-        "different kinds of core, which may account for a part of the difference in time, cycles "
-        "(P) 3.10G against 5.00G, cycles (E) 200M against 10.0M; "
-        "--cores p or e keeps all on one kind of core\n");
+        "lauka: warning: 'two': p_share is 40.0%, but 95.5% for the reference, because they ran on "
+        "different kinds of core, which may explain a part of the difference in time, cycles (P) "
+        "3.10G against 5.00G, cycles (E) 200M against 10.0M; use --cores p or --cores e to keep "
+        "all runs on one kind of core\n");
 }
 
 TEST_CASE("runs with too small a share on P are reported with the limit") {
@@ -240,9 +242,9 @@ TEST_CASE("runs with too small a share on P are reported with the limit") {
 TEST_CASE("lost counts name the file, the reason and what helps") {
   const CounterLossFile setuid{CounterLoss::SetUser, "/bin/x", true};
   CHECK(line_of(LostCounts{setuid}) ==
-        "lauka: warning: 'one': no event is counted: Linux stops counters at the start of /bin/x, "
-        "which is setuid to another user; measure a copy made with cp, which leaves that out, or "
-        "run it as root (sudo lauka --as-root ...)\n");
+        "lauka: warning: 'one': no event is counted, because Linux stops the counters when a run "
+        "executes /bin/x, which is setuid to another user; measure a copy made with cp, which "
+        "loses this property, or run it as root (sudo lauka --as-root ...)\n");
   Command one;
   one.name = "one";
   CHECK("lauka: warning: " + counter_loss_line(one, setuid) + "\n" == line_of(LostCounts{setuid}));
@@ -255,9 +257,9 @@ TEST_CASE("lost counts name the file, the reason and what helps") {
 
 TEST_CASE("a quota that was used up is to be raised; other programs are not blamed") {
   CHECK(line_of(results_of(1), {Throttled{{120, 37, 1'200'000'000}}}) ==
-        "lauka: warning: the CPU quota of the control group was used up in 37 of 120 periods, in "
-        "which processes waited 1.20s altogether; raise the quota or remove it (docker --cpus, "
-        "systemd CPUQuota=, cpu.max), or compare cpu_time\n");
+        "lauka: warning: the CPU quota of the control group was used up in 37 of 120 periods, and "
+        "processes waited 1.20s altogether; raise the quota or remove it (docker --cpus, systemd "
+        "CPUQuota=, cpu.max), or compare cpu_time\n");
 }
 
 TEST_CASE("a machine that seems busy is reported with what was seen") {
@@ -270,8 +272,8 @@ TEST_CASE("rounds that resemble each other say how much wider the interval is") 
   const Results results = results_of(2);
   CHECK(line_of(results, {AlikeRounds{"wall_time", 2.2, false}}) ==
         "lauka: warning: wall_time: neighbouring rounds resemble each other, so the interval of "
-        "the change is 2.2 times as wide as of independent ones; what a run leaves to the next may "
-        "be the cause (--prepare); more rounds narrow it\n");
+        "the change is 2.2 times as wide as it would be for independent ones; use --prepare to "
+        "remove what one run leaves to the next, or measure more rounds\n");
   CHECK(has(line_of(results, {AlikeRounds{"wall_time", 2.2, true}, 1U}),
             "'two': wall_time: neighbouring runs resemble"));
 }
@@ -289,12 +291,12 @@ TEST_CASE("a mean that says another thing names long runs only if there are some
 TEST_CASE("A/A says that programs are identical only of native ones, and names another name") {
   const Results results = results_of(2);
   CHECK(has(line_of(results, {SamePrograms{"one"}, 1U}),
-            "A/A: the programs are identical: same file and arguments as 'one'"));
+            "it runs the identical program with the same arguments as 'one'"));
   CHECK(has(line_of(results, {SamePrograms{"one", true, false}, 1U}),
-            "A/A: the programs are identical, though their names differ: same bytes and arguments "
-            "as 'one'"));
+            "it runs the identical program under another name, with the same arguments as 'one'"));
   CHECK(has(line_of(results, {SamePrograms{"one", false, true}, 1U}),
-            "A/A: same file and arguments as 'one'; make sure that what it runs differs"));
+            "it runs the same file with the same arguments as 'one'; make sure that what they run "
+            "differs"));
 }
 
 TEST_CASE("other settings of a baseline are named with both values, features by what differs") {
@@ -302,11 +304,13 @@ TEST_CASE("other settings of a baseline are named with both values, features by 
   OtherConditions other;
   other.differences = {{SettingKind::Jobs, "1", "2"},
                        {SettingKind::ProcessorFeatures, "avx2 avx512f", "avx2 erms"}};
-  CHECK(has(line_of(results, {other}),
-            "the baseline was measured under other conditions: --jobs '1', not '2', processor's "
-            "features (of one alone: avx512f and erms); measure the baseline again, here"));
+  CHECK(has(
+      line_of(results, {other}),
+      "the baseline was measured under other conditions: --jobs '1' instead of '2', processor's "
+      "features "
+      "(only one of the two has avx512f and erms); measure the baseline again on this machine"));
   other.file = "b.json";
-  CHECK(has(line_of(results, {other}), "--jobs '2', not '1'"));
+  CHECK(has(line_of(results, {other}), "--jobs '2' instead of '1'"));
 }
 
 TEST_CASE("simulated counts of another processor name the tunables that make them comparable") {
@@ -314,7 +318,7 @@ TEST_CASE("simulated counts of another processor name the tunables that make the
   CHECK(has(line_of(results, {OtherProcessor{"", {"avx512f", "abm"}}}),
             "--env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-LZCNT"));
   CHECK(has(line_of(results, {OtherProcessor{"b.json"}}),
-            "the simulated counts of 'b.json' are of another processor"));
+            "the simulated counts of 'b.json' come from another processor"));
 }
 
 TEST_CASE("a screen shows two warnings, those about deltas first, and counts the others") {
@@ -325,7 +329,7 @@ TEST_CASE("a screen shows two warnings, those about deltas first, and counts the
                       {BelowShell{10, 3}, 0U}};
   const std::vector<std::string> lines = screen_warnings({{results}}, {});
   REQUIRE(lines.size() == 3);
-  CHECK(lines[0].starts_with("warning: 'two': A/A"));
+  CHECK(lines[0].starts_with("warning: 'two': it runs"));
   CHECK(has(lines[1], "rose by 5.0%"));
   CHECK(lines[2] == "2 more warnings: -v shows them");
   CHECK(screen_warnings({{results}}, {.verbose = true}).size() == 4);
@@ -339,7 +343,7 @@ TEST_CASE("verdicts close the screen, below tables and warnings") {
 }
 
 TEST_CASE("a line says that a run under 1 ms may be mostly the start of its process") {
-  const std::string line = "a run under 1 ms may be mostly the start of its process";
+  const std::string line = "a run shorter than 1 ms may be mostly the start of its process";
   CHECK_FALSE(has(screen(manual_example(), Style{}, false), line));
   Results results = manual_example();
   results.commands[1].rows[0].summary->mean = 0.0009;
@@ -347,11 +351,11 @@ TEST_CASE("a line says that a run under 1 ms may be mostly the start of its proc
   results.commands[1].rows[0].summary->median = 0.0009;
   results.session.seconds_of_running_true = 0.00045;
   CHECK(has(screen(results, Style{}, false),
-            "about 450µs of each run is the start of its process (measured by true)"));
+            "about 450µs of each run is the start of its process, as the runs of true show"));
   results.commands[1].rows[0].summary->median = 0.0004;
   CHECK(has(screen(results, Style{}, false),
-            "the shortest runs take no longer than true (450µs): they are mostly the start "
-            "of a process"));
+            "the shortest runs take no longer than those of true (450µs), so they are mostly the "
+            "start of a process"));
 }
 
 TEST_CASE("a median of preemptions is a whole number") {

@@ -143,8 +143,8 @@ TEST_CASE("what ended as an orphan is in the events and not in cpu_time, and tha
   bench.launcher.adjust = [](os::ProgramId, os::Ended& ended) { ended.unawaited_processes = 2; };
   const Session session = bench.run(counting_plan({"old"}));
   CHECK(texts_of(session.notes) ==
-        std::vector<std::string>{"'old' starts processes that it does not wait for: what they did "
-                                 "is in the events, but not in cpu_time or peak_rss"});
+        std::vector<std::string>{"'old' starts processes that it does not wait for, so events "
+                                 "include them, but cpu_time and peak_rss do not"});
   CountingBench clean;
   CHECK(clean.run(counting_plan({"old"})).notes.empty());
 }

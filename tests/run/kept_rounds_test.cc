@@ -247,7 +247,7 @@ TEST_CASE("rounds of another plan end the session that would go on with them") {
   const Session session = session_of(keeper, ran);
   REQUIRE(session.cut_short);
   CHECK(std::get<Error>(*session.cut_short).what ==
-        "the rounds that --resume found are not this suite's");
+        "the rounds that --resume found do not belong to this suite");
 }
 
 }  // namespace lauka

@@ -88,9 +88,9 @@ TEST_CASE("a run during which the processor was throttled is repeated at most th
   CHECK(session->runs.size() == 3);
   CHECK(session->redone_run_records.size() == 9);
   CHECK(texts_of(session->notes) ==
-        std::vector<std::string>{"the processor was throttled each time that runs were repeated; "
-                                 "let it cool down",
-                                 "9 runs were repeated because the processor was throttled"});
+        std::vector<std::string>{
+            "the processor was throttled each time that runs were repeated; let it cool down",
+            "9 runs were repeated because the processor was throttled"});
 }
 
 TEST_CASE("with several commands only the run in question is run again, in its own pass") {

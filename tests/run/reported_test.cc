@@ -100,12 +100,13 @@ TEST_CASE("the last match in standard output is a run's value, else that in stan
 TEST_CASE("a run whose output has no value is reported with what it wrote and the expression") {
   const OwnMetric rate = own("rate", "rate (\\S+)");
   CHECK(scraped(rate, "first\nlast\x1b\n") ==
-        "--scrape 'rate=rate (\\S+)' matches nothing that it wrote; that ends with "
+        "--scrape 'rate=rate (\\S+)' matches nothing in its output; the output ends with "
         "'first\\nlast\\x1b'");
-  CHECK(scraped(rate, "").ends_with("; it wrote nothing"));
+  CHECK(scraped(rate, "").ends_with("; there is no output"));
   CHECK(scraped(rate, "rate nan") ==
         "--scrape 'rate=rate (\\S+)' found 'nan', which is not a number");
-  CHECK(scraped(rate, "rate 1e999").ends_with(" '1e999', which is beyond 1e30, or below 1e-30"));
+  CHECK(scraped(rate, "rate 1e999")
+            .ends_with(" '1e999', which is larger than 1e30 or smaller than 1e-30"));
   CHECK(scraped(own("x", "(a+)+$"), std::string(60, 'a') + "b")
             .starts_with("--scrape 'x=(a+)+$' takes "));
 }
@@ -161,7 +162,7 @@ TEST_CASE("a line that cannot be read is reported with its number") {
   CHECK(read("wall_time 1\n").error ==
         "line 1 of LAUKA_METRICS, 'wall_time 1', has the name of another metric");
   CHECK(has(read("a nan\n").error, "'a nan'"));
-  CHECK(has(read("rate 1\n", {own("rate", "(1)")}).error, "--scrape looks for"));
+  CHECK(has(read("rate 1\n", {own("rate", "(1)")}).error, "has the name of a metric of --scrape"));
 }
 
 TEST_CASE("the values of a session are in its timed runs, and the file is in their environment") {
@@ -417,10 +418,11 @@ TEST_CASE("no region, one left open, an end alone and more time than there was a
   CHECK(why({}).starts_with("it did not call lauka_region_begin"));
   CHECK(why({.entries = 1, .is_open = true}) == "its region was still open when it ended");
   CHECK(why({.entries = 1, .unmatched_ends = 1}) ==
-        "it called lauka_region_end without a lauka_region_begin before it");
+        "it called lauka_region_end without lauka_region_begin");
   CHECK(why({.entries = 1, .time_ns = 1000, .lock_timeouts = 1})
             .starts_with("for more than a second"));
-  CHECK(why({.entries = 1, .time_ns = 1001}) == "it noted more time in its region than it took");
+  CHECK(why({.entries = 1, .time_ns = 1001}) ==
+        "it reported more time in its region than the whole run took");
   os::Ended nothing{Exited{0}, {}};
   CHECK(why_no_region(nothing).has_value());
 }

@@ -364,9 +364,8 @@ TEST_CASE("a command that leaves its input file unread is reported where its out
         std::vector<std::string>{"'old' seems not to have read its input file; check that it reads "
                                  "standard input"});
   CHECK(notes(os::InputRead::Part, OutputKind::Null) ==
-        std::vector<std::string>{"'old' did not read its input file to the end; programs may stop "
-                                 "early when their output is /dev/null: --output pipe has them do "
-                                 "all of their work"});
+        std::vector<std::string>{"'old' did not read its input file to the end; if it stops early "
+                                 "because its output is /dev/null, use --output pipe"});
   CHECK(notes(os::InputRead::Part, OutputKind::Pipe).empty());
   CHECK(notes(os::InputRead::All, OutputKind::Null).empty());
   CHECK(notes(os::InputRead::Unknown, OutputKind::Null).empty());

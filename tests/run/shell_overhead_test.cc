@@ -120,8 +120,8 @@ TEST_CASE("a shell that cannot run an empty command is refused before any run") 
   const auto session = bench.carry_out(in_shell({"a"}));
   REQUIRE_FALSE(session.has_value());
   CHECK(session.error().line() ==
-        "the start-up of the shell cannot be measured: 'sh' failed with an empty command; check "
-        "that it accepts -c, or use -N");
+        "the start of the shell cannot be measured: 'sh' failed with an empty command; check that "
+        "it accepts -c, or use -N");
 }
 
 TEST_CASE("a shell that wants the terminal is refused with what does without one") {

@@ -57,12 +57,12 @@ TEST_CASE("a command whose name is not there has the reference at its place") {
 
 TEST_CASE("a reference that another command has by its name is not lent by its place") {
   CHECK(fault(plan_of({"b", "new"}), baseline_of({"a", "b"})) ==
-        "the baseline 'b.json' lacks 'new': it has 'a', 'b'; give the command one of these names "
-        "with -n, or leave it out");
+        "the baseline 'b.json' does not have 'new'; it has 'a', 'b'; use -n to give the command "
+        "one of these names, or leave it out");
 }
 
 TEST_CASE("a command more than the baseline has is refused") {
-  CHECK(has(fault(plan_of({"a", "b"}), baseline_of({"x"})), "lacks 'b'"));
+  CHECK(has(fault(plan_of({"a", "b"}), baseline_of({"x"})), "does not have 'b'"));
 }
 
 TEST_CASE("commands with other names are matched at the same parameter values") {
@@ -80,7 +80,7 @@ TEST_CASE("commands with other names are matched at the same parameter values") 
   REQUIRE(use_baseline(plan, "b.json", session));
   CHECK(plan.reference.baseline->reference_places == std::vector<std::size_t>{1, 2});
   set_value(plan.commands[1], "4");
-  CHECK(has(fault(plan, session), "lacks 'new 3'"));
+  CHECK(has(fault(plan, session), "does not have 'new 3'"));
 }
 
 TEST_CASE("a reference without a run is refused") {
@@ -94,7 +94,7 @@ TEST_CASE("a baseline has to have what a gate or --precision looks at") {
   Plan plan = plan_of({"a"});
   plan.gates = fakes::gates_of(plan, {{"cpu_time", 5.0}});
   CHECK(fault(plan, baseline_of({"a"})) ==
-        "the baseline 'b.json' has no cpu_time of 'a', which a gate is on; measure the baseline "
+        "the baseline 'b.json' has no cpu_time of 'a', which a gate needs; measure the baseline "
         "again with it");
   const auto of_hyperfine = baseline_of({"a"});
   of_hyperfine->was_written_by_lauka = false;
@@ -216,7 +216,7 @@ TEST_CASE("each run of a long session keeps its own values, in whatever order th
 TEST_CASE("one name twice on one side is refused with how often the baseline has it") {
   const std::string said =
       fault(plan_of({"work 20", "work 20"}), baseline_of({"work 10", "work 20"}));
-  CHECK(has(said, "has 'work 20' once, not for each command of that name"));
+  CHECK(has(said, "has 'work 20' once, which is not one for each command of that name"));
   CHECK(has(said, "'work 10', 'work 20'"));
 }
 

@@ -152,7 +152,7 @@ TEST_CASE("--from with two files of one session says so") {
   const std::vector<Note>& notes = plan->setting.events.notes;
   REQUIRE(notes.size() == 1);
   CHECK(notes[0].kind == NoteKind::SameSession);
-  CHECK(has(notes[0].text, "'a.json' and 'copy.json' are one session"));
+  CHECK(has(notes[0].text, "'a.json' and 'copy.json' are the same session"));
 }
 
 }  // namespace lauka

@@ -44,7 +44,7 @@ TEST_CASE("the commands get whole cores of the fastest kind and of one node, not
   CHECK(cpus_text(shape_of("arm server")) == "4-7 | 0-3");  // the node that the first CPU is not in
   CHECK(cpus_text(shape_of("virtual machine")) == "1 | 0");
   CHECK(cpus_text({"one CPU", {{"/sys/devices/system/cpu/online", "0\n"}}}) ==
-        "there is no core besides the first CPU's");
+        "there is no other core than that of the first CPU");
 }
 
 TEST_CASE("a core that lauka may use half of is not chosen") {
@@ -61,10 +61,10 @@ TEST_CASE("CPUs that are given are taken, if they are there and leave one") {
                   : choice.error().line();
   };
   CHECK(said({1, 5}) == "1,5 | 0,2-4,6-7");
-  CHECK(said({1, 7}) == "--tune=cpus=1,7: lauka may not run on CPU 7; choose from 0-6");
+  CHECK(said({1, 7}) == "--tune=cpus=1,7 has CPU 7, on which lauka may not run; choose from 0-6");
   FakeMachine small(virtual_machine());
   CHECK(choose_cpus(small, {.cpus = {0, 1}}, facts).error().line() ==
-        "--tune=cpus=0-1 leaves no CPU to the rest of the system; leave one out");
+        "--tune=cpus=0-1 leaves no CPU to the rest of the system; leave out one CPU");
 }
 
 TEST_CASE("--tune=list shows each switch, its value, what it would get, and what is not possible") {
@@ -80,21 +80,21 @@ TEST_CASE("--tune=list shows each switch, its value, what it would get, and what
 + irqs        0-7 -> 0-1,3-7; 2-3 -> 3; ff -> fb (5 files)
               interrupts are handled by other CPUs
 + workqueues  ff -> fb
-              the kernel's unbound work is done by other CPUs
+              the kernel's own work is done by other CPUs
 + watchdog    1 -> 0
               the NMI watchdog holds no counter and interrupts nothing
 + numa        1 -> 0
-              pages are not unmapped to see who uses them
+              the kernel does not unmap pages to see who uses them
 + perf-rate   100000 -> 1
-              other programs' profilers do not sample
+              the profilers of other programs do not sample
 - timers      1 -> 0
               timers of idle CPUs do not move to busy ones
 - swap        60 -> 0
-              memory of programs is not swapped out
+              the memory of programs is not swapped out
 - thp         madvise -> never
-              no huge pages, which a run gets or not by chance
+              programs get no huge pages, which a run may otherwise get by chance
 - ksm         0 already
-              equal pages are not looked for and merged
+              the kernel does not look for equal pages to merge them
 + cstates     not bounded -> 10
               idle CPUs wake up within 10 us
 + partition   none -> isolated 2
@@ -102,9 +102,9 @@ TEST_CASE("--tune=list shows each switch, its value, what it would get, and what
 + smt         on -> off
               each core has one CPU
 
-CPUs of the commands: 2; of everything else: 0-1,3-7
+The commands get the CPUs 2, and everything else gets the CPUs 0-1,3-7.
 
-+ is switched with --tune; --tune=+NAME,-NAME changes the choice
+--tune switches what has a +. --tune=+NAME,-NAME changes the choice.
 )");
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("a switch that is in no row is refused") {
   CHECK(check_names({.choices = {{"turbos", true}}}).error().line() ==
         "--tune has no switch 'turbos'; did you mean turbo?");
   CHECK(check_names({.choices = {{"aslr", false}}}).error().line() ==
-        "--tune has no switch 'aslr'; --tune=list shows them");
+        "--tune has no switch 'aslr'; run lauka --tune=list to see all");
 }
 
 TEST_CASE("throttle counters, time given to other machines, and temperature are read") {

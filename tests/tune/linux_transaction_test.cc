@@ -242,14 +242,16 @@ TEST_CASE("a value that another program changed is left alone and reported") {
   const RestoreResult& restored = tuned->restore();
   CHECK(restored.foreign_change_messages ==
         std::vector<std::string>{
-            "/proc/sys/vm/swappiness was changed to 30 by another program and is left so (it was "
-            "60)",
-            "/proc/irq/9/smp_affinity_list was changed to 2 by another program and is left so (it "
-            "was 0-3)",
-            policy + "0/scaling_governor was changed to schedutil by another program and is left "
-                     "so (it was powersave)",
-            policy + "0/energy_performance_preference was changed to power by another program and "
-                     "is left so (it was balance_performance)"});
+            "another program changed /proc/sys/vm/swappiness to 30, so lauka did not restore it "
+            "(it was 60)",
+            "another program changed /proc/irq/9/smp_affinity_list to 2, so lauka did not restore "
+            "it (it was 0-3)",
+            "another program changed " + policy +
+                "0/scaling_governor to schedutil, so lauka did not "
+                "restore it (it was powersave)",
+            "another program changed " + policy +
+                "0/energy_performance_preference to power, so lauka "
+                "did not restore it (it was balance_performance)"});
   CHECK(machine.get(policy + "0/scaling_governor") == "schedutil\n");
   CHECK(machine.get(policy + "1/scaling_governor") == "powersave\n");
   CHECK(machine.list("/run/lauka").empty());
@@ -289,7 +291,7 @@ TEST_CASE("what another program changes between blocks is left alone and reporte
   CHECK(machine.get("/proc/sys/vm/swappiness") == "7\n");
   const std::vector<std::string>& changed = tuned->restore().foreign_change_messages;
   REQUIRE(changed.size() == 2);
-  check_order(changed[0], {"/proc/sys/vm/swappiness ", " 7 ", " 60)"});
+  check_order(changed[0], {"/proc/sys/vm/swappiness to 7,", " 60)"});
   CHECK(changed[1] == "cannot tune /proc/sys/kernel/timer_migration again: Input/output error");
 }
 
@@ -456,10 +458,9 @@ TEST_CASE("a folder that others may write to, and a link, are not trusted with t
   std::filesystem::remove(folder);
   std::filesystem::create_directories(folder);
   std::filesystem::permissions(folder, std::filesystem::perms::all);
-  CHECK(
-      refusal(machine) ==
-      "--tune cannot keep its journal in /run/lauka: Operation not permitted; remove that folder, "
-      "which is not root's alone");
+  CHECK(refusal(machine) ==
+        "--tune cannot keep its journal in /run/lauka: Operation not permitted; remove this "
+        "folder, because others than root may write to it");
 }
 
 TEST_CASE("no symbolic link is followed to or within a setting") {

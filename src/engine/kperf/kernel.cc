@@ -210,28 +210,32 @@ std::string Kernel::owner_of_tracing() const {
 Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel) {
   switch (error) {
     case EPERM:
-      return {"counting events needs root", "run 'sudo lauka ...'; the commands still run as you"};
+      return {"counting events needs root",
+              "run 'sudo lauka ...', which still runs the commands as you"};
     case ENOENT:
     case ENOTSUP:
-      return {"this kernel has no counters, as in a virtual machine", ""};
+      return {"this kernel has no counters, as is usual in a virtual machine", ""};
     case EACCES:
       if (asked != KernelRequest::TakeCounters) break;
       return {"another process, such as Instruments, holds the counters", "quit it"};
     case EBUSY: {
       if (asked != KernelRequest::Trace)
-        return {"a service of the system holds the counters", "try later, or restart the Mac"};
+        return {"a service of the system holds the counters",
+                "try again later, or restart the Mac"};
 
       const std::string owner = kernel.owner_of_tracing();
       if (owner.empty())
-        return {"the kernel's tracing is busy", "quit what traces, such as Instruments"};
-      return {fmt::format("{} has the kernel's tracing", owner), fmt::format("quit {}", owner)};
+        return {"the kernel's tracing is busy",
+                "quit the program that traces, such as Instruments"};
+      return {fmt::format("{} is using the kernel's tracing", owner),
+              fmt::format("quit {}", owner)};
     }
     default:
       break;
   }
 
   return {fmt::format("the kernel refused to count: {}", std::generic_category().message(error)),
-          "please report it"};
+          "please report this"};
 }
 
 int Trace::call(int operation, void* value, std::size_t* length) const {

@@ -23,7 +23,7 @@ namespace {
 constexpr int kUserSpaceOnlySince = 15;
 
 Error no_counts_at_all() {
-  return {"the kernel counts no cycles and instructions, as in a virtual machine", ""};
+  return {"the kernel counts no cycles and instructions, as is usual in a virtual machine", ""};
 }
 
 struct CountSource {
@@ -116,13 +116,13 @@ class KperfEngine final : public DatabaseEngine {
     if (auto taken = claim_.take_counters(); !taken) return taken;
 
     if (claim_.had_leftovers())
-      notes_.push_back(
-          {NoteKind::CountersInUse, "reset what a killed session had left switched on"});
+      notes_.push_back({NoteKind::CountersInUse,
+                        "the counters that a killed session had left on were switched off"});
     if (const auto& missing = kernel_.missing_function())
       notes_.push_back(
-          {NoteKind::OtherStrategy,
-           fmt::format("macOS changed its private framework ({} is missing); lauka uses sysctls",
-                       *missing)});
+          {NoteKind::OtherStrategy, fmt::format("macOS has changed its private framework ({} is "
+                                                "missing), so lauka uses sysctls instead",
+                                                *missing)});
 
     const int all = std::popcount(database().config_counters);
     if (!find_available())
@@ -250,9 +250,9 @@ class KperfEngine final : public DatabaseEngine {
         std::ranges::find(database().events, counted.name, &KpepEvent::name)->is_refused_by_kernel =
             true;
         notes_.push_back(
-            {NoteKind::EventsLeftOut,
-             fmt::format("not counted: {} (this kernel does not allow its selector {:#x} here)",
-                         event.name, counted.selector_number)});
+            {NoteKind::EventsLeftOut, fmt::format("{} cannot be counted, because this kernel "
+                                                  "does not allow its selector {:#x} here",
+                                                  event.name, counted.selector_number)});
       }
 
       const auto other = find_event_by_any_name(database(), event.name);
@@ -260,8 +260,8 @@ class KperfEngine final : public DatabaseEngine {
         allowed.names.push_back(event.name);
       if (refused && other && !other->hardware_event.is_refused_by_kernel)
         notes_.back() = {NoteKind::OtherEvent,
-                         fmt::format("{} is counted by {}: this kernel refuses {}", event.name,
-                                     other->hardware_event.name, counted.name)};
+                         fmt::format("{} is counted by {}, because this kernel refuses {}",
+                                     event.name, other->hardware_event.name, counted.name)};
     }
 
     if (!any)
@@ -298,8 +298,8 @@ class KperfEngine final : public DatabaseEngine {
 
     if (room().user_only && has_fixed)
       set.notes.push_back({NoteKind::KernelNotLeftOut,
-                           "the counters of cycles and instructions cannot leave out the kernel; "
-                           "CORE_ACTIVE_CYCLE and INST_ALL can"});
+                           "the counters of cycles and instructions include the kernel; count "
+                           "CORE_ACTIVE_CYCLE and INST_ALL to leave it out"});
 
     passes_ = set.passes;
     return set;
@@ -394,8 +394,8 @@ class TotalsEngine final : public CounterEngine {
     constexpr double worth_a_note = 0.02;
     if (share_of_children_ < worth_a_note) return {};
     return {{NoteKind::OneProcessOnly,
-             fmt::format("cycles, instructions and energy are of the command's own process: "
-                         "its children, with up to {:.0f}% of the CPU time, are not in them",
+             fmt::format("cycles, instructions and energy cover only the command's own process, "
+                         "not its children, which used up to {:.0f}% of the CPU time",
                          share_of_children_ * 100)}};
   }
 
@@ -494,8 +494,8 @@ constexpr std::array<AccountedEvent, 2> kOfThread = {{
 std::optional<Error> why_not_counted(const os::RegionUse& use) {
   if (use.uncounted_threads + use.counter_failures > 0)
     return Error{"a thread that began a region did not end it, or cannot read its counts",
-                 "call lauka_region_end in the thread that called lauka_region_begin, of 64 "
-                 "threads at most at once"};
+                 "call lauka_region_end in the thread that called lauka_region_begin, in at most "
+                 "64 threads at a time"};
   if (use.cycles == 0 && use.instructions == 0) return kperf::no_counts_at_all();
   return std::nullopt;
 }
@@ -523,8 +523,8 @@ class OfCallingThreads final : public EngineWrapper {
     for (const std::string& name : rest.names) {
       const AccountedEvent* account = find_accounted(name, kOfThread);
       if (account == nullptr)
-        return Error{fmt::format("{} cannot be counted with --region: macOS gives a thread its "
-                                 "cycles and instructions only",
+        return Error{fmt::format("{} cannot be counted with --region, because macOS tells a thread "
+                                 "only its cycles and instructions",
                                  cited(name)),
                      "leave it out, or leave out --region"};
       add(*account, set);
@@ -568,9 +568,8 @@ class OfCallingThreads final : public EngineWrapper {
     std::vector<Note> all;
     if (counts_whole_) all = wrapped_engine().notes();
     all.push_back({NoteKind::CallingThreadsOnly,
-                   "cycles and instructions of the region are of the threads that call "
-                   "lauka_region_begin and lauka_region_end: what other threads and children do "
-                   "meanwhile is not in them"});
+                   "cycles and instructions of the region cover only the threads that call "
+                   "lauka_region_begin and lauka_region_end, not other threads and children"});
     return all;
   }
 

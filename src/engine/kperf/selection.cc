@@ -85,7 +85,7 @@ constexpr CounterMask kConfigurable = ((CounterMask{1} << kConfigurableCounterCo
 
 Error no_counter_for(const KpepEvent& event) {
   const CounterMask needed = event.mask & kConfigurable;
-  const std::string why = needed == 0 ? "no configurable counter that this chip has can count it"
+  const std::string why = needed == 0 ? "no configurable counter of this chip can count it"
                                       : fmt::format("it needs {}, which cannot be used here",
                                                     counters_in_words(needed));
   return {fmt::format("'{}' cannot be counted: {}", event.name, why), "leave it out"};
@@ -149,7 +149,7 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
   const bool is_of_others = std::ranges::any_of(
       kNotOnApple, [name](std::string_view alias) { return same_ignoring_case(alias, name); });
   if (is_of_others || portable(name) != nullptr)
-    return Error{fmt::format("{} cannot be counted: the counters of {} have no such event",
+    return Error{fmt::format("{} cannot be counted, because the counters of {} have no such event",
                              cited(name), processor(database)),
                  "lauka -l lists the events"};
   std::vector<std::string> names;
@@ -176,8 +176,9 @@ Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
       selection.events.push_back(*std::move(event));
     else if (same->name != event->name)
       selection.notes.push_back(
-          {NoteKind::SameEvent, fmt::format("'{}' is the same event as '{}' and counted once",
-                                            event->name, same->name)});
+          {NoteKind::SameEvent,
+           fmt::format("'{}' is the same event as '{}', so it is counted only once", event->name,
+                       same->name)});
   }
   std::stable_partition(selection.events.begin(), selection.events.end(),
                         [](const SelectedEvent& event) { return event.accounted != &kEnergy; });
@@ -198,8 +199,8 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
   if (!left_out.empty())
     selection.notes.push_back(
         {NoteKind::EventsLeftOut,
-         fmt::format("not counted: {} (the counters of {} have no such event, or it needs "
-                     "one that cannot be used)",
+         fmt::format("{} cannot be counted, because the counters of {} have no such event, or "
+                     "because it needs a counter that cannot be used",
                      listed(left_out), processor(database))});
 }
 
@@ -404,9 +405,10 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
   if (auto divided = divide(selection, database, wanted.pairs_for_one_pass, room); !divided)
     return divided.error();
   if (wanted.single_pass && selection.competition)
-    return Error{fmt::format("these events do not fit the counters at once: {}",
+    return Error{fmt::format("these events do not fit the counters at the same time: {}",
                              competition_in_words(selection)),
-                 fmt::format("leave out --single-pass (they take {} passes) or one of these events",
+                 fmt::format("leave out --single-pass, so that they are counted in {} passes, or "
+                             "leave out one of these events",
                              selection.passes.size())};
   return selection;
 }

@@ -117,13 +117,14 @@ class ThreadStrategy final : public CountingStrategy {
   std::vector<Note> notes() const override {
     std::vector<Note> notes;
     if (sampling_.period_ns && period_was_raised_)
-      notes.push_back({NoteKind::PeriodRaised,
-                       "--period was raised to 1 ms: the kernel samples no more often"});
+      notes.push_back(
+          {NoteKind::PeriodRaised,
+           "--period was raised to 1 ms, because the kernel does not sample more often"});
     if (!sampling_.samples_ending_threads)
-      notes.push_back({NoteKind::Sampled,
-                       fmt::format("counts are sampled every {:.3g} ms and lack what each thread "
-                                   "did after its last sample",
-                                   static_cast<double>(period_ns_) * 1e-6)});
+      notes.push_back(
+          {NoteKind::Sampled, fmt::format("counts are sampled every {:.3g} ms, so they lack what "
+                                          "each thread did after its last sample",
+                                          static_cast<double>(period_ns_) * 1e-6)});
     if (threads_not_ended_ > 0)
       notes.push_back(
           {NoteKind::Orphans,
@@ -183,7 +184,7 @@ class ThreadStrategy final : public CountingStrategy {
       restarts_ = true;
       run.redo = RepeatRequest{
           RedoReason::Counting,
-          "threads outlived the command; from now on they are sampled while they run", 1};
+          "threads outlived the command, so lauka samples threads while they run from now on", 1};
       return run;
     }
     threads_not_ended_ = std::max(threads_not_ended_, counts.threads_not_ended_tree);
@@ -337,8 +338,8 @@ std::optional<Error> why_not(const Candidate& candidate, CountingStrategy& strat
   if (run->uncounted_reason) return run->uncounted_reason;
   if (!run->instruction_coverage || *run->instruction_coverage >= candidate.least_seen)
     return std::nullopt;
-  return Error{fmt::format("it saw {:.0f}% of a known command", *run->instruction_coverage * 100),
-               ""};
+  return Error{
+      fmt::format("it counted {:.0f}% of a known command", *run->instruction_coverage * 100), ""};
 }
 
 }  // namespace
@@ -574,7 +575,7 @@ std::optional<RunValues> CountingStrategy::failed_run() {
   if (error_ == 0 && !was_changed) return std::nullopt;
   is_programmed_ = false;
   if (was_changed)
-    return not_counted("another program changed the counters meanwhile", kRedoAfterLoss);
+    return not_counted("another program changed the counters in the meantime", kRedoAfterLoss);
   return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)), 1);
 }
 

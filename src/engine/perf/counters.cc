@@ -27,20 +27,20 @@ Error why_no_access(const RequestedCounter& asked, const PerfConditions& situati
   const int level = situation.paranoid.value_or(0);
   if (!asked.kernel_excluded && level >= 2)
     return {fmt::format("perf_event_paranoid is {}, which hides the kernel from users", level),
-            "sudo sysctl kernel.perf_event_paranoid=1"};
+            "run sudo sysctl kernel.perf_event_paranoid=1"};
   // Levels above 2 have a meaning only in kernels of distributions, such as Debian's and Ubuntu's.
   if (level >= 3)
     return {fmt::format("perf_event_paranoid is {}, which denies users all counters", level),
-            "sudo sysctl kernel.perf_event_paranoid=1 (2 is enough with --user-only)"};
+            "run sudo sysctl kernel.perf_event_paranoid=1 (2 is enough with --user-only)"};
   return {"a security module forbids perf_event_open", "allow it in its policy, or run as root"};
 }
 
 Error why_no_entry(const RequestedCounter& asked, const PerfConditions& situation) {
   if (asked.core && !situation.has_core_pmu)
-    return {"there is no PMU here, as in most virtual machines",
-            "switch on the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on), or count "
-            "instructions with --engine cachegrind"};
-  return {"not on this machine", "lauka --list-events shows what is"};
+    return {"there are no counters here, as in most virtual machines",
+            "switch on the virtual counters (PMU) in the hypervisor (KVM: -cpu host,pmu=on), or "
+            "count instructions with --engine cachegrind"};
+  return {"this machine has no counter for it", "lauka --list-events shows what it counts"};
 }
 
 std::uint32_t size_for(const os::EventCode& code) {
@@ -150,9 +150,9 @@ std::optional<Error> refusal_of_rings(const ResolvedEvent& resolved, bool user_o
   if (resolved.known_entry == nullptr) return std::nullopt;
   const WithoutKernel kind = resolved.known_entry->without_kernel;
   if (kind == WithoutKernel::Everything)
-    return Error{"a clock runs in user space and kernel alike", "leave out the modifier"};
+    return Error{"a clock runs in user space and in the kernel", "leave out the modifier"};
   if (kind == WithoutKernel::Nothing && !rings.kernel)
-    return Error{"it happens in the kernel only, so this would always be 0",
+    return Error{"it happens in the kernel only, so its count would always be 0",
                  "leave out the modifier"};
   return std::nullopt;
 }
@@ -440,12 +440,12 @@ std::string CountChecker::doubt(const Tally& tally, std::span<const Tally> all,
         history.least_count_above_zero > 0
             ? history.least_count_above_zero >= kTooManyForNone
             : tally.core_ns >= kLongNs && history.doubted_zeros++ < kZerosBelieved;
-    if (is_doubtful) return fmt::format("{} was 0, so its counter seems to be dead", tally.event);
+    if (is_doubtful) return fmt::format("{} was 0, so its counter seems not to work", tally.event);
   } else if (tally.role == Role::Cycles &&
              count > kMaxCyclesANs * static_cast<double>(tally.core_ns) + kAtTheEdges) {
-    return fmt::format("{} was more than its time allows", tally.event);
+    return fmt::format("{} was larger than its time allows", tally.event);
   } else if (tally.role == Role::Instructions && count > max_plausible_instructions(tally, all)) {
-    return fmt::format("{} was more than its cycles or its time allow", tally.event);
+    return fmt::format("{} was larger than its cycles or its time allow", tally.event);
   }
   return "";
 }

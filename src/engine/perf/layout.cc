@@ -337,16 +337,16 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
     }
     if (taken_now > 0)
       return Error{fmt::format("only {} of the {} can be used", trial.running_group_size, all),
-                   "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold "
-                   "some; or count fewer events"};
+                   "run sudo find /proc/[0-9]*/fd -lname '*perf_event*' to see which programs hold "
+                   "some, or count fewer events"};
     if (same != before.end() &&
         trial.dead_counter_count() > same->instructions_trial.dead_counter_count()) {
       const std::size_t died =
           trial.dead_counter_count() - same->instructions_trial.dead_counter_count();
-      return Error{fmt::format("{} of the {} stopped counting: the host of this virtual machine "
-                               "took {}; the counts since then are in doubt",
+      return Error{fmt::format("{} of the {} stopped counting, because the host of this virtual "
+                               "machine took {}; the counts since then may be wrong",
                                died, all, died == 1 ? "it" : "them"),
-                   "repeat the session, or count on the host"};
+                   "repeat the session, or measure on the host"};
     }
   }
   return std::nullopt;

@@ -22,15 +22,15 @@ constexpr std::uint32_t kMaxRedos = 3;
 Error why_not_all_the_time(const PerfConditions& before, const PerfConditions& now) {
   if (now.watchdog && !before.watchdog)
     return {"the NMI watchdog was switched on and took a counter",
-            "sudo sysctl kernel.nmi_watchdog=0, or begin the session again"};
+            "run sudo sysctl kernel.nmi_watchdog=0, or repeat the session"};
   return {"other programs used the counters",
-          now.watchdog ? "sudo sysctl kernel.nmi_watchdog=0 frees one; or count fewer events"
+          now.watchdog ? "run sudo sysctl kernel.nmi_watchdog=0 to free one, or count fewer events"
                        : kHolderRemedy};
 }
 
 Error why_region_not_counted() {
   return {"the program could not switch the counters of its region on and off",
-          "see that it does not close descriptors that it was given"};
+          "make sure that it does not close descriptors that it was given"};
 }
 
 class PerfCounting final : public ArmedPass {
@@ -303,8 +303,8 @@ class PerfEngine final : public CounterEngine {
       names.push_back(sources_[on_cores[position]].event.name);
     if (!names.empty())
       explanation.competition = fmt::format(
-          "{} do not fit the counters of {} at once, although without any one of them the others "
-          "do",
+          "{} do not fit the counters of {} at the same time, but the others do without any one of "
+          "them",
           listed(names), counters_in_words(sources_[on_cores[group->front()]]));
     return explanation;
   }
@@ -352,7 +352,7 @@ class PerfEngine final : public CounterEngine {
     if (source && counted_in_ != CountedPart::WholeRun && source->accounted_source != nullptr)
       source =
           Error{"its counter, which a region needs, may not be opened",
-                "use sudo, or sudo sysctl kernel.perf_event_paranoid=1, or leave out --region"};
+                "use sudo, or run sudo sysctl kernel.perf_event_paranoid=1, or leave out --region"};
     if (!source) return source.error().prefixed(fmt::format("'{}' cannot be counted", name));
     return source;
   }
@@ -366,9 +366,9 @@ class PerfEngine final : public CounterEngine {
       if (same == sources_.end())
         sources_.push_back(*std::move(source));
       else if (same->event.name != source->event.name)
-        notes.push_back(
-            {NoteKind::SameEvent, fmt::format("'{}' is the same event as '{}' and counted once",
-                                              source->event.name, same->event.name)});
+        notes.push_back({NoteKind::SameEvent,
+                         fmt::format("'{}' is the same event as '{}', so it is counted only once",
+                                     source->event.name, same->event.name)});
     }
     return {};
   }
@@ -445,9 +445,11 @@ class PerfEngine final : public CounterEngine {
     std::vector<std::string> names;
     for (const std::size_t index : *largest) names.push_back(sources_[index].event.name);
     return Error{
-        fmt::format("these {} events do not fit the counters at once: {} do ({})", events,
-                    names.size(), listed(names)),
-        fmt::format("leave out --single-pass (they take {} passes) or some events", sets.size())};
+        fmt::format("these {} events do not fit the counters at the same time, but {} do ({})",
+                    events, names.size(), listed(names)),
+        fmt::format("leave out --single-pass, so that they are counted in {} passes, or leave out "
+                    "some events",
+                    sets.size())};
   }
 
   void place_others() {
@@ -476,7 +478,7 @@ class PerfEngine final : public CounterEngine {
     for (EventIndices& set : *sets) passes_.push_back({std::move(set)});
     place_others();
     if (wanted.single_pass && passes_.size() > 1)
-      return Error{fmt::format("at most {} counters are opened for a run", os::kMaxCounters),
+      return Error{fmt::format("a run can have at most {} counters", os::kMaxCounters),
                    "leave out --single-pass or some events"};
     return {};
   }

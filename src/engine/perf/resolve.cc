@@ -201,15 +201,17 @@ Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sys
   if (!pmu) {
     std::vector<std::string> cores;
     for (const os::Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
-    return Error{fmt::format("'{}': there is no PMU '{}' here", text, text.substr(0, slash)),
+    return Error{fmt::format("'{}' names the PMU '{}', which does not exist here", text,
+                             text.substr(0, slash)),
                  cores.empty() ? "" : fmt::format("the cores have {}", listed(cores))};
   }
 
   if (pmu->kind == os::PmuKind::PerPackage)
     return Error{
-        fmt::format("'{}': {} counts for a whole package, not for one program", text, pmu->name),
-        pmu->name == "power" ? "write -e energy-pkg or another of its names alone"
-                             : "perf stat -a counts it"};
+        fmt::format("'{}' cannot be counted for one program, because {} counts for a whole package",
+                    text, pmu->name),
+        pmu->name == "power" ? "write -e energy-pkg or another name of energy alone"
+                             : "use perf stat -a to count it"};
 
   ResolvedEvent resolved;
   resolved.perf_name = text;

@@ -244,7 +244,7 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     if (run.throttle_count > 0)
       return IncompleteRun{
           "the kernel throttled sampling",
-          fmt::format("the kernel throttled sampling in each of {} runs, which loses samples "
+          fmt::format("the kernel throttled sampling in each of {} runs, so samples were lost "
                       "(perf_event_max_sample_rate is {}); sample less often ({})",
                       attempts,
                       trimmed(calls_.read_file("/proc/sys/kernel/perf_event_max_sample_rate")
@@ -258,8 +258,8 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     if (is_partial_)
       return IncompleteRun{
           "cycles were counted for a part of it only",
-          fmt::format("each of {} runs was sampled in part only, because cycles were not counted "
-                      "all the time; another program may be using the counter",
+          fmt::format("each of {} runs was sampled only in part, because cycles were not counted "
+                      "all the time; end other programs that may be using the counter",
                       attempts)};
     return std::nullopt;
   }
@@ -393,7 +393,7 @@ class WithProfile final : public EngineWrapper {
     const bool are_few = sampled_ns < enough * used_ns;
     if (!are_few && seen_->withdrawn_count == 0) return "";
 
-    std::string note = fmt::format("samples show {:.0f}% of the sampled runs' CPU time",
+    std::string note = fmt::format("the samples cover {:.0f}% of the CPU time of the sampled runs",
                                    100.0 * std::min(sampled_ns / std::max(used_ns, 1.0), 1.0));
     if (seen_->withdrawn_count > 0) {
       const Error why = why_withdrawn();
@@ -401,8 +401,8 @@ class WithProfile final : public EngineWrapper {
                           why.what, why.remedy);
     } else if (used_ns - sampled_ns <= seen_->before_first_samples_ns) {
       note += fmt::format(
-          "; a thread or process has its first sample after the period ({:g}ms), "
-          "so a shorter --profile may show more",
+          "; each thread and process gets its first sample after the period ({:g}ms), so a shorter "
+          "period of --profile may cover more",
           milliseconds());
     }
     return note;
@@ -416,8 +416,8 @@ class WithProfile final : public EngineWrapper {
 
   Result<Note> try_it() {
     if (calls_ == nullptr)
-      return Error{"this system has no perf_event, which is Linux's",
-                   "leave it out; on macOS, Instruments has a time profiler"};
+      return Error{"--profile needs perf_event, which only Linux has",
+                   "leave out --profile; on macOS, use the time profiler of Instruments"};
     if (!os::can_read_symbols())
       return Error{
           "this lauka was built without elfutils and libiberty, which find the functions",
@@ -449,11 +449,11 @@ class WithProfile final : public EngineWrapper {
       } else if (is_denied && !has(os::kPerfExcludeKernel)) {
         attributes_.flags |= os::kPerfExcludeKernel;
         const Error why = perf::why_not_opened(error, {.kernel_excluded = false}, situation());
-        note = {NoteKind::UserSpaceOnly, "the kernel's part is not sampled: " + why.line()};
+        note = {NoteKind::UserSpaceOnly, "the kernel is not sampled: " + why.line()};
       } else if (error == EMFILE) {
-        return Error{fmt::format("each CPU needs a descriptor, and the limit leaves {}",
+        return Error{fmt::format("each CPU needs a descriptor, but the limit leaves only {}",
                                  rings.descriptors().size()),
-                     "raise it: ulimit -n 8192"};
+                     "raise the limit with ulimit -n 8192"};
       } else {
         return perf::why_not_opened(error, {}, situation());
       }
@@ -464,10 +464,10 @@ class WithProfile final : public EngineWrapper {
 
   Error why_no_memory(std::size_t ring) const {
     const auto limit = calls_->read_file("/proc/sys/kernel/perf_event_mlock_kb").value_or("?\n");
-    return {fmt::format("the kernel refuses memory for ring {} of samples ({} kB for each CPU; "
-                        "perf_event_mlock_kb is {})",
+    return {fmt::format("the kernel refuses memory for ring {} of samples ({} kB for each CPU, "
+                        "while perf_event_mlock_kb is {})",
                         ring, (os::kRingBytes >> 10U) + 4, trimmed(limit)),
-            "sudo sysctl kernel.perf_event_mlock_kb=516"};
+            "run sudo sysctl kernel.perf_event_mlock_kb=516"};
   }
 
   void add_to(EventSet& set) {

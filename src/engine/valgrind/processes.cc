@@ -418,15 +418,15 @@ std::optional<Error> ProcessCounts::why_missing() const {
       processes_, [](const auto& entry) { return entry.second.totals.empty(); });
   if (processes_.empty() || lost)
     return Error{
-        "not simulated to its end: a process was killed, still ran, or left Valgrind (as setuid "
-        "programs do)",
+        "the run was not simulated to its end, because a process was killed, was still running, or "
+        "left Valgrind (as setuid programs do)",
         ""};
   if (const TotalsOfProcess* process = process_without_allocations())
-    return Error{fmt::format("DHAT saw no allocation in the process {}: it makes none, or it has "
-                             "an allocator that Valgrind does not replace (a static program's, or "
-                             "one of its own)",
-                             cited(process->command)),
-                 "link it with the C library's shared allocator"};
+    return Error{
+        fmt::format("DHAT saw no allocation in the process {}; it makes none, or it has an "
+                    "allocator that Valgrind does not replace (in a static program, or its own)",
+                    cited(process->command)),
+        "link it with the shared allocator of the C library"};
   return std::nullopt;
 }
 
@@ -456,14 +456,14 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event, CountsOfRun& 
       return Error{"this version of Valgrind does not report all that is needed", ""};
     if (sum.inherited > 0 && doubt > kDoubtAllowed)
       return Error{
-          "it works on in forked processes that never call execve, in which Valgrind counts again "
+          "it works in forked processes that never call execve, and Valgrind counts in them again "
           "what their parent had counted",
           "measure them as commands of their own"};
     value = sum.counted;
     if (sum.inherited > 0)
       counted.note = Note{NoteKind::SimulationInexact,
-                          "simulated counts may be up to 1% too high: in forked processes Valgrind "
-                          "counts again what their parent had counted"};
+                          "simulated counts may be up to 1% too high, because Valgrind counts in "
+                          "forked processes again what their parent had counted"};
   }
   for (std::size_t i = 0; i < wanted_.size(); ++i)
     if (event_index_of_wanted_[i] == event)

@@ -209,7 +209,9 @@ Make with_groups(double distance) {
 std::vector<Cell> effects() {
   return {
       {"first run of one 1.5 times as long", with_slow_first(1.5, false, false), {FirstRun}},
-      {"the same, and it alone read from the disk", with_slow_first(1.5, true, false), {FirstRun}},
+      {"the same, and only this run read from the disk",
+       with_slow_first(1.5, true, false),
+       {FirstRun}},
       {"first runs of both 1.5 times as long", with_slow_first(1.5, false, true), {FirstRun}},
       {"drift of 5 % (noise 2 %)", with_drift(0.05), {Drift}},
       {"drift of 20 %", with_drift(0.2), {Drift}},

@@ -1,0 +1,346 @@
+#include "cli/option_details.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lauka::cli {
+namespace {
+
+constexpr auto kDetails = std::to_array<OptionDetails>({
+    {"runs",
+     "Warm-up runs and runs that count events are not among the N. With --layouts, N must be a "
+     "multiple of the number of layouts. The options --min-runs, --max-runs and --precision are "
+     "refused with -r.",
+     "lauka -r 20 ./old ./new"},
+    {"min-runs",
+     "lauka stops when --duration is used up and N runs are done. The option is refused with -r.",
+     "lauka -m 30 ./old ./new"},
+    {"max-runs", "The option is refused with -r.", "lauka -M 100 ./old ./new"},
+    {"duration",
+     "TIME is, for example, 5s, 500ms or 2m. A bare number is in seconds. lauka continues after "
+     "TIME until --min-runs is reached. With --threads, TIME says how long to watch the process.",
+     "lauka -d 30s ./old ./new"},
+    {"warmup", "Warm-up runs fill the caches. --prepare and --conclude are run for them, too.",
+     "lauka -w 3 ./old ./new"},
+    {"order",
+     "With random, each round runs every command once, in an order that is shuffled for the round. "
+     "With interleaved, each round has the order in which you gave the commands. With sequential, "
+     "lauka finishes the runs of one command before it begins the next. If --setup or --cleanup is "
+     "given, the default is sequential, because the setup of one command may undo that of another.",
+     "lauka --order interleaved ./old ./new"},
+    {"seed", "The file of --export-json has the seed of its session.",
+     "lauka --seed 7 ./old ./new"},
+    {"precision",
+     "PCT limits the half width of the interval of every delta of wall time, or of METRIC. With "
+     "one command, it limits that of its mean. lauka stops without this precision when --max-runs "
+     "is reached or --duration is used up. The option is refused with -r.",
+     "lauka --precision 1 -d 1m ./old ./new"},
+    {"timeout", "lauka also kills everything that the run has started.",
+     "lauka --timeout 10s ./old ./new"},
+    {"jobs",
+     "Wall time covers all copies, CPU time is their sum, and throughput is N / wall time. Each "
+     "copy finds its number, from 0, in the variable LAUKA_JOB. If one copy fails, the run has "
+     "failed, and lauka kills the other copies. The option is refused with --until.",
+     "lauka --jobs 4 ./old ./new"},
+    {"until",
+     "Use this option for a server that prints a line when it is ready. Wall time is measured up "
+     "to that line. lauka then sends SIGTERM to the process group and, 2 s later, SIGKILL. A run "
+     "that is stopped in this way has not failed, but a run that ends before such a line has. The "
+     "options --jobs, --scrape and --expect-output and simulation with Valgrind are refused with "
+     "--until.",
+     "lauka --until 'listening on' ./server-old ./server-new"},
+    {"layouts",
+     "Write {layout}, which stands for the numbers from 1 to N, into the commands and into "
+     "--build. It also works in names, hooks, --env, --cwd, --input, --output and --expect-output. "
+     "Deltas, gates and --precision then compare layouts instead of single runs. docs/layouts.md "
+     "explains when this is worth the time.",
+     "lauka --layouts 8 --build 'make L={layout}' './app-{layout}'"},
+    {"build",
+     "lauka runs CMD with sh -c. --duration and --timeout do not apply to it. Give the option once "
+     "for all commands, or once per command.",
+     "lauka --layouts 8 --build 'make L={layout}' './app-{layout}'"},
+    {"build-jobs", "See --build for an example of a build."},
+    {"command-name",
+     "Give the option once per command, in the order of the commands. The command of --reference "
+     "does not count; --reference-name names it.",
+     "lauka -n old -n new ./build-1/app ./build-2/app"},
+    {"reference",
+     "If there are parameters, lauka compares each command with COMMAND at the same values of "
+     "{VAR}. With --from, COMMAND is the name of a saved command. The option is refused with "
+     "--baseline.",
+     "lauka --reference ./old ./new-1 ./new-2"},
+    {"reference-name", "Without --reference, the option is refused.",
+     "lauka --reference ./old --reference-name old ./new"},
+    {"shell",
+     "The word 'default' stands for sh. lauka measures how long the shell takes to start, and "
+     "subtracts that from wall time and CPU time.",
+     "lauka --shell bash 'echo {1..100} | wc' 'seq 100 | wc'"},
+    {"ignore-failure",
+     "If you give exit statuses (128 + N for signal N), lauka continues only after a run that "
+     "ended with one of them, and counts such a run as a success. Deltas and gates leave failed "
+     "runs out. A gate between commands that fail at different rates is inconclusive. If every run "
+     "of a gated command fails, lauka exits with status 1.",
+     "lauka -i=1 'grep -q needle a.txt' 'rg -q needle a.txt'"},
+    {"setup",
+     "lauka runs CMD with sh -c. Give the option once for all commands, or once per command. The "
+     "same holds for --prepare, --conclude, --cleanup, --env, --cwd, --input, --output and "
+     "--expect-output.",
+     "lauka --setup 'make clean all' ./old ./new"},
+    {"prepare",
+     "lauka runs CMD with sh -c. The variable LAUKA_ITERATION tells it which run this is: 0, 1, "
+     "... for timed runs, and warmup-0, ... for warm-up runs. Give the option once for all "
+     "commands, or once per command.",
+     "lauka --prepare 'rm -rf out' './old --out out' './new --out out'"},
+    {"conclude",
+     "lauka runs CMD with sh -c. The variable LAUKA_ITERATION tells it which run this is: 0, 1, "
+     "... for timed runs, and warmup-0, ... for warm-up runs. Give the option once for all "
+     "commands, or once per command.",
+     "lauka --conclude 'rm -rf out' './old --out out' './new --out out'"},
+    {"cleanup",
+     "lauka runs CMD with sh -c, also after you pressed Ctrl-C. Give the option once for all "
+     "commands, or once per command.",
+     "lauka --cleanup 'rm -rf out' './old --out out' './new --out out'"},
+    {"env", "Give the option once for all commands, or once per command.",
+     "lauka --env LC_ALL=C --env LC_ALL=C.UTF-8 'sort a.txt' 'sort a.txt'"},
+    {"cwd",
+     "Relative paths in the command and its hooks begin in DIR. FILE of --input and --output "
+     "remains relative to the folder in which you started lauka. Give the option once for all "
+     "commands, or once per command.",
+     "lauka --cwd old --cwd new './app' './app'"},
+    {"input",
+     "lauka opens FILE again for each run. Give the option once for all commands, or once per "
+     "command.",
+     "lauka --input words.txt 'sort' 'sort -u'"},
+    {"output",
+     "With null, the output disturbs the measurement least. But GNU grep stops at its first match "
+     "if its output is null, and pipe has it do all of its work. With inherit, you see the output. "
+     "Give the option once for all commands, or once per command.",
+     "lauka --output pipe 'grep a words.txt' 'rg a words.txt'"},
+    {"expect-output",
+     "lauka compares the output of each command's first run with that of the reference (same), "
+     "with FILE, or with a hash. If an output is different, lauka shows the first difference and "
+     "exits with status 1. The option is refused with --until.",
+     "lauka --expect-output same './old in.txt' './new in.txt'"},
+    {"parameter-list",
+     "lauka replaces {VAR} in the command and its name, and in the values of --setup, --prepare, "
+     "--conclude, --cleanup, --build, --env, --cwd, --input, --output and --expect-output. If you "
+     "give the option several times, lauka measures all combinations.",
+     "lauka -L threads 1,2,4 'make -j {threads}'"},
+    {"parameter-scan", "See --parameter-list for where lauka replaces {VAR}.",
+     "lauka -P level 1 9 'gzip -{level} -k -f a.txt'"},
+    {"parameter-step-size",
+     "Give the option once for all scans, or once per scan. Without --parameter-scan, it is "
+     "refused.",
+     "lauka -P size 100 500 -D 100 './app {size}'"},
+    {"as-root", "Without this option, the commands run as the user who called sudo.",
+     "sudo lauka --as-root ./old ./new"},
+    {"tune",
+     "lauka restores everything when it ends, even if it is killed. +NAME and -NAME change what is "
+     "switched, and cpus=2-5 chooses the CPUs of the commands. With compare, a quarter of the runs "
+     "is not tuned, and lauka reports what tuning has changed. --tune=list shows everything that "
+     "can be switched, and runs nothing.",
+     "sudo lauka --tune=+smt,-turbo ./old ./new"},
+    {"untune", "The next lauka with the same rights does this, too.", "sudo lauka --untune"},
+    {"event", "You may repeat the option. lauka -l lists the events.",
+     "lauka -e +l1d-cache-misses ./old ./new"},
+    {"engine",
+     "The engine auto takes the best one that works here: kperf on macOS, perf on Linux. The "
+     "engine cachegrind simulates instructions, branches and caches with Valgrind, in a few extra "
+     "runs that are not timed. The engine dhat counts allocations in the same way, and "
+     "cachegrind,dhat does both. With none, nothing is counted.",
+     "lauka --engine cachegrind ./old ./new"},
+    {"counting",
+     "Counting slows a run down. With apart, times therefore come from runs that count nothing, "
+     "and counts come from other runs. With together, each timed run also has counts, so that you "
+     "can relate the two.",
+     "lauka --counting together ./old ./new"},
+    {"single-pass",
+     "Without this option, the runs take turns: each run counts those of the events that fit "
+     "together. lauka --explain-events shows which do.",
+     "lauka --single-pass -e l1d-cache-misses,branch-misses ./old ./new"},
+    {"strategy",
+     "With exit, lauka samples the counters of each thread as it ends. With pet, it samples "
+     "running threads. With cpu, it counts the whole machine. With auto, it takes the first of "
+     "these that counts a known command completely.",
+     "sudo lauka --strategy pet ./old ./new"},
+    {"period", "The kernel allows no shorter period than 1ms.",
+     "sudo lauka --period 2ms ./old ./new"},
+    {"metrics",
+     "Names are shown in the order in which you give them, with a unit if you like. lauka counts "
+     "an event if it is shown or asked for. Exports always have everything that was measured.",
+     "lauka --metrics wall_time:ms,peak_rss:MiB,instructions ./old ./new"},
+    {"scrape",
+     "lauka takes the first group of the last match of REGEX in each run's standard output or, if "
+     "nothing matches there, in its standard error. You may repeat the option. A program can also "
+     "write its metrics to the file that the variable LAUKA_METRICS names. The option is refused "
+     "with --until.",
+     "lauka --scrape 'rate:higher=([0-9.]+) requests/s' ./old ./new"},
+    {"region",
+     "The program calls lauka_region_begin() and lauka_region_end(), which are in lauka/region.h. "
+     "lauka then shows region_time, and counts events in that part only. --metrics all also shows "
+     "the metrics of the whole run.",
+     "lauka --region ./old ./new"},
+    {"profile",
+     "lauka takes a sample after every PERIOD of CPU time (default 1ms). Sampled runs are not "
+     "timed. A gate such as --fail-if 'sampled_time@FUNCTION > 5' is on a single function. "
+     "docs/functions.md explains the output.",
+     "lauka --profile ./old ./new"},
+    {"derive",
+     "FORMULA has names of metrics and events, numbers, + - * / and parentheses. lauka computes it "
+     "in each run that has all parts, and counts the events in it without -e. You may repeat the "
+     "option. The metrics mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on "
+     "Intel processors, topdown_retiring, topdown_bad_speculation, topdown_frontend_bound and "
+     "topdown_backend_bound are built in. lauka shows these if you name them, and with --metrics "
+     "all.",
+     "lauka --derive 'miss_share=cache-misses/instructions' ./old ./new"},
+    {"percentiles",
+     "The row wall_time.p90 is the time that 90 percent of the runs do not exceed, with its "
+     "interval. lauka needs at least 36 runs for p90 and 368 runs for p99. A gate can be on such a "
+     "row: "
+     "--fail-if 'wall_time.p99 > 5'.",
+     "lauka --percentiles 50,90 -m 100 ./old ./new"},
+    {"core-kinds", "", "lauka --core-kinds P=0-3,E=4-7 ./old ./new"},
+    {"cores",
+     "On Linux, lauka sets the CPU affinity of the commands. On macOS, it sets their "
+     "quality-of-service class. With any (the default), the system chooses.",
+     "lauka --cores p ./old ./new"},
+    {"min-p-share", "lauka repeats such a run at most 3 times. If this does not help, it warns.",
+     "lauka --min-p-share 95 ./old ./new"},
+    {"threads",
+     "The table has times, cycles, instructions and IPC of each thread since it started. With -d "
+     "TIME, the values are those of the next TIME. With --interval, lauka watches several "
+     "processes.",
+     "lauka --threads 4711 -d 2s"},
+    {"interval",
+     "TIME is from 1ms to 1h. lauka prints until the processes end, for -d TIME, or until you "
+     "press Ctrl-C.",
+     "lauka --threads 4711 --interval 100ms"},
+    {"list-events", "With TEXT, lauka lists only the events that contain TEXT.", "lauka -l cache"},
+    {"list-metrics",
+     "The list has each metric's name, unit and meaning, and says whether it is measured here.",
+     "lauka --list-metrics"},
+    {"explain-events",
+     "lauka shows the counter of each event of -e, the number of passes, and which events compete "
+     "for which counters.",
+     "lauka --explain-events -e l1d-cache-misses,branch-misses"},
+    {"kpep",
+     "lauka then shows the events in FILE instead of those of this machine. This works on any "
+     "system and without root.",
+     "lauka --list-events --kpep a14.plist"},
+    {"from",
+     "The files are those of --export-json, or hyperfine's. Words after the option are also files. "
+     "lauka compares commands of one session within its rounds, and those of different sessions as "
+     "independent samples. --reference NAME chooses the command that the others are compared with. "
+     "Options that change how commands are run are refused.",
+     "lauka --from old.json new.json"},
+    {"suite",
+     "lauka interleaves the rounds of the benchmarks, and shows a row for each of them and the "
+     "geometric mean of the changes. The options of a benchmark win over those of the command "
+     "line, and these win over [defaults] in the file.",
+     "lauka --suite bench.toml"},
+    {"only", "", "lauka --suite bench.toml --only '^parse'"},
+    {"shard", "The parts are disjoint, and a benchmark is never divided.",
+     "lauka --suite bench.toml --shard 2/5"},
+    {"resume",
+     "lauka continues with the rounds that it kept in FILE.rounds, next to the FILE of "
+     "--export-json. If there are none, it begins.",
+     "lauka --suite bench.toml --export-json out.json --resume"},
+    {"anchor",
+     "NAME is the command's name from -n, or else its text. lauka measures it in the same rounds "
+     "as the others, so that sessions of different days can be compared.",
+     "lauka --suite bench.toml --anchor v1.0"},
+    {"fail-if-slower",
+     "PCT is 0 if you leave it out. Use 1 or more, because two equal programs cannot be told from "
+     "a limit of 0.",
+     "lauka --fail-if-slower=2 ./old ./new"},
+    {"fail-if",
+     "You may repeat the option. 'instructions > 0.5' limits a change in percent, and 'ipc < -5' a "
+     "drop. If the limit has a unit, it is a limit of the value itself, and no reference is "
+     "needed: 'wall_time > 200ms', 'peak_rss > 64MiB'. For a metric without a unit, write "
+     "'value(rate) > 5000'. lauka counts an event in a gate without -e. Without -r, runs go on "
+     "until every gate is decided, for at most four times --duration. Until --duration is used up, "
+     "a gate needs 10 rounds to fail and 57 to pass; after that, fewer can decide. To catch slow "
+     "runs that happen less than once in 20, raise --min-runs.",
+     "lauka --fail-if 'cpu_time > 2' --fail-if 'peak_rss > 5' ./old ./new"},
+    {"fail-if-inconclusive",
+     "Without this option, lauka exits with status 0 in this case. STATUS 125 has git bisect run "
+     "skip the commit.",
+     "lauka --fail-if-slower=2 --fail-if-inconclusive ./old ./new"},
+    {"confidence",
+     "A delta is the change of the typical round. With fewer than six rounds, or with values of 0, "
+     "it is the change of the mean.",
+     "lauka --confidence 99 ./old ./new"},
+    {"baseline",
+     "FILE was written with --export-json, or by hyperfine, which has wall times only. If no "
+     "command in it has the same name, lauka takes the one in the same place. The option is "
+     "refused with --reference.",
+     "lauka --baseline main.json ./new"},
+    {"fdr",
+     "At most 1 - confidence of the gates that fail are then expected to be false alarms. Without "
+     "this option, 1 - confidence is the largest probability that there is any false alarm.",
+     "lauka --suite bench.toml --fdr"},
+    {"label",
+     "You may repeat the option. In a git repository, lauka adds the labels commit, branch and "
+     "dirty (yes or no) itself.",
+     "lauka --label compiler=gcc-14 --export-json out.json ./old ./new"},
+    {"no-git", "", "lauka --no-git --export-json out.json ./old ./new"},
+    {"title", "Without this option, the title has the names of the commands.",
+     "lauka --title 'Faster parser' --export-html out.html ./old ./new"},
+    {"description", "", "lauka --description 'On CI' --export-html out.html ./old ./new"},
+    {"table",
+     "With auto (the default), lauka shows a compact table for five or more commands. For three or "
+     "four commands, it shows a compact table first.",
+     "lauka --table compact ./old ./new"},
+    {"sort", "", "lauka --sort time ./a ./b ./c ./d ./e"},
+    {"marks", "The default is emoji in UTF-8 terminals, and text everywhere else and in Markdown.",
+     "lauka --marks text ./old ./new"},
+    {"time-unit", "", "lauka -u ms ./old ./new"},
+    {"functions",
+     "The option needs --engine cachegrind or --profile, or a saved session that was measured with "
+     "one of them. ROWS is the number of functions to show, those with the largest differences "
+     "first (default 20), or a regular expression of their names. With --engine cachegrind, lauka "
+     "simulates each command six times.",
+     "lauka --engine cachegrind --functions=10 ./old ./new"},
+    {"histogram", "", "lauka --histogram ./old ./new"},
+    {"color",
+     "With auto, lauka follows the variables NO_COLOR and CLICOLOR_FORCE, and looks whether the "
+     "output is a terminal.",
+     "lauka --color always ./old ./new"},
+    {"style",
+     "The style nocolor is --color never, and full is --color always. The styles basic and color "
+     "are these two with --no-progress. The style none is --quiet, and auto changes nothing.",
+     "lauka --style basic ./old ./new"},
+    {"quiet", "", "lauka -q --fail-if-slower=2 ./old ./new"},
+    {"verbose", "", "lauka -v ./old ./new"},
+    {"check",
+     "lauka shows what can be measured, what cannot and why, what makes times scatter, and which "
+     "command helps. --export-json writes the same for programs.",
+     "lauka --check"},
+    {"help",
+     "TOPIC is runs, commands, metrics, suite, gates, output, history, or the name of an option. "
+     "It may be the next word.",
+     "lauka --help gates"},
+    {"export-csv", "If FILE is -, lauka writes to standard output. The same holds for all exports.",
+     "lauka --export-csv - -q ./old ./new"},
+    {"export-runs", "", "lauka --export-runs runs.csv ./old ./new"},
+    {"export-json",
+     "docs/schema.json describes the file. lauka reads it with --from and --baseline.",
+     "lauka --export-json out.json ./old ./new"},
+    {"export-benchfmt",
+     "Compare the commands with: benchstat -col /command FILE. For a suite, write -col /role.",
+     "lauka --export-benchfmt out.txt ./old ./new"},
+    {"export-github-benchmark",
+     "The format is customSmallerIsBetter, so metrics that are better when larger are left out.",
+     "lauka --export-github-benchmark out.json ./old ./new"},
+    {"export-html", "", "lauka --export-html out.html ./old ./new"},
+});
+
+}  // namespace
+
+OptionDetails details_of(const OptionInfo& option) {
+  const std::string key = key_of(option);
+  const auto* const found = std::ranges::find(kDetails, key, &OptionDetails::key);
+  return found == kDetails.end() ? OptionDetails{} : *found;
+}
+
+}  // namespace lauka::cli

@@ -374,7 +374,8 @@ Result<void> check_references_of_gates(const Plan& plan) {
   if (plan.reference.is_for_tables_only) {
     const std::string& name = plan.commands.front().parameters.front().name;
     return Error{
-        fmt::format("a gate has nothing to compare {} with, because the first value of {} is the "
+        fmt::format("a gate of --fail-if-slower or --fail-if has nothing to compare {} with, "
+                    "because the first value of {} is the "
                     "reference in the table only",
                     cited(plan.commands.front().unfilled_name), name),
         fmt::format("add --reference COMMAND; if it has {{{}}}, each value is compared with the "
@@ -435,9 +436,9 @@ Result<void> check_can_compare(const Plan& plan) {
 
   const std::size_t compared = plan.commands.size() - (plan.reference.anchor_index ? 1 : 0);
   if (compared >= 2) return {};
-  return Error{
-      fmt::format("a gate has nothing to compare {} with", cited(plan.commands.front().text)),
-      "add another command, --reference COMMAND or --baseline FILE"};
+  return Error{fmt::format("a gate of --fail-if-slower or --fail-if has nothing to compare {} with",
+                           cited(plan.commands.front().text)),
+               "add another command, --reference COMMAND or --baseline FILE"};
 }
 
 }  // namespace

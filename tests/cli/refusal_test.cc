@@ -342,7 +342,7 @@ TEST_CASE(
     "numbers of runs that are no whole sweeps over the layouts are refused with both next ones") {
   const std::string refused = line({"--layouts", "8", "-r", "100"});
   check_order(refused, {" 100 ", " 8 ", " 96 or 104, "});
-  check_order(line({"--layouts", "8", "-r", "5"}), {"; give 8: "});
+  check_order(line({"--layouts", "8", "-r", "5"}), {"; give 8, "});
   check_order(line({"--layouts", "8", "-M", "5"}), {"--max-runs 5 ", "allow 8 "});
   CHECK(line({"--layouts", "8", "-r", "16"}) == "accepted");
   CHECK(line({"--layouts", "4", "-m", "9", "-M", "10"}) ==

@@ -34,7 +34,7 @@ TEST_CASE("the scatter of placement is shown, and each run's layout exported") {
   const Said said = completed(measured(folder, {"-r32", "--export-runs=" + folder.file("runs.csv"),
                                                 "--export-html=" + folder.file("page.html"),
                                                 "--export-json=" + folder.file("out.json")}));
-  CHECK(said.out_has("placement alone moves v by "));
+  CHECK(said.out_has("placement of the code alone changes v by "));
   const auto rows = lines_of(text_of(folder.file("runs.csv")));
   CHECK(rows.front().find(",outcome,layout,") != std::string::npos);
   CHECK(rows.size() == 1 + 64);
@@ -66,7 +66,7 @@ TEST_CASE("saved sessions with 8 and 6 layouts are compared over all of them") {
   };
   const std::string joined = folder.file("joined.json");
   const Said said = completed({"--from", save(1, "8"), save(2, "6"), "--export-json=" + joined});
-  CHECK(said.out_has("placement alone moves v by "));
+  CHECK(said.out_has("placement of the code alone changes v by "));
   CHECK_FALSE(said.out_has("leaves out layout"));
   CHECK(completed({"--from", joined}).out == said.out);
 

@@ -88,7 +88,7 @@ TEST_CASE("--from: namesakes are distinguished by their files, other machines ar
   save(folder.file("b.json"), {{"it", times_of(2.0)}}, "there");
   const Said said = lauka({"--from", folder.file("a.json"), "--from", folder.file("b.json")});
   CHECK(said.out_has("Benchmark 2 (10 runs): it (" + folder.file("b.json") + ")"));
-  CHECK(said.err_has("machine 'there', not 'here'"));
+  CHECK(said.err_has("machine 'there' instead of 'here'"));
   const Said named = lauka({"--from", folder.file("a.json"), folder.file("b.json"), "-n", "one",
                             "-n", "two", "--reference", "two", "-q", "--export-csv", "-"});
   CHECK(named.out_has("one,wall_time,s,10,"));
@@ -266,7 +266,7 @@ TEST_CASE("--baseline: other jobs make a gate inconclusive, and other circumstan
   CHECK(said.status == 0);
   CHECK(said.out_has("inconclusive"));
   CHECK(said.out_has("--jobs: 1 for "));
-  CHECK(said.err_has("--env 'none', not 'A=#"));
+  CHECK(said.err_has("--env 'none' instead of 'A=#"));
   CHECK_FALSE(said.err_has("secret"));
   const json document = json::parse(text_of(now));
   check_schema(document);
@@ -289,7 +289,7 @@ TEST_CASE("--from: two files of one session are noticed") {
   completed("-q -r3 --export-json " + file, {"true"});
   std::filesystem::copy_file(file, folder.file("copy.json"));
   CHECK(completed({"--from", file, folder.file("copy.json")})
-            .err_has("'" + file + "' and '" + folder.file("copy.json") + "' are one session"));
+            .err_has("'" + file + "' and '" + folder.file("copy.json") + "' are the same session"));
 }
 
 TEST_CASE("A/A: a candidate that is the reference's program is reported, in any folder") {
@@ -449,7 +449,8 @@ TEST_CASE("a file that is not a baseline, or lacks something, is refused before 
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{"--baseline", "/nosuch", "--", touch}, "'/nosuch'"},
       {{"--baseline", folder.file("foreign"), "--", touch}, folder.file("foreign")},
-      {{"--baseline", data("hyperfine-1.json"), "--", touch, touch, "third"}, "lacks 'third'"},
+      {{"--baseline", data("hyperfine-1.json"), "--", touch, touch, "third"},
+       "does not have 'third'"},
       {{"--baseline", data("hyperfine-1.json"), "--fail-if", "cpu_time > 1", "--", touch},
        "cpu_time of 'old'"},
       {{"--baseline", data("hyperfine-1.json"), "--reference", "true", "--", touch}, "--reference"},

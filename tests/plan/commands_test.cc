@@ -134,7 +134,7 @@ TEST_CASE("equal names say what the commands differ in") {
   CHECK(names(options) ==
         Words{"sort f (cwd d1, LC_ALL=C, input x)", "sort f (cwd d2, input y)", "wc f"});
   options.commands.inputs = {"x", "y"};
-  CHECK(refusal(options).starts_with("2 --input for 3 "));
+  CHECK(refusal(options).starts_with("--input is given 2 times for 3 "));
   Options scanned = options_of({"sort"}, {list("n", {"1", "2"})});
   scanned.commands.inputs = {"f{n}"};
   CHECK(make_commands(scanned.commands).value()[1].input == "f2");
@@ -222,7 +222,7 @@ TEST_CASE("more, or fewer, than one per command is refused") {
   CHECK(refusal(options).starts_with("--prepare is given 4 times for 3 "));
   options.commands.hooks[HookKind::Prepare].clear();
   options.commands.outputs = {{OutputKind::Null}, {OutputKind::Null}};
-  CHECK(refusal(options).starts_with("2 --output for 3 "));
+  CHECK(refusal(options).starts_with("--output is given 2 times for 3 "));
 }
 
 TEST_CASE("setups and cleanups make the order sequential, unless one was asked for") {
@@ -277,7 +277,7 @@ TEST_CASE("a folder is given once for all commands or once per command, with the
   CHECK(commands(options)[1].folder == "y");
   CHECK(commands(options)[2].folder == "x");
   options.commands.working_folders = {"x", "y", "z"};
-  CHECK(refusal(options).starts_with("3 --cwd for 4 "));
+  CHECK(refusal(options).starts_with("--cwd is given 3 times for 4 "));
   Options only = options_of({"a"}, {list("v", {"1", "2"})});
   only.commands.working_folders = {"of-{v}"};
   CHECK(commands(only).size() == 2);

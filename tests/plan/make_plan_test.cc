@@ -278,7 +278,8 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
   options = options_of({"./old"});
   options.gates.conditions = {{"wall_time", 5.0}};
   CHECK(refusal_of(options) ==
-        "a gate has nothing to compare './old' with; add another command, --reference COMMAND or "
+        "a gate of --fail-if-slower or --fail-if has nothing to compare './old' with; add another "
+        "command, --reference COMMAND or "
         "--baseline FILE");
 }
 
@@ -287,7 +288,8 @@ TEST_CASE("a gate on one command over several values is refused without a refere
   options.gates.conditions = {{"wall_time", 5.0}};
   CHECK(
       refusal_of(options) ==
-      "a gate has nothing to compare './new {n}' with, because the first value of n is the "
+      "a gate of --fail-if-slower or --fail-if has nothing to compare './new {n}' with, because "
+      "the first value of n is the "
       "reference in the table only; add --reference COMMAND; if it has {n}, each value is compared "
       "with the same value of it, and otherwise all values are compared with the one COMMAND");
   options.gates.baseline_file = "b.json";

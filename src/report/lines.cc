@@ -283,6 +283,10 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
       return "no sample was taken of it";
     case gate::Obstacle::OtherSettings:
       return "the two were measured with other settings, and cannot be compared";
+    case gate::Obstacle::CutShort:
+      return verdict.rounds == 0
+                 ? std::string("the session was cut short before the first round")
+                 : fmt::format("the session was cut short after {}", rounds_text(results, verdict));
     case gate::Obstacle::None:
       break;
   }
@@ -317,6 +321,7 @@ constexpr auto kShortReasons = std::to_array<ShortReason>({
     {gate::Obstacle::NoFunction, "no such function"},
     {gate::Obstacle::NoSamples, "no samples"},
     {gate::Obstacle::OtherSettings, "other settings"},
+    {gate::Obstacle::CutShort, "cut short"},
 });
 
 std::string_view short_reason(gate::Obstacle obstacle) {

@@ -206,18 +206,28 @@ struct WarningWords {
 
   Words operator()(const SamePrograms& warning) const {
     const std::string reference = cited(warning.reference);
-    if (!warning.is_native)
-      return {"same_programs", "A/A: same file and arguments as " + reference,
-              "make sure that what it runs differs, unless noise is what you measure"};
-    if (!warning.has_same_name)
-      return {"same_programs",
-              "A/A: the programs are identical, though their names differ: same bytes and "
-              "arguments as " +
-                  reference,
-              "build them again, unless you measure noise, or a program that acts by its name"};
-    return {"same_programs",
-            "A/A: the programs are identical: same file and arguments as " + reference,
-            "build them again, unless noise is what you measure"};
+    Words words{"same_programs",
+                "A/A: the programs are identical: same file and arguments as " + reference,
+                "build them again, unless noise is what you measure"};
+    words.of_kind = {
+        .text = "A/A: same file and arguments as the command that each is compared with",
+        .advice =
+            "make sure that what they run differs, unless noise is what you "
+            "measure"};
+
+    if (!warning.is_native) {
+      words.text = "A/A: same file and arguments as " + reference;
+      words.advice = "make sure that what it runs differs, unless noise is what you measure";
+    } else if (!warning.has_same_name) {
+      words.text =
+          "A/A: the programs are identical, though their names differ: same bytes and arguments "
+          "as " +
+          reference;
+      words.advice =
+          "build them again, unless you measure noise, or a program that acts by its name";
+      words.of_kind.text = "A/A: the programs are identical to those that they are compared with";
+    }
+    return words;
   }
 
   Words operator()(const FewRuns& warning) const {

@@ -238,9 +238,9 @@ const Point& best_point(const Results& results, std::size_t metric,
 }  // namespace
 
 bool is_scan(const Results& results) {
+  if (!has_single_typed_command(results)) return false;
   const auto parameter = scanned(results);
-  return parameter && has_single_typed_command(results) &&
-         std::ranges::all_of(results.session.commands, [&](const Command& command) {
+  return parameter && std::ranges::all_of(results.session.commands, [&](const Command& command) {
            return find_parameter(command, *parameter) != nullptr;
          });
 }

@@ -217,6 +217,16 @@ TEST_CASE("a gate on what is too small to be measured names the command") {
         "peak_rss > 10%: inconclusive: peak RSS of 'old' is below what can be measured here\n");
 }
 
+TEST_CASE("a gate of a session that was cut short says so, and after how many rounds") {
+  auto cut = verdict(Answer::Inconclusive, changed(0.05, 0.1), 9);
+  cut.hindrance = {gate::Obstacle::CutShort};
+  CHECK(line_of(cut) ==
+        "wall_time > 10%: inconclusive: the session was cut short after 9 rounds\n");
+  cut.rounds = 0;
+  CHECK(line_of(cut) ==
+        "wall_time > 10%: inconclusive: the session was cut short before the first round\n");
+}
+
 TEST_CASE("a gate on few rounds says so") {
   CHECK(line_of(verdict(Answer::Inconclusive, {}, 0)) ==
         "wall_time > 10%: inconclusive: no round measured both commands\n");

@@ -136,6 +136,7 @@ TEST_CASE("a baseline may have other layouts; with none on one side, nothing is 
                    "--baseline=" + with, "-n", "old", "--", "echo 5"})}) {
     CHECK(said.out_has("--layouts: "));
     CHECK(said.out_has("cannot be compared"));
+    CHECK_FALSE(said.out_has("no change over layouts"));
     const auto result = nlohmann::json::parse(text_of(both)).at("results").at(0).at("lauka");
     CHECK(result.at("metrics").at("v").at("delta").is_null());
   }

@@ -1,4 +1,5 @@
 #include "report/example.h"
+#include "report/format.h"
 #include "report/lines.h"
 
 #include <algorithm>

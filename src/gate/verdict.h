@@ -35,7 +35,7 @@ struct Evidence {
   stats::LayoutSamples of_candidate() const { return {candidate, candidate_layouts}; }
 };
 
-/// The reason why a gate cannot decide. More runs would not remove it, but for None.
+/// The reason why a gate cannot decide. More runs would not remove it, but for None and CutShort.
 enum class Obstacle : unsigned char {
   None,           ///< the values were compared, and are too few or too noisy to decide
   NoSuccess,      ///< no run that could give the metric succeeded
@@ -48,6 +48,7 @@ enum class Obstacle : unsigned char {
   NoFunction,     ///< a command lacks the function that the gate is on
   NoSamples,      ///< a sampled event has only values of 0, which prove nothing
   OtherSettings,  ///< the two sides measured something else: Hindrance::differences
+  CutShort,       ///< the session was ended before its last look at the gate
 };
 
 /// The command that an obstacle is about, or both.

@@ -145,6 +145,11 @@ std::string large_chart(const Scale& scale) {
          report::svg_tick_labels(commit_labels(trend)) + "</div>\n";
 }
 
+/// A single commit is said in words.
+std::string large_chart_if_useful(const SteppedSeries& stepped) {
+  return stepped.trend.observations.size() > 1 ? large_chart(make_scale(stepped)) : std::string();
+}
+
 struct StepLook {
   int rank;
   report::Ink ink;
@@ -303,6 +308,7 @@ void write_changes(std::vector<Change> changes, const Sink& sink) {
 }
 
 std::string draw_card(const SteppedSeries& stepped) {
+  if (stepped.trend.observations.size() < 2) return "";
   const Scale scale = make_scale(stepped);
   return report::stretched_svg(
       kSmall, "c0", "",
@@ -385,7 +391,7 @@ void write_history_page(const std::string& title, const std::string& commit_url,
         "{}</p>\n{}{}{}</section>\n",
         entry.id, entry.title, machine_of(entry, "p"), values_heading(stepped.trend.against),
         entry.value, commits.link_or_time(stepped.trend.observations.back()),
-        steps_list(stepped, commits), large_chart(make_scale(stepped)),
+        steps_list(stepped, commits), large_chart_if_useful(stepped),
         commit_rows(stepped, commits)));
   }
 

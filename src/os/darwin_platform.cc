@@ -129,6 +129,10 @@ void describe_cpu(Machine& machine) {
         fmt::format("family {}, model {}, stepping {}", *family, *model, *stepping);
 }
 
+int stop_signal_of_descendant(pid_t /*root*/) {
+  return 0;
+}
+
 std::string os_name() {
   const std::string version = sysctl_text(*darwin_calls(), "kern.osproductversion").value_or("");
   return version.empty() ? "macOS" : "macOS " + version;

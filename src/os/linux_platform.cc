@@ -356,8 +356,8 @@ struct Ticks {
   }
 };
 
-/// Reads fields 3 (state), 4 (parent) and 22 (start) of /proc/PID/stat. Starts at the last bracket,
-/// because the name in field 2 may contain brackets.
+/// Reads fields 3 (state), 4 (parent), 22 (start) and 52 (exit code) of /proc/PID/stat. Starts at
+/// the last bracket, because the name in field 2 may contain brackets.
 bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
   const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
   const std::size_t bracket = line.rfind(')');
@@ -368,6 +368,12 @@ bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
   if (!started) return false;
   facts = {static_cast<pid_t>(*parent), from_third[0] == "Z" || from_third[0] == "X",
            ticks.end_ns(static_cast<std::int64_t>(*started))};
+
+  // Linux 5.19 and later show the signal as the exit code of a stopped process.
+  constexpr std::size_t code_at = 49;
+  if (from_third[0] != "T") return true;
+  const auto code = from_third.size() > code_at ? parse_number(from_third[code_at]) : std::nullopt;
+  facts.stop_signal = code && *code > 0 && *code < NSIG ? static_cast<int>(*code) : SIGSTOP;
   return true;
 }
 
@@ -497,6 +503,13 @@ bool descends_from(const ProcessTable& all, pid_t pid, pid_t root) {
     found = all.find(found->second.parent);
   }
   return false;
+}
+
+int stop_signal_of_descendant(pid_t root) {
+  const ProcessTable all = all_processes();
+  for (const auto& [pid, facts] : all)
+    if (facts.stop_signal != 0 && descends_from(all, pid, root)) return facts.stop_signal;
+  return 0;
 }
 
 pid_t kill_descendants(pid_t root, std::int64_t since_ns) {

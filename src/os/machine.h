@@ -60,6 +60,8 @@ struct ProcessFacts {
   pid_t parent = 0;
   bool is_zombie = false;
   std::int64_t started_ns = 0;  ///< latest possible start of the process, CLOCK_MONOTONIC
+  /// Signal that has stopped the process, SIGSTOP if unknown; 0 if the process is not stopped.
+  int stop_signal = 0;
 };
 
 using ProcessTable = std::map<pid_t, ProcessFacts>;

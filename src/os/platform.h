@@ -64,6 +64,10 @@ inline timespec to_timespec(std::chrono::nanoseconds time) {
 /// left; 0 if none.
 pid_t kill_descendants(pid_t root, std::int64_t since_ns);
 
+/// Linux: returns the signal that has stopped a descendant of `root`, SIGSTOP if the kernel does
+/// not tell which; 0 if no descendant is stopped. Elsewhere 0.
+int stop_signal_of_descendant(pid_t root);
+
 inline std::uint64_t to_ns(const timeval& t) {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(t.tv_usec) * 1'000;

@@ -304,7 +304,8 @@ class HelperProgram : NonCopyable {
 
   /// Waits for the end of the program. Returns at most `most_bytes` bytes from the beginning or end
   /// of its output. Kills the program at the timeout, soon after lauka is asked to end, and if the
-  /// program is stopped, as by reading the terminal from the background.
+  /// program or, for seconds, a descendant is stopped, as by reading the terminal from the
+  /// background.
   Answer wait(std::size_t most_bytes, Part part = Part::Beginning);
 
  private:
@@ -314,6 +315,7 @@ class HelperProgram : NonCopyable {
                    std::string& output) const;
   bool is_over() const;
   int stop_signal() const;
+  bool has_stopped(Patience& patience) const;
   bool wait_for_end(Patience& patience) const;
   void kill_it();
 

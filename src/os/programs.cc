@@ -161,7 +161,8 @@ Result<std::optional<User>> user_behind_sudo(bool keep_root) {
 }
 
 /// A deadline. If lauka has been asked to end, left() sends SIGTERM to `group` once (0: no group),
-/// and leaves at most kAfterInterrupt until the deadline.
+/// and leaves at most kAfterInterrupt until the deadline. Also watches for stopped descendants of
+/// the group's leader.
 class HelperProgram::Patience {
  public:
   explicit Patience(nanoseconds deadline, pid_t group = 0) : deadline_(deadline), group_(group) {}
@@ -176,10 +177,29 @@ class HelperProgram::Patience {
     return deadline_ - now;
   }
 
+  /// Returns the signal that has stopped a descendant, if one was stopped at two consecutive looks,
+  /// which are kBetweenLooks apart because each reads all processes; else 0.
+  int stop_signal_of_descendant() {
+    const nanoseconds now = MonotonicClock().now();
+    if (now < next_look_) return 0;
+    next_look_ = now + kBetweenLooks;
+    const int before = std::exchange(seen_stop_, os::stop_signal_of_descendant(group_));
+    if (before != 0) lasting_stop_ = seen_stop_;
+    return lasting_stop_;
+  }
+
+  /// Returns what stop_signal_of_descendant() returned last.
+  int lasting_stop() const { return lasting_stop_; }
+
  private:
+  static constexpr nanoseconds kBetweenLooks = std::chrono::seconds(1);
+
   nanoseconds deadline_;
   pid_t group_;
   bool is_cut_short_ = false;
+  nanoseconds next_look_ = MonotonicClock().now() + kBetweenLooks;
+  int seen_stop_ = 0;
+  int lasting_stop_ = 0;
 };
 
 void HelperProgram::begin(const ProgramSpec& spec, nanoseconds timeout) {
@@ -225,7 +245,7 @@ bool HelperProgram::read_output(Patience& patience, std::size_t most_bytes, Part
     const ssize_t got = read(output_.get(), piece.data(), piece.size());
     if (got == 0 || (got < 0 && (was_over || (errno != EAGAIN && errno != EINTR)))) return true;
     const nanoseconds left = patience.left();
-    if (left <= nanoseconds(0) || (got < 0 && stop_signal() != 0)) return false;
+    if (left <= nanoseconds(0) || (got < 0 && has_stopped(patience))) return false;
     if (got > 0) {
       const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
       output += part == Part::End ? bytes : bytes.substr(0, most_bytes - output.size());
@@ -253,12 +273,17 @@ int HelperProgram::stop_signal() const {
   return is_known && info.si_pid != 0 ? info.si_status : 0;
 }
 
+/// True if the program, or a descendant for a while, is stopped.
+bool HelperProgram::has_stopped(Patience& patience) const {
+  return stop_signal() != 0 || patience.stop_signal_of_descendant() != 0;
+}
+
 /// Waits for the end of the program; returns false if time runs out or the program is stopped. The
 /// ended program stays a zombie, so that its id is not reused.
 bool HelperProgram::wait_for_end(Patience& patience) const {
   for (;;) {
     if (is_over()) return true;
-    if (patience.left() <= nanoseconds(0) || stop_signal() != 0) return false;
+    if (patience.left() <= nanoseconds(0) || has_stopped(patience)) return false;
     sleep_for(kPause);
   }
 }
@@ -268,7 +293,9 @@ HelperProgram::Answer HelperProgram::wait(std::size_t most_bytes, Part part) {
   Answer answer{TimedOut{}};
   Patience patience(deadline_, pid_);
   if (!read_output(patience, most_bytes, part, answer.output) || !wait_for_end(patience)) {
-    if (const int signal = stop_signal(); signal != 0) answer.outcome = Stopped{signal};
+    const int own = stop_signal();
+    if (const int signal = own != 0 ? own : patience.lasting_stop(); signal != 0)
+      answer.outcome = Stopped{signal};
     kill_it();
     return answer;
   }

@@ -321,8 +321,8 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
 std::string write_numbers(const Results& results, std::size_t metric, const Line& line) {
   const Metric& of = results.session.metrics[metric];
   // The table above the chart has means.
-  std::string html =
-      fmt::format("{} {}", name_of_centers(results), html_text(quantity(line.center, of)));
+  std::string html = fmt::format("<span>{} {}</span>", name_of_centers(results),
+                                 html_text(quantity(line.center, of)));
   if (const auto& delta = row_of(results.commands[line.command], metric)->delta)
     html += " " + change_row({}, *delta, of.better).change_html;
   return html;

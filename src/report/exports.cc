@@ -383,7 +383,8 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
     sink(markup.format_text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
     for (const Results& results : report.benchmarks) write_functions(results, markup, sink);
-    below = listed_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false));
+    below = listed_lines(suite_layout_lines(report)) +
+            listed_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false));
   } else {
     write_markup_tables(first, markup, sink);
     write_functions(first, markup, sink);

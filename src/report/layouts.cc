@@ -138,6 +138,8 @@ std::string layout_lines(const Results& results) {
     if (results.session.reference.is_candidate(c)) {
       const LayoutCounts layouts{.of_reference = count_layouts_of_reference(results.session, c),
                                  .of_candidate = count_layouts(results.session, c)};
+      // A warning says that the reference has no layouts.
+      if (layouts.of_reference == 1) continue;
       lines += both_answers(row, layouts, subject) + left_out_line(row, layouts, subject);
       const bool is_exact = row.delta && row.delta->is_exact;
       if (row.layouts->mean_log_ratio && !is_exact)

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <map>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -22,11 +23,17 @@ namespace lauka::report {
 
 namespace {
 
-std::string named_if_several(const Results& results, std::size_t candidate) {
+/// Returns the candidate's name if others have gates or explanations, too; else empty.
+std::string name_if_several(const Results& results, std::size_t candidate) {
   const Reference& reference = results.session.reference;
   const bool is_about_each = reference.baseline || reference.is_for_tables_only;
   const bool several = results.commands.size() > (is_about_each ? 1 : 2);
-  return several ? one_line(results.session.commands[candidate].name) + ": " : "";
+  return several ? one_line(results.session.commands[candidate].name) : "";
+}
+
+std::string named_if_several(const Results& results, std::size_t candidate) {
+  const std::string name = name_if_several(results, candidate);
+  return name.empty() ? "" : name + ": ";
 }
 
 double limit_of(const Condition& condition) {
@@ -283,6 +290,10 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
       return "no sample was taken of it";
     case gate::Obstacle::OtherSettings:
       return "the two were measured with other settings, and cannot be compared";
+    case gate::Obstacle::CutShort:
+      return verdict.rounds == 0
+                 ? std::string("the session was cut short before the first round")
+                 : fmt::format("the session was cut short after {}", rounds_text(results, verdict));
     case gate::Obstacle::None:
       break;
   }
@@ -317,6 +328,7 @@ constexpr auto kShortReasons = std::to_array<ShortReason>({
     {gate::Obstacle::NoFunction, "no such function"},
     {gate::Obstacle::NoSamples, "no samples"},
     {gate::Obstacle::OtherSettings, "other settings"},
+    {gate::Obstacle::CutShort, "cut short"},
 });
 
 std::string_view short_reason(gate::Obstacle obstacle) {
@@ -691,12 +703,59 @@ std::string how_to_succeed(const FailureGroup& failed) {
   return fmt::format("use -i={} if this status is a success", failed.status);
 }
 
-std::string gate_and_functions(const Results& results, const gate::Verdict& verdict,
-                               bool is_tolerated, bool color) {
+std::string gate_line_without_name(const Results& results, const gate::Verdict& verdict,
+                                   const std::string& answer) {
+  return fmt::format("{}: {}{}{}", condition_text(verdict.condition),
+                     answer.empty() ? "" : answer + ": ", reason_text(results, verdict),
+                     failures_of_both(results, verdict));
+}
+
+/// A line about gates, which fits all that `names` lists.
+struct GateText {
+  std::vector<std::string> names;
+  std::string line;
+  std::string lines_below;
+  bool is_tolerated = false;
+};
+
+/// Returns the lines of gates. Gates with equal lines share one, which lists their names, or counts
+/// them as `plural_word`.
+std::string grouped_lines(std::vector<GateText> gates, std::string_view plural_word) {
+  std::vector<GateText> groups;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (GateText& gate : gates) {
+    const auto [place, is_new] = places.try_emplace({gate.line, gate.lines_below}, groups.size());
+    if (is_new) {
+      groups.push_back(std::move(gate));
+      continue;
+    }
+    GateText& group = groups[place->second];
+    group.is_tolerated |= gate.is_tolerated;
+    for (std::string& name : gate.names)
+      if (group.names.empty() || group.names.back() != name) group.names.push_back(std::move(name));
+  }
+
+  std::string text;
+  constexpr std::size_t most_named = 3;
+  for (const GateText& group : groups) {
+    const std::string who = group.names.size() > most_named
+                                ? fmt::format("{} {}", group.names.size(), plural_word)
+                                : listed(group.names);
+    text += (who.empty() ? "" : who + ": ") + group.line +
+            fmt::format("{}\n", group.is_tolerated ? kToleratedVerdictNote : "") +
+            group.lines_below;
+  }
+  return text;
+}
+
+/// Returns the text of a gate without a name.
+GateText gate_text(const Results& results, const gate::Verdict& verdict, bool is_tolerated,
+                   bool color) {
   const auto [word, ink] = verdict_word(verdict.answer);
-  return gate_line(results, verdict, inked(word, ink, color)) +
-         fmt::format("{}\n", is_tolerated ? kToleratedVerdictNote : "") +
-         lines_below_gate(results, verdict);
+  return {.names = {},
+          .line = gate_line_without_name(results, verdict, inked(word, ink, color)),
+          .lines_below = lines_below_gate(results, verdict),
+          .is_tolerated = is_tolerated};
 }
 
 }  // namespace
@@ -754,30 +813,44 @@ std::string condition_text(const Condition& condition) {
 
 std::string gate_line(const Results& results, const gate::Verdict& verdict,
                       const std::string& answer) {
-  return fmt::format("{}{}: {}{}{}", named_if_several(results, verdict.candidate),
-                     condition_text(verdict.condition), answer.empty() ? "" : answer + ": ",
-                     reason_text(results, verdict), failures_of_both(results, verdict));
+  return named_if_several(results, verdict.candidate) +
+         gate_line_without_name(results, verdict, answer);
 }
 
 std::string gate_lines(const Results& results, bool color) {
   // The exit status of a suite depends on all of its benchmarks.
   const gate::Verdict* tolerated =
       results.benchmark.empty() ? last_tolerated_verdict({&results, 1}) : nullptr;
-  std::string text;
-  for (const gate::Verdict& verdict : results.findings.verdicts)
-    text += gate_and_functions(results, verdict, &verdict == tolerated, color);
-  return text;
+  std::vector<GateText> gates;
+  for (const gate::Verdict& verdict : results.findings.verdicts) {
+    gates.push_back(gate_text(results, verdict, &verdict == tolerated, color));
+    if (std::string name = name_if_several(results, verdict.candidate); !name.empty())
+      gates.back().names = {std::move(name)};
+  }
+  return grouped_lines(std::move(gates), "commands");
 }
 
 std::string suite_gate_lines(const Report& suite, bool all, bool color) {
   const gate::Verdict* tolerated = last_tolerated_verdict(suite.benchmarks);
+  std::vector<GateText> gates;
+  for (const Results& results : suite.benchmarks) {
+    for (const gate::Verdict& verdict : results.findings.verdicts) {
+      if (!all && verdict.answer == gate::Answer::Pass &&
+          risen_wall_time(results, verdict) == nullptr)
+        continue;
+      gates.push_back(gate_text(results, verdict, &verdict == tolerated, color));
+      gates.back().names = {one_line(results.benchmark)};
+      gates.back().line.insert(0, named_if_several(results, verdict.candidate));
+    }
+  }
+  return grouped_lines(std::move(gates), "benchmarks");
+}
+
+std::string suite_layout_lines(const Report& suite) {
   std::string text;
   for (const Results& results : suite.benchmarks)
-    for (const gate::Verdict& verdict : results.findings.verdicts)
-      if (all || verdict.answer != gate::Answer::Pass ||
-          risen_wall_time(results, verdict) != nullptr)
-        text += one_line(results.benchmark) + ": " +
-                gate_and_functions(results, verdict, &verdict == tolerated, color);
+    for (const std::string& line : lines_with_text(layout_lines(results)))
+      text += one_line(results.benchmark) + ": " + line + "\n";
   return text;
 }
 

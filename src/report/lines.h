@@ -31,11 +31,12 @@ inline constexpr std::string_view kToleratedVerdictNote =
 /// about risen_wall_time; empty if there is nothing to explain.
 std::string lines_below_gate(const Results& results, const gate::Verdict& verdict);
 
-/// Returns a line for each verdict, with lines_below_gate.
+/// Returns a line for each verdict, with lines_below_gate. Equal lines of several commands are one.
 std::string gate_lines(const Results& results, bool color);
 
 /// Returns a line for each verdict, which begins with the benchmark's name, with lines_below_gate.
-/// `all`: false: leaves out gates that pass without such lines.
+/// Equal lines of several benchmarks are one. `all`: false: leaves out gates that pass without
+/// lines below.
 std::string suite_gate_lines(const Report& suite, bool all, bool color);
 
 /// Returns a line for each gated candidate that failed in every run.
@@ -48,6 +49,9 @@ std::string gate_line(const Results& results, const gate::Verdict& verdict,
 /// Returns lines about the effect of code placement as measured by --layouts; empty without
 /// --layouts.
 std::string layout_lines(const Results& results);
+
+/// Returns the layout_lines of each benchmark, which begin with its name.
+std::string suite_layout_lines(const Report& suite);
 
 /// Returns advice to use --layouts, if a session without --layouts has a significant change of a
 /// time that is small enough to come from code placement; else empty.

@@ -22,12 +22,14 @@ constexpr std::size_t kScanHeight = 220;
 constexpr std::size_t kMinValues = 3;
 constexpr double kMinFit = 0.95;  // smallest r² of a power law that is shown
 
-/// A command's value of the parameter (x), median (y) and quartiles (low, high).
+/// A command's value of the parameter (x), and the median (y), quartiles (low, high) and mean of
+/// its runs that succeeded.
 struct Point {
   double x = 0.0;
   double y = 0.0;
   double low = 0.0;
   double high = 0.0;
+  double mean = 0.0;
   std::size_t command = 0;
 };
 
@@ -79,14 +81,15 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Command& command = results.session.commands[c];
     const Parameter* value = find_parameter(command, parameter);
-    const stats::Summary* summary = summary_of(results, c, metric);
-    if (value == nullptr || summary == nullptr) continue;
+    if (value == nullptr) continue;
+    const auto summary = summarize_succeeded_runs(results, c, metric);
+    if (!summary) continue;
     std::string name = name_of_series(command, parameter);
     const auto [place, is_new] =
         places.try_emplace({command.source_command_index, name}, all.size());
     if (is_new) all.push_back({std::move(name), {}});
     all[place->second].points.push_back(
-        {*parse_number(value->value), summary->median, summary->q1, summary->q3, c});
+        {*parse_number(value->value), summary->median, summary->q1, summary->q3, summary->mean, c});
   }
   for (Series& series : all) std::ranges::sort(series.points, {}, &Point::x);
   return all;
@@ -222,24 +225,22 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
                         : "");
 }
 
-std::size_t best_command(const Results& results, std::size_t metric,
-                         const std::vector<Series>& all) {
+const Point& best_point(const Results& results, std::size_t metric,
+                        const std::vector<Series>& all) {
   const bool is_more = results.session.metrics[metric].better == Better::More;
-  const auto mean_of = [&](std::size_t c) { return summary_of(results, c, metric)->mean; };
-  std::size_t best = all.front().points.front().command;
+  const Point* best = &all.front().points.front();
   for (const Series& series : all)
     for (const Point& point : series.points)
-      if (is_more ? mean_of(point.command) > mean_of(best) : mean_of(point.command) < mean_of(best))
-        best = point.command;
-  return best;
+      if (is_more ? point.mean > best->mean : point.mean < best->mean) best = &point;
+  return *best;
 }
 
 }  // namespace
 
 bool is_scan(const Results& results) {
+  if (!has_single_typed_command(results)) return false;
   const auto parameter = scanned(results);
-  return parameter && has_single_typed_command(results) &&
-         std::ranges::all_of(results.session.commands, [&](const Command& command) {
+  return parameter && std::ranges::all_of(results.session.commands, [&](const Command& command) {
            return find_parameter(command, *parameter) != nullptr;
          });
 }
@@ -286,19 +287,20 @@ std::string scan_headline(const Results& results, std::size_t metric) {
                        law->exponent < 0 ? "falls" : "grows", one_line(parameter), law->exponent,
                        law->exponent_low, law->exponent_high);
 
-  const std::size_t best = best_command(results, metric, all);
-  text += fmt::format("{} at {} (mean {})",
-                      of.better == Better::More   ? "highest"
-                      : of.role == Role::WallTime ? "fastest"
-                                                  : "lowest",
-                      parameters_text(results.session.commands[best]),
-                      quantity(summary_of(results, best, metric)->mean, of));
+  const Point& best = best_point(results, metric, all);
+  text +=
+      fmt::format("{} at {} (mean {})",
+                  of.better == Better::More   ? "highest"
+                  : of.role == Role::WallTime ? "fastest"
+                                              : "lowest",
+                  parameters_text(results.session.commands[best.command]), quantity(best.mean, of));
 
-  const MetricResult* row = row_of(results.commands[best], metric);
+  const MetricResult* row = row_of(results.commands[best.command], metric);
   if (is_sure || !row->delta || row->delta->is_significant() || results.session.reference.baseline)
     return text;
   return text + ", not significantly different from " +
-         parameters_text(results.session.commands[results.session.reference.index_for(best)]);
+         parameters_text(
+             results.session.commands[results.session.reference.index_for(best.command)]);
 }
 
 std::string scan_chart(const Results& results, std::size_t metric) {

@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "report/format.h"
 #include "report/lines.h"
+#include "stats/summary.h"
 
 #include <algorithm>
 #include <array>
@@ -534,6 +535,60 @@ std::size_t bin_count(const stats::Summary& summary, double low, double high, st
       std::clamp(std::ceil((high - low) / width), 1.0, static_cast<double>(most)));
 }
 
+std::vector<double> wall_times_of(const Results& results, std::size_t command) {
+  const MetricResult* row = row_of(results, command, Role::WallTime);
+  std::vector<double> values;
+  if (row == nullptr || !row->summary) return values;
+  for (const Sample& sample : values_with_runs(results, command, row->metric))
+    values.push_back(sample.value);
+  return values;
+}
+
+/// Returns the bins with the number of these values in each.
+std::vector<Bin> fill_bins(std::vector<Bin> bins, const std::vector<double>& values) {
+  for (Bin& bin : bins) bin.count = 0;
+  for (const double value : values) {
+    const auto place = std::ranges::find_if(bins, [&](const Bin& bin) { return value < bin.high; });
+    ++(place == bins.end() ? bins.back() : *place).count;
+  }
+  return bins;
+}
+
+std::size_t count_filled(const std::vector<Bin>& bins) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(bins, [](const Bin& bin) { return bin.count > 0; }));
+}
+
+/// Returns bins for all commands that are compared with each other; empty if such bins would hide
+/// the shape of a command's values, because the commands are far apart.
+std::vector<Bin> make_shared_bins(const std::vector<std::vector<double>>& values) {
+  std::vector<double> all;
+  for (const std::vector<double>& each : values) all.insert(all.end(), each.begin(), each.end());
+  const std::vector<Bin> shared = make_bins(all, stats::summarize(all), kMaxBins);
+
+  constexpr std::size_t enough = 3;
+  const bool shows_all = std::ranges::all_of(values, [&](const std::vector<double>& each) {
+    const std::size_t alone = count_filled(make_bins(each, stats::summarize(each), kMaxBins));
+    return count_filled(fill_bins(shared, each)) >= std::min(alone, enough);
+  });
+  return shows_all ? shared : std::vector<Bin>();
+}
+
+/// Returns the bins that the histograms of commands with the same reference share, by the group of
+/// the reference; without groups that share none.
+std::map<std::size_t, std::vector<Bin>> find_shared_bins(const Results& results) {
+  std::map<std::size_t, std::vector<std::vector<double>>> groups;
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (std::vector<double> values = wall_times_of(results, c); !values.empty())
+      groups[results.session.reference.group_of(c)].push_back(std::move(values));
+
+  std::map<std::size_t, std::vector<Bin>> shared;
+  for (const auto& [group, values] : groups)
+    if (std::vector<Bin> bins = make_shared_bins(values); values.size() > 1 && !bins.empty())
+      shared.emplace(group, std::move(bins));
+  return shared;
+}
+
 std::vector<std::string> bin_labels(const std::vector<Bin>& bins, const Metric& metric) {
   const Notation notation =
       notation_of_steps(std::max(std::fabs(bins.front().low), std::fabs(bins.back().high)),
@@ -577,9 +632,13 @@ std::string lines_about_contradicting_means(const Results& results, const Style&
 }
 
 std::string histograms(const Results& results, const Style& style) {
+  if (!style.shows_histograms) return "";
+  const std::map<std::size_t, std::vector<Bin>> shared = find_shared_bins(results);
   std::string text;
   for (const std::size_t c : commands_in_table_order(results)) {
-    const std::string bars = style.shows_histograms ? histogram(results, c, style) : "";
+    const auto bins = shared.find(results.session.reference.group_of(c));
+    const std::string bars =
+        histogram(results, c, style, bins == shared.end() ? std::vector<Bin>() : bins->second);
     if (!bars.empty()) text += "\n" + write_header(results, c, style) + bars;
   }
   return text;
@@ -699,14 +758,14 @@ std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary&
   return bins;
 }
 
-std::string histogram(const Results& results, std::size_t command, const Style& style) {
+std::string histogram(const Results& results, std::size_t command, const Style& style,
+                      std::vector<Bin> shared) {
   const MetricResult* row = row_of(results, command, Role::WallTime);
   if (row == nullptr || !row->summary) return "";
 
-  std::vector<double> values;
-  for (const Sample& sample : values_with_runs(results, command, row->metric))
-    values.push_back(sample.value);
-  const std::vector<Bin> bins = make_bins(values, *row->summary, kMaxBins);
+  const std::vector<double> values = wall_times_of(results, command);
+  const std::vector<Bin> bins = shared.empty() ? make_bins(values, *row->summary, kMaxBins)
+                                               : fill_bins(std::move(shared), values);
   const std::vector<std::string> labels = bin_labels(bins, results.session.metrics[row->metric]);
 
   const std::size_t most = std::ranges::max_element(bins, {}, &Bin::count)->count;

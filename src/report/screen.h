@@ -91,7 +91,10 @@ struct Bin {
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t most);
 
-std::string histogram(const Results& results, std::size_t command, const Style& style);
+/// Returns the histogram of a command's wall times. `shared`: bins to use; empty: bins for the
+/// command alone.
+std::string histogram(const Results& results, std::size_t command, const Style& style,
+                      std::vector<Bin> shared = {});
 
 /// Returns the benchmarks in the order of the suite's table: as in the suite; with --sort time,
 /// benchmarks with the same primary metric are together, in the order of value_of_primary_metric.

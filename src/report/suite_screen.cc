@@ -412,7 +412,8 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
   if (!quiet)
     text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
             terminal_text_with_note(suite_table(suite), style);
-  if (!quiet && !style.verbose) text += details_of_each(suite, style);
+  if (!quiet && !style.verbose)
+    text += dim_note(suite_layout_lines(suite), style) + details_of_each(suite, style);
 
   const std::string below =
       suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite);

@@ -190,9 +190,15 @@ Cell outliers_cell(const RowOf& row) {
           .shorter_texts = {fmt::format("{}", count)}};
 }
 
+/// Returns which direction of a change the tables mark as better. In a scan, a change is the effect
+/// of the parameter, and neither better nor worse.
+Better marked_direction(const Results& results, const Metric& metric) {
+  return is_scan(results) ? Better::Neither : metric.better;
+}
+
 Cell make_delta_cell(const RowOf& row) {
   if (row.values != nullptr && row.values->delta)
-    return delta_cell(*row.values->delta, row.metric.better);
+    return delta_cell(*row.values->delta, marked_direction(row.results, row.metric));
   const Reference& reference = row.results.session.reference;
   if (!row.is_compact) return {};
   const bool is_anchor = row.command == reference.anchor_index;
@@ -325,7 +331,7 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
   Cell cell{.text = whole, .shorter_texts = {whole, mean, mean}};
 
   if (!row->delta) return cell;
-  const Cell delta = delta_cell(*row->delta, of.better);
+  const Cell delta = delta_cell(*row->delta, marked_direction(results, of));
   cell.ink = delta.ink;
   if (!row->delta->change) return cell;
 
@@ -362,7 +368,7 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
     if (grid.columns.size() == 1 && wall->delta &&
         reference.source_command_index ==
             results.session.commands[commands->front()].source_command_index)
-      row.push_back(delta_cell(*wall->delta, metric.better));
+      row.push_back(delta_cell(*wall->delta, marked_direction(results, metric)));
   }
 
   return row;
@@ -476,8 +482,10 @@ std::string verdict_html(const Cell& verdict) {
                                : *verdict.answer == gate::Answer::Fail ? "worse"
                                                                        : "unsure";
   return fmt::format(
-      "<span class=\"mark {}\">{}</span>{}{}", css, verdict_word(*verdict.answer).first,
-      verdict.verdict_reason.empty() ? "" : "<br>", html_text(verdict.verdict_reason));
+      "<span class=\"mark {}\">{}</span>{}", css, verdict_word(*verdict.answer).first,
+      verdict.verdict_reason.empty()
+          ? ""
+          : " <span class=\"reason\">" + html_text(verdict.verdict_reason) + "</span>");
 }
 
 Cell delta_cell(const stats::Change& delta, Better better) {

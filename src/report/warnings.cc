@@ -211,18 +211,27 @@ struct WarningWords {
 
   Words operator()(const SamePrograms& warning) const {
     const std::string reference = cited(warning.reference);
-    if (!warning.is_native)
-      return {"same_programs", "it runs the same file with the same arguments as " + reference,
-              "make sure that what they run differs, unless you want to measure noise"};
-    if (!warning.has_same_name)
-      return {
-          "same_programs",
-          "it runs the identical program under another name, with the same arguments as " +
-              reference,
-          "build them again, unless you want to measure noise, or the program acts by its name"};
-    return {"same_programs",
-            "it runs the identical program with the same arguments as " + reference,
-            "build them again, unless you want to measure noise"};
+    Words words{"same_programs",
+                "it runs the identical program with the same arguments as " + reference,
+                "build them again, unless you want to measure noise"};
+    words.of_kind = {
+        .text =
+            "they run the same file with the same arguments as the command that each is "
+            "compared with",
+        .advice = "make sure that what they run differs, unless you want to measure noise"};
+
+    if (!warning.is_native) {
+      words.text = "it runs the same file with the same arguments as " + reference;
+      words.advice = "make sure that what they run differs, unless you want to measure noise";
+    } else if (!warning.has_same_name) {
+      words.text = "it runs the identical program under another name, with the same arguments as " +
+                   reference;
+      words.advice =
+          "build them again, unless you want to measure noise, or the program acts by its name";
+      words.of_kind.text =
+          "they run programs that are identical to those that they are compared with";
+    }
+    return words;
   }
 
   Words operator()(const FewRuns& warning) const {

@@ -16,6 +16,14 @@ namespace lauka {
 
 namespace {
 
+stats::Summary summarize_values(const Metric& metric, const std::vector<double>& values) {
+  stats::Summary summary = stats::summarize(values);
+  // Each run does the same work, so the throughput of all of them is the harmonic mean.
+  if (metric.role == Role::Throughput && summary.min > 0.0)
+    summary.mean = stats::harmonic_mean(values);
+  return summary;
+}
+
 MetricResult make_result(std::size_t place, const Metric& metric, double tail, const Series& series,
                          std::size_t runs) {
   MetricResult result;
@@ -39,10 +47,7 @@ MetricResult make_result(std::size_t place, const Metric& metric, double tail, c
   }
 
   if (series.values.empty()) return result;
-  result.summary = stats::summarize(series.values);
-  // Each run does the same work, so the throughput of all of them is the harmonic mean.
-  if (metric.role == Role::Throughput && result.summary->min > 0.0)
-    result.summary->mean = stats::harmonic_mean(series.values);
+  result.summary = summarize_values(metric, series.values);
   return result;
 }
 
@@ -323,12 +328,25 @@ gate::Hindrance find_other_settings(const Recording& session, const gate::Verdic
           .differences = find_obstacles(session, verdict.metric, verdict.candidate)};
 }
 
-std::vector<std::vector<double>> wall_times_by_command(const RunList& runs, RoundKind kind,
-                                                       std::size_t commands) {
-  std::vector<std::vector<double>> all(commands);
+/// Returns each command's wall times in runs of one kind, with their endings.
+std::vector<Series> wall_times_by_command(const RunList& runs, RoundKind kind, const Plan& plan) {
+  std::vector<Series> all(plan.commands.size());
   for (const RunRecord& run : runs)
-    if (run.step.kind == kind) all[run.step.command].push_back(to_seconds(run.usage.wall_ns));
+    if (run.step.kind == kind)
+      all[run.step.command].add({.value = to_seconds(run.usage.wall_ns),
+                                 .round = run.step.round,
+                                 .ending = ending_of(run.outcome, plan.ignore_failure)},
+                                false);
   return all;
+}
+
+std::vector<double> values_of_succeeded_runs(const Series& series) {
+  return pair_samples(series, series, false).candidate;
+}
+
+stats::SampleSpans samples_of_equal_number(const Comparison& samples) {
+  const std::size_t count = std::min(samples.reference.size(), samples.candidate.size());
+  return {std::span(samples.reference).first(count), std::span(samples.candidate).first(count)};
 }
 
 TunedChange tuned_change(const stats::Change& change) {
@@ -612,41 +630,55 @@ bool has_failed_throughout(const Report& report) {
   return false;
 }
 
+std::optional<stats::Summary> summarize_succeeded_runs(const Results& results, std::size_t command,
+                                                       std::size_t metric) {
+  const MetricResult* row = row_of(results.commands[command], metric);
+  if (row == nullptr || !row->summary) return std::nullopt;
+  if (results.commands[command].endings.failed_runs() == 0) return row->summary;
+
+  const std::vector<double> values =
+      values_of_succeeded_runs(make_series(results.session, metric, command));
+  if (values.empty()) return std::nullopt;
+  return summarize_values(results.session.metrics[metric], values);
+}
+
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session) {
   if (session.runs_without_tuning.empty()) return {};
 
   const std::size_t commands = plan.commands.size();
-  const auto untuned =
-      wall_times_by_command(session.runs_without_tuning, RoundKind::Untuned, commands);
-  const auto tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
+  const auto all_untuned =
+      wall_times_by_command(session.runs_without_tuning, RoundKind::Untuned, plan);
+  const auto all_tuned = wall_times_by_command(session.runs, RoundKind::Timed, plan);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
   const bool paired = compares_within_rounds(plan.setting.order, plan.reference);
 
-  const auto rounds = [&](const std::vector<std::vector<double>>& times, std::size_t command) {
-    const auto& reference = times[plan.reference.index_for(command)];
-    const std::size_t count = std::min(reference.size(), times[command].size());
-    return stats::SampleSpans{std::span(reference).first(count),
-                              std::span(times[command]).first(count)};
+  const auto width_change = [&](std::size_t command) {
+    const std::size_t reference = plan.reference.index_for(command);
+    const Comparison untuned = pair_samples(all_untuned[reference], all_untuned[command], paired);
+    const Comparison tuned = pair_samples(all_tuned[reference], all_tuned[command], paired);
+    return stats::width_change(samples_of_equal_number(untuned), samples_of_equal_number(tuned),
+                               paired, tails);
   };
 
   std::vector<TunedComparison> all;
   for (std::size_t c = 0; c < commands; ++c) {
-    if (untuned[c].empty() || tuned[c].empty()) continue;
+    const std::vector<double> untuned = values_of_succeeded_runs(all_untuned[c]);
+    const std::vector<double> tuned = values_of_succeeded_runs(all_tuned[c]);
+    if (untuned.empty() || tuned.empty()) continue;
 
     TunedComparison& comparison = all.emplace_back();
     comparison.command = plan.commands[c].name;
-    comparison.tuned_runs = tuned[c].size();
-    comparison.untuned_runs = untuned[c].size();
+    comparison.tuned_runs = tuned.size();
+    comparison.untuned_runs = untuned.size();
 
     comparison.stddev_change =
-        tuned_change(stats::spread_change(untuned[c], tuned[c], tails.tail_of_delta));
+        tuned_change(stats::spread_change(untuned, tuned, tails.tail_of_delta));
     comparison.mean_change =
-        tuned_change(stats::estimate_delta(untuned[c], tuned[c], false, tails).change_of_mean);
+        tuned_change(stats::estimate_delta(untuned, tuned, false, tails).change_of_mean);
 
     const bool has_delta = !plan.reference.baseline && plan.reference.is_candidate(c);
     if (has_delta)
-      comparison.interval_width_change =
-          tuned_change(stats::width_change(rounds(untuned, c), rounds(tuned, c), paired, tails));
+      comparison.interval_width_change = tuned_change(width_change(c));
     else if (commands == 1 || plan.reference.baseline)
       comparison.interval_width_change =
           comparison.stddev_change;  // for equal numbers of runs, the change of the width of the

@@ -440,7 +440,13 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job = 0);
 
-/// Compares tuned and untuned runs for each command that has both; empty without --tune=compare.
+/// Summarizes a metric's values in the command's runs that succeeded; nullopt if the metric has no
+/// summary, or no run with a value succeeded.
+std::optional<stats::Summary> summarize_succeeded_runs(const Results& results, std::size_t command,
+                                                       std::size_t metric);
+
+/// Compares tuned and untuned runs that succeeded, for each command that has both; empty without
+/// --tune=compare.
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session);
 
 /// Returns lauka's exit status for the verdicts. `if_inconclusive`: status if a gate is

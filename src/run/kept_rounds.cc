@@ -64,8 +64,8 @@ struct Members {
                  functions.uncounted_events);
   }
   static auto of(UncountedRuns& uncounted) {
-    return named("subject what remedy runs", uncounted.subject, uncounted.why.what,
-                 uncounted.why.remedy, uncounted.runs);
+    return named("subject what remedy runs events", uncounted.subject, uncounted.why.what,
+                 uncounted.why.remedy, uncounted.runs, uncounted.events);
   }
   static auto of(ShellOverhead& overhead) {
     return named("wall_ns user_ns system_ns", overhead.wall_ns, overhead.user_ns,

@@ -23,6 +23,7 @@ struct UncountedRuns {
   std::string subject;
   Error why;
   std::size_t runs = 0;
+  std::string events{};  ///< events without a count, as messages list them; may be empty
 };
 
 struct RunningMean {

@@ -467,7 +467,8 @@ void Scheduler::complete(const Request& request) {
 }
 
 bool Scheduler::is_answered() const {
-  return !plan_.gates.empty() && gates_.is_decided() && !plan_.precision && groups_.size() == 1 &&
+  return gates_.has_decidable_gate() && gates_.is_decided() && !plan_.precision &&
+         groups_.size() == 1 &&
          (is_timed_ ? group().timed_spent.rounds : counting_turns_done(group())) >=
              plan_.setting.stop.min_runs &&
          !plan_.setting.stop.exact_runs;

@@ -447,7 +447,7 @@ void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
               {NoteKind::Orphans, cited(plan_.commands[run.step.command].name) +
                                       " starts processes that it does not wait for, so events "
                                       "include them, but cpu_time and peak_rss do not"});
-  if (counted.why_missing_counts) note_uncounted(run.step, *std::move(counted.why_missing_counts));
+  if (counted.why_missing_counts) note_uncounted(run, *std::move(counted.why_missing_counts));
   if (counted.note) note_once(run.step, *std::move(counted.note));
 }
 
@@ -479,24 +479,39 @@ void StepRunner::add_notes_about_redone_runs() {
          plural(count, "run") + (count == 1 ? " was" : " were") + " repeated because " + why});
 }
 
-void StepRunner::note_uncounted(const Step& step, Error why) {
-  const std::string subject = step.kind == RoundKind::Simulated
-                                  ? cited(plan_.commands[step.command].name) + ": "
+void StepRunner::note_uncounted(const RunRecord& run, Error why) {
+  const std::string subject = run.step.kind == RoundKind::Simulated
+                                  ? cited(plan_.commands[run.step.command].name) + ": "
                                   : std::string();
+  const std::string events = list_uncounted_events(run);
   const auto known = std::ranges::find_if(uncounted_, [&](const UncountedRuns& uncounted) {
-    return uncounted.subject == subject && uncounted.why == why;
+    return uncounted.subject == subject && uncounted.why == why && uncounted.events == events;
   });
   if (known == uncounted_.end())
-    uncounted_.push_back({subject, std::move(why), 1});
+    uncounted_.push_back({subject, std::move(why), 1, events});
   else
     ++known->runs;
 }
 
+/// Returns the events of the run's pass that it has no count of, as messages list them.
+std::string StepRunner::list_uncounted_events(const RunRecord& run) const {
+  const EventSet& events = plan_.setting.events;
+  if (run.step.pass >= events.passes.size()) return "";
+  const std::vector<std::size_t>& indices = events.passes[run.step.pass].event_indices;
+  std::vector<std::string> names;
+  for (std::size_t place = 0; place < indices.size(); ++place)
+    if (place >= run.counts.size() || !run.counts[place])
+      names.push_back(events.events[indices[place]].name);
+  return listed(names);
+}
+
 void StepRunner::add_notes_about_uncounted_runs() {
   for (const UncountedRuns& uncounted : uncounted_) {
-    std::string what = uncounted.subject + uncounted.why.what + "; " +
-                       plural(uncounted.runs, "run") + (uncounted.runs == 1 ? " was" : " were") +
-                       " not counted";
+    const std::string runs = plural(uncounted.runs, "run");
+    std::string what = uncounted.subject + uncounted.why.what + "; ";
+    what += uncounted.events.empty()
+                ? runs + (uncounted.runs == 1 ? " was" : " were") + " not counted"
+                : "what lauka shows of " + uncounted.events + " leaves out " + runs;
     session_.notes.push_back(
         {NoteKind::RunsUncounted, Error{std::move(what), uncounted.why.remedy}.line()});
   }

@@ -129,7 +129,8 @@ class StepRunner {
   void note_once(const Step& step, Note note);
   void note_input(const Step& step, os::InputRead input);
   void add_notes_about_redone_runs();
-  void note_uncounted(const Step& step, Error why);
+  void note_uncounted(const RunRecord& run, Error why);
+  std::string list_uncounted_events(const RunRecord& run) const;
   void add_notes_about_uncounted_runs();
 
   const BenchmarkToRun& benchmark_;

@@ -1,6 +1,7 @@
 #include "run/stopping.h"
 
 #include "session/baseline.h"
+#include "session/settings.h"
 #include "stats/delta.h"
 #include "stats/quantiles.h"
 #include "stats/summary.h"
@@ -160,10 +161,13 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
     }
 
     const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.setting.events);
-    for (std::size_t c = 0; c < plan.commands.size(); ++c)
-      if (is_gated(gate.condition, plan.reference, c, plan.commands.size()))
-        gates_.push_back(
-            {{.condition = gate.condition, .candidate = c, .metric = gate.metric}, place, kind});
+    for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+      if (!is_gated(gate.condition, plan.reference, c, plan.commands.size())) continue;
+      gates_.push_back(
+          {{.condition = gate.condition, .candidate = c, .metric = gate.metric}, place, kind});
+      if (!gate.condition.limit_value)
+        gates_.back().other_settings = find_obstacles(plan, gate.metric, c);
+    }
   }
 
   std::ranges::stable_sort(gates_, {}, [&](const WatchedGate& gate) {
@@ -178,16 +182,21 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
 }
 
 bool GateWatch::has_gate_on(RoundKind kind) const {
-  return std::ranges::find(gates_, kind, &WatchedGate::kind) != gates_.end();
+  return std::ranges::any_of(
+      gates_, [kind](const WatchedGate& gate) { return gate.kind == kind && !gate.is_hopeless(); });
 }
 
 bool GateWatch::has_undecided_gate_on(RoundKind kind) const {
   return std::ranges::any_of(
-      gates_, [kind](const WatchedGate& gate) { return gate.kind == kind && !gate.is_decided; });
+      gates_, [kind](const WatchedGate& gate) { return gate.kind == kind && gate.is_open(); });
 }
 
 bool GateWatch::is_decided() const {
-  return std::ranges::all_of(gates_, &WatchedGate::is_decided);
+  return std::ranges::none_of(gates_, &WatchedGate::is_open);
+}
+
+bool GateWatch::has_decidable_gate() const {
+  return !std::ranges::all_of(gates_, &WatchedGate::is_hopeless);
 }
 
 void GateWatch::look_early_if_due(RoundKind kind, std::size_t rounds, std::size_t planned) {
@@ -208,7 +217,7 @@ void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
 void GateWatch::look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look,
                      bool early) {
   for (WatchedGate& gate : gates_) {
-    if (gate.kind != kind || gate.is_decided) continue;
+    if (gate.kind != kind || !gate.is_open()) continue;
     gate.is_decided = decide(gate, levels, look, early);
     if (gate.is_decided)
       gate.verdict.p_over_all_looks =
@@ -233,15 +242,25 @@ gate::Findings GateWatch::close() {
     if (!gate.is_decided) {
       const gate::Schedule& schedule = schedules_.at(gate.kind);
       decide(gate, schedule.planned_levels(), {schedule.looks_taken() + 1, true}, false);
-      gate.verdict.answer = gate::Answer::Inconclusive;
-      gate.verdict.decided_by = gate::DecidedBy::Nothing;
-      gate.verdict.bounds = {};
+      gate::make_inconclusive(gate.verdict, hindrance_without_answer(gate));
     }
     findings.verdicts.push_back(std::move(gate.verdict));
   }
   for (const std::size_t metric : metrics_)
     findings.gated_metric_tails.push_back({metric, tail_probabilities_of(metric)});
   return findings;
+}
+
+gate::Hindrance GateWatch::hindrance_without_answer(const WatchedGate& gate) {
+  if (gate.is_hopeless())
+    return {.obstacle = gate::Obstacle::OtherSettings, .differences = gate.other_settings};
+
+  // Other gates are open only if the session has ended early. Its runs may yet show why it could
+  // not have decided.
+  const gate::Hindrance& found = gate.verdict.hindrance;
+  const bool has_own_reason =
+      found.obstacle != gate::Obstacle::None && found.obstacle != gate::Obstacle::NoCommonRound;
+  return has_own_reason ? found : gate::Hindrance{gate::Obstacle::CutShort};
 }
 
 bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look,

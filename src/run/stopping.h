@@ -2,6 +2,7 @@
 
 #include "core/metric.h"
 #include "core/record.h"
+#include "core/settings.h"
 #include "gate/schedule.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
@@ -132,13 +133,17 @@ class GateWatch {
     for (MetricSeries& series : series_) series.add_run(run);
   }
 
-  /// True if there is a gate on a metric that has values in rounds of `kind`.
+  /// True if there is a gate, not hopeless, on a metric that has values in rounds of `kind`.
   bool has_gate_on(RoundKind kind) const;
   /// True if there is an undecided gate on a metric that has values in rounds of `kind`.
   bool has_undecided_gate_on(RoundKind kind) const;
 
-  /// True if every gate is decided, or there are no gates.
+  /// True if every gate is decided or hopeless, or there are no gates.
   bool is_decided() const;
+
+  /// True if there is a gate that some number of rounds may decide. A hopeless gate, whose sides
+  /// are measured with other settings, changes neither the rounds nor their end.
+  bool has_decidable_gate() const;
 
   /// Takes an early look if one is due after `rounds` rounds. `planned`: estimated number of rounds
   /// in the session; 0: unknown.
@@ -176,10 +181,16 @@ class GateWatch {
     std::size_t series = 0;
     RoundKind kind = RoundKind::Timed;
     bool is_decided = false;
+    /// The settings because of which the two sides cannot be compared.
+    std::vector<SettingDifference> other_settings{};
+
+    bool is_hopeless() const { return !other_settings.empty(); }
+    bool is_open() const { return !is_decided && !is_hopeless(); }
   };
 
   void look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look, bool early);
   bool decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look, bool early) const;
+  static gate::Hindrance hindrance_without_answer(const WatchedGate& gate);
 
   const Plan& plan_;
   std::vector<std::size_t> metrics_;

@@ -59,6 +59,26 @@ void add_allowance(const Machine& machine, SettingValues& values) {
       allowance.memory_limit ? fmt::format("{} bytes", *allowance.memory_limit) : "");
 }
 
+/// Returns how a metric differs from the metric of the same name in a baseline's session; empty if
+/// the baseline lacks it.
+std::vector<SettingDifference> find_differences_from_baseline(const Baseline& baseline,
+                                                              const Metric& metric,
+                                                              const SettingValues& here) {
+  const std::vector<Metric>& theirs = baseline.session->metrics;
+  const auto place = find_metric(theirs, metric.source_metric());
+  if (!place) return {};
+  return find_differences(settings_of_metric(theirs[*place]), here);
+}
+
+/// Returns the differences that are obstacles: those of a command's runs that change what is
+/// measured, and all of a metric.
+std::vector<SettingDifference> join_obstacles(std::vector<SettingDifference> of_command,
+                                              std::vector<SettingDifference> of_metric) {
+  std::erase_if(of_command, std::not_fn(changes_what_is_measured));
+  std::ranges::move(of_metric, std::back_inserter(of_command));
+  return of_command;
+}
+
 /// True if a command and its reference were measured in one session.
 bool are_of_one_session(const Recording& session, std::size_t candidate) {
   if (session.reference.baseline) return false;
@@ -168,19 +188,26 @@ std::vector<SettingDifference> find_metric_differences(const Recording& session,
   const auto& baseline = session.reference.baseline;
   if (!baseline) return find_differences(values_of(session.reference.index_for(candidate)), here);
 
-  const std::vector<Metric>& theirs = baseline->session->metrics;
-  const auto place = find_metric(theirs, session.metrics[metric].source_metric());
-  if (!place) return {};
-  return find_differences(settings_of_metric(theirs[*place]), here);
+  return find_differences_from_baseline(*baseline, session.metrics[metric], here);
 }
 
 std::vector<SettingDifference> find_obstacles(const Recording& session, std::size_t metric,
                                               std::size_t candidate) {
-  std::vector<SettingDifference> obstacles = find_command_differences(session, candidate);
-  std::erase_if(obstacles, std::not_fn(changes_what_is_measured));
-  std::ranges::move(find_metric_differences(session, metric, candidate),
-                    std::back_inserter(obstacles));
-  return obstacles;
+  return join_obstacles(find_command_differences(session, candidate),
+                        find_metric_differences(session, metric, candidate));
+}
+
+std::vector<SettingDifference> find_obstacles(const Plan& plan, std::size_t metric,
+                                              std::size_t candidate) {
+  const auto& baseline = plan.reference.baseline;
+  if (!baseline) return {};
+
+  // A shell, like every property of the session, is a circumstance and no obstacle.
+  const SettingValues here = settings_of_planned(plan.setting, plan.commands[candidate], {});
+  const Command& reference = baseline->session->commands[baseline->reference_places[candidate]];
+  return join_obstacles(find_differences(reference.settings, here),
+                        find_differences_from_baseline(*baseline, plan.metrics[metric],
+                                                       settings_of_metric(plan.metrics[metric])));
 }
 
 }  // namespace lauka

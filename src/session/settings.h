@@ -46,4 +46,8 @@ std::vector<SettingDifference> find_metric_differences(const Recording& session,
 std::vector<SettingDifference> find_obstacles(const Recording& session, std::size_t metric,
                                               std::size_t candidate);
 
+/// Returns the same for a session that will carry out `plan`, before its first run.
+std::vector<SettingDifference> find_obstacles(const Plan& plan, std::size_t metric,
+                                              std::size_t candidate);
+
 }  // namespace lauka

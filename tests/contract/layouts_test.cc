@@ -108,7 +108,7 @@ TEST_CASE("where more runs would not do, the layouts are named that would") {
   CHECK(json.find("\"layouts_to_decide\"") != std::string::npos);
 }
 
-TEST_CASE("both sides of a baseline have layouts, or none") {
+TEST_CASE("a baseline may have other layouts; with none on one side, nothing is compared") {
   const Folder folder;
   const std::string with = folder.file("with.json");
   const std::string without = folder.file("without.json");
@@ -130,9 +130,20 @@ TEST_CASE("both sides of a baseline have layouts, or none") {
   CHECK_FALSE(now.out_has("leaves out layout"));
   CHECK(nlohmann::json::parse(text_of(both)).at("lauka").at("baseline").at("layouts") == 6);
   CHECK(completed({"--from", both, "--metrics=v"}).out == now.out);
-  CHECK(refusal(measured(folder, {"-r32", "--baseline=" + without})).find("layouts") !=
-        std::string::npos);
-  CHECK(refusal({kScrape, "-r8", "--baseline=" + with, "-n", "old", "--", "echo 5"})
+
+  for (const Said& said :
+       {completed(measured(folder, {"-m32", "--duration=1ms", "--fail-if=v > 1",
+                                    "--export-json=" + both, "--baseline=" + without})),
+        completed({kScrape, "-m8", "--duration=1ms", "--fail-if=v > 1", "--export-json=" + both,
+                   "--baseline=" + with, "-n", "old", "--", "echo 5"})}) {
+    CHECK(said.out_has("--layouts: "));
+    CHECK(said.out_has("cannot be compared"));
+    CHECK_FALSE(said.out_has("no change over layouts"));
+    const auto result = nlohmann::json::parse(text_of(both)).at("results").at(0).at("lauka");
+    CHECK(result.at("metrics").at("v").at("delta").is_null());
+  }
+  CHECK(refusal(
+            {kScrape, "-r8", "--precision=v:5", "--baseline=" + with, "-n", "old", "--", "echo 5"})
             .find("layouts") != std::string::npos);
 }
 

@@ -295,14 +295,14 @@ TEST_CASE("files of every folder are files, and memory goes by the names that th
         run_of(Written().exec(1, 10).map(2, 10, 0x1000, 0x1000, 0, path).sample(3, 10, 0x1010));
     return run.periods_by_place.begin()->first.kind;
   };
-  for (const char* const file : {"/dev/shm/prog", "/dev/shm/prog (deleted)", "/dev/hugepages/text",
+  for (const char* const file : {"/dev/shm/prog", "/tmp/prog (deleted)", "/dev/hugepages/text",
                                  "/SYSVinit/prog", "/dev/zeroes/prog", "/memfd:/prog", "/bin/a"}) {
     CAPTURE(file);
     CHECK(kind_of(file) == CodeKind::File);
   }
   for (const char* const memory :
-       {"//anon", "/memfd:jit (deleted)", "/SYSV00000000 (deleted)", "/dev/zero (deleted)",
-        "/dev/zero", "/anon_hugepage (deleted)", "[heap]"}) {
+       {"//anon", "/memfd:jit (deleted)", "/dev/shm/ffiJ5kN2c (deleted)", "/SYSV00000000 (deleted)",
+        "/dev/zero (deleted)", "/dev/zero", "/anon_hugepage (deleted)", "[heap]"}) {
     CAPTURE(memory);
     CHECK(kind_of(memory) == CodeKind::RuntimeCode);
   }

@@ -392,6 +392,21 @@ TEST_CASE("what is shown of a series fits the terminal, and no name steers it") 
   CHECK_FALSE(has(plain, "●"));
 }
 
+TEST_CASE("the page of a history draws no chart of a single commit") {
+  const auto page_of = [](const std::vector<double>& values) {
+    MetricHistory series = series_of_values(values);
+    Trend trend = make_trend(series, ComparedWith::Nothing);
+    const SteppedSeries stepped{std::move(series), std::move(trend)};
+    std::string page;
+    write_history_page("it", "", {&stepped, 1}, [&](std::string_view text) { page += text; });
+    return page;
+  };
+  CHECK(has(page_of({1.0, 1.5}), "<div class=\"chart c0\""));
+  const std::string single = page_of({1.0});
+  CHECK(has(single, "<details><summary>The last 1</summary>"));
+  CHECK_FALSE(has(single, "<div class=\"chart"));
+}
+
 TEST_CASE("a step that one more commit would confirm is named, and one more confirms it") {
   Opened opened;
   Loader loader(opened.database);

@@ -1,3 +1,4 @@
+#include "os/linux_calls.h"
 #include "os/process.h"
 #include "os/running.h"
 
@@ -64,6 +65,19 @@ TEST_CASE("a program aside that is stopped is killed, and the signal that stoppe
     if (std::holds_alternative<Exited>(answer.outcome)) continue;
     REQUIRE(std::holds_alternative<Stopped>(answer.outcome));
     CHECK(std::get<Stopped>(answer.outcome).signal != 0);
+  }
+}
+
+TEST_CASE("a program aside of which only a descendant is stopped is killed, too") {
+  if (linux_calls() == nullptr) return;  // no other system tells
+  for (const char* const script : {"sh -c 'kill -STOP $$'; echo on",
+                                   "exec >&-; sh -c 'sh -c \"kill -STOP \\$\\$\"; true'; true"}) {
+    CAPTURE(script);
+    HelperProgram aside;
+    aside.begin(shell(script), kPatience);
+    const auto answer = aside.wait(kEnough);
+    REQUIRE(std::holds_alternative<Stopped>(answer.outcome));
+    CHECK(std::get<Stopped>(answer.outcome).signal == SIGSTOP);
   }
 }
 

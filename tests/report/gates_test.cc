@@ -1,4 +1,5 @@
 #include "report/example.h"
+#include "report/format.h"
 #include "report/lines.h"
 
 #include <algorithm>
@@ -191,12 +192,42 @@ TEST_CASE("with several candidates each line begins with the candidate") {
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 2);
 }
 
+TEST_CASE("equal lines of several candidates are one, and many names are counted") {
+  Results results = with(verdict(Answer::Inconclusive, {}, 0), 0.01);
+  results.findings.verdicts[0].hindrance = {gate::Obstacle::NoSamples};
+  for (std::size_t c = 2; c < 4; ++c) {
+    add_command(command("more " + std::to_string(c), 9, {}), results);
+    results.findings.verdicts.push_back(results.findings.verdicts[0]);
+    results.findings.verdicts.back().candidate = c;
+  }
+  CHECK(gate_lines(results, false) ==
+        "new, more 2 and more 3: wall_time > 10%: inconclusive: no sample was taken of it\n");
+
+  results.is_inconclusive_ok = true;
+  add_command(command("more 4", 9, {}), results);
+  results.findings.verdicts.push_back(results.findings.verdicts[0]);
+  results.findings.verdicts.back().candidate = 4;
+  CHECK(gate_lines(results, false) ==
+        "4 commands: wall_time > 10%: inconclusive: no sample was taken of it (exit status 0; "
+        "--fail-if-inconclusive makes it 4)\n");
+}
+
 TEST_CASE("a gate on what is too small to be measured names the command") {
   auto bounded = verdict(Answer::Inconclusive, {}, 0);
   bounded.condition.metric = "peak_rss";
   bounded.hindrance = {gate::Obstacle::UpperBounds, gate::Side::Reference};
   CHECK(line_of(bounded) ==
         "peak_rss > 10%: inconclusive: peak RSS of 'old' is below what can be measured here\n");
+}
+
+TEST_CASE("a gate of a session that was cut short says so, and after how many rounds") {
+  auto cut = verdict(Answer::Inconclusive, changed(0.05, 0.1), 9);
+  cut.hindrance = {gate::Obstacle::CutShort};
+  CHECK(line_of(cut) ==
+        "wall_time > 10%: inconclusive: the session was cut short after 9 rounds\n");
+  cut.rounds = 0;
+  CHECK(line_of(cut) ==
+        "wall_time > 10%: inconclusive: the session was cut short before the first round\n");
 }
 
 TEST_CASE("a gate on few rounds says so") {

@@ -1,7 +1,12 @@
+#include "core/text.h"
 #include "report/example.h"
 #include "report/screen.h"
 #include "stats/summary.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -68,6 +73,37 @@ TEST_CASE("a histogram has a line for each bin, as long as its count") {
         "  2.8ms … 4.5ms  ██████████▌ 2\n"
         "  4.5ms … 6.2ms  █████████████████████ 4\n"
         "  6.2ms … 8.0ms  ██████████▌ 2\n");
+}
+
+TEST_CASE("the histograms of a comparison share their axis, unless the commands are far apart") {
+  const auto shown_with = [](double factor) {
+    Results results;
+    results.session.metrics = {metric("wall_time", Unit::Seconds)};
+    std::vector<MadeRun> runs;
+    for (std::size_t c = 0; c < 2; ++c) {
+      std::vector<double> values;
+      for (std::size_t i = 0; i < 12; ++i)
+        values.push_back((0.010 + 0.001 * static_cast<double>(i)) * (c == 0 ? 1.0 : factor));
+      for (const double value : values) runs.push_back({{.command = c}, {value}});
+      add_command(command(c == 0 ? "old" : "new", 12, {row(0, stats::summarize(values))}), results);
+    }
+    results.session.runs = made(std::move(runs));
+    return histograms(results, {.shows_histograms = true});
+  };
+
+  const auto labels = [](const std::string& text) {
+    std::vector<std::string> all;
+    for (const std::string_view line : split(text, '\n'))
+      if (const std::size_t end = line.find("  ", 2); line.starts_with("  ") && end != line.npos)
+        all.emplace_back(line.substr(0, end));
+    return all;
+  };
+  const std::vector<std::string> near = labels(shown_with(1.3));
+  REQUIRE(near.size() >= 6);
+  const auto half = near.begin() + static_cast<std::ptrdiff_t>(near.size() / 2);
+  CHECK(std::vector(near.begin(), half) == std::vector(half, near.end()));
+  const std::vector<std::string> far = labels(shown_with(100.0));
+  CHECK(std::ranges::count(far, far.front()) == 1);
 }
 
 TEST_CASE("a histogram keeps to the width of the terminal") {

@@ -99,6 +99,27 @@ TEST_CASE("a suite's gates: the worst of a row, a line for each that does not pa
   CHECK(has(quiet, "3 gates: "));
 }
 
+TEST_CASE("equal gate lines of several benchmarks are one") {
+  Report suite = suite_of_three();
+  for (Results& results : suite.benchmarks) {
+    results.findings.verdicts = {verdict(gate::Answer::Inconclusive)};
+    results.findings.verdicts[0].hindrance = {gate::Obstacle::NoSamples};
+    results.findings.verdicts[0].rounds = 0;
+  }
+  CHECK(suite_gate_lines(suite, false, false) ==
+        "parse, load and heap: wall_time > 1%: inconclusive: no sample was taken of it\n");
+}
+
+TEST_CASE("a suite has the lines about layouts of each benchmark, in Markdown, too") {
+  Report suite = suite_of_three();
+  suite.benchmarks[1] = example_over_layouts(changed(0.003, 0.009), changed(0.031, 0.002));
+  suite.benchmarks[1].benchmark = "placed";
+  const std::string line = "placed: over 8 layouts: ";
+  CHECK(has(screen(suite, {}, false), line));
+  CHECK(has(written(write_markdown, suite), line));
+  CHECK_FALSE(has(screen(suite, {}, false), "parse: over"));
+}
+
 TEST_CASE("a suite's row shows the metric that its gate is on, with the gate's limit") {
   Results parse = benchmark("parse", 0.4, 0.2, -0.5);
   parse.session.metrics.push_back(metric("cpu_time", Unit::Seconds));
@@ -123,7 +144,8 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with the gate's l
   CHECK(has(markdown, "| cpu_time | 300.0ms ± 3.0ms |"));
   CHECK(has(markdown, "| fail, limit 1% |"));
   const std::string page = written(write_html, suite);
-  CHECK(has(page, "<span class=\"mark worse\">fail</span><br>limit 1%</td>"));
+  CHECK(has(page,
+            "<span class=\"mark worse\">fail</span> <span class=\"reason\">limit 1%</span></td>"));
 }
 
 TEST_CASE("a suite's geometric mean is of the metric of its rows") {
@@ -156,14 +178,15 @@ TEST_CASE("a suite's page opens with what changed, its gates and a forest plot")
   suite.benchmarks[0].findings.verdicts = {verdict(gate::Answer::Fail)};
   suite.benchmarks[1].findings.verdicts = {verdict(gate::Answer::Pass)};
   const std::string page = written(write_html, suite);
-  check_order(page,
-              {"<p class=\"answer\">1 worse, 2 better, 0 ", "<p>2 gates: 1 fail, 1 pass",
-               "fail</span> <b>parse</b>: wall_time &gt; 1%: ", "<h2>Changes</h2>",
-               "<b>parse</b> <span class=\"aside\">wall_time</span>", "−50.0%",
-               "<path class=\"limit\"", "<b>load</b>", "<path class=\"limit\"",
-               "<b>heap</b> <span class=\"aside\">peak_rss</span>", "<b>geomean of 2</b>",
-               "<h2>3 benchmarks</h2>", "<th scope=\"col\">metric</th>", "fail</span><br>limit 1%",
-               "pass</span><br>limit 1%", "<td>peak_rss</td>", "<h2>Benchmarks</h2>"});
+  check_order(
+      page,
+      {"<p class=\"answer\">1 worse, 2 better, 0 ", "<p>2 gates: 1 fail, 1 pass",
+       "fail</span> <b>parse</b>: wall_time &gt; 1%: ", "<h2>Changes</h2>",
+       "<b>parse</b> <span class=\"aside\">wall_time</span>", "−50.0%", "<path class=\"limit\"",
+       "<b>load</b>", "<path class=\"limit\"", "<b>heap</b> <span class=\"aside\">peak_rss</span>",
+       "<b>geomean of 2</b>", "<h2>3 benchmarks</h2>", "<th scope=\"col\">metric</th>",
+       "fail</span> <span class=\"reason\">limit 1%", "pass</span> <span class=\"reason\">limit 1%",
+       "<td>peak_rss</td>", "<h2>Benchmarks</h2>"});
 }
 
 TEST_CASE("a page has metrics as rows, and a row for each command where there are more of these") {

@@ -516,6 +516,30 @@ TEST_CASE("a scan's headline has the law and the fastest value") {
   CHECK_FALSE(has(comparison_lines(scan, {}), "fastest at"));
 }
 
+TEST_CASE("a scan's law and fastest value are those of the runs that succeeded") {
+  const std::vector<std::string> values = {"10", "20", "40", "80", "160"};
+  Results scan = five();
+  std::vector<MadeRun> runs;
+  for (std::size_t c = 0; c < 5; ++c) {
+    Command& command = scan.session.commands[c];
+    command.source_command_index = 0;
+    command.unfilled_name = "work {n}";
+    command.parameters = {{"n", values[c]}};
+    const double mean = 0.010 * static_cast<double>(1U << c);
+    scan.commands[c].rows[0].summary = summary(10, mean, 0.001, mean, mean);
+    runs.push_back({{.command = c, .ending = Ending::Succeeded}, {mean}});
+  }
+
+  // With the greatest n, the command often dies at once.
+  scan.commands[4].rows[0].summary = summary(10, 0.002, 0.001, 0.001, 0.003);
+  RunRow failed{.command = 4, .round = 1, .status = 139, .ending = Ending::Signalled};
+  runs.push_back({failed, {0.001}});
+  scan.commands[4].endings.add(failed);
+  scan.session.runs = made(std::move(runs));
+  CHECK(comparison_lines(scan, {}) ==
+        "wall time grows as n^1.00 (1.00 … 1.00); fastest at n = 10 (mean 10.0ms)\n");
+}
+
 TEST_CASE("a parameter is a column, and two of one command make a matrix") {
   Results matrix = two_variables();
   matrix.presentation.table = TableChoice::Compact;

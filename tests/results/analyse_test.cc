@@ -793,4 +793,33 @@ TEST_CASE("the ratio of two commands reads no run of a third one") {
   CHECK(log_ratio(session, 0, 1, 0).value().value == 0.0);
 }
 
+TEST_CASE("what tuning changed is computed from the runs that succeeded") {
+  const auto compared_with = [](bool with_failures, std::optional<IgnoreFailure> ignored = {}) {
+    Plan plan = plan_of(2);
+    plan.ignore_failure = std::move(ignored);
+    Session session;
+    for (std::uint32_t round = 0; round < 24; ++round) {
+      for (const std::uint32_t command : {0U, 1U}) {
+        RunRecord run = run_of(command, round, 1.0 + 0.01 * ((round * 7 + command * 3) % 5));
+        const bool has_failed = round % 6 == 2 && command == 1;
+        if (has_failed) run.outcome = Exited{3};
+        if (has_failed) run.usage.wall_ns = 1'000'000;
+        if (has_failed && !with_failures) continue;
+        session.runs.push_back(run);
+        if (round >= 12) continue;
+        run.step.kind = RoundKind::Untuned;
+        session.runs_without_tuning.push_back(run);
+      }
+    }
+    return compare_tuned(plan, session);
+  };
+
+  const std::vector<TunedComparison> expected = compared_with(false);
+  REQUIRE(expected.size() == 2);
+  REQUIRE(expected[1].interval_width_change.change);
+  CHECK(compared_with(true) == expected);
+  CHECK(compared_with(true)[1].untuned_runs == 10);
+  CHECK(compared_with(true, IgnoreFailure{false, {3}})[1].untuned_runs == 12);
+}
+
 }  // namespace lauka

@@ -323,6 +323,31 @@ TEST_CASE("with a baseline every command is a candidate, whose samples alone can
   CHECK(verdict.delta.change.value_or(0.0) > 0.05);
 }
 
+TEST_CASE("a gate whose sides have other settings gets no more rounds than a session without it") {
+  const auto runs_of = [](std::size_t copies, const std::vector<Condition>& gates,
+                          gate::Findings* findings) {
+    Plan plan = gated_plan(1, gates, 10);
+    auto earlier = fakes::recorded({"old"}, {1.2, 1.0, 1.2, 1.0, 1.2, 1.0, 1.2, 1.0, 1.2, 1.0});
+    earlier->commands[0].settings[SettingKind::Jobs] = std::to_string(copies);
+    REQUIRE(use_baseline(plan, "b.json", earlier));
+    Fed fed({{1.2, 1.1, 1.3, 1.15, 1.25}});
+    REQUIRE(fed.bench.carry_out(plan).has_value());
+    if (findings != nullptr) *findings = std::move(fed.bench.findings);
+    return fed.bench.launcher.runs();
+  };
+
+  gate::Findings findings;
+  const std::size_t without_gate = runs_of(2, {}, nullptr);
+  CHECK(runs_of(1, kTenPercent, nullptr) > without_gate);
+  CHECK(runs_of(2, kTenPercent, &findings) == without_gate);
+  REQUIRE(findings.verdicts.size() == 1);
+  const gate::Verdict& verdict = findings.verdicts.front();
+  CHECK(verdict.answer == gate::Answer::Inconclusive);
+  CHECK(verdict.rounds == without_gate);
+  CHECK(verdict.hindrance == gate::Hindrance{.obstacle = gate::Obstacle::OtherSettings,
+                                             .differences = {{SettingKind::Jobs, "2", "1"}}});
+}
+
 TEST_CASE("a session cut short leaves its open gates inconclusive, whatever the numbers say") {
   Fed fed({reference_of(kSlower), candidate_of(kSlower)});
   fed.bench.launcher.scripts = {{1ms, {9, Exited{0}}}, {1ms, {9, Exited{0}}}};
@@ -332,6 +357,7 @@ TEST_CASE("a session cut short leaves its open gates inconclusive, whatever the 
   CHECK(verdict.decided_by == gate::DecidedBy::Nothing);
   CHECK(verdict.rounds == 9);
   CHECK(verdict.delta.change.has_value());
+  CHECK(verdict.hindrance.obstacle == gate::Obstacle::CutShort);
 
   Fed none({reference_of(kSlower), candidate_of(kSlower)});
   none.bench.launcher.scripts = {{1ms, {Exited{3}}}};

@@ -73,7 +73,7 @@ TEST_CASE("rounds come back from their line as they were") {
   rounds.redone = {{run, RedoReason::CoreShare, "the trace lost records"}};
   rounds.paces = {{{3, 0.1}, {0, 0.0}, {2, 1.0 / 3.0}}};
   rounds.notes = {{NoteKind::Orphans, "a note\nof two \xff lines"}};
-  rounds.uncounted = {{"", {"why", "remedy"}, 3}};
+  rounds.uncounted = {{"", {"why", "remedy"}, 3, "cycles"}};
   rounds.discovered = {{.name = "rate", .unit = parse_own_unit("MiB"), .better = Better::More}};
   rounds.overheads = {{1, 2, 3}};
   const std::string line = to_line(5, rounds);
@@ -84,6 +84,7 @@ TEST_CASE("rounds come back from their line as they were") {
   CHECK(back.second.runs.at(0).number_in_suite == 12);
   CHECK(back.second.paces.at(0).wall_time_seconds.mean == 1.0 / 3.0);
   CHECK(back.second.discovered.at(0).unit.word == "MiB");
+  CHECK(back.second.uncounted.at(0).events == "cycles");
   rounds.notes = back.second.notes;  // bytes that are no UTF-8 are replaced
   CHECK(to_line(5, rounds) == to_line(5, back.second));
 }

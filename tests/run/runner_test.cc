@@ -170,7 +170,7 @@ TEST_CASE("an engine that reads its counters between runs gets them one by one")
   CHECK(bench.launcher.requests() == 20);
 }
 
-TEST_CASE("counts that were lost are left out, with one note") {
+TEST_CASE("counts that were lost are left out, with one note that names their events") {
   Bench bench;
   bench.engine.is_lost = true;
   Plan plan = plan_of({"old"});
@@ -179,7 +179,9 @@ TEST_CASE("counts that were lost are left out, with one note") {
   CHECK(session->runs.size() == 2);
   CHECK_FALSE(session->runs[0].counts.at(0).has_value());
   CHECK(texts_of(session->notes) ==
-        std::vector<std::string>{"the counts were lost; 2 runs were not counted; run it as root"});
+        std::vector<std::string>{
+            "the counts were lost; what lauka shows of a leaves out 2 runs; run it "
+            "as root"});
 }
 
 TEST_CASE("a command without counts is reported once, before the first run of all") {

@@ -48,9 +48,10 @@ Number number_at(std::span<const std::byte> record, std::size_t place) {
 constexpr std::string_view kDeleted = " (deleted)";
 
 /// The kernel's names for memory without a file that a program could be in. What follows the name
-/// is at most a number or name, and the mark of a deleted file.
-constexpr auto kMemoryNames =
-    std::to_array<std::string_view>({"//", "/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage"});
+/// is at most a number or name, and the mark of a deleted file. A compiler at run time may write
+/// its code to a file in /dev/shm that it has removed before it maps it.
+constexpr auto kMemoryNames = std::to_array<std::string_view>(
+    {"//", "/memfd:", "/SYSV", "/dev/zero", "/dev/shm/", "/anon_hugepage"});
 
 bool is_file(std::string_view path) {
   if (!path.starts_with('/')) return false;

@@ -25,7 +25,7 @@
       const [low, q1, median, q3, high] = row.box;
       const runs = row.shape ? shaped(row.shape)
         : spotted(row, row.spots.map((x, i) => [x, 28 + 5 * (i % 3)]), ` data-runs="${row.runs.map(run => run + 1).join(" ")}"`);
-      return `<p class="row"><span class="dot ${row.css}"></span><code>${row.name}</code> median ${row.median}</p>
+      return `<p class="row named"><span><span class="dot ${row.css}"></span><code>${row.name}</code></span> <span>median ${row.median}</span></p>
 <svg class="line plot ${row.css}" height="44" viewBox="0 0 1000 44" preserveAspectRatio="none" role="img"` +
         ` aria-label="${metric}: distribution of ${row.name}">${grid}` +
         path("box", `M${low} 12H${q1}M${q3} 12H${high}M${q1} 4H${q3}v16H${q1}z`) + path("median", `M${median} 4v16`) + runs + "</svg>";
@@ -39,7 +39,7 @@
       `<line y1="${y}" x2="100%" y2="${y}" class="grid"/>` + text(0, Math.max(y - 2, 10), "start", label)).join("");
     const spots = rows.map(row => spotted(row, row.spots.map((y, i) => [row.runs[i], 1000 - y]))).join("");
     const hasMany = rows.length > 20;
-    const legend = rows.map(row => `<span class="dot ${row.css}"></span><code>${row.name}</code> `).join("");
+    const legend = rows.map(row => `<span class="entry"><span class="dot ${row.css}"></span><code>${row.name}</code></span> `).join("");
     return chart("y", axis, (hasMany ? "" : `<p class="row">${legend}</p>`) +
       `<svg width="100%" height="150" role="img"><title>${metric} over time</title>${lines}` +
       `<svg class="plot" x="15%" width="84%" height="150" viewBox="0 0 ${count} 1000" preserveAspectRatio="none">${spots}</svg></svg>` +

@@ -1,12 +1,12 @@
 # Embeds the style sheets and scripts of a room's pages: src/ROOM/page/tooltip.js becomes the constant kTooltipJs of the header
-# "ROOM/page_files.h", in the namespace lauka::page_files.
+# "ROOM/page_files.h", in the namespace lauka::ROOM::page_files. Each room has a style.css, so rooms need namespaces of their own.
 function(lauka_embed_page_files target room)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/page/*)
   if(NOT files)
     return()
   endif()
 
-  set(header "// Made by cmake/LaukaEmbed.cmake of src/${room}/page/.\n#pragma once\n\n#include <string_view>\n\nnamespace lauka::page_files {\n\n")
+  set(header "// Made by cmake/LaukaEmbed.cmake of src/${room}/page/.\n#pragma once\n\n#include <string_view>\n\nnamespace lauka::${room}::page_files {\n\n")
   foreach(file IN LISTS files)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     cmake_path(GET file FILENAME name)
@@ -21,7 +21,7 @@ function(lauka_embed_page_files target room)
     file(READ ${file} text)
     string(APPEND header "inline constexpr std::string_view ${constant} = R\"page(\n${text})page\";\n\n")
   endforeach()
-  string(APPEND header "}  // namespace lauka::page_files\n")
+  string(APPEND header "}  // namespace lauka::${room}::page_files\n")
 
   set(folder ${PROJECT_BINARY_DIR}/embedded)
   file(GENERATE OUTPUT ${folder}/${room}/page_files.h CONTENT "${header}")

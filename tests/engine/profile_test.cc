@@ -67,14 +67,14 @@ class Written {
   }
   Written& map(std::uint64_t time, std::uint32_t process, std::uint64_t address,
                std::uint64_t bytes, std::uint64_t offset, const std::string& path,
-               std::uint64_t inode = 7) {
-    begin(10, 2);
+               std::uint64_t inode = 7, unsigned more_misc = 0) {
+    begin(10, 2U | more_misc);
     half(process);
     half(process);
     word(address);
     word(bytes);
     word(offset);
-    word(0);
+    word(more_misc == 0 ? 0 : 20);  // with a build id, its size
     word(inode);
     word(0);
     word(5);
@@ -301,10 +301,24 @@ TEST_CASE("files of every folder are files, and memory goes by the names that th
     CHECK(kind_of(file) == CodeKind::File);
   }
   for (const char* const memory :
-       {"//anon", "/memfd:jit (deleted)", "/dev/shm/ffiJ5kN2c (deleted)", "/SYSV00000000 (deleted)",
+       {"//anon", "/memfd:jit (deleted)", "/dev/shm/jit (deleted)", "/SYSV00000000 (deleted)",
         "/dev/zero (deleted)", "/dev/zero", "/anon_hugepage (deleted)", "[heap]"}) {
     CAPTURE(memory);
     CHECK(kind_of(memory) == CodeKind::RuntimeCode);
+  }
+}
+
+TEST_CASE("a removed file in memory with a build id is a program, not code made at run time") {
+  constexpr unsigned has_build_id = 1U << 14U;
+  for (const char* const path : {"/memfd:prog (deleted)", "/dev/shm/prog (deleted)"}) {
+    CAPTURE(path);
+    const SampledRun run = run_of(Written()
+                                      .exec(1, 10)
+                                      .map(2, 10, 0x1000, 0x1000, 0, path, 7, has_build_id)
+                                      .sample(3, 10, 0x1010));
+    CHECK(run.periods_by_place.begin()->first.kind == CodeKind::File);
+    REQUIRE(run.files.size() == 1);
+    CHECK_FALSE(run.files[0].identity.path.ends_with(" (deleted)"));
   }
 }
 

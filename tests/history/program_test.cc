@@ -87,6 +87,7 @@ TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported a
           "wrote " + page + "\n");
     CHECK(has(text_of(page), "<a href=\"https://host/c/00140000"));
     CHECK(has(text_of(page), "?a=1&amp;b\""));
+    CHECK(has(text_of(page), "\n:root { color-scheme: light dark;"));  // the style of all pages
     CHECK(history("forget --commit 0014" + db).out == "1 session forgotten\n");
     CHECK(history("forget --before 2030-01-01" + db).out == "29 sessions forgotten\n");
   }

@@ -53,9 +53,22 @@ constexpr std::string_view kDeleted = " (deleted)";
 constexpr auto kMemoryNames = std::to_array<std::string_view>(
     {"//", "/memfd:", "/SYSV", "/dev/zero", "/dev/shm/", "/anon_hugepage"});
 
-bool is_file(std::string_view path) {
+/// Where compilers at run time put code into a file that they remove at once, to map it twice.
+constexpr auto kFoldersInMemory = std::to_array<std::string_view>({"/memfd:", "/dev/shm/"});
+
+/// True if code is from the file of a program or library.
+bool is_file(const os::CodeIdentity& identity) {
+  const std::string_view path = identity.path;
   if (!path.starts_with('/')) return false;
   const bool is_deleted = path.ends_with(kDeleted);
+
+  // Programs can be in such a file, too, but code that is compiled at run time has no build id.
+  const bool may_be_runtime_code =
+      is_deleted && std::ranges::any_of(kFoldersInMemory, [&](std::string_view folder) {
+        return path.starts_with(folder);
+      });
+  if (may_be_runtime_code) return !identity.build_id.empty();
+
   return std::ranges::none_of(kMemoryNames, [&](std::string_view name) {
     return path.starts_with(name) && (is_deleted || name == "//" || path == name);
   });
@@ -74,8 +87,6 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
   const auto* text = reinterpret_cast<const char*>(record.data());
   std::string_view path(text + name_at, record.size() - kTrailerBytes - name_at);
   path = path.substr(0, path.find('\0'));
-  // The file is the same before and after its removal.
-  if (is_file(path) && path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
   identity.path = path;
 
   if (has_build_id) {
@@ -85,6 +96,9 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
     identity.inode = number_at<std::uint64_t>(record, inode_at);
   }
 
+  // The file is the same before and after its removal.
+  if (is_file(identity) && path.ends_with(kDeleted))
+    identity.path.resize(path.size() - kDeleted.size());
   return identity;
 }
 
@@ -131,9 +145,9 @@ class Processes {
   void map(std::uint32_t process, std::uint64_t begin, const Mapping& mapping,
            const os::CodeIdentity& identity) {
     Mapping added = mapping;
-    added.kind = identity.path == kVdso   ? CodeKind::Vdso
-                 : is_file(identity.path) ? CodeKind::File
-                                          : CodeKind::RuntimeCode;
+    added.kind = identity.path == kVdso ? CodeKind::Vdso
+                 : is_file(identity)    ? CodeKind::File
+                                        : CodeKind::RuntimeCode;
     if (added.kind == CodeKind::Vdso) added.offset = 0;
     if (added.kind == CodeKind::File) added.file = file_of(identity, process);
     if (added.end > begin) replace(processes_[process], begin, added);
@@ -257,7 +271,7 @@ void RunRecords::add_one(std::span<const std::byte> record,
       read.bytes_or_period = word(24);
       read.offset = word(32);
       read.identity = read_identity(record, (read.misc & kHasBuildId) != 0);
-      if (is_file(read.identity.path)) mapped({read.identity, read.process});
+      if (is_file(read.identity)) mapped({read.identity, read.process});
       break;
     default:
       return;

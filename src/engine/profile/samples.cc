@@ -51,7 +51,7 @@ constexpr std::string_view kDeleted = " (deleted)";
 /// is at most a number or name, and the mark of a deleted file. A compiler at run time may write
 /// its code to a file in /dev/shm that it has removed before it maps it.
 constexpr auto kMemoryNames = std::to_array<std::string_view>(
-    {"//", "/memfd:", "/SYSV", "/dev/zero", "/dev/shm/", "/anon_hugepage"});
+    {"//", "/SYSV", "/dev/zero", "/anon_hugepage"});
 
 /// Where compilers at run time put code into a file that they remove at once, to map it twice.
 constexpr auto kFoldersInMemory = std::to_array<std::string_view>({"/memfd:", "/dev/shm/"});

@@ -48,10 +48,9 @@ Number number_at(std::span<const std::byte> record, std::size_t place) {
 constexpr std::string_view kDeleted = " (deleted)";
 
 /// The kernel's names for memory without a file that a program could be in. What follows the name
-/// is at most a number or name, and the mark of a deleted file. A compiler at run time may write
-/// its code to a file in /dev/shm that it has removed before it maps it.
-constexpr auto kMemoryNames = std::to_array<std::string_view>(
-    {"//", "/SYSV", "/dev/zero", "/anon_hugepage"});
+/// is at most a number or name, and the mark of a deleted file.
+constexpr auto kMemoryNames =
+    std::to_array<std::string_view>({"//", "/SYSV", "/dev/zero", "/anon_hugepage"});
 
 /// Where compilers at run time put code into a file that they remove at once, to map it twice.
 constexpr auto kFoldersInMemory = std::to_array<std::string_view>({"/memfd:", "/dev/shm/"});

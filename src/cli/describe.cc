@@ -148,7 +148,8 @@ std::string man_options(const CommandDescription& command) {
     for (const OptionDescription& option : group.options) {
       out += ".TP\n" + write_heading(option) + "\n" + roff_lines(option.help);
       if (!option.details.empty()) out += ".IP\n" + roff_lines(option.details);
-      if (!option.example.empty()) out += ".IP\nExample: " + for_roff(option.example) + "\n";
+      if (!option.example.empty())
+        out += ".IP\n" + roff_lines(fmt::format("Example: {}", option.example));
     }
   }
   return out;

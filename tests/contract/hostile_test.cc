@@ -231,7 +231,7 @@ TEST_CASE("a baseline nested very deep is refused in a short line") {
         << R"({"results":[{"command":"a","times":[)" << std::string(depth, '[')
         << std::string(depth, ']') << "]}]}";
     const std::string said = refusal("--baseline " + folder.file("base.json"), {"true"});
-    CHECK(has(said, "16 deep"));
+    CHECK(has(said, "16 levels deep"));
     CHECK(said.size() < 1000);
   }
 }

@@ -91,7 +91,7 @@ TEST_CASE("one command over several values has no gate without --reference, and 
   const std::string said = refusal(
       {"-L", "n", "10,20", "--fail-if", "cpu_time > 5", "--", "touch " + folder.file("{n}")});
   CHECK_MESSAGE(has(said, "has nothing to compare 'touch "), said);
-  CHECK_MESSAGE(has(said, "; add --reference COMMAND: with {n} in it, each value"), said);
+  CHECK_MESSAGE(has(said, "; add --reference COMMAND; if it has {n}, each value"), said);
   CHECK_FALSE(exists(folder.file("10")));
   completed({"-q", "-r1", "-L", "n", "10,20", "--", "touch " + folder.file("{n}")});
   CHECK(exists(folder.file("10")));
@@ -226,7 +226,7 @@ TEST_CASE("the table marks a reference for each value, and a line compares each 
 TEST_CASE("more than ten values are counted in one line") {
   const Said said = completed(
       {"-r20", kScrape, "--metrics", "v", "-P", "n", "1", "12", "--", "echo {n}", kDoublesTwo});
-  CHECK_MESSAGE(said.out_has("at 0 of 12 values in v, higher at 1\n"), said.out);
+  CHECK_MESSAGE(said.out_has("at 0 of 12 values in v, and higher at 1\n"), said.out);
 }
 
 }  // namespace lauka::contract

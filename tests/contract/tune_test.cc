@@ -232,7 +232,7 @@ TEST_CASE("a lauka that is killed with its launcher is restored by the next one,
     CHECK_FALSE(machine.has_journal());
     const bool is_untune = std::string(next) == "--untune";
     if (is_untune) CHECK(said.out == "2 settings restored\n");
-    if (!is_untune) CHECK(said.err_has("lauka: note: 2 settings "));
+    if (!is_untune) CHECK(said.err_has("lauka: note: restored 2 settings "));
   }
 }
 
@@ -266,7 +266,8 @@ TEST_CASE("a value that another program changes meanwhile is left alone and repo
   const Machine machine;
   machine.put("numa", "2");
   const Said said = machine.run("$LAUKA $TUNE -r 1 -S 'echo 1 > " + machine.path() + "/numa'");
-  CHECK(said.err_has("lauka: note: /proc/sys/kernel/numa_balancing was changed to 1 "));
+  CHECK(
+      said.err_has("lauka: note: another program changed /proc/sys/kernel/numa_balancing to 1, "));
   CHECK(machine.settings() == "11");
 }
 

@@ -107,9 +107,11 @@ SettingValues settings_of_metric(const Metric& metric) {
                                                    : "whole runs";
   if (!is_simulated) values.set_if_known(SettingKind::Engine, method.engine);
   values.set_if_known(SettingKind::PrivilegeLevels, levels);
-  values.set_if_known(SettingKind::SampledClock, method.sampled_clock);
-  if (method.sampling_period.count() > 0)
-    values[SettingKind::SamplingPeriod] = exact_duration(method.sampling_period);
+  if (const auto& sampled = method.sampled) {
+    values.set_if_known(SettingKind::SampledClock, sampled->clock);
+    if (sampled->period.count() > 0)
+      values[SettingKind::SamplingPeriod] = exact_duration(sampled->period);
+  }
   return values;
 }
 

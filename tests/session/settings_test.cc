@@ -21,7 +21,7 @@ Metric sampled(std::chrono::nanoseconds period, const char* clock = "cycles") {
   return {.name = "sampled_time",
           .unit = Unit::Seconds,
           .kind = RoundKind::Counting,
-          .method = {.sampled_clock = clock, .sampling_period = period},
+          .method = {.sampled = Sampling{clock, period}},
           .role = Role::SampledTime};
 }
 

@@ -327,8 +327,7 @@ class SessionReader {
       run.row.instruction_coverage = number_in(there, "coverage");
       run.row.wall_seconds = number_in(there, metric_name_of(Role::WallTime)).value_or(0.0);
       run.row.below_overhead = flag_in(there, "below_overhead");
-      run.row.processes_left_running =
-          static_cast<std::uint32_t>(unsigned_in(there, "outlived").value_or(0));
+      run.row.outlived = static_cast<std::uint32_t>(unsigned_in(there, "outlived").value_or(0));
       if (const ParsedJson* own = object_in(there, "own"))
         for (const Event& event : recording().setting.events.events)
           if (const auto count = unsigned_in(*own, event.name))
@@ -654,7 +653,7 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
     put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
   if (run.below_overhead) put("below_overhead", "true");
   if (run.number_in_suite != 0) put("order", fmt::to_string(run.number_in_suite));
-  if (run.processes_left_running != 0) put("outlived", fmt::to_string(run.processes_left_running));
+  if (run.outlived != 0) put("outlived", fmt::to_string(run.outlived));
 
   if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;

@@ -303,11 +303,10 @@ void write_json(const Report& report, const Sink& sink) {
   json.open('{');
   json.put("schema_version", kHyperfineSchema);
   const Circumstances& at = first.session.circumstances;
-  json.put(
-      "metadata",
-      {{"lauka_version", at.version},
-       {"start_time", rfc3339(at.began)},
-       {"platform", {{"os", at.machine.kernel_name}, {"architecture", at.machine.architecture}}}});
+  json.put("metadata",
+           {{"lauka_version", at.version},
+            {"start_time", rfc3339(at.began)},
+            {"platform", {{"os", at.machine.system}, {"architecture", at.machine.architecture}}}});
   json.put("primary_metric", "time_wall_clock");
 
   json.open("results", '[');

@@ -123,9 +123,9 @@ StoredBaseline stored_baseline(const Results& results, const Baseline& baseline)
     const Command& reference = results.reference_of(c);
     stored.commands.push_back(reference.name);
     stored.settings.push_back(reference.settings);
-    stored.executable_sha256.push_back(reference.fingerprint.executable_hash);
-    stored.call_sha256.push_back(reference.fingerprint.call_hash);
-    stored.argument_files_sha256.push_back(reference.fingerprint.argument_files_hash);
+    stored.executable_sha256.push_back(reference.fingerprint.executable_sha256);
+    stored.call_sha256.push_back(reference.fingerprint.call_sha256);
+    stored.argument_files_sha256.push_back(reference.fingerprint.argument_files_sha256);
   }
 
   // How a metric was measured is stored where it is known.

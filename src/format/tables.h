@@ -96,13 +96,13 @@ void describe_fields(Visitor& visit, Allowance& of) {
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, Machine& of) {
-  visit("name", of.host_name);
-  visit("system", of.kernel_name);
+  visit("name", of.name);
+  visit("system", of.system);
   visit("os", of.os);
-  visit("kernel", of.kernel_release);
+  visit("kernel", of.kernel);
   visit("architecture", of.architecture);
   visit("cpu_model", of.cpu_model);
-  visit("cpus", of.cpu_count);
+  visit("cpus", of.cpus);
   visit("governor", of.governor);
   visit("hypervisor", of.hypervisor);
   visit.written("class", [&] { return class_of(of); });
@@ -115,7 +115,7 @@ void describe_fields(Visitor& visit, Machine& of) {
 template <typename Visitor>
 void describe_fields(Visitor& visit, QuotaWait& of) {
   visit("periods", of.periods);
-  visit("throttled", of.waiting_periods);
+  visit("throttled", of.throttled);
   visit("waited_ns", of.waited_ns);
 }
 
@@ -130,15 +130,15 @@ void describe_fields(Visitor& visit, Vitals& of) {
   visit.if_set("throttles", of.throttles);
   visit.if_set("celsius", of.celsius);
   visit.if_set("stolen_ticks", of.stolen_ticks);
-  visit.if_set("ticks", of.clock_ticks_in_all);
+  visit.if_set("ticks", of.ticks);
 }
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, TunedSwitch& of) {
   visit("name", of.name);
-  visit("before", of.value_before);
-  visit("during", of.value_while_tuned);
-  visit("files", of.file_count);
+  visit("before", of.before);
+  visit("during", of.during);
+  visit("files", of.files);
 }
 
 template <typename Visitor>
@@ -159,20 +159,20 @@ void describe_fields(Visitor& visit, TunedComparison& of) {
   visit("command", of.command);
   visit("tuned_runs", of.tuned_runs);
   visit("untuned_runs", of.untuned_runs);
-  visit("stddev", of.stddev_change);
-  visit("interval_width", of.interval_width_change);
-  visit("mean", of.mean_change);
+  visit("stddev", of.stddev);
+  visit("interval_width", of.interval_width);
+  visit("mean", of.mean);
   visit.if_set("benchmark", of.benchmark);
 }
 
 template <typename Visitor>
 void describe_fields(Visitor& visit, Tuning& of) {
-  describe_cpus(visit, of.tuned_command_cpus);
-  visit("switched", of.changed_switches);
-  visit("not_possible", of.failed_switches);
-  visit("before", of.vitals_before_runs);
-  visit("after", of.vitals_after_runs);
-  visit.if_set("compare", of.compared);
+  describe_cpus(visit, of.cpus);
+  visit("switched", of.switched);
+  visit("not_possible", of.not_possible);
+  visit("before", of.before);
+  visit("after", of.after);
+  visit.if_set("compare", of.compare);
 }
 
 template <typename Visitor>
@@ -235,7 +235,7 @@ void describe_fields(Visitor& visit, StopRule& of) {
 /// What a session's JSON has before its baseline.
 struct StoredPlan {
   std::vector<OriginSession> sessions{};
-  Setting setting{.warmup_run_count = 0};
+  Setting setting{.warmup_runs = 0};
   std::vector<std::string> shell{};
   double confidence = 0.0;
   bool paired = true;
@@ -247,7 +247,7 @@ void describe_fields(Visitor& visit, StoredPlan& of) {
   Setting& setting = of.setting;
   visit.if_set("sessions", of.sessions);
   visit("order", setting.order);
-  visit("order_for_hooks", setting.order_is_for_hooks);
+  visit("order_for_hooks", setting.order_for_hooks);
   visit("seed", setting.seed);
   visit.as(
       "shell",
@@ -256,13 +256,13 @@ void describe_fields(Visitor& visit, StoredPlan& of) {
         if (auto words = split_words(text.value_or(""))) of.shell = *std::move(words);
       });
 
-  visit("warmup_runs", setting.warmup_run_count);
-  visit.if_set("until", setting.until_pattern);
-  visit.if_set("jobs", setting.copies_in_run, 1U);
+  visit("warmup_runs", setting.warmup_runs);
+  visit.if_set("until", setting.until);
+  visit.if_set("jobs", setting.jobs, 1U);
   describe_layouts(visit, setting.layouts);
   visit.if_set("region", setting.measures_region);
   visit("stop", setting.stop);
-  visit("min_share", setting.recorded_min_share);
+  visit("min_share", setting.min_share);
 
   visit("confidence", of.confidence);
   visit("paired", of.paired);
@@ -602,7 +602,7 @@ template <typename Visitor>
 void describe_fields(Visitor& visit, CounterLossFile& of) {
   visit("why", of.loss);
   visit("file", of.file);
-  visit("counted_as_root", of.keeps_counts_as_root);
+  visit("counted_as_root", of.counted_as_root);
 }
 
 /// Names a time in nanoseconds, which is stored in seconds under the name of a metric.
@@ -662,10 +662,10 @@ void describe_fields(Visitor& visit, StoredCommand& of) {
 
   Fingerprint& fingerprint = command.fingerprint;
   visit.if_known(fingerprint.is_known(), [&] {
-    visit("executable_sha256", fingerprint.executable_hash);
-    visit("call_sha256", fingerprint.call_hash);
-    visit("argument_files_sha256", fingerprint.argument_files_hash);
-    visit("program", fingerprint.program_kind);
+    visit("executable_sha256", fingerprint.executable_sha256);
+    visit("call_sha256", fingerprint.call_sha256);
+    visit("argument_files_sha256", fingerprint.argument_files_sha256);
+    visit("program", fingerprint.program);
   });
 
   visit("settings", command.settings);
@@ -675,7 +675,7 @@ void describe_fields(Visitor& visit, StoredCommand& of) {
       [&](const std::optional<std::string>& text) {
         command.expected = parse_expected_output(text.value_or(""));
       });
-  visit.if_set("lost_counts", command.counter_loss_file);
+  visit.if_set("lost_counts", command.lost_counts);
   visit.if_set("parameters", command.parameters);
   visit("shell_overhead", of.shell_overhead);
   describe_fields(visit, of.endings);

@@ -838,9 +838,8 @@ std::string tuning_line(const std::vector<TunedComparison>& compared) {
     return changes.empty() ? std::string("not known") : delta_text(stats::geometric_mean(changes));
   };
   return fmt::format("--tune changed, against {}: σ {}, the interval's width {}, the mean {}{}",
-                     plural(untuned, "untuned run"), text(&TunedComparison::stddev_change),
-                     text(&TunedComparison::interval_width_change),
-                     text(&TunedComparison::mean_change),
+                     plural(untuned, "untuned run"), text(&TunedComparison::stddev),
+                     text(&TunedComparison::interval_width), text(&TunedComparison::mean),
                      compared.size() > 1 ? " (geometric means)" : "");
 }
 

@@ -95,7 +95,7 @@ void describe_fields(Visitor& visit, RunRecord& of) {
   visit("below_overhead", of.below_overhead);
   visit("reported", of.reported);
   visit("order", of.number_in_suite);
-  visit("outlived", of.surviving_processes);
+  visit("outlived", of.outlived);
 }
 
 template <typename Visitor>

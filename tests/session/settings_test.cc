@@ -46,8 +46,8 @@ std::vector<SettingKind> kinds_of(const std::vector<SettingDifference>& differen
 
 TEST_CASE("how a command was run is told by its options, and the values of variables are hashed") {
   Setting setting;
-  setting.copies_in_run = 2;
-  setting.until_pattern = "ready";
+  setting.jobs = 2;
+  setting.until = "ready";
   Command command{"a", "a", {"a"}};
   command.environment = {"TOKEN=secret", "A=1"};
   command.input = "data";

@@ -306,12 +306,11 @@ class RecordReader {
     if (std::ranges::find(places_[place].has_failed, true) != places_[place].has_failed.end())
       return read_summary_of_successes(std::move(metric), there, place);
 
-    if (const Json* percentile = object_in(there, "percentile")) {
-      const auto value = number_in(*percentile, "value");
-      if (!value) return std::optional<MetricRecord>();
-      metric.mean = *value;
-      const auto low = number_in(*percentile, "low");
-      const auto high = number_in(*percentile, "high");
+    if (const auto percentile = decode_in<std::optional<StoredPercentile>>(there, "percentile")) {
+      if (!percentile->value) return std::optional<MetricRecord>();
+      metric.mean = *percentile->value;
+      const auto& low = percentile->low;
+      const auto& high = percentile->high;
       // The standard error, stddev / sqrt(runs), becomes the one that the percentile's interval
       // implies.
       if (low && high)

@@ -28,7 +28,7 @@ concept HasFields = requires(AnyVisitor& visit, Struct& of) {
 template <typename Visitor, typename Struct>
 void show_fields(Visitor& visit, const Struct& value) {
   // describe_fields() takes a struct that can be changed, because other visitors read it.
-  describe_fields(visit, const_cast<Struct&>(value));  // NOLINT(*-const-cast)
+  describe_fields(visit, const_cast<Struct&>(value));
 }
 
 }  // namespace lauka

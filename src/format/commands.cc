@@ -464,11 +464,15 @@ class SessionReader {
 
   void read_ended_by(const ParsedJson& there) {
     const ParsedJson& failed = part_in(there, "failed_run");
-    const auto command = unsigned_in(failed, "command");
-    if (!command || *command >= recording().commands.size()) return;
-    RunRow row = read_run(failed, *command, 0).row;
-    row.kind = value_in(kKindWords, text_in(failed, "kind"));
-    recording().session_ending_run = row;
+    StoredFailedRun stored;
+    decode(failed, stored);
+    RunRow& run = stored.run;
+    if (!unsigned_in(failed, "command") || run.command >= recording().commands.size()) return;
+
+    if (run.status) *run.status &= 0xff;
+    // Older files have no outcome.
+    if (text_in(failed, "outcome").empty()) run.ending = ending_of_status(run.status);
+    recording().session_ending_run = run;
   }
 
   /// Sets how the baseline measured the metrics of `session`, which are copies of ours.

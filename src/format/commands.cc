@@ -227,7 +227,8 @@ class SessionReader {
     if (!unit) return;
     metric.unit = *unit;
     if (!there.contains("role")) metric.role = value_in(kRoleWords, metric.name);
-    if (!there.contains("region")) metric.of_region = is_old_note_of_region(metric.metric_suffix);
+    if (member(there, "region") == nullptr)
+      metric.of_region = is_old_note_of_region(metric.metric_suffix);
     if (metric.event >= recording().setting.events.events.size()) metric.event.reset();
 
     recording().metrics.push_back(std::move(metric));

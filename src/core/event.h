@@ -93,17 +93,17 @@ struct EventRequest {
 };
 
 /// How time is sampled.
-struct Sampling {
+struct SampledClock {
   std::string clock{};  ///< what is sampled: "cycles" or "the CPU clock"
   std::chrono::nanoseconds period{};
 
-  bool operator==(const Sampling&) const = default;
+  bool operator==(const SampledClock&) const = default;
 };
 
 /// What counts an event.
 struct CountingMethod {
   std::string engine{};               ///< name of the engine, such as "perf"; may be empty
-  std::optional<Sampling> sampled{};  ///< nullopt if unknown, or if nothing is sampled
+  std::optional<SampledClock> sampled{};  ///< nullopt if unknown, or if nothing is sampled
 
   bool operator==(const CountingMethod&) const = default;
 };

@@ -270,7 +270,7 @@ void describe_fields(Visitor& visit, StoredPlan& of) {
 }
 
 template <typename Visitor>
-void describe_fields(Visitor& visit, Sampling& of) {
+void describe_fields(Visitor& visit, SampledClock& of) {
   visit("clock", of.clock);
   visit("period_ns", of.period);
 }

@@ -21,7 +21,7 @@ Metric sampled(std::chrono::nanoseconds period, const char* clock = "cycles") {
   return {.name = "sampled_time",
           .unit = Unit::Seconds,
           .kind = RoundKind::Counting,
-          .method = {.sampled = Sampling{clock, period}},
+          .method = {.sampled = SampledClock{clock, period}},
           .role = Role::SampledTime};
 }
 

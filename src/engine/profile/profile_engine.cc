@@ -489,7 +489,7 @@ class WithProfile final : public EngineWrapper {
             is_whole ? CountedPrivilegeLevels::UserAndKernel : CountedPrivilegeLevels::UserOnly,
         .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
         .role = Role::SampledTime,
-        .method = {.sampled = Sampling{is_cycles() ? "cycles" : "the CPU clock", period_}}};
+        .method = {.sampled = SampledClock{is_cycles() ? "cycles" : "the CPU clock", period_}}};
     set.events.push_back(whole);
 
     for (std::size_t i = 0; i < functions_.typed.size(); ++i) {

@@ -208,8 +208,10 @@ bool decode(const ParsedJson& there, Value& value) {
       if (!decode(item, value[key])) value.erase(key);
     });
   } else {
+    // Indices refer to structs of a list, so one of another type becomes an empty one.
+    constexpr bool keeps_place = HasFields<typename Value::value_type>;
     return for_each_item(there, [&](const ParsedJson& item) {
-      if (!decode(item, value.emplace_back())) value.pop_back();
+      if (!decode(item, value.emplace_back()) && !keeps_place) value.pop_back();
     });
   }
 }

@@ -89,7 +89,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
                       benchmark.plan);
   if (!planned) return planned;
 
-  if (benchmark.plan.setting.copies_in_run > 1 && !call.launcher->runs_copies())
+  if (benchmark.plan.setting.jobs > 1 && !call.launcher->runs_copies())
     return Error{"--jobs works on Linux only",
                  "start the copies in a shell, as in lauka -S './a & ./a & wait'"};
 

@@ -191,7 +191,7 @@ void add_programs(const std::vector<BenchmarkToRun>& runs, const RunContext& con
       if (run.plan.commands[c].hooks[HookKind::Setup]) continue;
       const std::string owner =
           fmt::format("{} in benchmark {}", cited(run.plan.commands[c].name), cited(run.name));
-      origin.settings.emplace_back("the program of " + owner, programs[c].executable_hash);
+      origin.settings.emplace_back("the program of " + owner, programs[c].executable_sha256);
       // A run may change a file of data, but not its own program or script.
       for (const ArgumentFile& file : find_argument_files(run.plan, c, reader))
         (file.is_program ? origin.settings : origin.circumstances)

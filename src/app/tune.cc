@@ -77,23 +77,19 @@ void resume_tuning(Call& call) {
 
 class TunedByCall final : public TunedMachine {
  public:
-  explicit TunedByCall(Call& call)
-      : call_(call), last_(call.tuning->vitals_before_runs.throttles) {}
+  explicit TunedByCall(Call& call) : call_(call), last_(call.tuning->before.throttles) {}
 
-  bool watches_throttling() const override {
-    return call_.tuning->vitals_before_runs.throttles.has_value();
-  }
+  bool watches_throttling() const override { return call_.tuning->before.throttles.has_value(); }
   bool was_throttled() override {
     if (!watches_throttling()) return false;
-    const auto now = tune::read_vitals(*call_.settings, call_.tuning->tuned_command_cpus).throttles;
+    const auto now = tune::read_vitals(*call_.settings, call_.tuning->cpus).throttles;
     return std::exchange(last_, now) != now;
   }
 
   bool compares_tuning() const override {
     return call_.options.run.tune->compares &&
-           std::ranges::any_of(call_.tuning->changed_switches, [](const auto& entry) {
-             return entry.value_before != entry.value_while_tuned;
-           });
+           std::ranges::any_of(call_.tuning->switched,
+                               [](const auto& entry) { return entry.before != entry.during; });
   }
   void tune(bool on) override { on ? resume_tuning(call_) : pause_tuning(call_); }
 
@@ -238,9 +234,9 @@ Result<void> begin_tuning(Call& call) {
 
   if (!os::has_root_rights()) {
     say_without_root(call);
-    call.tuning = Tuning{.tuned_command_cpus = cpus};
-    if (!cpus.empty()) call.tuning->changed_switches = {{"cpus", "any", cpu_list_text(cpus), 1}};
-    call.tuning->vitals_before_runs = tune::read_vitals(*call.settings, cpus);
+    call.tuning = Tuning{.cpus = cpus};
+    if (!cpus.empty()) call.tuning->switched = {{"cpus", "any", cpu_list_text(cpus), 1}};
+    call.tuning->before = tune::read_vitals(*call.settings, cpus);
     return {};
   }
 
@@ -251,16 +247,15 @@ Result<void> begin_tuning(Call& call) {
   if (!tuned) return tuned;
 
   call.tuning = call.tuning_session->in_force();
-  call.tuning->vitals_before_runs =
-      tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
+  call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
 
   // Commands run on the tuned CPUs, and lauka on the others, so that it does not disturb them.
   call.launcher->use_program_cpus(true, call.tuning_session->own_cpus_group_file());
   if (!cpus.empty()) os::linux_calls()->run_on(call.tune_cpus.other_cpus);
 
   std::vector<std::string> names;
-  for (const TunedSwitch& entry : call.tuning->changed_switches)
-    if (entry.value_before != entry.value_while_tuned) names.push_back(entry.name);
+  for (const TunedSwitch& entry : call.tuning->switched)
+    if (entry.before != entry.during) names.push_back(entry.name);
 
   std::vector<std::string> notes;
   if (const auto& left = call.tuning_session->leftovers_restored()) notes = restored_lines(*left);
@@ -277,7 +272,7 @@ std::unique_ptr<TunedMachine> tuned_machine(Call& call) {
 
 void compare_tuning(Call& call) {
   if (!call.tuning) return;
-  auto& compared = call.tuning->compared;
+  auto& compared = call.tuning->compare;
   for (const Benchmark& benchmark : call.benchmarks)
     for (TunedComparison& of_command :
          compare_tuned(benchmark.plan, benchmark.session_result.session)) {
@@ -288,9 +283,7 @@ void compare_tuning(Call& call) {
 }
 
 void end_tuning(Call& call) {
-  if (call.tuning)
-    call.tuning->vitals_after_runs =
-        tune::read_vitals(*call.settings, call.tuning->tuned_command_cpus);
+  if (call.tuning) call.tuning->after = tune::read_vitals(*call.settings, call.tuning->cpus);
   if (!call.tuning_session) return;
   call.launcher->use_program_cpus(true, "");
   say_notes(call, restored_lines(call.tuning_session->restore()));

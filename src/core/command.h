@@ -135,19 +135,19 @@ enum class ProgramKind : unsigned char {
 
 /// Identifies a program and its call by SHA-256 hashes in hexadecimal, which are empty if unknown.
 struct Fingerprint {
-  std::string executable_hash{};      ///< hash of the executable file; with --layouts, hash of the
-                                      ///< executable files of all layouts
-  std::string call_hash{};            ///< hash of the command's arguments and settings of its runs
-  std::string argument_files_hash{};  ///< hash of the files that the arguments name; empty if they
-                                      ///< name none
-  ProgramKind program_kind = ProgramKind::Unknown;
+  std::string executable_sha256{};  ///< hash of the executable file; with --layouts, hash of the
+                                    ///< executable files of all layouts
+  std::string call_sha256{};        ///< hash of the command's arguments and settings of its runs
+  std::string argument_files_sha256{};  ///< hash of the files that the arguments name; empty if
+                                        ///< they name none
+  ProgramKind program = ProgramKind::Unknown;
 
-  bool is_known() const { return !executable_hash.empty(); }
+  bool is_known() const { return !executable_sha256.empty(); }
 
   /// True if both are known, and the files, the arguments and the files that these name are equal.
   bool is_same_as(const Fingerprint& other) const {
-    return is_known() && executable_hash == other.executable_hash && call_hash == other.call_hash &&
-           argument_files_hash == other.argument_files_hash;
+    return is_known() && executable_sha256 == other.executable_sha256 &&
+           call_sha256 == other.call_sha256 && argument_files_sha256 == other.argument_files_sha256;
   }
   bool operator==(const Fingerprint&) const = default;
 };
@@ -158,7 +158,7 @@ enum class CounterLoss : unsigned char { SetUser, SetGroup, Capabilities, Unread
 struct CounterLossFile {
   CounterLoss loss = CounterLoss::SetUser;
   std::string file{};  ///< path of the executed file; for a script, path of the interpreter
-  bool keeps_counts_as_root = false;
+  bool counted_as_root = false;
 
   bool operator==(const CounterLossFile&) const = default;
 };
@@ -182,8 +182,8 @@ struct Command {
   std::string unfilled_name{};
   Fingerprint fingerprint{};
   SettingValues settings{};  ///< how the command was run; empty before the session ends
-  std::optional<CounterLossFile> counter_loss_file{};  ///< file that makes the command lose its
-                                                       ///< counters; nullopt: no such file is known
+  std::optional<CounterLossFile> lost_counts{};  ///< file that makes the command lose its
+                                                 ///< counters; nullopt: no such file is known
 };
 
 struct User {

@@ -92,11 +92,18 @@ struct EventRequest {
   CountedPart counted_part = CountedPart::WholeRun;
 };
 
-/// What counts an event. A member is empty or 0 if unknown, or if it does not apply.
+/// How time is sampled.
+struct SampledClock {
+  std::string clock{};  ///< what is sampled: "cycles" or "the CPU clock"
+  std::chrono::nanoseconds period{};
+
+  bool operator==(const SampledClock&) const = default;
+};
+
+/// What counts an event.
 struct CountingMethod {
-  std::string engine{};         ///< name of the engine, such as "perf"
-  std::string sampled_clock{};  ///< what is sampled: "cycles" or "the CPU clock"
-  std::chrono::nanoseconds sampling_period{};
+  std::string engine{};                   ///< name of the engine, such as "perf"; may be empty
+  std::optional<SampledClock> sampled{};  ///< nullopt if unknown, or if nothing is sampled
 
   bool operator==(const CountingMethod&) const = default;
 };

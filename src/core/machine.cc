@@ -76,7 +76,7 @@ std::optional<QuotaWait> longest_quota_wait(const std::vector<QuotaWait>& before
   std::optional<QuotaWait> most;
   for (std::size_t i = 0; i < after.size() && before.size() == after.size(); ++i) {
     const QuotaWait grown{after[i].periods - before[i].periods,
-                          after[i].waiting_periods - before[i].waiting_periods,
+                          after[i].throttled - before[i].throttled,
                           after[i].waited_ns - before[i].waited_ns};
     if (!most || grown.waited_ns > most->waited_ns) most = grown;
   }
@@ -84,7 +84,7 @@ std::optional<QuotaWait> longest_quota_wait(const std::vector<QuotaWait>& before
 }
 
 bool allows_only_some_cpus(const Machine& machine) {
-  return machine.allowance && machine.allowance->cpus.size() < machine.cpu_count;
+  return machine.allowance && machine.allowance->cpus.size() < machine.cpus;
 }
 
 std::string class_of(const Machine& machine) {
@@ -92,11 +92,11 @@ std::string class_of(const Machine& machine) {
   Sha256 hash;
 
   for (const auto& [name, part] :
-       {std::pair("system", machine.kernel_name), std::pair("architecture", machine.architecture),
-        std::pair("cpu_model", machine.cpu_model), std::pair("kernel", machine.kernel_release),
+       {std::pair("system", machine.system), std::pair("architecture", machine.architecture),
+        std::pair("cpu_model", machine.cpu_model), std::pair("kernel", machine.kernel),
         std::pair("governor", machine.governor), std::pair("hypervisor", machine.hypervisor)})
     hash.add(fmt::format("{}={}\n", name, part));
-  hash.add(fmt::format("cpus={}\n", machine.cpu_count));
+  hash.add(fmt::format("cpus={}\n", machine.cpus));
   if (!machine.tuning.empty()) hash.add(fmt::format("tuning={}\n", machine.tuning));
 
   // What is missing is not hashed, because older sessions, which do not record it, must keep their
@@ -118,8 +118,8 @@ std::string class_of(const Machine& machine) {
 
 std::string settings_in_force(const Tuning& tuning) {
   std::string text;
-  for (const TunedSwitch& tuned : tuning.changed_switches) {
-    std::string value = tuned.value_while_tuned;
+  for (const TunedSwitch& tuned : tuning.switched) {
+    std::string value = tuned.during;
     std::erase(value, ' ');
     text.append(text.empty() ? "" : " ").append(tuned.name).append("=").append(value);
   }

@@ -82,8 +82,8 @@ struct Allowance {
 /// The waiting of a control group for its CPU quota.
 struct QuotaWait {
   std::uint64_t periods = 0;
-  std::uint64_t waiting_periods = 0;  ///< number of quota periods in which the group had to wait
-  std::uint64_t waited_ns = 0;        ///< waiting time, summed over CPUs
+  std::uint64_t throttled = 0;  ///< number of quota periods in which the group had to wait
+  std::uint64_t waited_ns = 0;  ///< waiting time, summed over CPUs
 
   bool operator==(const QuotaWait&) const = default;
 };
@@ -95,13 +95,13 @@ std::optional<QuotaWait> longest_quota_wait(const std::vector<QuotaWait>& before
 
 /// The machine of a session. A field is empty or 0 if unknown or not needed.
 struct Machine {
-  std::string host_name{};
-  std::string kernel_name{};
+  std::string name{};    ///< name of the host
+  std::string system{};  ///< name of the kernel: "Linux"
   std::string os{};
-  std::string kernel_release{};
+  std::string kernel{};  ///< release of the kernel
   std::string architecture{};
   std::string cpu_model{};
-  unsigned cpu_count = 0;
+  unsigned cpus = 0;  ///< number of logical CPUs
   std::string governor{};
   std::string hypervisor{};  ///< name of the hypervisor, or "unknown"; empty: none found
   std::string tuning{};      ///< --tune's settings: "cpus=1 governor=performance"; may be empty
@@ -214,9 +214,9 @@ struct TuneRequest {
 
 struct TunedSwitch {
   std::string name{};
-  std::string value_before{};
-  std::string value_while_tuned{};
-  std::size_t file_count = 0;
+  std::string before{};   ///< value before the session
+  std::string during{};   ///< value during the session
+  std::size_t files = 0;  ///< number of files that have the setting
 
   bool operator==(const TunedSwitch&) const = default;
 };
@@ -234,7 +234,7 @@ struct Vitals {
   std::optional<double> celsius{};              ///< temperature of the hottest thermal zone
   std::optional<std::uint64_t> stolen_ticks{};  ///< clock ticks since boot that the hypervisor gave
                                                 ///< to other machines
-  std::optional<std::uint64_t> clock_ticks_in_all{};
+  std::optional<std::uint64_t> ticks{};         ///< all clock ticks since boot
 
   bool operator==(const Vitals&) const = default;
 };
@@ -249,26 +249,27 @@ struct TunedChange {
   bool operator==(const TunedChange&) const = default;
 };
 
+/// How tuned runs of a command differ from untuned ones.
 struct TunedComparison {
   std::string benchmark{};
   std::string command{};
   std::size_t tuned_runs = 0;
   std::size_t untuned_runs = 0;
-  TunedChange stddev_change{};
-  TunedChange interval_width_change{};  ///< change of the width of the delta's confidence interval;
-                                        ///< without a delta, may be equal to stddev_change
-  TunedChange mean_change{};
+  TunedChange stddev{};          ///< change of the standard deviation
+  TunedChange interval_width{};  ///< change of the width of the delta's confidence interval;
+                                 ///< without a delta, may be equal to stddev
+  TunedChange mean{};            ///< change of the mean
 
   bool operator==(const TunedComparison&) const = default;
 };
 
 struct Tuning {
-  std::vector<TunedSwitch> changed_switches{};
-  std::vector<UntunedSwitch> failed_switches{};
-  std::vector<std::uint32_t> tuned_command_cpus{};
-  Vitals vitals_before_runs{};
-  Vitals vitals_after_runs{};
-  std::vector<TunedComparison> compared{};
+  std::vector<TunedSwitch> switched{};
+  std::vector<UntunedSwitch> not_possible{};
+  std::vector<std::uint32_t> cpus{};  ///< the commands' own CPUs; may be empty
+  Vitals before{};                    ///< vitals before the runs
+  Vitals after{};                     ///< vitals after the runs
+  std::vector<TunedComparison> compare{};
 };
 
 /// Returns --tune's settings during the session: "cpus=1 governor=performance".

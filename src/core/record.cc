@@ -86,7 +86,7 @@ void encode(const RunRecord& run, Bytes& to) {
   put(to, run.own_process_counts);
   put(to, std::uint64_t{run.below_overhead});
   put(to, std::uint64_t{run.number_in_suite});
-  put(to, std::uint64_t{run.surviving_processes});
+  put(to, std::uint64_t{run.outlived});
   put(to, run.reported);
 }
 
@@ -153,7 +153,7 @@ void RunList::read(std::size_t index, RunRecord& run) const {
   from.list(run.own_process_counts);
   run.below_overhead = from.number() != 0;
   run.number_in_suite = static_cast<std::uint32_t>(from.number());
-  run.surviving_processes = static_cast<std::uint32_t>(from.number());
+  run.outlived = static_cast<std::uint32_t>(from.number());
   from.list(run.reported);
 }
 

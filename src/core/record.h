@@ -184,7 +184,7 @@ struct RunRecord {
   bool below_overhead = false;  ///< true if the run took less wall or CPU time than the shell alone
   std::uint32_t number_in_suite = 0;  ///< number of the run in the suite, from 1; 0: not numbered
   /// Number of processes that outlived the run, as far as known.
-  std::uint32_t surviving_processes = 0;
+  std::uint32_t outlived = 0;
   /// Values of the reported metrics, by ReportedValue::place; may be shorter than the number of
   /// metrics. nullopt: missing.
   std::vector<std::optional<double>> reported{};

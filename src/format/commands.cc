@@ -1,8 +1,10 @@
 #include "core/choices.h"
 #include "core/own_metric.h"
 #include "core/text.h"
+#include "format/fields.h"
 #include "format/sections.h"
 #include "format/stored_runs.h"
+#include "report/exports.h"
 #include "report/lines.h"
 #include "results/results.h"
 #include "session/baseline.h"
@@ -123,7 +125,8 @@ class SessionReader {
     read_.recording.was_written_by_lauka = session_ != nullptr;
     if (auto known = check_format(); !known) return known.error();
 
-    if (session_ != nullptr) recording().setting = read_setting(*session_);
+    if (session_ != nullptr) plan_ = read_plan(*session_);
+    recording().setting = plan_.setting;
     if (session_ == nullptr) recording().setting.order = Order::Sequential;
 
     if (auto read = read_metrics(results); !read) return read.error();
@@ -218,26 +221,14 @@ class SessionReader {
 
   void add_metric(const ParsedJson& there) {
     Metric metric;
-    metric.name = text_in(there, "name");
+    decode(there, metric);
     const auto unit = read_unit(metric.name, text_in(there, "unit"));
     if (!unit) return;
     metric.unit = *unit;
-
-    metric.better = value_in(kBetterWords, text_in(there, "better"));
-    metric.metric_suffix = text_in(there, "note");
-    read_method(there, metric);
-    metric.of_region = flag_in(there, "region", is_old_note_of_region(metric.metric_suffix));
-    metric.shown = flag_in(there, "shown", true) ? Shown::Always : Shown::Verbose;
-    metric.shown_in = find_display_unit(text_in(there, "shown_in"));
-    metric.role =
-        value_in(kRoleWords, there.contains("role") ? text_in(there, "role") : metric.name);
-    metric.is_part = flag_in(there, "part");
-
-    const auto share = number_in(there, "percentile");
-    if (share && *share > 0.0 && *share < 1.0)
-      metric.percentile = Percentile{text_in(there, "percentile_of"), *share};
-    const auto event = unsigned_in(there, "event");
-    if (event && *event < recording().setting.events.events.size()) metric.event = *event;
+    if (!there.contains("role")) metric.role = value_in(kRoleWords, metric.name);
+    if (member(there, "region") == nullptr)
+      metric.of_region = is_old_note_of_region(metric.metric_suffix);
+    if (metric.event >= recording().setting.events.events.size()) metric.event.reset();
 
     recording().metrics.push_back(std::move(metric));
   }
@@ -310,28 +301,13 @@ class SessionReader {
     const ParsedJson* metrics = object_in(ours, "metrics");
     if (metrics == nullptr) return foreign("it has a result without metrics");
 
-    Command& made = recording().commands[*command];
-    if (const std::string text = text_in(ours, "command_line"); !text.empty()) made.text = text;
-    made.source_command_index = unsigned_in(ours, "typed").value_or(*command);
-    references_.push_back(unsigned_in(ours, "reference"));
-    if (text_in(ours, "role") == "anchor") recording().reference.anchor_index = *command;
-
-    made.folder = text_in(ours, "cwd");
-    made.expected = parse_expected_output(text_in(ours, "expected_output"));
-    made.unfilled_name = text_in(ours, "pattern");
-    made.fingerprint = {text_in(ours, "executable_sha256"), text_in(ours, "call_sha256"),
-                        text_in(ours, "argument_files_sha256"),
-                        value_in(kProgramWords, text_in(ours, "program"))};
-    made.settings = read_settings(part_in(ours, "settings"));
-
-    if (const ParsedJson* lost = object_in(ours, "lost_counts"))
-      made.counter_loss_file =
-          CounterLossFile{value_in(kLossWords, text_in(*lost, "why")), text_in(*lost, "file"),
-                          flag_in(*lost, "counted_as_root", false)};
-
-    for (const ParsedJson& item : items_in(ours, "parameters"))
-      made.parameters.push_back({text_in(item, "name"), text_in(item, "value")});
-    if (const ParsedJson* overhead = member(ours, "shell_overhead")) read_overhead(*overhead);
+    StoredCommand stored{.command = std::move(recording().commands[*command])};
+    stored.command.source_command_index = *command;
+    decode(ours, stored);
+    if (stored.role == "anchor") recording().reference.anchor_index = *command;
+    if (stored.shell_overhead) recording().overheads.push_back(*stored.shell_overhead);
+    references_.push_back(stored.reference);
+    recording().commands[*command] = std::move(stored.command);
 
     read_runs(ours, *command);
     if (auto added = add_samples(*metrics, *command, runs_.back()); !added) return added;
@@ -344,16 +320,6 @@ class SessionReader {
     return {};
   }
 
-  void read_overhead(const ParsedJson& there) {
-    const auto nanoseconds = [&](Role role) {
-      const auto seconds = number_in(there, metric_name_of(role));
-      return static_cast<std::uint64_t>(
-          std::llround(std::clamp(seconds.value_or(0.0), 0.0, 1e9) * 1e9));
-    };
-    recording().overheads.push_back(
-        {nanoseconds(Role::WallTime), nanoseconds(Role::UserTime), nanoseconds(Role::SystemTime)});
-  }
-
   void read_runs(const ParsedJson& ours, std::size_t command) {
     for_each_run(ours, "runs", [&](const ParsedJson& there) {
       Run run = read_run(there, command, 0);
@@ -361,8 +327,7 @@ class SessionReader {
       run.row.instruction_coverage = number_in(there, "coverage");
       run.row.wall_seconds = number_in(there, metric_name_of(Role::WallTime)).value_or(0.0);
       run.row.below_overhead = flag_in(there, "below_overhead");
-      run.row.processes_left_running =
-          static_cast<std::uint32_t>(unsigned_in(there, "outlived").value_or(0));
+      run.row.outlived = static_cast<std::uint32_t>(unsigned_in(there, "outlived").value_or(0));
       if (const ParsedJson* own = object_in(there, "own"))
         for (const Event& event : recording().setting.events.events)
           if (const auto count = unsigned_in(*own, event.name))
@@ -422,12 +387,10 @@ class SessionReader {
 
   static std::vector<Note> read_notes(const ParsedJson& there) {
     std::vector<Note> notes;
-    const ParsedJson& kinds = items_in(there, "note_kinds");
+    const auto kinds = decode_in<std::vector<std::optional<NoteKind>>>(there, "note_kinds");
     for (std::string& text : texts_in(there, "notes")) {
-      const bool has_kind = notes.size() < kinds.size() && kinds[notes.size()].is_string();
-      const NoteKind kind =
-          has_kind ? value_in(kNoteWords, kinds[notes.size()].get<std::string>()) : NoteKind::Other;
-      notes.push_back({kind, std::move(text)});
+      const auto kind = notes.size() < kinds.size() ? kinds[notes.size()] : std::nullopt;
+      notes.push_back({kind.value_or(NoteKind::Other), std::move(text)});
     }
     return notes;
   }
@@ -450,25 +413,20 @@ class SessionReader {
     Recording& to = recording();
     const ParsedJson& there = *session_;
 
-    to.circumstances = read_circumstances(there);
-    to.circumstances.began = parse_utc_time(text_in(part_in(document_, "metadata"), "start_time"));
+    StoredSession session;
+    decode(there, session);
+    to.circumstances = std::move(session.circumstances);
+    to.circumstances.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
+    to.timers = session.timers;
+    to.complete = session.complete;
 
-    const ParsedJson& timers = part_in(there, "timers");
-    to.timers.clock_step =
-        std::chrono::nanoseconds(unsigned_in(timers, "clock_step_ns").value_or(1));
-    if (const auto tick = unsigned_in(timers, "tick_ns"))
-      to.timers.kernel_tick = std::chrono::nanoseconds(*tick);
+    to.origins = read_origins(there, plan_, to.commands.size());
+    if (plan_.confidence > 0.0 && plan_.confidence < 1.0) to.confidence = plan_.confidence;
+    to.shell = plan_.shell;
 
-    to.origins = read_origins(there, to.commands.size());
-    to.complete = flag_in(there, "complete", true);
     read_ended_by(there);
-
-    const double confidence = number_in(there, "confidence").value_or(0.0);
-    if (confidence > 0.0 && confidence < 1.0) to.confidence = confidence;
     to.notes = read_notes(there);
-    if (auto shell = split_words(text_in(there, "shell"))) to.shell = *std::move(shell);
-
-    read_references(there);
+    read_references();
     complete_settings(there);
     read_.findings = read_findings(there, to);
     return read_baseline(there);
@@ -476,11 +434,10 @@ class SessionReader {
 
   /// Takes each command's reference from its result. Older versions wrote a single one, so that
   /// their commands are compared at the same parameter values.
-  void read_references(const ParsedJson& there) {
+  void read_references() {
     const std::vector<Command>& commands = recording().commands;
     Reference& reference = recording().reference;
-    const std::size_t first =
-        std::min<std::size_t>(unsigned_in(there, "reference").value_or(0), commands.size() - 1);
+    const std::size_t first = std::min(plan_.reference.value_or(0), commands.size() - 1);
     const auto anchor = std::exchange(reference.anchor_index, std::nullopt);
     reference = pair_by_parameters(commands, commands[first].source_command_index);
     reference.anchor_index = anchor;
@@ -492,8 +449,7 @@ class SessionReader {
       return;
     reference.indices.clear();
     for (std::size_t c = 0; c < commands.size(); ++c)
-      reference.indices.push_back(
-          std::min<std::size_t>(references_[c].value_or(c), commands.size() - 1));
+      reference.indices.push_back(std::min(references_[c].value_or(c), commands.size() - 1));
   }
 
   /// Adds what older files, whose results have no settings, say about a session's commands.
@@ -509,33 +465,41 @@ class SessionReader {
 
   void read_ended_by(const ParsedJson& there) {
     const ParsedJson& failed = part_in(there, "failed_run");
-    const auto command = unsigned_in(failed, "command");
-    if (!command || *command >= recording().commands.size()) return;
-    RunRow row = read_run(failed, *command, 0).row;
-    row.kind = value_in(kKindWords, text_in(failed, "kind"));
-    recording().session_ending_run = row;
+    StoredFailedRun stored;
+    decode(failed, stored);
+    RunRow& run = stored.run;
+    if (!unsigned_in(failed, "command") || run.command >= recording().commands.size()) return;
+
+    if (run.status) *run.status &= 0xff;
+    // Older files have no outcome.
+    if (text_in(failed, "outcome").empty()) run.ending = ending_of_status(run.status);
+    recording().session_ending_run = run;
   }
 
   /// Sets how the baseline measured the metrics of `session`, which are copies of ours.
-  static void read_methods_of_baseline(const ParsedJson& baseline, Recording& session) {
-    for (const ParsedJson& there : items_in(baseline, "metrics")) {
-      const auto place = find_metric(session.metrics, text_in(there, "name"));
+  static void set_methods(const std::vector<BaselineMetric>& stored, Recording& session) {
+    for (const BaselineMetric& there : stored) {
+      const auto place = find_metric(session.metrics, there.metric.name);
       if (!place) continue;
-      read_method(there, session.metrics[*place]);
-      session.metrics[*place].of_region = flag_in(there, "region");
+      Metric& metric = session.metrics[*place];
+      metric.kind = there.metric.kind;
+      metric.counted_privilege_levels = there.metric.counted_privilege_levels;
+      metric.of_region = there.metric.of_region;
+      metric.method = there.metric.method;
     }
   }
 
-  /// Returns the fingerprint of each of the baseline's `count` commands; empty ones if unknown.
-  static std::vector<Fingerprint> read_fingerprints(const ParsedJson& baseline, std::size_t count) {
-    const auto executables = texts_in(baseline, "executable_sha256");
-    const auto calls = texts_in(baseline, "call_sha256");
-    const auto files = texts_in(baseline, "argument_files_sha256");
+  /// Returns the fingerprint of each of the baseline's commands; empty ones if unknown.
+  static std::vector<Fingerprint> fingerprints_of(const StoredBaseline& stored) {
+    const std::size_t count = stored.commands.size();
+    const bool has_files = stored.argument_files_sha256.size() == count;
 
     std::vector<Fingerprint> fingerprints(count);
-    if (executables.size() != count || calls.size() != count) return fingerprints;
+    if (stored.executable_sha256.size() != count || stored.call_sha256.size() != count)
+      return fingerprints;
     for (std::size_t c = 0; c < count; ++c)
-      fingerprints[c] = {executables[c], calls[c], files.size() == count ? files[c] : ""};
+      fingerprints[c] = {stored.executable_sha256[c], stored.call_sha256[c],
+                         has_files ? stored.argument_files_sha256[c] : ""};
     return fingerprints;
   }
 
@@ -543,28 +507,32 @@ class SessionReader {
     const ParsedJson* baseline = member(there, "baseline");
     if (baseline == nullptr) return {};
 
-    auto session = std::make_shared<Recording>();
-    session->was_written_by_lauka = text_in(*baseline, "tool") != "hyperfine";
-    session->circumstances = read_circumstances(*baseline);
-    session->metrics = recording().metrics;
-    session->setting.layouts = read_layout_count(*baseline, recording().setting.layouts);
-
-    const std::vector<std::string> names = texts_in(*baseline, "commands");
-    const std::vector<Fingerprint> fingerprints = read_fingerprints(*baseline, names.size());
-    const ParsedJson& settings = items_in(*baseline, "settings");
-    const ParsedJson* samples = list_in(*baseline, "samples");
+    StoredBaseline stored{.layouts = recording().setting.layouts};
+    decode(*baseline, stored);
+    const std::vector<std::string>& names = stored.commands;
     if (names.size() != recording().commands.size())
       return foreign("it has a baseline without commands");
+
+    auto session = std::make_shared<Recording>();
+    session->was_written_by_lauka = stored.tool != "hyperfine";
+    session->circumstances.version = stored.version.value_or("");
+    session->circumstances.machine = stored.machine.value_or(Machine());
+    session->circumstances.priority = stored.priority;
+    session->metrics = recording().metrics;
+    session->setting.layouts = stored.layouts;
+
+    const std::vector<Fingerprint> fingerprints = fingerprints_of(stored);
+    const ParsedJson* samples = list_in(*baseline, "samples");
     const bool has_samples = samples != nullptr && samples->size() == names.size();
 
     std::vector<CommandRuns> runs(names.size());
     // The runs of the baseline are numbered from its own first run.
     earlier_runs_ = 0;
-    Baseline reference{.file = text_in(*baseline, "file")};
+    Baseline reference{.file = stored.file};
     for (std::size_t c = 0; c < names.size(); ++c) {
       session->commands.push_back({.name = names[c], .text = names[c], .words = {}});
       session->commands.back().fingerprint = fingerprints[c];
-      if (c < settings.size()) session->commands.back().settings = read_settings(settings[c]);
+      if (c < stored.settings.size()) session->commands.back().settings = stored.settings[c];
       reference.reference_places.push_back(c);
 
       const ParsedJson& functions = items_in(*baseline, "functions");
@@ -577,7 +545,7 @@ class SessionReader {
       earlier_runs_ += runs[c].size();
     }
 
-    read_methods_of_baseline(*baseline, *session);
+    set_methods(stored.metrics, *session);
     reference.metric_places = find_comparable_metrics_in(*session, recording().metrics);
     session->runs = std::make_shared<StoredRuns>(std::move(runs), session->metrics, Bounds{});
     reference.session = std::move(session);
@@ -587,20 +555,19 @@ class SessionReader {
 
   ParsedJson document_;
   const ParsedJson* session_ = nullptr;
+  StoredPlan plan_{};
   SessionFromFile read_{};
   std::vector<CommandRuns> runs_{};
   std::vector<CommandRuns> redone_{};
-  std::vector<std::optional<std::uint64_t>> references_{};
+  std::vector<std::optional<std::size_t>> references_{};
   std::size_t earlier_runs_ = 0;
   Bounds at_most_{};
 };
 
-Json log_ratio_json(const Results& results, std::size_t metric, std::size_t command,
-                    std::optional<std::size_t> to) {
-  if (!to || *to == command) return nullptr;
-  const auto ratio = log_ratio(results.session, metric, command, *to);
-  if (!ratio) return nullptr;
-  return {{"value", ratio->value}, {"error", json_number(ratio->error)}};
+std::optional<stats::LogRatio> log_ratio_to(const Results& results, std::size_t metric,
+                                            std::size_t command, std::optional<std::size_t> to) {
+  if (!to || *to == command) return std::nullopt;
+  return log_ratio(results.session, metric, command, *to);
 }
 
 void put_for_history(JsonWriter& json, const Results& results, std::size_t command,
@@ -614,76 +581,40 @@ void put_for_history(JsonWriter& json, const Results& results, std::size_t comma
                       ? Json(nullptr)
                       : Json(stats::median_deviation(values, row.summary->median)));
   if (!reference.baseline && command != reference.anchor_index)
-    json.put("log_ratio_to_reference",
-             log_ratio_json(results, row.metric, command, reference.index_for(command)));
+    put_value(json, "log_ratio_to_reference",
+              log_ratio_to(results, row.metric, command, reference.index_for(command)));
   if (reference.anchor_index)
-    json.put("log_ratio_to_anchor",
-             log_ratio_json(results, row.metric, command, reference.anchor_index));
+    put_value(json, "log_ratio_to_anchor",
+              log_ratio_to(results, row.metric, command, reference.anchor_index));
 }
 
-Json estimate_json(const stats::LayoutEstimate& estimate) {
-  Json each = Json::array();
-  for (const stats::LayoutMean& mean : estimate.layout_means)
-    each.push_back({{"layout", mean.layout + 1}, {"runs", mean.runs}, {"value", mean.value}});
-  const auto& scatter = estimate.scatter;
-  const bool has_bounds = scatter && scatter->bounds;
-  return {
-      {"value", estimate.value},
-      {"standard_error", std::sqrt(estimate.squared_standard_error)},
-      {"degrees_of_freedom", estimate.degrees},
-      {"layouts", estimate.layout_count},
-      {"scatter_percent", scatter ? Json(100.0 * scatter->deviation) : Json(nullptr)},
-      {"scatter_low_percent", has_bounds ? Json(100.0 * scatter->bounds->low) : Json(nullptr)},
-      {"scatter_high_percent", has_bounds ? Json(100.0 * scatter->bounds->high) : Json(nullptr)},
-      {"scatter_is_clear", scatter && scatter->is_clear},
-      {"each", std::move(each)}};
-}
+StoredMetric stored_metric(const Results& results, const MetricResult& row) {
+  const Metric& metric = results.session.metrics[row.metric];
+  StoredMetric stored{.row = row, .unit = metric.unit};
+  if (row.layouts)
+    stored.layouts = StoredLayouts{*row.layouts, report::is_misled_by_one_layout(row)};
 
-Json layouts_json(const MetricResult& row) {
-  const LayoutResult& over = *row.layouts;
-  return {{"mean", over.mean ? estimate_json(*over.mean) : Json(nullptr)},
-          {"log_ratio", over.mean_log_ratio ? estimate_json(*over.mean_log_ratio) : Json(nullptr)},
-          {"first_alone",
-           over.delta_of_first_layout ? to_json(*over.delta_of_first_layout) : Json(nullptr)},
-          {"misleads_alone", report::is_misled_by_one_layout(row)}};
+  if (const auto& percentile = metric.percentile) {
+    stored.percentile = StoredPercentile{.of = percentile->summarized_metric,
+                                         .percent = 100.0 * percentile->share,
+                                         .fewest_runs = row.runs_needed_for_percentile};
+    if (const auto& estimate = row.quantile) {
+      stored.percentile->value = estimate->value;
+      stored.percentile->low = estimate->low;
+      stored.percentile->high = estimate->high;
+    }
+  }
+  return stored;
 }
 
 void put_metric(JsonWriter& json, const Results& results, std::size_t command,
                 const MetricResult& row) {
   const Metric& metric = results.session.metrics[row.metric];
   json.open(metric.name, '{');
-  json.put("unit", unit_symbol(metric.unit));
-  json.put("runs", row.runs);
-
-  const stats::Summary* summary = row.summary ? &*row.summary : nullptr;
-  const auto part = [&](double stats::Summary::*member) {
-    return summary != nullptr ? Json(summary->*member) : Json(nullptr);
-  };
-
-  json.put("mean", row.mean_without_run_values ? Json(*row.mean_without_run_values)
-                                               : part(&stats::Summary::mean));
-  json.put("stddev", json_number(summary != nullptr ? summary->stddev() : std::nullopt));
-  json.put("median", part(&stats::Summary::median));
-  json.put("q1", part(&stats::Summary::q1));
-  json.put("q3", part(&stats::Summary::q3));
-  json.put("min", part(&stats::Summary::min));
-  json.put("max", part(&stats::Summary::max));
-  json.put("outliers", summary != nullptr ? Json(summary->outliers) : Json(nullptr));
-  json.put("severe_outliers", summary != nullptr ? Json(summary->severe_outliers) : Json(nullptr));
-
-  json.put("doubtful", row.is_probably_uncounted);
-  json.put("at_most", json_number(row.largest_bound_of_runs));
-  json.put("delta", row.delta ? to_json(*row.delta) : Json(nullptr));
-  if (row.layouts) json.put("layouts", layouts_json(row));
+  put_fields(json, stored_metric(results, row));
 
   // A percentile has no samples of its own, but those of the metric that it summarizes.
-  if (const auto& percentile = metric.percentile) {
-    json.put("percentile", {{"of", percentile->summarized_metric},
-                            {"percent", json_number(100.0 * percentile->share)},
-                            {"value", row.quantile ? Json(row.quantile->value) : Json(nullptr)},
-                            {"low", row.quantile ? Json(row.quantile->low) : Json(nullptr)},
-                            {"high", row.quantile ? Json(row.quantile->high) : Json(nullptr)},
-                            {"fewest_runs", row.runs_needed_for_percentile}});
+  if (metric.percentile) {
     json.put("samples", Json::array());
     json.close();
     return;
@@ -728,7 +659,7 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
     put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
   if (run.below_overhead) put("below_overhead", "true");
   if (run.number_in_suite != 0) put("order", fmt::to_string(run.number_in_suite));
-  if (run.processes_left_running != 0) put("outlived", fmt::to_string(run.processes_left_running));
+  if (run.outlived != 0) put("outlived", fmt::to_string(run.outlived));
 
   if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;
@@ -773,35 +704,22 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
   json.close();
 }
 
-Json overhead_json(const Results& results, std::size_t command) {
-  if (command >= results.session.overheads.size()) return nullptr;
-  const ShellOverhead& overhead = results.session.overheads[command];
-  return {{metric_name_of(Role::WallTime), to_seconds(overhead.wall_ns)},
-          {metric_name_of(Role::UserTime), to_seconds(overhead.user_ns)},
-          {metric_name_of(Role::SystemTime), to_seconds(overhead.system_ns)}};
-}
-
-Json why_json(const Results& results, std::size_t command) {
+std::optional<StoredWhy> stored_why(const Results& results, std::size_t command) {
   const auto why = std::ranges::find(results.explanations, command, &WallTimeExplanation::command);
-  if (why == results.explanations.end()) return nullptr;
-  Json factors = Json::array();
-  for (const WallFactor& factor : why->factors) {
-    const auto& bounds = factor.change.bounds;
-    factors.push_back({{"part", word_in(kWallPartWords, factor.factor_kind)},
-                       {"ratio", json_number(1.0 + factor.change.change.value_or(0.0))},
-                       {"low", bounds ? Json(1.0 + bounds->low) : Json(nullptr)},
-                       {"high", bounds ? Json(1.0 + bounds->high) : Json(nullptr)},
-                       {"of_wall_time", std::exp(factor.log_contribution())},
-                       {"significant", factor.change.is_significant()},
-                       {"reference", json_number(factor.reference_median)},
-                       {"candidate", json_number(factor.candidate_median)}});
-  }
-  return {{"text", report::why_text(results, *why)}, {"factors", std::move(factors)}};
+  if (why == results.explanations.end()) return std::nullopt;
+  return StoredWhy{report::why_text(results, *why), why->factors};
 }
 
-Json reference_json(const Reference& reference, std::size_t command) {
-  if (reference.baseline || !reference.is_candidate(command)) return nullptr;
-  return reference.index_for(command);
+StoredCommand stored_command(const Results& results, std::size_t command) {
+  const Recording& session = results.session;
+  StoredCommand stored{.command = session.commands[command],
+                       .benchmark = results.benchmark,
+                       .endings = results.commands[command].endings};
+  if (!results.benchmark.empty()) stored.role = report::role_of(session.reference, command);
+  if (!session.reference.baseline && session.reference.is_candidate(command))
+    stored.reference = session.reference.index_for(command);
+  if (command < session.overheads.size()) stored.shell_overhead = session.overheads[command];
+  return stored;
 }
 
 }  // namespace
@@ -815,49 +733,8 @@ Result<SessionFromFile> read_session_document(ParsedJson document) {
 }
 
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command) {
-  const Command& typed = results.session.commands[command];
   const CommandResult& of_command = results.commands[command];
-
-  json.put("command_line", typed.text);
-  json.put("typed", typed.source_command_index);
-  json.put("pattern", typed.unfilled_name);
-  json.put("reference", reference_json(results.session.reference, command));
-  if (!typed.folder.empty()) json.put("cwd", typed.folder);
-
-  if (typed.fingerprint.is_known()) {
-    json.put("executable_sha256", typed.fingerprint.executable_hash);
-    json.put("call_sha256", typed.fingerprint.call_hash);
-    json.put("argument_files_sha256", typed.fingerprint.argument_files_hash);
-    json.put("program", json_text_or_null(word_in(kProgramWords, typed.fingerprint.program_kind)));
-  }
-
-  json.put("settings", to_json(typed.settings));
-  if (typed.expected) json.put("expected_output", text_of(*typed.expected));
-  if (const auto& lost = typed.counter_loss_file)
-    json.put("lost_counts", {{"why", word_in(kLossWords, lost->loss)},
-                             {"file", lost->file},
-                             {"counted_as_root", lost->keeps_counts_as_root}});
-
-  if (!typed.parameters.empty()) {
-    Json parameters = Json::array();
-    for (const Parameter& parameter : typed.parameters)
-      parameters.push_back({{"name", parameter.name}, {"value", parameter.value}});
-    json.put("parameters", parameters);
-  }
-
-  json.put("shell_overhead", overhead_json(results, command));
-  json.put("failed_runs", of_command.endings.failed_runs());
-  json.put("runs_in_all", of_command.endings.runs_with_ending);
-
-  if (!of_command.endings.failed_run_groups.empty()) {
-    Json failures = Json::array();
-    for (const FailureGroup& failed : of_command.endings.failed_run_groups)
-      failures.push_back({{"outcome", ending_word(failed.ending)},
-                          {"exit_code", failed.status},
-                          {"kind", word_in(kKindWords, failed.kind)},
-                          {"runs", failed.runs}});
-    json.put("failures", failures);
-  }
+  put_fields(json, stored_command(results, command));
 
   json.open("metrics", '{');
   for (const MetricResult& row : of_command.rows) put_metric(json, results, command, row);
@@ -868,9 +745,8 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   if (command < results.session.function_tables.size())
     put_functions(json, "functions", results.session.function_tables[command]);
 
-  json.put("why", why_json(results, command));
-  json.put("coverage", json_number(of_command.coverage));
-  json.put("counting_slowdown", json_number(of_command.counting_slowdown));
+  put_fields(json, StoredCommandEnd{stored_why(results, command), of_command.coverage,
+                                    of_command.counting_slowdown});
 }
 
 }  // namespace lauka

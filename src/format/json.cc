@@ -2,6 +2,7 @@
 
 #include "core/numbers.h"
 #include "core/text.h"
+#include "format/fields.h"
 #include "format/sections.h"
 #include "format/text.h"
 #include "report/format.h"
@@ -212,34 +213,15 @@ void put_results(JsonWriter& json, const Results& results) {
     json.open('{');
     put_hyperfine_result(json, results, c);
     json.open("lauka", '{');
-    if (!results.benchmark.empty()) {
-      json.put("benchmark", results.benchmark);
-      json.put("role", report::role_of(results.session.reference, c));
-    }
     put_lauka_result(json, results, c);
     json.close();
     json.close();
   }
 }
 
-Json geomeans_json(const Report& report) {
-  Json all = Json::array();
-  for (const Geomean& mean : report.geomeans) {
-    const auto& bounds = mean.change.bounds;
-    all.push_back({{"candidate", mean.candidate_place},
-                   {"name", json_text_or_null(mean.candidate)},
-                   {"metric", mean.metric},
-                   {"benchmarks", mean.benchmark_count},
-                   {"percent", mean.change.change ? Json(100.0 * *mean.change.change) : Json()},
-                   {"low_percent", bounds ? Json(100.0 * bounds->low) : Json()},
-                   {"high_percent", bounds ? Json(100.0 * bounds->high) : Json()}});
-  }
-  return all;
-}
-
 void put_suite(JsonWriter& json, const Report& report) {
   json.put("gates_control", word_in(kErrorRateWords, report.job_error_rate));
-  json.put("geomeans", geomeans_json(report));
+  put_value(json, "geomeans", report.geomeans);
   json.open("benchmarks", '[');
   for (const Results& results : report.benchmarks) {
     json.open('{');
@@ -321,11 +303,10 @@ void write_json(const Report& report, const Sink& sink) {
   json.open('{');
   json.put("schema_version", kHyperfineSchema);
   const Circumstances& at = first.session.circumstances;
-  json.put(
-      "metadata",
-      {{"lauka_version", at.version},
-       {"start_time", rfc3339(at.began)},
-       {"platform", {{"os", at.machine.kernel_name}, {"architecture", at.machine.architecture}}}});
+  json.put("metadata",
+           {{"lauka_version", at.version},
+            {"start_time", rfc3339(at.began)},
+            {"platform", {{"os", at.machine.system}, {"architecture", at.machine.architecture}}}});
   json.put("primary_metric", "time_wall_clock");
 
   json.open("results", '[');

@@ -5,6 +5,7 @@
 #include "core/record.h"
 #include "core/result.h"
 #include "format/json.h"
+#include "format/tables.h"
 #include "format/text.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
@@ -26,6 +27,10 @@ namespace lauka {
 
 /// The mark of a missing value in a list of measured values.
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
+
+/// Names a type as the argument of an overloaded function.
+template <typename T>
+struct As {};
 
 /// A value and its name in JSON. An empty name is null in JSON.
 template <typename Value>
@@ -239,6 +244,76 @@ constexpr auto value_in(const Words& words, std::string_view word) {
   return words.front().value;
 }
 
+constexpr const auto& words_of(As<Order> /*type*/) {
+  return kOrderWords;
+}
+constexpr const auto& words_of(As<CounterLoss> /*type*/) {
+  return kLossWords;
+}
+constexpr const auto& words_of(As<ProgramKind> /*type*/) {
+  return kProgramWords;
+}
+constexpr const auto& words_of(As<Better> /*type*/) {
+  return kBetterWords;
+}
+constexpr const auto& words_of(As<Unit> /*type*/) {
+  return kUnitWords;
+}
+constexpr const auto& words_of(As<RoundKind> /*type*/) {
+  return kKindWords;
+}
+constexpr const auto& words_of(As<gate::Answer> /*type*/) {
+  return kAnswerWords;
+}
+constexpr const auto& words_of(As<gate::DecidedBy> /*type*/) {
+  return kDecidedByWords;
+}
+constexpr const auto& words_of(As<gate::Obstacle> /*type*/) {
+  return kObstacleWords;
+}
+constexpr const auto& words_of(As<gate::Side> /*type*/) {
+  return kSideWords;
+}
+constexpr const auto& words_of(As<stats::Basis> /*type*/) {
+  return kBasisWords;
+}
+constexpr const auto& words_of(As<PrecisionEnd> /*type*/) {
+  return kPrecisionEndWords;
+}
+constexpr const auto& words_of(As<CountedPrivilegeLevels> /*type*/) {
+  return kLevelsWords;
+}
+constexpr const auto& words_of(As<RedoReason> /*type*/) {
+  return kRedoWords;
+}
+constexpr const auto& words_of(As<NoteKind> /*type*/) {
+  return kNoteWords;
+}
+constexpr const auto& words_of(As<Role> /*type*/) {
+  return kRoleWords;
+}
+constexpr const auto& words_of(As<WallFactorKind> /*type*/) {
+  return kWallPartWords;
+}
+
+/// Returns the value's word in JSON; empty for null.
+template <typename Enum>
+constexpr std::string_view word_of(Enum value) {
+  return word_in(words_of(As<Enum>()), value);
+}
+constexpr std::string_view word_of(Ending ending) {
+  return ending_word(ending);
+}
+
+/// Returns the value for `word`; the first value if `word` is unknown.
+template <typename Enum>
+constexpr Enum value_of_word(std::string_view word, As<Enum> type) {
+  return value_in(words_of(type), word);
+}
+constexpr Ending value_of_word(std::string_view word, As<Ending> /*type*/) {
+  return parse_ending(word);
+}
+
 /// A metric of a command in hyperfine's JSON: the values of its runs (NaN: missing), or only its
 /// mean.
 struct HyperfineValues {
@@ -263,20 +338,6 @@ HyperfineResult read_hyperfine_result(const ParsedJson& result, std::size_t runs
 /// to it.
 void infer_typed_indices_and_names(std::vector<Command>& commands);
 
-Machine read_machine(const ParsedJson& there);
-
-/// Writes the known values of settings.
-Json to_json(const SettingValues& values);
-SettingValues read_settings(const ParsedJson& there);
-
-/// Writes how a metric was measured into the metric's object, as far as it is known.
-void add_method(const Metric& metric, Json& json);
-/// Reads what add_method() wrote, and the privilege levels.
-void read_method(const ParsedJson& there, Metric& metric);
-
-/// Reads circumstances. Leaves out the start time.
-Circumstances read_circumstances(const ParsedJson& there);
-
 /// Reads "2000-02-29T00:00:00Z", also with a fraction of a second, or with an offset in place of
 /// the Z. Returns the start of 1970 for other text.
 UtcTime parse_utc_time(const std::string& text);
@@ -285,14 +346,14 @@ UtcTime parse_utc_time(const std::string& text);
 /// into such a document first. The error message lacks its subject, the file: "has no commands".
 Result<SessionFromFile> read_session_document(ParsedJson document);
 
-Setting read_setting(const ParsedJson& there);
+/// Reads the plan of a session, or of a suite's benchmark, with its events and passes.
+StoredPlan read_plan(const ParsedJson& there);
 
-/// Reads the number of layouts of a session, a joined session or a baseline.
-std::uint32_t read_layout_count(const ParsedJson& there, std::uint32_t if_missing);
-
-/// Reads the sessions from which a session with `commands` commands was joined. Returns an empty
-/// list if these sessions do not have `commands` commands in total.
-std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t commands);
+/// Reads the sessions from which a session with `commands` commands was joined. `plan` has the
+/// number of layouts if an older file says it once. Returns an empty list if these sessions do not
+/// have `commands` commands in total.
+std::vector<OriginSession> read_origins(const ParsedJson& there, const StoredPlan& plan,
+                                        std::size_t commands);
 
 /// Reads gate verdicts, intervals and precision. Needs the commands and metrics of `session`.
 gate::Findings read_findings(const ParsedJson& there, const Recording& session);
@@ -304,13 +365,9 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
 /// error message lacks its subject, the file: "has functions whose values cannot be read".
 Result<FunctionTable> read_functions(const ParsedJson& object, std::string_view key);
 
-/// Returns a delta as JSON, with changes in percent.
-Json to_json(const stats::Delta& delta);
-
 std::string status_json(const std::optional<int>& status);
 
-/// Writes the members of "lauka" in the result of `command`, without the suite's benchmark and
-/// role.
+/// Writes the members of "lauka" in the result of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
 /// Writes members of "lauka" that a suite has only once, such as version, session id and machine.

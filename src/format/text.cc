@@ -379,6 +379,93 @@ std::vector<std::string> texts_in(const ParsedJson& object, std::string_view key
   return texts;
 }
 
+bool is_object(const ParsedJson& value) {
+  return value.is_object();
+}
+
+bool decode_value(const ParsedJson& there, bool& value) {
+  if (!there.is_boolean()) return false;
+  value = there.get<bool>();
+  return true;
+}
+
+bool decode_value(const ParsedJson& there, double& value) {
+  if (!there.is_number() || !std::isfinite(there.get<double>())) return false;
+  value = there.get<double>();
+  return true;
+}
+
+bool decode_value(const ParsedJson& there, std::uint64_t& value) {
+  if (!there.is_number_unsigned()) return false;
+  value = there.get<std::uint64_t>();
+  return true;
+}
+
+bool decode_value(const ParsedJson& there, std::int64_t& value) {
+  if (!there.is_number_integer()) return false;
+  value = there.get<std::int64_t>();
+  return true;
+}
+
+bool decode_value(const ParsedJson& there, std::string& value) {
+  if (!there.is_string()) return false;
+  value = there.get<std::string>();
+  return true;
+}
+
+bool for_each_item(const ParsedJson& list, const std::function<void(const ParsedJson&)>& take) {
+  if (!list.is_array()) return false;
+  for (const ParsedJson& item : list) take(item);
+  return true;
+}
+
+bool for_each_member(const ParsedJson& object,
+                     const std::function<void(const std::string&, const ParsedJson&)>& take) {
+  if (!object.is_object()) return false;
+  for (const auto& [key, value] : object.items()) take(key, value);
+  return true;
+}
+
+void encode_value(bool value, Json& to) {
+  to = value;
+}
+
+void encode_value(double value, Json& to) {
+  to = json_number(value);
+}
+
+void encode_value(std::uint64_t value, Json& to) {
+  to = value;
+}
+
+void encode_value(std::int64_t value, Json& to) {
+  to = value;
+}
+
+void encode_value(std::string_view value, Json& to) {
+  to = value;
+}
+
+void encode_word(std::string_view word, Json& to) {
+  to = json_text_or_null(word);
+}
+
+void make_object(Json& to) {
+  to = Json::object();
+}
+
+void make_list(Json& to) {
+  to = Json::array();
+}
+
+Json& add_member(Json& object, std::string_view key) {
+  return object[std::string(key)];
+}
+
+Json& add_item(Json& list) {
+  return list.emplace_back();
+}
+
 std::string json_string(std::string_view text) {
   std::string quoted;
   add_string(text, quoted);
@@ -462,6 +549,12 @@ void JsonWriter::close() {
   if (closing_brackets_.empty()) text_ += '\n';
   is_first_ = false;
   flush_if_large();
+}
+
+void JsonWriter::put_filled(std::string_view key, const std::function<void(Json&)>& fill) {
+  Json value;
+  fill(value);
+  put(key, value);
 }
 
 void JsonWriter::put(std::string_view key, const Json& value) {

@@ -56,7 +56,43 @@ bool flag_in(const ParsedJson& object, std::string_view key, bool otherwise = fa
 std::optional<double> number_in(const ParsedJson& object, std::string_view key);
 std::optional<std::uint64_t> unsigned_in(const ParsedJson& object, std::string_view key);
 
+/// True if `value` is an object.
+bool is_object(const ParsedJson& value);
+
+/// Reads a value. Returns false, and changes nothing, if `there` has another type. A number must
+/// be finite; an integer must be written as one, and without a sign for an unsigned type.
+bool decode_value(const ParsedJson& there, bool& value);
+bool decode_value(const ParsedJson& there, double& value);
+bool decode_value(const ParsedJson& there, std::uint64_t& value);
+bool decode_value(const ParsedJson& there, std::int64_t& value);
+bool decode_value(const ParsedJson& there, std::string& value);
+
+/// Calls `take` with each element of a list. Returns false if `list` is none.
+bool for_each_item(const ParsedJson& list, const std::function<void(const ParsedJson&)>& take);
+
+/// Calls `take` with each key of an object and its value. Returns false if `object` is none.
+bool for_each_member(const ParsedJson& object,
+                     const std::function<void(const std::string&, const ParsedJson&)>& take);
+
 using Json = nlohmann::ordered_json;
+
+/// Sets `to` to a value; to null if the number is not finite.
+void encode_value(bool value, Json& to);
+void encode_value(double value, Json& to);
+void encode_value(std::uint64_t value, Json& to);
+void encode_value(std::int64_t value, Json& to);
+void encode_value(std::string_view value, Json& to);
+
+/// Sets `to` to a word; to null if the word is empty.
+void encode_word(std::string_view word, Json& to);
+
+/// Sets `to` to an object or list without members.
+void make_object(Json& to);
+void make_list(Json& to);
+
+/// Adds a null to an object or list, and returns it.
+Json& add_member(Json& object, std::string_view key);
+Json& add_item(Json& list);
 
 /// Returns JSON as text, on one line if `indent` is negative. Replaces invalid UTF-8 by U+FFFD.
 /// Escapes all characters except printable ASCII if one of them could control a terminal.
@@ -88,6 +124,9 @@ class JsonWriter {
   void close();
 
   void put(std::string_view key, const Json& value);
+
+  /// Writes a member whose value `fill` sets.
+  void put_filled(std::string_view key, const std::function<void(Json&)>& fill);
 
   /// Writes a member or an element of a list: `add(text)` appends its value as JSON to `text`.
   template <typename Add>

@@ -3,6 +3,7 @@
 #include "core/own_metric.h"
 #include "core/sha256.h"
 #include "core/text.h"
+#include "format/fields.h"
 #include "format/json.h"
 #include "format/sections.h"
 #include "format/text.h"
@@ -131,22 +132,23 @@ class RecordReader {
   }
 
   Result<void> take_session() {
-    Circumstances there = read_circumstances(*session_);
+    StoredSession stored;
+    decode(*session_, stored);
+    Circumstances& there = stored.circumstances;
     record_.id = lower_case(there.session_id);
     if (record_.id.empty())
       return Error{"has no session_id, because lauka 0.1 wrote none", "measure again"};
     if (!is_uuid(record_.id))
       return foreign("its session_id " + cited(there.session_id) + " is not a UUID");
 
-    if (const Json* metadata = member(document_, "metadata"))
-      record_.began = parse_utc_time(text_in(*metadata, "start_time"));
+    record_.began = decode_in<UtcTime>(part_in(document_, "metadata"), "start_time");
     record_.ended = there.ended;
     if (record_.began == UtcTime()) return foreign("it does not say when it began");
 
     record_.machine = std::move(there.machine);
     record_.labels = std::move(there.labels);
     record_.version = std::move(there.version);
-    record_.complete = flag_in(*session_, "complete", true);
+    record_.complete = stored.complete;
     interleaved_ = text_in(*session_, "order") != word_in(kOrderWords, Order::Sequential);
 
     for (const Json& metric : items_in(*session_, "metrics")) take_metric("", metric);
@@ -158,11 +160,8 @@ class RecordReader {
 
   void take_metric(const std::string& benchmark, const Json& there) {
     Metric metric;
-    metric.name = text_in(there, "name");
-    read_method(there, metric);
-    metric.of_region = flag_in(there, "region", false);
-    if (unsigned_in(there, "event")) metric.event = 0;
-    better_[metric.name] = value_in(kBetterWords, text_in(there, "better"));
+    decode(there, metric);
+    better_[metric.name] = metric.better;
     methods_[{benchmark, metric.name}] = settings_of_metric(metric);
   }
 
@@ -184,10 +183,10 @@ class RecordReader {
     const Json* of_benchmark = session_;
     for (const Json& item : items_in(*session_, "benchmarks"))
       if (text_in(item, "name") == benchmark) of_benchmark = &item;
-    Command command;
-    command.expected = parse_expected_output(text_in(ours, "expected_output"));
-    SettingValues values = settings_of_saved(read_setting(*of_benchmark), command, {});
-    values.add(read_settings(part_in(ours, "settings")));
+    StoredCommand command;
+    decode(ours, command);
+    SettingValues values = settings_of_saved(read_plan(*of_benchmark).setting, command.command, {});
+    values.add(command.command.settings);
     return values;
   }
 
@@ -289,13 +288,9 @@ class RecordReader {
   }
 
   static Endings read_endings(const Json& ours) {
-    Endings endings{unsigned_in(ours, "runs_in_all").value_or(0), {}};
-    for (const Json& json : items_in(ours, "failures"))
-      endings.failed_run_groups.push_back(
-          {parse_ending(text_in(json, "outcome")),
-           static_cast<int>(unsigned_in(json, "exit_code").value_or(0)),
-           unsigned_in(json, "runs").value_or(0)});
-    return endings;
+    StoredCommand stored;
+    decode(ours, stored);
+    return std::move(stored.endings);
   }
 
   Result<std::optional<MetricRecord>> read_summary(const std::string& name, const Json& there,
@@ -311,12 +306,11 @@ class RecordReader {
     if (std::ranges::find(places_[place].has_failed, true) != places_[place].has_failed.end())
       return read_summary_of_successes(std::move(metric), there, place);
 
-    if (const Json* percentile = object_in(there, "percentile")) {
-      const auto value = number_in(*percentile, "value");
-      if (!value) return std::optional<MetricRecord>();
-      metric.mean = *value;
-      const auto low = number_in(*percentile, "low");
-      const auto high = number_in(*percentile, "high");
+    if (const auto percentile = decode_in<std::optional<StoredPercentile>>(there, "percentile")) {
+      if (!percentile->value) return std::optional<MetricRecord>();
+      metric.mean = *percentile->value;
+      const auto& low = percentile->low;
+      const auto& high = percentile->high;
       // The standard error, stddev / sqrt(runs), becomes the one that the percentile's interval
       // implies.
       if (low && high)
@@ -392,10 +386,8 @@ class RecordReader {
     const Json& there = (*places_[of].metrics)[metric];
     if (!there.contains(key))
       return ratio_of_samples(samples(of, metric), samples(to, metric), interleaved_);
-    const Json* known = object_in(there, key);
-    const auto value = known != nullptr ? number_in(*known, "value") : std::nullopt;
-    if (!value || !std::isfinite(*value)) return std::nullopt;
-    return LogRatio{*value, number_in(*known, "error")};
+    if (!number_in(part_in(there, key), "value")) return std::nullopt;
+    return decode_in<LogRatio>(there, key);
   }
 
   /// Returns the samples of a metric; empty if a sample is not positive or is out of range.
@@ -481,7 +473,7 @@ std::string encode_metric_names(const std::vector<MetricRecord>& metrics) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const MetricRecord& metric : metrics) {
     list.push_back({metric.name, unit_symbol(metric.unit), word_in(kBetterWords, metric.better)});
-    if (metric.method != SettingValues()) list.back().push_back(to_json(metric.method));
+    if (metric.method != SettingValues()) encode(metric.method, list.back().emplace_back());
   }
   return json_text(list, -1);
 }
@@ -531,7 +523,7 @@ std::vector<MetricRecord> decode_metric_names(std::string_view layout) {
     metrics.push_back({.name = item[0].get<std::string>(),
                        .unit = value_in(kUnitWords, item[1].get<std::string>()),
                        .better = value_in(kBetterWords, item[2].get<std::string>())});
-    if (has_method) metrics.back().method = read_settings(item[3]);
+    if (has_method) decode(item[3], metrics.back().method);
   }
   return metrics;
 }
@@ -566,7 +558,9 @@ std::string encode_machine(const Machine& machine) {
 
 Machine decode_machine(std::string_view parts) {
   const auto json = parse_json(parts);
-  return json ? read_machine(*json) : Machine();
+  Machine machine;
+  if (json) decode(*json, machine);
+  return machine;
 }
 
 std::string variant_key(const CommandRecord& result, std::string_view machine_class) {

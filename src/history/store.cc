@@ -415,7 +415,7 @@ void gather(Batch& batch, std::size_t place) {
                          std::pair(machine_class, batch.name(encode_machine(session.machine))));
 
   for (const std::string& text :
-       {session.machine.host_name, commit_of(session), session.label("branch"), session.version})
+       {session.machine.name, commit_of(session), session.label("branch"), session.version})
     batch.name(text);
   for (const Label& label : session.labels) {
     batch.name(label.key);
@@ -441,7 +441,7 @@ Result<void> add_sessions(Database& database, Batch& batch) {
     values += fmt::format("{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",",
                           id, texts.size(), to_milliseconds(record.began),
                           to_milliseconds(record.ended), text_id(class_of(record.machine)),
-                          text_id(record.machine.host_name), text_id(commit_of(record)),
+                          text_id(record.machine.name), text_id(commit_of(record)),
                           text_id(record.label("branch")), text_id(record.version),
                           record.complete ? 1 : 0, record.results.size(), batch.added(place));
     texts.push_back(record.id);

@@ -317,9 +317,9 @@ std::string machine_text(const Machine& machine) {
   std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
   if (!machine.cpu_identity.empty()) text += fmt::format(" ({})", machine.cpu_identity);
   if (allows_only_some_cpus(machine))
-    text += fmt::format(", {} of {} CPUs", machine.allowance->cpus.size(), machine.cpu_count);
-  else if (machine.cpu_count > 0)
-    text += fmt::format(", {} CPUs", machine.cpu_count);
+    text += fmt::format(", {} of {} CPUs", machine.allowance->cpus.size(), machine.cpus);
+  else if (machine.cpus > 0)
+    text += fmt::format(", {} CPUs", machine.cpus);
   if (const auto& allowance = machine.allowance) {
     if (allowance->cpu_quota) text += fmt::format(", CPU quota {:.3g}", *allowance->cpu_quota);
     if (allowance->memory_limit)
@@ -327,8 +327,7 @@ std::string machine_text(const Machine& machine) {
               report::quantity(static_cast<double>(*allowance->memory_limit), Unit::Bytes);
   }
   for (const std::string& part :
-       {machine.kernel_name + (machine.kernel_release.empty() ? "" : " " + machine.kernel_release),
-        machine.governor,
+       {machine.system + (machine.kernel.empty() ? "" : " " + machine.kernel), machine.governor,
         machine.hypervisor == "unknown" ? std::string("virtual") : machine.hypervisor})
     if (!part.empty()) text += ", " + part;
   return one_line(text);

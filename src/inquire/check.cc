@@ -71,8 +71,8 @@ CheckLine counters_line(const CounterFacts& counters, bool several) {
 }
 
 CheckLine cores_line(const MachineFacts& facts) {
-  const std::string cpus = facts.machine.cpu_count > 0 ? plural(facts.machine.cpu_count, "CPU")
-                                                       : "an unknown number of CPUs";
+  const std::string cpus =
+      facts.machine.cpus > 0 ? plural(facts.machine.cpus, "CPU") : "an unknown number of CPUs";
   if (facts.core_kinds.size() < 2)
     return {"core kinds", Severity::Ok, cpus + ", all of one kind as far as the system knows"};
   std::vector<std::string> kinds;
@@ -89,7 +89,7 @@ void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
   if (allows_only_some_cpus(machine))
     lines.push_back({"allowed CPUs", Severity::Note,
                      fmt::format("{} of {}, so commands run only on CPU {}", allowance.cpus.size(),
-                                 machine.cpu_count, cpu_list_text(allowance.cpus)),
+                                 machine.cpus, cpu_list_text(allowance.cpus)),
                      "start lauka without taskset, or in a container without a cpuset"});
   if (allowance.cpu_quota)
     lines.push_back(
@@ -181,10 +181,10 @@ CheckLine tune_line(const MachineFacts& facts) {
 
 CheckLine load_line(const MachineFacts& facts) {
   if (!facts.load) return {"load", Severity::Note, "lauka cannot see it"};
-  const double cpus = std::max(1.0, static_cast<double>(facts.machine.cpu_count));
-  const std::string finding = fmt::format(
-      "{:.2f} in the last minute, on {}", *facts.load,
-      facts.machine.cpu_count > 0 ? plural(facts.machine.cpu_count, "CPU") : "this machine");
+  const double cpus = std::max(1.0, static_cast<double>(facts.machine.cpus));
+  const std::string finding =
+      fmt::format("{:.2f} in the last minute, on {}", *facts.load,
+                  facts.machine.cpus > 0 ? plural(facts.machine.cpus, "CPU") : "this machine");
   if (*facts.load < kQuietLoad) return {"load", Severity::Ok, finding};
   const bool full = *facts.load > 0.75 * cpus;
   return {
@@ -321,8 +321,7 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
                        std::size_t width) {
   const Machine& machine = facts.machine;
   std::string title = machine.os;
-  if (!machine.kernel_release.empty())
-    title += fmt::format(", {} {}", machine.kernel_name, machine.kernel_release);
+  if (!machine.kernel.empty()) title += fmt::format(", {} {}", machine.system, machine.kernel);
   if (!machine.architecture.empty()) title += ", " + machine.architecture;
   if (!machine.cpu_model.empty()) title += ", " + machine.cpu_model;
   std::string text = one_line(title) + "\n\n";

@@ -381,7 +381,7 @@ class LauncherProcess {
     pid_t left = 0;
     while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.unawaited_processes;
     const bool had_children = std::exchange(has_children_, left == 0);
-    if (has_children_) ended.outliving_process_count = count_outlived(had_children);
+    if (has_children_) ended.outlived = count_outlived(had_children);
 
     ended.time_with_preparation = std::chrono::nanoseconds(now_ns() - ended.began_ns);
   }

@@ -101,7 +101,7 @@ struct SharedEnded {
   std::uint32_t started_count = 1;
   std::size_t unawaited_processes = 0;
   /// Number of processes known to outlive the run, even a killed run.
-  std::size_t outliving_process_count = 0;
+  std::size_t outlived = 0;
   InputRead input = InputRead::Unknown;
   RegionUse region;
 };

@@ -447,7 +447,7 @@ class PosixLauncher final : public Launcher {
                   .optional_counter_error = shared.optional_counter_error,
                   .started_count = shared.started_count,
                   .unawaited_processes = shared.unawaited_processes,
-                  .outliving_process_count = killed ? 0 : shared.outliving_process_count,
+                  .outlived = killed ? 0 : shared.outlived,
                   .input = shared.input,
                   .ended_by_listener = ended_by_listener};
 

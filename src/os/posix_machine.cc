@@ -28,14 +28,14 @@ Machine describe(const MachineFacts& facts) {
   Machine machine = facts.machine;
   utsname names{};
   if (uname(&names) == 0) {
-    machine.host_name = std::data(names.nodename);
-    machine.kernel_name = std::data(names.sysname);
-    machine.kernel_release = std::data(names.release);
+    machine.name = std::data(names.nodename);
+    machine.system = std::data(names.sysname);
+    machine.kernel = std::data(names.release);
     machine.architecture = std::data(names.machine);
   }
   machine.os = os_name();
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  machine.cpu_count = online > 0 ? static_cast<unsigned>(online) : 0;
+  machine.cpus = online > 0 ? static_cast<unsigned>(online) : 0;
   if (machine.cpu_model.empty()) describe_cpu(machine);
   for (const CpuCountByName& governor : facts.governors)
     machine.governor += (machine.governor.empty() ? "" : ", ") + governor.name;

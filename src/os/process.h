@@ -178,7 +178,7 @@ struct Ended {
   /// Number of ended processes that no parent waited for; 0 on macOS.
   std::size_t unawaited_processes = 0;
   /// Number of processes known to have outlived the run; 0 if the run was killed, and on macOS.
-  std::size_t outliving_process_count = 0;
+  std::size_t outlived = 0;
   InputRead input = InputRead::Unknown;
   bool ended_by_listener = false;
   std::optional<RegionUse> region{};        ///< nullopt if unknown

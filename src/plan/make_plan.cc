@@ -470,7 +470,7 @@ std::vector<std::string> append_to_default_events(const EventSet& defaults,
 }
 
 std::optional<Error> why_no_until(const Options& options, const Plan& plan) {
-  if (plan.setting.copies_in_run > 1)
+  if (plan.setting.jobs > 1)
     return Error{
         "--until ends a run at the first line that matches, so --jobs would not wait for the other "
         "copies",
@@ -527,15 +527,15 @@ Result<Plan> make_plan(const Options& options, const EventSelector& select_event
   plan.setting.measures_region = counting.measures_region;
   plan.reported_metrics = counting.scraped_metrics;
 
-  plan.setting.warmup_run_count = options.run.warmup;
+  plan.setting.warmup_runs = options.run.warmup;
   plan.setting.order = options.run.order.value_or(default_order(options.commands));
-  plan.setting.order_is_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
+  plan.setting.order_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
   plan.setting.seed = options.run.seed.value_or(clock_seed);
   plan.timeout = options.run.timeout;
   plan.ignore_failure = options.run.ignore_failure;
   plan.compiled_end_pattern = options.run.end_pattern;
-  if (options.run.end_pattern) plan.setting.until_pattern = options.run.end_pattern->text();
-  plan.setting.copies_in_run = static_cast<std::uint32_t>(options.run.copies_per_run.value_or(1));
+  if (options.run.end_pattern) plan.setting.until = options.run.end_pattern->text();
+  plan.setting.jobs = static_cast<std::uint32_t>(options.run.copies_per_run.value_or(1));
   plan.setting.layouts = static_cast<std::uint32_t>(options.run.layouts.value_or(1));
 
   plan.confidence = options.gates.confidence.value_or(kDefaultConfidence);

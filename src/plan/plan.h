@@ -50,17 +50,17 @@ struct PrecisionGoal {
 struct Setting {
   Order order = Order::Random;
   std::uint64_t seed = 0;
-  std::uint64_t warmup_run_count = 1;
+  std::uint64_t warmup_runs = 1;
   /// Pattern of --until as typed; nullopt without --until.
-  std::optional<std::string> until_pattern{};
-  std::uint32_t copies_in_run = 1;  ///< number of copies of a command in one run
-  std::uint32_t layouts = 1;        ///< number of builds of each command; 1 without --layouts
+  std::optional<std::string> until{};
+  std::uint32_t jobs = 1;     ///< number of copies of a command in one run
+  std::uint32_t layouts = 1;  ///< number of builds of each command; 1 without --layouts
   EventSet events{};
   StopRule stop{};
   /// True if the order is sequential only because there are setup or cleanup hooks.
-  bool order_is_for_hooks = false;
+  bool order_for_hooks = false;
   /// Copy of CorePlan::min_share_on_first_kind that is made for results; nullopt in a plan.
-  std::optional<double> recorded_min_share{};
+  std::optional<double> min_share{};
   bool measures_region = false;
 };
 

@@ -122,7 +122,7 @@ std::string caveats(const std::vector<std::string>& warnings,
 
 std::string tuned_comparison(const Tuning& tuning) {
   std::vector<ChangeRow> rows;
-  for (const TunedComparison& comparison : tuning.compared) {
+  for (const TunedComparison& comparison : tuning.compare) {
     const auto add = [&](std::string_view what, const TunedChange& change) {
       if (!change.low || !change.high) return;
       const std::string name =
@@ -131,9 +131,9 @@ std::string tuned_comparison(const Tuning& tuning) {
       rows.push_back({html_text(name), html_text(delta_text(to_change(change))), "neutral",
                       to_change(change)});
     };
-    add("σ", comparison.stddev_change);
-    add("width of the interval", comparison.interval_width_change);
-    add("mean", comparison.mean_change);
+    add("σ", comparison.stddev);
+    add("width of the interval", comparison.interval_width);
+    add("mean", comparison.mean);
   }
   if (rows.empty()) return "";
   return "<p class=\"faint\">Tuned runs against untuned ones</p>\n" + change_chart(rows);
@@ -154,20 +154,18 @@ std::string tuned_machine(const Circumstances& at) {
       vitals.rows.push_back({{std::string(what)}, {text(before)}, {text(after)}});
   };
 
-  add("throttle events", tuning.vitals_before_runs.throttles, tuning.vitals_after_runs.throttles);
-  add("temperature, °C", tuning.vitals_before_runs.celsius, tuning.vitals_after_runs.celsius);
-  add("stolen ticks", tuning.vitals_before_runs.stolen_ticks,
-      tuning.vitals_after_runs.stolen_ticks);
-  add("ticks", tuning.vitals_before_runs.clock_ticks_in_all,
-      tuning.vitals_after_runs.clock_ticks_in_all);
+  add("throttle events", tuning.before.throttles, tuning.after.throttles);
+  add("temperature, °C", tuning.before.celsius, tuning.after.celsius);
+  add("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks);
+  add("ticks", tuning.before.ticks, tuning.after.ticks);
 
   Table switched{
       .columns = {{.heading = {"switch"}}, {.heading = {"before"}}, {.heading = {"during"}}}};
-  for (const TunedSwitch& tuned : tuning.changed_switches)
-    switched.rows.push_back({{tuned.name}, {tuned.value_before}, {tuned.value_while_tuned}});
+  for (const TunedSwitch& tuned : tuning.switched)
+    switched.rows.push_back({{tuned.name}, {tuned.before}, {tuned.during}});
 
   std::vector<std::string> missing;
-  for (const UntunedSwitch& untuned : tuning.failed_switches)
+  for (const UntunedSwitch& untuned : tuning.not_possible)
     missing.push_back("not switched: " + untuned.name + ", " + untuned.why);
 
   std::string html = "<details>\n<summary>Tuned machine</summary>\n" + tuned_comparison(tuning);

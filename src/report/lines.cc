@@ -916,8 +916,8 @@ std::string tuning_line(const std::vector<TunedComparison>& compared) {
   return fmt::format(
       "compared with {}, --tune changed σ by {}, the width of the interval by {}, and the mean by "
       "{}{}",
-      plural(untuned, "untuned run"), text(&TunedComparison::stddev_change),
-      text(&TunedComparison::interval_width_change), text(&TunedComparison::mean_change),
+      plural(untuned, "untuned run"), text(&TunedComparison::stddev),
+      text(&TunedComparison::interval_width), text(&TunedComparison::mean),
       compared.size() > 1 ? " (geometric means)" : "");
 }
 

@@ -70,7 +70,7 @@ Words words_of(const CounterLossFile& lost) {
   std::string advice = lost.loss == CounterLoss::Unreadable
                            ? fmt::format("chmod a+r {} lets every user read it", file)
                            : std::string("measure a copy made with cp, which loses this property");
-  if (lost.keeps_counts_as_root) advice += ", or run it as root (sudo lauka --as-root ...)";
+  if (lost.counted_as_root) advice += ", or run it as root (sudo lauka --as-root ...)";
   return {"lost_counts",
           fmt::format(
               "no event is counted, because Linux stops the counters when a run executes {}, {}",
@@ -447,14 +447,14 @@ struct WarningWords {
   }
 
   Words operator()(const OutlivedRuns& warning) const {
-    const bool is_single = warning.most_survivors == 1;
+    const bool is_single = warning.most_processes == 1;
     const std::string processes =
         is_single ? "a process"
-        : warning.fewest_survivors == warning.most_survivors
-            ? fmt::format("{} processes", warning.most_survivors)
-            : fmt::format("{} to {} processes", warning.fewest_survivors, warning.most_survivors);
+        : warning.fewest_processes == warning.most_processes
+            ? fmt::format("{} processes", warning.most_processes)
+            : fmt::format("{} to {} processes", warning.fewest_processes, warning.most_processes);
     const std::string figure =
-        fmt::format("{} of {} runs", warning.runs_with_survivors, warning.examined_runs);
+        fmt::format("{} of {} runs", warning.outlived_runs, warning.examined_runs);
     return {"outlived",
             fmt::format("{} outlived the run in {}, and what {} did afterwards was not measured",
                         processes, figure, is_single ? "it" : "they"),

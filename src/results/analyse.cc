@@ -213,8 +213,7 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
         warning.shown = metric.shown;
         results.warnings.push_back(std::move(warning));
       }
-    if (const auto low =
-            low_share(metric, results.session.setting.recorded_min_share, series[c].values))
+    if (const auto low = low_share(metric, results.session.setting.min_share, series[c].values))
       results.warnings.push_back({*low, c});
   }
 
@@ -289,11 +288,11 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
 
 void add(const RunRow& run, OutlivedRuns& outlived) {
   ++outlived.examined_runs;
-  if (run.processes_left_running == 0) return;
-  const std::size_t survivors = run.processes_left_running;
-  const bool is_first = outlived.runs_with_survivors++ == 0;
-  outlived.fewest_survivors = is_first ? survivors : std::min(outlived.fewest_survivors, survivors);
-  outlived.most_survivors = std::max(outlived.most_survivors, survivors);
+  if (run.outlived == 0) return;
+  const std::size_t survivors = run.outlived;
+  const bool is_first = outlived.outlived_runs++ == 0;
+  outlived.fewest_processes = is_first ? survivors : std::min(outlived.fewest_processes, survivors);
+  outlived.most_processes = std::max(outlived.most_processes, survivors);
 }
 
 void analyse_runs(std::size_t c, Results& results) {
@@ -319,7 +318,7 @@ void analyse_runs(std::size_t c, Results& results) {
   if (!coverage.empty()) command.coverage = stats::median(stats::sorted(coverage));
   enter_slowdown(c, timed, counting, results);
 
-  if (outlived.runs_with_survivors > 0) results.warnings.push_back({outlived, c});
+  if (outlived.outlived_runs > 0) results.warnings.push_back({outlived, c});
   if (below > 0) results.warnings.push_back({BelowShell{command.runs, below}, c});
 }
 
@@ -671,18 +670,16 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
     comparison.tuned_runs = tuned.size();
     comparison.untuned_runs = untuned.size();
 
-    comparison.stddev_change =
-        tuned_change(stats::spread_change(untuned, tuned, tails.tail_of_delta));
-    comparison.mean_change =
+    comparison.stddev = tuned_change(stats::spread_change(untuned, tuned, tails.tail_of_delta));
+    comparison.mean =
         tuned_change(stats::estimate_delta(untuned, tuned, false, tails).change_of_mean);
 
     const bool has_delta = !plan.reference.baseline && plan.reference.is_candidate(c);
     if (has_delta)
-      comparison.interval_width_change = tuned_change(width_change(c));
+      comparison.interval_width = tuned_change(width_change(c));
     else if (commands == 1 || plan.reference.baseline)
-      comparison.interval_width_change =
-          comparison.stddev_change;  // for equal numbers of runs, the change of the width of the
-                                     // mean's interval
+      comparison.interval_width = comparison.stddev;  // for equal numbers of runs, the change of
+                                                      // the width of the mean's interval
   }
   return all;
 }

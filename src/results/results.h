@@ -178,13 +178,13 @@ struct SamePrograms {
   bool has_same_name = true;  ///< false: the files have different names
 };
 
-/// Finding: processes outlived `runs_with_survivors` of `examined_runs` runs. Each of these runs
-/// had `fewest_survivors` to `most_survivors` such processes.
+/// Finding: processes outlived `outlived_runs` of `examined_runs` runs. Each of these runs
+/// had `fewest_processes` to `most_processes` such processes.
 struct OutlivedRuns {
-  std::size_t runs_with_survivors = 0;
+  std::size_t outlived_runs = 0;
   std::size_t examined_runs = 0;
-  std::size_t fewest_survivors = 0;
-  std::size_t most_survivors = 0;
+  std::size_t fewest_processes = 0;
+  std::size_t most_processes = 0;
 };
 
 /// A finding with its numbers, but without text.

@@ -66,7 +66,7 @@ SamePrograms describe_same_programs(const Results& results, std::size_t candidat
   const Command& ours = results.session.commands[candidate];
   const Command& theirs = results.reference_of(candidate);
   // A baseline in a saved session has only the names of its commands.
-  return {theirs.name, ours.fingerprint.program_kind != ProgramKind::Launcher,
+  return {theirs.name, ours.fingerprint.program != ProgramKind::Launcher,
           program_name_of(ours) == program_name_of(theirs)};
 }
 
@@ -359,7 +359,7 @@ void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_
   if (const auto busy = busy_machine(results, c);
       busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
     warnings.push_back({*busy, c, shown_wall_time});
-  if (const auto& lost = results.session.commands[c].counter_loss_file)
+  if (const auto& lost = results.session.commands[c].lost_counts)
     warnings.push_back(
         {LostCounts{*lost}, c, results.session.file.empty() ? Shown::Verbose : Shown::Always});
   if (results.session.reference.is_candidate(c) && is_same_program(results, c) &&
@@ -414,7 +414,7 @@ std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
   for (std::size_t c = 0; c < series.size(); ++c) {
     const auto runs = static_cast<double>(std::max<std::size_t>(series[c].values.size(), 1));
     const double alone = static_cast<double>(series.size()) / runs;
-    all.push_back({session.setting.warmup_run_count, alone_read_disk(session, c),
+    all.push_back({session.setting.warmup_runs, alone_read_disk(session, c),
                    do_agree ? std::min(alone, together) : alone});
   }
   return all;
@@ -472,7 +472,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
   const Shown shown = shown_of_split(results);
 
   const QuotaWait throttling = worst_throttling(results);
-  if (throttling.waiting_periods > 0) warnings.push_back({Throttled{throttling}});
+  if (throttling.throttled > 0) warnings.push_back({Throttled{throttling}});
 
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     add_warnings_of_command(results, c, shown, throttling, warnings);
@@ -488,7 +488,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
   } else if (!results.are_all_deltas_paired && !results.headline_comparisons.empty() &&
              !are_deltas_exact(results)) {
     warnings.push_back({NotInterleaved{!results.findings.verdicts.empty(),
-                                       results.session.setting.order_is_for_hooks}});
+                                       results.session.setting.order_for_hooks}});
   }
 
   if (auto cores = other_cores(results)) warnings.push_back(*std::move(cores));

@@ -75,7 +75,7 @@ std::string call_of(const Plan& plan, const Command& command) {
     if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
   add(command.output.path);
   add(std::to_string(static_cast<int>(command.output.kind)));
-  add(std::to_string(plan.setting.copies_in_run));
+  add(std::to_string(plan.setting.jobs));
   return call;
 }
 
@@ -210,7 +210,7 @@ std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ReadContex
   const Baseline& baseline = *plan.reference.baseline;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     const Fingerprint& there = baseline.session->commands[baseline.reference_places[c]].fingerprint;
-    if (there.is_known() && there.call_hash == hash_call(plan, plan.commands[c]))
+    if (there.is_known() && there.call_sha256 == hash_call(plan, plan.commands[c]))
       programs[c] = make_fingerprint(plan, c, reader);
   }
   return programs;

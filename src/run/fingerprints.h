@@ -38,7 +38,7 @@ void set_fingerprints(const Plan& plan, const ReadContext& reader, std::size_t f
 
 /// Returns the fingerprints of commands that may run the same program as their reference. Without a
 /// baseline: of candidates with the reference's file and call, and of the reference. With a
-/// baseline: of commands with their reference's Fingerprint::call_hash. Other fingerprints are
+/// baseline: of commands with their reference's Fingerprint::call_sha256. Other fingerprints are
 /// empty or missing. Reads files only if their sizes are equal.
 std::vector<Fingerprint> fingerprints_to_compare(const Plan& plan, const ReadContext& reader);
 

@@ -1,12 +1,14 @@
 #include "run/kept_rounds.h"
 
+#include "core/fields.h"
 #include "core/metric.h"
 #include "core/sha256.h"
 
 #include <array>
+#include <chrono>
 #include <exception>
-#include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -19,151 +21,221 @@ using Json = nlohmann::json;
 constexpr std::size_t kSealDigits = 16;
 constexpr std::size_t kTagDigits = 12;
 
-/// Returns the members' names and a tuple of references to the members.
-template <typename... T>
-auto named(std::string_view names, T&... members) {
-  return std::pair(names, std::tie(members...));
+// The fields (core/fields.h) of each struct in the log. Most structs are stored as lists of values
+// in this order, because there may be a million runs. A change makes older logs unreadable.
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, Step& of) {
+  visit("command", of.command);
+  visit("round", of.round);
+  visit("pass", of.pass);
+  visit("kind", of.kind);
+  visit("layout", of.layout);
 }
 
-/// Lists the members of each type in the order of the JSON arrays. A change makes older logs
-/// unreadable.
-struct Members {
-  static auto of(Step& step) {
-    return named("command round pass kind layout", step.command, step.round, step.pass, step.kind,
-                 step.layout);
-  }
-  static auto of(Exited& exited) { return named("status", exited.status); }
-  static auto of(Signalled& signalled) {
-    return named("signal core_dumped", signalled.signal, signalled.core_dumped);
-  }
-  static auto of(TimedOut& out) {
-    return named("limit began survivor", out.limit, out.has_started, out.survivor);
-  }
-  static auto of(Usage& usage) {
-    static const std::string kNames = names_of_usage();
-    return std::apply([&](auto... fields) { return named(kNames, usage.*fields...); },
-                      kUsageFields);
-  }
-  static auto of(RunRecord& record) {
-    return named("step outcome usage counts coverage own below_overhead reported order outlived",
-                 record.step, record.outcome, record.usage, record.counts,
-                 record.instruction_coverage, record.own_process_counts, record.below_overhead,
-                 record.reported, record.number_in_suite, record.surviving_processes);
-  }
-  static auto of(RedoneRun& run) { return named("run reason why", run.run, run.reason, run.why); }
-  static auto of(Note& note) { return named("kind text", note.kind, note.text); }
-  static auto of(RunningMean& mean) { return named("count mean", mean.count, mean.mean); }
-  static auto of(Pace& pace) {
-    return named("whole between wall", pace.run_seconds, pace.hook_seconds, pace.wall_time_seconds);
-  }
-  static auto of(FunctionCounts& counts) {
-    return named("name counts other_names", counts.name, counts.counts, counts.other_names);
-  }
-  static auto of(FunctionsOfRun& functions) {
-    return named("step functions uncounted", functions.step, functions.functions,
-                 functions.uncounted_events);
-  }
-  static auto of(UncountedRuns& uncounted) {
-    return named("subject what remedy runs events", uncounted.subject, uncounted.why.what,
-                 uncounted.why.remedy, uncounted.runs, uncounted.events);
-  }
-  static auto of(ShellOverhead& overhead) {
-    return named("wall_ns user_ns system_ns", overhead.wall_ns, overhead.user_ns,
-                 overhead.system_ns);
-  }
+template <typename Visitor>
+void describe_fields(Visitor& visit, Exited& of) {
+  visit("status", of.status);
+}
 
- private:
-  static std::string names_of_usage() {
-    std::string names;
-    for (const auto field : kUsageFields) {
-      Usage usage{};
-      usage.*field = 1;
-      for (const BuiltInMetric& metric : kBuiltInMetrics)
-        if (metric.read(usage) > 0.0) names.append(metric.name).append("/");
-      names += ' ';
-    }
-    return names;
-  }
-};
+template <typename Visitor>
+void describe_fields(Visitor& visit, Signalled& of) {
+  visit("signal", of.signal);
+  visit("core_dumped", of.core_dumped);
+}
 
-template <typename T, typename Each>
-void for_each_member(T& value, const Each& each) {
-  std::apply([&](auto&... members) { (each(members), ...); }, Members::of(value).second);
+template <typename Visitor>
+void describe_fields(Visitor& visit, TimedOut& of) {
+  visit("limit", of.limit);
+  visit("began", of.has_started);
+  visit("survivor", of.survivor);
 }
 
 /// Runs with outcomes other than these three are not kept.
-template <typename Each>
-void for_each_member(Outcome& outcome, const Each& each) {
+template <typename Visitor>
+void describe_fields(Visitor& visit, Outcome& of) {
   const std::array<Outcome, 3> kinds = {Exited{}, Signalled{}, TimedOut{}};
-  std::uint64_t kind = outcome.index();
-  each(kind);
-  if (outcome.index() != kind) outcome = kinds.at(kind);
-  if (auto* exited = std::get_if<Exited>(&outcome)) for_each_member(*exited, each);
-  if (auto* signalled = std::get_if<Signalled>(&outcome)) for_each_member(*signalled, each);
-  if (auto* late = std::get_if<TimedOut>(&outcome)) for_each_member(*late, each);
+  std::uint64_t kind = of.index();
+  visit("kind", kind);
+  if (of.index() != kind) of = kinds.at(kind);
+  if (auto* exited = std::get_if<Exited>(&of)) describe_fields(visit, *exited);
+  if (auto* signalled = std::get_if<Signalled>(&of)) describe_fields(visit, *signalled);
+  if (auto* late = std::get_if<TimedOut>(&of)) describe_fields(visit, *late);
 }
 
-template <typename Each>
-void for_each_member(OwnMetric& metric, const Each& each) {
-  bool is_more = metric.better == Better::More;
-  each(metric.name);
-  each(metric.unit.word);
-  each(is_more);
-  metric.unit = parse_own_unit(metric.unit.word);
-  metric.better = is_more ? Better::More : Better::Less;
+/// Returns the names of the metrics that show a member of Usage.
+std::string metrics_of(std::uint64_t Usage::*field) {
+  Usage usage{};
+  usage.*field = 1;
+  std::string names;
+  for (const BuiltInMetric& metric : kBuiltInMetrics)
+    if (metric.read(usage) > 0.0) names.append(metric.name).append("/");
+  return names;
 }
 
-template <typename Each>
-void for_each_named_member(FinishedRounds& rounds, const Each& each) {
-  each("first", rounds.first);
-  each("steps", rounds.step_count);
-  each("time", rounds.time);
-  each("runs", rounds.runs);
-  each("redone", rounds.redone);
-  each("functions", rounds.functions);
-  each("paces", rounds.paces);
-  each("notes", rounds.notes);
-  each("uncounted", rounds.uncounted);
-  each("told", rounds.discovered);
-  each("overheads", rounds.overheads);
+template <typename Visitor>
+void describe_fields(Visitor& visit, Usage& of) {
+  static const std::vector<std::string> kKeys = [] {
+    std::vector<std::string> keys;
+    keys.reserve(kUsageFields.size());
+    for (const auto field : kUsageFields) keys.push_back(metrics_of(field));
+    return keys;
+  }();
+  for (std::size_t i = 0; i < kUsageFields.size(); ++i) visit(kKeys[i], of.*kUsageFields.at(i));
 }
 
-template <typename T>
-void describe(std::string& layout) {
-  if constexpr (std::is_enum_v<T> || std::is_arithmetic_v<T>) {
-    layout += std::is_floating_point_v<T> ? "real " : "whole ";
-  } else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) {
-    layout += "whole ";
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    layout += "text ";
-  } else if constexpr (requires { typename T::value_type; }) {
-    layout += requires(T value) {
-      value.has_value();
-    }
-    ? "optional " : "list ";
-    describe<typename T::value_type>(layout);
-  } else {
-    T value{};
-    layout += "( ";
-    if constexpr (requires { Members::of(value); })
-      layout.append(Members::of(value).first).append(": ");
-    for_each_member(value, [&]<typename Member>(Member&) { describe<Member>(layout); });
-    layout += ") ";
+template <typename Visitor>
+void describe_fields(Visitor& visit, RunRecord& of) {
+  visit("step", of.step);
+  visit("outcome", of.outcome);
+  visit("usage", of.usage);
+  visit("counts", of.counts);
+  visit("coverage", of.instruction_coverage);
+  visit("own", of.own_process_counts);
+  visit("below_overhead", of.below_overhead);
+  visit("reported", of.reported);
+  visit("order", of.number_in_suite);
+  visit("outlived", of.outlived);
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, RedoneRun& of) {
+  visit("run", of.run);
+  visit("reason", of.reason);
+  visit("why", of.why);
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, Note& of) {
+  visit("kind", of.kind);
+  visit("text", of.text);
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, RunningMean& of) {
+  visit("count", of.count);
+  visit("mean", of.mean);
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, Pace& of) {
+  visit("run_seconds", of.run_seconds);
+  visit("hook_seconds", of.hook_seconds);
+  visit("wall_time_seconds", of.wall_time_seconds);
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, FunctionCounts& of) {
+  visit("name", of.name);
+  visit("counts", of.counts);
+  visit("other_names", of.other_names);
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, FunctionsOfRun& of) {
+  visit("step", of.step);
+  visit("functions", of.functions);
+  visit("uncounted_events", of.uncounted_events);
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, UncountedRuns& of) {
+  visit("subject", of.subject);
+  visit("what", of.why.what);
+  visit("remedy", of.why.remedy);
+  visit("runs", of.runs);
+  visit("events", of.events);
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, ShellOverhead& of) {
+  visit("wall_ns", of.wall_ns);
+  visit("user_ns", of.user_ns);
+  visit("system_ns", of.system_ns);
+}
+
+template <typename Visitor>
+void describe_fields(Visitor& visit, OwnMetric& of) {
+  visit("name", of.name);
+  visit.as(
+      "unit", [&] { return of.unit.word; },
+      [&](const std::string& word) { of.unit = parse_own_unit(word); });
+  visit.as(
+      "more_is_better", [&] { return of.better == Better::More; },
+      [&](bool is_more) { of.better = is_more ? Better::More : Better::Less; });
+}
+
+/// The only struct that is stored as an object.
+template <typename Visitor>
+void describe_fields(Visitor& visit, FinishedRounds& of) {
+  visit("first", of.first);
+  visit("steps", of.step_count);
+  visit("time", of.time);
+  visit("runs", of.runs);
+  visit("redone", of.redone);
+  visit("functions", of.functions);
+  visit("paces", of.paces);
+  visit("notes", of.notes);
+  visit("uncounted", of.uncounted);
+  visit("told", of.discovered);
+  visit("overheads", of.overheads);
+}
+
+/// Writes the keys and types of fields as text, by which a log of another form is known.
+class LayoutWriter {
+ public:
+  template <typename Value>
+  void operator()(std::string_view key, Value& /*value*/) {
+    text_.append(key).append(" ");
+    add_type<Value>();
   }
-}
+
+  template <typename Get, typename Set>
+  void as(std::string_view key, const Get& get, const Set& /*set*/) {
+    auto value = get();
+    (*this)(key, value);
+  }
+
+  template <typename Struct>
+  void add_fields(Struct of) {
+    text_ += "( ";
+    describe_fields(*this, of);
+    text_ += ") ";
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  template <typename T>
+  void add_type() {
+    if constexpr (std::is_enum_v<T> || std::is_arithmetic_v<T>) {
+      text_ += std::is_floating_point_v<T> ? "real " : "whole ";
+    } else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) {
+      text_ += "whole ";
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      text_ += "text ";
+    } else if constexpr (requires(T value) { value.has_value(); }) {
+      text_ += "optional ";
+      add_type<typename T::value_type>();
+    } else if constexpr (requires(T value) { value.emplace_back(); }) {
+      text_ += "list ";
+      add_type<typename T::value_type>();
+    } else {
+      add_fields(T{});
+    }
+  }
+
+  std::string text_{};
+};
 
 std::string make_tag() {
-  std::string layout;
-  FinishedRounds rounds;
-  for_each_named_member(rounds, [&]<typename Member>(const char* name, Member&) {
-    layout.append(name).append(" ");
-    describe<Member>(layout);
-  });
-  std::array<Outcome, 3> outcomes = {Exited{}, Signalled{}, TimedOut{}};
-  for (Outcome& outcome : outcomes)
-    for_each_member(outcome, [&]<typename Member>(Member&) { describe<Member>(layout); });
+  LayoutWriter layout;
+  layout.add_fields(FinishedRounds{});
+  for (const Outcome& outcome : {Outcome(Exited{}), Outcome(Signalled{}), Outcome(TimedOut{})})
+    layout.add_fields(outcome);
+
   Sha256 hash;
-  hash.add(layout);
+  hash.add(layout.text());
   hash.add("head: settings circumstances");
   return "lauka-rounds-" + hash.hex_digest().substr(0, kTagDigits);
 }
@@ -178,7 +250,57 @@ std::string head_begin() {
 }
 
 template <typename T>
-Json to_json(T& value) {
+Json encode(const T& value);
+template <typename T>
+void decode(const Json& json, T& value);
+
+/// Writes fields into a list, or into an object by their keys.
+class LogEncoder {
+ public:
+  explicit LogEncoder(Json& to) : to_(to) {}
+
+  template <typename Value>
+  void operator()(std::string_view key, const Value& value) {
+    if (to_.is_array())
+      to_.push_back(encode(value));
+    else
+      to_[std::string(key)] = encode(value);
+  }
+
+  template <typename Get, typename Set>
+  void as(std::string_view key, const Get& get, const Set& /*set*/) {
+    (*this)(key, get());
+  }
+
+ private:
+  Json& to_;
+};
+
+/// Reads fields from a list, or from an object by their keys. Throws if a field is missing, or is
+/// of another type.
+class LogDecoder {
+ public:
+  explicit LogDecoder(const Json& from) : from_(from) {}
+
+  template <typename Value>
+  void operator()(std::string_view key, Value& value) {
+    decode(from_.is_array() ? from_.at(place_++) : from_.at(std::string(key)), value);
+  }
+
+  template <typename Get, typename Set>
+  void as(std::string_view key, const Get& get, const Set& set) {
+    auto value = get();
+    (*this)(key, value);
+    set(value);
+  }
+
+ private:
+  const Json& from_;
+  std::size_t place_ = 0;
+};
+
+template <typename T>
+Json encode(const T& value) {
   if constexpr (std::is_enum_v<T>) {
     return static_cast<int>(value);
   } else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) {
@@ -186,19 +308,21 @@ Json to_json(T& value) {
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     return value;
   } else if constexpr (requires { value.has_value(); }) {
-    return value ? to_json(*value) : Json(nullptr);
+    return value ? encode(*value) : Json(nullptr);
   } else {
     Json list = Json::array();
-    if constexpr (requires { value.begin(); })
-      for (auto& item : value) list.push_back(to_json(item));
-    else
-      for_each_member(value, [&](auto& member) { list.push_back(to_json(member)); });
+    if constexpr (requires { value.begin(); }) {
+      for (const auto& item : value) list.push_back(encode(item));
+    } else {
+      LogEncoder encoder(list);
+      show_fields(encoder, value);
+    }
     return list;
   }
 }
 
 template <typename T>
-void read(const Json& json, T& value) {
+void decode(const Json& json, T& value) {
   if constexpr (std::is_enum_v<T>) {
     value = static_cast<T>(json.get<int>());
   } else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) {
@@ -206,21 +330,21 @@ void read(const Json& json, T& value) {
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     json.get_to(value);
   } else if constexpr (requires { value.has_value(); }) {
-    if (!json.is_null()) read(json, value.emplace());
+    if (!json.is_null()) decode(json, value.emplace());
   } else if constexpr (requires { value.begin(); }) {
-    for (const Json& item : json) read(item, value.emplace_back());
+    for (const Json& item : json) decode(item, value.emplace_back());
   } else {
-    std::size_t place = 0;
-    for_each_member(value, [&](auto& member) { read(json.at(place++), member); });
+    LogDecoder decoder(json);
+    describe_fields(decoder, value);
   }
 }
 
 }  // namespace
 
-std::string to_line(std::size_t benchmark, FinishedRounds rounds) {
+std::string to_line(std::size_t benchmark, const FinishedRounds& rounds) {
   Json json = {{"benchmark", benchmark}};
-  for_each_named_member(rounds,
-                        [&](const char* name, auto& value) { json[name] = to_json(value); });
+  LogEncoder encoder(json);
+  show_fields(encoder, rounds);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -228,9 +352,8 @@ std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_v
   try {
     const Json json = Json::parse(line);
     std::pair<std::size_t, FinishedRounds> found;
-    read(json.at("benchmark"), found.first);
-    for_each_named_member(found.second,
-                          [&](const char* name, auto& value) { read(json.at(name), value); });
+    decode(json.at("benchmark"), found.first);
+    decode(json, found.second);
     return found;
   } catch (const std::exception&) {
     return std::nullopt;

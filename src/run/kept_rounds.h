@@ -62,7 +62,7 @@ struct FinishedRounds {
 };
 
 /// Encodes finished rounds of benchmark number `benchmark` as a line of JSON.
-std::string to_line(std::size_t benchmark, FinishedRounds rounds);
+std::string to_line(std::size_t benchmark, const FinishedRounds& rounds);
 /// Decodes a benchmark's number and the rounds; nullopt if `line` is not a line of rounds.
 std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_view line);
 

@@ -140,13 +140,13 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
   spec.words = command.words;
   if (!command.input.empty()) spec.input_path = command.input;
   spec.output = {command.output.kind, command.output.path, has_scraped_metrics(plan),
-                 plan.setting.until_pattern.has_value()};
+                 plan.setting.until.has_value()};
   spec.timeout = plan.timeout;
   spec.cpus = plan.cores.command_cpus;
   spec.prefer = plan.cores.prefer;
   spec.environment_changes = command.environment;
   spec.folder = command.folder;
-  spec.jobs = plan.setting.copies_in_run;
+  spec.jobs = plan.setting.jobs;
   spec.jobs_outlive_failure = plan.ignore_failure.has_value();
   spec.user = user;
   return spec;

@@ -185,7 +185,7 @@ void Scheduler::decide_simulated() {
 
 std::uint64_t Scheduler::warmup_rounds_done_by_check() const {
   const bool is_begun = has_checked_output_ && groups_.size() == 1 &&
-                        planned_simulated_rounds_ == 0 && plan_.setting.copies_in_run == 1;
+                        planned_simulated_rounds_ == 0 && plan_.setting.jobs == 1;
   return is_begun ? plan_.setting.layouts : 0;
 }
 

@@ -201,9 +201,7 @@ class Scheduler : NonCopyable {
   void complete(const Request& request);
   std::uint64_t& rounds_of(RoundKind kind);
   std::uint64_t warmup_rounds_done_by_check() const;
-  std::uint64_t warmup_rounds() const {
-    return plan_.setting.warmup_run_count * plan_.setting.layouts;
-  }
+  std::uint64_t warmup_rounds() const { return plan_.setting.warmup_runs * plan_.setting.layouts; }
   bool is_answered() const;
   void note_limit();
   std::uint64_t timed_rounds_left() const;

@@ -169,8 +169,8 @@ void StepRunner::look_for_counter_loss(std::size_t command) {
 }
 
 bool StepRunner::runs_one_by_one() const {
-  return hooks_.has_hooks_between_runs() || has_scraped_metrics(plan_) ||
-         plan_.setting.until_pattern || benchmark_.groups != nullptr ||
+  return hooks_.has_hooks_between_runs() || has_scraped_metrics(plan_) || plan_.setting.until ||
+         benchmark_.groups != nullptr ||
          std::ranges::any_of(plan_.commands, [](const Command& command) {
            return command.output.kind == OutputKind::Pipe;
          });
@@ -345,10 +345,9 @@ std::optional<EarlyEnd> StepRunner::failure_of_until(const Step& step,
                                                      const os::Ended& ended) const {
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return std::nullopt;
   if (const auto& error = awaited_->error())
-    return Error{"--until " + cited(*plan_.setting.until_pattern) + " " + error->what,
-                 error->remedy};
+    return Error{"--until " + cited(*plan_.setting.until) + " " + error->what, error->remedy};
   if (ended.ended_by_listener) return std::nullopt;
-  return RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.setting.until_pattern};
+  return RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.setting.until};
 }
 
 std::optional<EarlyEnd> StepRunner::why_to_end(const Step& step, const os::Ended& ended,
@@ -388,7 +387,7 @@ bool StepRunner::take_ended_run(const Step& step, const os::Ended& ended, std::s
   result_.time += ended.time_with_preparation;
 
   RunRecord run{step, ended.outcome, ended.usage, {}};
-  run.surviving_processes = static_cast<std::uint32_t>(ended.outliving_process_count);
+  run.outlived = static_cast<std::uint32_t>(ended.outlived);
   for (const auto& missing :
        {reported_.read_values(step, place, run.reported), take_region(run, ended, counted)})
     if (missing && !plan_.ignore_failure)

@@ -53,7 +53,7 @@ class SessionRuns final : public RunTable {
                to_seconds(run.usage.wall_ns),
                run.below_overhead,
                run.number_in_suite,
-               run.surviving_processes,
+               run.outlived,
                run.step.layout};
 
     for (std::size_t i = 0; i < run.own_process_counts.size(); ++i) {
@@ -369,7 +369,7 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
   for (std::size_t c = 0; c < session.programs.size(); ++c)
     recording.commands[c].fingerprint = session.programs[c];
   for (std::size_t c = 0; c < session.counter_loss_files.size(); ++c)
-    recording.commands[c].counter_loss_file = session.counter_loss_files[c];
+    recording.commands[c].lost_counts = session.counter_loss_files[c];
 
   recording.reference = plan.reference;
   add_discovered(plan, discovered, recording);
@@ -386,7 +386,7 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
   recording.confidence = plan.confidence;
   recording.notes = list_notes(plan, session);
   recording.setting = plan.setting;
-  recording.setting.recorded_min_share = plan.cores.min_share_on_first_kind;
+  recording.setting.min_share = plan.cores.min_share_on_first_kind;
   recording.circumstances = std::move(circumstances);
   recording.timers = timers;
   recording.function_tables = std::exchange(session.functions, {});

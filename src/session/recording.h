@@ -50,7 +50,7 @@ struct RunRow {
   bool below_overhead = false;
   std::uint32_t number_in_suite = 0;
   /// Number of processes that are known to have run on after the run.
-  std::uint32_t processes_left_running = 0;
+  std::uint32_t outlived = 0;
   std::uint32_t layout = 0;
 
   bool operator==(const RunRow&) const = default;
@@ -173,8 +173,8 @@ struct Recording {
   double confidence = kDefaultConfidence;
   std::vector<Note> notes{};
   /// Setting of the plan; of joined sessions, the first session's setting with the events of all.
-  /// `warmup_run_count` is 0 if unknown.
-  Setting setting{.warmup_run_count = 0};
+  /// `warmup_runs` is 0 if unknown.
+  Setting setting{.warmup_runs = 0};
   Circumstances circumstances{};  ///< circumstances of the first session, if sessions were joined
   /// Sessions that were joined; empty if the recording is of one session.
   std::vector<OriginSession> origins{};

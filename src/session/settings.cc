@@ -50,8 +50,7 @@ std::string levels_text(CountedPrivilegeLevels levels) {
 void add_allowance(const Machine& machine, SettingValues& values) {
   if (!machine.allowance) return;
   const Allowance& allowance = *machine.allowance;
-  values[SettingKind::AllowedCpus] =
-      fmt::format("{} of {}", allowance.cpus.size(), machine.cpu_count);
+  values[SettingKind::AllowedCpus] = fmt::format("{} of {}", allowance.cpus.size(), machine.cpus);
   values.set_or_none(SettingKind::CpuQuota,
                      allowance.cpu_quota ? fmt::format("{:.4g}", *allowance.cpu_quota) : "");
   values.set_or_none(
@@ -91,14 +90,14 @@ bool are_of_one_session(const Recording& session, std::size_t candidate) {
 SettingValues settings_of_saved(const Setting& setting, const Command& command,
                                 const std::vector<std::string>& shell) {
   SettingValues values;
-  values[SettingKind::Jobs] = std::to_string(setting.copies_in_run);
-  values.set_or_none(SettingKind::Until, setting.until_pattern.value_or(""));
+  values[SettingKind::Jobs] = std::to_string(setting.jobs);
+  values.set_or_none(SettingKind::Until, setting.until.value_or(""));
   values.set_or_none(SettingKind::OutputCheck, command.expected ? text_of(*command.expected) : "");
   // Sessions with 8 and with 6 layouts can be compared.
   values[SettingKind::Layouts] = setting.layouts > 1 ? "several builds" : "one build";
   values.set_or_none(SettingKind::Shell, shell_quoted(shell));
   values.set_or_none(SettingKind::Folder, command.folder);
-  values[SettingKind::Warmup] = std::to_string(setting.warmup_run_count);
+  values[SettingKind::Warmup] = std::to_string(setting.warmup_runs);
   return values;
 }
 
@@ -127,9 +126,11 @@ SettingValues settings_of_metric(const Metric& metric) {
                                                    : "whole runs";
   if (!is_simulated) values.set_if_known(SettingKind::Engine, method.engine);
   values.set_if_known(SettingKind::PrivilegeLevels, levels);
-  values.set_if_known(SettingKind::SampledClock, method.sampled_clock);
-  if (method.sampling_period.count() > 0)
-    values[SettingKind::SamplingPeriod] = exact_duration(method.sampling_period);
+  if (const auto& sampled = method.sampled) {
+    values.set_if_known(SettingKind::SampledClock, sampled->clock);
+    if (sampled->period.count() > 0)
+      values[SettingKind::SamplingPeriod] = exact_duration(sampled->period);
+  }
   return values;
 }
 
@@ -140,13 +141,13 @@ SettingValues settings_of_session(const Circumstances& circumstances) {
     values[SettingKind::Nice] = std::to_string(priority->nice);
     values.set_if_known(SettingKind::SchedulingPolicy, priority->scheduling_policy);
   }
-  values.set_if_known(SettingKind::Host, machine.host_name);
+  values.set_if_known(SettingKind::Host, machine.name);
   values.set_if_known(SettingKind::Processor, machine.cpu_model);
   values.set_if_known(SettingKind::ProcessorModel, machine.cpu_identity);
   values.set_if_known(SettingKind::ProcessorFeatures, machine.cpu_features);
   values.set_if_known(SettingKind::Architecture, machine.architecture);
-  values.set_if_known(SettingKind::Kernel, machine.kernel_release);
-  if (machine.cpu_count > 0) values[SettingKind::Cpus] = std::to_string(machine.cpu_count);
+  values.set_if_known(SettingKind::Kernel, machine.kernel);
+  if (machine.cpus > 0) values[SettingKind::Cpus] = std::to_string(machine.cpus);
   values.set_if_known(SettingKind::Governor, machine.governor);
   values.set_if_known(SettingKind::Hypervisor, machine.hypervisor);
   values.set_or_none(SettingKind::Tuning, machine.tuning);

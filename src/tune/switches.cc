@@ -401,8 +401,7 @@ void add_ticks(std::string_view line, Vitals& vitals) {
   const auto words = blank_separated(line);
   if (words.size() <= steal) return;
   for (std::size_t i = 1; i <= steal; ++i)
-    vitals.clock_ticks_in_all =
-        vitals.clock_ticks_in_all.value_or(0) + parse_number(words[i]).value_or(0);
+    vitals.ticks = vitals.ticks.value_or(0) + parse_number(words[i]).value_or(0);
   vitals.stolen_ticks = vitals.stolen_ticks.value_or(0) + parse_number(words[steal]).value_or(0);
 }
 

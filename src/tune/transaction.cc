@@ -273,7 +273,7 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
   for (const SettingChange& change : tuned->changes_)
     if (const int error = tuned->apply(change); error != 0)
       tuned->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
-  tuned->in_force_.tuned_command_cpus = cpus.command_cpus;
+  tuned->in_force_.cpus = cpus.command_cpus;
   tuned->hold_latency_and_note(found);
   return tuned;
 }
@@ -331,18 +331,18 @@ void TuningSession::hold_latency_and_note(const std::vector<SettingState>& found
     if (refusal != refused_.end()) why = refusal->second;
 
     if (!why.empty()) {
-      auto& all = in_force_.failed_switches;
+      auto& all = in_force_.not_possible;
       const auto same = std::ranges::find(all, name, &UntunedSwitch::name);
       if (same == all.end()) all.push_back({name, why});
       continue;
     }
 
-    auto& all = in_force_.changed_switches;
+    auto& all = in_force_.switched;
     auto same = std::ranges::find(all, name, &TunedSwitch::name);
     if (same == all.end()) same = all.insert(all.end(), {name});
-    add_value(same->value_before, setting.current_value);
-    add_value(same->value_while_tuned, setting.wanted);
-    ++same->file_count;
+    add_value(same->before, setting.current_value);
+    add_value(same->during, setting.wanted);
+    ++same->files;
   }
 }
 

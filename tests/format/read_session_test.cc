@@ -41,9 +41,9 @@ TEST_CASE("of an older lauka there are the samples of all metrics, and where the
   const Recording& recording = file->benchmarks.front().recording;
   CHECK(recording.was_written_by_lauka);
   CHECK(recording.circumstances.version == "1.2.3");
-  CHECK(recording.circumstances.machine.host_name == "host");
+  CHECK(recording.circumstances.machine.name == "host");
   CHECK(recording.circumstances.machine.cpu_model == "CPU 9000");
-  CHECK(recording.circumstances.machine.cpu_count == 4);
+  CHECK(recording.circumstances.machine.cpus == 4);
   REQUIRE(recording.commands.size() == 1);
   CHECK(recording.commands[0].name == "old");
   CHECK(values_of(recording, "wall_time") == std::vector{1.5, 2.0});

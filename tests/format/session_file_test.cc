@@ -110,11 +110,11 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   Case it(15);
   it.plan.ignore_failure.emplace();
   it.plan.setting.order = Order::Sequential;
-  it.plan.setting.order_is_for_hooks = true;
+  it.plan.setting.order_for_hooks = true;
   it.plan.setting.stop.exact_runs = 15;
   it.plan.shell = Shell{{"bash", "--norc", "it's"}};
-  it.plan.setting.until_pattern = "ready (\\d+)";
-  it.plan.setting.copies_in_run = 3;
+  it.plan.setting.until = "ready (\\d+)";
+  it.plan.setting.jobs = 3;
   it.plan.setting.measures_region = true;
   it.plan.commands[0].folder = "build";
   it.plan.commands[0].expected = ExpectedOutput{};

@@ -75,8 +75,8 @@ void write_version_3(const std::string& where, const std::vector<SessionRecord>&
         {machine_class});
     run(fmt::format("INSERT INTO lauka_session VALUES ({},:t0,{},{},{},{},{},{},{},1,{})",
                     text_id(one.id), seconds(one.began), seconds(one.ended), text_id(machine_class),
-                    name(one.machine.host_name), name(one.label("commit")),
-                    name(one.label("branch")), name(one.version), one.results.size()),
+                    name(one.machine.name), name(one.label("commit")), name(one.label("branch")),
+                    name(one.version), one.results.size()),
         {one.id});
     for (const CommandRecord& result : one.results) {
       const std::int64_t variant = text_id(variant_key(result, machine_class));

@@ -136,7 +136,7 @@ TEST_CASE("load is judged by the number of CPUs") {
   CHECK(line_of(facts, "load").severity == Severity::Note);
   facts.load = 7.0;
   CHECK(line_of(facts, "load").severity == Severity::Problem);
-  facts.machine.cpu_count = 64;
+  facts.machine.cpus = 64;
   CHECK(line_of(facts, "load").severity == Severity::Note);
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("time that the hypervisor gave to others is a problem from 1% on") {
 
 TEST_CASE("what lauka may use of the machine is shown if it is not all") {
   MachineFacts facts = quiet();
-  facts.machine.cpu_count = 2;
+  facts.machine.cpus = 2;
   facts.machine.allowance = Allowance{{0, 1}};
   const auto has = [&](const char* topic) {
     return std::ranges::any_of(check(facts, {}),

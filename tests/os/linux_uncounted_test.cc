@@ -128,11 +128,11 @@ TEST_CASE(
 }
 
 TEST_CASE("root is the remedy only if the counters would stay, and not for root") {
-  CHECK(found({0, 0, kSetUser, false, "", kElf}, kUser).value().keeps_counts_as_root);
-  CHECK(found({0, 0, 0100711, false, "", std::nullopt}, kUser).value().keeps_counts_as_root);
-  CHECK_FALSE(found({7, 0, kSetUser, false, "", kElf}, kUser).value().keeps_counts_as_root);
-  CHECK_FALSE(found({0, 42, kSetGroup, false, "", kElf}, kUser).value().keeps_counts_as_root);
-  CHECK_FALSE(found({7, 0, kSetUser, false, "", kElf}, kRootUser).value().keeps_counts_as_root);
+  CHECK(found({0, 0, kSetUser, false, "", kElf}, kUser).value().counted_as_root);
+  CHECK(found({0, 0, 0100711, false, "", std::nullopt}, kUser).value().counted_as_root);
+  CHECK_FALSE(found({7, 0, kSetUser, false, "", kElf}, kUser).value().counted_as_root);
+  CHECK_FALSE(found({0, 42, kSetGroup, false, "", kElf}, kUser).value().counted_as_root);
+  CHECK_FALSE(found({7, 0, kSetUser, false, "", kElf}, kRootUser).value().counted_as_root);
 }
 
 TEST_CASE("a file is looked up, and named, where its command runs") {

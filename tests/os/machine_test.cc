@@ -39,7 +39,7 @@ TEST_CASE("an ARM processor is told apart by maker, part, variant and revision")
 }
 
 TEST_CASE("the class of a machine depends on the processor's identity and features, if known") {
-  const Machine older{.kernel_name = "Linux", .cpu_model = "AMD EPYC"};
+  const Machine older{.system = "Linux", .cpu_model = "AMD EPYC"};
   Machine one = older;
   one.cpu_identity = "family 25, model 1, stepping 1";
   Machine other = one;
@@ -69,10 +69,10 @@ TEST_CASE("the system's name is read from /etc/os-release") {
 
 TEST_CASE("this machine has a name for its system, its kernel and at least one processor") {
   const Machine machine = this_machine();
-  CHECK_FALSE(machine.kernel_name.empty());
-  CHECK_FALSE(machine.kernel_release.empty());
+  CHECK_FALSE(machine.system.empty());
+  CHECK_FALSE(machine.kernel.empty());
   CHECK_FALSE(machine.architecture.empty());
-  CHECK(machine.cpu_count >= 1);
+  CHECK(machine.cpus >= 1);
 }
 
 }  // namespace lauka::os

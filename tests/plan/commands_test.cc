@@ -236,10 +236,10 @@ TEST_CASE("setups and cleanups make the order sequential, unless one was asked f
   CHECK(plan_of(options).setting.order == Order::Random);
   options.commands.hooks[HookKind::Cleanup] = {"c"};
   CHECK(plan_of(options).setting.order == Order::Sequential);
-  CHECK(plan_of(options).setting.order_is_for_hooks);
+  CHECK(plan_of(options).setting.order_for_hooks);
   options.run.order = Order::Random;
   CHECK(plan_of(options).setting.order == Order::Random);
-  CHECK_FALSE(plan_of(options).setting.order_is_for_hooks);
+  CHECK_FALSE(plan_of(options).setting.order_for_hooks);
 }
 
 TEST_CASE("shell syntax without a shell is pointed out, once of a kind, with what runs it") {

@@ -140,7 +140,7 @@ TEST_CASE("what the options say of runs is in the plan") {
   CHECK(plan.setting.stop.min_runs == 3);
   CHECK(plan.setting.stop.max_runs == 9);
   CHECK(plan.setting.stop.budget_per_command == std::chrono::seconds(2));
-  CHECK(plan.setting.warmup_run_count == 4);
+  CHECK(plan.setting.warmup_runs == 4);
   CHECK(plan.timeout == std::chrono::milliseconds(5));
   CHECK(plan.ignore_failure.value().statuses == std::vector<int>{3});
   CHECK(plan.commands.front().input == "in.txt");
@@ -452,7 +452,7 @@ TEST_CASE("copies at once bring their throughput along, where more is better") {
   CHECK_FALSE(find_metric(plan_without_events(options)->metrics, "throughput"));
   options.run.copies_per_run = 4;
   const auto plan = plan_without_events(options).value();
-  CHECK(plan.setting.copies_in_run == 4);
+  CHECK(plan.setting.jobs == 4);
   const auto place = find_metric(plan.metrics, "throughput").value();
   CHECK(plan.metrics[place].better == Better::More);
   CHECK(plan.metrics[place].shown == Shown::Always);

@@ -78,16 +78,15 @@ std::string field(const std::string& row, std::size_t number) {
 TEST_CASE("the page has what was tuned, and how the machine was before and after the runs") {
   Results results = drawn_example(5);
   CHECK(count_of("Tuned machine", written(write_html, results)) == 0);
-  results.session.circumstances.tuning =
-      Tuning{.changed_switches = {{"turbo", "0", "1", 1}},
-             .failed_switches = {{"smt", "the kernel <refuses>"}},
-             .vitals_before_runs = {.throttles = 3, .celsius = 41.5},
-             .vitals_after_runs = {.throttles = 4},
-             .compared = {{.command = "a <b>",
-                           .tuned_runs = 30,
-                           .untuned_runs = 10,
-                           .stddev_change = {-0.5, -0.75, -0.25},
-                           .mean_change = {-0.01, {}, {}}}}};
+  results.session.circumstances.tuning = Tuning{.switched = {{"turbo", "0", "1", 1}},
+                                                .not_possible = {{"smt", "the kernel <refuses>"}},
+                                                .before = {.throttles = 3, .celsius = 41.5},
+                                                .after = {.throttles = 4},
+                                                .compare = {{.command = "a <b>",
+                                                             .tuned_runs = 30,
+                                                             .untuned_runs = 10,
+                                                             .stddev = {-0.5, -0.75, -0.25},
+                                                             .mean = {-0.01, {}, {}}}}};
   const std::string page = written(write_html, results);
   for (const std::string_view part :
        {"<summary>Tuned machine</summary>",
@@ -106,15 +105,15 @@ TEST_CASE("a line sums up what tuning changed, of several commands by geometric 
   TunedComparison one{.command = "a",
                       .tuned_runs = 30,
                       .untuned_runs = 10,
-                      .stddev_change = {-0.5, -0.75, -0.25},
-                      .interval_width_change = {-0.4, -0.5, -0.3},
-                      .mean_change = {-0.01, {}, {}}};
+                      .stddev = {-0.5, -0.75, -0.25},
+                      .interval_width = {-0.4, -0.5, -0.3},
+                      .mean = {-0.01, {}, {}}};
   CHECK(tuning_line({one}) ==
         "compared with 10 untuned runs, --tune changed σ by −50% ± 25%, the width of the interval "
         "by −40% ± 10%, and the mean by −1.0%");
   TunedComparison other = one;
-  other.stddev_change = {1.0, 0.5, 1.5};
-  other.interval_width_change = {};
+  other.stddev = {1.0, 0.5, 1.5};
+  other.interval_width = {};
   // Down: e^-(√(ln 2² + ln(4/3)²) / 2) − 1 = −31%; up: e^(√(ln 1.5² + ln 1.25²) / 2) − 1 = +26%.
   check_order(tuning_line({one, other}),
               {"20 untuned runs, ", "σ by 0% ± 31%", "−1.0% (geometric means)"});

@@ -459,9 +459,9 @@ TEST_CASE("a candidate that is the reference's program is reported if it has run
   Session session = session_of(plan, 10);
   session.programs = {{"file", "call"}, {"file", "call"}};
   CHECK(kinds(warnings_of(plan, session)) == "same programs");
-  session.programs[1].call_hash = "another";
+  session.programs[1].call_sha256 = "another";
   CHECK(kinds(warnings_of(plan, session)).empty());
-  session.programs[1].call_hash = "call";
+  session.programs[1].call_sha256 = "call";
   session.runs.clear();
   session.cut_short = Interrupted{2};
   CHECK(kinds(warnings_of(plan, session)).empty());
@@ -499,14 +499,13 @@ TEST_CASE("only wall time is examined, and warnings follow the order of their ki
 TEST_CASE("a baseline is always warned of, and what differs is named once more") {
   Results results;
   const auto session = std::make_shared<Recording>();
-  session->circumstances = {"1", {}, {.host_name = "a", .cpu_model = "x"}};
+  session->circumstances = {"1", {}, {.name = "a", .cpu_model = "x"}};
   results.session.reference.baseline =
       Baseline{.file = "b.json", .session = session, .reference_places = {0}};
   session->commands.resize(1);
   results.commands.resize(1);
   results.session.commands.resize(1);
-  results.session.circumstances = {
-      "1", {}, {.host_name = "a", .kernel_release = "6.1", .cpu_model = "x"}};
+  results.session.circumstances = {"1", {}, {.name = "a", .kernel = "6.1", .cpu_model = "x"}};
   results.are_all_deltas_paired = false;
   CHECK(kinds(warnings_of_results(results)) == "baseline");
   results.session.circumstances.machine.cpu_model = "y";
@@ -529,7 +528,7 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
 }
 
 TEST_CASE("a baseline made with other CPUs, another quota or memory limit is pointed out") {
-  const Machine whole{.host_name = "a", .cpu_count = 2, .allowance = Allowance{{0, 1}}};
+  const Machine whole{.name = "a", .cpus = 2, .allowance = Allowance{{0, 1}}};
   Results results;
   const auto session = std::make_shared<Recording>();
   session->circumstances = {"1", {}, whole};
@@ -603,7 +602,7 @@ TEST_CASE("the same program is not named next to a significant difference, or a 
   REQUIRE(same_of());
   CHECK(same_of()->is_native);
   CHECK_FALSE(same_of()->has_same_name);
-  results.session.commands[1].fingerprint.program_kind = ProgramKind::Launcher;
+  results.session.commands[1].fingerprint.program = ProgramKind::Launcher;
   CHECK_FALSE(same_of()->is_native);
 
   stats::Delta delta;
@@ -616,7 +615,7 @@ TEST_CASE("the same program is not named next to a significant difference, or a 
   CHECK_FALSE(same_of());
   results.findings.verdicts[0].answer = gate::Answer::Pass;
   CHECK(same_of());
-  results.session.commands[1].fingerprint.argument_files_hash = "another script";
+  results.session.commands[1].fingerprint.argument_files_sha256 = "another script";
   CHECK_FALSE(same_of());
 }
 
@@ -633,14 +632,14 @@ TEST_CASE("a quota that kept processes from running is warned of, also of a join
   results.session.origins[0].command_count = 1;
   results.session.origins[0].circumstances.throttling = QuotaWait{5, 3, 2'000'000};
   const auto warnings = warnings_of_results(results);
-  CHECK(std::get<Throttled>(warnings.front().finding).quota_waits.waiting_periods == 3);
+  CHECK(std::get<Throttled>(warnings.front().finding).quota_waits.throttled == 3);
 }
 
 TEST_CASE("lost counts were reported before the first run; of a saved session they are shown") {
   Results results;
   results.commands.resize(1);
   results.session.commands.resize(1);
-  results.session.commands[0].counter_loss_file = CounterLossFile{CounterLoss::SetUser, "/x"};
+  results.session.commands[0].lost_counts = CounterLossFile{CounterLoss::SetUser, "/x"};
   CHECK(kinds(warnings_of_results(results)) == "lost(verbose)");
   results.session.file = "saved.json";
   CHECK(kinds(warnings_of_results(results)) == "lost");

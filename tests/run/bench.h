@@ -39,7 +39,7 @@ inline Plan plan_of(const std::vector<std::string>& names, std::uint64_t runs = 
   Plan plan;
   for (const std::string& name : names) plan.commands.push_back({name, name, {name}});
   plan.setting.order = Order::Interleaved;
-  plan.setting.warmup_run_count = 0;
+  plan.setting.warmup_runs = 0;
   plan.setting.stop.exact_runs = runs;
   return plan;
 }

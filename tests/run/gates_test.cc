@@ -303,7 +303,7 @@ TEST_CASE("in sequential order each look has the reference go on first, then the
   for (std::size_t round = 3; round <= 8; ++round) fed.wall[1][round - 1] = 5000.0;
   Plan plan = gated_plan(2, kFivePercent, 2);
   plan.setting.order = Order::Sequential;
-  plan.setting.warmup_run_count = 1;
+  plan.setting.warmup_runs = 1;
   const gate::Verdict& verdict = fed.only_verdict(plan);
   // Looks at 2, 3, 4, 6 and 8 runs of each, a warm-up run of 1 ms before.
   CHECK(fed.bench.launcher.log().starts_with(

@@ -39,7 +39,7 @@ void fail(Bench& bench, std::size_t program, std::deque<Outcome> outcomes) {
 TEST_CASE("prepare and conclude surround every run, warm-up runs included, and know which") {
   Bench bench;
   Plan plan = hooked({"old"}, Order::Interleaved);
-  plan.setting.warmup_run_count = 1;
+  plan.setting.warmup_runs = 1;
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK(bench.launcher.log() ==
         "s1 p1(warmup-0) old c1(warmup-0)! p1(0) old c1(0)! p1(1) old c1(1)! e1!");

@@ -187,7 +187,7 @@ TEST_CASE("a round whose conclude the signal cancels is not kept") {
 
 TEST_CASE("a session goes on a second time, however long the warm-up of the first took") {
   Plan plan = plan_of_two();
-  plan.setting.warmup_run_count = 1;
+  plan.setting.warmup_runs = 1;
   plan.setting.stop.exact_runs = 40;
   std::vector<FinishedRounds> kept;
   RoundKeeper keeper{{}, [&](const FinishedRounds& rounds) { kept.push_back(rounds); }};

@@ -34,7 +34,7 @@ TEST_CASE("each sweep runs every layout of every command once, the layouts' side
 TEST_CASE("every layout is warmed up") {
   Bench bench;
   Plan plan = layouts_of({"a{layout}"}, 4, 4);
-  plan.setting.warmup_run_count = 2;
+  plan.setting.warmup_runs = 2;
   CHECK(bench.carry_out(plan)->runs.size() == 4);
   CHECK(bench.launcher.log() == "a1 a2 a3 a4 a1 a2 a3 a4 a1 a2 a3 a4");
 }

@@ -115,7 +115,7 @@ TEST_CASE("a warm-up run is not run again") {
     counted.redo = engine::RepeatRequest{RedoReason::Counting, "it was not seen whole", 1};
   };
   Plan plan = counted_plan();
-  plan.setting.warmup_run_count = 2;
+  plan.setting.warmup_runs = 2;
   plan.setting.stop.exact_runs = 1;
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.runs() == 4);

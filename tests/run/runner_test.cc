@@ -37,7 +37,7 @@ TEST_CASE("sequential order finishes a command, warm-up runs included, before th
   Bench bench;
   Plan plan = plan_of({"old", "new"});
   plan.setting.order = Order::Sequential;
-  plan.setting.warmup_run_count = 1;
+  plan.setting.warmup_runs = 1;
   CHECK(bench.carry_out(plan)->runs.size() == 4);
   CHECK(bench.launcher.log() == "old old old new new new");
 }
@@ -45,7 +45,7 @@ TEST_CASE("sequential order finishes a command, warm-up runs included, before th
 TEST_CASE("warm-up runs come first and are not counted") {
   Bench bench;
   Plan plan = plan_of({"old", "new"}, 1);
-  plan.setting.warmup_run_count = 2;
+  plan.setting.warmup_runs = 2;
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old new old new old new");
   CHECK(session->runs.size() == 2);
@@ -193,7 +193,7 @@ TEST_CASE("a command without counts is reported once, before the first run of al
         fmt::format("{} {} after {} runs; ", command.name, file.file, bench.launcher.runs());
   };
   Plan plan = plan_of({"old", "new"}, 3);
-  plan.setting.warmup_run_count = 1;
+  plan.setting.warmup_runs = 1;
   const auto session = bench.carry_out(plan);
   CHECK(reported == "old /x after 0 runs; new /x after 0 runs; ");
   CHECK(session->counter_loss_files[1] == bench.engine.uncounted);
@@ -268,7 +268,7 @@ TEST_CASE("what is left includes the warm-up runs") {
   bench.listener.wants = true;
   bench.launcher.scripts = {{1s, {}}};
   Plan plan = plan_of({"old"}, 4);
-  plan.setting.warmup_run_count = 100;
+  plan.setting.warmup_runs = 100;
   REQUIRE(bench.carry_out(plan).has_value());
   std::vector<std::chrono::nanoseconds> left;
   for (const Progress& seen : bench.listener.seen)

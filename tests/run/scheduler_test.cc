@@ -87,7 +87,7 @@ Drawn draw_plan(std::mt19937_64& random) {
   constexpr Order orders[] = {Order::Random, Order::Interleaved, Order::Sequential};
   plan.setting.order = orders[draw(random, 3)];
   plan.setting.seed = random();
-  plan.setting.warmup_run_count = draw(random, 4);
+  plan.setting.warmup_runs = draw(random, 4);
   plan.setting.stop = draw_stop_rule(random);
   plan.setting.events = draw_events(random);
   plan.events_were_asked_for = draw_one_in(random, 2);

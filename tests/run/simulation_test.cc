@@ -98,7 +98,7 @@ struct Simulation {
 TEST_CASE("each command is simulated three times, before its warm-up and its timed runs") {
   Simulation simulation({{100}, {200}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.setting.warmup_run_count = 1;
+  plan.setting.warmup_runs = 1;
   simulation.carry_out(plan);
   CHECK(simulation.bench.launcher.log() ==
         "sim-old sim-new sim-old sim-new sim-old sim-new old new old new old new");
@@ -303,7 +303,7 @@ TEST_CASE("gates on simulated counts are decided before the timed runs, then the
 TEST_CASE("a plan of simulated values alone has neither warm-up nor timed runs") {
   Simulation simulation({{100}, {200}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.setting.warmup_run_count = 1;
+  plan.setting.warmup_runs = 1;
   plan.setting.stop = {{}, 2, {}, 1ms};
   for (Metric& metric : plan.metrics)
     if (metric.name != "instructions") metric.shown = Shown::Verbose;

@@ -21,7 +21,7 @@ Metric sampled(std::chrono::nanoseconds period, const char* clock = "cycles") {
   return {.name = "sampled_time",
           .unit = Unit::Seconds,
           .kind = RoundKind::Counting,
-          .method = {.sampled_clock = clock, .sampling_period = period},
+          .method = {.sampled = SampledClock{clock, period}},
           .role = Role::SampledTime};
 }
 
@@ -46,8 +46,8 @@ std::vector<SettingKind> kinds_of(const std::vector<SettingDifference>& differen
 
 TEST_CASE("how a command was run is told by its options, and the values of variables are hashed") {
   Setting setting;
-  setting.copies_in_run = 2;
-  setting.until_pattern = "ready";
+  setting.jobs = 2;
+  setting.until = "ready";
   Command command{"a", "a", {"a"}};
   command.environment = {"TOKEN=secret", "A=1"};
   command.input = "data";

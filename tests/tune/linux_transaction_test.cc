@@ -34,7 +34,7 @@ std::string refusal(FakeMachine& machine) {
 }
 
 bool is_not_possible(const TuningSession& tuned, const UntunedSwitch& one) {
-  const auto& all = tuned.in_force().failed_switches;
+  const auto& all = tuned.in_force().not_possible;
   return std::ranges::find(all, one) != all.end();
 }
 
@@ -171,10 +171,10 @@ TEST_CASE("the machine is tuned as long as Tuned is there") {
               "/proc/sys/vm/swappiness 0", "/sys/devices/virtual/workqueue/cpumask 1",
               "/sys/kernel/mm/transparent_hugepage/enabled never"});
     const Tuning& tuning = tuned->in_force();
-    CHECK(cpu_list_text(tuning.tuned_command_cpus) == "1");
-    REQUIRE(tuning.changed_switches.size() > 2);
-    CHECK(tuning.changed_switches[0] == TunedSwitch{"cpus", "any", "1", 1});
-    CHECK(tuning.changed_switches[1] == TunedSwitch{"irqs", "3; 0-1", "1; 0", 5});
+    CHECK(cpu_list_text(tuning.cpus) == "1");
+    REQUIRE(tuning.switched.size() > 2);
+    CHECK(tuning.switched[0] == TunedSwitch{"cpus", "any", "1", 1});
+    CHECK(tuning.switched[1] == TunedSwitch{"irqs", "3; 0-1", "1; 0", 5});
     CHECK(is_not_possible(*tuned, {"governor", "not here"}));
     CHECK(tuned->own_cpus_group_file().empty());
     CHECK(machine.get("/run/lauka/journal").starts_with("lauka-tune-1 boot-1 4242\n/proc/irq/"));
@@ -213,8 +213,8 @@ TEST_CASE("a partition that the kernel does not grant is removed, and the rest i
   const auto tuned = tune(machine);
   CHECK(tuned->own_cpus_group_file().empty());
   CHECK(machine.list("/sys/fs/cgroup/lauka-tune").empty());
-  CHECK(std::ranges::find(tuned->in_force().failed_switches, "partition", &UntunedSwitch::name) !=
-        tuned->in_force().failed_switches.end());
+  CHECK(std::ranges::find(tuned->in_force().not_possible, "partition", &UntunedSwitch::name) !=
+        tuned->in_force().not_possible.end());
   CHECK(machine.get("/proc/sys/vm/swappiness") == "0\n");
 }
 

@@ -479,17 +479,17 @@ class WithProfile final : public EngineWrapper {
     Pass pass{{}, RoundKind::Counting};
     const bool is_whole = !has(os::kPerfExcludeKernel);
 
-    const Event whole{.name = std::string(kSampledTime),
-                      .meaning = fmt::format("CPU time by samples of {}, one in {:g} ms{}",
-                                             is_cycles() ? "cycles" : "the CPU clock",
-                                             milliseconds(), is_whole ? "" : ", user space only"),
-                      .is_time = true,
-                      .privilege_levels = is_whole ? CountedPrivilegeLevels::UserAndKernel
-                                                   : CountedPrivilegeLevels::UserOnly,
-                      .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
-                      .role = Role::SampledTime,
-                      .method = {.sampled_clock = is_cycles() ? "cycles" : "the CPU clock",
-                                 .sampling_period = period_}};
+    const Event whole{
+        .name = std::string(kSampledTime),
+        .meaning = fmt::format("CPU time by samples of {}, one in {:g} ms{}",
+                               is_cycles() ? "cycles" : "the CPU clock", milliseconds(),
+                               is_whole ? "" : ", user space only"),
+        .is_time = true,
+        .privilege_levels =
+            is_whole ? CountedPrivilegeLevels::UserAndKernel : CountedPrivilegeLevels::UserOnly,
+        .name_suffix = is_whole ? "(sampled)" : "(sampled, user)",
+        .role = Role::SampledTime,
+        .method = {.sampled = SampledClock{is_cycles() ? "cycles" : "the CPU clock", period_}}};
     set.events.push_back(whole);
 
     for (std::size_t i = 0; i < functions_.typed.size(); ++i) {

@@ -816,7 +816,7 @@ TEST_CASE("what tuning changed is computed from the runs that succeeded") {
 
   const std::vector<TunedComparison> expected = compared_with(false);
   REQUIRE(expected.size() == 2);
-  REQUIRE(expected[1].interval_width_change.change);
+  REQUIRE(expected[1].interval_width.change);
   CHECK(compared_with(true) == expected);
   CHECK(compared_with(true)[1].untuned_runs == 10);
   CHECK(compared_with(true, IgnoreFailure{false, {3}})[1].untuned_runs == 12);

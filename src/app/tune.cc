@@ -145,12 +145,11 @@ int untune(Call& call) {
   if (!left) return refuse(left.error(), ExitStatus::Failed);
   if (!*left) {
     const auto pid = tune::journal_writer_pid(*files);
-    return refuse(
-        {pid && files->is_alive(*pid)
-             ? fmt::format("another lauka (process {}) is measuring on this tuned machine", *pid)
-             : fmt::format("another process has locked {}", tune::kJournalFolder),
-         "wait until it has ended, or end it"},
-        ExitStatus::Failed);
+    return refuse({pid && files->is_alive(*pid)
+                       ? fmt::format("another lauka (process {}) is measuring with --tune", *pid)
+                       : fmt::format("another process has locked {}", tune::kJournalFolder),
+                   "wait until it has ended, or end it"},
+                  ExitStatus::Failed);
   }
 
   const tune::RestoreResult& done = **left;

@@ -642,7 +642,7 @@ std::string help(bool on_macos) {
   for (const std::string_view example : lauka.examples) out += fmt::format("  {}\n", example);
   out += options_help(lauka.commands.front());
   return out + list_statuses(lauka) +
-         "\nlauka --help OPTION explains an option, and has an example.\n";
+         "\nlauka --help OPTION explains an option and gives an example.\n";
 }
 
 std::string brief_help() {

@@ -46,8 +46,8 @@ constexpr auto kCommands = std::to_array<CommandInfo>({
     {"list", Action::List, "", 0, 0, kGroupLast | kGroupCommit, "Lists the sessions, newest first.",
      50},
     {"show", Action::Show, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast,
-     "Shows the value of a benchmark at each commit, with its 95% interval and the change. Lists "
-     "the benchmarks if you name none.",
+     "Shows the value of a benchmark at each commit, with its 95% interval and the change "
+     "since the commit before. Lists the benchmarks if you name none.",
      100},
     {"steps", Action::Steps, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast | kGroupCommit,
      "Shows at which commits the level of a benchmark changed, and by how much.", 1000},

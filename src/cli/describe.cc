@@ -735,8 +735,8 @@ ProgramDescription lauka_description() {
       {"2", "lauka did not understand the command line, and ran nothing"},
       {"3", "a gate failed"},
       {"4",
-       "a gate was inconclusive, and --fail-if-inconclusive was given, which may name another "
-       "status"},
+       "a gate was inconclusive (only with --fail-if-inconclusive, which can choose another "
+       "status)"},
       {"128+N", "signal N ended lauka"},
   };
 

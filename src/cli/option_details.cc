@@ -212,8 +212,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "processes.",
      "lauka --threads 4711 -d 2s"},
     {"interval",
-     "TIME is from 1ms to 1h. lauka prints until the processes end, for -d TIME, or until you "
-     "press Ctrl-C.",
+     "TIME is between 1ms and 1h. lauka prints until the processes end, the time of -d has passed, "
+     "or you press Ctrl-C.",
      "lauka --threads 4711 --interval 100ms"},
     {"list-events", "With TEXT, lauka lists only the events that contain TEXT.", "lauka -l cache"},
     {"list-metrics",

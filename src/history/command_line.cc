@@ -65,7 +65,8 @@ constexpr auto kCommands = std::to_array<CommandInfo>({
     {"page", Action::Page, "OUT.html", 1, 1, kGroupSeries | kGroupLast,
      "Writes a self-contained page with the history of all benchmarks.", 200},
     {"export", Action::Export, "csv|jsonl|benchfmt|bmf|otava", 1, 1,
-     kGroupSeries | kGroupLast | kGroupCommit, "Writes the history for other programs.", 1'000'000},
+     kGroupSeries | kGroupLast | kGroupCommit,
+     "Exports the history in a format that other programs can read.", 1'000'000},
     {"forget", Action::Forget, "[SESSION]", 0, 1, kGroupCommit,
      "Deletes sessions from the database for good. The JSON files remain as they are.", 0},
 });

@@ -544,9 +544,10 @@ struct OutcomeWords {
   std::string operator()(const Stopped& end) const {
     const bool terminal = end.signal == SIGTTIN || end.signal == SIGTTOU;
     return fmt::format("was stopped by {}: {}", os::signal_name(end.signal),
-                       terminal ? "it wants the terminal, which lauka does not give to commands; "
-                                  "start it with setsid -w"
-                                : "nothing would have resumed it, so it " + killed(end.survivor));
+                       terminal
+                           ? "it tried to use the terminal, which lauka does not give to commands; "
+                             "start it with setsid -w"
+                           : "nothing would have resumed it, so it " + killed(end.survivor));
   }
 
   std::string operator()(const NotStarted& end) const {

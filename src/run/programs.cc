@@ -117,7 +117,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
       if (std::holds_alternative<TimedOut>(ended.outcome))
         return shell_start_error(spec, "took longer than --timeout", "raise --timeout, or use -N");
       if (wants_terminal(ended.outcome))
-        return shell_start_error(spec, "was stopped, because it wants the terminal,",
+        return shell_start_error(spec, "was stopped because it tried to use the terminal",
                                  "write --shell 'setsid -w " + spec.words.front() + " ...'");
       if (!succeeded(ended.outcome))
         return shell_start_error(spec, "failed", "check that it accepts -c, or use -N");

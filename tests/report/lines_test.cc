@@ -131,7 +131,8 @@ TEST_CASE("the end of a run is described in words") {
 
 TEST_CASE("a run stopped by job control is reported with the reason") {
   CHECK(outcome_text(Stopped{SIGTTIN}) ==
-        "was stopped by SIGTTIN: it wants the terminal, which lauka does not give to commands; "
+        "was stopped by SIGTTIN: it tried to use the terminal, which lauka does not give to "
+        "commands; "
         "start it with setsid -w");
   CHECK(outcome_text(Stopped{SIGSTOP}) ==
         "was stopped by SIGSTOP: nothing would have resumed it, so it was killed");

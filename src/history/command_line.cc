@@ -97,7 +97,7 @@ void add_of_command(po::options_description& options, const CommandInfo& command
         "list the benchmarks instead of the sessions");
   if (command.action == Action::Acknowledge)
     add("note", kept_in(request.note, "TEXT")->required(),
-        "say why the step is as it should be (required)");
+        "say why the step is acceptable (required)");
 
   if (command.action == Action::Combine) {
     add("fail-if-worse", kept_in(to.fail_if_worse, "PCT"),
@@ -152,7 +152,7 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
 
   if ((command.groups & kGroupLast) != 0)
     add("last", kept_in(wanted.max_sessions, "N"),
-        fmt::format("take at most N sessions, the newest (default: {})", command.last).c_str());
+        fmt::format("take only the N newest sessions (default: {})", command.last).c_str());
   if ((command.groups & kGroupCommit) != 0)
     add("commit", kept_in(wanted.commit, "COMMIT"),
         command.action == Action::Forget ? "delete all sessions of this commit"

@@ -289,7 +289,7 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
     case gate::Obstacle::NoSamples:
       return "no sample was taken of it";
     case gate::Obstacle::OtherSettings:
-      return "the two were measured with other settings, and cannot be compared";
+      return "the two sides were measured with different settings, and cannot be compared";
     case gate::Obstacle::CutShort:
       return verdict.rounds == 0
                  ? std::string("the session was cut short before the first round")

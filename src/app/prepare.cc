@@ -170,8 +170,7 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
         {NoteKind::JudgedAgain,
          "this session ended as soon as its own gates or --precision were decided, so new gates "
          "cause more false alarms than --confidence allows; measure with -r to fix the number of "
-         "runs "
-         "beforehand"});
+         "runs beforehand"});
   return {};
 }
 

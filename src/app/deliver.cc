@@ -272,8 +272,8 @@ int show_and_export(Call& call, bool& is_exported) {
   const int status = put_out(call, report, status_of(call, report), is_cut_short, is_exported);
   say_endings(call, report);
   if (ignores_input(call))
-    say_notes(call, {"no command gets what is waiting in lauka's standard input; save it in a "
-                     "file, and add --input FILE"});
+    say_notes(call, {"the commands do not get what you pipe into lauka; save it in a file, "
+                     "and add --input FILE"});
   for (const std::string& line : report::all_runs_failed_lines(report))
     print_to_standard_error(
         report::wrapped_message(line, os::terminal_width(StandardStream::Error, 0)));

@@ -168,8 +168,9 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   if (call.gates_may_have_ended_session && !benchmark.plan.gates.empty())
     benchmark.plan.setting.events.notes.push_back(
         {NoteKind::JudgedAgain,
-         "this session ended when its own gates or --precision allowed it, so new gates fail "
-         "falsely more often than --confidence says; measure with -r to fix the runs beforehand"});
+         "this session ended as soon as its own gates or --precision were decided, so new gates "
+         "cause more false alarms than --confidence allows; measure with -r to fix the number of "
+         "runs beforehand"});
   return {};
 }
 

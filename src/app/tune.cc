@@ -48,7 +48,7 @@ void say_without_root(Call& call) {
     if (setting.is_requested && setting.needs_root &&
         std::ranges::find(more, setting.row->name) == more.end())
       more.emplace_back(setting.row->name);
-  std::string note = "--tune lacks root's rights: ";
+  std::string note = "--tune needs root's rights: ";
   note += call.tune_cpus.command_cpus.empty()
               ? std::string("nothing is switched")
               : fmt::format("commands run on CPUs of their own ({}), but nothing else is switched",
@@ -122,7 +122,7 @@ void restore_leftovers(Call& call) {
   } else if (const auto pid = tune::journal_writer_pid(*files); pid && !files->is_alive(*pid)) {
     say_notes(
         call,
-        {"a killed lauka has left this machine tuned; run sudo lauka --untune to restore it"});
+        {"a lauka that was killed left this machine tuned; run sudo lauka --untune to undo this"});
   }
 }
 
@@ -141,12 +141,11 @@ int untune(Call& call) {
   if (!left) return refuse(left.error(), ExitStatus::Failed);
   if (!*left) {
     const auto pid = tune::journal_writer_pid(*files);
-    return refuse(
-        {pid && files->is_alive(*pid)
-             ? fmt::format("another lauka (process {}) is measuring on this tuned machine", *pid)
-             : fmt::format("another process has locked {}", tune::kJournalFolder),
-         "wait until it has ended, or end it"},
-        ExitStatus::Failed);
+    return refuse({pid && files->is_alive(*pid)
+                       ? fmt::format("another lauka (process {}) is measuring with --tune", *pid)
+                       : fmt::format("another process has locked {}", tune::kJournalFolder),
+                   "wait until it has ended, or end it"},
+                  ExitStatus::Failed);
   }
 
   const tune::RestoreResult& done = **left;

@@ -643,7 +643,7 @@ std::string help(bool on_macos) {
   for (const std::string_view example : lauka.examples) out += fmt::format("  {}\n", example);
   out += options_help(lauka.commands.front());
   return out + list_statuses(lauka) +
-         "\nlauka --help OPTION explains an option, and has an example.\n";
+         "\nlauka --help OPTION explains an option and gives an example.\n";
 }
 
 std::string brief_help() {
@@ -736,8 +736,8 @@ ProgramDescription lauka_description() {
       {"2", "lauka did not understand the command line, and ran nothing"},
       {"3", "a gate failed"},
       {"4",
-       "a gate was inconclusive, and --fail-if-inconclusive was given, which may name another "
-       "status"},
+       "a gate was inconclusive (only with --fail-if-inconclusive, which can choose another "
+       "status)"},
       {"128+N", "signal N ended lauka"},
   };
 

@@ -31,9 +31,10 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
     {"seed", "The file of --export-json has the seed of its session.",
      "lauka --seed 7 ./old ./new"},
     {"precision",
-     "PCT limits the half width of the interval of every delta of wall time, or of METRIC. With "
-     "one command, it limits that of its mean. lauka stops without this precision when --max-runs "
-     "is reached or --duration is used up. The option is refused with -r.",
+     "lauka stops as soon as it knows every delta of wall time, or of METRIC, to within PCT "
+     "percentage points. With one command, it has to know the mean to within PCT percent. lauka "
+     "stops without this precision when --max-runs is reached or --duration is used up. The option "
+     "is refused with -r.",
      "lauka --precision 1 -d 1m ./old ./new"},
     {"timeout", "lauka also kills everything that the run has started.",
      "lauka --timeout 10s ./old ./new"},
@@ -113,7 +114,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --input words.txt 'sort' 'sort -u'"},
     {"output",
      "With null, the output disturbs the measurement least. But GNU grep stops at its first match "
-     "if its output is null, and pipe has it do all of its work. With inherit, you see the output. "
+     "if its output is null. With pipe, it does all of its work. With inherit, you see the output. "
      "Give the option once for all commands, or once per command.",
      "lauka --output pipe 'grep a words.txt' 'rg a words.txt'"},
     {"expect-output",
@@ -155,8 +156,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "can relate the two.",
      "lauka --counting together ./old ./new"},
     {"single-pass",
-     "Without this option, the runs take turns: each run counts those of the events that fit "
-     "together. lauka --explain-events shows which do.",
+     "Without this option, lauka counts the events in several passes. Each pass counts events that "
+     "the counters can count at once. lauka --explain-events shows the passes.",
      "lauka --single-pass -e l1d-cache-misses,branch-misses ./old ./new"},
     {"strategy",
      "With exit, lauka samples the counters of each thread as it ends. With pet, it samples "
@@ -166,7 +167,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
     {"period", "The kernel allows no shorter period than 1ms.",
      "sudo lauka --period 2ms ./old ./new"},
     {"metrics",
-     "Names are shown in the order in which you give them, with a unit if you like. lauka counts "
+     "lauka shows the rows in the order of LIST. You may add a unit to a name. lauka counts "
      "an event if it is shown or asked for. Exports always have everything that was measured.",
      "lauka --metrics wall_time:ms,peak_rss:MiB,instructions ./old ./new"},
     {"scrape",
@@ -182,7 +183,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --region ./old ./new"},
     {"profile",
      "lauka takes a sample after every PERIOD of CPU time (default 1ms). Sampled runs are not "
-     "timed. A gate such as --fail-if 'sampled_time@FUNCTION > 5' is on a single function. "
+     "timed. A gate such as --fail-if 'sampled_time@FUNCTION > 5' limits a single function. "
      "docs/functions.md explains the output.",
      "lauka --profile ./old ./new"},
     {"derive",
@@ -195,9 +196,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --derive 'miss_share=cache-misses/instructions' ./old ./new"},
     {"percentiles",
      "The row wall_time.p90 is the time that 90 percent of the runs do not exceed, with its "
-     "interval. lauka needs at least 36 runs for p90 and 368 runs for p99. A gate can be on such a "
-     "row: "
-     "--fail-if 'wall_time.p99 > 5'.",
+     "interval. lauka needs at least 36 runs for p90 and 368 runs for p99. A gate can limit such a "
+     "row: --fail-if 'wall_time.p99 > 5'.",
      "lauka --percentiles 50,90 -m 100 ./old ./new"},
     {"core-kinds", "", "lauka --core-kinds P=0-3,E=4-7 ./old ./new"},
     {"cores",
@@ -212,8 +212,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "processes.",
      "lauka --threads 4711 -d 2s"},
     {"interval",
-     "TIME is from 1ms to 1h. lauka prints until the processes end, for -d TIME, or until you "
-     "press Ctrl-C.",
+     "TIME is between 1ms and 1h. lauka prints until the processes end, the time of -d has passed, "
+     "or you press Ctrl-C.",
      "lauka --threads 4711 --interval 100ms"},
     {"list-events", "With TEXT, lauka lists only the events that contain TEXT.", "lauka -l cache"},
     {"list-metrics",
@@ -235,15 +235,15 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --from old.json new.json"},
     {"suite",
      "lauka interleaves the rounds of the benchmarks, and shows a row for each of them and the "
-     "geometric mean of the changes. The options of a benchmark win over those of the command "
-     "line, and these win over [defaults] in the file.",
+     "geometric mean of the changes. The options of a benchmark take precedence over those of the "
+     "command line. Those of the command line take precedence over [defaults] in the file.",
      "lauka --suite bench.toml"},
     {"only", "", "lauka --suite bench.toml --only '^parse'"},
     {"shard", "The parts are disjoint, and a benchmark is never divided.",
      "lauka --suite bench.toml --shard 2/5"},
     {"resume",
      "lauka continues with the rounds that it kept in FILE.rounds, next to the FILE of "
-     "--export-json. If there are none, it begins.",
+     "--export-json. If there are no such rounds, the suite starts from the beginning.",
      "lauka --suite bench.toml --export-json out.json --resume"},
     {"anchor",
      "NAME is the command's name from -n, or else its text. lauka measures it in the same rounds "
@@ -263,8 +263,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "runs that happen less than once in 20, raise --min-runs.",
      "lauka --fail-if 'cpu_time > 2' --fail-if 'peak_rss > 5' ./old ./new"},
     {"fail-if-inconclusive",
-     "Without this option, lauka exits with status 0 in this case. STATUS 125 has git bisect run "
-     "skip the commit.",
+     "Without this option, lauka exits with status 0 in this case. With STATUS 125, git bisect run "
+     "skips the commit.",
      "lauka --fail-if-slower=2 --fail-if-inconclusive ./old ./new"},
     {"confidence",
      "A delta is the change of the typical round. With fewer than six rounds, or with values of 0, "
@@ -276,8 +276,9 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "refused with --reference.",
      "lauka --baseline main.json ./new"},
     {"fdr",
-     "At most 1 - confidence of the gates that fail are then expected to be false alarms. Without "
-     "this option, 1 - confidence is the largest probability that there is any false alarm.",
+     "With a confidence of 95 percent, on average at most 5 percent of the gates that fail are "
+     "then false alarms. Without this option, the probability of any false alarm is at most 5 "
+     "percent.",
      "lauka --suite bench.toml --fdr"},
     {"label",
      "You may repeat the option. In a git repository, lauka adds the labels commit, branch and "
@@ -313,7 +314,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
     {"quiet", "", "lauka -q --fail-if-slower=2 ./old ./new"},
     {"verbose", "", "lauka -v ./old ./new"},
     {"check",
-     "lauka shows what can be measured, what cannot and why, what makes times scatter, and which "
+     "lauka shows what can be measured, what cannot and why, what makes times vary, and which "
      "command helps. --export-json writes the same for programs.",
      "lauka --check"},
     {"help",

@@ -366,7 +366,7 @@ Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
                  "leave it out"};
   if (!options.saved_session_files.empty()) return contradiction("--suite", "--from");
   if (options.inquiry)
-    return Error{"--suite measures, and a question such as --check runs nothing",
+    return Error{"--suite takes measurements, but options such as --check run nothing",
                  "use only one of them"};
   return {};
 }

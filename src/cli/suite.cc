@@ -186,7 +186,7 @@ bool has_bare_text(std::string_view text, std::size_t line) {
          std::ranges::any_of(value, [](unsigned char c) { return std::isalpha(c) != 0; });
 }
 
-constexpr const char* kHowTomlIsWritten = "see https://toml.io for how it is written";
+constexpr const char* kHowTomlIsWritten = "see https://toml.io for the syntax";
 
 std::string_view family_of(const OptionInfo& option) {
   return option.rules.sets_value_of.empty() ? option.name : option.rules.sets_value_of;

@@ -442,7 +442,7 @@ Result<std::chrono::nanoseconds> sampling_period(const OptionValue& given) {
   if (given.value.empty()) return std::chrono::nanoseconds(std::chrono::milliseconds(1));
   auto period = duration(given);
   if (period && (*period < std::chrono::microseconds(50) || *period > std::chrono::seconds(1)))
-    return make_value_error(given, {"is not from 50us to 1s", "the default is 1ms"});
+    return make_value_error(given, {"is not between 50us and 1s", "the default is 1ms"});
   return period;
 }
 

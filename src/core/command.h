@@ -103,13 +103,13 @@ struct HookRow {
 };
 inline constexpr auto kHookKinds = std::to_array<HookRow>({
     {HookKind::Setup, Moment::BeforeCommand, "setup", 's',
-     "run CMD once before all runs of a command"},
+     "run CMD once for each command, before its first run"},
     {HookKind::Prepare, Moment::BeforeRun, "prepare", 'p',
      "run CMD before every run, warm-up runs included", "run CMD before every run"},
     {HookKind::Conclude, Moment::AfterRun, "conclude", 'C',
      "run CMD after every run, warm-up runs included"},
     {HookKind::Cleanup, Moment::AfterCommand, "cleanup", 'c',
-     "run CMD once after all runs of a command, even if one failed"},
+     "run CMD once for each command, after its last run, even if a run failed"},
 });
 constexpr const HookRow& row_of(HookKind kind) {
   return kHookKinds.at(static_cast<std::size_t>(kind));

@@ -589,7 +589,7 @@ Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int3
   for (const std::int32_t process : processes)
     if (auto able = check_process(*linux, process); !able) return able.error();
   if (!linux->read_file("/proc/self/schedstat"))
-    return Error{"this kernel does not tell the CPU time of each thread (/proc/PID/schedstat)",
+    return Error{"this kernel does not report the CPU time of each thread (/proc/PID/schedstat)",
                  "leave out --interval"};
   return std::unique_ptr<ThreadStream>(std::make_unique<ProcStream>(processes, kinds, *linux));
 }

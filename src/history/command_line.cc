@@ -46,8 +46,8 @@ constexpr auto kCommands = std::to_array<CommandInfo>({
     {"list", Action::List, "", 0, 0, kGroupLast | kGroupCommit, "Lists the sessions, newest first.",
      50},
     {"show", Action::Show, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast,
-     "Shows the value of a benchmark at each commit, with its 95% interval and the change. Lists "
-     "the benchmarks if you name none.",
+     "Shows the value of a benchmark at each commit, with its 95% interval and the change "
+     "since the commit before. Lists the benchmarks if you name none.",
      100},
     {"steps", Action::Steps, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast | kGroupCommit,
      "Shows at which commits the level of a benchmark changed, and by how much.", 1000},
@@ -65,7 +65,8 @@ constexpr auto kCommands = std::to_array<CommandInfo>({
     {"page", Action::Page, "OUT.html", 1, 1, kGroupSeries | kGroupLast,
      "Writes a self-contained page with the history of all benchmarks.", 200},
     {"export", Action::Export, "csv|jsonl|benchfmt|bmf|otava", 1, 1,
-     kGroupSeries | kGroupLast | kGroupCommit, "Writes the history for other programs.", 1'000'000},
+     kGroupSeries | kGroupLast | kGroupCommit,
+     "Exports the history in a format that other programs can read.", 1'000'000},
     {"forget", Action::Forget, "[SESSION]", 0, 1, kGroupCommit,
      "Deletes sessions from the database for good. The JSON files remain as they are.", 0},
 });
@@ -96,7 +97,7 @@ void add_of_command(po::options_description& options, const CommandInfo& command
         "list the benchmarks instead of the sessions");
   if (command.action == Action::Acknowledge)
     add("note", kept_in(request.note, "TEXT")->required(),
-        "say why the step is as it should be (required)");
+        "say why the step is acceptable (required)");
 
   if (command.action == Action::Combine) {
     add("fail-if-worse", kept_in(to.fail_if_worse, "PCT"),
@@ -151,7 +152,7 @@ po::options_description make_options(const CommandInfo& command, TypedRequest& t
 
   if ((command.groups & kGroupLast) != 0)
     add("last", kept_in(wanted.max_sessions, "N"),
-        fmt::format("take at most N sessions, the newest (default: {})", command.last).c_str());
+        fmt::format("take only the N newest sessions (default: {})", command.last).c_str());
   if ((command.groups & kGroupCommit) != 0)
     add("commit", kept_in(wanted.commit, "COMMIT"),
         command.action == Action::Forget ? "delete all sessions of this commit"

@@ -319,7 +319,7 @@ Result<void> Database::Connection::open_server(const Address& address) {
   std::error_code none;
   backend.load(LAUKA_SOCI_POSTGRESQL, none, boost::dll::load_mode::search_system_folders);
   if (!backend.is_loaded())
-    return Error{"needs SOCI's part for PostgreSQL, " LAUKA_SOCI_POSTGRESQL
+    return Error{"needs SOCI's PostgreSQL backend, " LAUKA_SOCI_POSTGRESQL
                  ", which cannot be loaded",
                  "install it, on Debian with apt install 'libsoci-postgresql4*'"};
 

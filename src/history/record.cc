@@ -28,7 +28,7 @@ using Json = ParsedJson;
 using namespace std::string_view_literals;
 
 Error foreign(std::string_view detail) {
-  return Error{fmt::format("is not JSON of lauka ({})", detail),
+  return Error{fmt::format("is not a JSON file of lauka ({})", detail),
                "make such a file with lauka --export-json FILE"};
 }
 

@@ -68,7 +68,7 @@ std::string differences_in_words(const FleetEffect& effect) {
           ? fmt::format("the change differs between machines by {} (standard deviation)",
                         report::signed_percent(std::expm1(combined.deviation_between_machines), 1)
                             .substr(1))
-          : "the machines differ no more than their errors explain";
+          : "the difference between the machines is within the margin of error";
   constexpr double smallest = 0.001;
   text += fmt::format(
       "; I² {:.0f}%, p {}", 100 * combined.heterogeneity,
@@ -580,7 +580,7 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   if (stepped.possible_step_at) text += report::dim_note(pending_text(stepped), style);
   if (series.removed_anchor_ratios > 0 && trend.against == ComparedWith::Anchor)
     text += report::dim_note(
-        fmt::format("{} of another anchor left out, because no session has measured both anchors",
+        fmt::format("left out {} with another anchor, because no session has measured both anchors",
                     plural(series.removed_anchor_ratios, "session")),
         style);
 

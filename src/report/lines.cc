@@ -289,7 +289,7 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
     case gate::Obstacle::NoSamples:
       return "no sample was taken of it";
     case gate::Obstacle::OtherSettings:
-      return "the two were measured with other settings, and cannot be compared";
+      return "the two sides were measured with different settings, and cannot be compared";
     case gate::Obstacle::CutShort:
       return verdict.rounds == 0
                  ? std::string("the session was cut short before the first round")
@@ -410,12 +410,12 @@ struct Answer {
 };
 
 constexpr auto kAnswers = std::to_array<Answer>({
-    {"grep", 1, "no match"},
-    {"egrep", 1, "no match"},
-    {"fgrep", 1, "no match"},
-    {"rg", 1, "no match"},
-    {"diff", 1, "that the files differ"},
-    {"cmp", 1, "that the files differ"},
+    {"grep", 1, "nothing matched"},
+    {"egrep", 1, "nothing matched"},
+    {"fgrep", 1, "nothing matched"},
+    {"rg", 1, "nothing matched"},
+    {"diff", 1, "the files differ"},
+    {"cmp", 1, "the files differ"},
 });
 
 std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
@@ -424,8 +424,8 @@ std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
   const auto* const exited = std::get_if<Exited>(&outcome);
   for (const Answer& answer : kAnswers)
     if (exited != nullptr && answer.program == program && answer.status == exited->status)
-      return fmt::format("{} means {} for {}: use -i={}", answer.status, answer.meaning,
-                         answer.program, answer.status);
+      return fmt::format("{} exits with {} if {}: use -i={}", answer.program, answer.status,
+                         answer.meaning, answer.status);
   return "use -i to continue after failures";
 }
 
@@ -489,9 +489,10 @@ struct EndingWords {
   std::string operator()(const Interrupted& interrupted) const {
     const std::string by = "interrupted by " + os::signal_name(interrupted.signal);
     if (advice == AdviceToEndRuns::None) return message(by);
-    return message(fmt::format("{} before a timed run{} ended; use --timeout{} to end such runs",
-                               by, names.size() == 1 ? " of " + cited(names.front()) : "",
-                               advice == AdviceToEndRuns::TimeoutOrUntil ? " or --until" : ""));
+    return message(fmt::format(
+        "{} before any timed run{} ended; use --timeout{} to limit how long a run may take", by,
+        names.size() == 1 ? " of " + cited(names.front()) : "",
+        advice == AdviceToEndRuns::TimeoutOrUntil ? " or --until" : ""));
   }
 
   std::string operator()(const Error& error) const { return message(error.line()); }
@@ -543,9 +544,10 @@ struct OutcomeWords {
   std::string operator()(const Stopped& end) const {
     const bool terminal = end.signal == SIGTTIN || end.signal == SIGTTOU;
     return fmt::format("was stopped by {}: {}", os::signal_name(end.signal),
-                       terminal ? "it wants the terminal, which lauka does not give to commands; "
-                                  "start it with setsid -w"
-                                : "nothing would have resumed it, so it " + killed(end.survivor));
+                       terminal
+                           ? "it tried to use the terminal, which lauka does not give to commands; "
+                             "start it with setsid -w"
+                           : "nothing would have resumed it, so it " + killed(end.survivor));
   }
 
   std::string operator()(const NotStarted& end) const {

@@ -117,7 +117,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
       if (std::holds_alternative<TimedOut>(ended.outcome))
         return shell_start_error(spec, "took longer than --timeout", "raise --timeout, or use -N");
       if (wants_terminal(ended.outcome))
-        return shell_start_error(spec, "was stopped, because it wants the terminal,",
+        return shell_start_error(spec, "was stopped because it tried to use the terminal",
                                  "write --shell 'setsid -w " + spec.words.front() + " ...'");
       if (!succeeded(ended.outcome))
         return shell_start_error(spec, "failed", "check that it accepts -c, or use -N");
@@ -156,7 +156,7 @@ Error Programs::missing(Error error, std::size_t command) const {
   const Command& wanted = plan_.commands[command];
   const std::string file = wanted.folder.empty() ? wanted.text : wanted.folder + "/" + wanted.text;
   if (!plan_.shell && wanted.words.size() > 1 && os::is_regular_file(file))
-    return {std::move(error.what), fmt::format("the file {} is there: quote its name inside the "
+    return {std::move(error.what), fmt::format("the file {} exists: quote its name inside the "
                                                "command, as in \"'{}'\"",
                                                cited(wanted.text), one_line(wanted.text))};
   return with_suggestion(std::move(error), plan_, command);

@@ -214,8 +214,9 @@ TEST_CASE("options of suites are refused without one, and with what runs no suit
   CHECK(answer_to({"--suite", "a", "x"}) ==
         "the commands of --suite are in its file, so 'x' has no effect; leave it out");
   CHECK(answer_to({"--suite", "a", "--from", "x"}).starts_with("--suite and --from "));
-  CHECK(answer_to({"--suite", "a", "--check"}) ==
-        "--suite measures, and a question such as --check runs nothing; use only one of them");
+  CHECK(
+      answer_to({"--suite", "a", "--check"}) ==
+      "--suite takes measurements, but options such as --check run nothing; use only one of them");
   CHECK(answer_to({"--suite", "a", "--suite", "b"}) ==
         "--suite 'b' would be a second suite; measure one suite at a time");
   for (const char* const shard : {"1", "0/2", "3/2", "a/b", "1/", "/2"})

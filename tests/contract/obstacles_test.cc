@@ -249,13 +249,14 @@ TEST_CASE("a gate says with which other settings its baseline was measured") {
                   "--expect-output: none for 'echo v=50', " + expected + " for ")}) {
     Options options = common;
     options.push_back(option);
-    check_case({.options = options,
-                .gate = "v > 5",
-                .make_commands = constantly({"echo v=50"}),
-                .reason = std::string("the two were measured with other settings, and cannot be "
-                                      "compared; ") +
-                          difference,
-                .obstacle = "other_settings"});
+    check_case(
+        {.options = options,
+         .gate = "v > 5",
+         .make_commands = constantly({"echo v=50"}),
+         .reason = std::string("the two sides were measured with different settings, and cannot be "
+                               "compared; ") +
+                   difference,
+         .obstacle = "other_settings"});
   }
 }
 

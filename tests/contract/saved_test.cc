@@ -161,9 +161,9 @@ TEST_CASE("--from: gates on a session that its own gates ended are said to err m
   completed("-q -d10ms " + kScrape + " --fail-if 'v > 100' --export-json " + folder.file("a.json"),
             {"echo 5", "echo 5"});
   CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "v > 90"})
-            .err_has("new gates fail falsely more often"));
+            .err_has("new gates cause more false alarms"));
   CHECK_FALSE(
-      completed({"--from", folder.file("a.json")}).err_has("new gates fail falsely more often"));
+      completed({"--from", folder.file("a.json")}).err_has("new gates cause more false alarms"));
 }
 
 TEST_CASE("a session has an identity, and labels from git and from the command line") {

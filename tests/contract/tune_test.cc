@@ -277,7 +277,7 @@ TEST_CASE("without root the commands get CPUs of their own, and a line says what
   Start start{.arguments = {"--tune=-cpus", "-r", "1", "true"}};
   run_as(65534, folder, start);
   const Said said = completed(start);
-  CHECK(said.err_has("lauka: note: --tune lacks root's rights"));
+  CHECK(said.err_has("lauka: note: --tune needs root's rights"));
   CHECK_FALSE(exists("/run/lauka"));
 }
 

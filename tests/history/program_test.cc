@@ -534,8 +534,8 @@ TEST_CASE("lauka-history: libpq and what it needs are loaded for a server's addr
   CHECK(none.status == 1);
   CHECK(lines_in(none.err) == 1);
   CHECK_MESSAGE(has(none.err,
-                    "the database 'postgresql://host/x': needs SOCI's part for "
-                    "PostgreSQL, libsoci_postgresql.so.4"),
+                    "the database 'postgresql://host/x': needs SOCI's PostgreSQL backend, "
+                    "libsoci_postgresql.so.4"),
                 none.err);
   CHECK(has(none.err, "; install it, on Debian with apt install 'libsoci-postgresql4*'"));
 }

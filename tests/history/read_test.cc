@@ -179,7 +179,7 @@ TEST_CASE("a file without an identity of its own is refused with the reason") {
   const std::string good = json_of({1, "abc", "CPU", {{"it", {1.0}}}});
   CHECK(refusal(good).empty());
   CHECK(refusal("{").find("is not JSON") == 0);
-  CHECK(refusal("[]").find("is not JSON of lauka") == 0);
+  CHECK(refusal("[]").find("is not a JSON file of lauka") == 0);
   CHECK(refusal(R"({"results": [{"command": "x", "times": [1]}]})")
             .find("is JSON of hyperfine, which gives a session no identity") == 0);
   const auto with = [](const std::string& more) {
@@ -187,7 +187,7 @@ TEST_CASE("a file without an identity of its own is refused with the reason") {
   };
   CHECK(refusal(with(R"({"session_id": ""})")).find("has no session_id") == 0);
   CHECK(refusal(with(R"({"session_id": "../x"})"))
-            .find("is not JSON of lauka (its session_id '../x'") == 0);
+            .find("is not a JSON file of lauka (its session_id '../x'") == 0);
   CHECK(refusal(with(R"({"format": 3})")).find("has format 3, which this") == 0);
   CHECK(refusal(with(R"({"sessions": []})")).find("was joined from several sessions") == 0);
   CHECK(refusal(json_of({1, "abc", "CPU", {}})) == "has no commands; export it again");

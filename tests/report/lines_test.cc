@@ -62,8 +62,8 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
       HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, RoundKind::Warmup}, Exited{1}, ""});
   const std::string lines = early_end_lines(session, {"old"}, AdviceToEndRuns::TimeoutOrUntil);
   CHECK(
-      lines.starts_with("lauka: interrupted by SIGINT before a timed run of 'old' ended; use "
-                        "--timeout or --until to end such runs\n"));
+      lines.starts_with("lauka: interrupted by SIGINT before any timed run of 'old' ended; use "
+                        "--timeout or --until to limit how long a run may take\n"));
   CHECK(has(lines, "--conclude of 'old' (after warm-up run 1) "));
 }
 
@@ -71,8 +71,8 @@ TEST_CASE("--until is not advised where the session cannot have it") {
   Session session;
   session.cut_short = Interrupted{2};
   CHECK(early_end_lines(session, {"old"}, AdviceToEndRuns::Timeout) ==
-        "lauka: interrupted by SIGINT before a timed run of 'old' ended; use --timeout to end such "
-        "runs\n");
+        "lauka: interrupted by SIGINT before any timed run of 'old' ended; use --timeout to limit "
+        "how long a run may take\n");
 }
 
 TEST_CASE("what a failed run wrote is shown line by line, with nothing in it that steers") {
@@ -96,8 +96,8 @@ TEST_CASE("the reason is broken between words at the terminal's width, what a ru
 
 TEST_CASE("a status that is an answer is explained, with what accepts it alone") {
   CHECK(lines_of(failed(Exited{1}), "/bin/grep aa f") ==
-        "lauka: run 1 of '/bin/grep aa f' exited with status 1; 1 means no match for grep: use "
-        "-i=1\n");
+        "lauka: run 1 of '/bin/grep aa f' exited with status 1; grep exits with 1 if nothing "
+        "matched: use -i=1\n");
   CHECK_FALSE(has(lines_of(failed(Exited{2}), "grep aa f"), "-i="));
 }
 
@@ -131,7 +131,8 @@ TEST_CASE("the end of a run is described in words") {
 
 TEST_CASE("a run stopped by job control is reported with the reason") {
   CHECK(outcome_text(Stopped{SIGTTIN}) ==
-        "was stopped by SIGTTIN: it wants the terminal, which lauka does not give to commands; "
+        "was stopped by SIGTTIN: it tried to use the terminal, which lauka does not give to "
+        "commands; "
         "start it with setsid -w");
   CHECK(outcome_text(Stopped{SIGSTOP}) ==
         "was stopped by SIGSTOP: nothing would have resumed it, so it was killed");

@@ -89,8 +89,8 @@ struct SampledTotals {
 
 Error why_withdrawn() {
   return {
-      "Linux stops sampling when a process executes a program that is setuid, setgid or has "
-      "file capabilities, or that its user may not read",
+      "Linux stops sampling when a process executes a program that is setuid or setgid, "
+      "that has file capabilities, or that its user may not read",
       "measure a copy that its user may read, or run lauka as root (sudo lauka --as-root ...)"};
 }
 

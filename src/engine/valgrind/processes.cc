@@ -456,14 +456,14 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event, CountsOfRun& 
       return Error{"this version of Valgrind does not report all that is needed", ""};
     if (sum.inherited > 0 && doubt > kDoubtAllowed)
       return Error{
-          "it works in forked processes that never call execve, and Valgrind counts in them again "
-          "what their parent had counted",
+          "it works in forked processes that never call execve, and in such a process Valgrind "
+          "counts the work of its parent again",
           "measure them as commands of their own"};
     value = sum.counted;
     if (sum.inherited > 0)
       counted.note = Note{NoteKind::SimulationInexact,
-                          "simulated counts may be up to 1% too high, because Valgrind counts in "
-                          "forked processes again what their parent had counted"};
+                          "simulated counts may be up to 1% too high, because in a forked "
+                          "process Valgrind counts the work of its parent again"};
   }
   for (std::size_t i = 0; i < wanted_.size(); ++i)
     if (event_index_of_wanted_[i] == event)

@@ -31,8 +31,8 @@ constexpr std::array<SimulatedEvent, 10> kEvents = {{
      "tbk"},
     {"allocated_bytes", "bytes of these blocks together", Tool::Dhat, "tb", SimulatedPart::None,
      true},
-    {"peak_heap", "most bytes of blocks at a time, in the process that had the most", Tool::Dhat,
-     "gb", SimulatedPart::None, true, true},
+    {"peak_heap", "the most bytes that the heap of one process held at any time", Tool::Dhat, "gb",
+     SimulatedPart::None, true, true},
     {"peak_heap_blocks", "blocks at the moment of peak_heap", Tool::Dhat, "gbk",
      SimulatedPart::None, false, true},
 }};

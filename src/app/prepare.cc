@@ -1,4 +1,5 @@
 #include "app/call.h"
+#include "cli/option_table.h"
 #include "core/text.h"
 #include "engine/kperf/kperf_engine.h"
 #include "format/json.h"

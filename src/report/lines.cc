@@ -15,6 +15,7 @@
 #include <set>
 #include <sstream>
 #include <system_error>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -712,40 +713,39 @@ std::string gate_line_without_name(const Results& results, const gate::Verdict& 
                      failures_of_both(results, verdict));
 }
 
-/// A line about gates, which fits all that `names` lists.
+/// The lines of a gate. `name`: of its candidate or benchmark; may be empty.
 struct GateText {
-  std::vector<std::string> names;
+  std::string name;
   std::string line;
   std::string lines_below;
   bool is_tolerated = false;
 };
 
-/// Returns the lines of gates. Gates with equal lines share one, which lists their names, or counts
-/// them as `plural_word`.
-std::string grouped_lines(std::vector<GateText> gates, std::string_view plural_word) {
-  std::vector<GateText> groups;
-  std::map<std::pair<std::string, std::string>, std::size_t> places;
-  for (GateText& gate : gates) {
-    const auto [place, is_new] = places.try_emplace({gate.line, gate.lines_below}, groups.size());
-    if (is_new) {
-      groups.push_back(std::move(gate));
-      continue;
-    }
-    GateText& group = groups[place->second];
+/// Returns the lines of gates. More than a few equal lines are one, which counts their names as
+/// `plural_word`.
+std::string grouped_lines(const std::vector<GateText>& gates, std::string_view plural_word) {
+  struct Group {
+    std::size_t gates = 0;
+    bool is_tolerated = false;
+    bool is_written = false;
+  };
+  std::map<std::pair<std::string, std::string>, Group> groups;
+  for (const GateText& gate : gates) {
+    Group& group = groups[{gate.line, gate.lines_below}];
+    ++group.gates;
     group.is_tolerated |= gate.is_tolerated;
-    for (std::string& name : gate.names)
-      if (group.names.empty() || group.names.back() != name) group.names.push_back(std::move(name));
   }
 
   std::string text;
-  constexpr std::size_t most_named = 3;
-  for (const GateText& group : groups) {
-    const std::string who = group.names.size() > most_named
-                                ? fmt::format("{} {}", group.names.size(), plural_word)
-                                : listed(group.names);
-    text += (who.empty() ? "" : who + ": ") + group.line +
-            fmt::format("{}\n", group.is_tolerated ? kToleratedVerdictNote : "") +
-            group.lines_below;
+  constexpr std::size_t most_alone = 5;
+  for (const GateText& gate : gates) {
+    Group& group = groups.at({gate.line, gate.lines_below});
+    const bool is_shared = group.gates > most_alone;
+    if (is_shared && std::exchange(group.is_written, true)) continue;
+    const std::string who = is_shared ? fmt::format("{} {}", group.gates, plural_word) : gate.name;
+    const bool is_tolerated = is_shared ? group.is_tolerated : gate.is_tolerated;
+    text += (who.empty() ? "" : who + ": ") + gate.line +
+            fmt::format("{}\n", is_tolerated ? kToleratedVerdictNote : "") + gate.lines_below;
   }
   return text;
 }
@@ -754,7 +754,7 @@ std::string grouped_lines(std::vector<GateText> gates, std::string_view plural_w
 GateText gate_text(const Results& results, const gate::Verdict& verdict, bool is_tolerated,
                    bool color) {
   const auto [word, ink] = verdict_word(verdict.answer);
-  return {.names = {},
+  return {.name = "",
           .line = gate_line_without_name(results, verdict, inked(word, ink, color)),
           .lines_below = lines_below_gate(results, verdict),
           .is_tolerated = is_tolerated};
@@ -826,10 +826,9 @@ std::string gate_lines(const Results& results, bool color) {
   std::vector<GateText> gates;
   for (const gate::Verdict& verdict : results.findings.verdicts) {
     gates.push_back(gate_text(results, verdict, &verdict == tolerated, color));
-    if (std::string name = name_if_several(results, verdict.candidate); !name.empty())
-      gates.back().names = {std::move(name)};
+    gates.back().name = name_if_several(results, verdict.candidate);
   }
-  return grouped_lines(std::move(gates), "commands");
+  return grouped_lines(gates, "commands");
 }
 
 std::string suite_gate_lines(const Report& suite, bool all, bool color) {
@@ -841,11 +840,11 @@ std::string suite_gate_lines(const Report& suite, bool all, bool color) {
           risen_wall_time(results, verdict) == nullptr)
         continue;
       gates.push_back(gate_text(results, verdict, &verdict == tolerated, color));
-      gates.back().names = {one_line(results.benchmark)};
+      gates.back().name = one_line(results.benchmark);
       gates.back().line.insert(0, named_if_several(results, verdict.candidate));
     }
   }
-  return grouped_lines(std::move(gates), "benchmarks");
+  return grouped_lines(gates, "benchmarks");
 }
 
 std::string suite_layout_lines(const Report& suite) {

@@ -31,11 +31,11 @@ inline constexpr std::string_view kToleratedVerdictNote =
 /// about risen_wall_time; empty if there is nothing to explain.
 std::string lines_below_gate(const Results& results, const gate::Verdict& verdict);
 
-/// Returns a line for each verdict, with lines_below_gate. Equal lines of several commands are one.
+/// Returns a line for each verdict, with lines_below_gate. Many equal lines are one.
 std::string gate_lines(const Results& results, bool color);
 
 /// Returns a line for each verdict, which begins with the benchmark's name, with lines_below_gate.
-/// Equal lines of several benchmarks are one. `all`: false: leaves out gates that pass without
+/// Many equal lines are one. `all`: false: leaves out gates that pass without
 /// lines below.
 std::string suite_gate_lines(const Report& suite, bool all, bool color);
 

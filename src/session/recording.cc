@@ -147,6 +147,11 @@ Result<void> add_metrics(const Recording& session, const std::string& first_file
                          const std::vector<std::size_t>& events, std::vector<Metric>& all) {
   for (Metric metric : session.metrics) {
     if (const auto known = find_metric(all, metric.name)) {
+      if (metric.of_region != all[*known].of_region)
+        return Error{fmt::format("{} covers {} in {}, but {} in the files before it",
+                                 cited(metric.name), metric.of_region ? "a region" : "whole runs",
+                                 cited(session.file), metric.of_region ? "whole runs" : "a region"),
+                     "show the files in separate calls"};
       if (all[*known].unit == metric.unit) continue;
       return Error{
           fmt::format("{} has {} in '{}', and {} in '{}'", cited(session.file), cited(metric.name),

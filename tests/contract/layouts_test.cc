@@ -143,7 +143,7 @@ TEST_CASE("a baseline may have other layouts; with none on one side, nothing is 
     CHECK(result.at("metrics").at("v").at("delta").is_null());
   }
   CHECK(refusal(
-            {kScrape, "-r8", "--precision=v:5", "--baseline=" + with, "-n", "old", "--", "echo 5"})
+            {kScrape, "-m8", "--precision=v:5", "--baseline=" + with, "-n", "old", "--", "echo 5"})
             .find("layouts") != std::string::npos);
 }
 

@@ -536,8 +536,8 @@ TEST_CASE("a scan's law and fastest value are those of the runs that succeeded")
   runs.push_back({failed, {0.001}});
   scan.commands[4].endings.add(failed);
   scan.session.runs = made(std::move(runs));
-  CHECK(comparison_lines(scan, {}) ==
-        "wall time grows as n^1.00 (1.00 … 1.00); fastest at n = 10 (mean 10.0ms)\n");
+  CHECK(comparison_lines(scan, {}).starts_with(
+      "wall time grows as n^1.00 (1.00 … 1.00); fastest at n = 10 (mean 10.0ms)\n"));
 }
 
 TEST_CASE("a parameter is a column, and two of one command make a matrix") {

@@ -300,13 +300,13 @@ TEST_CASE("A/A says that programs are identical only of native ones, and names a
 }
 
 TEST_CASE("one line about pairs of identical programs names the reference of none") {
-  Results results = results_of(4);
+  Results results = results_of(2);
+  repeat_command(results, 1, 2);
   results.warnings = {{SamePrograms{"one"}, 1U}, {SamePrograms{"three"}, 3U}};
   const std::vector<std::string> lines = warning_texts(results, Style{});
   REQUIRE(lines.size() == 1);
-  CHECK(lines[0].starts_with("'two' and "));
   CHECK(has(lines[0],
-            ": they run the same file with the same arguments as the command that each is compared "
+            "they run the same file with the same arguments as the command that each is compared "
             "with; "));
 }
 

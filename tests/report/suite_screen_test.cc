@@ -115,10 +115,10 @@ TEST_CASE("a suite has the lines about layouts of each benchmark, in Markdown, t
   Report suite = suite_of_three();
   suite.benchmarks[1] = example_over_layouts(changed(0.003, 0.009), changed(0.031, 0.002));
   suite.benchmarks[1].benchmark = "placed";
-  const std::string line = "placed: over 8 layouts: ";
+  const std::string line = "placed: the change over 8 layouts is ";
   CHECK(has(screen(suite, {}, false), line));
   CHECK(has(written(write_markdown, suite), line));
-  CHECK_FALSE(has(screen(suite, {}, false), "parse: over"));
+  CHECK_FALSE(has(screen(suite, {}, false), "parse: the change over"));
 }
 
 TEST_CASE("a suite's row shows the metric that its gate is on, with the gate's limit") {

@@ -181,6 +181,9 @@ void encode(const Value& value, Json& to) {
   }
 }
 
+template <typename List>
+bool decode_items(const ParsedJson& there, List& list);
+
 template <typename Value>
 bool decode(const ParsedJson& there, Value& value) {
   if constexpr (HasFields<Value>) {
@@ -208,12 +211,17 @@ bool decode(const ParsedJson& there, Value& value) {
       if (!decode(item, value[key])) value.erase(key);
     });
   } else {
-    // Indices refer to structs of a list, so one of another type becomes an empty one.
-    constexpr bool keeps_place = HasFields<typename Value::value_type>;
-    return for_each_item(there, [&](const ParsedJson& item) {
-      if (!decode(item, value.emplace_back()) && !keeps_place) value.pop_back();
-    });
+    return decode_items(there, value);
   }
+}
+
+template <typename List>
+bool decode_items(const ParsedJson& there, List& list) {
+  // Indices refer to structs of a list, so one of another type becomes an empty one.
+  constexpr bool keeps_place = HasFields<typename List::value_type>;
+  return for_each_item(there, [&](const ParsedJson& item) {
+    if (!decode(item, list.emplace_back()) && !keeps_place) list.pop_back();
+  });
 }
 
 /// Returns the value under `key`; an empty one if it is missing or of another type.

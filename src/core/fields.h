@@ -13,6 +13,8 @@
 //
 // Visitors write a struct, read it, or compare its fields with a description of the stored form.
 
+#include <string_view>
+
 namespace lauka {
 
 /// A visitor that has no purpose but to ask if a struct is described.
@@ -22,6 +24,33 @@ struct AnyVisitor {};
 template <typename Struct>
 concept HasFields = requires(AnyVisitor& visit, Struct& of) {
   describe_fields(visit, of);
+};
+
+/// The calls of a visitor that changes nothing, by its operator() and if_set(): it is shown what
+/// would be written. `Visitor` is the class that is derived from this one.
+template <typename Visitor>
+class ShowingVisitor {
+ public:
+  template <typename Get, typename Set>
+  void as(std::string_view key, const Get& get, const Set& /*set*/) {
+    visitor()(key, get());
+  }
+  template <typename Get, typename Set>
+  void as_if_set(std::string_view key, const Get& get, const Set& /*set*/) {
+    visitor().if_set(key, get());
+  }
+
+  template <typename Get>
+  void written(std::string_view key, const Get& get) {
+    visitor()(key, get());
+  }
+  template <typename Get>
+  void written_if_set(std::string_view key, const Get& get) {
+    visitor().if_set(key, get());
+  }
+
+ private:
+  Visitor& visitor() { return static_cast<Visitor&>(*this); }
 };
 
 /// Shows the fields of `value` to a visitor that changes nothing.

@@ -61,7 +61,7 @@ bool is_set(const Value& value, const Value& unset) {
 }
 
 /// Writes the fields of a struct as members of an object.
-class FieldEncoder {
+class FieldEncoder : public ShowingVisitor<FieldEncoder> {
  public:
   /// Writes into `object`.
   explicit FieldEncoder(Json& object) : object_(&object) {}
@@ -79,24 +79,6 @@ class FieldEncoder {
   template <typename Value>
   void if_set(std::string_view key, const Value& value, const Value& unset = {}) {
     if (is_set(value, unset)) (*this)(key, value);
-  }
-
-  template <typename Get, typename Set>
-  void as(std::string_view key, const Get& get, const Set& /*set*/) {
-    (*this)(key, get());
-  }
-  template <typename Get, typename Set>
-  void as_if_set(std::string_view key, const Get& get, const Set& /*set*/) {
-    if_set(key, get());
-  }
-
-  template <typename Get>
-  void written(std::string_view key, const Get& get) {
-    (*this)(key, get());
-  }
-  template <typename Get>
-  void written_if_set(std::string_view key, const Get& get) {
-    if_set(key, get());
   }
 
   template <typename Group>

@@ -182,18 +182,12 @@ void describe_fields(Visitor& visit, FinishedRounds& of) {
 }
 
 /// Writes the keys and types of fields as text, by which a log of another form is known.
-class LayoutWriter {
+class LayoutWriter : public ShowingVisitor<LayoutWriter> {
  public:
   template <typename Value>
-  void operator()(std::string_view key, Value& /*value*/) {
+  void operator()(std::string_view key, const Value& /*value*/) {
     text_.append(key).append(" ");
     add_type<Value>();
-  }
-
-  template <typename Get, typename Set>
-  void as(std::string_view key, const Get& get, const Set& /*set*/) {
-    auto value = get();
-    (*this)(key, value);
   }
 
   template <typename Struct>
@@ -255,7 +249,7 @@ template <typename T>
 void decode(const Json& json, T& value);
 
 /// Writes fields into a list, or into an object by their keys.
-class LogEncoder {
+class LogEncoder : public ShowingVisitor<LogEncoder> {
  public:
   explicit LogEncoder(Json& to) : to_(to) {}
 
@@ -265,11 +259,6 @@ class LogEncoder {
       to_.push_back(encode(value));
     else
       to_[std::string(key)] = encode(value);
-  }
-
-  template <typename Get, typename Set>
-  void as(std::string_view key, const Get& get, const Set& /*set*/) {
-    (*this)(key, get());
   }
 
  private:

@@ -82,7 +82,7 @@ class Reader {
 };
 
 /// Compares the fields of structs, which are together stored in one object, with its schema.
-class ObjectCheck {
+class ObjectCheck : public ShowingVisitor<ObjectCheck> {
  public:
   ObjectCheck(const Reader& reader, const Schema& object, std::string place,
               std::vector<std::string>& faults)
@@ -126,22 +126,6 @@ class ObjectCheck {
       add<typename Value::value_type>(key, false);
     else
       add<Value>(key, false);
-  }
-  template <typename Get, typename Set>
-  void as(std::string_view key, const Get& get, const Set& /*set*/) {
-    (*this)(key, get());
-  }
-  template <typename Get, typename Set>
-  void as_if_set(std::string_view key, const Get& get, const Set& /*set*/) {
-    if_set(key, get());
-  }
-  template <typename Get>
-  void written(std::string_view key, const Get& get) {
-    (*this)(key, get());
-  }
-  template <typename Get>
-  void written_if_set(std::string_view key, const Get& get) {
-    if_set(key, get());
   }
   template <typename Group>
   void if_known(bool /*is_known*/, const Group& group) {

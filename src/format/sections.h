@@ -103,6 +103,7 @@ inline constexpr auto kObstacleWords = std::to_array<NamedValue<gate::Obstacle>>
     {gate::Obstacle::NoFunction, "no_function"},
     {gate::Obstacle::NoSamples, "no_samples"},
     {gate::Obstacle::OtherSettings, "other_settings"},
+    {gate::Obstacle::SameRuns, "same_runs"},
     {gate::Obstacle::CutShort, "cut_short"},
 });
 inline constexpr auto kSideWords = std::to_array<NamedValue<gate::Side>>({

@@ -48,6 +48,7 @@ enum class Obstacle : unsigned char {
   NoFunction,     ///< a command lacks the function that the gate is on
   NoSamples,      ///< a sampled event has only values of 0, which prove nothing
   OtherSettings,  ///< the two sides measured something else: Hindrance::differences
+  SameRuns,       ///< both sides are the same runs, of a session that was given twice
   CutShort,       ///< the session was ended before its last look at the gate
 };
 

@@ -289,6 +289,8 @@ std::string obstacle_text(const Results& results, const gate::Verdict& verdict) 
                                obstructed_commands(results, verdict, "or"), kLostFunction);
     case gate::Obstacle::NoSamples:
       return "no sample was taken of it";
+    case gate::Obstacle::SameRuns:
+      return "both sides are the same runs of one session";
     case gate::Obstacle::OtherSettings:
       return "the two sides were measured with different settings, and cannot be compared";
     case gate::Obstacle::CutShort:
@@ -329,6 +331,7 @@ constexpr auto kShortReasons = std::to_array<ShortReason>({
     {gate::Obstacle::NoFunction, "no such function"},
     {gate::Obstacle::NoSamples, "no samples"},
     {gate::Obstacle::OtherSettings, "other settings"},
+    {gate::Obstacle::SameRuns, "same runs"},
     {gate::Obstacle::CutShort, "cut short"},
 });
 

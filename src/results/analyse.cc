@@ -327,6 +327,37 @@ gate::Hindrance find_other_settings(const Recording& session, const gate::Verdic
           .differences = find_obstacles(session, verdict.metric, verdict.candidate)};
 }
 
+/// The series of all commands, made once for each metric.
+class SeriesByMetric {
+ public:
+  explicit SeriesByMetric(const Recording& session) : session_(session) {}
+
+  const std::vector<Series>& of(std::size_t metric) {
+    const auto [place, is_new] = known_.try_emplace(metric);
+    if (is_new) place->second = make_all_series(session_, metric);
+    return place->second;
+  }
+
+ private:
+  const Recording& session_;
+  std::map<std::size_t, std::vector<Series>> known_;
+};
+
+/// True if both sides of a verdict are the same runs, because their session was given twice.
+bool are_same_runs(const Recording& session, std::size_t candidate, const Series& reference_series,
+                   const Series& candidate_series) {
+  if (session.reference.baseline || session.origins.empty()) return false;
+
+  const std::size_t reference = session.reference.index_for(candidate);
+  const OriginSession& there = origin_of(session, reference);
+  const OriginSession& here = origin_of(session, candidate);
+  const std::string& id = here.circumstances.session_id;
+  if (&there == &here || id.empty() || id != there.circumstances.session_id) return false;
+
+  return session.commands[reference].text == session.commands[candidate].text &&
+         reference_series.values == candidate_series.values;
+}
+
 /// Returns each command's wall times in runs of one kind, with their endings.
 std::vector<Series> wall_times_by_command(const RunList& runs, RoundKind kind, const Plan& plan) {
   std::vector<Series> all(plan.commands.size());
@@ -526,8 +557,9 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
   const gate::LookErrors levels = gate::levels_of_only_look(
       session.confidence, std::max(findings.verdicts.size(), gates_of_job));
 
+  SeriesByMetric all_series(session);
   for (gate::Verdict& verdict : findings.verdicts) {
-    const std::vector<Series> series = make_all_series(session, verdict.metric);
+    const std::vector<Series>& series = all_series.of(verdict.metric);
     const std::size_t c = verdict.candidate;
     const Comparison samples =
         verdict.condition.limit_value
@@ -545,21 +577,16 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
 }
 
 void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) {
-  std::map<std::size_t, std::vector<Series>> known;
-  const auto series_of = [&](std::size_t metric) -> const std::vector<Series>& {
-    const auto [place, is_new] = known.try_emplace(metric);
-    if (is_new) place->second = make_all_series(session, metric);
-    return place->second;
-  };
-
+  SeriesByMetric all_series(session);
   for (gate::Verdict& verdict : findings.verdicts) {
-    if (!verdict.condition.limit_value)
+    const bool compares = !verdict.condition.limit_value;
+    if (compares)
       if (auto other = find_other_settings(session, verdict); !other.differences.empty()) {
         gate::make_inconclusive(verdict, std::move(other));
         continue;
       }
 
-    const std::vector<Series>& series = series_of(verdict.metric);
+    const std::vector<Series>& series = all_series.of(verdict.metric);
     const gate::Hindrance found = find_hindrance(session.reference, verdict, series);
     if (found.obstacle == gate::Obstacle::NoSuccess || found.obstacle == gate::Obstacle::NoValue) {
       gate::make_inconclusive(verdict, found);
@@ -571,7 +598,11 @@ void void_doubtful_verdicts(const Recording& session, gate::Findings& findings) 
     const Series reference = baseline
                                  ? baseline_series(*baseline, verdict.candidate, verdict.metric)
                                  : series[session.reference.index_for(verdict.candidate)];
-    if (!verdict.condition.limit_value &&
+    if (compares && are_same_runs(session, verdict.candidate, reference, candidate)) {
+      gate::make_inconclusive(verdict, {gate::Obstacle::SameRuns});
+      continue;
+    }
+    if (compares &&
         gate::failures_differ(share_of_failures(reference), share_of_failures(candidate))) {
       gate::make_inconclusive(verdict, {gate::Obstacle::FailureRates});
       continue;

@@ -292,6 +292,20 @@ TEST_CASE("--from: two files of one session are noticed") {
             .err_has("'" + file + "' and '" + folder.file("copy.json") + "' are the same session"));
 }
 
+TEST_CASE("--from: a gate between two files of one session is inconclusive") {
+  const Folder folder;
+  const std::string file = folder.file("a.json");
+  const std::string copy = folder.file("copy.json");
+  const std::string result = folder.file("result.json");
+  completed("-q -r12 --scrape v=([0-9]+) --export-json " + file, {"echo v=50", "echo v=60"});
+  std::filesystem::copy_file(file, copy);
+  const Said twice = lauka({"--from", file, copy, "--fail-if", "v > 5", "--export-json", result,
+                            "--fail-if-inconclusive"});
+  CHECK(twice.status == 4);
+  CHECK(twice.out_has("v > 5%: inconclusive: both sides are the same runs of one session"));
+  CHECK(text_of(result).find("\"obstacle\":\"same_runs\"") != std::string::npos);
+}
+
 TEST_CASE("A/A: a candidate that is the reference's program is reported, in any folder") {
   const std::string alike = "with the same arguments as";
   const Folder folder;

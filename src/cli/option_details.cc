@@ -300,7 +300,7 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "The option needs --engine cachegrind or --profile, or a saved session that was measured with "
      "one of them. ROWS is the number of functions to show, those with the largest differences "
      "first (default 20), or a regular expression of their names. With --engine cachegrind, lauka "
-     "simulates each command six times.",
+     "simulates each command three times, or six times if the counts vary.",
      "lauka --engine cachegrind --functions=10 ./old ./new"},
     {"histogram", "", "lauka --histogram ./old ./new"},
     {"color",

@@ -350,6 +350,7 @@ bool is_about_lauka(InquiryKind kind) {
 
 Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
   const Options& options = draft.options;
+
   if (!options.suite.suite_path) {
     const bool may_be_saved = !options.saved_session_files.empty();
     for (const OptionInfo& option : option_table())
@@ -359,15 +360,19 @@ Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
                      "add --suite FILE, or leave it out"};
     return {};
   }
+
   if (options.inquiry && is_about_lauka(options.inquiry->kind)) return {};
+
   if (!options.commands.command_lines.empty())
     return Error{fmt::format("the commands of --suite are in its file, so {} has no effect",
                              cited(options.commands.command_lines.front())),
                  "leave it out"};
+
   if (!options.saved_session_files.empty()) return contradiction("--suite", "--from");
   if (options.inquiry)
     return Error{"--suite takes measurements, but options such as --check run nothing",
                  "use only one of them"};
+
   return {};
 }
 

@@ -101,30 +101,42 @@ Result<std::optional<std::string_view>> Pattern::group_in_last_match(
   const MatchContext context = limited_context();
   const MatchData data(pcre2_match_data_create(2, nullptr), &pcre2_match_data_free);
   if (!context || !data) return no_memory();
+
   const auto* const code = static_cast<const pcre2_code*>(code_.get());
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
+
   std::optional<std::string_view> group;
   std::size_t strides = kLongStrides;
   for (std::size_t at = piece.min_match_start; at <= piece.max_match_start;) {
     const std::size_t last = std::min(at + strides * kStride - 1, piece.max_match_start);
     pcre2_set_offset_limit(context.get(), last);
+
+    // PCRE2 counts steps for each starting offset, so a longer stretch gets a lower limit: a call
+    // may take as many steps in all, and goes_on() is asked as often.
     pcre2_set_match_limit(context.get(), kMaxSteps / static_cast<std::uint32_t>(strides));
+
     const int found = pcre2_match(code, as_bytes(piece.text), piece.text.size(), at, options,
                                   data.get(), context.get());
     if (!goes_on()) return too_hard();
+
     if (found == PCRE2_ERROR_MATCHLIMIT && strides > 1) {
       strides = 1;
       continue;
     }
+
     if (found == PCRE2_ERROR_NOMATCH) {
       at = last + 1;
       continue;
     }
+
     if (found < 0) return too_hard();
     const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(data.get());
     if (found != 1 && ends[2] != PCRE2_UNSET) group = piece.text.substr(ends[2], ends[3] - ends[2]);
+
+    // From the same offset, an empty match would be found again.
     at = std::max<std::size_t>(ends[1] > ends[0] ? ends[1] : ends[1] + 1, at + 1);
   }
+
   return group;
 }
 

@@ -395,6 +395,7 @@ Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
                                      const MacosEngineOptions& here) {
   const kperf::Kernel kernel(*here.calls);
   auto database = load_database(here, kernel);
+
   Error why;
   if (!kernel.has_counters()) {
     why = kperf::explain_refusal(kperf::KernelRequest::Count, ENOENT, kernel);
@@ -411,9 +412,12 @@ Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only,
     if (engine) return ChosenEngine{*std::move(engine)};
     why = engine.error();
   }
+
   if (choice == Choice::Kperf) return why.prefixed("--engine kperf");
+
   if (!kernel.has_counters() && here.launcher != nullptr)
     return ChosenEngine{make_accounted_engine(why), why.line()};
+
   std::optional<kperf::KpepDatabase> known;
   if (database) known = *std::move(database);
   return ChosenEngine{kperf::make_totals_engine(why, std::move(known)), why.line()};
@@ -535,9 +539,11 @@ Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls*
     return Error{fmt::format("--engine {} works on {} only", row_of(choice).name,
                              choice == Choice::Kperf ? "macOS" : "Linux"),
                  "leave it out"};
+
   const auto chosen_perf = [&] {
     return ChosenEngine{perf::make_perf_engine(*calls, user_only, kinds)};
   };
+
   switch (choice) {
     case Choice::Kperf:
       return choose_on_macos(choice, user_only, macos);
@@ -560,6 +566,7 @@ Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls*
     case Choice::Auto:
       break;
   }
+
   if (macos.calls != nullptr) return choose_on_macos(choice, user_only, macos);
   if (calls == nullptr) return without_counters({"there is no engine for this system", ""});
   if (perf::has_perf_event_open(*calls)) return chosen_perf();

@@ -355,19 +355,24 @@ class SessionReader {
   Result<void> add_samples(const ParsedJson& metrics, std::size_t command, CommandRuns& runs) {
     const std::string& name = recording().commands[command].name;
     const bool has_runs = runs.size() > 0;
+
     for (const auto& [metric, there] : metrics.items()) {
       const ParsedJson* samples = list_in(there, "samples");
       if (samples == nullptr) return foreign("it has a metric without samples");
+
       const auto place = find_metric(recording().metrics, metric);
       if (place && recording().metrics[*place].percentile) continue;
+
       const bool is_own = place && is_user_metric(recording().metrics[*place]);
       auto values = read_values(*samples, name, is_own);
       if (!values) return values.error();
       if (has_runs && values->size() != runs.size())
         return foreign("it has samples without their runs");
+
       if (!place) continue;
       const Metric& of = recording().metrics[*place];
       if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
+
       if (!has_runs) add_empty_runs(command, values->size(), {}, runs, list_in(there, "layouts"));
       add_mean_and_bound(there, command, *place, *values);
       runs.set_values(*place, *std::move(values), of.role == Role::WallTime);

@@ -796,30 +796,41 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   if (sessions.empty()) return std::size_t{0};
   Batch batch{.records = sessions};
   for (std::size_t place = 0; place < sessions.size(); ++place) gather(batch, place);
+
   std::ranges::sort(batch.points, {}, [&](const PointRow& point) {
     return std::pair(point.variant, batch.ids[point.session]);
   });
+
   std::size_t added = 0;
   auto done = database_.in_transaction([&]() -> Result<void> {
     const auto newest = database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", 1);
     if (!newest) return newest.error();
     batch.added_before = id_in(newest->front().front());
+
     if (auto ids = add_sessions(database_, batch); !ids) return ids;
     added = batch.sessions.size();
     if (added == 0) return {};
+
+    // note_new() asks which variants the database lacks, so it comes before add_shared(), which
+    // adds them.
     if (auto noted = note_new(sessions); !noted) return noted;
+
     if (auto shared = add_shared(database_, batch, shared_row_ids_already_written_); !shared)
       return shared;
     return add_own(database_, batch);
   });
+
   if (!done) return done.error();
   if (added == 0) return added;
+
+  // Learns the rows only now, because a failed transaction takes them back.
   const auto learn = [&](const auto& rows) {
     for (const auto& [id, row] : rows) shared_row_ids_already_written_.insert(id);
   };
   learn(batch.names);
   learn(batch.machines);
   learn(batch.variants);
+
   return added;
 }
 

@@ -320,15 +320,18 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
 std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
                        std::size_t width) {
   const Machine& machine = facts.machine;
+
   std::string title = machine.os;
   if (!machine.kernel.empty()) title += fmt::format(", {} {}", machine.system, machine.kernel);
   if (!machine.architecture.empty()) title += ", " + machine.architecture;
   if (!machine.cpu_model.empty()) title += ", " + machine.cpu_model;
   std::string text = one_line(title) + "\n\n";
+
   std::size_t topics = 0;
   for (const CheckLine& line : lines) topics = std::max(topics, line.topic.size());
   const std::size_t indent = topics + 11;
   const std::size_t room = width == 0 ? 0 : std::max<std::size_t>(width, indent + 20) - indent;
+
   for (const CheckLine& line : lines) {
     std::string margin = fmt::format("{:<{}}  {:<7}  ", line.topic, topics, name_of(line.severity));
     const std::string finding = one_line(line.finding);
@@ -340,9 +343,11 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
     if (!line.remedy.empty())
       text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";
   }
+
   const auto count = [&](Severity standing) {
     return static_cast<std::size_t>(std::ranges::count(lines, standing, &CheckLine::severity));
   };
+
   return text + fmt::format("\n{}, {}, {} ok\n", plural(count(Severity::Problem), "problem"),
                             plural(count(Severity::Note), "note"), count(Severity::Ok));
 }

@@ -320,34 +320,40 @@ std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t colum
 
 std::string threads_table(const ThreadTable& threads) {
   std::string text;
+
   if (threads.column_groups.size() > 1) {
     text += first_cell("");
     for (const ColumnGroup& columns : threads.column_groups)
       text += fmt::format(" {:^{}} |", columns.title, write_cells(columns, nullptr).size());
     text += "\n";
   }
+
   text += first_cell("TID");
   for (const ColumnGroup& columns : threads.column_groups)
     text += " " + write_cells(columns, nullptr) + " |";
   text += "\n";
+
   for (const ThreadRow& line : threads.thread_rows) {
     text += first_cell(fmt::format("{}", line.id));
     for (std::size_t i = 0; i < threads.column_groups.size(); ++i)
       text += " " + write_cells(threads.column_groups[i], &line.work_by_column_group[i]) + " |";
     text += (line.name.empty() ? "" : " " + one_line(line.name)) + "\n";
   }
+
   text += first_cell("total");
   for (std::size_t i = 0; i < threads.column_groups.size(); ++i) {
     ThreadWork total;
     for (const ThreadRow& line : threads.thread_rows) total.add(line.work_by_column_group[i]);
     text += " " + write_cells(threads.column_groups[i], &total) + " |";
   }
+
   return text + " " + plural(threads.thread_rows.size(), "thread") + "\n";
 }
 
 void add_thread_line(const ThreadSample& sample, const std::vector<std::string>& kinds,
                      nanoseconds time, std::string& text) {
   text += "{";
+
   Members members(text);
   fmt::format_to(std::back_inserter(members.add("time")), "{:.6f}", to_seconds(time));
   members.add("interval", std::optional(to_seconds(sample.since_previous_read)));
@@ -356,13 +362,17 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
   add_string(sample.name, members.add("name"));
   members.add("new", sample.is_new);
   members.add("ended", sample.has_ended);
+
   add_part(sample.work_on_all_kinds, sample.since_previous_read, members);
   members.add("wait_time", sample.runnable_wait_seconds);
   members.add("p_share", share_of_fastest(sample));
   members.add("moves", sample.core_kind_moves);
+
+  // With fewer than two kinds, the work by kind would say no more than the work on all kinds.
   members.add("kinds") += "{";
   const std::size_t count =
       kinds.size() < 2 ? 0 : std::min(kinds.size(), sample.work_by_kind.size());
+
   for (std::size_t kind = 0; kind < count; ++kind) {
     if (kind > 0) text += ",";
     add_string(kinds[kind], text);
@@ -371,14 +381,19 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
     add_part(sample.work_by_kind[kind], sample.since_previous_read, parts);
     text += "}";
   }
+
   text += "}}\n";
 }
 
 Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watching) {
   const nanoseconds began = watching.now();
+  // Samples count from the previous read, so this first read only sets where they begin.
   static_cast<void>(stream.read(began));
+
+  // Limits the duration, so that adding it cannot overflow.
   const nanoseconds longest = nanoseconds::max() - began;
   const nanoseconds last = began + std::min(watching.max_duration.value_or(longest), longest);
+
   std::string text;
   for (nanoseconds due = began + watching.interval; stream.has_live_process() && due <= last;) {
     nanoseconds now = watching.now();
@@ -387,14 +402,18 @@ Result<void> watch_threads(cores::ThreadStream& stream, const ThreadWatch& watch
       now = watching.now();
     }
     if (watching.must_stop()) break;
+
     text.clear();
     for (const ThreadSample& sample : stream.read(now))
       add_thread_line(sample, stream.kinds(), now + watching.utc_minus_now, text);
     if (!text.empty())
       if (auto written = watching.write(text); !written) return written;
+
+    // Skips the times that have passed meanwhile, instead of reading several times in a row.
     due += watching.interval *
            std::max<std::int64_t>(1, (watching.now() - due) / watching.interval + 1);
   }
+
   return {};
 }
 

@@ -100,6 +100,7 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
                                                      const FileCalls& calls) {
   const ResolvedPath resolved = resolve(target);
   const auto descriptor = target == kStandardOutput ? STDOUT_FILENO : resolved.descriptor;
+
   if (descriptor) {
     const bool is_output = descriptor == STDOUT_FILENO;
     std::unique_ptr<ExportFile> output(
@@ -108,17 +109,22 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
     if (error != 0) return output->failure(error);
     return output;
   }
+
   const std::string& path = resolved.path;
   std::unique_ptr<ExportFile> file(new ExportFile(path, calls));
   if (!resolved.foreign_link.empty()) return cannot_follow(target, resolved.foreign_link);
+
   struct stat there {};
   const bool exists = stat(target.c_str(), &there) == 0;
   if (exists && S_ISDIR(there.st_mode)) return cannot_write(target, EISDIR);
   if (exists && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
     return cannot_write(target, errno);
+
   // A link in /proc may lead to a file without a path.
   const bool is_replaced = !exists || (S_ISREG(there.st_mode) && is_at(path, there));
   if (is_replaced) file->open_temporary();
+
+  // Without a temporary file, the target itself is overwritten.
   if (!is_replaced || !file->file_) {
     if (exists) file->file_ = Descriptor(open_place(target));
     if (!file->file_) return cannot_write(target, errno);
@@ -128,10 +134,12 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
     if (!file->note_.empty()) file->target_descriptor_ = Descriptor(open_place(target));
     if (!file->note_.empty() && !file->target_descriptor_) return cannot_write(target, errno);
   }
+
   if (!file->note_.empty()) {
     file->note_ = cited(target) + " cannot be replaced, because " + file->note_ +
                   "; lauka will overwrite it in place when all runs are done";
   }
+
   return file;
 }
 

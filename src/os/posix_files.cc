@@ -409,11 +409,13 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 Result<std::string> find_program(const std::string& word, const std::optional<std::string>& own,
                                  const std::string& in) {
   if (word.find('/') != std::string::npos) return if_runnable(word, word, in);
+
   const std::string path = own ? *own : variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   std::string unusable;
   const auto is_file = [](const std::string& file) {
     return may(file, F_OK) == 0 && !is_directory(file);
   };
+
   for (const std::string_view folder : split(path, ':')) {
     const std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + word;
     const std::string from_here = seen_from(in, candidate);
@@ -421,11 +423,13 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
     if (may(from_here, X_OK) == 0) return if_runnable(word, candidate, in);
     unusable = candidate;
   }
+
   if (!unusable.empty())
     return Error{unusable + ": Permission denied", remedy_of_right(seen_from(in, unusable))};
   if (is_file(seen_from(in, word)))
     return Error{word + ": command not found",
                  "write " + shell_quoted("./" + word) + " if you mean the file in this folder"};
+
   return Error{.what = word + ": command not found",
                .remedy = "name a program in PATH, or use -S for the shell's own commands",
                .unknown_name = word};
@@ -439,25 +443,31 @@ std::optional<CounterLossFile> find_counter_loss_file(const ProgramSpec& spec,
   // With suid_dumpable 1, processes that gain rights keep their counters.
   if (calls.read_file("/proc/sys/fs/suid_dumpable").value_or("").starts_with('1'))
     return std::nullopt;
+
   const auto found = find_program(spec);
   const ActAs user(spec.user);
   if (!found || !user.error().empty()) return std::nullopt;
   std::string path = seen_from(spec.folder, *found);
+
   for (int i = 0; i <= kMaxInterpreters; ++i) {
     const auto file = calls.describe_program(path);
     if (!file) return std::nullopt;
+
     const std::string interpreter = interpreter_in(file->first_bytes.value_or(""));
     if (!interpreter.empty()) {  // the interpreter's rights decide, not the script's
       path = seen_from(spec.folder, interpreter);
       continue;
     }
+
     // The kernel may know an interpreter for a file in another format (binfmt_misc).
     if (file->first_bytes && !file->first_bytes->starts_with("\177ELF")) return std::nullopt;
+
     const Credentials rights = rights_of(spec, calls);
     const auto loss = loss_at(*file, rights);
     if (!loss) return std::nullopt;
     return CounterLossFile{*loss, path, rights.user != 0 && !is_lost_by_root(*file, rights)};
   }
+
   return std::nullopt;
 }
 

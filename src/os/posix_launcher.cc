@@ -248,15 +248,18 @@ class PosixLauncher final : public Launcher {
                                  const ProgressCallback& tick) override {
     if (why_gone_) return *why_gone_;
     launches = launches.first(std::min(launches.size(), kMaxBatch));
+
     state_->cancel = false;
     state_->listener_ended_run = false;
     state_->go_on_after_failure = go_on_after_failure;
     state_->launch_count = launches.size();
     keep_path(launches.empty() ? std::string() : launches.front().control_group_file,
               state_->control_group_file);
+
     try {
       for (std::size_t i = 0; i < launches.size(); ++i) {
         const Launch& launch = launches[i];
+        // open_rings() opens the counters of a sampled run; the launcher must not open them, too.
         auto* const counters = launch.counters == kNoCounters || launch.sample_listener != nullptr
                                    ? nullptr
                                    : counter_sets_.at(launch.counters);
@@ -266,24 +269,30 @@ class PosixLauncher final : public Launcher {
     } catch (const std::bad_alloc&) {
       return too_large();
     }
+
     const bool heeds_interrupts = std::ranges::none_of(
         launches, [](const Launch& launch) { return launch.goes_on_after_interrupt; });
+
     OpenedRunFiles named;
     Ended refused;
     if (const auto failed = open_listened(launches.front(), named)) {
       refused.outcome = *failed;
       return std::vector{refused};
     }
+
     SampleRings rings(sampled_by_);
     refused.counter_error = open_rings(launches.front(), rings);
     if (refused.counter_error != 0) return std::vector{refused};
+
     const std::int64_t began_ns = now_ns();
     const int trouble = converse(heeds_interrupts, tick, rings, launches.front().sample_listener);
     if (trouble != 0) return end_of_launcher(trouble, began_ns);
+
     if (launches.front().sample_listener != nullptr) {
       rings.move_to(*launches.front().sample_listener);
       launches.front().sample_listener->end(rings.read_counters());
     }
+
     files_.drain();
     return collect(go_on_after_failure);
   }
@@ -341,30 +350,37 @@ class PosixLauncher final : public Launcher {
     SignalHold hold;
     char byte = 'r';
     if (send(socket_.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
+
     const auto [output, error] = files_.pipe_read_ends();
     bool is_cancelled = false;
     std::vector<pollfd> fds(3);
     for (const int ring : rings.descriptors()) fds.push_back({ring, POLLIN, 0});
+
     for (;;) {
       fds[0] = {socket_.get(), POLLIN, 0};
       fds[1] = {output, POLLIN, 0};
       fds[2] = {error, POLLIN, 0};
+
       if (heeds_interrupts && !is_cancelled && first_interrupt_signal() != 0) {
         cancel();
         is_cancelled = true;
       }
+
       const bool ticks = tick || samples != nullptr || hold.must_report_suspension();
       const int ready =
           ppoll(fds.data(), fds.size(), ticks ? &kTickTime : nullptr, &hold.mask_for_waiting());
       if (ready < 0 && errno != EINTR) return errno;
+
       if (ready == 0 && hold.must_report_suspension()) hold.report_suspension();
       if (ready == 0 && tick) tick();
       if (samples != nullptr) rings.move_to(*samples);
       if (ready <= 0) continue;
+
       if ((fds[1].revents | fds[2].revents) != 0) {
         receive();
         hold.let_through();  // ppoll may let no signals in while there is something to read
       }
+
       if (fds[0].revents == 0) continue;
       const ssize_t got = read(socket_.get(), &byte, 1);
       if (got == 1) return 0;

@@ -279,13 +279,16 @@ class SpawningLauncher final : public Launcher {
                Ended& ended) {
     RegionPage region;
     const bool has_region = program.spec.has_region;
+
     if (has_region && !region.hand_down()) {
       ended.outcome = NotStarted{LaunchStep::Prepare, errno};
       return;
     }
     if (has_region && launch.counts_calling_threads) region.request_thread_counts();
+
     const std::span<RunObserver* const> watches = launch.run_observers;
     for (RunObserver* watch : watches) watch->before_start();
+
     pid_t pid = 0;
     if (const int error = spawn(program, files, launch.launch_variable_value, region, pid);
         error != 0) {
@@ -294,17 +297,24 @@ class SpawningLauncher final : public Launcher {
           NotStarted{cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
       return;
     }
+
+    // The process is suspended until SIGCONT, so neither the observers nor the queue miss anything.
     for (RunObserver* watch : watches) watch->made(pid);
     events_.expect_end_of(pid);
+
     const nanoseconds began = now();
     calls_.kill(pid, SIGCONT);
     const std::optional<Outcome> killed = attend(pid, began, program.spec, watches);
+
     const nanoseconds end = await_zombie(pid);
     ended.usage.wall_ns = static_cast<std::uint64_t>((end - began).count());
     take_accounts(pid, ended);
     if (has_region) ended.region = region.use();
+
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
+    // What the listener waits for may still be in the pipes.
     files_.drain();
+
     if (killed) {
       ended.outcome = *killed;
     } else if (const auto enough_ns = files_.ended_by_listener_ns()) {
@@ -333,12 +343,15 @@ class SpawningLauncher final : public Launcher {
 
   int spawn(const Program& program, const StandardFiles& files, const std::string& value,
             RegionPage& region, pid_t& pid) {
+    // lauka ignores these signals. A program gets them as lauka was started with them.
     sigset_t default_signals;
     sigemptyset(&default_signals);
     if (!started_with_.ignored_pipe) sigaddset(&default_signals, SIGPIPE);
     if (!started_with_.ignored_file_size) sigaddset(&default_signals, SIGXFSZ);
+
     std::vector<std::string> words = program.spec.words;
     const std::vector<char*> argv = pointers_to(words);
+
     std::vector<std::string> variables;
     if (!inherits_environment_unchanged(program.spec))
       variables = program_environment(program.spec, value);
@@ -346,10 +359,12 @@ class SpawningLauncher final : public Launcher {
       std::ranges::replace(variables, std::string(kRegionVariable) + "=",
                            std::string(region.variable_entry()));
     const std::vector<char*> environment = pointers_to(variables);
+
     // Passes on the descriptors that lauka was started with, and the region's descriptor. A daemon
     // that a command starts would keep lauka's other descriptors open.
     std::vector<int> inherited = started_with_.descriptors;
     if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
+
     SpawnIdentity identity;
     SpawnRequest request{
         .path = program.path.c_str(),
@@ -366,16 +381,19 @@ class SpawningLauncher final : public Launcher {
         .default_signals = &default_signals,
         .signal_mask = &started_with_.mask,
         .qos_clamp = program.spec.prefer == CorePreference::Efficiency ? kClampBackground : 0};
+
     if (const auto& user = program.spec.user) {
       identity = {user->id, user->group, user->groups.data(),
                   std::min(static_cast<int>(user->groups.size()), kMaxGroups)};
       request.identity = &identity;
     }
+
     // posix_spawn cannot make the child ignore a signal, so lauka ignores the signal meanwhile. The
     // child is suspended, so its end is not missed.
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
     const int error = calls_.spawn(request, &pid);
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_DFL);
+
     return error;
   }
 
@@ -386,37 +404,45 @@ class SpawningLauncher final : public Launcher {
                                 std::span<RunObserver* const> watches) {
     nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
     bool is_asked = false;
+
     std::vector<Due> polls;
     for (RunObserver* watch : watches)
       polls.push_back({began + watch->interval(), watch->interval(), watch});
     Due housekeeping{began + kHousekeeping, kHousekeeping};
+
     for (;;) {
       nanoseconds next = std::min({deadline, housekeeping.at, tick_due_.at});
       for (const Due& poll : polls) next = std::min(next, poll.at);
+
       const EventQueue::QueueEvents happened = events_.wait(next - now());
       if (happened.readable) files_.drain_during_run();
       if (happened.ended) return std::nullopt;
+
       const nanoseconds at = now();
       if (files_.ended_by_listener_ns() && !is_asked) {
         is_asked = true;
         calls_.kill(-pid, SIGTERM);
         deadline = at + kTerminateTimeout;
       }
+
       std::optional<Outcome> killed;
       if (happened.child_signal) killed = stopped(pid);
       if (is_asked && at >= deadline) {
         kill_with_descendants(calls_, pid);
         return std::nullopt;
       }
+
       if (!killed && is_interrupted()) killed = Cancelled{};
       if (!killed && at >= deadline) killed = TimedOut{*spec.timeout};
       if (killed) {
         kill_with_descendants(calls_, pid);
         return killed;
       }
+
       for (Due& poll : polls)
         if (poll.is_due(at)) poll.watch->running(pid);
       if (housekeeping.is_due(at)) files_.drop_old_output(spec.output.is_stored_during_run);
+
       if (tick_due_.is_due(at)) {
         if (hold_->must_report_suspension()) hold_->report_suspension();
         if (*tick_) (*tick_)();

@@ -229,23 +229,28 @@ Order default_order(const CommandOptions& options) {
 
 Result<void> add_anchor(const GateOptions& options, Plan& plan) {
   if (!options.anchor_command) return {};
+
   std::vector<std::size_t> found;
   std::vector<std::string> names;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     names.push_back(cited(plan.commands[c].name));
+
     const Command& command = plan.commands[c];
     const auto& anchor = *options.anchor_command;
     if (command.name == anchor || command.text == anchor || command.unfilled_name == anchor)
       found.push_back(c);
   }
+
   const std::string what = "--anchor " + cited(*options.anchor_command);
   if (found.empty())
     return Error{what + " is not the name of a command", "they are " + listed(names)};
   if (found.size() > 1)
     return Error{what + " is the name of more than one command",
                  "give each command a name of its own with -n"};
+
   if (plan.reference.is_reference(found.front()))
     return Error{what + " is the reference", "put the anchor after the base and the candidate"};
+
   plan.reference.anchor_index = found.front();
   return {};
 }

@@ -296,22 +296,28 @@ std::optional<Error> why_of_no_run(const FormulaDefinition& formula, const Metri
                                    const EventSet& events) {
   const auto& terms = metric.source.terms;
   if (!metric.source.first_event()) return std::nullopt;
+
   if (!are_in_one_pass(metric.source, events))
     return Error{
         fmt::format("{} needs events that are not counted in the same run", subject_of(formula)),
         "count fewer events with -e; --explain-events shows which of them compete"};
+
   const bool is_mixed = std::ranges::any_of(terms, [](const Formula::Term& term) {
     return std::holds_alternative<UsageFunction>(term) ||
            std::holds_alternative<ReportedValue>(term);
   });
+
   const RoundKind kind = kind_of(metric, events);
   if (!is_mixed || kind == RoundKind::Timed) return std::nullopt;
+
   if (kind == RoundKind::Simulated)
     return Error{
         fmt::format("{} needs times and counts of the same run, but the counts are simulated",
                     subject_of(formula)),
         "divide counts by counts"};
+
   if (formula.may_use_times_of_counting_runs) return std::nullopt;
+
   return Error{fmt::format("{} needs times and counts of the same run", subject_of(formula)),
                "add --counting together"};
 }

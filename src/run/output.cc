@@ -186,13 +186,16 @@ std::vector<std::uint32_t> OutputCheck::commands_due(std::uint32_t first,
 Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t layout) {
   command_ = command;
   layout_ = layout;
+
   const auto built = command_in_layout(plan_, command, layout);
   os::ProgramSpec spec = make_program(plan_, *built, context_.user);
   spec.output.is_stored_during_run = false;
   spec.output.has_listener = true;
   spec.jobs = 1;
+
   const auto program = context_.launcher.add_program(spec);
   if (!program) return program.error();
+
   const ExpectedOutput expected = built->expected.value_or(ExpectedOutput{});
   file_.reset();
   if (expected.kind == ExpectedOutput::Kind::File) {
@@ -200,9 +203,11 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t
     if (!file) return file.error();
     file_ = *std::move(file);
   }
+
   auto text = os::TextFile::make();
   if (!text) return text.error().prefixed("--expect-output " + text_of(expected));
   store_.emplace(*std::move(text));
+
   return os::Launch{.program = *program, .listener = &*store_};
 }
 
@@ -225,24 +230,32 @@ std::optional<Error> OutputCheck::verdict() {
   const std::string name =
       cited(name_in_layout(plan_, Step{.command = command_, .layout = layout_}));
   const ExpectedOutput& expected = plan_.commands[command_].expected.value_or(ExpectedOutput{});
+
   auto stored = store_->take();
   if (!stored) return stored.error();
+
   if (expected.kind == ExpectedOutput::Kind::Hash && stored->hash != expected.file_or_hash)
     return Error{fmt::format("--expect-output: {} writes {} bytes with sha256:{}, not sha256:{}",
                              name, stored->bytes, stored->hash, expected.file_or_hash),
                  kRemedy};
+
+  // In its later layouts, a source must write what it wrote in the first one.
   const bool is_compared_with_own = layout_ > 0 && is_source_[command_] && !sources_[command_];
   const auto source =
       is_compared_with_own ? std::optional<std::size_t>(command_) : sources_[command_];
+
   std::optional<std::string> found;
   if (file_) {
     found = difference(*file_, *stored);
   } else if (source) {
+    // commands_due() sorts by source, so the outputs of earlier sources are not needed again.
     stored_.erase(stored_.begin(), stored_.lower_bound(*source));
     found = difference(stored_.at(*source), *stored);
   }
+
   if (!found && is_source_[command_]) stored_.emplace(command_, *std::move(stored));
   if (!found) return std::nullopt;
+
   return Error{
       fmt::format("--expect-output: {} does not write what {} {}: {}", name,
                   source ? cited(plan_.commands[*source].name) : cited(expected.file_or_hash),
@@ -342,38 +355,47 @@ std::string ReportedValues::output_end() const {
 Result<void> ReportedValues::read(std::string_view text, Values& values) {
   std::map<std::size_t, NamedValues> all;
   std::size_t number = 0;
+
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
+
     const auto refused = [&](const Error& error) {
       return error.about(fmt::format("line {} of {}, {},", number, kMetricsVariable, cited(line)));
     };
+
     if (++number > kMaxLines)
       return refused({"is one line too many", "write at most 10,000 lines"});
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+
     const auto reported = parse_reported_line(line);
     if (!reported) return refused(reported.error());
     const auto place = place_of(*reported);
     if (!place) return refused(place.error());
+
     const bool has_unit =
         reported->value.find_last_not_of("0123456789.") + 1 == reported->value.size();
     const std::size_t asked = plan_.reported_metrics.size();
     const OwnMetric& metric =
         *place < asked ? plan_.reported_metrics[*place] : discovered_[*place - asked];
+
     const auto value = parse_own_value(
         fmt::format("{} {}", reported->value, has_unit ? "" : reported->metric.unit.word),
         metric.unit);
     if (!value) return refused(value.error());
+
     NamedValues& several = all[*place];
     several.sum += *value;
     several.last = *value;
     ++several.count;
     if (reported->combine) several.combine = *reported->combine;
   }
+
   for (const auto& [place, several] : all) {
     values.resize(std::max(values.size(), place + 1));
     if (is_in_numeric_range(several.value())) values[place] = several.value();
   }
+
   return {};
 }
 

@@ -338,27 +338,35 @@ bool PrecisionWatch::is_too_wide(std::size_t candidate) const {
 
 std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   if (!series_) return std::nullopt;
+
   Precision result{.wanted_half_width = plan_.precision->relative_half_width,
                    .half_width = 0.0,
                    .fewest_values_of_command = std::numeric_limits<std::size_t>::max(),
                    .end = end,
                    .metric = metric().name};
+
   for (const Series& series : series_->all())
     result.fewest_values_of_command =
         std::min(result.fewest_values_of_command, series.values.size());
+
   const bool is_alone = plan_.commands.size() == 1 && !plan_.reference.baseline;
   if (is_alone) result.half_width = half_width_of_mean(0);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (plan_.reference.is_candidate(c))
       result.half_width = wider(result.half_width, half_width_of_delta(c));
+
   const bool is_reached =
       result.half_width && *result.half_width <= plan_.precision->relative_half_width;
   if (is_reached) result.end = PrecisionEnd::Reached;
+  // Later rounds, made for gates, may have widened the interval again.
   if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::LostInGateRounds;
+
   if (is_reached || plan_.setting.layouts == 1) return result;
+
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (is_alone || plan_.reference.is_candidate(c))
       result.layouts_to_reach = std::max(result.layouts_to_reach, layouts_to_reach(c));
+
   return result;
 }
 

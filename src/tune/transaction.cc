@@ -250,6 +250,9 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
                                                             const CpuChoice& cpus) {
   if (auto claimed = claim(files); !claimed) return claimed.error();
   std::unique_ptr<TuningSession> tuned(new TuningSession(files));
+
+  // Settings left by an earlier lauka are restored first. Else they would pass for the values to
+  // restore.
   auto left = restore_found(files);
   if (!left || (*left && !(*left)->failure_messages.empty())) {
     tuned->is_over_ = true;
@@ -259,20 +262,27 @@ Result<std::unique_ptr<TuningSession>> TuningSession::begin(os::SettingFiles& fi
         "what an earlier lauka changed cannot be restored: " + (*left)->failure_messages.front(),
         fmt::format("restore this by hand, then remove {}", kJournalFolder)};
   }
+
   tuned->leftovers_restored_ = *std::move(left);
   const std::vector<SettingState> found = find_settings(files, request, cpus);
+
+  // A latency ends with its open device, and CPUs are no file: neither needs to be restored.
   for (const SettingState& setting : found) {
     const Form form = setting.row->form;
     if (setting.must_be_changed() && form != Form::Latency && form != Form::Affinity)
       tuned->changes_.push_back({setting.row, setting.path, setting.current_value, setting.wanted});
   }
+
+  // Writes the journal before the first change, so that a later lauka can restore what was changed.
   const Journal journal{boot_id(files), files.own_pid(), tuned->changes_, true};
   if (const int error = files.append(kJournal, journal_text(journal)); error != 0)
     return Error{fmt::format("--tune cannot write its journal {}: {}", kJournal, message_of(error)),
                  "run lauka as root where /run can be written"};
+
   for (const SettingChange& change : tuned->changes_)
     if (const int error = tuned->apply(change); error != 0)
       tuned->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
+
   tuned->in_force_.cpus = cpus.command_cpus;
   tuned->hold_latency_and_note(found);
   return tuned;

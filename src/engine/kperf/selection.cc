@@ -215,6 +215,7 @@ std::vector<EventPair> together_among(const Selection& selection,
                                 }) -
            configurable.begin();
   };
+
   const auto count = static_cast<std::ptrdiff_t>(configurable.size());
   std::vector<EventPair> pairs;
   const auto add = [&](std::string_view first, std::string_view second) {
@@ -222,12 +223,16 @@ std::vector<EventPair> together_among(const Selection& selection,
     const auto b = position(second);
     if (a < count && b < count && a != b) pairs.emplace_back(a, b);
   };
+
   for (const auto& [first, second] : wanted) {
     const auto a = find_event_by_any_name(database, first);
     const auto b = find_event_by_any_name(database, second);
     if (a && b) add(a->hardware_event.name, b->hardware_event.name);
   }
+
+  // Earlier pairs matter more, so the wanted pairs come before those that are merely useful.
   for (const auto& [first, second] : kAlsoTogether) add(first, second);
+
   return pairs;
 }
 
@@ -250,6 +255,7 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
   PlacedPass fixed;
   std::vector<std::size_t> configurable;
   std::vector<CounterMask> masks;
+
   for (std::size_t i = 0; i < selection.events.size(); ++i) {
     const KpepEvent& counted = selection.events[i].hardware_event;
     if (!selection.events[i].is_on_counter()) continue;
@@ -257,27 +263,37 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
       fixed.push_back({i, static_cast<unsigned>(std::countr_zero(counted.mask))});
       continue;
     }
+
     configurable.push_back(i);
     masks.push_back(counted.mask & room.available);
     if (masks.back() == 0) return no_counter_for(counted);
   }
+
   std::ranges::sort(fixed, {}, &PlacedEvent::counter);
+
   const auto pairs = together_among(selection, configurable, database, together);
   for (const PlacedPass& placed : divide_into_passes(masks, pairs)) {
+    // Fixed counters take no room from the configurable ones, so their events are in every pass.
     PlacedPass& pass = selection.passes.emplace_back(fixed);
+
     for (const PlacedEvent& place : placed) {
       const std::size_t event = configurable[place.event];
       const std::uint64_t number = selection.events[event].hardware_event.selector_number;
       pass.push_back({event, place.counter, room.user_only ? number | kUserSpaceOnly : number});
     }
   }
+
   // Fixed and accounted events need a pass even if there are no configurable events.
   if (selection.passes.empty() && !selection.events.empty())
     selection.passes.push_back(std::move(fixed));
+
   if (selection.passes.size() < 2) return {};
+
+  // The competition refers to positions in `masks`, which holds configurable events only.
   selection.competition = smallest_competition(masks);
   if (selection.competition)
     for (std::size_t& event : selection.competition->events) event = configurable[event];
+
   return {};
 }
 

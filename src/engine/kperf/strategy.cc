@@ -596,12 +596,14 @@ Result<ChosenStrategy> try_strategies(KperfStrategyChoice choice, std::chrono::n
   std::vector<Failed> all_failed;
   for (const Candidate& candidate : kCandidates) {
     if (choice != KperfStrategyChoice::Auto && choice != candidate.choice) continue;
+
     const bool is_pet = candidate.choice == KperfStrategyChoice::SampleRunningThreads;
     tried.counts_machine = candidate.choice == KperfStrategyChoice::Machine;
     tried.strategy =
         tried.counts_machine
             ? make_machine_strategy(claim, kernel)
             : make_thread_strategy(claim, trace, is_pet ? candidate.choice : choice, period);
+
     const auto failure = why_not(candidate, *tried.strategy, kernel, launcher);
     if (!failure) {
       for (const Failed& failed : all_failed)
@@ -609,9 +611,11 @@ Result<ChosenStrategy> try_strategies(KperfStrategyChoice choice, std::chrono::n
             {NoteKind::OtherStrategy, Error{describe(failed), failed.reason.remedy}.line()});
       return tried;
     }
+
     claim.end_sampling();
     add_failure(all_failed, candidate, *failure);
   }
+
   return make_error(all_failed);
 }
 

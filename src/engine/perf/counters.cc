@@ -292,9 +292,11 @@ Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& part,
                                                  bool may_leave_kernel_out) const {
   int error = ENOENT;
   PrivilegeLevels counted = rings;
+
   for (const os::EventCode& code : part.codes) {
     counted = rings;
     Attempt attempt = attempt_to_open(calls_, code, part.leader_code, counted);
+
     if (attempt.error == EACCES && may_leave_kernel_out) {
       const Attempt in_user_space = attempt_to_open(calls_, code, part.leader_code, kUserOnly);
       // EINVAL: the event cannot be counted in user space alone, so EACCES is the reason to report.
@@ -303,6 +305,7 @@ Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& part,
         counted = kUserOnly;
       }
     }
+
     if (attempt.error == 0) {
       ProbedCounter opened{{part.pmu, part.core, attempt.attributes, role, part.scale}, counted};
       if (part.leader_code) {
@@ -311,11 +314,13 @@ Result<Prober::ProbedCounter> Prober::probe_part(const EventOnPmu& part,
       }
       return opened;
     }
+
     error = attempt.error;
     const bool may_have_another_code =
         error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
     if (!may_have_another_code) break;
   }
+
   return why_not_opened(error, {part.core, !counted.kernel}, situation_);
 }
 
@@ -325,6 +330,7 @@ Result<EventCountSource> Prober::probe_counters(const ResolvedEvent& resolved,
   EventCountSource source;
   std::optional<Error> first_error;
   PrivilegeLevels counted = rings;
+
   for (const EventOnPmu& part : resolved.events_on_pmus) {
     auto opened = probe_part(part, rings, role_of(resolved), may_leave_kernel_out);
     if (opened) {
@@ -334,13 +340,16 @@ Result<EventCountSource> Prober::probe_counters(const ResolvedEvent& resolved,
       first_error = opened.error();
     }
   }
+
   if (source.counters.empty()) return *first_error;
+
   source.lacks_wanted_kernel_part = rings.kernel && !counted.kernel && !is_clock(resolved);
   source.event = {resolved.name, describe_meaning(resolved, source.counters, counted)};
   source.event.is_time = is_clock(resolved);
   source.event.privilege_levels = levels_of(resolved, counted);
   source.has_modifier = resolved.rings.are_by_modifier;
   if (counted.user || is_clock(resolved)) source.event.role = role_of(resolved);
+
   return source;
 }
 

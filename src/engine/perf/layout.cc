@@ -70,11 +70,17 @@ void run_loop() {
 bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
                           const os::LinuxCalls& calls) {
   bool any_left_out = false;
+
   for (const std::size_t leader : layout.group_leaders)
     if (layout.counters[leader].core) calls.enable_group(open.descriptor(leader));
+
+  // Without work, fillers on live counters would count almost nothing, too.
   if (!layout.fillers.empty()) run_loop();
+
+  // The groups of other kinds of cores do not run here, so one group that runs is enough.
   for (const std::size_t leader : layout.group_leaders) {
     if (!layout.counters[leader].core) continue;
+
     std::array<std::uint64_t, 3 + os::kMaxCounters> words{};
     const long got = calls.read_counter(open.descriptor(leader), words.data(), words.size());
     const bool is_left_out = got >= 3 && words[1] > 0 && words[2] == 0;
@@ -82,13 +88,16 @@ bool some_core_group_runs(const CounterGroups& layout, const OpenCounters& open,
       any_left_out = true;
       continue;
     }
+
     const auto fillers = std::ranges::find(layout.fillers, leader, &Fillers::leader);
     if (fillers == layout.fillers.end() || got < 3 || words[1] == 0) return true;
+
     const std::size_t count = fillers->counters.size();
     const std::span<const std::uint64_t> read(words.data(), static_cast<std::size_t>(got));
     return read.size() >= 3 + count &&
            fillers->have_covered_dead_counters(read.last(count), words[2]);
   }
+
   return !any_left_out;
 }
 
@@ -235,6 +244,7 @@ CounterGroups lay_out(std::span<const EventCountSource> sources,
   const std::vector<PlacedCounter> placed = placed_counters(sources, chosen, witnesses);
   CounterGroups layout;
   layout.counters_by_event.resize(chosen.size());
+
   // The kernel refuses groups with several core PMUs, and a software event in the group of a core
   // kind would stop on other core kinds.
   for (const PlacedCounter& first : placed) {
@@ -242,8 +252,10 @@ CounterGroups lay_out(std::span<const EventCountSource> sources,
       return event.counter.pmu == first.counter.pmu;
     };
     if (&*std::ranges::find_if(placed, is_same) != &first) continue;
+
     const std::size_t leader = layout.counters.size();
     layout.group_leaders.push_back(leader);
+
     std::vector<PlacedCounter> group;
     std::ranges::copy_if(placed, std::back_inserter(group), is_same);
     for (PlacedCounter& member : in_order(std::move(group))) {
@@ -252,6 +264,7 @@ CounterGroups lay_out(std::span<const EventCountSource> sources,
       layout.leader_of_counter.push_back(leader);
     }
   }
+
   return layout;
 }
 
@@ -320,14 +333,17 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
     return trial.accepted_size - trial.running_group_size -
            std::min(trial.accepted_size - trial.running_group_size, excused);
   };
+
   for (const PmuCounters& pmu : now) {
     const CounterTrial& trial = pmu.instructions_trial;
     const std::string all =
         fmt::format("{} counters{}", trial.accepted_size, now.size() > 1 ? " of " + pmu.pmu : "");
+
     const auto same = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
     const std::size_t taken_now = taken(trial, situation_now);
     const std::size_t taken_before =
         same != before.end() ? taken(same->instructions_trial, situation_before) : taken_now;
+
     if (taken_now > taken_before) {
       const std::size_t held = taken_now - taken_before;
       return Error{held == trial.accepted_size
@@ -335,10 +351,12 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
                        : fmt::format("another program holds {} of the {}", held, all),
                    kHolderRemedy};
     }
+
     if (taken_now > 0)
       return Error{fmt::format("only {} of the {} can be used", trial.running_group_size, all),
                    "run sudo find /proc/[0-9]*/fd -lname '*perf_event*' to see which programs hold "
                    "some, or count fewer events"};
+
     if (same != before.end() &&
         trial.dead_counter_count() > same->instructions_trial.dead_counter_count()) {
       const std::size_t died =
@@ -349,6 +367,7 @@ std::optional<Error> find_lost_counters(std::span<const PmuCounters> now,
                    "repeat the session, or measure on the host"};
     }
   }
+
   return std::nullopt;
 }
 

@@ -255,37 +255,50 @@ class PerfEngine final : public CounterEngine {
     sources_.clear();
     passes_.clear();
     counted_in_ = wanted.counted_part;
+
     EventSet set;
     if (wanted.names.empty())
       set = find_defaults();
     else if (auto found = find_wanted(wanted.names, set.notes); !found)
       return found.error();
+
+    // On a machine with several kinds of cores, cycles show how long a run was on each kind, even
+    // on one where no selected event is counted.
     witnesses_.clear();
     if (const auto cycles = resolve("cycles", prober_.sysfs());
         cycles && cycles->events_on_pmus.size() > 1)
       if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
+
     pmus_.clear();
     if (!core_events().empty()) pmus_ = try_pmus(prober_);
     if (auto divided = divide(wanted); !divided) return divided.error();
+
     if (std::ranges::any_of(sources_, &EventCountSource::lacks_wanted_kernel_part))
       set.notes.push_back({NoteKind::UserSpaceOnly,
                            "counters cover user space only: " +
                                why_not_opened(EACCES, {true, false}, prober_.situation()).line()});
+
     for (const EventCountSource& source : sources_) {
       set.events.push_back(source.event);
       set.events.back().name_suffix = write_note(source);
     }
+
     set.passes = passes_;
     add_parts(set);
+
+    // add_whole_run() copies the events, so they are marked as events of the region only
+    // afterwards.
     const std::size_t of_region = counted_in_ != CountedPart::WholeRun ? set.events.size() : 0;
     if (counted_in_ == CountedPart::RegionAndWhole) add_whole_run(set, sources_.size());
     for (std::size_t event = 0; event < of_region; ++event) mark_as_region_event(set.events[event]);
+
     return set;
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
     const auto set = select({wanted.names, false});
     if (!set) return set.error();
+
     Explanation explanation{.passes = {}, .notes = set->notes};
     for (const Pass& pass : passes_) {
       auto& places = explanation.passes.emplace_back();
@@ -294,18 +307,23 @@ class PerfEngine final : public CounterEngine {
         places.push_back({counters_in_words(source), source.event.name, source.event.meaning});
       }
     }
+
     if (passes_.size() < 2) return explanation;
+
     const EventIndices on_cores = core_events();
     const auto group = find_competing_events(on_cores.size(), fits_among(on_cores));
     if (!group) return group.error();
+
     std::vector<std::string> names;
     for (const std::size_t position : *group)
       names.push_back(sources_[on_cores[position]].event.name);
+
     if (!names.empty())
       explanation.competition = fmt::format(
           "{} do not fit the counters of {} at the same time, but the others do without any one of "
           "them",
           listed(names), counters_in_words(sources_[on_cores[group->front()]]));
+
     return explanation;
   }
 

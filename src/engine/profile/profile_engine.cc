@@ -238,9 +238,11 @@ class Sampling final : public ArmedPass, public os::SampleListener {
   std::optional<IncompleteRun> find_incomplete(const SampledRun& run,
                                                const os::Ended& ended) const {
     constexpr std::uint32_t attempts = kMaxRedos + 1;
+
     // If records were lost, those of a process may be among them.
     if (run.loss_count == 0 && lacks_process(run.seen, ended))
       return IncompleteRun{"a process of it was not sampled"};
+
     if (run.throttle_count > 0)
       return IncompleteRun{
           "the kernel throttled sampling",
@@ -250,17 +252,20 @@ class Sampling final : public ArmedPass, public os::SampleListener {
                       trimmed(calls_.read_file("/proc/sys/kernel/perf_event_max_sample_rate")
                                   .value_or("unknown")),
                       option_for_fewer_samples(period_))};
+
     if (run.loss_count > 0)
       return IncompleteRun{
           "samples were lost",
           fmt::format("samples were lost in each of {} runs; sample less often ({})", attempts,
                       option_for_fewer_samples(period_))};
+
     if (is_partial_)
       return IncompleteRun{
           "cycles were counted for a part of it only",
           fmt::format("each of {} runs was sampled only in part, because cycles were not counted "
                       "all the time; end other programs that may be using the counter",
                       attempts)};
+
     return std::nullopt;
   }
 

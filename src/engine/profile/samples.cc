@@ -234,13 +234,16 @@ void RunRecords::add(std::span<const std::byte> records,
 void RunRecords::add_one(std::span<const std::byte> record,
                          const std::function<void(const MappedFile&)>& mapped) {
   constexpr std::size_t misc_at = 4;
-  // In a sample, the address, process, thread, time and period follow the header.
+
   const auto word = [&](std::size_t place) { return number_at<std::uint64_t>(record, place); };
   const auto half = [&](std::size_t place) { return number_at<std::uint32_t>(record, place); };
+
+  // Records other than samples end with their time (sample_id_all).
   Record read{.time = word(record.size() - kHeaderBytes),
               .type = half(0),
               .misc = number_at<std::uint16_t>(record, misc_at),
               .process = half(kHeaderBytes)};
+
   switch (read.type) {
     case kLost:
       lost_ += word(16);
@@ -252,12 +255,14 @@ void RunRecords::add_one(std::span<const std::byte> record,
       ++throttled_;
       return;
     case kSample:
+      // In a sample, the address, process, thread, time and period follow the header.
       read.address = word(8);
       read.process = half(16);
       read.time = word(24);
       read.bytes_or_period = word(32);
       break;
     case kComm:
+      // A thread that only changes its name causes such a record, too.
       if ((read.misc & kIsExec) == 0) return;
       break;
     case kFork:
@@ -275,6 +280,7 @@ void RunRecords::add_one(std::span<const std::byte> record,
     default:
       return;
   }
+
   records_.push_back(std::move(read));
 }
 

@@ -452,22 +452,28 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event, CountsOfRun& 
   } else {
     const Sum sum = this->sum(*events_[event]);
     const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
+
     if (!sum.is_known)
       return Error{"this version of Valgrind does not report all that is needed", ""};
+
     if (sum.inherited > 0 && doubt > kDoubtAllowed)
       return Error{
           "it works in forked processes that never call execve, and in such a process Valgrind "
           "counts the work of its parent again",
           "measure them as commands of their own"};
+
     value = sum.counted;
     if (sum.inherited > 0)
       counted.note = Note{NoteKind::SimulationInexact,
                           "simulated counts may be up to 1% too high, because in a forked "
                           "process Valgrind counts the work of its parent again"};
   }
+
+  // The count of a function starts at 0, because enter_wanted_functions() adds to it.
   for (std::size_t i = 0; i < wanted_.size(); ++i)
     if (event_index_of_wanted_[i] == event)
       counted.counts[i] = wanted_[i].function.empty() ? value : 0;
+
   return std::nullopt;
 }
 

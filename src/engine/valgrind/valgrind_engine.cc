@@ -249,23 +249,30 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
       return selected.event->simulated_part == model;
     });
   };
+
   const ToolRow& tool = row_of(wanted.front().event->tool);
+
   // --command-line-only: ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.
   std::vector<std::string> all = {valgrind, "--command-line-only=yes",
                                   fmt::format("--tool={}", tool.name), "--trace-children=yes",
                                   "--vgdb=no"};
+
   if (tool.tool == Tool::Cachegrind) {
     const bool caches = needs(SimulatedPart::Caches);
     all.emplace_back(caches ? "--cache-sim=yes" : "--cache-sim=no");
     if (caches) all.insert(all.end(), kCaches.begin(), kCaches.end());
     all.emplace_back(needs(SimulatedPart::Branches) ? "--branch-sim=yes" : "--branch-sim=no");
+
     // Symbols, and in the log the files that they are from, show all names of a function.
     if (os::can_read_symbols()) all.insert(all.end(), {"--demangle=no", "-v"});
   }
+
   all.push_back(fmt::format("--log-file={}/{}", escaped(folder), kLogName));
   all.push_back(fmt::format("{}={}/{}", tool.output, escaped(folder), kCountsName));
+
   all.emplace_back("--");
   all.insert(all.end(), words.begin(), words.end());
+
   return all;
 }
 

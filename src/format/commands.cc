@@ -425,7 +425,7 @@ class SessionReader {
     to.timers = session.timers;
     to.complete = session.complete;
 
-    to.origins = read_origins(there, plan_, to.commands.size());
+    to.origins = read_origins(there, to.commands.size());
     if (plan_.confidence > 0.0 && plan_.confidence < 1.0) to.confidence = plan_.confidence;
     to.shell = plan_.shell;
 
@@ -656,7 +656,8 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   put("kind", json_string(word_in(kKindWords, run.kind)));
   put("round", fmt::to_string(run.round + 1));
   put("pass", fmt::to_string(run.pass + 1));
-  if (results.session.setting.layouts > 1) put("layout", fmt::to_string(run.layout + 1));
+  if (count_layouts(results.session, run.command) > 1)
+    put("layout", fmt::to_string(run.layout + 1));
   put("exit_code", status_json(run.status));
   if (run.status != 0) put("outcome", json_string(ending_word(run.ending)));
   put("coverage", run.instruction_coverage ? json_real(*run.instruction_coverage) : "null");

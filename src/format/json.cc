@@ -70,7 +70,7 @@ void write_lines(const Results& results, const Sink& sink) {
                  {"status", run.status ? Json(*run.status) : Json(nullptr)},
                  {"outcome", ending_word(run.ending)},
                  {"metrics", Json::object()}});
-    if (results.session.setting.layouts > 1) line["layout"] = run.layout + 1;
+    if (count_layouts(results.session, run.command) > 1) line["layout"] = run.layout + 1;
     for (const Parameter& parameter : results.session.commands[run.command].parameters)
       line["parameters"][parameter.name] = parameter.value;
 

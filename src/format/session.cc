@@ -222,12 +222,11 @@ UtcTime parse_utc_time(const std::string& text) {
          std::chrono::seconds(second) + fraction - ahead;
 }
 
-std::vector<OriginSession> read_origins(const ParsedJson& there, const StoredPlan& plan,
-                                        std::size_t commands) {
+std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t commands) {
   std::vector<OriginSession> origins;
   std::size_t total = 0;
   for (const ParsedJson& item : items_in(there, "sessions")) {
-    OriginSession origin{.layouts = plan.setting.layouts};
+    OriginSession origin;
     decode(item, origin);
     origin.command_count = std::min(origin.command_count, commands);
     total += origin.command_count;

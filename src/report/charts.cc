@@ -198,8 +198,16 @@ struct Line {
   std::optional<stats::IntervalEnds> interval{};  ///< confidence interval of `center`
 };
 
-std::string_view name_of_centers(const Results& results) {
-  return results.session.setting.layouts > 1 ? "mean over layouts" : "median";
+std::string_view name_of_center(const Results& results, std::size_t command) {
+  return count_layouts(results.session, command) > 1 ? "mean over layouts" : "median";
+}
+
+/// Names the centers of all lines.
+std::string_view name_of_centers(const Results& results, const std::vector<Line>& lines) {
+  const std::string_view first = name_of_center(results, lines.front().command);
+  const bool are_alike = std::ranges::all_of(
+      lines, [&](const Line& line) { return name_of_center(results, line.command) == first; });
+  return are_alike ? first : "mean over layouts, or the median where there is one build";
 }
 
 std::optional<stats::IntervalEnds> interval_of_median(const std::vector<double>& ascending,
@@ -228,7 +236,7 @@ std::vector<Line> make_overview(const Results& results, std::size_t metric) {
     line.interval = interval_of_median(line.values, results.session.confidence);
 
     // The median's interval is about other runs of the same layouts, not about other layouts.
-    if (results.session.setting.layouts > 1) {
+    if (count_layouts(results.session, c) > 1) {
       const auto estimate =
           estimate_mean(results.commands[c].rows[metric], results.session.confidence);
       line.center = estimate ? estimate->mean : summary->mean;
@@ -305,8 +313,9 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
   const auto [low, high] = line.interval.value_or(stats::IntervalEnds{line.center, line.center});
   const Notation notation = notation_of(
       line.center, line.interval ? std::optional((high - low) / 2.0) : std::nullopt, metric);
-  std::string title = fmt::format("{}: {} {}", results.session.commands[line.command].name,
-                                  name_of_centers(results), notation.text(line.center));
+  std::string title =
+      fmt::format("{}: {} {}", results.session.commands[line.command].name,
+                  name_of_center(results, line.command), notation.text(line.center));
   if (line.interval) {
     marks = svg_path("span", fmt::format("M{:.1f} {}H{:.1f}", svg_position(axis, low), middle,
                                          svg_position(axis, high)));
@@ -321,7 +330,7 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
 std::string write_numbers(const Results& results, std::size_t metric, const Line& line) {
   const Metric& of = results.session.metrics[metric];
   // The table above the chart has means.
-  std::string html = fmt::format("<span>{} {}</span>", name_of_centers(results),
+  std::string html = fmt::format("<span>{} {}</span>", name_of_center(results, line.command),
                                  html_text(quantity(line.center, of)));
   if (const auto& delta = row_of(results.commands[line.command], metric)->delta)
     html += " " + change_row({}, *delta, of.better).change_html;
@@ -649,6 +658,7 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
                    hover_attributes(all.axis, all.metric, "x")));
 
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    if (count_layouts(results.session, c) == 1) continue;
     std::vector<std::vector<Sample>> of_layout(layouts);
     for (const Sample& sample : all.samples[c]) {
       const std::uint32_t layout = results.session.runs->row(sample.run).layout;
@@ -674,7 +684,7 @@ void write_overview_chart(const Results& results, std::size_t metric, const Sink
        view_switch("overview", "close", is_wide ? "logarithmic" : "close up", is_wide));
   write_view(results, metric, lines, View::FromZero, sink);
   write_view(results, metric, lines, is_wide ? View::Logarithmic : View::CloseUp, sink);
-  sink(fmt::format("<p class=\"aside\">dot: the {}", name_of_centers(results)));
+  sink(fmt::format("<p class=\"aside\">dot: the {}", name_of_centers(results, lines)));
   if (std::ranges::any_of(lines, [](const Line& line) { return line.interval.has_value(); }))
     sink(fmt::format("; bar: its {:g}% confidence interval; shape: where the runs lie",
                      100 * results.session.confidence));

@@ -111,7 +111,8 @@ void write_run_rows(const Results& results, const std::string& first,
                      run.status ? fmt::to_string(*run.status) : "", ending_word(run.ending)));
 
     if (has_layouts)
-      sink("," + (results.session.setting.layouts > 1 ? fmt::to_string(run.layout + 1) : ""));
+      sink("," +
+           (count_layouts(results.session, run.command) > 1 ? fmt::to_string(run.layout + 1) : ""));
     for (const auto& place : places)
       sink("," + (place ? number(results.session.runs->value(i, *place)) : ""));
     sink(parameter_fields(results.session.commands[run.command], parameters) + kLineEnd);

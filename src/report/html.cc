@@ -195,6 +195,22 @@ constexpr std::string_view kNoScript =
     "<noscript><p class=\"faint\">Charts are drawn by a script, which is switched off here; the "
     "tables have the numbers.</p></noscript>\n";
 
+/// Returns what the values and percentages of the first table are.
+std::string meaning_of_values(const Results& results) {
+  std::size_t with_layouts = 0;
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (count_layouts(results.session, c) > 1) ++with_layouts;
+
+  std::string text =
+      "Values are medians. Percentages are changes of the typical round, which may "
+      "differ from the change of the medians.";
+  if (with_layouts == results.commands.size())
+    text = "Values are means over layouts. Percentages are mean changes over layouts.";
+  else if (with_layouts > 0)
+    text += " Of commands with layouts both are means over layouts.";
+  return "<p class=\"aside\">" + text + "</p>\n";
+}
+
 void write_overview(const Results& results, const Sink& sink) {
   const auto metric = primary_metric(results.session.metrics);
   if (!metric || !has_any_summary(results, *metric)) return;
@@ -203,14 +219,7 @@ void write_overview(const Results& results, const Sink& sink) {
   if (has_compact_table_first(results)) sink(table_html(compact_table(results, *metric)));
   write_overview_chart(results, *metric, sink);
 
-  if (has_deltas_of(results, *metric))
-    sink(
-        results.session.setting.layouts > 1
-            ? "<p class=\"aside\">Values are means over layouts. Percentages are mean changes over "
-              "layouts.</p>\n"
-            : "<p class=\"aside\">Values are medians. Percentages are changes of the typical "
-              "round, "
-              "which may differ from the change of the medians.</p>\n");
+  if (has_deltas_of(results, *metric)) sink(meaning_of_values(results));
 
   const std::string scan = scan_chart(results, *metric);
   if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);

@@ -167,7 +167,7 @@ void enter_mean(const Results& results, std::size_t command, MetricResult& row) 
 }
 
 void scale_layouts(Series& series) {
-  if (series.values.empty()) return;
+  if (series.layouts.empty()) return;
   const double mean = stats::moments(series.values).mean;
   std::map<std::uint32_t, double> factors;
   for (const auto& [layout, values] : stats::values_by_layout({series.values, series.layouts}))
@@ -199,7 +199,7 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Result
     MetricResult& row = command.rows.back();
     enter_mean(results, c, row);
 
-    if (results.session.setting.layouts > 1 && row.summary && !metric.percentile)
+    if (count_layouts(results.session, c) > 1 && row.summary && !metric.percentile)
       row.layouts =
           std::make_shared<const LayoutResult>(LayoutResult{.mean = mean_over_layouts(series[c])});
 

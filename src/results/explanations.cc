@@ -61,7 +61,7 @@ Series make_utilisation(const Recording& session, std::size_t command, std::size
                         std::size_t wall) {
   Series series;
   const RunTable& runs = *session.runs;
-  const bool has_layouts = session.setting.layouts > 1;
+  const bool has_layouts = count_layouts(session, command) > 1;
   for (const std::uint32_t run : runs.of_command(command)) {
     const RunFacts facts = runs.facts(run);
     RunOfSeries read{.round = static_cast<std::uint32_t>(facts.round),

@@ -73,7 +73,7 @@ Values add_up(const Side& side, std::span<const FunctionToPair> rows,
 std::vector<std::uint32_t> list_layouts(const Recording& session, std::size_t command,
                                         const std::string& metric) {
   std::vector<std::uint32_t> layouts;
-  if (session.setting.layouts < 2) return layouts;
+  if (count_layouts(session, command) < 2) return layouts;
   const auto index = find_metric(session.metrics, metric);
   for (const std::uint32_t run : session.runs->of_command(command))
     if (index && session.runs->value(run, *index)) layouts.push_back(session.runs->row(run).layout);

@@ -57,7 +57,8 @@ std::string list_names(const std::vector<Command>& commands) {
 std::vector<SettingDifference> differences_in(const Recording& session, const Metric& metric) {
   const auto place = find_metric(session.metrics, metric.source_metric());
   if (!place) return {};
-  return find_differences(settings_of_metric(session.metrics[*place]), settings_of_metric(metric));
+  return find_method_differences(settings_of_metric(session.metrics[*place]),
+                                 settings_of_metric(metric));
 }
 
 Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {

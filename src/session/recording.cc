@@ -147,11 +147,6 @@ Result<void> add_metrics(const Recording& session, const std::string& first_file
                          const std::vector<std::size_t>& events, std::vector<Metric>& all) {
   for (Metric metric : session.metrics) {
     if (const auto known = find_metric(all, metric.name)) {
-      if (metric.of_region != all[*known].of_region)
-        return Error{fmt::format("{} covers {} in {}, but {} in the files before it",
-                                 cited(metric.name), metric.of_region ? "a region" : "whole runs",
-                                 cited(session.file), metric.of_region ? "whole runs" : "a region"),
-                     "show the files in separate calls"};
       if (all[*known].unit == metric.unit) continue;
       return Error{
           fmt::format("{} has {} in '{}', and {} in '{}'", cited(session.file), cited(metric.name),
@@ -489,12 +484,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   }
 
   for (const Recording& session : sessions)
-    if ((session.setting.layouts > 1) != (sessions.front().setting.layouts > 1))
-      return Error{fmt::format("only one of {} and {} has layouts", cited(sessions.front().file),
-                               cited(session.file)),
-                   "show the files in separate calls"};
-
-  plan.setting.layouts = sessions.front().setting.layouts;
+    plan.setting.layouts = std::max(plan.setting.layouts, session.setting.layouts);
   note_same_sessions(sessions, plan);
 
   show(choose_metric_selection(options), plan.metrics);

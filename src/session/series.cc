@@ -1,5 +1,7 @@
 #include "session/series.h"
 
+#include "session/baseline.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +21,7 @@ struct SeriesByPass {
 };
 
 SeriesByPass read_runs(const Recording& session, std::size_t metric, std::size_t command) {
-  const bool has_layouts = session.setting.layouts > 1;
+  const bool has_layouts = count_layouts(session, command) > 1;
   const RoundKind kind = session.metrics[metric].kind;
   const std::span<const std::uint32_t> runs = session.runs->of_command(command);
 

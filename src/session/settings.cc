@@ -16,6 +16,8 @@ namespace lauka {
 
 namespace {
 
+constexpr const char* kWholeRuns = "whole runs";
+
 std::string environment_text(std::vector<std::string> variables) {
   constexpr std::size_t digits = 8;
   std::ranges::sort(variables);
@@ -66,7 +68,7 @@ std::vector<SettingDifference> find_differences_from_baseline(const Baseline& ba
   const std::vector<Metric>& theirs = baseline.session->metrics;
   const auto place = find_metric(theirs, metric.source_metric());
   if (!place) return {};
-  return find_differences(settings_of_metric(theirs[*place]), here);
+  return find_method_differences(settings_of_metric(theirs[*place]), here);
 }
 
 /// Returns the differences that are obstacles: those of a command's runs that change what is
@@ -123,7 +125,7 @@ SettingValues settings_of_metric(const Metric& metric) {
   if (is_counted)
     values[SettingKind::Region] = metric.of_region ? "the region"
                                   : is_simulated   ? "simulated runs"
-                                                   : "whole runs";
+                                                   : kWholeRuns;
   if (!is_simulated) values.set_if_known(SettingKind::Engine, method.engine);
   values.set_if_known(SettingKind::PrivilegeLevels, levels);
   if (const auto& sampled = method.sampled) {
@@ -132,6 +134,13 @@ SettingValues settings_of_metric(const Metric& metric) {
       values[SettingKind::SamplingPeriod] = exact_duration(sampled->period);
   }
   return values;
+}
+
+std::vector<SettingDifference> find_method_differences(SettingValues reference,
+                                                       SettingValues candidate) {
+  for (auto* values : {&reference, &candidate})
+    if (!(*values)[SettingKind::Region]) (*values)[SettingKind::Region] = kWholeRuns;
+  return find_differences(reference, candidate);
 }
 
 SettingValues settings_of_session(const Circumstances& circumstances) {
@@ -187,7 +196,8 @@ std::vector<SettingDifference> find_metric_differences(const Recording& session,
   };
   const SettingValues here = values_of(candidate);
   const auto& baseline = session.reference.baseline;
-  if (!baseline) return find_differences(values_of(session.reference.index_for(candidate)), here);
+  if (!baseline)
+    return find_method_differences(values_of(session.reference.index_for(candidate)), here);
 
   return find_differences_from_baseline(*baseline, session.metrics[metric], here);
 }

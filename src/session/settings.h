@@ -28,6 +28,11 @@ SettingValues settings_of_planned(const Setting& setting, const Command& command
 /// Returns how a metric was measured.
 SettingValues settings_of_metric(const Metric& metric);
 
+/// Returns how the values of settings_of_metric of two metrics of one name differ. Values of which
+/// nothing is known cover whole runs, because only counters count a region.
+std::vector<SettingDifference> find_method_differences(SettingValues reference,
+                                                       SettingValues candidate);
+
 /// Returns where and with which priority a session was measured.
 SettingValues settings_of_session(const Circumstances& circumstances);
 

@@ -97,6 +97,37 @@ TEST_CASE("a gate on equal programs does not fail because of placement") {
   CHECK(lauka(measured(folder, {"-r32", "--fail-if", "v > 1"})).status == 0);
 }
 
+TEST_CASE("saved sessions of which one has layouts are shown together, and not compared") {
+  const Folder folder;
+  const std::string with = folder.file("with.json");
+  const std::string without = folder.file("without.json");
+  const std::string joined = folder.file("joined.json");
+  const std::string page = folder.file("page.html");
+  completed(measured(folder, {"-r32", "--export-json=" + with}));
+  completed({kScrape, "-r12", "--export-json=" + without, "-n", "one", "--", "echo 5"});
+
+  for (const auto& [first, second] : {std::pair(with, without), std::pair(without, with)}) {
+    CAPTURE(first);
+    const Said said =
+        lauka({"--from", first, second, "--metrics=v", "--fail-if=v > 1", "--fail-if-inconclusive",
+               "--export-json=" + joined, "--export-html=" + page});
+    CHECK(said.out_has("inconclusive: the two sides were measured with different settings"));
+    CHECK(said.err_has("--layouts"));
+    CHECK_FALSE(said.out_has("no change over layouts"));
+    CHECK(lauka({"--from", joined, "--metrics=v", "--fail-if-inconclusive"}).out == said.out);
+    CHECK(has(text_of(page), "or the median where there is one build"));
+
+    // What one file has is as it is alone.
+    const auto results = nlohmann::json::parse(text_of(joined)).at("results");
+    REQUIRE(results.size() == 3);
+    for (const auto& result : results) {
+      const bool is_one = result.at("command") == "one";
+      CHECK(result.at("lauka").at("runs")[0].contains("layout") == !is_one);
+      CHECK(result.at("lauka").at("metrics").at("v").contains("layouts") == !is_one);
+    }
+  }
+}
+
 TEST_CASE("where more runs would not do, the layouts are named that would") {
   const Folder folder;
   const std::string file = folder.file("out.json");

@@ -350,8 +350,8 @@ Result<SessionFromFile> read_session_document(ParsedJson document);
 /// Reads the plan of a session, or of a suite's benchmark, with its events and passes.
 StoredPlan read_plan(const ParsedJson& there);
 
-/// Reads the sessions from which a session with `commands` commands was joined. Returns an empty list
-/// if these sessions do not have `commands` commands in total.
+/// Reads the sessions from which a session with `commands` commands was joined. Returns an empty
+/// list if these sessions do not have `commands` commands in total.
 std::vector<OriginSession> read_origins(const ParsedJson& there, std::size_t commands);
 
 /// Reads gate verdicts, intervals and precision. Needs the commands and metrics of `session`.

@@ -19,7 +19,6 @@ std::size_t at_most(std::size_t number, std::size_t most) {
 void SavedRuns::add(std::size_t position, RunRow row) {
   constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
   constexpr std::size_t last_pass = std::numeric_limits<std::uint16_t>::max();
-  make_room(positions_, positions_.size() + 1);
   positions_.push_back(static_cast<std::uint32_t>(at_most(position, most)));
   row.round = at_most(row.round, most);
   row.pass = at_most(row.pass, last_pass);
@@ -42,10 +41,12 @@ void SavedRuns::enter_bounds(const std::vector<Metric>& metrics) {
 }
 
 void SavedRuns::sort() {
-  if (std::ranges::is_sorted(positions_)) return;
   std::vector<std::uint32_t> order(positions_.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t run) { return positions_[run]; });
+  const auto position_of = [&](std::uint32_t run) { return positions_[run]; };
+  if (std::ranges::is_sorted(order, {}, position_of)) return;
+
+  std::ranges::stable_sort(order, {}, position_of);
   runs_.reorder(order);
 }
 

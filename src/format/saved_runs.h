@@ -35,7 +35,7 @@ class SavedRuns {
   void sort();
 
   Runs runs_{};
-  std::vector<std::uint32_t> positions_{};
+  PieceList<std::uint32_t> positions_{};
   std::map<std::pair<std::size_t, std::size_t>, double> bounds_{};  // by command and metric
 };
 

@@ -135,8 +135,8 @@ std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::siz
                                               std::size_t command) {
   double sum = 0.0;
   std::size_t runs = 0;
-  for (const std::uint32_t run : session.runs->of_command(command)) {
-    const auto value = session.runs->value(run, wall_time);
+  for (const std::uint32_t run : session.runs.of_command(command)) {
+    const auto value = session.runs.value(run, wall_time);
     if (!value) continue;
     sum += *value;
     ++runs;
@@ -229,7 +229,7 @@ report::AdviceToEndRuns advice_to_end_runs(const Benchmark& benchmark) {
 
 void say_endings(const Call& call, const Report& report) {
   const bool has_run = std::ranges::any_of(
-      report.benchmarks, [](const Results& results) { return results.session.runs->size() > 0; });
+      report.benchmarks, [](const Results& results) { return results.session.runs.size() > 0; });
   bool is_said = false;
   for (const Benchmark& benchmark : call.benchmarks) {
     const Session& session = benchmark.session_result.session;

@@ -175,7 +175,7 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   return {};
 }
 
-Result<void> use_file(const std::string& file, const FileSessions& read, Benchmark& benchmark) {
+Result<void> use_file(const std::string& file, FileSessions& read, Benchmark& benchmark) {
   const auto found = std::ranges::find_if(read.benchmarks, [&](const SessionFromFile& there) {
     return there.benchmark.empty() || there.benchmark == benchmark.name;
   });
@@ -186,7 +186,9 @@ Result<void> use_file(const std::string& file, const FileSessions& read, Benchma
     return Error{fmt::format("the baseline {} does not have the benchmark {}", cited(file),
                              cited(benchmark.name)),
                  "measure the baseline again"};
-  auto session = std::make_shared<Recording>(found->recording);
+  // Only the benchmarks of a suite may share a file of a single session.
+  auto session = benchmark.name.empty() ? std::make_shared<Recording>(std::move(found->recording))
+                                        : std::make_shared<Recording>(found->recording);
   if (auto added = add_function_metrics(benchmark.options.gates.conditions, true, *session); !added)
     return added.error();
   return use_baseline(benchmark.plan, file, std::move(session));

@@ -175,13 +175,6 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
   return measurable(values_.back());
 }
 
-bool MetricReader::is_of(const lauka::Step& step) const {
-  return step.kind == kind_ && std::ranges::all_of(steps_, [&](const Step& term) {
-           const bool is_event = std::holds_alternative<CountedEvent>(term.term);
-           return !is_event || (step.pass < term.places.size() && term.places[step.pass]);
-         });
-}
-
 void Series::add(const RunOfSeries& run, bool has_layouts) {
   const bool has_failed = is_failure(run.ending);
   if (run.ending != Ending::Unknown) ++runs_with_ending;
@@ -202,16 +195,6 @@ void Series::add(const RunOfSeries& run, bool has_layouts) {
     ++runs_with_bound;
     if (has_layouts) layouts_of_bounded_runs.push_back(run.layout);
   }
-}
-
-void MetricSeries::add_run(const RunRecord& run) {
-  if (!reader_.is_of(run.step)) return;
-  of_command_[run.step.command].add({.value = reader_.value(run),
-                                     .bound = reader_.bound(run),
-                                     .round = run.step.round,
-                                     .layout = run.step.layout,
-                                     .ending = ending_of(run.outcome, ignored_)},
-                                    has_layouts_);
 }
 
 Comparison pair_samples(const Series& reference, const Series& candidate, bool paired) {

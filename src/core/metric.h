@@ -289,10 +289,6 @@ class MetricReader {
   /// known; else nullopt.
   std::optional<double> bound(const RunRecord& run) const;
 
-  /// True if runs of `step` can give a value: their round is of the metric's kind, and their pass
-  /// counts the metric's events.
-  bool is_of(const lauka::Step& step) const;
-
  private:
   struct Step {
     Formula::Term term;
@@ -384,29 +380,6 @@ struct Series {
   }
   /// True if runs are known to have failed, and none to have succeeded.
   bool has_only_failed_runs() const { return failed_runs > 0 && failed_runs == runs_with_ending; }
-};
-
-/// Collects the values of one metric from runs, in one series per command.
-class MetricSeries {
- public:
-  /// `ignored`: failures that are successes (-i=CODES).
-  MetricSeries(const Metric& metric, const EventSet& events, std::size_t commands,
-               std::uint32_t layouts = 1, std::optional<IgnoreFailure> ignored = {})
-      : reader_(metric, events),
-        has_layouts_(layouts > 1),
-        ignored_(std::move(ignored)),
-        of_command_(commands) {}
-
-  void add_run(const RunRecord& run);
-
-  const Series& of_command(std::size_t command) const { return of_command_[command]; }
-  const std::vector<Series>& all() const { return of_command_; }
-
- private:
-  MetricReader reader_;
-  bool has_layouts_;
-  std::optional<IgnoreFailure> ignored_;
-  std::vector<Series> of_command_;
 };
 
 struct Comparison {

@@ -8,8 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -190,46 +188,6 @@ struct RunRecord {
   std::vector<std::optional<double>> reported{};
 };
 
-/// Stores runs in few bytes, because a session may have a million runs.
-class RunList {
- public:
-  struct Iterator {
-    const RunList& list;
-    std::size_t index;
-
-    RunRecord operator*() const { return list[index]; }
-    void operator++() { ++index; }
-    bool operator==(const Iterator& other) const { return index == other.index; }
-  };
-
-  RunList() = default;
-  RunList(std::initializer_list<RunRecord> runs) {
-    for (const RunRecord& run : runs) push_back(run);
-  }
-
-  void push_back(const RunRecord& run);
-  void clear() { *this = RunList(); }
-
-  std::size_t size() const { return places_.size(); }
-  bool empty() const { return places_.empty(); }
-  RunRecord operator[](std::size_t index) const;
-  /// Decodes the run with `index` into `run`, and reuses the memory of the vectors in `run`.
-  void read(std::size_t index, RunRecord& run) const;
-  Iterator begin() const { return {*this, 0}; }
-  Iterator end() const { return {*this, size()}; }
-
- private:
-  struct Place {
-    std::uint32_t block;
-    std::uint32_t begin;
-  };
-
-  std::vector<std::vector<unsigned char>> blocks_;
-  std::vector<Place> places_;
-  std::map<std::size_t, Outcome>
-      other_outcomes_;  // outcomes of runs that did not exit, by index of the run
-};
-
 enum class RedoReason : unsigned char {
   Other,
   Counting,  ///< counts were lost or are doubtful
@@ -273,22 +231,6 @@ struct ShellOverhead {
   std::uint64_t system_ns = 0;
 
   bool operator==(const ShellOverhead&) const = default;
-};
-
-/// The results of a session. Warm-up and settling runs are left out.
-struct Session {
-  RunList runs;
-  RunList runs_without_tuning{};
-  std::vector<RedoneRun> redone_run_records;
-  std::optional<EarlyEnd> cut_short;
-  /// Hooks that failed after the session was already cut short.
-  std::vector<HookFailed> later_failed_hooks{};
-  /// Shell overhead of each command; empty without a shell.
-  std::vector<ShellOverhead> overheads{};
-  std::vector<Note> notes;
-  std::vector<Fingerprint> programs{};
-  std::vector<std::optional<CounterLossFile>> counter_loss_files{};
-  std::vector<FunctionTable> functions{};
 };
 
 /// The preliminary difference of a candidate's wall time from the reference's, as a fraction with a

@@ -2,8 +2,8 @@
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "format/fields.h"
+#include "format/saved_runs.h"
 #include "format/sections.h"
-#include "format/stored_runs.h"
 #include "report/exports.h"
 #include "report/lines.h"
 #include "results/results.h"
@@ -146,10 +146,8 @@ class SessionReader {
                                                  recording().commands.front().source_command_index);
     }
 
-    recording().runs =
-        std::make_shared<StoredRuns>(std::move(runs_), recording().metrics, std::move(at_most_));
-    recording().discarded_run_table =
-        std::make_shared<StoredRuns>(std::move(redone_), recording().metrics, Bounds{});
+    recording().runs = runs_.take(recording().metrics);
+    recording().discarded_runs = redone_.take(recording().metrics);
 
     if (session_ != nullptr)
       if (auto whole = read_session(); !whole) return whole.error();
@@ -157,8 +155,6 @@ class SessionReader {
   }
 
  private:
-  using Bounds = StoredRuns::Bounds;
-
   struct Run {
     std::size_t number = 0;
     RunRow row{};
@@ -246,8 +242,6 @@ class SessionReader {
     command.text = text;
     if (command.name.empty()) return foreign("it has a result without a command");
     recording().commands.push_back(std::move(command));
-    runs_.emplace_back();
-    redone_.emplace_back();
     return recording().commands.size() - 1;
   }
 
@@ -282,14 +276,13 @@ class SessionReader {
     if (!values) return values.error();
     HyperfineResult there = read_hyperfine_result(result, values->size());
     recording().commands[*command].parameters = std::move(there.parameters);
-    CommandRuns& runs = runs_.back();
-    add_empty_runs(*command, values->size(), there.statuses, runs);
-    earlier_runs_ += runs.size();
-    runs.set_values(0, *std::move(values), true);
+    const std::size_t first = runs_.size();
+    add_empty_runs(*command, first, values->size(), there.statuses, runs_);
+    runs_.set_values(first, 0, *values);
     for (HyperfineValues& metric : there.metrics) {
       const std::size_t place = *find_metric(recording().metrics, metric.role);
       if (metric.mean) recording().means_without_runs.push_back({*command, place, *metric.mean});
-      if (!metric.mean) runs.set_values(place, std::move(metric.values), false);
+      if (!metric.mean) runs_.set_values(first, place, metric.values);
     }
     return {};
   }
@@ -309,9 +302,9 @@ class SessionReader {
     references_.push_back(stored.reference);
     recording().commands[*command] = std::move(stored.command);
 
+    const std::size_t first = runs_.size();
     read_runs(ours, *command);
-    if (auto added = add_samples(*metrics, *command, runs_.back()); !added) return added;
-    earlier_runs_ += runs_.back().size();
+    if (auto added = add_samples(*metrics, *command, first, runs_); !added) return added;
     read_redone(ours, *command);
 
     auto functions = read_functions(ours, "functions");
@@ -332,15 +325,15 @@ class SessionReader {
         for (const Event& event : recording().setting.events.events)
           if (const auto count = unsigned_in(*own, event.name))
             run.row.own_process_counts.push_back({event.name, *count});
-      runs_.back().add(run.number, std::move(run.row));
+      runs_.add(run.number, std::move(run.row));
     });
   }
 
-  void add_empty_runs(std::size_t command, std::size_t count,
-                      const std::vector<std::optional<int>>& statuses, CommandRuns& runs,
+  /// Adds runs until the command, whose runs begin at `first`, has `count` of them.
+  void add_empty_runs(std::size_t command, std::size_t first, std::size_t count,
+                      const std::vector<std::optional<int>>& statuses, SavedRuns& runs,
                       const ParsedJson* layouts = nullptr) const {
-    runs.reserve(count);
-    for (std::size_t run = runs.size(); run < count; ++run) {
+    for (std::size_t run = runs.size() - first; run < count; ++run) {
       RunRow row;
       row.command = command;
       row.round = run;
@@ -348,13 +341,16 @@ class SessionReader {
       if (layouts != nullptr && run < layouts->size() && (*layouts)[run].is_number_unsigned())
         row.layout = layout_in((*layouts)[run].get<std::uint64_t>());
       row.ending = ending_of_status(row.status);
-      runs.add(earlier_runs_ + run, std::move(row));
+      runs.add(runs.size(), std::move(row));
     }
   }
 
-  Result<void> add_samples(const ParsedJson& metrics, std::size_t command, CommandRuns& runs) {
+  /// Adds a command's values to its runs, which begin at `first`; adds the runs if the file does
+  /// not list them.
+  Result<void> add_samples(const ParsedJson& metrics, std::size_t command, std::size_t first,
+                           SavedRuns& runs) {
     const std::string& name = recording().commands[command].name;
-    const bool has_runs = runs.size() > 0;
+    const bool has_runs = runs.size() > first;
 
     for (const auto& [metric, there] : metrics.items()) {
       const ParsedJson* samples = list_in(there, "samples");
@@ -366,28 +362,29 @@ class SessionReader {
       const bool is_own = place && is_user_metric(recording().metrics[*place]);
       auto values = read_values(*samples, name, is_own);
       if (!values) return values.error();
-      if (has_runs && values->size() != runs.size())
+      if (has_runs && values->size() != runs.size() - first)
         return foreign("it has samples without their runs");
 
       if (!place) continue;
       const Metric& of = recording().metrics[*place];
       if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
 
-      if (!has_runs) add_empty_runs(command, values->size(), {}, runs, list_in(there, "layouts"));
-      add_mean_and_bound(there, command, *place, *values);
-      runs.set_values(*place, *std::move(values), of.role == Role::WallTime);
+      if (!has_runs)
+        add_empty_runs(command, first, values->size(), {}, runs, list_in(there, "layouts"));
+      add_mean_and_bound(there, command, *place, *values, runs);
+      runs.set_values(first, *place, *values);
     }
     return {};
   }
 
   void add_mean_and_bound(const ParsedJson& there, std::size_t command, std::size_t metric,
-                          const std::vector<double>& values) {
+                          const std::vector<double>& values, SavedRuns& runs) {
     const auto mean = number_in(there, "mean");
     if (mean && std::ranges::all_of(values, [](double value) { return std::isnan(value); }))
       recording().means_without_runs.push_back({command, metric, *mean});
     const ParsedJson* bound = member(there, "at_most");
     if (const auto value = bound != nullptr ? measured(*bound) : std::nullopt)
-      at_most_[{command, metric}] = *value;
+      runs.set_bound(command, metric, *value);
   }
 
   static std::vector<Note> read_notes(const ParsedJson& there) {
@@ -401,15 +398,17 @@ class SessionReader {
   }
 
   void read_redone(const ParsedJson& ours, std::size_t command) {
+    const std::size_t first = redone_.size();
     for (const ParsedJson& there : items_in(ours, "redone_runs")) {
-      CommandRuns& redone = redone_.back();
-      Run run = read_run(there, command, redone.size());
+      const std::string why = text_in(there, "why");
+      Run run = read_run(there, command, redone_.size() - first);
       run.row.reason = value_in(kRedoWords, text_in(there, "reason"));
-      redone.add(run.number, std::move(run.row), text_in(there, "why"));
+      run.row.redo_text = why;
+      redone_.add(run.number, std::move(run.row));
       if (const ParsedJson* values = object_in(there, "values")) {
         for (const auto& [metric, value] : values->items())
           if (const auto place = find_metric(recording().metrics, metric))
-            redone.set_value(redone.size() - 1, *place, measured(value).value_or(kNoValue));
+            redone_.set_values(redone_.size() - 1, *place, {measured(value).value_or(kNoValue)});
       }
     }
   }
@@ -530,9 +529,7 @@ class SessionReader {
     const ParsedJson* samples = list_in(*baseline, "samples");
     const bool has_samples = samples != nullptr && samples->size() == names.size();
 
-    std::vector<CommandRuns> runs(names.size());
-    // The runs of the baseline are numbered from its own first run.
-    earlier_runs_ = 0;
+    SavedRuns runs;
     Baseline reference{.file = stored.file};
     for (std::size_t c = 0; c < names.size(); ++c) {
       session->commands.push_back({.name = names[c], .text = names[c], .words = {}});
@@ -546,13 +543,12 @@ class SessionReader {
       session->function_tables.push_back(*std::move(read));
 
       if (has_samples)
-        if (auto added = add_samples((*samples)[c], c, runs[c]); !added) return added;
-      earlier_runs_ += runs[c].size();
+        if (auto added = add_samples((*samples)[c], c, runs.size(), runs); !added) return added;
     }
 
     set_methods(stored.metrics, *session);
     reference.metric_places = find_comparable_metrics_in(*session, recording().metrics);
-    session->runs = std::make_shared<StoredRuns>(std::move(runs), session->metrics, Bounds{});
+    session->runs = runs.take(session->metrics);
     reference.session = std::move(session);
     recording().reference.baseline = std::move(reference);
     return {};
@@ -562,11 +558,9 @@ class SessionReader {
   const ParsedJson* session_ = nullptr;
   StoredPlan plan_{};
   SessionFromFile read_{};
-  std::vector<CommandRuns> runs_{};
-  std::vector<CommandRuns> redone_{};
+  SavedRuns runs_{};
+  SavedRuns redone_{};
   std::vector<std::optional<std::size_t>> references_{};
-  std::size_t earlier_runs_ = 0;
-  Bounds at_most_{};
 };
 
 std::optional<stats::LogRatio> log_ratio_to(const Results& results, std::size_t metric,
@@ -626,8 +620,8 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   }
 
   std::vector<std::optional<double>> samples;
-  for (const std::uint32_t run : results.session.runs->of_command(command))
-    samples.push_back(results.session.runs->value(run, row.metric));
+  for (const std::uint32_t run : results.session.runs.of_command(command))
+    samples.push_back(results.session.runs.value(run, row.metric));
   put_for_history(json, results, command, row, samples);
   json.list("samples", samples.size(),
             [&](std::size_t i, std::string& to) { add_sample(samples[i], metric.unit, to); });
@@ -635,7 +629,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
 }
 
 void put_run(JsonWriter& json, const Results& results, std::size_t index, bool has_time) {
-  const RunRow run = results.session.runs->row(index);
+  const RunRow run = results.session.runs.row(index);
   const bool is_flat = run.own_process_counts.empty();
 
   // A run without counts of its own is one item of the list, so its members are collected first.
@@ -677,13 +671,13 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
 void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
   const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
   json.open("runs", '[');
-  for (const std::size_t index : results.session.runs->of_command(command))
-    put_run(json, results, index, wall_time && results.session.runs->value(index, *wall_time));
+  for (const std::size_t index : results.session.runs.of_command(command))
+    put_run(json, results, index, wall_time && results.session.runs.value(index, *wall_time));
   json.close();
 }
 
 void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
-  const RunTable& redone = *results.session.discarded_run_table;
+  const Runs& redone = results.session.discarded_runs;
   if (redone.of_command(command).empty()) return;
 
   json.open("redone_runs", '[');

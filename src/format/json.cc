@@ -57,8 +57,8 @@ Json github_entry(const MetricResult& row, const Metric& metric, const std::stri
 }
 
 void write_lines(const Results& results, const Sink& sink) {
-  for (std::size_t i = 0; i < results.session.runs->size(); ++i) {
-    const RunRow run = results.session.runs->row(i);
+  for (std::size_t i = 0; i < results.session.runs.size(); ++i) {
+    const RunRow run = results.session.runs.row(i);
     Json line = Json::object();
 
     if (!results.benchmark.empty()) line["benchmark"] = results.benchmark;
@@ -76,7 +76,7 @@ void write_lines(const Results& results, const Sink& sink) {
 
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Metric& metric = results.session.metrics[m];
-      const auto value = metric.percentile ? std::nullopt : results.session.runs->value(i, m);
+      const auto value = metric.percentile ? std::nullopt : results.session.runs.value(i, m);
       if (!value) continue;
       std::string text;
       add_sample(value, metric.unit, text);
@@ -91,13 +91,13 @@ using Places = std::array<std::optional<std::size_t>, kHyperfineMetrics.size()>;
 
 std::optional<double> read_value(const Results& results, std::size_t run,
                                  std::optional<std::size_t> metric) {
-  return metric ? results.session.runs->value(run, *metric) : std::nullopt;
+  return metric ? results.session.runs.value(run, *metric) : std::nullopt;
 }
 
 std::vector<std::size_t> timed_runs(const Results& results, std::size_t command) {
   const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
   std::vector<std::size_t> runs;
-  for (const std::size_t run : results.session.runs->of_command(command))
+  for (const std::size_t run : results.session.runs.of_command(command))
     if (read_value(results, run, wall_time)) runs.push_back(run);
   return runs;
 }
@@ -143,7 +143,7 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
     });
   }
   json.put_with("exit_code",
-                [&](std::string& to) { to += status_json(results.session.runs->row(run).status); });
+                [&](std::string& to) { to += status_json(results.session.runs.row(run).status); });
   json.close();
 }
 
@@ -190,7 +190,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   if (!runs.empty() && is_known) put_list(json, "memory_usage_byte", results, runs, Role::PeakRss);
 
   json.list("exit_codes", runs.size(), [&](std::size_t i, std::string& to) {
-    to += status_json(results.session.runs->row(runs[i]).status);
+    to += status_json(results.session.runs.row(runs[i]).status);
   });
 
   Places places;

@@ -661,7 +661,7 @@ void write_layout_chart(const Results& results, std::size_t metric, const Sink& 
     if (count_layouts(results.session, c) == 1) continue;
     std::vector<std::vector<Sample>> of_layout(layouts);
     for (const Sample& sample : all.samples[c]) {
-      const std::uint32_t layout = results.session.runs->row(sample.run).layout;
+      const std::uint32_t layout = results.session.runs.row(sample.run).layout;
       if (layout < layouts) of_layout[layout].push_back(sample);  // a damaged file may have others
     }
 

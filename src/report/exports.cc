@@ -100,8 +100,8 @@ void write_run_rows(const Results& results, const std::string& first,
   for (const std::string& name : metrics)
     places.push_back(find_metric(results.session.metrics, name));
 
-  for (std::size_t i = 0; i < results.session.runs->size(); ++i) {
-    const RunRow run = results.session.runs->row(i);
+  for (std::size_t i = 0; i < results.session.runs.size(); ++i) {
+    const RunRow run = results.session.runs.row(i);
 
     sink(first);
     if (!first.empty())
@@ -114,7 +114,7 @@ void write_run_rows(const Results& results, const std::string& first,
       sink("," +
            (count_layouts(results.session, run.command) > 1 ? fmt::to_string(run.layout + 1) : ""));
     for (const auto& place : places)
-      sink("," + (place ? number(results.session.runs->value(i, *place)) : ""));
+      sink("," + (place ? number(results.session.runs.value(i, *place)) : ""));
     sink(parameter_fields(results.session.commands[run.command], parameters) + kLineEnd);
   }
 }
@@ -157,17 +157,17 @@ void write_runs(const Results& results, KnownNames& known, const Sink& sink) {
         known.whole.name_of(key, full_name(results.session.commands[names.size()], name, known)));
   }
 
-  for (std::size_t run = 0; run < results.session.runs->size(); ++run) {
+  for (std::size_t run = 0; run < results.session.runs.size(); ++run) {
     std::string values;
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Metric& metric = results.session.metrics[m];
-      const auto value = metric.percentile ? std::nullopt : results.session.runs->value(run, m);
+      const auto value = metric.percentile ? std::nullopt : results.session.runs.value(run, m);
       if (!value || !std::isfinite(*value)) continue;
       values +=
           fmt::format(" {} {}", exact_decimal(*value), benchfmt_unit(metric.name, metric.unit));
     }
 
-    const RunRow row = results.session.runs->row(run);
+    const RunRow row = results.session.runs.row(run);
     if (!results.commands[row.command].endings.failed_run_groups.empty())
       values += fmt::format(" {} failed/op", is_failure(row.ending) ? 1 : 0);
 

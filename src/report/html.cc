@@ -179,7 +179,7 @@ void write_charts(const Results& results, std::size_t max_points, bool opens, co
   const auto primary = primary_metric(results.session.metrics);
   MetricDrawings drawings(results, max_points);
   sink(fmt::format("<div data-runs=\"{}\" data-commands=\"{}\">\n",
-                   std::max<std::size_t>(results.session.runs->size(), 1),
+                   std::max<std::size_t>(results.session.runs.size(), 1),
                    commands_for_page_script(results)));
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     if (!has_any_summary(results, m) || (m != primary && is_constant(results, m))) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/record.h"
+#include "core/session.h"
 #include "report/style.h"
 #include "report/table.h"
 #include "results/results.h"

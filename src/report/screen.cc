@@ -726,8 +726,8 @@ void ProgressBar::finished() {
 std::vector<Sample> values_with_runs(const Results& results, std::size_t command,
                                      std::size_t metric) {
   std::vector<Sample> samples;
-  for (const std::uint32_t run : results.session.runs->of_command(command))
-    if (const auto value = results.session.runs->value(run, metric))
+  for (const std::uint32_t run : results.session.runs.of_command(command))
+    if (const auto value = results.session.runs.value(run, metric))
       samples.push_back({run, *value});
   return samples;
 }

@@ -303,8 +303,8 @@ void analyse_runs(std::size_t c, Results& results) {
   std::vector<double> coverage;
   std::size_t below = 0;
 
-  for (const std::uint32_t index : results.session.runs->of_command(c)) {
-    const RunRow run = results.session.runs->row(index);
+  for (const std::uint32_t index : results.session.runs.of_command(c)) {
+    const RunRow run = results.session.runs.row(index);
     command.endings.add(run);
     add(run, outlived);
     if (run.instruction_coverage) coverage.push_back(*run.instruction_coverage);
@@ -314,7 +314,7 @@ void analyse_runs(std::size_t c, Results& results) {
   }
 
   command.runs = timed.size();
-  command.discarded_runs = results.session.discarded_run_table->of_command(c).size();
+  command.discarded_runs = results.session.discarded_runs.of_command(c).size();
   if (!coverage.empty()) command.coverage = stats::median(stats::sorted(coverage));
   enter_slowdown(c, timed, counting, results);
 
@@ -359,14 +359,18 @@ bool are_same_runs(const Recording& session, std::size_t candidate, const Series
 }
 
 /// Returns each command's wall times in runs of one kind, with their endings.
-std::vector<Series> wall_times_by_command(const RunList& runs, RoundKind kind, const Plan& plan) {
-  std::vector<Series> all(plan.commands.size());
-  for (const RunRecord& run : runs)
-    if (run.step.kind == kind)
-      all[run.step.command].add({.value = to_seconds(run.usage.wall_ns),
-                                 .round = run.step.round,
-                                 .ending = ending_of(run.outcome, plan.ignore_failure)},
-                                false);
+std::vector<Series> wall_times_by_command(const Runs& runs, RoundKind kind, std::size_t commands) {
+  std::vector<Series> all(commands);
+  for (std::size_t c = 0; c < commands; ++c) {
+    for (const std::uint32_t run : runs.of_command(c)) {
+      const RunFacts facts = runs.facts(run);
+      if (facts.kind != kind) continue;
+      all[c].add({.value = runs.wall_seconds(run),
+                  .round = static_cast<std::uint32_t>(facts.round),
+                  .ending = facts.ending},
+                 false);
+    }
+  }
   return all;
 }
 
@@ -677,8 +681,8 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
 
   const std::size_t commands = plan.commands.size();
   const auto all_untuned =
-      wall_times_by_command(session.runs_without_tuning, RoundKind::Untuned, plan);
-  const auto all_tuned = wall_times_by_command(session.runs, RoundKind::Timed, plan);
+      wall_times_by_command(session.runs_without_tuning, RoundKind::Untuned, commands);
+  const auto all_tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
   const bool paired = compares_within_rounds(plan.setting.order, plan.reference);
 

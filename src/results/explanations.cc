@@ -60,7 +60,7 @@ std::optional<LogChange> delta_of_row(const Results& results, std::size_t comman
 Series make_utilisation(const Recording& session, std::size_t command, std::size_t cpu,
                         std::size_t wall) {
   Series series;
-  const RunTable& runs = *session.runs;
+  const Runs& runs = session.runs;
   const bool has_layouts = count_layouts(session, command) > 1;
   for (const std::uint32_t run : runs.of_command(command)) {
     const RunFacts facts = runs.facts(run);

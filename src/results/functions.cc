@@ -75,8 +75,8 @@ std::vector<std::uint32_t> list_layouts(const Recording& session, std::size_t co
   std::vector<std::uint32_t> layouts;
   if (count_layouts(session, command) < 2) return layouts;
   const auto index = find_metric(session.metrics, metric);
-  for (const std::uint32_t run : session.runs->of_command(command))
-    if (index && session.runs->value(run, *index)) layouts.push_back(session.runs->row(run).layout);
+  for (const std::uint32_t run : session.runs.of_command(command))
+    if (index && session.runs.value(run, *index)) layouts.push_back(session.runs.row(run).layout);
   return layouts;
 }
 

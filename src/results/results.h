@@ -3,6 +3,7 @@
 #include "core/choices.h"
 #include "core/command.h"
 #include "core/metric.h"
+#include "core/session.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
 #include "results/functions.h"
@@ -342,7 +343,7 @@ struct Results {
   /// Returns the endings of the reference of `command`, in this session or in the baseline.
   Endings endings_of_reference(std::size_t command) const {
     const auto& baseline = session.reference.baseline;
-    return baseline ? count_endings(*baseline->session->runs, baseline->reference_places[command])
+    return baseline ? count_endings(baseline->session->runs, baseline->reference_places[command])
                     : commands[session.reference.index_for(command)].endings;
   }
 };

@@ -205,8 +205,8 @@ bool alone_read_disk(const Recording& session, std::size_t command) {
     if (!metric) continue;
     std::optional<double> of_first;
     double of_others = 0.0;
-    for (const std::uint32_t run : session.runs->of_command(command)) {
-      const auto value = session.runs->value(run, *metric);
+    for (const std::uint32_t run : session.runs.of_command(command)) {
+      const auto value = session.runs.value(run, *metric);
       if (!value) continue;
       if (of_first) of_others = std::max(of_others, *value);
       of_first = of_first.value_or(*value);

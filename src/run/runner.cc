@@ -30,9 +30,9 @@ class Runner final : NonCopyable {
         context_(context),
         observer_(observer),
         order_(order),
-        scheduler_(run.plan, conditions_of(run, context)),
-        differences_(run.plan),
-        steps_(run, context, observer, [this](const Step& step) { report_progress(step); }) {}
+        steps_(run, context, observer, [this](const Step& step) { report_progress(step); }),
+        scheduler_(run.plan, conditions_of(run, context), steps_.runs()),
+        differences_(run.plan) {}
 
   /// Returns the action with which the next turn begins; null if other benchmarks' runs must not
   /// be in its batch.
@@ -57,13 +57,12 @@ class Runner final : NonCopyable {
   }
 
   SessionResult close() {
-    gate::Findings findings = scheduler_.close();
     std::vector<OwnMetric> discovered = steps_.discovered();
     Session session = steps_.close();
     session.programs = programs_.empty() ? fingerprints_to_compare(
                                                plan_, {context_.user, context_.pending_interrupt})
                                          : std::move(programs_);
-    return {std::move(session), std::move(findings), std::move(discovered)};
+    return {std::move(session), std::move(findings_), std::move(discovered)};
   }
 
  private:
@@ -94,8 +93,8 @@ class Runner final : NonCopyable {
       run_.rounds->append_to_log(steps_.kept_part(done));
     if (observer_.wants_progress())
       for (const RunRecord& run : done.runs) differences_.add_run(run);
+    steps_.add_results(done);
     scheduler_.take(done);
-    steps_.add_results(std::move(done));
   }
   void carry_out(const SetUp& action) { steps_.set_up(action.commands); }
   void carry_out(const CleanUp& action) { steps_.clean_up(action.commands); }
@@ -115,22 +114,25 @@ class Runner final : NonCopyable {
   }
 
   void take_kept() {
-    FinishedRounds kept = std::move(run_.rounds->rounds_to_replay.front());
+    const FinishedRounds kept = std::move(run_.rounds->rounds_to_replay.front());
     run_.rounds->rounds_to_replay.pop_front();
     if (!scheduler_.accepts(kept)) {
       run_.rounds->rounds_to_replay.clear();
       return steps_.cut_short(Error{"the rounds that --resume found do not belong to this suite",
                                     "start again without --resume"});
     }
+    steps_.go_on_with(kept);
     scheduler_.take(kept);
-    steps_.go_on_with(std::move(kept));
     if (!is_reading()) scheduler_.end_replay();
   }
 
   void finish() {
+    // Rounds that the scheduler has not taken decide no gate.
+    findings_ = scheduler_.close();
+
     // A session that was cut short still exports the earlier process's rounds.
     for (; is_reading(); run_.rounds->rounds_to_replay.pop_front())
-      steps_.go_on_with(std::move(run_.rounds->rounds_to_replay.front()));
+      steps_.go_on_with(run_.rounds->rounds_to_replay.front());
     steps_.check_counters();
     observer_.finished();
     steps_.clean_up({0, static_cast<std::uint32_t>(plan_.commands.size())});
@@ -176,10 +178,11 @@ class Runner final : NonCopyable {
   const RunContext& context_;
   Observer& observer_;
   std::uint32_t* order_;
+  StepRunner steps_;
   Scheduler scheduler_;
   DifferenceWatch differences_;
-  StepRunner steps_;
   std::vector<Fingerprint> programs_;
+  gate::Findings findings_;     // set at the end of the session
   std::optional<Action> next_;  // action that the scheduler has given and that is not carried out
   std::optional<nanoseconds> began_;  // nullopt before the first turn
 };

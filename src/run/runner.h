@@ -4,6 +4,7 @@
 #include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "core/session.h"
 #include "engine/engine.h"
 #include "gate/verdict.h"
 #include "os/clock.h"

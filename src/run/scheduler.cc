@@ -42,13 +42,13 @@ std::uint64_t count_simulated_rounds(const Plan& plan, const GateWatch& gates) {
 
 }  // namespace
 
-Scheduler::Scheduler(const Plan& plan, const Conditions& conditions)
+Scheduler::Scheduler(const Plan& plan, const Conditions& conditions, const Runs& runs)
     : plan_(plan),
       conditions_(conditions),
       has_surrounding_hooks_(has_surrounding_hooks(plan)),
       is_timed_(needs_timed_runs(plan)),
-      gates_(plan),
-      precision_(plan, gates_),
+      gates_(plan, runs),
+      precision_(plan, runs, gates_),
       counting_(make_counting_rule(plan, gates_.has_gate_on(RoundKind::Counting))),
       timed_(timed_rule(plan.setting.stop, counting_)),
       rule_(timed_),
@@ -84,11 +84,6 @@ void Scheduler::take(const FinishedRounds& done) {
   Request& request = requests_.back();
   if (nanoseconds* const time = time_of(request.kind)) *time += done.time;
   paces_ = done.paces;
-  for (const RunRecord& run : done.runs) {
-    if (run.step.kind == RoundKind::Untuned) continue;
-    gates_.add_run(run);
-    precision_.add_run(run);
-  }
   note_variation(done);
   request.done += done.step_count;
   if (request.done < request.steps.size()) return;

@@ -2,6 +2,7 @@
 
 #include "core/record.h"
 #include "core/result.h"
+#include "core/runs.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
 #include "run/kept_rounds.h"
@@ -64,7 +65,8 @@ class Scheduler : NonCopyable {
     bool is_resumed = false;  ///< true if the first results are an earlier process's
   };
 
-  Scheduler(const Plan& plan, const Conditions& conditions);
+  /// `runs`: the session's runs, to which those of a result are added before it is taken.
+  Scheduler(const Plan& plan, const Conditions& conditions, const Runs& runs);
 
   /// Returns the next action. Steps whose results were not taken are requested again.
   Action next();

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <variant>
 
 namespace lauka {
@@ -48,7 +47,12 @@ StepRunner::StepRunner(const BenchmarkToRun& benchmark, const RunContext& contex
       functions_(plan_),
       sampling_cost_(plan_),
       has_looked_for_counter_loss_(plan_.commands.size()),
-      paces_(plan_.commands.size()) {
+      paces_(plan_.commands.size()),
+      session_{.runs = Runs(plan_.metrics),
+               .runs_without_tuning = Runs(plan_.metrics),
+               .discarded_runs = Runs(plan_.metrics)},
+      recorder_(plan_.metrics, plan_.setting.events, plan_.ignore_failure,
+                plan_.reported_metrics.size()) {
   session_.counter_loss_files.resize(plan_.commands.size());
 }
 
@@ -105,7 +109,7 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   } else {
     result_.step_count = leading_steps_done_ - leading_steps_done_ % steps_per_round_;
     result_.time = time_of_whole_rounds_;
-    std::ranges::move(result_.redone, std::back_inserter(session_.redone_run_records));
+    for (const RedoneRun& redone : result_.redone) add_redone(redone);
     result_.redone.clear();
   }
 
@@ -469,10 +473,13 @@ void StepRunner::check_counters() {
     note_once({}, {NoteKind::CountersInUse, held->line()});
 }
 
+void StepRunner::add_redone(const RedoneRun& redone) {
+  recorder_.add(redone, session_.discarded_runs);
+  ++redo_reasons_[redone.why];
+}
+
 void StepRunner::add_notes_about_redone_runs() {
-  std::map<std::string, std::size_t> reasons;
-  for (const RedoneRun& redone : session_.redone_run_records) ++reasons[redone.why];
-  for (const auto& [why, count] : reasons)
+  for (const auto& [why, count] : redo_reasons_)
     session_.notes.push_back(
         {NoteKind::RunsRepeated,
          plural(count, "run") + (count == 1 ? " was" : " were") + " repeated because " + why});
@@ -561,26 +568,26 @@ FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {
   return kept;
 }
 
-void StepRunner::add_results(FinishedRounds done) {
+void StepRunner::add_results(const FinishedRounds& done) {
   for (const RunRecord& run : done.runs) {
     sampling_cost_.add(run);
-    (run.step.kind == RoundKind::Untuned ? session_.runs_without_tuning : session_.runs)
-        .push_back(run);
+    const bool is_untuned = run.step.kind == RoundKind::Untuned;
+    recorder_.add(run, is_untuned ? session_.runs_without_tuning : session_.runs);
   }
-  std::ranges::move(done.redone, std::back_inserter(session_.redone_run_records));
+  for (const RedoneRun& redone : done.redone) add_redone(redone);
   for (const FunctionsOfRun& run : done.functions)
     functions_.add(run.step, run.functions, run.uncounted_events);
   if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short())
     cut_short(*std::move(unknown));
 }
 
-void StepRunner::go_on_with(FinishedRounds kept) {
-  paces_ = std::move(kept.paces);
-  session_.notes = std::move(kept.notes);
-  session_.overheads = std::move(kept.overheads);
-  uncounted_ = std::move(kept.uncounted);
-  reported_.go_on_with(std::move(kept.discovered));
-  add_results(std::move(kept));
+void StepRunner::go_on_with(const FinishedRounds& kept) {
+  paces_ = kept.paces;
+  session_.notes = kept.notes;
+  session_.overheads = kept.overheads;
+  uncounted_ = kept.uncounted;
+  reported_.go_on_with(kept.discovered);
+  add_results(kept);
 }
 
 }  // namespace lauka

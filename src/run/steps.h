@@ -2,6 +2,8 @@
 
 #include "core/record.h"
 #include "core/result.h"
+#include "core/runs.h"
+#include "core/session.h"
 #include "engine/engine.h"
 #include "plan/plan.h"
 #include "run/kept_rounds.h"
@@ -16,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -62,10 +65,14 @@ class StepRunner {
 
   /// Adds the runs of a result to the session. Cuts the session short if
   /// FunctionTableBuilder::find_unknown() returns an error.
-  void add_results(FinishedRounds done);
+  void add_results(const FinishedRounds& done);
 
   /// Adds rounds that an earlier process finished, and continues from their state.
-  void go_on_with(FinishedRounds kept);
+  void go_on_with(const FinishedRounds& kept);
+
+  /// Returns the runs of the session so far, without those that do not count: repeated, warm-up
+  /// and untuned runs.
+  const Runs& runs() const { return session_.runs; }
 
   /// Runs the commands that --expect-output needs, and checks their output. Returns the number of
   /// commands that need the check, even if not all were run.
@@ -128,6 +135,7 @@ class StepRunner {
   void note_failure(const HookFailed& failed);
   void note_once(const Step& step, Note note);
   void note_input(const Step& step, os::InputRead input);
+  void add_redone(const RedoneRun& redone);
   void add_notes_about_redone_runs();
   void note_uncounted(const RunRecord& run, Error why);
   std::string list_uncounted_events(const RunRecord& run) const;
@@ -152,6 +160,8 @@ class StepRunner {
   std::vector<Pace> paces_;
   std::vector<UncountedRuns> uncounted_;
   Session session_;
+  RunRecorder recorder_;
+  std::map<std::string, std::size_t> redo_reasons_;  // number of runs repeated for each reason
   bool was_throttled_ = false;
   std::vector<Step> to_repeat_;
   std::uint32_t earlier_attempts_ = 0;

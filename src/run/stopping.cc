@@ -1,6 +1,7 @@
 #include "run/stopping.h"
 
 #include "session/baseline.h"
+#include "session/series.h"
 #include "session/settings.h"
 #include "stats/delta.h"
 #include "stats/quantiles.h"
@@ -150,21 +151,15 @@ std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left) {
       std::ceil(all * blocks / (timed_for_one * static_cast<double>(kBlocks))));
 }
 
-GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
+GateWatch::GateWatch(const Plan& plan, const Runs& runs) : plan_(plan), runs_(runs) {
   for (const Gate& gate : plan.gates) {
-    const auto known = std::ranges::find(metrics_, gate.metric);
-    const auto place = static_cast<std::size_t>(known - metrics_.begin());
-    if (known == metrics_.end()) {
-      metrics_.push_back(gate.metric);
-      series_.emplace_back(plan.metrics[gate.metric], plan.setting.events, plan.commands.size(),
-                           plan.setting.layouts, plan.ignore_failure);
-    }
+    if (std::ranges::find(metrics_, gate.metric) == metrics_.end()) metrics_.push_back(gate.metric);
 
     const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.setting.events);
     for (std::size_t c = 0; c < plan.commands.size(); ++c) {
       if (!is_gated(gate.condition, plan.reference, c, plan.commands.size())) continue;
       gates_.push_back(
-          {{.condition = gate.condition, .candidate = c, .metric = gate.metric}, place, kind});
+          {{.condition = gate.condition, .candidate = c, .metric = gate.metric}, kind});
       if (!gate.condition.limit_value)
         gates_.back().other_settings = find_obstacles(plan, gate.metric, c);
     }
@@ -216,9 +211,10 @@ void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
 
 void GateWatch::look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look,
                      bool early) {
+  SeriesByMetric known;
   for (WatchedGate& gate : gates_) {
     if (gate.kind != kind || !gate.is_open()) continue;
-    gate.is_decided = decide(gate, levels, look, early);
+    gate.is_decided = decide(gate, levels, look, early, known);
     if (gate.is_decided)
       gate.verdict.p_over_all_looks =
           schedules_.at(kind).p_over_looks_of(gate.verdict.p_value_of_fail, early);
@@ -231,17 +227,18 @@ std::size_t GateWatch::rounds_to_decide_constants(RoundKind kind) const {
 
 stats::IntervalTails GateWatch::tail_probabilities_of(std::size_t metric) const {
   const auto gated = std::ranges::find_if(
-      gates_, [&](const WatchedGate& gate) { return metrics_[gate.series] == metric; });
+      gates_, [&](const WatchedGate& gate) { return gate.verdict.metric == metric; });
   return gated == gates_.end() ? stats::tails_of(plan_.confidence)
                                : schedules_.at(gated->kind).tails();
 }
 
 gate::Findings GateWatch::close() {
   gate::Findings findings;
+  SeriesByMetric known;
   for (WatchedGate& gate : gates_) {
     if (!gate.is_decided) {
       const gate::Schedule& schedule = schedules_.at(gate.kind);
-      decide(gate, schedule.planned_levels(), {schedule.looks_taken() + 1, true}, false);
+      decide(gate, schedule.planned_levels(), {schedule.looks_taken() + 1, true}, false, known);
       gate::make_inconclusive(gate.verdict, hindrance_without_answer(gate));
     }
     findings.verdicts.push_back(std::move(gate.verdict));
@@ -263,10 +260,16 @@ gate::Hindrance GateWatch::hindrance_without_answer(const WatchedGate& gate) {
   return has_own_reason ? found : gate::Hindrance{gate::Obstacle::CutShort};
 }
 
+const std::vector<Series>& GateWatch::series_of(std::size_t metric, SeriesByMetric& known) const {
+  const auto [place, is_new] = known.try_emplace(metric);
+  if (is_new) place->second = make_all_series(plan_, runs_, metric);
+  return place->second;
+}
+
 bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look,
-                       bool early) const {
+                       bool early, SeriesByMetric& known) const {
   gate::Verdict& verdict = gate.verdict;
-  const std::vector<Series>& series = series_[gate.series].all();
+  const std::vector<Series>& series = series_of(verdict.metric, known);
   const Comparison samples =
       verdict.condition.limit_value
           ? gate::samples_against_limit(verdict.condition, series[verdict.candidate])
@@ -280,80 +283,86 @@ bool GateWatch::decide(WatchedGate& gate, const gate::LookErrors& levels, gate::
                               lasting, levels, look);
 }
 
-PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
-    : plan_(plan), gates_(gates) {
-  if (plan.precision)
-    series_.emplace(plan.metrics[plan.precision->metric], plan.setting.events, plan.commands.size(),
-                    plan.setting.layouts, plan.ignore_failure);
+PrecisionWatch::PrecisionWatch(const Plan& plan, const Runs& runs, const GateWatch& gates)
+    : plan_(plan), runs_(runs), gates_(gates) {}
+
+std::vector<Series> PrecisionWatch::make_series() const {
+  return make_all_series(plan_, runs_, plan_.precision->metric);
 }
 
 bool PrecisionWatch::has_enough_runs(std::size_t first, std::size_t count, std::uint64_t rounds) {
-  if (!series_ || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
+  if (!plan_.precision || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
   const bool is_next_group = first != first_command_at_latest_check_;
   if (!is_next_group &&
       rounds < rounds_at_latest_check_ + rounds_at_latest_check_ / kRoundsPerNewOne)
     return false;
   rounds_at_latest_check_ = rounds;
   first_command_at_latest_check_ = first;
+
+  const std::vector<Series> series = make_series();
   if (!plan_.reference.is_candidate(first) && count == 1) {
     const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
-    const auto half_width = half_width_of_mean(first);
+    const auto half_width = half_width_of_mean(series[first]);
     return half_width && *half_width <= share * plan_.precision->relative_half_width;
   }
   const bool is_alone = count == 1 && !plan_.reference.baseline;
   for (std::size_t c = first; c < first + count; ++c) {
-    if (plan_.reference.is_candidate(c) && is_too_wide(c) && !(is_alone && is_within_share(c, c)))
+    if (plan_.reference.is_candidate(c) && is_too_wide(series, c) &&
+        !(is_alone && is_within_share(series, c, c)))
       return false;
   }
   return true;
 }
 
 bool PrecisionWatch::needs_more_runs(std::size_t command) const {
-  if (!series_ || plan_.reference.baseline) return false;
+  if (!plan_.precision || plan_.reference.baseline) return false;
+  const std::vector<Series> series = make_series();
   const bool is_candidate = plan_.reference.is_candidate(command);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
     const std::size_t reference = plan_.reference.index_for(c);
     const bool is_of_command = is_candidate ? c == command : reference == command;
-    if (!plan_.reference.is_candidate(c) || !is_of_command || !is_too_wide(c)) continue;
-    if (!is_within_share(command, c) || is_within_share(is_candidate ? reference : c, c))
+    if (!plan_.reference.is_candidate(c) || !is_of_command || !is_too_wide(series, c)) continue;
+    if (!is_within_share(series, command, c) ||
+        is_within_share(series, is_candidate ? reference : c, c))
       return true;
   }
   return false;
 }
 
-bool PrecisionWatch::is_within_share(std::size_t command, std::size_t candidate) const {
-  const auto own = half_width_of_mean(command);
-  const std::vector<double>& reference =
-      series_->of_command(plan_.reference.index_for(candidate)).values;
-  if (!own || series_->of_command(candidate).values.empty() || reference.empty()) return false;
-  const double ratio =
-      stats::moments(series_->of_command(candidate).values).mean / stats::moments(reference).mean;
+bool PrecisionWatch::is_within_share(std::span<const Series> series, std::size_t command,
+                                     std::size_t candidate) const {
+  const auto own = half_width_of_mean(series[command]);
+  const std::vector<double>& reference = series[plan_.reference.index_for(candidate)].values;
+  const std::vector<double>& values = series[candidate].values;
+  if (!own || values.empty() || reference.empty()) return false;
+  const double ratio = stats::moments(values).mean / stats::moments(reference).mean;
   return *own * ratio <= plan_.precision->relative_half_width / std::numbers::sqrt2;
 }
 
-bool PrecisionWatch::is_too_wide(std::size_t candidate) const {
-  const auto half_width = half_width_of_delta(candidate);
+bool PrecisionWatch::is_too_wide(std::span<const Series> series, std::size_t candidate) const {
+  const auto half_width = half_width_of_delta(series, candidate);
   return !half_width || *half_width > plan_.precision->relative_half_width;
 }
 
 std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
-  if (!series_) return std::nullopt;
+  if (!plan_.precision) return std::nullopt;
 
+  const std::vector<Series> series = make_series();
   Precision result{.wanted_half_width = plan_.precision->relative_half_width,
                    .half_width = 0.0,
                    .fewest_values_of_command = std::numeric_limits<std::size_t>::max(),
                    .end = end,
                    .metric = metric().name};
 
-  for (const Series& series : series_->all())
+  for (const Series& of_command : series)
     result.fewest_values_of_command =
-        std::min(result.fewest_values_of_command, series.values.size());
+        std::min(result.fewest_values_of_command, of_command.values.size());
 
   const bool is_alone = plan_.commands.size() == 1 && !plan_.reference.baseline;
-  if (is_alone) result.half_width = half_width_of_mean(0);
+  if (is_alone) result.half_width = half_width_of_mean(series[0]);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (plan_.reference.is_candidate(c))
-      result.half_width = wider(result.half_width, half_width_of_delta(c));
+      result.half_width = wider(result.half_width, half_width_of_delta(series, c));
 
   const bool is_reached =
       result.half_width && *result.half_width <= plan_.precision->relative_half_width;
@@ -365,13 +374,13 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
 
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (is_alone || plan_.reference.is_candidate(c))
-      result.layouts_to_reach = std::max(result.layouts_to_reach, layouts_to_reach(c));
+      result.layouts_to_reach = std::max(result.layouts_to_reach, layouts_to_reach(series, c));
 
   return result;
 }
 
-std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) const {
-  const std::vector<double>& values = series_->of_command(command).values;
+std::optional<double> PrecisionWatch::half_width_of_mean(const Series& series) const {
+  const std::vector<double>& values = series.values;
   if (values.empty()) return std::nullopt;
   const double tail = gates_.tail_probabilities_of(plan_.precision->metric).tail_of_delta;
   if (const auto share = metric().percentile_share()) {
@@ -380,7 +389,7 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
     return std::max(found->value - found->low, found->high - found->value) / found->value;
   }
   if (plan_.setting.layouts > 1) {
-    const auto over = mean_over_layouts(series_->of_command(command));
+    const auto over = mean_over_layouts(series);
     if (!over || over->value <= 0.0) return std::nullopt;
     return over->interval_half_width(tail) / over->value;
   }
@@ -390,28 +399,31 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
   return *half_width / mean;
 }
 
-Comparison PrecisionWatch::samples_of(std::size_t candidate) const {
+Comparison PrecisionWatch::samples_of(std::span<const Series> series, std::size_t candidate) const {
   return collect_samples(plan_.reference,
                          compares_within_rounds(plan_.setting.order, plan_.reference),
-                         plan_.precision->metric, series_->all(), candidate);
+                         plan_.precision->metric, series, candidate);
 }
 
-std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
-  const Comparison samples = samples_of(candidate);
+std::optional<double> PrecisionWatch::half_width_of_delta(std::span<const Series> series,
+                                                          std::size_t candidate) const {
+  const Comparison samples = samples_of(series, candidate);
   if (samples.is_empty()) return std::nullopt;
   return estimate_delta(samples, gates_.tail_probabilities_of(plan_.precision->metric),
                         metric().percentile_share())
       .half_width();
 }
 
-std::optional<std::size_t> PrecisionWatch::layouts_to_reach(std::size_t command) const {
+std::optional<std::size_t> PrecisionWatch::layouts_to_reach(std::span<const Series> series,
+                                                            std::size_t command) const {
   const double tail = gates_.tail_probabilities_of(plan_.precision->metric).tail_of_delta;
   if (!plan_.reference.is_candidate(command)) {
-    const auto over = mean_over_layouts(series_->of_command(command));
+    const auto over = mean_over_layouts(series[command]);
     if (!over) return std::nullopt;
     return over->layouts_instead_of_runs(plan_.precision->relative_half_width * over->value, tail);
   }
-  const auto over = log_ratio_over_layouts(samples_of(command), metric().percentile_share());
+  const auto over =
+      log_ratio_over_layouts(samples_of(series, command), metric().percentile_share());
   if (!over) return std::nullopt;
   return over->layouts_instead_of_runs(plan_.precision->relative_half_width / std::exp(over->value),
                                        tail);

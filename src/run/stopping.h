@@ -2,6 +2,7 @@
 
 #include "core/metric.h"
 #include "core/record.h"
+#include "core/runs.h"
 #include "core/settings.h"
 #include "gate/schedule.h"
 #include "gate/verdict.h"
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace lauka {
@@ -127,11 +129,8 @@ std::vector<Group> make_groups(const Plan& plan);
 /// (gate::Schedule), because a metric has values in one kind of round only.
 class GateWatch {
  public:
-  explicit GateWatch(const Plan& plan);
-
-  void add_run(const RunRecord& run) {
-    for (MetricSeries& series : series_) series.add_run(run);
-  }
+  /// `runs`: the session's runs so far, to which others add.
+  GateWatch(const Plan& plan, const Runs& runs);
 
   /// True if there is a gate, not hopeless, on a metric that has values in rounds of `kind`.
   bool has_gate_on(RoundKind kind) const;
@@ -178,7 +177,6 @@ class GateWatch {
  private:
   struct WatchedGate {
     gate::Verdict verdict;
-    std::size_t series = 0;
     RoundKind kind = RoundKind::Timed;
     bool is_decided = false;
     /// The settings because of which the two sides cannot be compared.
@@ -188,13 +186,17 @@ class GateWatch {
     bool is_open() const { return !is_decided && !is_hopeless(); }
   };
 
+  using SeriesByMetric = std::map<std::size_t, std::vector<Series>>;
+
   void look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look, bool early);
-  bool decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look, bool early) const;
+  bool decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look, bool early,
+              SeriesByMetric& known) const;
+  const std::vector<Series>& series_of(std::size_t metric, SeriesByMetric& known) const;
   static gate::Hindrance hindrance_without_answer(const WatchedGate& gate);
 
   const Plan& plan_;
+  const Runs& runs_;
   std::vector<std::size_t> metrics_;
-  std::vector<MetricSeries> series_;
   std::vector<WatchedGate> gates_;
   std::map<RoundKind, gate::Schedule> schedules_;
 };
@@ -202,11 +204,8 @@ class GateWatch {
 /// Decides if a plan's precision is reached.
 class PrecisionWatch {
  public:
-  PrecisionWatch(const Plan& plan, const GateWatch& gates);
-
-  void add_run(const RunRecord& run) {
-    if (series_) series_->add_run(run);
-  }
+  /// `runs`: the session's runs so far, to which others add.
+  PrecisionWatch(const Plan& plan, const Runs& runs, const GateWatch& gates);
 
   /// True if `count` commands from `first` on have enough runs for the precision after `rounds`
   /// rounds. Checks only after some rounds; returns false after others.
@@ -222,16 +221,21 @@ class PrecisionWatch {
 
  private:
   const Metric& metric() const { return plan_.metrics[plan_.precision->metric]; }
-  bool is_too_wide(std::size_t candidate) const;
-  bool is_within_share(std::size_t command, std::size_t candidate) const;
-  std::optional<double> half_width_of_mean(std::size_t command) const;
-  std::optional<double> half_width_of_delta(std::size_t candidate) const;
-  Comparison samples_of(std::size_t candidate) const;
-  std::optional<std::size_t> layouts_to_reach(std::size_t command) const;
+  /// Returns the series of the precision's metric, for each command.
+  std::vector<Series> make_series() const;
+  bool is_too_wide(std::span<const Series> series, std::size_t candidate) const;
+  bool is_within_share(std::span<const Series> series, std::size_t command,
+                       std::size_t candidate) const;
+  std::optional<double> half_width_of_mean(const Series& series) const;
+  std::optional<double> half_width_of_delta(std::span<const Series> series,
+                                            std::size_t candidate) const;
+  Comparison samples_of(std::span<const Series> series, std::size_t candidate) const;
+  std::optional<std::size_t> layouts_to_reach(std::span<const Series> series,
+                                              std::size_t command) const;
 
   const Plan& plan_;
+  const Runs& runs_;
   const GateWatch& gates_;
-  std::optional<MetricSeries> series_;
   std::uint64_t rounds_at_latest_check_ = 0;
   std::size_t first_command_at_latest_check_ = 0;
 };

@@ -187,7 +187,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
     }
 
     baseline.reference_places.push_back(*places[c]);
-    if (session->runs->of_command(*places[c]).empty())
+    if (session->runs.of_command(*places[c]).empty())
       return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
                                cited(session->commands[*places[c]].name)),
                    "export it again"};

@@ -97,8 +97,8 @@ std::optional<stats::LayoutEstimate> log_ratio_over_layouts(const Comparison& sa
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions);
 
 /// Joins `sessions` as `plan` (from plan_of_saved) describes: all runs, one session after the
-/// other, with their values of the plan's metrics.
-Recording join(const std::vector<Recording>& sessions, const Plan& plan);
+/// other, with their values of the plan's metrics. Takes the runs out of `sessions`.
+Recording join(std::vector<Recording>& sessions, const Plan& plan);
 
 /// Converts the findings' metrics from indices into `from` to indices into `to`, which has metrics
 /// of the same names.

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,61 +22,46 @@ struct AddedMetric {
   std::string function{};
 };
 
-class WithFunctions final : public RunTable {
- public:
-  WithFunctions(const Recording& session, std::span<const AddedMetric> added,
-                const WantedFunctions& wanted)
-      : runs_(session.runs), first_(session.metrics.size()), values_(added.size()) {
-    for (std::size_t c = 0; c < session.function_tables.size(); ++c) {
-      const FunctionTable& table = session.function_tables[c];
-      std::vector<RoundRuns> rounds;
-      for (const AddedMetric& metric : added)
-        rounds.push_back(find_rounds(session, c, metric.base));
-      for (std::size_t i = 0; i < added.size(); ++i)
-        for (const std::uint32_t run : rounds[i].runs) values_[i].emplace(run, 0.0);
-      for (const auto& [name, values] : table.functions)
-        for (const std::size_t i : wanted.find(name, table.other_names_of(name)))
-          for (std::size_t round = 0; round < rounds[i].runs.size(); ++round)
-            values_[i][rounds[i].runs[round]] += value_in(values[rounds[i].place], round);
-    }
-  }
-
-  std::size_t size() const override { return runs_->size(); }
-  RunRow row(std::size_t run) const override { return runs_->row(run); }
-  RunFacts facts(std::size_t run) const override { return runs_->facts(run); }
-  std::optional<double> value(std::size_t run, std::size_t metric) const override {
-    if (metric < first_) return runs_->value(run, metric);
-    const auto& values = values_[metric - first_];
-    const auto found = values.find(run);
-    return found == values.end() ? std::nullopt : std::optional(found->second);
-  }
-  std::optional<double> bound(std::size_t run, std::size_t metric) const override {
-    return metric < first_ ? runs_->bound(run, metric) : std::nullopt;
-  }
-  std::span<const std::uint32_t> of_command(std::size_t command) const override {
-    return runs_->of_command(command);
-  }
-
- private:
-  struct RoundRuns {
-    std::size_t place = 0;
-    std::vector<std::uint32_t> runs{};
-  };
-
-  RoundRuns find_rounds(const Recording& session, std::size_t command, std::size_t metric) const {
-    const FunctionTable& table = session.function_tables[command];
-    RoundRuns rounds{table.find(session.metrics[metric].name)};
-    if (rounds.place == table.metrics.size()) return rounds;
-    for (const std::uint32_t run : runs_->of_command(command))
-      if (runs_->value(run, metric) && rounds.runs.size() < table.metrics[rounds.place].rounds)
-        rounds.runs.push_back(run);
-    return rounds;
-  }
-
-  std::shared_ptr<const RunTable> runs_;
-  std::size_t first_;
-  std::vector<std::unordered_map<std::size_t, double>> values_;
+/// The runs that gave a metric's values by function, in the order of the table's rounds.
+struct RoundRuns {
+  std::size_t place = 0;  // of the metric in FunctionTable::metrics
+  std::vector<std::uint32_t> runs{};
 };
+
+RoundRuns find_rounds(const Recording& session, std::size_t command, std::size_t metric) {
+  const FunctionTable& table = session.function_tables[command];
+  RoundRuns rounds{table.find(session.metrics[metric].name)};
+  if (rounds.place == table.metrics.size()) return rounds;
+  for (const std::uint32_t run : session.runs.of_command(command))
+    if (session.runs.value(run, metric) && rounds.runs.size() < table.metrics[rounds.place].rounds)
+      rounds.runs.push_back(run);
+  return rounds;
+}
+
+/// Sets the values of the metrics `added`, which follow the session's metrics. A function that a
+/// command lacks is 0 in each of its runs.
+void set_values(std::span<const AddedMetric> added, const WantedFunctions& wanted,
+                Recording& session) {
+  for (std::size_t c = 0; c < session.function_tables.size(); ++c) {
+    const FunctionTable& table = session.function_tables[c];
+
+    std::vector<RoundRuns> rounds;
+    std::vector<std::vector<double>> sums;
+    for (const AddedMetric& metric : added) {
+      rounds.push_back(find_rounds(session, c, metric.base));
+      sums.emplace_back(rounds.back().runs.size());
+    }
+
+    for (const auto& [name, values] : table.functions)
+      for (const std::size_t i : wanted.find(name, table.other_names_of(name)))
+        for (std::size_t round = 0; round < sums[i].size(); ++round)
+          sums[i][round] += value_in(values[rounds[i].place], round);
+
+    for (std::size_t i = 0; i < added.size(); ++i)
+      for (std::size_t round = 0; round < sums[i].size(); ++round)
+        session.runs.set_value(rounds[i].runs[round], session.metrics.size() + i, sums[i][round]);
+  }
+}
 
 std::vector<AddedMetric> list_added(std::span<const Condition> gates, const Recording& session) {
   std::vector<AddedMetric> added;
@@ -140,7 +123,7 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
   if (!may_lack)
     if (auto unknown = find_unknown_function(functions, session.function_tables))
       return *std::move(unknown);
-  session.runs = std::make_shared<WithFunctions>(session, added, WantedFunctions(functions));
+  set_values(added, WantedFunctions(functions), session);
   for (const AddedMetric& row : added) {
     Metric metric = session.metrics[row.base];
     metric.name = row.name;

@@ -16,101 +16,6 @@ namespace lauka {
 
 namespace {
 
-class SessionRuns final : public RunTable {
- public:
-  SessionRuns(const Plan& plan, const std::vector<Metric>& metrics, RunList runs,
-              std::vector<RedoneRun> redone = {})
-      : events_(plan.setting.events),
-        ignored_(plan.ignore_failure),
-        runs_(std::move(runs)),
-        redone_(std::move(redone)),
-        ends_(plan.commands.size() + 1),
-        by_command_(size()),
-        unpacked_(std::min(size(), kMaxUnpackedRuns)) {
-    readers_.reserve(metrics.size());
-    for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.setting.events);
-    // Counting sort: ends_[c] is first the beginning of the runs of `c`, and finally their end.
-    for (std::size_t i = 0; i < size(); ++i) ++ends_[run(i).step.command + 1];
-    for (std::size_t c = 1; c < ends_.size(); ++c) ends_[c] += ends_[c - 1];
-    for (std::size_t i = 0; i < size(); ++i)
-      by_command_[ends_[run(i).step.command]++] = static_cast<std::uint32_t>(i);
-  }
-
-  std::size_t size() const override { return runs_.size(); }
-
-  RunRow row(std::size_t index) const override {
-    const RunRecord& run = this->run(index);
-    RunRow row{run.step.command,
-               run.step.round,
-               run.step.pass,
-               shell_status(run.outcome),
-               ending_of(run.outcome, ignored_),
-               run.step.kind,
-               run.instruction_coverage,
-               {},
-               redone_.empty() ? RedoReason::Other : redone_[index].reason,
-               redone_.empty() ? std::string_view() : redone_[index].why,
-               to_seconds(run.usage.wall_ns),
-               run.below_overhead,
-               run.number_in_suite,
-               run.outlived,
-               run.step.layout};
-
-    for (std::size_t i = 0; i < run.own_process_counts.size(); ++i) {
-      const std::size_t event = events_.passes.at(run.step.pass).event_indices.at(i);
-      if (run.own_process_counts[i])
-        row.own_process_counts.push_back(
-            {events_.events.at(event).name, *run.own_process_counts[i]});
-    }
-
-    return row;
-  }
-
-  RunFacts facts(std::size_t index) const override {
-    const RunRecord& run = this->run(index);
-    return {run.step.round, run.step.pass, run.step.layout, run.step.kind,
-            ending_of(run.outcome, ignored_)};
-  }
-
-  std::optional<double> value(std::size_t index, std::size_t metric) const override {
-    return readers_[metric].value(run(index));
-  }
-
-  std::optional<double> bound(std::size_t index, std::size_t metric) const override {
-    return readers_[metric].bound(run(index));
-  }
-
-  std::span<const std::uint32_t> of_command(std::size_t command) const override {
-    const std::size_t begin = command == 0 ? 0 : ends_[command - 1];
-    return std::span(by_command_).subspan(begin, ends_[command] - begin);
-  }
-
- private:
-  struct CachedRun {
-    std::optional<std::size_t> index{};
-    RunRecord run{};
-  };
-
-  const RunRecord& run(std::size_t index) const {
-    CachedRun& kept = unpacked_[index % kMaxUnpackedRuns];
-    if (kept.index == index) return kept.run;
-    runs_.read(index, kept.run);
-    kept.index = index;
-    return kept.run;
-  }
-
-  static constexpr std::size_t kMaxUnpackedRuns = 256;
-
-  EventSet events_;
-  std::optional<IgnoreFailure> ignored_;
-  RunList runs_;
-  std::vector<RedoneRun> redone_;
-  std::vector<MetricReader> readers_;
-  std::vector<std::size_t> ends_;
-  std::vector<std::uint32_t> by_command_;
-  mutable std::vector<CachedRun> unpacked_;
-};
-
 std::vector<Note> list_notes(const Plan& plan, const Session& session) {
   std::vector<Note> notes;
   for (const auto* some : {&plan.setting.events.notes, &session.notes}) {
@@ -265,74 +170,6 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
   return reference;
 }
 
-class JoinedRuns : public RunTable {
- public:
-  /// Adds the runs of a session with `commands` commands. `first_pass`: index of its first pass in
-  /// the joined table. `metrics`: for each metric of the joined table, its index in the session.
-  void add(const std::shared_ptr<const RunTable>& runs, std::size_t commands,
-           std::size_t first_pass, const std::vector<std::optional<std::size_t>>& metrics) {
-    parts_.push_back({size_, of_command_.size(), first_pass, runs, metrics});
-    for (std::size_t c = 0; c < commands; ++c) {
-      of_command_.emplace_back();
-      for (const std::uint32_t run : runs->of_command(c))
-        of_command_.back().push_back(static_cast<std::uint32_t>(size_ + run));
-    }
-    size_ += runs->size();
-  }
-
-  std::size_t size() const override { return size_; }
-
-  RunRow row(std::size_t run) const override {
-    const Part& part = find_part(run);
-    RunRow row = part.runs->row(run - part.run);
-    row.command += part.command;
-    row.pass += part.pass;
-    return row;
-  }
-
-  RunFacts facts(std::size_t run) const override {
-    const Part& part = find_part(run);
-    RunFacts facts = part.runs->facts(run - part.run);
-    facts.pass += part.pass;
-    return facts;
-  }
-
-  std::optional<double> value(std::size_t run, std::size_t metric) const override {
-    const Part& part = find_part(run);
-    const auto& place = part.metrics[metric];
-    return place ? part.runs->value(run - part.run, *place) : std::nullopt;
-  }
-
-  std::optional<double> bound(std::size_t run, std::size_t metric) const override {
-    const Part& part = find_part(run);
-    const auto& place = part.metrics[metric];
-    return place ? part.runs->bound(run - part.run, *place) : std::nullopt;
-  }
-
-  std::span<const std::uint32_t> of_command(std::size_t command) const override {
-    return of_command_[command];
-  }
-
- private:
-  struct Part {
-    // Indices of the part's first run, command and pass in the joined table.
-    std::size_t run = 0;
-    std::size_t command = 0;
-    std::size_t pass = 0;
-    std::shared_ptr<const RunTable> runs{};
-    std::vector<std::optional<std::size_t>> metrics{};
-  };
-
-  const Part& find_part(std::size_t run) const {
-    const auto after = std::ranges::upper_bound(parts_, run, {}, &Part::run);
-    return *(after - 1);
-  }
-
-  std::vector<Part> parts_;
-  std::size_t size_ = 0;
-  std::vector<std::vector<std::uint32_t>> of_command_;
-};
-
 void add_origins(const Recording& session, std::vector<OriginSession>& origins) {
   if (!session.origins.empty()) {
     origins.insert(origins.end(), session.origins.begin(), session.origins.end());
@@ -373,15 +210,10 @@ Recording make_recording(const Plan& plan, Session&& session, const TimerResolut
 
   recording.reference = plan.reference;
   add_discovered(plan, discovered, recording);
-  recording.runs =
-      std::make_shared<SessionRuns>(plan, recording.metrics, std::exchange(session.runs, {}));
-
-  if (!session.redone_run_records.empty()) {
-    RunList redone;
-    for (const RedoneRun& run : session.redone_run_records) redone.push_back(run.run);
-    recording.discarded_run_table = std::make_shared<SessionRuns>(
-        plan, recording.metrics, std::move(redone), std::exchange(session.redone_run_records, {}));
-  }
+  recording.runs = std::exchange(session.runs, {});
+  recording.runs.set_metrics(recording.metrics);
+  recording.discarded_runs = std::exchange(session.discarded_runs, {});
+  recording.discarded_runs.set_metrics(recording.metrics);
 
   recording.confidence = plan.confidence;
   recording.notes = list_notes(plan, session);
@@ -464,7 +296,7 @@ std::vector<Endings> Endings::by_kind_with_failures() const {
   return all;
 }
 
-Endings count_endings(const RunTable& runs, std::size_t command) {
+Endings count_endings(const Runs& runs, std::size_t command) {
   Endings endings;
   for (const std::uint32_t run : runs.of_command(command)) endings.add(runs.row(run));
   return endings;
@@ -519,7 +351,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   return plan;
 }
 
-Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
+Recording join(std::vector<Recording>& sessions, const Plan& plan) {
   const Recording& first = sessions.front();
   Recording joined;
   joined.file = first.file;
@@ -532,13 +364,12 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   joined.circumstances = first.circumstances;
   joined.timers = first.timers;
 
-  auto runs = std::make_shared<JoinedRuns>();
-  auto redone = std::make_shared<JoinedRuns>();
+  joined.runs.set_metrics(joined.metrics);
+  joined.discarded_runs.set_metrics(joined.metrics);
   std::size_t before = 0;
   std::size_t passes_before = 0;
 
-  for (const Recording& session : sessions) {
-    const std::size_t commands = session.commands.size();
+  for (Recording& session : sessions) {
     if (session.session_ending_run && !joined.session_ending_run) {
       joined.session_ending_run = session.session_ending_run;
       joined.session_ending_run->command += before;
@@ -558,9 +389,10 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
     }
 
     const auto places = find_metrics_in(session, plan.metrics);
-    runs->add(session.runs, commands, passes_before, places);
-    redone->add(session.discarded_run_table, commands, passes_before, places);
-    before += commands;
+    const Runs::Joining how{before, passes_before, places};
+    joined.runs.append(std::exchange(session.runs, {}), how);
+    joined.discarded_runs.append(std::exchange(session.discarded_runs, {}), how);
+    before += session.commands.size();
     passes_before += session.setting.events.passes.size();
 
     joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
@@ -578,8 +410,6 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
 
   joined.notes.insert(joined.notes.end(), plan.setting.events.notes.begin(),
                       plan.setting.events.notes.end());
-  joined.runs = std::move(runs);
-  joined.discarded_run_table = std::move(redone);
   if (!joined.function_tables.empty()) joined.function_tables.resize(before);
   join_shells(sessions, joined);
   return joined;

@@ -8,53 +8,19 @@
 #include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "core/runs.h"
+#include "core/session.h"
 #include "plan/plan.h"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace lauka {
-
-struct NamedCount {
-  std::string event;
-  std::uint64_t count = 0;
-
-  bool operator==(const NamedCount&) const = default;
-};
-
-/// A run without its values of metrics, except its wall time. Most fields are as in RunRecord and
-/// Step.
-struct RunRow {
-  std::size_t command = 0;
-  std::size_t round = 0;
-  std::size_t pass = 0;
-  /// Exit status as a shell reports it; nullopt if unknown, or if the run was not started.
-  std::optional<int> status{};
-  Ending ending = Ending::Unknown;
-  RoundKind kind = RoundKind::Timed;
-  std::optional<double> instruction_coverage{};
-  /// Counts of the command's own process, without descendants; may be empty.
-  std::vector<NamedCount> own_process_counts{};
-  RedoReason reason = RedoReason::Other;
-  /// Reason for the repetition in words; empty if unknown, or if the run was not repeated.
-  std::string_view redo_text{};
-  double wall_seconds = 0.0;  ///< wall time; 0 if unknown
-  bool below_overhead = false;
-  std::uint32_t number_in_suite = 0;
-  /// Number of processes that are known to have run on after the run.
-  std::uint32_t outlived = 0;
-  std::uint32_t layout = 0;
-
-  bool operator==(const RunRow&) const = default;
-};
 
 struct FailureGroup {
   Ending ending = Ending::Failed;
@@ -84,45 +50,8 @@ struct Endings {
   std::vector<Endings> by_kind_with_failures() const;
 };
 
-/// What is needed of each run to compare values.
-struct RunFacts {
-  std::size_t round = 0;
-  std::size_t pass = 0;
-  std::uint32_t layout = 0;
-  RoundKind kind = RoundKind::Timed;
-  Ending ending = Ending::Unknown;
-};
-
-/// The runs of a session, or of joined sessions one after the other. Runs are read on request,
-/// because there may be a million. This base class has no runs.
-class RunTable : NonCopyable {
- public:
-  virtual ~RunTable() = default;
-
-  virtual std::size_t size() const { return 0; }
-  virtual RunRow row(std::size_t /*run*/) const { return {}; }
-
-  /// Returns a part of row(run); may be faster.
-  virtual RunFacts facts(std::size_t run) const {
-    const RunRow all = row(run);
-    return {all.round, all.pass, all.layout, all.kind, all.ending};
-  }
-
-  /// Returns the run's value of a metric (index into Recording::metrics); nullopt if unknown.
-  virtual std::optional<double> value(std::size_t /*run*/, std::size_t /*metric*/) const {
-    return std::nullopt;
-  }
-
-  /// Returns an upper bound of the run's value of a metric, if only a bound is known; else nullopt.
-  virtual std::optional<double> bound(std::size_t /*run*/, std::size_t /*metric*/) const {
-    return std::nullopt;
-  }
-
-  /// Returns the indices of a command's runs, ascending.
-  virtual std::span<const std::uint32_t> of_command(std::size_t /*command*/) const { return {}; }
-};
-
-Endings count_endings(const RunTable& runs, std::size_t command);
+/// Counts the endings of a command's runs.
+Endings count_endings(const Runs& runs, std::size_t command);
 
 struct Circumstances {
   std::string version{};
@@ -167,8 +96,8 @@ struct Recording {
   std::vector<Metric> metrics;
   std::vector<Command> commands{};
   Reference reference{};
-  std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
-  std::shared_ptr<const RunTable> discarded_run_table = std::make_shared<RunTable>();
+  Runs runs{};
+  Runs discarded_runs{};  ///< runs that were repeated
   std::vector<KnownMean> means_without_runs{};
   double confidence = kDefaultConfidence;
   std::vector<Note> notes{};
@@ -181,7 +110,7 @@ struct Recording {
   TimerResolutions timers{};
   bool complete = true;
   /// Run whose failure ended the session, or the first such run of joined sessions; neither in
-  /// `runs` nor in `discarded_run_table`.
+  /// `runs` nor in `discarded_runs`.
   std::optional<RunRow> session_ending_run{};
   /// False if a file of the session, or of a joined session, was written by hyperfine.
   bool was_written_by_lauka = true;

@@ -20,29 +20,38 @@ struct SeriesByPass {
   std::vector<RunsOfPass> passes{};  // by the index of the pass
 };
 
-SeriesByPass read_runs(const Recording& session, std::size_t metric, std::size_t command) {
-  const bool has_layouts = count_layouts(session, command) > 1;
-  const RoundKind kind = session.metrics[metric].kind;
-  const std::span<const std::uint32_t> runs = session.runs->of_command(command);
+/// The metric of which series are made, and the runs that have its values.
+struct MetricOfRuns {
+  const Runs& runs;
+  std::size_t metric = 0;
+  RoundKind kind = RoundKind::Timed;
+};
+
+MetricOfRuns metric_of(const Recording& session, std::size_t metric) {
+  return {session.runs, metric, session.metrics[metric].kind};
+}
+
+SeriesByPass read_runs(const MetricOfRuns& of, std::size_t command, bool has_layouts) {
+  const std::span<const std::uint32_t> runs = of.runs.of_command(command);
 
   SeriesByPass result;
   result.series.values.reserve(runs.size());
   result.series.rounds.reserve(runs.size());
   for (const std::uint32_t run : runs) {
-    const RunFacts facts = session.runs->facts(run);
+    const RunFacts facts = of.runs.facts(run);
     RunOfSeries read{.round = static_cast<std::uint32_t>(facts.round),
                      .layout = facts.layout,
                      .ending = facts.ending};
-    if (facts.kind == kind) {
+    if (facts.kind == of.kind) {
       if (facts.pass >= result.passes.size()) result.passes.resize(facts.pass + 1);
       result.passes[facts.pass].endings.add(read, has_layouts);
     }
 
-    read.value = session.runs->value(run, metric);
-    if (!read.value) read.bound = session.runs->bound(run, metric);
+    read.value = of.runs.value(run, of.metric);
+    if (!read.value) read.bound = of.runs.bound(run, of.metric);
     if (!read.value && !read.bound) continue;
     result.series.add(read, has_layouts);
-    if (facts.kind == kind) ++result.passes[facts.pass].runs_with_value;
+    if (facts.kind == of.kind) ++result.passes[facts.pass].runs_with_value;
   }
   return result;
 }
@@ -76,12 +85,12 @@ bool has_value_in(const SeriesByPass& read, std::size_t pass) {
   return pass < read.passes.size() && read.passes[pass].runs_with_value > 0;
 }
 
-}  // namespace
-
-std::vector<Series> make_all_series(const Recording& session, std::size_t metric) {
+template <typename HasLayouts>
+std::vector<Series> make_series_of_all(const MetricOfRuns& of, std::size_t commands,
+                                       HasLayouts has_layouts) {
   std::vector<SeriesByPass> all;
-  for (std::size_t c = 0; c < session.commands.size(); ++c)
-    all.push_back(read_runs(session, metric, c));
+  all.reserve(commands);
+  for (std::size_t c = 0; c < commands; ++c) all.push_back(read_runs(of, c, has_layouts(c)));
 
   // A program may die in one engine's runs only, and then gives no values in them.
   std::vector<bool> gives_metric;
@@ -99,8 +108,23 @@ std::vector<Series> make_all_series(const Recording& session, std::size_t metric
   return result;
 }
 
+}  // namespace
+
+std::vector<Series> make_all_series(const Recording& session, std::size_t metric) {
+  return make_series_of_all(
+      metric_of(session, metric), session.commands.size(),
+      [&](std::size_t command) { return count_layouts(session, command) > 1; });
+}
+
+std::vector<Series> make_all_series(const Plan& plan, const Runs& runs, std::size_t metric) {
+  const RoundKind kind = kind_of(plan.metrics[metric], plan.setting.events);
+  return make_series_of_all({runs, metric, kind}, plan.commands.size(),
+                            [&](std::size_t) { return plan.setting.layouts > 1; });
+}
+
 Series make_series(const Recording& session, std::size_t metric, std::size_t command) {
-  SeriesByPass read = read_runs(session, metric, command);
+  SeriesByPass read =
+      read_runs(metric_of(session, metric), command, count_layouts(session, command) > 1);
   std::vector<bool> gives_metric;
   for (std::size_t pass = 0; pass < read.passes.size(); ++pass)
     gives_metric.push_back(has_value_in(read, pass));

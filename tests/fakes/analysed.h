@@ -1,5 +1,6 @@
 #pragma once
 
+#include "fakes/made_session.h"
 #include "results/results.h"
 
 #include <utility>
@@ -14,10 +15,10 @@ inline Results analyse(Recording session, gate::Findings findings) {
 }
 
 /// Makes the results of a session that was just run.
-inline Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
+inline Results analyse(const Plan& plan, const MadeSession& session, const gate::Findings& findings,
                        const TimerResolutions& timers = {}, Circumstances circumstances = {}) {
   Results results =
-      analyse(make_recording(plan, std::move(session), timers, std::move(circumstances)), findings);
+      analyse(make_recording(plan, session, timers, std::move(circumstances)), findings);
   results.presentation = plan.presentation;
   return results;
 }

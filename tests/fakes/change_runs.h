@@ -4,24 +4,18 @@
 
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 namespace lauka {
 
-/// Changes each run of a list, which packs them.
-inline void change(RunList& runs, const std::function<void(RunRecord&)>& how) {
-  RunList changed;
-  for (RunRecord run : runs) {
-    how(run);
-    changed.push_back(run);
-  }
-  runs = changed;
+/// Changes each run of a list.
+inline void change(std::vector<RunRecord>& runs, const std::function<void(RunRecord&)>& how) {
+  for (RunRecord& run : runs) how(run);
 }
 
-inline void change(RunList& runs, std::size_t index, const std::function<void(RunRecord&)>& how) {
-  std::size_t place = 0;
-  change(runs, [&](RunRecord& run) {
-    if (place++ == index) how(run);
-  });
+inline void change(std::vector<RunRecord>& runs, std::size_t index,
+                   const std::function<void(RunRecord&)>& how) {
+  how(runs.at(index));
 }
 
 }  // namespace lauka

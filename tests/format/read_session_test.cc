@@ -13,8 +13,8 @@ namespace {
 /// Of the first command.
 std::vector<double> values_of(const Recording& recording, std::string_view metric) {
   std::vector<double> values;
-  for (const std::uint32_t run : recording.runs->of_command(0))
-    if (const auto value = recording.runs->value(run, *find_metric(recording.metrics, metric)))
+  for (const std::uint32_t run : recording.runs.of_command(0))
+    if (const auto value = recording.runs.value(run, *find_metric(recording.metrics, metric)))
       values.push_back(*value);
   return values;
 }
@@ -48,7 +48,7 @@ TEST_CASE("of an older lauka there are the samples of all metrics, and where the
   CHECK(recording.commands[0].name == "old");
   CHECK(values_of(recording, "wall_time") == std::vector{1.5, 2.0});
   const auto peak = find_metric(recording.metrics, Role::PeakRss).value();
-  CHECK(recording.runs->bound(0, peak) == 7.0);
+  CHECK(recording.runs.bound(0, peak) == 7.0);
   CHECK(values_of(recording, "cycles").empty());
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("a file without typed facts keeps its text, and what it does not tell 
   REQUIRE(recording.notes.size() == 1);
   CHECK(recording.notes[0].kind == NoteKind::Other);
   CHECK(has(recording.notes[0].text, "--check"));
-  CHECK(recording.discarded_run_table->row(0).reason == RedoReason::Other);
+  CHECK(recording.discarded_runs.row(0).reason == RedoReason::Other);
   const auto& verdicts = file->benchmarks.front().findings.verdicts;
   REQUIRE(verdicts.size() == 1);
   CHECK(verdicts[0].condition.limit_value == 0.2);
@@ -159,11 +159,11 @@ TEST_CASE("of hyperfine 1 there are exit statuses, means of CPU time, memory and
        "exit_codes": [0, null, 0], "parameters": {"n": "2"}}]})");
   REQUIRE(file);
   const Recording& recording = file->benchmarks.front().recording;
-  CHECK(count_endings(*recording.runs, 0).failed_run_groups ==
+  CHECK(count_endings(recording.runs, 0).failed_run_groups ==
         std::vector<FailureGroup>{{Ending::Failed, 139, 1}, {Ending::Failed, 1, 1}});
-  CHECK(count_endings(*recording.runs, 1).runs_with_ending == 2);
-  CHECK_FALSE(recording.runs->row(4).status.has_value());
-  CHECK(recording.runs->row(4).ending == Ending::Unknown);
+  CHECK(count_endings(recording.runs, 1).runs_with_ending == 2);
+  CHECK_FALSE(recording.runs.row(4).status.has_value());
+  CHECK(recording.runs.row(4).ending == Ending::Unknown);
   CHECK(values_of(recording, "peak_rss") == std::vector{10.0, 20.0, 30.0});
   CHECK(values_of(recording, "user_time").empty());
   REQUIRE(recording.means_without_runs.size() == 3);
@@ -187,8 +187,8 @@ TEST_CASE("of hyperfine's schema 2 there are the values of each run, and statuse
   CHECK(values_of(recording, "user_time") == std::vector{0.25});
   CHECK(values_of(recording, "peak_rss") == std::vector{64.0});
   CHECK_FALSE(find_metric(recording.metrics, Role::SystemTime).has_value());
-  CHECK(recording.runs->row(0).status == 9);
-  CHECK(recording.runs->row(1).ending == Ending::Succeeded);
+  CHECK(recording.runs.row(0).status == 9);
+  CHECK(recording.runs.row(1).ending == Ending::Succeeded);
   CHECK(recording.commands[0].name == "sleep 1");
   CHECK(recording.commands[1].unfilled_name == "sleep {n}");
 }
@@ -204,7 +204,7 @@ TEST_CASE("runs are read whatever differs between them, in the order run") {
           [70, 80, 4, 2, 1, 3]}}, "runs": [)" +
       runs + R"(]}}], "lauka": {"format": 2, "events": [{"name": "cycles"}]}})");
   REQUIRE(file);
-  const RunTable& table = *file->benchmarks.front().recording.runs;
+  const Runs& table = file->benchmarks.front().recording.runs;
   REQUIRE(table.size() == 6);
   CHECK(values_of(file->benchmarks.front().recording, "cycles") ==
         std::vector{70.0, 80.0, 1.0, 2.0, 3.0, 4.0});

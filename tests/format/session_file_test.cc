@@ -39,7 +39,7 @@ RunRecord run_of(std::uint32_t command, std::uint32_t round, RoundKind kind = Ro
 /// Two commands that take turns for `rounds`.
 struct Case {
   Plan plan{};
-  Session session{};
+  MadeSession session{};
   gate::Findings findings{};
   Circumstances circumstances{
       "1.2.3",
@@ -185,7 +185,7 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
       it.session.runs.push_back(run);
     }
   }
-  it.session.redone_run_records.push_back(
+  it.session.redone_runs.push_back(
       {it.session.runs[3], RedoReason::Counting, "the trace lost records"});
   const Results results = it.results();
   REQUIRE(results.commands[0].counting_slowdown.value_or(0.0) > 1.5);

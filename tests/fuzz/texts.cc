@@ -25,12 +25,11 @@ namespace lauka::fuzz {
 namespace {
 
 void check_session(const Recording& session) {
-  require(!session.commands.empty() && session.runs != nullptr &&
-          session.discarded_run_table != nullptr);
-  for (std::size_t run = 0; run < session.runs->size(); ++run) {
-    require(session.runs->row(run).command < session.commands.size());
+  require(!session.commands.empty());
+  for (std::size_t run = 0; run < session.runs.size(); ++run) {
+    require(session.runs.row(run).command < session.commands.size());
     for (std::size_t metric = 0; metric < session.metrics.size(); ++metric) {
-      const double value = session.runs->value(run, metric).value_or(0.0);
+      const double value = session.runs.value(run, metric).value_or(0.0);
       require(is_in_numeric_range(value));
     }
   }

@@ -162,32 +162,14 @@ struct MadeRun {
   std::vector<std::optional<double>> values;
 };
 
-class MadeRuns : public RunTable {
- public:
-  explicit MadeRuns(std::vector<MadeRun> runs) : runs_(std::move(runs)) {
-    for (std::uint32_t i = 0; i < runs_.size(); ++i) {
-      const std::size_t command = runs_[i].row.command;
-      of_command_.resize(std::max(of_command_.size(), command + 1));
-      of_command_[command].push_back(i);
-    }
+inline Runs made(const std::vector<MadeRun>& made_runs) {
+  Runs runs;
+  for (const auto& [row, values] : made_runs) {
+    const std::size_t run = runs.add(row);
+    for (std::size_t metric = 0; metric < values.size(); ++metric)
+      if (values[metric]) runs.set_value(run, metric, *values[metric]);
   }
-  std::size_t size() const override { return runs_.size(); }
-  RunRow row(std::size_t run) const override { return runs_[run].row; }
-  std::optional<double> value(std::size_t run, std::size_t metric) const override {
-    return metric < runs_[run].values.size() ? runs_[run].values[metric] : std::nullopt;
-  }
-  std::span<const std::uint32_t> of_command(std::size_t command) const override {
-    if (command >= of_command_.size()) return {};
-    return of_command_[command];
-  }
-
- private:
-  std::vector<MadeRun> runs_;
-  std::vector<std::vector<std::uint32_t>> of_command_;
-};
-
-inline std::shared_ptr<const RunTable> made(std::vector<MadeRun> runs) {
-  return std::make_shared<MadeRuns>(std::move(runs));
+  return runs;
 }
 
 /// Returns the output of an exporter.

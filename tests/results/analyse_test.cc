@@ -65,8 +65,8 @@ RunRecord run_of(std::uint32_t command, std::uint32_t round, double wall_seconds
 }
 
 /// Both commands in each round, the candidate first in every second one.
-Session rounds_of(const Seconds& reference, const Seconds& candidate) {
-  Session session;
+MadeSession rounds_of(const Seconds& reference, const Seconds& candidate) {
+  MadeSession session;
   for (std::uint32_t round = 0; round < reference.size(); ++round) {
     const auto r = run_of(0, round, reference[round]);
     const auto c = run_of(1, round, candidate[round]);
@@ -86,14 +86,14 @@ std::vector<Warning> shown_warnings(const Results& results) {
 }
 
 /// Of a session in which there was nothing to decide.
-Results analyse(const Plan& plan, const Session& session) {
+Results analyse(const Plan& plan, const MadeSession& session) {
   return lauka::analyse(plan, session, {});
 }
 
 std::vector<std::optional<double>> values_of(const Results& results, std::size_t run) {
   std::vector<std::optional<double>> values;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    values.push_back(results.session.runs->value(run, m));
+    values.push_back(results.session.runs.value(run, m));
   return values;
 }
 
@@ -116,7 +116,7 @@ Results with_own_metrics(std::size_t own, const std::vector<double>& changes,
         {.name = "own" + std::to_string(place), .better = Better::More});
     plan.metrics.push_back(make_metric(plan.reported_metrics.back(), ReportedValue{place}));
   }
-  Session session;
+  MadeSession session;
   for (std::uint32_t round = 0; round < changes.size(); ++round) {
     for (const std::uint32_t command : {0U, 1U}) {
       RunRecord run = run_of(command, round, 1.0 + 0.01 * ((round + command) % 2));
@@ -157,7 +157,7 @@ TEST_CASE("the interval of the utilisation rests on layouts, not on their runs")
   const auto width_with = [](std::uint32_t layouts) {
     Plan plan = plan_of(2);
     plan.setting.layouts = layouts;
-    Session session;
+    MadeSession session;
     for (std::uint32_t round = 0; round < 32; ++round) {
       for (const std::uint32_t command : {0U, 1U}) {
         RunRecord run = run_of(command, round, 1.0 + 0.001 * (round * 7 % 5));
@@ -181,7 +181,7 @@ TEST_CASE("layouts that placement makes slower are not unsteady runs") {
   const auto warned_with = [](std::uint32_t layouts) {
     Plan plan = plan_of(1);
     plan.setting.layouts = layouts;
-    Session session;
+    MadeSession session;
     for (std::uint32_t round = 0; round < 64; ++round) {
       const std::uint32_t layout = round * 5 % 8;
       const double noise = 0.02 * std::fmod(0.6180339887 * round, 1.0);
@@ -196,7 +196,7 @@ TEST_CASE("layouts that placement makes slower are not unsteady runs") {
 }
 
 TEST_CASE("each command has a row for each metric, in the plan's order") {
-  Session session;
+  MadeSession session;
   for (std::uint32_t i = 0; i < 5; ++i) session.runs.push_back(run_of(0, i, i + 1.0));
   change(session.runs, 2, [](RunRecord& run) { run.usage.user_ns = 400; });
   change(session.runs, 2, [](RunRecord& run) { run.usage.system_ns = 100; });
@@ -234,7 +234,7 @@ TEST_CASE("runs of random and interleaved orders are compared within rounds") {
 }
 
 TEST_CASE("runs of a sequential order are compared as independent samples, with a warning") {
-  Session session;
+  MadeSession session;
   for (std::uint32_t command = 0; command < 2; ++command) {
     const Seconds& values = command == 0 ? kPlainReference : kPlainCandidate;
     for (std::uint32_t i = 0; i < values.size(); ++i) {
@@ -253,7 +253,7 @@ TEST_CASE("runs of a sequential order are compared as independent samples, with 
 }
 
 TEST_CASE("only rounds in which both have a value are compared") {
-  Session session = rounds_of(kPlainReference, kPlainCandidate);
+  MadeSession session = rounds_of(kPlainReference, kPlainCandidate);
   session.runs.push_back(run_of(0, 10, 100.0));  // a session cut short in its last round
   session.runs.push_back(run_of(1, 11, 100.0));  // and in another one
   const Results results = analyse(plan_of(2), session);
@@ -287,7 +287,7 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
   Plan plan = plan_of(2);
   std::rotate(plan.metrics.begin(), plan.metrics.begin() + 1, plan.metrics.begin() + 2);
   plan.metrics[1].shown = Shown::Verbose;  // as --metrics cpu_time has it
-  Session session = rounds_of(kPlainReference, kPlainCandidate);
+  MadeSession session = rounds_of(kPlainReference, kPlainCandidate);
   change(session.runs, [&](RunRecord& run) { run.usage.user_ns = 100 + run.step.command * 100; });
   const Results by_cpu_time = analyse(plan, session);
   REQUIRE(by_cpu_time.headline_comparisons.size() == 1);
@@ -321,7 +321,7 @@ TEST_CASE("where wall time does not differ, the ranking is by a gated metric tha
 }
 
 TEST_CASE("if the mean contradicts the typical round, a warning says so") {
-  Session session;
+  MadeSession session;
   for (std::uint32_t round = 0; round < 80; ++round) {
     const double even = 1.0 + 0.001 * (round % 7);
     session.runs.push_back(run_of(0, round, even));
@@ -346,7 +346,7 @@ TEST_CASE("an event that counts nanoseconds is a time") {
   plan.setting.events.passes = {{{0}}};
   plan.metrics.push_back(
       {"task-clock", Unit::Seconds, Better::Less, Shown::Always, Formula(CountedEvent{0}) / 1e9});
-  Session session;
+  MadeSession session;
   session.runs = {run_of(0, 0, 1.0)};
   change(session.runs, 0, [](RunRecord& run) { run.counts = {1'500'000}; });
   const Results results = analyse(plan, session);
@@ -363,7 +363,7 @@ TEST_CASE("a count is of the runs of its pass, and a ratio of runs that counted 
                           Formula(CountedEvent{1}) / CountedEvent{0}});
   plan.metrics.push_back({"mixed", Unit::Ratio, Better::Neither, Shown::Always,
                           Formula(CountedEvent{2}) / CountedEvent{0}});
-  Session session;
+  MadeSession session;
   for (std::uint32_t round = 0; round < 4; ++round) {
     for (std::uint32_t command = 0; command < 2; ++command) {
       RunRecord run = run_of(command, round, 1.0);
@@ -391,7 +391,7 @@ TEST_CASE("a count is of the runs of its pass, and a ratio of runs that counted 
   CHECK_FALSE(row_of(results, 0, "mixed").summary);
   // The one round of both: 700 against 800.
   CHECK(*row_of(results, 1, "branches").delta->change == Approx(1.0 / 7.0));
-  REQUIRE(results.session.runs->size() == 8);
+  REQUIRE(results.session.runs.size() == 8);
   CHECK(values_of(results, 1) ==
         std::vector<std::optional<double>>{1.0, std::nullopt, 3.0, std::nullopt});
   CHECK(values_of(results, 2) ==
@@ -399,7 +399,7 @@ TEST_CASE("a count is of the runs of its pass, and a ratio of runs that counted 
 }
 
 TEST_CASE("a peak that may be the launcher's own is a bound, and compares with nothing") {
-  Session session = rounds_of({1.0, 1.0, 1.0}, {2.0, 2.0, 2.0});
+  MadeSession session = rounds_of({1.0, 1.0, 1.0}, {2.0, 2.0, 2.0});
   change(session.runs, 1,
          [](RunRecord& run) { run.usage.peak_rss_bytes = 700'000; });  // candidate, round 0
   change(session.runs, 1, [](RunRecord& run) { run.usage.peak_rss_floor_bytes = 800'000; });
@@ -412,12 +412,12 @@ TEST_CASE("a peak that may be the launcher's own is a bound, and compares with n
   const MetricResult& known = row_of(results, 0, "peak_rss");
   CHECK(known.summary->mean == 50'000'000);
   CHECK_FALSE(known.largest_bound_of_runs);
-  CHECK(results.session.runs->value(1, 4) == std::nullopt);
-  CHECK(results.session.runs->value(0, 4) == 50'000'000);
+  CHECK(results.session.runs.value(1, 4) == std::nullopt);
+  CHECK(results.session.runs.value(0, 4) == 50'000'000);
 }
 
 TEST_CASE("the bound is the largest reading, known or not") {
-  Session session;
+  MadeSession session;
   for (std::uint32_t i = 0; i < 3; ++i) session.runs.push_back(run_of(0, i, 1.0));
   change(session.runs, [&](RunRecord& run) { run.usage.peak_rss_floor_bytes = 800'000; });
   change(session.runs, 0, [](RunRecord& run) { run.usage.peak_rss_bytes = 600'000; });
@@ -429,7 +429,7 @@ TEST_CASE("the bound is the largest reading, known or not") {
 }
 
 TEST_CASE("failed runs count under --ignore-failure, and are reported") {
-  Session session;
+  MadeSession session;
   session.runs = {run_of(0, 0, 1.0), run_of(0, 1, 2.0, Exited{3}), run_of(0, 2, 3.0, Signalled{9}),
                   run_of(0, 3, 4.0, TimedOut{})};
   Plan plan = plan_of(1);
@@ -442,11 +442,11 @@ TEST_CASE("failed runs count under --ignore-failure, and are reported") {
             {Ending::Failed, 3, 1}, {Ending::Signalled, 137, 1}, {Ending::TimedOut, 137, 1}});
   // It is unknown how long the one killed at its time limit would have taken.
   CHECK(row_of(results, 0, "wall_time").summary->mean == Approx(2.0));
-  REQUIRE(results.session.runs->size() == 4);
-  CHECK(results.session.runs->row(0).status == 0);
-  CHECK(results.session.runs->row(1).status == 3);
-  CHECK(results.session.runs->row(2).status == 137);
-  CHECK(results.session.runs->row(3).status == 137);
+  REQUIRE(results.session.runs.size() == 4);
+  CHECK(results.session.runs.row(0).status == 0);
+  CHECK(results.session.runs.row(1).status == 3);
+  CHECK(results.session.runs.row(2).status == 137);
+  CHECK(results.session.runs.row(3).status == 137);
 }
 
 TEST_CASE("the verdicts are the session's, not new ones") {
@@ -468,7 +468,7 @@ TEST_CASE("the delta of a gated metric has the interval of the moment that the g
   plan.gates = fakes::gates_of(plan, {{"wall_time", 10}});
   gate::Findings findings;
   findings.gated_metric_tails = {{0, {0.005, 0.025}}};
-  Session session = rounds_of(kPlainReference, kPlainCandidate);
+  MadeSession session = rounds_of(kPlainReference, kPlainCandidate);
   change(session.runs, [&](RunRecord& run) { run.usage.user_ns = run.usage.wall_ns; });
   const Results results = lauka::analyse(plan, session, findings);
   // Of ten rounds the 4th Walsh average from either end instead of the 9th (printed tables).
@@ -480,7 +480,7 @@ TEST_CASE("the delta of a gated metric has the interval of the moment that the g
 }
 
 TEST_CASE("a session without a counted run has commands without values") {
-  const Session none;
+  const MadeSession none;
   const Results results = analyse(plan_of(2), none);
   REQUIRE(results.commands.size() == 2);
   CHECK(results.commands[1].runs == 0);
@@ -488,26 +488,26 @@ TEST_CASE("a session without a counted run has commands without values") {
   CHECK_FALSE(results.commands[1].rows[0].summary);
   CHECK_FALSE(results.commands[1].rows[0].delta);
   CHECK(results.headline_comparisons.empty());
-  CHECK(results.session.runs->size() == 0);
+  CHECK(results.session.runs.size() == 0);
   CHECK(results.findings.verdicts.empty());
 }
 
 TEST_CASE("the runs are listed in the order run, and by command") {
-  const Session session = rounds_of({1.0, 2.0}, {3.0, 4.0});
+  const MadeSession session = rounds_of({1.0, 2.0}, {3.0, 4.0});
   const Results results = analyse(plan_of(2), session);
   std::string order;
-  for (std::size_t i = 0; i < results.session.runs->size(); ++i) {
-    const RunRow row = results.session.runs->row(i);
+  for (std::size_t i = 0; i < results.session.runs.size(); ++i) {
+    const RunRow row = results.session.runs.row(i);
     order += std::to_string(row.command) + "/" + std::to_string(row.round) + " ";
   }
   CHECK(order == "0/0 1/0 1/1 0/1 ");
   const auto of = [&](std::size_t command) {
-    const auto runs = results.session.runs->of_command(command);
+    const auto runs = results.session.runs.of_command(command);
     return std::vector<std::uint32_t>(runs.begin(), runs.end());
   };
   CHECK(of(0) == std::vector<std::uint32_t>{0, 3});
   CHECK(of(1) == std::vector<std::uint32_t>{1, 2});
-  CHECK(results.session.runs->value(2, 0) == 4.0);
+  CHECK(results.session.runs.value(2, 0) == 4.0);
 }
 
 TEST_CASE("a gate that fails decides the exit status, and an open one where that was asked for") {
@@ -563,7 +563,7 @@ RunRecord small_run(std::uint32_t command, std::uint32_t round, std::uint64_t wa
 
 TEST_CASE("mean and deviation of a million runs agree with exact arithmetic") {
   constexpr std::uint32_t runs = 1'000'000;
-  Session session;
+  MadeSession session;
   Differences differences;
   std::uint64_t sum = 0;
   std::uint64_t squares = 0;
@@ -590,7 +590,7 @@ TEST_CASE("mean and deviation of a million runs agree with exact arithmetic") {
 TEST_CASE("a thousand commands have each their own runs, in the order run") {
   constexpr std::uint32_t commands = 1000;
   constexpr std::uint32_t rounds = 10;
-  Session session;
+  MadeSession session;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     for (std::uint32_t c = 0; c < commands; ++c) {
       const std::uint32_t command = (c * 7 + round) % commands;
@@ -599,11 +599,11 @@ TEST_CASE("a thousand commands have each their own runs, in the order run") {
   }
   const Results results = analyse(small_plan(commands), session, {});
   for (std::uint32_t c = 0; c < commands; ++c) {
-    const auto runs = results.session.runs->of_command(c);
+    const auto runs = results.session.runs.of_command(c);
     REQUIRE(runs.size() == rounds);
     for (std::uint32_t round = 0; round < rounds; ++round) {
-      REQUIRE(results.session.runs->row(runs[round]).round == round);
-      REQUIRE(results.session.runs->value(runs[round], 0) == (1'000'000.0 * (c + 1) + round) / 1e9);
+      REQUIRE(results.session.runs.row(runs[round]).round == round);
+      REQUIRE(results.session.runs.value(runs[round], 0) == (1'000'000.0 * (c + 1) + round) / 1e9);
     }
   }
 }
@@ -612,7 +612,7 @@ TEST_CASE("a thousand commands have each their own runs, in the order run") {
 /// nine timed rounds. `failing`: the commands whose runs of `kind` fail.
 struct WithFailures {
   Plan plan = plan_of(2);
-  Session session = rounds_of(Seconds(9, 1.0), Seconds(9, 1.0));
+  MadeSession session = rounds_of(Seconds(9, 1.0), Seconds(9, 1.0));
   std::size_t counted = 0;
 
   WithFailures(RoundKind kind, std::uint64_t candidate_count,
@@ -643,7 +643,7 @@ struct WithFailures {
                           .candidate = 1,
                           .metric = place(condition.metric),
                           .answer = gate::Answer::Pass}};
-    void_doubtful_verdicts(make_recording(plan, Session(session), {}, {}), findings);
+    void_doubtful_verdicts(make_recording(plan, session), findings);
     CHECK((findings.verdicts[0].answer == gate::Answer::Pass) ==
           (findings.verdicts[0].hindrance.obstacle == gate::Obstacle::None));
     return findings.verdicts[0].hindrance;
@@ -670,7 +670,7 @@ TEST_CASE("a gate is held back by failures of the runs that give its metric, and
 
 TEST_CASE("a gate judged again on a saved session has the same reasons") {
   WithFailures made(RoundKind::Simulated, 3, {1});
-  const Recording recording = make_recording(made.plan, Session(made.session), {}, {});
+  const Recording recording = make_recording(made.plan, made.session);
   const gate::Findings findings =
       judge(recording, {{{"instructions", 1}, made.counted}, {{"wall_time", 10}, 0}}, 0);
   CHECK(findings.verdicts[0].answer == gate::Answer::Inconclusive);
@@ -693,7 +693,7 @@ TEST_CASE("runs that failed give no delta, and those of other kinds keep theirs"
 }
 
 TEST_CASE("a delta leaves failed runs out, also of the rounds of the other command") {
-  Session session = rounds_of(Seconds(12, 1.0), Seconds(12, 2.0));
+  MadeSession session = rounds_of(Seconds(12, 1.0), Seconds(12, 2.0));
   change(session.runs, 3, [](RunRecord& run) {
     run.outcome = Exited{3};
     run.usage.wall_ns = 1;
@@ -737,7 +737,7 @@ TEST_CASE("a command fails throughout if its timed runs do, whatever others do")
 
 TEST_CASE("a wall time that rose beyond the limit is told for the first gate that hides it") {
   Plan plan = plan_of(2);
-  Session session = rounds_of(Seconds(12, 1.0), Seconds(12, 1.8));
+  MadeSession session = rounds_of(Seconds(12, 1.0), Seconds(12, 1.8));
   gate::Findings findings;
   const std::size_t cpu = *find_metric(plan.metrics, "cpu_time");
   const std::size_t user = *find_metric(plan.metrics, "user_time");
@@ -764,40 +764,12 @@ TEST_CASE("a wall time that rose beyond the limit is told for the first gate tha
   CHECK(told({of(memory, {"peak_rss", 5}, Answer::Pass)}) == std::vector{false});
 }
 
-TEST_CASE("the ratio of two commands reads no run of a third one") {
-  /// Runs of 2 s in turns of three commands, of which the third must not be read.
-  class Turns final : public RunTable {
-   public:
-    std::size_t size() const override { return 3 * runs_.size(); }
-    RunRow row(std::size_t run) const override {
-      CHECK(run % 3 != 2);
-      return {.command = run % 3, .round = run / 3};
-    }
-    std::optional<double> value(std::size_t run, std::size_t /*metric*/) const override {
-      CHECK(run % 3 != 2);
-      return 2.0;
-    }
-    std::span<const std::uint32_t> of_command(std::size_t command) const override {
-      for (std::uint32_t round = 0; round < runs_.size(); ++round)
-        runs_[round] = 3 * round + static_cast<std::uint32_t>(command);
-      return runs_;
-    }
-
-   private:
-    mutable std::array<std::uint32_t, 8> runs_{};
-  };
-  Recording session;
-  session.metrics = plan_of(3).metrics;
-  session.commands = plan_of(3).commands;
-  session.runs = std::make_shared<Turns>();
-  CHECK(log_ratio(session, 0, 1, 0).value().value == 0.0);
-}
-
 TEST_CASE("what tuning changed is computed from the runs that succeeded") {
   const auto compared_with = [](bool with_failures, std::optional<IgnoreFailure> ignored = {}) {
     Plan plan = plan_of(2);
     plan.ignore_failure = std::move(ignored);
-    Session session;
+    std::vector<RunRecord> tuned;
+    std::vector<RunRecord> untuned;
     for (std::uint32_t round = 0; round < 24; ++round) {
       for (const std::uint32_t command : {0U, 1U}) {
         RunRecord run = run_of(command, round, 1.0 + 0.01 * ((round * 7 + command * 3) % 5));
@@ -805,12 +777,15 @@ TEST_CASE("what tuning changed is computed from the runs that succeeded") {
         if (has_failed) run.outcome = Exited{3};
         if (has_failed) run.usage.wall_ns = 1'000'000;
         if (has_failed && !with_failures) continue;
-        session.runs.push_back(run);
+        tuned.push_back(run);
         if (round >= 12) continue;
         run.step.kind = RoundKind::Untuned;
-        session.runs_without_tuning.push_back(run);
+        untuned.push_back(run);
       }
     }
+    Session session;
+    session.runs = runs_of(plan, tuned);
+    session.runs_without_tuning = runs_of(plan, untuned);
     return compare_tuned(plan, session);
   };
 

@@ -25,7 +25,7 @@ using Rounds = std::vector<std::vector<FunctionCounts>>;
 /// A session of simulated runs of two commands, whose instructions are those of their functions.
 struct Made {
   Plan plan;
-  Session session;
+  MadeSession session;
 
   Made(const Rounds& reference, const Rounds& candidate) {
     plan.commands = {{.name = "old", .text = "old", .words = {}},
@@ -228,7 +228,7 @@ TEST_CASE("a gate on a function without a sample on either side is held back") {
     Made made(same(3, {{"main", {reference}}}), same(3, {{"main", {candidate}}}));
     const std::size_t metric = *find_metric(made.plan.metrics, "instructions");
     made.plan.metrics[metric].role = Role::SampledTime;
-    const Recording recording = make_recording(made.plan, std::move(made.session), {}, {});
+    const Recording recording = make_recording(made.plan, made.session);
     gate::Findings findings;
     findings.verdicts = {{.condition = {"instructions", 10},
                           .candidate = 1,
@@ -246,7 +246,7 @@ TEST_CASE("a gate on a function that one side lacks is held back, and names the 
   const auto hindrance = [](Role role, const Rounds& reference, const Rounds& candidate) {
     Made made(reference, candidate);
     const std::vector<Condition> gates = {{"instructions@step", 1}};
-    Recording recording = make_recording(made.plan, std::move(made.session), {}, {});
+    Recording recording = make_recording(made.plan, made.session);
     REQUIRE(add_function_metrics(gates, true, recording));
     const std::size_t metric = *find_metric(recording.metrics, "instructions@step");
     recording.metrics[metric].role = role;
@@ -291,12 +291,7 @@ TEST_CASE("the interval of a function rests on layouts, not on their runs") {
   const auto of_runs = made.changes();
   CHECK(of_runs->functions[0].certainty == Certainty::Significant);
   made.plan.setting.layouts = 4;
-  RunList runs;
-  for (RunRecord run : made.session.runs) {
-    run.step.layout = run.step.round % 4;
-    runs.push_back(run);
-  }
-  made.session.runs = std::move(runs);
+  change(made.session.runs, [](RunRecord& run) { run.step.layout = run.step.round % 4; });
   const auto over_layouts = made.changes();
   CHECK(over_layouts->functions[0].certainty == Certainty::Unproven);
   // The variance of four means 100 apart is 50000 / 3, so the error is sqrt(2 * 50000 / 3 / 4); t

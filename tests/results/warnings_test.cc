@@ -85,9 +85,9 @@ Plan plan_of_wall_time(std::size_t commands, MetricSelection selection = MetricS
 }
 
 /// Every run takes `wall` and `user`; commands take turns.
-Session session_of(const Plan& plan, std::uint32_t rounds, std::chrono::nanoseconds wall = 1s,
-                   std::chrono::nanoseconds user = 1s) {
-  Session session;
+MadeSession session_of(const Plan& plan, std::uint32_t rounds, std::chrono::nanoseconds wall = 1s,
+                       std::chrono::nanoseconds user = 1s) {
+  MadeSession session;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     for (std::uint32_t c = 0; c < plan.commands.size(); ++c) {
       RunRecord run;
@@ -102,7 +102,7 @@ Session session_of(const Plan& plan, std::uint32_t rounds, std::chrono::nanoseco
 }
 
 /// Returns the runner's findings about the gates: decided once, on the wall time of all rounds.
-gate::Findings findings_of(const Plan& plan, const Session& session) {
+gate::Findings findings_of(const Plan& plan, const MadeSession& session) {
   gate::Findings findings;
   std::vector<Seconds> walls(plan.commands.size());
   for (const RunRecord& run : session.runs) {
@@ -118,7 +118,7 @@ gate::Findings findings_of(const Plan& plan, const Session& session) {
   return findings;
 }
 
-std::vector<Warning> warnings_of(const Plan& plan, const Session& session,
+std::vector<Warning> warnings_of(const Plan& plan, const MadeSession& session,
                                  const TimerResolutions& timers = {1ns, 4ms}) {
   return analyse(plan, session, findings_of(plan, session), timers).warnings;
 }
@@ -157,7 +157,7 @@ TEST_CASE("a slow first run is reported only if chance does not explain it, or t
 
   const auto of = [](std::size_t commands, std::uint32_t rounds, std::size_t slow, bool reads) {
     const Plan plan = plan_of_wall_time(commands);
-    Session session = session_of(plan, rounds);
+    MadeSession session = session_of(plan, rounds);
     change(session.runs, [&](RunRecord& run) {
       if (run.step.round > 0 || run.step.command >= slow) return;
       run.usage.wall_ns *= 2;
@@ -337,7 +337,7 @@ TEST_CASE("user and system time are uncertain below ten ticks, for those who see
 TEST_CASE("deltas want five runs, and the reason of fewer is reported") {
   Plan plan = plan_of_wall_time(3);
   CHECK(kinds(warnings_of(plan, session_of(plan, 5))).empty());
-  Session session = session_of(plan, 4);
+  MadeSession session = session_of(plan, 4);
   auto warnings = warnings_of(plan, session);
   REQUIRE(kinds(warnings) == "few");  // once, not once for each candidate
   CHECK_FALSE(warnings.front().command);
@@ -365,7 +365,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   plan.gates = fakes::gates_of(plan, {{"wall_time", 0.0}});
   // Undecided: the candidate is above and below in turns.
   const auto undecided = [&](std::uint32_t rounds) {
-    Session session = session_of(plan, rounds);
+    MadeSession session = session_of(plan, rounds);
     change(session.runs, [&](RunRecord& run) {
       if (run.step.command == 0) run.usage.wall_ns += 1000;
       if (run.step.command == 1) run.usage.wall_ns += run.step.round % 2 == 0 ? 2000U : 0U;
@@ -379,7 +379,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   CHECK(few.is_about_gate);
   CHECK(few.runs == 9);
   plan.gates = fakes::gates_of(plan, {{"wall_time", 50.0}});
-  const Session session = undecided(9);
+  const MadeSession session = undecided(9);
   const Results decided = analyse(plan, session, findings_of(plan, session), {1ns, 4ms});
   REQUIRE(decided.findings.verdicts.front().answer == gate::Answer::Pass);
   CHECK(kinds(decided.warnings).empty());
@@ -388,7 +388,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
 TEST_CASE("a command that is pushed off its CPU differs from one that sleeps, however steady") {
   const auto reported = [](std::uint64_t pushed, std::uint64_t willing,
                            std::uint64_t quota_ns = 0) {
-    Session session = session_of(plan_of_wall_time(1), 12, 2s, 1s);
+    MadeSession session = session_of(plan_of_wall_time(1), 12, 2s, 1s);
     change(session.runs, [&](RunRecord& run) {
       run.usage.involuntary_switches = pushed;
       run.usage.voluntary_switches = willing;
@@ -426,7 +426,7 @@ TEST_CASE("rounds that resemble each other are reported; a command only if its o
   const Plan plan = plan_of_wall_time(2);
   // Of slow waves each command has the share given; what both have cancels.
   const auto found = [&](double reference, double candidate) {
-    Session session = session_of(plan, 60);
+    MadeSession session = session_of(plan, 60);
     change(session.runs, [&](RunRecord& run) {
       const double share = run.step.command == 0 ? reference : candidate;
       const double own = 0.01 * std::sin(2.4 * run.step.round + run.step.command);
@@ -456,7 +456,7 @@ TEST_CASE("rounds that resemble each other are reported; a command only if its o
 
 TEST_CASE("a candidate that is the reference's program is reported if it has run") {
   const Plan plan = plan_of_wall_time(2);
-  Session session = session_of(plan, 10);
+  MadeSession session = session_of(plan, 10);
   session.programs = {{"file", "call"}, {"file", "call"}};
   CHECK(kinds(warnings_of(plan, session)) == "same programs");
   session.programs[1].call_sha256 = "another";
@@ -484,7 +484,7 @@ TEST_CASE("a sequential order is reported once, if there are deltas") {
 
 TEST_CASE("only wall time is examined, and warnings follow the order of their kinds") {
   Plan plan = plan_of_wall_time(2);
-  Session session = session_of(plan, 12, 100ms, 1ms);
+  MadeSession session = session_of(plan, 12, 100ms, 1ms);
   change(session.runs, [&](RunRecord& run) {
     const bool is_off =
         run.step.command == 0 ? run.step.round == 4 || run.step.round == 7 : run.step.round == 0;
@@ -650,7 +650,7 @@ namespace {
 /// Commands whose runs took 10 ms, with these shares of their time on P, and cycles by kind.
 struct Wandering {
   Plan plan;
-  Session session;
+  MadeSession session;
 
   explicit Wandering(const std::vector<double>& shares) {
     CorePlan cores;
@@ -732,8 +732,8 @@ TEST_CASE("shares within five points of each other are one machine's noise") {
 TEST_CASE("runs below the least share are reported, and repeated ones are counted") {
   Wandering it({0.9, 0.5});
   it.plan.cores.min_share_on_first_kind = 0.8;
-  it.session.redone_run_records.push_back({it.session.runs[1], RedoReason::Counting, "because"});
-  it.session.redone_run_records.push_back({it.session.runs[1], RedoReason::Counting, "because"});
+  it.session.redone_runs.push_back({it.session.runs[1], RedoReason::Counting, "because"});
+  it.session.redone_runs.push_back({it.session.runs[1], RedoReason::Counting, "because"});
   const Results results = analyse(it.plan, it.session, {});
   CHECK(results.commands[0].discarded_runs == 0);
   CHECK(results.commands[1].discarded_runs == 2);
@@ -763,8 +763,9 @@ Plan counting_plan() {
   return plan;
 }
 
-Session session_of(const std::vector<std::uint64_t>& counts, const std::vector<double>& coverage) {
-  Session session;
+MadeSession session_of(const std::vector<std::uint64_t>& counts,
+                       const std::vector<double>& coverage) {
+  MadeSession session;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     RunRecord run;
     run.step.round = static_cast<std::uint32_t>(i);
@@ -776,20 +777,20 @@ Session session_of(const std::vector<std::uint64_t>& counts, const std::vector<d
   return session;
 }
 
-Results analysed(const Session& session, const Plan& plan = counting_plan()) {
+Results analysed(const MadeSession& session, const Plan& plan = counting_plan()) {
   return analyse(plan, session, {}, TimerResolutions{}, Circumstances{});
 }
 
 }  // namespace
 
 TEST_CASE("a median coverage under 98% is warned of with its figure") {
-  const Session session = session_of({5, 5, 5}, {0.99, 0.93, 0.96});
+  const MadeSession session = session_of({5, 5, 5}, {0.99, 0.93, 0.96});
   const Results low = analysed(session);
   const auto found = of_kind<LowCoverage>(low.warnings);
   REQUIRE(found.size() == 1);
   CHECK(std::get<LowCoverage>(found[0].finding).median == doctest::Approx(0.96));
   CHECK(low.commands[0].coverage == doctest::Approx(0.96));
-  CHECK(low.session.runs->row(1).instruction_coverage == doctest::Approx(0.93));
+  CHECK(low.session.runs.row(1).instruction_coverage == doctest::Approx(0.93));
   CHECK(of_kind<LowCoverage>(analysed(session_of({5, 5, 5}, {0.97, 0.98, 0.99})).warnings).empty());
   const Results unknown = analysed(session_of({5, 5, 5}, {}));
   CHECK(of_kind<LowCoverage>(unknown.warnings).empty());
@@ -826,7 +827,7 @@ Results exact_results(std::uint64_t varying, std::uint32_t timed_rounds) {
   plan.metrics = make_metrics(plan.setting.events, MetricSelection::Default, true);
   for (Metric& metric : plan.metrics)
     if (metric.name != "instructions") metric.shown = Shown::Verbose;
-  Session session = session_of(plan, timed_rounds);
+  MadeSession session = session_of(plan, timed_rounds);
   for (std::uint32_t round = 0; round < 3; ++round) {
     for (std::uint32_t c = 0; c < 2; ++c) {
       RunRecord run;
@@ -863,7 +864,7 @@ TEST_CASE("warnings about wall time are for --verbose if wall time is not shown"
 TEST_CASE("equal times are not exact, nor is a verdict about them") {
   Plan plan = plan_of_wall_time(2);
   plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
-  const Session session = session_of(plan, 12);
+  const MadeSession session = session_of(plan, 12);
   const Results results = analyse(plan, session, findings_of(plan, session));
   const auto wall = find_metric(results.session.metrics, Role::WallTime);
   REQUIRE(results.commands[1].rows[*wall].delta);

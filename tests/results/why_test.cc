@@ -63,8 +63,7 @@ struct Counted {
 
 Results results_of(const Program& old, const Program& now, const Counted& counted = {},
                    std::uint32_t rounds = 12) {
-  // The runs outlive the results, which read them.
-  auto session = std::make_shared<Session>();
+  MadeSession session;
   Plan plan;
   plan.commands = {{.name = "old", .text = "old", .words = {"old"}},
                    {.name = "new", .text = "new", .words = {"new"}}};
@@ -90,14 +89,11 @@ Results results_of(const Program& old, const Program& now, const Counted& counte
         RunRecord run = run_of(c == 0 ? old : now, c, round, kind);
         run.step.pass = kind == RoundKind::Counting ? 1 : 0;
         if (!counted.cycles && !run.counts.empty()) run.counts.erase(run.counts.begin());
-        session->runs.push_back(run);
+        session.runs.push_back(run);
       }
     }
   }
-  Results results = analyse(plan, *session, {});
-  static std::vector<std::shared_ptr<Session>> kept;
-  kept.push_back(std::move(session));
-  return results;
+  return analyse(plan, session, {});
 }
 
 const WallFactor* factor_of(const WallTimeExplanation& why, WallFactorKind part) {

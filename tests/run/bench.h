@@ -44,6 +44,13 @@ inline Plan plan_of(const std::vector<std::string>& names, std::uint64_t runs = 
   return plan;
 }
 
+/// Adds a metric for each event of a plan, in their order.
+inline void add_count_metrics(Plan& plan) {
+  for (std::size_t event = 0; event < plan.setting.events.events.size(); ++event)
+    plan.metrics.push_back(
+        {.name = plan.setting.events.events[event].name, .source = CountedEvent{event}});
+}
+
 /// Carries out one plan alone.
 inline Result<SessionResult> carry_out(const BenchmarkToRun& run, const RunContext& context) {
   auto measured = run_benchmarks({&run, 1}, context, 0);

@@ -40,7 +40,8 @@ struct CountingBench : Bench {
 
 std::size_t runs_of(const Session& session, RoundKind kind) {
   std::size_t count = 0;
-  for (const RunRecord& run : session.runs) count += run.step.kind == kind ? 1 : 0;
+  for (std::size_t run = 0; run < session.runs.size(); ++run)
+    count += session.runs.facts(run).kind == kind ? 1U : 0U;
   return count;
 }
 
@@ -63,9 +64,10 @@ TEST_CASE("counting runs take a fifth of the time and lie in blocks over the who
   CHECK(runs_of(session, RoundKind::Timed) == 80 - 3 * 2);
   std::vector<std::size_t> timed_before;  // each counting run
   std::size_t timed = 0;
-  for (const RunRecord& run : session.runs) {
-    if (run.step.kind == RoundKind::Timed) ++timed;
-    if (run.step.kind == RoundKind::Counting) timed_before.push_back(timed);
+  for (std::size_t run = 0; run < session.runs.size(); ++run) {
+    const RoundKind kind = session.runs.facts(run).kind;
+    if (kind == RoundKind::Timed) ++timed;
+    if (kind == RoundKind::Counting) timed_before.push_back(timed);
   }
   timed_before.erase(std::unique(timed_before.begin(), timed_before.end()), timed_before.end());
   CHECK(timed_before.size() == 4);
@@ -83,15 +85,14 @@ TEST_CASE("times come from timed runs, counts from counting runs") {
   CountingBench bench;
   const Plan plan = counting_plan({"old"});
   const Session session = bench.run(plan);
-  for (const Metric& metric : plan.metrics) {
-    const MetricReader reader(metric, plan.setting.events);
+  for (std::size_t place = 0; place < plan.metrics.size(); ++place) {
+    const Metric& metric = plan.metrics[place];
     if (metric.role == Role::PeakRss) continue;  // a bound: the launcher of the fakes has no size
     CAPTURE(metric.name);
-    for (const RunRecord& run : session.runs) {
-      const bool is_counted = metric.name == "event";
-      CHECK(reader.value(run).has_value() ==
-            ((run.step.kind == RoundKind::Counting) == is_counted));
-    }
+    const bool is_counted = metric.name == "event";
+    for (std::size_t run = 0; run < session.runs.size(); ++run)
+      CHECK(session.runs.value(run, place).has_value() ==
+            ((session.runs.facts(run).kind == RoundKind::Counting) == is_counted));
   }
 }
 

@@ -132,8 +132,8 @@ TEST_CASE("a session that goes on has the rounds that were finished, and runs th
   CHECK(ran_again == 10 - runs);
   REQUIRE(session.runs.size() == whole.session.runs.size());
   for (std::size_t i = 0; i < whole.session.runs.size(); ++i) {
-    CHECK(session.runs[i].usage.wall_ns == whole.session.runs[i].usage.wall_ns);
-    CHECK(session.runs[i].step.command == whole.session.runs[i].step.command);
+    CHECK(session.runs.wall_seconds(i) == whole.session.runs.wall_seconds(i));
+    CHECK(session.runs.row(i).command == whole.session.runs.row(i).command);
   }
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("the complete rounds of a request that a signal interrupts are kept") 
   CHECK(number == 2);
   REQUIRE(session.runs.size() == whole.runs.size());
   for (std::size_t i = 0; i < whole.runs.size(); ++i)
-    CHECK(session.runs[i].usage.wall_ns == whole.runs[i].usage.wall_ns);
+    CHECK(session.runs.wall_seconds(i) == whole.runs.wall_seconds(i));
 }
 
 TEST_CASE("a round whose conclude the signal cancels is not kept") {

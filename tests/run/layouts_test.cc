@@ -27,8 +27,8 @@ TEST_CASE("each sweep runs every layout of every command once, the layouts' side
   Bench bench;
   const auto session = bench.carry_out(layouts_of({"a{layout}", "b{layout}"}, 4, 8));
   CHECK(bench.launcher.log() == "a1 b1 a2 b2 a3 b3 a4 b4 a1 b1 a2 b2 a3 b3 a4 b4");
-  CHECK(session->runs[4].step.layout == 2);
-  CHECK(session->runs[8].step.layout == 0);
+  CHECK(session->runs.row(4).layout == 2);
+  CHECK(session->runs.row(8).layout == 0);
 }
 
 TEST_CASE("every layout is warmed up") {
@@ -50,7 +50,8 @@ TEST_CASE("simulated rounds run every layout once in each pass") {
   Bench bench;
   Plan plan = layouts_of({"a{layout}"}, 4, 4);
   plan.setting.events.passes = {Pass{}, {{}, RoundKind::Simulated}, {{}, RoundKind::Simulated}};
-  Scheduler scheduler(plan, {});
+  const Runs runs_so_far;
+  Scheduler scheduler(plan, {}, runs_so_far);
   std::string log;
   for (Action action = scheduler.next(); !std::holds_alternative<End>(action);
        action = scheduler.next()) {

@@ -58,7 +58,7 @@ Session session_of(const Plan& plan, Bench& bench, os::ProgramId varying,
 /// Returns how many runs of the first command come before any other's.
 std::size_t runs_before_next(const Session& session) {
   std::size_t count = 0;
-  while (count < session.runs.size() && session.runs[count].step.command == 0) ++count;
+  while (count < session.runs.size() && session.runs.row(count).command == 0) ++count;
   return count;
 }
 

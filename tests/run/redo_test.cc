@@ -9,9 +9,10 @@
 namespace lauka {
 namespace {
 
-std::vector<std::uint64_t> counted_values(const Session& session) {
-  std::vector<std::uint64_t> values;
-  for (const RunRecord& run : session.runs) values.push_back(run.counts.at(0).value());
+std::vector<double> counted_values(const Session& session) {
+  std::vector<double> values;
+  for (std::size_t run = 0; run < session.runs.size(); ++run)
+    values.push_back(session.runs.value(run, 0).value());
   return values;
 }
 
@@ -20,6 +21,7 @@ Plan counted_plan() {
   Plan plan = plan_of({"old"}, 3);
   plan.setting.events.events.push_back({"runs", "runs"});
   plan.setting.events.passes.push_back({{0}});
+  add_count_metrics(plan);
   return plan;
 }
 
@@ -31,11 +33,11 @@ TEST_CASE("a run that must not count is repeated, recorded apart and reported") 
   };
   const auto session = bench.carry_out(counted_plan());
   CHECK(bench.launcher.runs() == 4);
-  CHECK(counted_values(*session) == std::vector<std::uint64_t>{1, 3, 4});
-  REQUIRE(session->redone_run_records.size() == 1);
-  CHECK(session->redone_run_records[0].run.counts.at(0) == 2);
-  CHECK(session->redone_run_records[0].run.step.round == 1);
-  CHECK(session->redone_run_records[0].reason == RedoReason::Counting);
+  CHECK(counted_values(*session) == std::vector<double>{1, 3, 4});
+  REQUIRE(session->discarded_runs.size() == 1);
+  CHECK(session->discarded_runs.value(0, 0) == 2.0);
+  CHECK(session->discarded_runs.row(0).round == 1);
+  CHECK(session->discarded_runs.row(0).reason == RedoReason::Counting);
   CHECK(texts_of(session->notes) ==
         std::vector<std::string>{"1 run was repeated because the trace lost records"});
 }
@@ -51,8 +53,8 @@ TEST_CASE("a run is run again no more often than was asked for, then it enters a
   const auto session = bench.carry_out(counted_plan());
   CHECK(bench.launcher.runs() == 9);
   CHECK(session->runs.size() == 3);
-  CHECK(session->redone_run_records.size() == 6);
-  CHECK(session->runs[0].instruction_coverage == 0.9);
+  CHECK(session->discarded_runs.size() == 6);
+  CHECK(session->runs.row(0).instruction_coverage == 0.9);
 }
 
 TEST_CASE("a run that was repeated in vain is left out if its engine asks for that, and counted") {
@@ -66,8 +68,8 @@ TEST_CASE("a run that was repeated in vain is left out if its engine asks for th
   };
   const auto session = bench.carry_out(counted_plan());
   REQUIRE(session->runs.size() == 3);
-  CHECK_FALSE(session->runs[0].counts.at(0).has_value());
-  CHECK(session->runs[1].counts.at(0) == 4);
+  CHECK_FALSE(session->runs.value(0, 0));
+  CHECK(session->runs.value(1, 0) == 4.0);
   CHECK(session->functions.at(0).metrics == std::vector<FunctionMetric>{{"runs", 2}});
   CHECK(texts_of(session->notes) ==
         std::vector<std::string>{"2 runs were repeated because a process was missed",
@@ -81,13 +83,13 @@ TEST_CASE("a run during which the processor was throttled is repeated at most th
   int batch = 0;
   bench.machine.throttled = [&] { return ++batch == 2; };
   auto session = bench.carry_out(counted_plan());
-  CHECK(counted_values(*session) == std::vector<std::uint64_t>{1, 3, 4});
+  CHECK(counted_values(*session) == std::vector<double>{1, 3, 4});
   CHECK(kinds_of(session->notes) == NoteKinds{NoteKind::RunsRepeated});
-  CHECK(session->redone_run_records.front().reason == RedoReason::Throttled);
+  CHECK(session->discarded_runs.row(0).reason == RedoReason::Throttled);
   bench.machine.throttled = [] { return true; };
   session = bench.carry_out(counted_plan());
   CHECK(session->runs.size() == 3);
-  CHECK(session->redone_run_records.size() == 9);
+  CHECK(session->discarded_runs.size() == 9);
   CHECK(texts_of(session->notes) ==
         std::vector<std::string>{
             "the processor was throttled each time that runs were repeated; let it cool down",
@@ -119,7 +121,7 @@ TEST_CASE("a warm-up run is not run again") {
   plan.setting.stop.exact_runs = 1;
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.runs() == 4);
-  CHECK(session->redone_run_records.size() == 1);
+  CHECK(session->discarded_runs.size() == 1);
 }
 
 TEST_CASE("an engine that follows its runs learns of each before it starts") {

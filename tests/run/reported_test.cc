@@ -178,7 +178,8 @@ TEST_CASE("the values of a session are in its timed runs, and the file is in the
   CHECK(bench.launcher.programs().front().launch_variable == "LAUKA_METRICS");
   CHECK(bench.launcher.programs().size() == 1);
   REQUIRE(bench.discovered.size() == 1);
-  CHECK(session.runs[0].reported.size() == 1);
+  CHECK(session.runs.value(0, plan.metrics.size()) == 1.0);
+  CHECK_FALSE(session.runs.value(0, plan.metrics.size() + 1));
 }
 
 TEST_CASE("runs that only count do not get the file, which would have its part in the counts") {
@@ -202,10 +203,10 @@ TEST_CASE("where it is written to they get it, too, and what they write is no va
   REQUIRE(bench.launcher.programs().size() == 1);
   CHECK(bench.launcher.programs()[0].launch_variable == "LAUKA_METRICS");
   std::size_t counted = 0;
-  for (const RunRecord& run : session.runs) {
-    if (run.step.kind != RoundKind::Counting) continue;
+  for (std::size_t run = 0; run < session.runs.size(); ++run) {
+    if (session.runs.facts(run).kind != RoundKind::Counting) continue;
     ++counted;
-    CHECK(run.reported.empty());
+    CHECK_FALSE(session.runs.value(run, plan.metrics.size()));
   }
   CHECK(counted > 0);
 }
@@ -219,14 +220,15 @@ TEST_CASE("in a batch of several benchmarks, each run's file belongs to its benc
   std::vector<BenchmarkToRun> parts;
   for (Plan& plan : plans) {
     plan.reported_metrics = {own("n")};
+    plan.metrics = {make_metric(plan.reported_metrics[0], ReportedValue{0})};
     parts.push_back({plan.commands.front().name, plan, bench.engine});
   }
   const auto measured = run_benchmarks(parts, bench.context(), 1).value();
   REQUIRE(bench.launcher.requests() == 1);
   const bool is_a_first = bench.launcher.log() == "a(/told/0) b(/told/1)";
   if (!is_a_first) CHECK(bench.launcher.log() == "b(/told/0) a(/told/1)");
-  CHECK(measured[0].session.runs[0].reported == Values{is_a_first ? 10.0 : 20.0});
-  CHECK(measured[1].session.runs[0].reported == Values{is_a_first ? 20.0 : 10.0});
+  CHECK(measured[0].session.runs.value(0, 0) == (is_a_first ? 10.0 : 20.0));
+  CHECK(measured[1].session.runs.value(0, 0) == (is_a_first ? 20.0 : 10.0));
 }
 
 TEST_CASE("a run without a match ends the session, with -i it has no value") {
@@ -243,12 +245,13 @@ TEST_CASE("a run without a match ends the session, with -i it has no value") {
   Bench ignoring;
   plan.ignore_failure = IgnoreFailure{.ignores_all = true};
   plan.reported_metrics.insert(plan.reported_metrics.begin(), own("first", "1(\\d)"));
+  plan.metrics = {make_metric(plan.reported_metrics[0], ReportedValue{0})};
   ignoring.launcher.output = "none of 12";
   session = ignoring.carry_out(plan);
   REQUIRE(session);
   CHECK_FALSE(session->cut_short);
   CHECK(session->runs.size() == 2);
-  CHECK(session->runs[0].reported.empty());  // not even the value of the first pattern
+  CHECK_FALSE(session->runs.value(0, 0));  // not even the value of the first pattern
 }
 
 namespace {
@@ -395,6 +398,9 @@ Session session_of(const os::RegionUse& use, bool ignores_failures, const Pass& 
   plan.reported_metrics = region_metrics();
   plan.setting.events.events.resize(pass.event_indices.size());
   if (!pass.event_indices.empty()) plan.setting.events.passes = {pass};
+  for (std::size_t place = 0; place < plan.reported_metrics.size(); ++place)
+    plan.metrics.push_back(make_metric(plan.reported_metrics[place], ReportedValue{place}));
+  add_count_metrics(plan);
   if (ignores_failures) plan.ignore_failure = IgnoreFailure{.ignores_all = true};
   auto session = bench.carry_out(plan);
   REQUIRE(session.has_value());
@@ -409,8 +415,8 @@ TEST_CASE("what a run noted of its region is its value") {
   const Session session = session_of({.entries = 3, .time_ns = 250}, false);
   CHECK_FALSE(session.cut_short);
   REQUIRE(session.runs.size() == 2);
-  CHECK(session.runs[0].reported.at(0) == doctest::Approx(250e-9));
-  CHECK(session.runs[0].reported.at(1) == 3.0);
+  CHECK(session.runs.value(0, 0).value() == doctest::Approx(250e-9));
+  CHECK(session.runs.value(0, 1) == 3.0);
 }
 
 TEST_CASE("no region, one left open, an end alone and more time than there was are refused") {
@@ -441,10 +447,8 @@ TEST_CASE("with -i a run without a region has neither its time nor counts, and t
   const Session session = session_of({.entries = 1, .is_open = true}, true, Pass{{0}});
   CHECK_FALSE(session.cut_short);
   REQUIRE(session.runs.size() == 2);
-  CHECK(session.runs[0].reported.empty());
-  const auto counts = session.runs[0].counts;
-  CHECK(std::none_of(counts.begin(), counts.end(),
-                     [](const auto& count) { return count.has_value(); }));
+  for (std::size_t metric = 0; metric <= region_metrics().size(); ++metric)
+    CHECK_FALSE(session.runs.value(0, metric));
   const std::string note = note_of(session.notes, NoteKind::RunsUncounted);
   CHECK(note.starts_with("'it': "));
   CHECK(has(note, "2 runs"));

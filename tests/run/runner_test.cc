@@ -29,7 +29,7 @@ TEST_CASE("interleaved order runs each command once per round") {
   const auto session = bench.carry_out(plan_of({"old", "new"}));
   CHECK(bench.launcher.log() == "old new old new");
   CHECK(session->runs.size() == 4);
-  CHECK(session->runs[3].step.round == 1);
+  CHECK(session->runs.row(3).round == 1);
   CHECK(bench.listener.is_finished);
 }
 
@@ -154,10 +154,11 @@ TEST_CASE("passes take turns, the same for all commands of a round") {
   Plan plan = plan_of({"old", "new"}, 3);
   plan.setting.events.events = {{"a", "a"}, {"b", "b"}};
   plan.setting.events.passes = {Pass{{0}}, Pass{{1}}};
+  add_count_metrics(plan);
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old/0 new/0 old/1 new/1 old/0 new/0");
-  CHECK(session->runs[2].step.pass == 1);
-  CHECK(session->runs[2].counts.at(0) == 3U);
+  CHECK(session->runs.row(2).pass == 1);
+  CHECK(session->runs.value(2, 1) == 3.0);
 }
 
 TEST_CASE("an engine that reads its counters between runs gets them one by one") {
@@ -175,9 +176,10 @@ TEST_CASE("counts that were lost are left out, with one note that names their ev
   bench.engine.is_lost = true;
   Plan plan = plan_of({"old"});
   plan.setting.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
+  add_count_metrics(plan);
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 2);
-  CHECK_FALSE(session->runs[0].counts.at(0).has_value());
+  CHECK_FALSE(session->runs.value(0, 0));
   CHECK(texts_of(session->notes) ==
         std::vector<std::string>{
             "the counts were lost; what lauka shows of a leaves out 2 runs; run it "
@@ -392,8 +394,8 @@ TEST_CASE("untuned rounds come in blocks, after two that are thrown away, and st
   CHECK(bench.launcher.runs() == 64);
   CHECK(session->runs.size() == 24);
   REQUIRE(session->runs_without_tuning.size() == 8);
-  CHECK(session->runs_without_tuning[7].step.round == 3);
-  CHECK(session->runs_without_tuning[7].step.kind == RoundKind::Untuned);
+  CHECK(session->runs_without_tuning.row(7).round == 3);
+  CHECK(session->runs_without_tuning.row(7).kind == RoundKind::Untuned);
 
   switches.clear();
   bench.launcher.before_run = [&](std::size_t runs) { bench.interrupted_by = runs >= 69 ? 2 : 0; };
@@ -451,11 +453,12 @@ TEST_CASE("turns of many benchmarks share a batch, until its time is over") {
   const auto measured = suite.carry_out().value();
   for (const SessionResult& one : measured) {
     REQUIRE(one.session.runs.size() == 3);
-    CHECK(one.session.runs[2].step.round == 2);
+    CHECK(one.session.runs.row(2).round == 2);
   }
   std::set<std::uint32_t> numbers;
   for (const SessionResult& one : measured)
-    for (const RunRecord run : one.session.runs) numbers.insert(run.number_in_suite);
+    for (std::size_t run = 0; run < one.session.runs.size(); ++run)
+      numbers.insert(one.session.runs.row(run).number_in_suite);
   CHECK(numbers.size() == 300);
   CHECK(*numbers.rbegin() == 300);
   // 26 runs of 1 ms begin within kBatchTime; a request for each turn would make 200.
@@ -501,7 +504,7 @@ TEST_CASE("a shared batch gives each benchmark its own runs and its own end") {
     CHECK(suite.bench.launcher.runs() == 4);
     for (const std::size_t part : {0U, 2U, 3U}) {
       REQUIRE(measured[part].session.runs.size() == 1);
-      CHECK(measured[part].session.runs[0].usage.wall_ns == (part + 1) * 1'000'000);
+      CHECK(measured[part].session.runs.wall_seconds(0) == static_cast<double>(part + 1) / 1000.0);
     }
     REQUIRE(measured[1].session.cut_short);
     CHECK(std::get<RunFailed>(*measured[1].session.cut_short).error_output_end == "it said why");
@@ -550,14 +553,13 @@ TEST_CASE("each run has a control group of its own, whose peak is its value, or 
   const auto session = bench.carry_out(plan).value();
   REQUIRE(session.runs.size() == 4);
   CHECK(groups.made == 4);
-  CHECK(session.runs[3].usage.tree_peak_bytes == 4096);
   CHECK(bench.launcher.requests() == 4);
   const auto place = find_metric(plan.metrics, kTreePeakMemory).value();
-  const MetricReader reader(plan.metrics[place], plan.setting.events);
-  CHECK(reader.value(session.runs[0]) == 4096.0);
+  CHECK(session.runs.value(0, place) == 4096.0);
+  CHECK(session.runs.value(3, place) == 4096.0);
   groups.peak.reset();
   const auto without = bench.carry_out(plan).value();
-  CHECK_FALSE(reader.value(without.runs[0]));
+  CHECK_FALSE(without.runs.value(0, place));
 }
 
 }  // namespace lauka

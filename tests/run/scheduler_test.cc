@@ -116,11 +116,23 @@ Drawn draw_plan(std::mt19937_64& random) {
 class World {
  public:
   World(const Drawn& drawn, std::uint64_t seed)
-      : plan_(drawn.plan), seed_(seed), paces_(drawn.plan.commands.size()) {}
+      : plan_(drawn.plan),
+        seed_(seed),
+        paces_(drawn.plan.commands.size()),
+        recorder_(plan_.metrics, plan_.setting.events, plan_.ignore_failure, 0),
+        runs_(plan_.metrics) {}
+
+  const Runs& runs() const { return runs_; }
+
+  void store(const FinishedRounds& done) {
+    for (const RunRecord& run : done.runs)
+      if (run.step.kind != RoundKind::Untuned) recorder_.add(run, runs_);
+  }
 
   /// Goes on with finished rounds as an earlier process would have left them.
   void go_on_with(const FinishedRounds& kept) {
     paces_ = kept.paces;
+    store(kept);
     enter(kept);
   }
 
@@ -180,6 +192,8 @@ class World {
   const Plan& plan_;
   std::uint64_t seed_;
   std::vector<Pace> paces_;
+  RunRecorder recorder_;
+  Runs runs_;
   std::map<std::pair<RoundKind, std::uint32_t>, std::uint64_t> rounds_;
   std::string log_;
 };
@@ -204,8 +218,8 @@ Told tell(const Drawn& drawn, std::uint64_t seed, std::vector<FinishedRounds> ke
           const Interruption& interruption = {}) {
   Scheduler::Conditions conditions = drawn.conditions;
   conditions.is_resumed = !kept.empty();
-  Scheduler scheduler(drawn.plan, conditions);
   World world(drawn, seed);
+  Scheduler scheduler(drawn.plan, conditions, world.runs());
   Told told;
   std::size_t next_kept = 0;
   std::size_t requests = 0;
@@ -214,8 +228,8 @@ Told tell(const Drawn& drawn, std::uint64_t seed, std::vector<FinishedRounds> ke
     if (const auto* runs = std::get_if<RunSteps>(&action)) {
       if (next_kept < kept.size()) {
         REQUIRE(scheduler.accepts(kept[next_kept]));
-        scheduler.take(kept[next_kept]);
         world.go_on_with(kept[next_kept]);
+        scheduler.take(kept[next_kept]);
         if (++next_kept == kept.size()) scheduler.end_replay();
         continue;
       }
@@ -234,6 +248,7 @@ Told tell(const Drawn& drawn, std::uint64_t seed, std::vector<FinishedRounds> ke
       }
       const FinishedRounds done = world.run(*runs, most);
       CHECK(scheduler.accepts(done));
+      world.store(done);
       scheduler.take(done);
       if (runs->is_kept_for_resume) world.enter(done);
       if (runs->is_kept_for_resume) told.kept.push_back(done);
@@ -326,7 +341,8 @@ TEST_CASE("a session that is resumed, wherever it was interrupted, is the sessio
 
 TEST_CASE("a session that goes on with rounds of another plan notices") {
   const Drawn drawn{plan_of({"a", "b"}), {}};
-  Scheduler scheduler(drawn.plan, {.is_resumed = true});
+  const Runs none;
+  Scheduler scheduler(drawn.plan, {.is_resumed = true}, none);
   while (!std::holds_alternative<RunSteps>(scheduler.next())) {
   }
   const FinishedRounds mine{

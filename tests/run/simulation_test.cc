@@ -164,7 +164,8 @@ TEST_CASE("two simulated passes take turns, and each has three rounds of its own
   const Session session = simulation.carry_out(plan).session;
   CHECK(simulation.simulated_runs() == 12);
   std::vector<std::size_t> of_pass(3);
-  for (const RunRecord& run : session.runs) ++of_pass.at(run.step.pass);
+  for (std::size_t run = 0; run < session.runs.size(); ++run)
+    ++of_pass.at(session.runs.facts(run).pass);
   CHECK(of_pass == std::vector<std::size_t>{4, 6, 6});
   REQUIRE(session.functions.size() == 2);
   CHECK(session.functions[1].metrics ==

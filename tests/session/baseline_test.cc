@@ -1,6 +1,7 @@
 #include "session/baseline.h"
 
 #include "fakes/gates.h"
+#include "fakes/made_session.h"
 #include "fakes/recorded.h"
 #include "has.h"
 #include "session/recording.h"
@@ -85,7 +86,7 @@ TEST_CASE("commands with other names are matched at the same parameter values") 
 
 TEST_CASE("a reference without a run is refused") {
   const auto session = fakes::recorded({"a"}, {});
-  session->runs = std::make_shared<RunTable>();
+  session->runs = Runs();
   CHECK(fault(plan_of({"a"}), session) ==
         "the baseline 'b.json' has no runs of 'a'; export it again");
 }
@@ -193,7 +194,7 @@ TEST_CASE("each run of a long session keeps its own values, in whatever order th
   Plan plan;
   plan.commands = {{"a", "a", {"a"}}};
   plan.metrics = make_metrics({}, MetricSelection::Default, false);
-  Session session;
+  MadeSession session;
   constexpr std::size_t count = 1000;
   for (std::uint32_t i = 0; i < count; ++i) {
     RunRecord run{};
@@ -202,14 +203,13 @@ TEST_CASE("each run of a long session keeps its own values, in whatever order th
     run.usage.wall_ns = 1'000'000'000ULL * (i + 1);
     session.runs.push_back(run);
   }
-  const Recording recording =
-      make_recording(plan, std::move(session), TimerResolutions{}, Circumstances{}, {});
+  const Recording recording = make_recording(plan, session);
   const auto wall_time = find_metric(recording.metrics, Role::WallTime).value();
   for (const std::size_t step : {1U, 7U, 999U})
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t at = i * step % count;
-      REQUIRE(recording.runs->value(at, wall_time) == static_cast<double>(at + 1));
-      REQUIRE(recording.runs->row(at).round == at);
+      REQUIRE(recording.runs.value(at, wall_time) == static_cast<double>(at + 1));
+      REQUIRE(recording.runs.row(at).round == at);
     }
 }
 

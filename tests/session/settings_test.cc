@@ -117,6 +117,7 @@ TEST_CASE(
     Recording session = *fakes::recorded({"x", "y"}, {1.0, 2.0});
     session.file = file;
     session.metrics.push_back(sampled(file[0] == 'a' ? 1ms : 5ms));
+    for (std::size_t run = 0; run < session.runs.size(); ++run) session.runs.set_value(run, 1, 3.0);
     session.circumstances.priority = Priority{file[0] == 'a' ? 0 : 10, "other"};
     for (Command& command : session.commands)
       command.settings[SettingKind::Jobs] = file[0] == 'a' ? "1" : "4";
@@ -133,7 +134,7 @@ TEST_CASE(
   CHECK(find_metric_differences(joined, metric, 1).empty());
   CHECK(kinds_of(find_metric_differences(joined, metric, 2)) ==
         std::vector{SettingKind::SamplingPeriod});
-  CHECK_MESSAGE(joined.runs->value(joined.runs->of_command(2)[0], metric).has_value(),
+  CHECK_MESSAGE(joined.runs.value(joined.runs.of_command(2)[0], metric).has_value(),
                 "values that are not compared are shown all the same");
   CHECK(kinds_of(find_obstacles(joined, metric, 2)) ==
         std::vector{SettingKind::Jobs, SettingKind::SamplingPeriod});

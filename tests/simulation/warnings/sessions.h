@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/record.h"
+#include "fakes/made_session.h"
 #include "plan/plan.h"
 #include "results/results.h"
 #include "stats/noise.h"
@@ -63,7 +64,7 @@ class Analysis {
 
  private:
   Plan plan_;
-  Session session_;  // which results refer to
+  MadeSession session_;
 };
 
 }  // namespace lauka::simulation

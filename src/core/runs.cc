@@ -1,0 +1,248 @@
+#include "core/runs.h"
+
+#include "core/numbers.h"
+
+namespace lauka {
+
+void MetricColumn::reorder(std::span<const std::uint32_t> order) {
+  numbers_.reorder(order);
+  is_known_.reorder(order);
+  is_bound_.reorder(order);
+}
+
+void MetricColumn::append(std::size_t first, MetricColumn&& other) {
+  numbers_.append(first, std::move(other.numbers_));
+  is_known_.append(first, std::move(other.is_known_));
+  is_bound_.append(first, std::move(other.is_bound_));
+}
+
+std::size_t Runs::add(const RunRow& row) {
+  const std::size_t run = size_++;
+
+  commands_.put(run, static_cast<std::uint32_t>(row.command));
+  rounds_.put(run, static_cast<std::uint32_t>(row.round));
+  passes_.put(run, static_cast<std::uint32_t>(row.pass));
+  layouts_.put(run, row.layout);
+  kinds_.put(run, row.kind);
+  endings_.put(run, row.ending);
+  statuses_.put(run, row.status.value_or(kNoStatus));
+
+  coverages_.put(run, row.instruction_coverage.value_or(kNoCoverage));
+  other_wall_times_.put(run, row.wall_seconds);
+  are_below_overhead_.put(run, row.below_overhead);
+  numbers_in_suite_.put(run, row.number_in_suite);
+  outlived_.put(run, row.outlived);
+  redo_reasons_.put(run, row.reason);
+  redo_texts_.put(run, place_of_text(row.redo_text));
+
+  put_own_counts(run, row.own_process_counts);
+  put_in_command(run, row.command);
+  return run;
+}
+
+void Runs::set_metrics(const std::vector<Metric>& metrics) {
+  wall_time_ = find_metric(metrics, Role::WallTime);
+  summarized_.clear();
+  for (std::size_t m = 0; m < metrics.size(); ++m)
+    if (metrics[m].percentile)
+      if (const auto source = find_metric(metrics, metrics[m].source_metric()))
+        summarized_.emplace_back(m, *source);
+}
+
+std::size_t Runs::column_of(std::size_t metric) const {
+  for (const auto& [percentile, source] : summarized_)
+    if (percentile == metric) return source;
+  return metric;
+}
+
+MetricColumn& Runs::column_to_set(std::size_t metric) {
+  const std::size_t column = column_of(metric);
+  if (column >= columns_.size()) columns_.resize(column + 1);
+  return columns_[column];
+}
+
+double Runs::wall_seconds(std::size_t run) const {
+  const auto measured = wall_time_ ? value(run, *wall_time_) : std::nullopt;
+  return measured.value_or(other_wall_times_.at(run));
+}
+
+RunRow Runs::row(std::size_t run) const {
+  RunRow row{.command = commands_.at(run),
+             .round = rounds_.at(run),
+             .pass = passes_.at(run),
+             .ending = endings_.at(run),
+             .kind = kinds_.at(run),
+             .own_process_counts = own_counts_of(run),
+             .reason = redo_reasons_.at(run),
+             .wall_seconds = wall_seconds(run),
+             .below_overhead = are_below_overhead_.at(run),
+             .number_in_suite = numbers_in_suite_.at(run),
+             .outlived = outlived_.at(run),
+             .layout = layouts_.at(run)};
+
+  if (const int status = statuses_.at(run); status != kNoStatus) row.status = status;
+  if (const double coverage = coverages_.at(run); coverage >= 0.0)
+    row.instruction_coverage = coverage;
+  if (const std::uint32_t text = redo_texts_.at(run); text != 0) row.redo_text = texts_[text - 1];
+  return row;
+}
+
+void Runs::put_in_command(std::size_t run, std::size_t command) {
+  if (command >= of_command_.size()) of_command_.resize(command + 1);
+  std::vector<std::uint32_t>& runs = of_command_[command];
+  // A long list grows by an eighth, because a session may have a million runs.
+  constexpr std::size_t many = 4096;
+  if (runs.size() == runs.capacity() && runs.size() > many)
+    runs.reserve(runs.size() + runs.size() / 8);
+  runs.push_back(static_cast<std::uint32_t>(run));
+}
+
+std::uint32_t Runs::place_of_text(std::string_view text) {
+  // Searching all texts would take quadratic time if each run had its own.
+  constexpr std::size_t most_looked_at = 16;
+  if (text.empty()) return 0;
+  const std::size_t first = texts_.size() - std::min(texts_.size(), most_looked_at);
+  for (std::size_t i = first; i < texts_.size(); ++i)
+    if (texts_[i] == text) return static_cast<std::uint32_t>(i + 1);
+  texts_.emplace_back(text);
+  return static_cast<std::uint32_t>(texts_.size());
+}
+
+void Runs::put_own_counts(std::size_t run, std::span<const NamedCount> counts) {
+  if (counts.empty()) return;
+  for (const NamedCount& count : counts) {
+    const auto known = std::ranges::find(own_count_events_, count.event);
+    const auto event = static_cast<std::uint32_t>(known - own_count_events_.begin());
+    if (known == own_count_events_.end()) own_count_events_.push_back(count.event);
+    own_counts_.push_back({event, count.count});
+  }
+
+  const std::size_t known = own_count_ends_.size();
+  const std::uint32_t before = known == 0 ? 0 : own_count_ends_[known - 1];
+  while (own_count_ends_.size() < run) own_count_ends_.push_back(before);
+  own_count_ends_.push_back(static_cast<std::uint32_t>(own_counts_.size()));
+}
+
+std::vector<NamedCount> Runs::own_counts_of(std::size_t run) const {
+  std::vector<NamedCount> counts;
+  if (run >= own_count_ends_.size()) return counts;
+  const std::size_t begin = run == 0 ? 0 : own_count_ends_[run - 1];
+  counts.reserve(own_count_ends_[run] - begin);
+  for (std::size_t i = begin; i < own_count_ends_[run]; ++i)
+    counts.push_back({own_count_events_[own_counts_[i].event], own_counts_[i].count});
+  return counts;
+}
+
+void Runs::reorder(std::span<const std::uint32_t> order) {
+  Runs sorted;
+  for (const std::uint32_t run : order) sorted.put_in_command(sorted.size_++, commands_.at(run));
+  of_command_ = std::move(sorted.of_command_);
+
+  for (std::size_t run = 0; !own_count_ends_.empty() && run < order.size(); ++run)
+    sorted.put_own_counts(run, own_counts_of(order[run]));
+  own_count_ends_ = std::move(sorted.own_count_ends_);
+  own_counts_ = std::move(sorted.own_counts_);
+  own_count_events_ = std::move(sorted.own_count_events_);
+
+  const auto reorder_all = [&](auto&... columns) { (columns.reorder(order), ...); };
+  reorder_all(commands_, rounds_, passes_, layouts_, kinds_, endings_, statuses_, coverages_,
+              other_wall_times_, are_below_overhead_, numbers_in_suite_, outlived_, redo_reasons_,
+              redo_texts_);
+  for (MetricColumn& column : columns_) column.reorder(order);
+}
+
+void Runs::append(Runs&& other, const Joining& how) {
+  const std::size_t first = size_;
+  size_ += other.size_;
+
+  for (std::size_t run = 0; run < other.size_; ++run) {
+    const std::size_t command = how.first_command + other.commands_.at(run);
+    commands_.put(first + run, static_cast<std::uint32_t>(command));
+    passes_.put(first + run, static_cast<std::uint32_t>(how.first_pass + other.passes_.at(run)));
+    put_in_command(first + run, command);
+    put_own_counts(first + run, other.own_counts_of(run));
+    const std::uint32_t text = other.redo_texts_.at(run);
+    redo_texts_.put(first + run, text == 0 ? 0 : place_of_text(other.texts_[text - 1]));
+  }
+
+  rounds_.append(first, std::move(other.rounds_));
+  layouts_.append(first, std::move(other.layouts_));
+  kinds_.append(first, std::move(other.kinds_));
+  endings_.append(first, std::move(other.endings_));
+  statuses_.append(first, std::move(other.statuses_));
+  coverages_.append(first, std::move(other.coverages_));
+  are_below_overhead_.append(first, std::move(other.are_below_overhead_));
+  numbers_in_suite_.append(first, std::move(other.numbers_in_suite_));
+  outlived_.append(first, std::move(other.outlived_));
+  redo_reasons_.append(first, std::move(other.redo_reasons_));
+  other_wall_times_.append(first, std::move(other.other_wall_times_));
+
+  for (std::size_t m = 0; m < how.metrics.size(); ++m) {
+    const auto place = column_of(m) == m ? how.metrics[m] : std::nullopt;
+    const std::size_t source = place ? other.column_of(*place) : other.columns_.size();
+    if (source < other.columns_.size())
+      column_to_set(m).append(first, std::move(other.columns_[source]));
+  }
+  other = Runs();
+}
+
+RunRecorder::RunRecorder(const std::vector<Metric>& metrics, const EventSet& events,
+                         std::optional<IgnoreFailure> ignored, std::size_t reported_metrics)
+    : events_(events),
+      ignored_(std::move(ignored)),
+      reported_metrics_(reported_metrics),
+      wall_time_(find_metric(metrics, Role::WallTime)) {
+  readers_.reserve(metrics.size());
+  for (const Metric& metric : metrics) {
+    readers_.emplace_back();
+    if (!metric.percentile || !find_metric(metrics, metric.source_metric()))
+      readers_.back().emplace(metric, events);
+  }
+  planned_metrics_ = readers_.size();
+}
+
+RunRow RunRecorder::make_row(const RunRecord& run) const {
+  RunRow row{.command = run.step.command,
+             .round = run.step.round,
+             .pass = run.step.pass,
+             .status = shell_status(run.outcome),
+             .ending = ending_of(run.outcome, ignored_),
+             .kind = run.step.kind,
+             .instruction_coverage = run.instruction_coverage,
+             .below_overhead = run.below_overhead,
+             .number_in_suite = run.number_in_suite,
+             .outlived = run.outlived,
+             .layout = run.step.layout};
+
+  for (std::size_t i = 0; i < run.own_process_counts.size(); ++i) {
+    const std::size_t event = events_.passes.at(run.step.pass).event_indices.at(i);
+    if (run.own_process_counts[i])
+      row.own_process_counts.push_back({events_.events.at(event).name, *run.own_process_counts[i]});
+  }
+  return row;
+}
+
+void RunRecorder::add(const RunRecord& run, RedoReason reason, std::string_view why, Runs& to) {
+  // Programs may report metrics of which the plan does not know.
+  while (readers_.size() - planned_metrics_ + reported_metrics_ < run.reported.size()) {
+    const std::size_t place = readers_.size() - planned_metrics_ + reported_metrics_;
+    readers_.emplace_back(MetricReader(Metric{.name = {}, .source = ReportedValue{place}}, {}));
+  }
+
+  RunRow row = make_row(run);
+  row.reason = reason;
+  row.redo_text = why;
+  const bool has_wall_time = wall_time_ && readers_[*wall_time_]->value(run);
+  if (!has_wall_time) row.wall_seconds = to_seconds(run.usage.wall_ns);
+
+  const std::size_t added = to.add(row);
+  for (std::size_t m = 0; m < readers_.size(); ++m) {
+    if (!readers_[m]) continue;
+    if (const auto value = readers_[m]->value(run))
+      to.set_value(added, m, *value);
+    else if (const auto bound = readers_[m]->bound(run))
+      to.set_bound(added, m, *bound);
+  }
+}
+
+}  // namespace lauka

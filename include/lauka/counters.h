@@ -322,7 +322,8 @@ static inline void lauka_counters_explain_(lauka_counters* counters, int error) 
     case EPERM:
       lauka_counters_refuse_(counters,
                              "perf_event_open is blocked, as in most containers; start the "
-                             "container with --cap-add PERFMON");
+                             "container with --cap-add PERFMON; an older Podman needs "
+                             "--security-opt seccomp=unconfined, too");
       return;
     case ENOENT:
     case ENODEV:

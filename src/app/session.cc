@@ -111,6 +111,10 @@ std::optional<int> build_layouts(const Call& call) {
                                    plural(all - builds.size(), "build"))});
   }
 
+  if (!builds.empty())
+    if (auto shell = check_shell("--build"); !shell)
+      return refuse(shell.error(), ExitStatus::Failed);
+
   const os::MonotonicClock clock;
   const auto failed = run_builds(builds, at_once, call.user, clock,
                                  [&](const BuildProgress& progress) { shown->building(progress); });

@@ -321,11 +321,11 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
                        std::size_t width) {
   const Machine& machine = facts.machine;
 
-  std::string title = machine.os;
-  if (!machine.kernel.empty()) title += fmt::format(", {} {}", machine.system, machine.kernel);
-  if (!machine.architecture.empty()) title += ", " + machine.architecture;
-  if (!machine.cpu_model.empty()) title += ", " + machine.cpu_model;
-  std::string text = one_line(title) + "\n\n";
+  // A container may have no file that names its system.
+  std::vector<std::string> title = {machine.os, "", machine.architecture, machine.cpu_model};
+  if (!machine.kernel.empty()) title[1] = fmt::format("{} {}", machine.system, machine.kernel);
+  std::erase(title, "");
+  std::string text = one_line(comma_separated(title)) + "\n\n";
 
   std::size_t topics = 0;
   for (const CheckLine& line : lines) topics = std::max(topics, line.topic.size());

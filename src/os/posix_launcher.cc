@@ -505,6 +505,9 @@ class PosixLauncher final : public Launcher {
 
 Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* counters,
                                                          ExitHandler after_lauka) {
+  if (access("/dev/null", R_OK | W_OK) != 0)
+    return system_error("lauka cannot use /dev/null", errno, "mount /dev, as containers do");
+
   fill_standard_descriptors();
   std::array ends = {-1, -1};
   const bool has_sockets = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0;

@@ -581,7 +581,7 @@ Result<std::vector<Command>> make_commands(const CommandOptions& options) {
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
   // The unknown program is the shell itself, and -S would be another shell.
   if (plan.shell && !error.unknown_name.empty())
-    return {error.what, "name a shell in PATH, or write its path"};
+    return {error.what, "name a shell in PATH, write its path, or use -N to run without a shell"};
   if (plan.shell) return error;
 
   const Command& command = plan.commands[failed];

@@ -35,7 +35,7 @@ constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
 Running begin(const Build& build, const std::optional<User>& user) {
   constexpr auto forever = std::chrono::hours(24 * 365);
   // A line of its own for exec lets syntax errors in the build's line be captured, too.
-  os::ProgramSpec spec{.words = {"/bin/sh", "-c", "exec 2>&1\n" + build.line}};
+  os::ProgramSpec spec{.words = {kSystemShell, "-c", "exec 2>&1\n" + build.line}};
   spec.folder = build.folder;
   spec.environment_changes = build.environment;
   spec.user = user;

@@ -31,7 +31,7 @@ os::ProgramSpec simulated(os::ProgramSpec spec, const engine::ArmedPass& countin
 os::ProgramSpec make_hook(const HookRow& row, const Command& command,
                           const std::optional<User>& user) {
   os::ProgramSpec spec;
-  spec.words = {"/bin/sh", "-c", *command.hooks[row.kind]};
+  spec.words = {kSystemShell, "-c", *command.hooks[row.kind]};
   const bool inherits = command.output.kind == OutputKind::Inherit;
   spec.output.sink = inherits ? OutputKind::Inherit : OutputKind::Capture;
   spec.environment_changes = command.environment;
@@ -198,6 +198,15 @@ Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bo
   return id;
 }
 
+Result<void> check_shell(std::string_view option, const std::string& shell) {
+  const auto found = os::find_program(shell);
+  if (found) return {};
+  return Error{fmt::format("{} needs a shell: {}", option, found.error().what),
+               fmt::format("leave out {}, or use lauka where there is a shell, such as in another "
+                           "container image (docs/ci.md)",
+                           option)};
+}
+
 Result<void> HookRunner::register_hooks(const std::optional<User>& user) {
   to_clean_up_.assign(plan_.commands.size(), false);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
@@ -213,6 +222,7 @@ Result<void> HookRunner::add_programs(std::size_t index, std::uint32_t layout,
   for (const HookRow& row : kHookKinds) {
     if (!command->hooks[row.kind]) continue;
     if (layout > 0 && !row.is_of_a_run() && !is_of_a_layout(plan_.commands[index], row)) continue;
+    if (auto shell = check_shell(fmt::format("--{}", row.name)); !shell) return shell;
     const auto id = launcher_.add_program(make_hook(row, *command, user));
     if (!id) return id.error();
     programs[row.kind] = *id;

@@ -60,6 +60,13 @@ class Programs {
       known_;
 };
 
+/// The shell that runs hooks and builds.
+inline constexpr const char* kSystemShell = "/bin/sh";
+
+/// Returns an error if `shell` cannot be executed, as in a container without programs. `option`:
+/// the option whose value the shell would run, such as "--prepare".
+Result<void> check_shell(std::string_view option, const std::string& shell = kSystemShell);
+
 /// Runs the hooks of a plan with /bin/sh -c, in the folder and environment of their command.
 class HookRunner {
  public:

@@ -88,7 +88,9 @@ TEST_CASE("an option after the command leaves the remedy of another error as it 
 TEST_CASE("an unknown shell is not answered with another shell") {
   const Said said = lauka({"--shell", "nosuchshell", "echo 1"});
   CHECK(said.status != 0);
-  CHECK(said.err_has("nosuchshell: command not found; name a shell in PATH, or write its path"));
+  CHECK(
+      said.err_has("nosuchshell: command not found; name a shell in PATH, write its path, or "
+                   "use -N to run without a shell"));
 }
 
 TEST_CASE("a list without hardware events says why there are none") {

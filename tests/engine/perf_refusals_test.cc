@@ -86,7 +86,7 @@ TEST_CASE("each way to be refused has its own reason and remedy") {
     perf.blocked_by_container = true;
     CHECK(reason(perf, "cycles") ==
           "perf_event_open is blocked, as in most containers; start the container with --cap-add "
-          "PERFMON");
+          "PERFMON; an older Podman needs --security-opt seccomp=unconfined, too");
   }
   SUBCASE("a kernel without perf") {
     FakePerf perf;

@@ -204,6 +204,12 @@ TEST_CASE("battery, quota and what kperf left over are problems with their remed
   CHECK(line_of(facts, "left over by kperf").severity == Severity::Ok);
 }
 
+TEST_CASE("a machine whose system has no name is described by the rest") {
+  MachineFacts facts = quiet();
+  facts.machine.os.clear();
+  CHECK(check_text(facts, {}, 0).starts_with("Linux 6.1.0, x86_64, A Processor\n"));
+}
+
 TEST_CASE("the report has a line for each topic, its remedy below, and a count at its end") {
   const Lines lines = {{"clock", Severity::Ok, "tsc, steps of 25ns", ""},
                        {"power", Severity::Problem, "on battery, so the clock is kept low",

@@ -208,6 +208,15 @@ TEST_CASE("hooks get the variables of their command and its user, through sh -c"
   CHECK(programs[1].output.sink == OutputKind::Capture);
 }
 
+TEST_CASE("where there is no shell, the option that needs one is named, with a remedy") {
+  CHECK(check_shell("--prepare"));
+  const auto missing = check_shell("--prepare", "/nosuch/sh");
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().line() ==
+        "--prepare needs a shell: /nosuch/sh: No such file or directory; leave out --prepare, or "
+        "use lauka where there is a shell, such as in another container image (docs/ci.md)");
+}
+
 TEST_CASE("if the command's output is shown, so is its hooks'") {
   Bench bench;
   Plan plan = plan_of({"old"});

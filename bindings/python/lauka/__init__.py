@@ -13,8 +13,10 @@ Values are in base units: seconds, bytes, joules, counts, fractions.
 from __future__ import annotations
 
 import contextlib
+import csv
 import ctypes
 import fcntl
+import glob
 import importlib
 import json as _json
 import mmap
@@ -262,6 +264,24 @@ def _command_line(command: Union[_Word, Sequence[_Word]]) -> str:
     return shlex.join(os.fspath(word) for word in ([command] if isinstance(command, os.PathLike) else command))
 
 
+def _own_program() -> Optional[str]:
+    """Returns the program that a wheel installed together with this module; None if the module was installed alone."""
+    site = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    files = []
+    for record in glob.glob(os.path.join(glob.escape(site), "lauka-*.dist-info", "RECORD")):
+        with open(record, encoding="utf-8", newline="") as rows:
+            files += [row[0] for row in csv.reader(rows) if row]
+    # pip install --target moves the program to another folder than RECORD says.
+    candidates = [file for file in files if os.path.basename(file) == "lauka"] + [os.path.join("bin", "lauka")]
+    paths = [os.path.normpath(os.path.join(site, file)) for file in candidates]
+    return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)
+
+
+def _find_program() -> str:
+    """Returns the program that the variable LAUKA names, or else this module's own one, or else lauka on the path."""
+    return os.environ.get("LAUKA") or _own_program() or "lauka"
+
+
 def _names(names: Union[str, Sequence[str]]) -> Sequence[str]:
     """Returns the names; a string is one name, or several with commas between them, and not a sequence of letters."""
     return [names] if isinstance(names, str) else names
@@ -286,13 +306,14 @@ def run(
     runs: the exact number of timed runs of each command.
     fail_if: conditions such as "wall_time > 5". A gate that failed is a verdict, not an error.
     options: further options of lauka, as words or as a string that is split as a shell would.
-    program: the program lauka. By default it is the one that the variable LAUKA names, or else lauka on the path.
+    program: the program lauka. By default it is the one that the variable LAUKA names, or else the one that was installed
+    together with this module, or else lauka on the path.
 
     A single event, metric or condition may be a string. Raises NotStarted, Refused, Failed or Unreadable, which are all Error.
     """
     if not commands:
         raise Refused("no command to measure")
-    program = os.fspath(program or os.environ.get("LAUKA") or "lauka")
+    program = os.fspath(program or _find_program())
     with tempfile.TemporaryDirectory(prefix="lauka") as folder:
         target = os.path.join(folder, "session.json")
         line = [program, "--quiet", "--no-progress", "--color", "never", "--export-json", target]

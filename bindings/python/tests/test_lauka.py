@@ -191,6 +191,52 @@ class Running(unittest.TestCase):
         self.assertGreater(sum(command.time_by_kind.values()), 0)
 
 
+class Finding(unittest.TestCase):
+    """Which program the module starts, in a copy of the module that is installed as pip would."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.prefix = Path(folder.name).resolve()
+        self.site = self.prefix / "lib" / "site-packages"
+        shutil.copytree(HERE.parent / "lauka", self.site / "lauka")
+
+    def install(self, path: Path, record: str = "") -> None:
+        """Makes a program that prints its own path, and the list of the wheel's files."""
+        path.parent.mkdir(parents=True)
+        path.write_text('#!/bin/sh\necho "$0" "$@"\n')
+        path.chmod(0o755)
+        info = self.site / "lauka-1.dist-info"
+        info.mkdir()
+        (info / "RECORD").write_text(f"lauka/__init__.py,,\n{record},,\n")
+
+    def ran(self, **variables: str) -> str:
+        """Returns what `python -m lauka a 'b c'` wrote."""
+        environment = {**os.environ, "PYTHONPATH": str(self.site), "PYTHONDONTWRITEBYTECODE": "1", **variables}
+        if "LAUKA" not in variables:
+            environment.pop("LAUKA", None)
+        line = [sys.executable, "-m", "lauka", "a", "b c"]
+        ended = subprocess.run(line, cwd="/", env=environment, capture_output=True, text=True)
+        return ended.stdout if ended.returncode == 0 else ended.stderr
+
+    def test_the_program_of_the_wheel_is_found(self) -> None:
+        self.install(self.prefix / "bin" / "lauka", "../../bin/lauka")
+        self.assertEqual(self.ran(PATH="/usr/bin:/bin"), f"{self.prefix}/bin/lauka a b c\n")
+
+    def test_the_program_of_the_wheel_is_found_where_pip_moved_both(self) -> None:
+        self.install(self.site / "bin" / "lauka", "../../bin/lauka")
+        self.assertEqual(self.ran(PATH="/usr/bin:/bin"), f"{self.site}/bin/lauka a b c\n")
+
+    def test_a_variable_names_another_program(self) -> None:
+        self.install(self.prefix / "bin" / "lauka", "../../bin/lauka")
+        self.assertEqual(self.ran(LAUKA="/bin/echo"), "a b c\n")
+
+    def test_a_module_alone_takes_the_program_on_the_path_or_says_what_to_do(self) -> None:
+        self.install(self.prefix / "elsewhere" / "lauka")
+        self.assertEqual(self.ran(PATH=f"{self.prefix}/elsewhere"), f"{self.prefix}/elsewhere/lauka a b c\n")
+        self.assertRegex(self.ran(PATH="/nowhere"), "^lauka: lauka: No such file .*; install the program, or .* LAUKA\n$")
+
+
 @unittest.skipUnless(os.environ.get("LAUKA"), "LAUKA does not name the program")
 class Regions(unittest.TestCase):
     def region(self, *commands: list[str] | str, **others: Any) -> lauka.Command:

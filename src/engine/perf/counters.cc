@@ -183,7 +183,8 @@ Error why_not_opened(int error, const RequestedCounter& asked, const PerfConditi
       return why_no_access(asked, situation);
     case EPERM:
       return {"perf_event_open is blocked, as in most containers",
-              "start the container with --cap-add PERFMON"};
+              "start the container with --cap-add PERFMON; an older Podman needs "
+              "--security-opt seccomp=unconfined, too"};
     case ENOSYS:
       return {"this kernel has no perf_event_open", "use a kernel with CONFIG_PERF_EVENTS"};
 

@@ -52,10 +52,10 @@ int why_not_usable(const std::string& path, bool is_folder) {
 std::string remedy_of_right(const std::string& path) {
   struct stat there {};
   if (stat(path.c_str(), &there) != 0)
-    return errno == EACCES ? "let this user enter its folder with chmod o+x" : "";
+    return errno == EACCES ? "use chmod o+x on its folder to let this user enter it" : "";
   if (S_ISDIR(there.st_mode) || may(path, X_OK) == 0) return "";
   return (there.st_mode & 0111U) == 0 ? "write chmod +x " + shell_quoted(path)
-                                      : "let this user run it with chmod o+x";
+                                      : "use chmod o+x to let this user run it";
 }
 
 std::string interpreter_in(std::string_view head) {

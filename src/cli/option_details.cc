@@ -79,6 +79,12 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "The word 'default' stands for sh. lauka measures how long the shell takes to start, and "
      "subtracts that from wall time and CPU time.",
      "lauka --shell bash 'echo {1..100} | wc' 'seq 100 | wc'"},
+    {"-S",
+     "Use it for pipelines, variables, wildcards and other syntax of a shell, and quote each "
+     "command as a whole. lauka measures how long the shell takes to start, and subtracts that "
+     "from wall time and CPU time.",
+     "lauka -S 'sort a.txt | uniq' 'sort -u a.txt'"},
+    {"-N", "This is the default.", "lauka -N ./old ./new"},
     {"ignore-failure",
      "If you give exit statuses (128 + N for signal N), lauka continues only after a run that "
      "ended with one of them, and counts such a run as a success. Deltas and gates leave failed "
@@ -211,8 +217,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --min-p-share 95 ./old ./new"},
     {"threads",
      "The table has times, cycles, instructions and IPC of each thread since it started. With -d "
-     "TIME, the values are those of the next TIME. With --interval, lauka watches several "
-     "processes.",
+     "TIME, lauka watches the process for TIME, and shows the values of that time. With "
+     "--interval, lauka watches several processes.",
      "lauka --threads 4711 -d 2s"},
     {"interval",
      "TIME is between 1ms and 1h. lauka prints until the processes end, the time of -d has passed, "
@@ -234,7 +240,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "The files are those of --export-json, or hyperfine's. Words after the option are also files. "
      "lauka compares commands of one session within its rounds, and those of different sessions as "
      "independent samples. --reference NAME chooses the command that the others are compared with. "
-     "Options that change how commands are run are refused.",
+     "If you give one file and no gate, lauka repeats the gates that are saved in it, and they "
+     "decide the exit status. Options that change how commands are run are refused.",
      "lauka --from old.json new.json"},
     {"suite",
      "lauka interleaves the rounds of the benchmarks, and shows a row for each of them and the "

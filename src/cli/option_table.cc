@@ -279,7 +279,8 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
     {"shell", '\0', ValueForm::Value, "SHELL",
      "run each command with SHELL -c (default none: run it without a shell)",
      put<shell, &CommandOptions::shell>},
-    {"", 'S', ValueForm::Nothing, "", "run each command with sh -c (the same as --shell default)",
+    {"", 'S', ValueForm::Nothing, "",
+     "run each command with sh -c, as pipelines need (the same as --shell default)",
      [](ParsedOptions& d, const OptionValue&) -> Result<void> {
        d.options.commands.shell = Shell{{"sh"}};
        return {};
@@ -400,8 +401,9 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
                    d.options.counting.min_p_share);
      }},
     {"threads", '\0', ValueForm::Value, "PID,...",
-     "show the times and counts of each thread of a process on each kind of core", set_threads,
-     kOfCall},
+     "show the times and counts of each thread of a process on each kind of core, and run "
+     "nothing",
+     set_threads, kOfCall},
     {"interval", '\0', ValueForm::Value, "TIME",
      "print a line of JSON for each thread every TIME (needs --threads)",
      put<interval, &ParsedOptions::output_interval>, kOfCall},

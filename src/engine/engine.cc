@@ -381,7 +381,7 @@ Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
                               kernel.read_sysctl_number("hw.cpusubtype").value_or(0),
                               kernel.read_sysctl_number("hw.cpufamily").value_or(0));
   auto paths = kperf::kpep_paths(cpu);
-  if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
+  if (const auto folder = os::read_variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
   if (here.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
   return kperf::load_kpep_for(cpu, paths, "set KPEP_DB_PATH to the folder that has it");

@@ -1,12 +1,16 @@
 # Embeds the style sheets and scripts of a room's pages: src/ROOM/page/tooltip.js becomes the constant kTooltipJs of the header
 # "ROOM/page_files.h", in the namespace lauka::ROOM::page_files. Each room has a style.css, so rooms need namespaces of their own.
+# The room cli gets docs/agents.md as kAgentsMd, for --help agents.
 function(lauka_embed_page_files target room)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/page/*)
+  if(room STREQUAL "cli")
+    list(APPEND files ${PROJECT_SOURCE_DIR}/docs/agents.md)
+  endif()
   if(NOT files)
     return()
   endif()
 
-  set(header "// Made by cmake/LaukaEmbed.cmake of src/${room}/page/.\n#pragma once\n\n#include <string_view>\n\nnamespace lauka::${room}::page_files {\n\n")
+  set(header "// Made by cmake/LaukaEmbed.cmake.\n#pragma once\n\n#include <string_view>\n\nnamespace lauka::${room}::page_files {\n\n")
   foreach(file IN LISTS files)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     cmake_path(GET file FILENAME name)

@@ -303,11 +303,11 @@ Result<void> open_exports(Call& call) {
 /// Returns the folder in which git would find a repository; "" if GIT_DIR is set; nullopt if there
 /// is no repository.
 std::optional<std::string> find_repository() {
-  if (os::variable("GIT_DIR")) return "";
+  if (os::read_variable("GIT_DIR")) return "";
   std::error_code error;
   auto folder = std::filesystem::current_path(error);
   if (error) return std::nullopt;
-  const std::string ceilings = os::variable("GIT_CEILING_DIRECTORIES").value_or("");
+  const std::string ceilings = os::read_variable("GIT_CEILING_DIRECTORIES").value_or("");
   const std::vector<std::string_view> closed = split(ceilings, ':');
   while (!os::is_there(folder / ".git")) {
     const auto parent = folder.parent_path();

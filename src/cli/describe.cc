@@ -1,6 +1,7 @@
 #include "cli/describe.h"
 
 #include "cli/option_details.h"
+#include "cli/page_files.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -548,6 +549,7 @@ struct Topic {
   std::string_view name;
   bool (*has)(const OptionInfo& option);
   std::string_view more;
+  std::string_view page{};  ///< text that is printed as it is, instead of options; may be empty
 };
 
 bool is_of_suite(const OptionInfo& option) {
@@ -573,6 +575,7 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"history", [](const OptionInfo& option) { return option.name == "export-json"; },
      "lauka-history add FILE keeps such a file in a database. lauka-history --help lists the "
      "commands that show what is in it."},
+    {"agents", nullptr, "", page_files::kAgentsMd},
 });
 
 }  // namespace
@@ -615,11 +618,15 @@ Result<std::string> help_on(std::string_view topic) {
   std::string out;
   for (const Topic& candidate : kTopics) {
     if (candidate.name != topic) continue;
+    // The page begins with the line break after the opening delimiter.
+    if (!candidate.page.empty()) return std::string(candidate.page.substr(1));
     for (const OptionInfo& option : option_table())
       if (candidate.has(option)) append_with_details(out, described(option));
     return candidate.more.empty() ? out : out + "\n" + paragraph(candidate.more);
   }
-  const OptionInfo* option = option_of_key(topic.substr(topic.starts_with("--") ? 2 : 0));
+  const OptionInfo* option = topic.size() == 1
+                                 ? find_option(topic.front())
+                                 : option_of_key(topic.substr(topic.starts_with("--") ? 2 : 0));
   if (option == nullptr) {
     std::vector<std::string> names;
     names.reserve(kTopics.size());
@@ -643,7 +650,8 @@ std::string help(bool on_macos) {
   for (const std::string_view example : lauka.examples) out += fmt::format("  {}\n", example);
   out += options_help(lauka.commands.front());
   return out + list_statuses(lauka) +
-         "\nlauka --help OPTION explains an option and gives an example.\n";
+         "\nlauka --help OPTION explains an option and gives an example.\n"
+         "lauka --help agents is a page for programs that call lauka.\n";
 }
 
 std::string brief_help() {

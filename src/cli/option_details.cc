@@ -17,8 +17,11 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka -m 30 ./old ./new"},
     {"max-runs", "The option is refused with -r.", "lauka -M 100 ./old ./new"},
     {"duration",
-     "TIME is, for example, 5s, 500ms or 2m. A bare number is in seconds. lauka continues after "
-     "TIME until --min-runs is reached. With --threads, TIME says how long to watch the process.",
+     "TIME is, for example, 5s, 500ms or 2m. A bare number is in seconds. TIME is for timed and "
+     "counting runs, with their --prepare and --conclude. Warm-up runs, simulated runs, --setup, "
+     "--cleanup and --build need additional time. lauka continues after TIME until --min-runs is "
+     "reached, and with an undecided gate for up to four times TIME. With --threads, TIME says how "
+     "long to watch the process.",
      "lauka -d 30s ./old ./new"},
     {"warmup", "Warm-up runs fill the caches. --prepare and --conclude are run for them, too.",
      "lauka -w 3 ./old ./new"},
@@ -76,6 +79,12 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "The word 'default' stands for sh. lauka measures how long the shell takes to start, and "
      "subtracts that from wall time and CPU time.",
      "lauka --shell bash 'echo {1..100} | wc' 'seq 100 | wc'"},
+    {"-S",
+     "Use it for pipelines, variables, wildcards and other syntax of a shell, and quote each "
+     "command as a whole. lauka measures how long the shell takes to start, and subtracts that "
+     "from wall time and CPU time.",
+     "lauka -S 'sort a.txt | uniq' 'sort -u a.txt'"},
+    {"-N", "This is the default.", "lauka -N ./old ./new"},
     {"ignore-failure",
      "If you give exit statuses (128 + N for signal N), lauka continues only after a run that "
      "ended with one of them, and counts such a run as a success. Deltas and gates leave failed "
@@ -208,8 +217,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "lauka --min-p-share 95 ./old ./new"},
     {"threads",
      "The table has times, cycles, instructions and IPC of each thread since it started. With -d "
-     "TIME, the values are those of the next TIME. With --interval, lauka watches several "
-     "processes.",
+     "TIME, lauka watches the process for TIME, and shows the values of that time. With "
+     "--interval, lauka watches several processes.",
      "lauka --threads 4711 -d 2s"},
     {"interval",
      "TIME is between 1ms and 1h. lauka prints until the processes end, the time of -d has passed, "
@@ -231,7 +240,8 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "The files are those of --export-json, or hyperfine's. Words after the option are also files. "
      "lauka compares commands of one session within its rounds, and those of different sessions as "
      "independent samples. --reference NAME chooses the command that the others are compared with. "
-     "Options that change how commands are run are refused.",
+     "If you give one file and no gate, lauka repeats the gates that are saved in it, and they "
+     "decide the exit status. Options that change how commands are run are refused.",
      "lauka --from old.json new.json"},
     {"suite",
      "lauka interleaves the rounds of the benchmarks, and shows a row for each of them and the "
@@ -318,22 +328,43 @@ constexpr auto kDetails = std::to_array<OptionDetails>({
      "command helps. --export-json writes the same for programs.",
      "lauka --check"},
     {"help",
-     "TOPIC is runs, commands, metrics, suite, gates, output, history, or the name of an option. "
-     "It may be the next word.",
+     "TOPIC is runs, commands, metrics, suite, gates, output, history, agents, or an option, as in "
+     "--help seed or --help -S. It may be the next word.",
      "lauka --help gates"},
     {"export-csv", "If FILE is -, lauka writes to standard output. The same holds for all exports.",
      "lauka --export-csv - -q ./old ./new"},
-    {"export-runs", "", "lauka --export-runs runs.csv ./old ./new"},
+    {"export-runs",
+     "The file has a column for each metric, in seconds, bytes or counts. Other columns are the "
+     "number of the run and of its round, the exit status and the outcome.",
+     "lauka --export-runs runs.csv ./old ./new"},
     {"export-json",
      "docs/schema.json describes the file. lauka reads it with --from and --baseline.",
      "lauka --export-json out.json ./old ./new"},
+    {"export-markdown",
+     "The table has the rows that the terminal shows. Below it are the verdict and the gates. "
+     "--metrics chooses the rows, and --table compact writes one row for each command. If FILE is "
+     "-, the table is appended to standard output, so that you can add it to the summary of a job.",
+     "lauka -q --export-markdown table.md ./old ./new"},
+    {"export-asciidoc", "The table is that of --export-markdown.",
+     "lauka --export-asciidoc table.adoc ./old ./new"},
+    {"export-orgmode", "The table is that of --export-markdown.",
+     "lauka --export-orgmode table.org ./old ./new"},
+    {"export-jsonl",
+     "Each line has the command, its parameters, the exit status and the metrics of one run, in "
+     "seconds, bytes or counts. pandas, jq and DuckDB can read the file.",
+     "lauka --export-jsonl runs.jsonl ./old ./new"},
+    {"export-bmf", "The file has the mean of each metric, and the interval of the mean.",
+     "lauka --export-bmf bencher.json ./old ./new"},
     {"export-benchfmt",
      "Compare the commands with: benchstat -col /command FILE. For a suite, write -col /role.",
      "lauka --export-benchfmt out.txt ./old ./new"},
     {"export-github-benchmark",
      "The format is customSmallerIsBetter, so metrics that are better when larger are left out.",
      "lauka --export-github-benchmark out.json ./old ./new"},
-    {"export-html", "", "lauka --export-html out.html ./old ./new"},
+    {"export-html",
+     "The page is a single file that needs no network. It begins with the verdict, and draws the "
+     "charts of a metric when you open its section.",
+     "lauka --export-html out.html ./old ./new"},
 });
 
 }  // namespace

@@ -279,7 +279,8 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
     {"shell", '\0', ValueForm::Value, "SHELL",
      "run each command with SHELL -c (default none: run it without a shell)",
      put<shell, &CommandOptions::shell>},
-    {"", 'S', ValueForm::Nothing, "", "run each command with sh -c (the same as --shell default)",
+    {"", 'S', ValueForm::Nothing, "",
+     "run each command with sh -c, as pipelines need (the same as --shell default)",
      [](ParsedOptions& d, const OptionValue&) -> Result<void> {
        d.options.commands.shell = Shell{{"sh"}};
        return {};
@@ -319,10 +320,10 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      "check what each command writes to standard output before timing anything",
      push<expected_output, &CommandOptions::expected_outputs>},
     {"parameter-list", 'L', ValueForm::TwoWords, "VAR a,b,c",
-     "measure each command once with each value in place of {VAR}", add_parameter_list,
+     "measure each command with each value in place of {VAR}", add_parameter_list,
      brief("replace {VAR} with each value in turn")},
     {"parameter-scan", 'P', ValueForm::ThreeWords, "VAR MIN MAX",
-     "measure each command once with each number from MIN to MAX in place of {VAR}",
+     "measure each command with each number from MIN to MAX in place of {VAR}",
      [](ParsedOptions& d, const OptionValue& g) -> Result<void> {
        d.options.commands.parameters.push_back(
            {.name = g.words[0], .is_scan = true, .min = g.words[1], .max = g.words[2]});
@@ -339,13 +340,13 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      "during the session, switch off what makes times vary (Linux only, with sudo)", set_tune,
      kTyped},
     {"untune", '\0', ValueForm::Nothing, "",
-     "undo the --tune of a lauka that was killed, and run nothing", ask<InquiryKind::Untune>,
-     kOfCall},
+     "undo the changes of a --tune session that was killed, and run nothing",
+     ask<InquiryKind::Untune>, kOfCall},
 });
 
 constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"event", 'e', ValueForm::Value, "[+]EVENT,...",
-     "count these events instead of the default ones, or with + in addition to them", add_events,
+     "count these events instead of the default ones (with +: in addition to them)", add_events,
      brief("count these events (-l lists them)")},
     {"engine", '\0', ValueForm::Value, "", "choose what counts events (default auto)", set_engine},
     {"user-only", '\0', ValueForm::Nothing, "", "count events in user space only",
@@ -355,7 +356,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      set_choice<&CountingOptions::counting_choice, CountingChoice::Apart,
                 CountingChoice::Together>},
     {"single-pass", '\0', ValueForm::Nothing, "",
-     "refuse events that the counters cannot all count at once",
+     "refuse to run if the counters cannot count all events at once",
      set<&CountingOptions::single_pass, true>},
     {"strategy", '\0', ValueForm::Value, "auto|exit|pet|cpu",
      "choose how events are counted (macOS only, default auto)",
@@ -374,7 +375,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"region", '\0', ValueForm::Nothing, "", "measure only the part of the program that it marks",
      set<&CountingOptions::measures_region, true>},
     {"profile", '\0', ValueForm::OptionalWord, "PERIOD",
-     "sample separate runs, to show in which functions the time changed (Linux only)",
+     "sample additional runs, to show which functions became faster or slower (Linux only)",
      put<sampling_period, &CountingOptions::profiling_period>},
     {"derive", '\0', ValueForm::Value, "'NAME[:UNIT][:higher|lower]=FORMULA'",
      "compute a metric from other metrics",
@@ -400,8 +401,9 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
                    d.options.counting.min_p_share);
      }},
     {"threads", '\0', ValueForm::Value, "PID,...",
-     "show each thread of a running process by kind of core, and run nothing", set_threads,
-     kOfCall},
+     "show the times and counts of each thread of a process on each kind of core, and run "
+     "nothing",
+     set_threads, kOfCall},
     {"interval", '\0', ValueForm::Value, "TIME",
      "print a line of JSON for each thread every TIME (needs --threads)",
      put<interval, &ParsedOptions::output_interval>, kOfCall},
@@ -432,7 +434,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "continue a suite that was interrupted (needs --suite and --export-json)",
      set<&SuiteOptions::resumes, true>, kOfSuite},
     {"anchor", '\0', ValueForm::Value, "NAME",
-     "measure the command NAME as an old build that no gate judges (needs --suite)",
+     "treat the command NAME as an old build: measure it, but apply no gate to it (needs --suite)",
      put<read_nonempty_text, &GateOptions::anchor_command>, kInSuite},
 });
 

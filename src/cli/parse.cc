@@ -529,6 +529,16 @@ void rename_options(Words& words) {
   }
 }
 
+/// Writes "--help --shell" and "--help -S" as "--help=--shell" and "--help=-S", so that the option
+/// is a topic and needs no value.
+void join_topic(Words& words) {
+  const auto dashes = std::ranges::find(words, "--");
+  const auto help = std::find(words.begin(), dashes, "--help");
+  if (help == dashes || help + 1 == dashes || find_typed_option(*(help + 1)) == nullptr) return;
+  *help += "=" + *(help + 1);
+  words.erase(help + 1);
+}
+
 Result<Options> parse_words(const Words& words) {
   if (auto slip = likely_slip(words)) return *std::move(slip);
   const auto typed = read_by_boost(words);
@@ -548,6 +558,7 @@ Result<Options> parse_words(const Words& words) {
 Result<Options> parse(int argc, const char* const* argv) {
   Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
   rename_options(words);
+  join_topic(words);
   const auto forgotten = forgotten_quotes(words);
   if (forgotten && forgotten->refusal) return *forgotten->refusal;
   auto options = parse_words(words);

@@ -138,17 +138,6 @@ std::optional<std::string_view> name_of_variant(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view without_parameters(std::string_view name) {
-  const std::size_t end = name.rfind(')');
-  if (end == std::string_view::npos) return name;
-  std::size_t depth = 0;
-  for (std::size_t i = end + 1; i-- > 0;) {
-    if (name[i] == ')') ++depth;
-    if (name[i] == '(' && --depth == 0) return i == 0 ? name : name.substr(0, i);
-  }
-  return name;
-}
-
 /// Removes the digits at the end of `text`. Returns their number; nullopt, and leaves `text` as it
 /// is, if there are none, or too many for a number.
 std::optional<std::uint64_t> take_number_at_end(std::string_view& text) {
@@ -298,6 +287,17 @@ void append(RoundValues& values, std::size_t rounds, double value) {
 }
 
 }  // namespace
+
+std::string_view without_parameters(std::string_view name) {
+  const std::size_t end = name.rfind(')');
+  if (end == std::string_view::npos) return name;
+  std::size_t depth = 0;
+  for (std::size_t i = end + 1; i-- > 0;) {
+    if (name[i] == ')') ++depth;
+    if (name[i] == '(' && --depth == 0) return i == 0 ? name : name.substr(0, i);
+  }
+  return name;
+}
 
 std::string normalized_function(std::string_view name) {
   if (name.empty() || name == "???") return std::string(kNoSymbols);

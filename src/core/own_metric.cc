@@ -156,7 +156,7 @@ class ExpressionParser {
   Result<void> take_quoted() {
     const std::size_t end = rest_.find('"', 1);
     if (end == std::string_view::npos || end == 1)
-      return Error{"has a \" without a name and another one", "write \"NAME\""};
+      return Error{"has a \" that does not begin a name in double quotes", "write \"NAME\""};
     done_.emplace_back(std::string(rest_.substr(1, end - 1)));
     consume(end + 1);
     return {};

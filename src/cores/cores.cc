@@ -517,7 +517,7 @@ CoreTimes KindClocks::times_by_kind(std::span<const os::Reading> readings, int e
     split += readings[i + 1].value;
   }
   if (split > all.value + all.value / kApartPart)
-    return no_times({"the clocks of single CPUs add up to more than the clock of all", ""});
+    return no_times({"the CPU times on single CPUs add up to more than the whole CPU time", ""});
   times.ns[most_cpus_kind_] = remainder(all.value, split);
   return times;
 }

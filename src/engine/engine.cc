@@ -208,7 +208,7 @@ class EnergyCounting final : public ArmedPass {
     CountsOfRun counted;
     counted.counts.resize(sources_.size());
     if (ended.readings.size() != sources_.size() * cpus_.size()) {
-      counted.why_missing_counts = Error{"the counters of energy could not be read: " +
+      counted.why_missing_counts = Error{"the energy counters could not be read: " +
                                              std::generic_category().message(ended.counter_error),
                                          ""};
       return counted;
@@ -216,7 +216,7 @@ class EnergyCounting final : public ArmedPass {
     for (std::size_t event = 0; event < sources_.size(); ++event) {
       counted.counts[event] = nanojoules(event, ended);
       if (!counted.counts[event])
-        counted.why_missing_counts = Error{"the counters of energy did not count all the time", ""};
+        counted.why_missing_counts = Error{"the energy counters did not count all the time", ""};
     }
     return counted;
   }
@@ -309,9 +309,8 @@ class WithEnergy final : public EngineWrapper {
 
     const auto pmu = sysfs_.find(kPmu);
     if (!pmu)
-      return refused(
-          "this machine has no counters of energy (RAPL), as is usual in a virtual machine",
-          "leave it out");
+      return refused("this machine has no energy counters (RAPL), as is usual in a virtual machine",
+                     "leave it out");
 
     if (!sysfs_.read_terms(*pmu, name)) {
       std::vector<std::string> there = sysfs_.events(*pmu);
@@ -382,7 +381,7 @@ Result<kperf::KpepDatabase> load_database(const MacosEngineOptions& here,
                               kernel.read_sysctl_number("hw.cpusubtype").value_or(0),
                               kernel.read_sysctl_number("hw.cpufamily").value_or(0));
   auto paths = kperf::kpep_paths(cpu);
-  if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
+  if (const auto folder = os::read_variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
   if (here.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
   return kperf::load_kpep_for(cpu, paths, "set KPEP_DB_PATH to the folder that has it");

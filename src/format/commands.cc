@@ -35,7 +35,7 @@ constexpr std::size_t kMaxMetrics = 10'000;
 constexpr std::size_t kMaxOfName = std::size_t{1} << 20U;
 
 Error foreign(std::string_view detail) {
-  return Error{fmt::format("is neither JSON of lauka nor of hyperfine ({})", detail),
+  return Error{fmt::format("is not a JSON file of lauka or hyperfine ({})", detail),
                "make such a file with lauka --export-json FILE"};
 }
 
@@ -363,7 +363,7 @@ class SessionReader {
       auto values = read_values(*samples, name, is_own);
       if (!values) return values.error();
       if (has_runs && values->size() != runs.size() - first)
-        return foreign("it has samples without their runs");
+        return foreign("it does not have one sample for each run");
 
       if (!place) continue;
       const Metric& of = recording().metrics[*place];

@@ -119,7 +119,7 @@ class RecordReader {
     if (results_ == nullptr) return foreign("it has no list of results");
     session_ = object_in(document_, "lauka");
     if (session_ == nullptr)
-      return Error{"is JSON of hyperfine, which gives a session no identity",
+      return Error{"was written by hyperfine, which does not identify a session",
                    "measure with lauka --export-json FILE"};
     const auto format = unsigned_in(*session_, "format");
     if (!format) return foreign("it has no lauka.format");

@@ -467,14 +467,14 @@ std::string step_change_text(const SteppedSeries& stepped, const stats::LevelSte
 
 std::string state_suffix(const KnownStep& step) {
   if (step.state == StepState::Better) return ", better";
-  if (step.state == StepState::CancelledLater) return ", made up for later";
+  if (step.state == StepState::CancelledLater) return ", undone later";
   if (step.state != StepState::Acknowledged) return {};
   return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
 }
 
 std::string pending_text(const SteppedSeries& stepped) {
   if (!stepped.possible_step_at) return "";
-  return fmt::format("there may be a step at {}, which one more commit will decide",
+  return fmt::format("there may be a step at {}; one more commit will decide",
                      commit_name(stepped.trend.observations[*stepped.possible_step_at]));
 }
 

@@ -65,7 +65,7 @@ Result<void> write_to(StandardStream stream, std::string_view text);
 bool has_reader(StandardStream stream);
 
 /// Returns the value of an environment variable of lauka; nullopt if it is not set.
-std::optional<std::string> variable(const char* name);
+std::optional<std::string> read_variable(const char* name);
 
 /// Creates the empty file `mark` in lauka's state folder. Returns false if the file already exists
 /// or cannot be created.

@@ -370,7 +370,7 @@ class LauncherProcess {
       ended.region = region.use();
       counters_.close(launch.counters);
       if (launch.program->input_path != nullptr && launch.program->jobs == 1)
-        ended.input = input_read(plan.files.input);
+        ended.input = check_input_read(plan.files.input);
     }
 
     if (launch.program->is_output_stored)

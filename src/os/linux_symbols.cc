@@ -154,6 +154,21 @@ class ElfSymbols final : public CodeSymbols {
     return {};
   }
 
+  bool is_call_stub(std::uint64_t offset) override {
+    std::size_t names = 0;
+    if (elf_getshdrstrndx(elf_, &names) != 0) return false;
+
+    for (Elf_Scn* part = elf_nextscn(elf_, nullptr); part != nullptr;
+         part = elf_nextscn(elf_, part)) {
+      GElf_Shdr section;
+      if (gelf_getshdr(part, &section) == nullptr || section.sh_type != SHT_PROGBITS) continue;
+      if (offset < section.sh_offset || offset - section.sh_offset >= section.sh_size) continue;
+      const char* name = elf_strptr(elf_, names, section.sh_name);
+      return name != nullptr && std::string_view(name).starts_with(".plt");
+    }
+    return false;
+  }
+
   void list(const std::function<void(std::span<const char* const>)>& take) override {
     read_functions();
     std::vector<const char*> names;

@@ -215,7 +215,7 @@ int ExportFile::error_at_close() const {
 
 Error ExportFile::failure(int error) const {
   if (target_ != kStandardOutput) return cannot_write(target_, error);
-  return system_error("standard output cannot be written", error, "name a file instead of -");
+  return system_error("cannot write to standard output", error, "name a file instead of -");
 }
 
 bool ExportFile::replace_bytes() {

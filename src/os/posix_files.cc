@@ -52,10 +52,10 @@ int why_not_usable(const std::string& path, bool is_folder) {
 std::string remedy_of_right(const std::string& path) {
   struct stat there {};
   if (stat(path.c_str(), &there) != 0)
-    return errno == EACCES ? "let this user enter its folder with chmod o+x" : "";
+    return errno == EACCES ? "use chmod o+x on its folder to let this user enter it" : "";
   if (S_ISDIR(there.st_mode) || may(path, X_OK) == 0) return "";
   return (there.st_mode & 0111U) == 0 ? "write chmod +x " + shell_quoted(path)
-                                      : "let this user run it with chmod o+x";
+                                      : "use chmod o+x to let this user run it";
 }
 
 std::string interpreter_in(std::string_view head) {
@@ -213,7 +213,7 @@ int descriptor_of(StandardStream stream) {
 }
 
 bool is_set(const char* name) {
-  return !variable(name).value_or("").empty();
+  return !read_variable(name).value_or("").empty();
 }
 
 constexpr int kMaxInterpreters = 5;  // the kernel's limit of nested interpreters
@@ -410,7 +410,8 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
                                  const std::string& in) {
   if (word.find('/') != std::string::npos) return if_runnable(word, word, in);
 
-  const std::string path = own ? *own : variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  const std::string path =
+      own ? *own : read_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   std::string unusable;
   const auto is_file = [](const std::string& file) {
     return may(file, F_OK) == 0 && !is_directory(file);
@@ -593,15 +594,15 @@ bool has_reader(StandardStream stream) {
   return poll(&wanted, 1, 0) <= 0 || (wanted.revents & POLLERR) == 0;
 }
 
-std::optional<std::string> variable(const char* name) {
+std::optional<std::string> read_variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 bool create_mark_once(const char* mark) {
-  std::filesystem::path folder = variable("XDG_STATE_HOME").value_or("");
+  std::filesystem::path folder = read_variable("XDG_STATE_HOME").value_or("");
   if (!folder.is_absolute())
-    folder = std::filesystem::path(variable("HOME").value_or("")) / ".local/state";
+    folder = std::filesystem::path(read_variable("HOME").value_or("")) / ".local/state";
   if (!folder.is_absolute()) return false;
   folder /= "lauka";
   std::error_code error;
@@ -644,7 +645,7 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
   const ActAs owner(user);
   if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
   std::vector<std::string> all = {"/dev/shm", "/tmp"};
-  if (const auto chosen = variable("TMPDIR"); chosen && !chosen->empty()) all = {*chosen};
+  if (const auto chosen = read_variable("TMPDIR"); chosen && !chosen->empty()) all = {*chosen};
   for (const std::string& place : all) {
     std::error_code error;
     const std::filesystem::path below = std::filesystem::absolute(place, error);
@@ -737,13 +738,13 @@ std::size_t terminal_width(StandardStream stream, std::size_t otherwise) {
 }
 
 bool wants_drawing(StandardStream stream) {
-  const std::string terminal = variable("TERM").value_or("");
+  const std::string terminal = read_variable("TERM").value_or("");
   return !is_set("NO_COLOR") && is_terminal(stream) && !terminal.empty() && terminal != "dumb";
 }
 
 bool locale_uses_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string locale = lower_case(variable(name).value_or(""));
+    const std::string locale = lower_case(read_variable(name).value_or(""));
     if (locale.empty()) continue;
     // A locale without a character set counts as UTF-8, except C and POSIX.
     if (locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos)
@@ -755,7 +756,7 @@ bool locale_uses_utf8() {
 
 bool wants_color(StandardStream stream) {
   const bool is_forced =
-      !is_set("NO_COLOR") && is_set("CLICOLOR_FORCE") && variable("CLICOLOR_FORCE") != "0";
+      !is_set("NO_COLOR") && is_set("CLICOLOR_FORCE") && read_variable("CLICOLOR_FORCE") != "0";
   return is_forced || wants_drawing(stream);
 }
 

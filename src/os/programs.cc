@@ -46,7 +46,7 @@ std::vector<gid_t> own_groups() {
 }
 
 Result<std::uint32_t> read_id(const char* name) {
-  const std::string text = variable(name).value_or("");
+  const std::string text = read_variable(name).value_or("");
   // The highest id means "no change" to the system.
   const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
   if (id) return static_cast<std::uint32_t>(*id);
@@ -145,14 +145,14 @@ bool has_root_rights() {
 }
 
 Result<std::optional<User>> user_behind_sudo(bool keep_root) {
-  if (keep_root || geteuid() != 0 || variable("SUDO_UID").value_or("").empty())
+  if (keep_root || geteuid() != 0 || read_variable("SUDO_UID").value_or("").empty())
     return std::optional<User>{};
   const auto id = read_id("SUDO_UID");
   if (!id) return id.error();
   if (*id == 0) return std::optional<User>{};
   const auto group = read_id("SUDO_GID");
   if (!group) return group.error();
-  User user{*id, *group, {}, variable("SUDO_USER").value_or(""), "/"};
+  User user{*id, *group, {}, read_variable("SUDO_USER").value_or(""), "/"};
   if (user.name.empty()) user.name = std::to_string(*id);
   take_account(user);
   std::erase(user.groups, *group);

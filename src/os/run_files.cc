@@ -137,7 +137,7 @@ std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
   return open_named(named, is_unwanted, own);
 }
 
-InputRead input_read(int fd) {
+InputRead check_input_read(int fd) {
   struct stat file {};
   if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size == 0)
     return InputRead::Unknown;

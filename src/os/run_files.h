@@ -56,7 +56,7 @@ inline bool ends_batch(const Outcome& outcome, bool go_on_after_failure) {
   return !has_exited_or_signalled(outcome) || (!succeeded(outcome) && !go_on_after_failure);
 }
 
-InputRead input_read(int fd);
+InputRead check_input_read(int fd);
 
 class RunFiles {
  public:

@@ -266,7 +266,7 @@ class SpawningLauncher final : public Launcher {
         files_.begin(launch.listener, spec.output.sink, own.output.get(),
                      [this] { return now().count(); });
       execute(program, files, launch, ended);
-      if (own.input) ended.input = input_read(own.input.get());
+      if (own.input) ended.input = check_input_read(own.input.get());
     }
 
     files_.drain();

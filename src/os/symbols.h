@@ -32,6 +32,10 @@ class CodeSymbols : NonCopyable {
   /// several if they have one address. Empty if unknown.
   virtual std::vector<std::string> find(std::uint64_t offset) = 0;
 
+  /// True if the code at `offset` only jumps to a function of a shared library (a procedure linkage
+  /// table), and therefore has no symbol.
+  virtual bool is_call_stub(std::uint64_t offset) = 0;
+
   /// Calls `take` with the symbols of each address of a function.
   virtual void list(const std::function<void(std::span<const char* const>)>& take) = 0;
 };

@@ -80,7 +80,7 @@ Result<void> add_terms(std::string_view text, std::vector<Term>& terms) {
       const std::string_view value = item.substr(equals + 1);
       term.value = parse_number(value);
       if (!term.value && value != "?")
-        return Error{fmt::format("'{}' is not a number of 64 bits", item), "write 60 or 0x3c"};
+        return Error{fmt::format("'{}' is not a 64-bit number", item), "write 60 or 0x3c"};
     }
     set_term(terms, std::move(term));
   }

@@ -335,6 +335,10 @@ class CommandMaker {
   Result<std::vector<std::string>> make_argv(const std::string& text) const {
     if (!options_.shell || text.find_first_not_of(" \t\n") == std::string::npos)
       return make_words(text);
+    // The shell would run nothing, and exit with status 0.
+    if (text.starts_with('-'))
+      return Error{"begins with a hyphen, so the shell would take it for an option",
+                   "lauka's own options belong before --"};
     std::vector<std::string> words = options_.shell->words;
     words.insert(words.end(), {"-c", text});
     return words;

@@ -37,7 +37,8 @@ Error unknown_metric(std::string_view name, const std::vector<Metric>& metrics) 
       fmt::format("--metrics asks for {}, which is not measured", cited(name)),
       suggestion_for(
           name, metrics,
-          "if it is an event, add it with -e; --metrics all shows everything that is measured")};
+          "if it is an event, add it with -e; if the program reports it, write NAME:lower or "
+          "NAME:higher; --metrics all shows everything that is measured")};
 }
 
 Result<void> show_in(std::string_view name, Metric& metric) {
@@ -623,8 +624,10 @@ Result<CountingOptions> add_announced_metrics(CountingOptions options) {
     auto metric = parse_own_metric(row);
     if (!metric) return metric.error().about("--metrics " + cited(row));
     if (has_name(reported, metric->name))
-      return Error{fmt::format("--metrics announces {}, which is already measured", metric->name),
-                   "leave out the part after its name"};
+      return Error{
+          fmt::format("--metrics defines {}, but lauka already measures a metric of this name",
+                      metric->name),
+          "leave out the part after its name"};
     row = metric->name;
     reported.push_back(*std::move(metric));
   }

@@ -166,9 +166,9 @@ Result<Answer> steps(Database& database, const Request& request) {
 
   text += fmt::format(
       "lauka-history looked at {} series and found {}", looked_at,
-      alarms == 0 ? std::string("no new regressions") : plural(alarms, "step") + " to the worse");
+      alarms == 0 ? std::string("no new regressions") : plural(alarms, "new regression"));
   if (short_ones > 0)
-    text += fmt::format("; {} are shorter than the {} commits that are needed", short_ones,
+    text += fmt::format("; {} are too short, because {} commits are needed", short_ones,
                         stats::kMinForSteps);
 
   return with_splits(

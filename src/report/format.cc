@@ -356,6 +356,22 @@ Notation notation_of_steps(double largest, double step, const Metric& metric, in
   return fit(largest, metric, std::array<Digits, 1>{{{step, digits}}});
 }
 
+/// Returns a notation with all digits of a whole number, or else with six.
+Notation exact_notation(double value, const Metric& metric) {
+  if (is_written_whole(value, true, metric) || value == 0.0) return notation_of(value, 0.0, metric);
+
+  constexpr int digits = 6;
+  constexpr double most = 1e15;
+  const double magnitude = std::fabs(value);
+  const std::array<Digits, 1> six{{{magnitude, digits}}};
+
+  // "2.00050K exact" would look as if it were rounded.
+  const bool has_unit =
+      metric.shown_in != nullptr || (metric.unit != Unit::Count && metric.unit != Unit::Ratio);
+  return !has_unit && magnitude >= 1.0 && magnitude < most ? notation_in(1.0, "", six)
+                                                           : fit(magnitude, metric, six);
+}
+
 std::string quantity(double value, const Metric& metric) {
   return notation_of(value, std::nullopt, metric).text(value);
 }
@@ -376,11 +392,7 @@ std::string with_uncertainty(const std::string& number, const UncertaintyTexts& 
 }
 
 std::string exact_quantity(double value, const Metric& metric) {
-  constexpr int digits = 6;
-  const double magnitude = std::fabs(value);
-  Notation notation = is_written_whole(value, true, metric) || value == 0.0
-                          ? notation_of(value, 0.0, metric)
-                          : fit(magnitude, metric, std::array<Digits, 1>{{{magnitude, digits}}});
+  const Notation notation = exact_notation(value, metric);
 
   // The unit and a power of ten stay behind the grouped digits.
   const std::string unit = notation.power_of_ten_text + notation.suffix;

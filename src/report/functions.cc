@@ -1,6 +1,7 @@
 #include "core/pattern.h"
 #include "core/text.h"
 #include "report/format.h"
+#include "report/function_name.h"
 #include "report/lines.h"
 #include "stats/distributions.h"
 
@@ -54,11 +55,11 @@ std::vector<std::string_view> other_names_to_show(const FunctionChange& change) 
 std::string shown_function(const FunctionChange& change) {
   const std::string name = one_line(change.name);
   const std::vector<std::string_view> others = other_names_to_show(change);
-  if (others.empty()) return cut_middle(name, kMaxFunctionWidth);
+  if (others.empty()) return shortened_function(name, kMaxFunctionWidth);
 
   constexpr std::size_t width = kMaxFunctionWidth / 2;
-  std::string text =
-      fmt::format("{} = {}", cut_middle(name, width), cut_middle(one_line(others.front()), width));
+  std::string text = fmt::format("{} = {}", shortened_function(name, width),
+                                 shortened_function(one_line(others.front()), width));
   if (others.size() > 1) text += fmt::format(" and {} more", others.size() - 1);
   return text;
 }

@@ -24,9 +24,8 @@ std::string scatter_line(const stats::LayoutEstimate& estimate, const Metric& me
                        metric.name, rough_percent(scatter->deviation),
                        rough_percent(scatter->bounds->low), rough_percent(scatter->bounds->high));
   return fmt::format(
-      "{}the placement of the code has no clear effect on {}: the effect is at most {}; without "
-      "-ffunction-sections, the seed may not move functions\n",
-      subject, metric.name, rough_percent(scatter->bounds->high));
+      "{}the placement of the code has no clear effect on {}: the effect is at most {}\n", subject,
+      metric.name, rough_percent(scatter->bounds->high));
 }
 
 int direction(const stats::Delta& delta) {
@@ -59,8 +58,8 @@ std::string left_out_line(const MetricResult& row, const LayoutCounts& layouts,
                           const std::string& subject) {
   if (!row.delta)
     return fmt::format(
-        "{}there is no change over layouts, because fewer than {} of {} ran on both sides without "
-        "a failure\n",
+        "{}the change over layouts is unknown, because fewer than {} of {} layouts ran on both "
+        "sides without a failure\n",
         subject, kMinLayouts, layouts.text());
   if (!row.layouts->mean_log_ratio) return "";
   const std::vector<stats::LayoutMean>& each = row.layouts->mean_log_ratio->layout_means;

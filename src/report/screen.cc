@@ -26,7 +26,8 @@ std::string write_header(const Results& results, std::size_t index, const Style&
 
 std::string_view why_no_interval_of(const MetricResult& row, bool has_candidates) {
   if (row.summary && row.summary->min < 0.0 && has_candidates)
-    return "there is no delta for a metric with values below 0, because they have no percentages";
+    return "there is no delta for a metric with values below 0, because a change from such a value "
+           "cannot be given in percent";
   const bool is_shown =
       row.delta && row.delta->change && *row.delta->change != 0.0 && !row.delta->is_exact;
   if (row.runs < 2 || !is_shown || row.delta->bounds) return "";
@@ -400,8 +401,8 @@ std::string about_short_runs(const Results& results, const Style& style) {
   const auto& start = results.session.seconds_of_running_true;
   if (!start)
     return dim_note(
-        "a run shorter than 1 ms may be mostly the start of its process; measure true as well to "
-        "find out",
+        "in a run shorter than 1 ms, most of the time may be the start of the process; measure the "
+        "program true as well to find out",
         style);
   const std::string text = quantity(*start, Unit::Seconds);
   return dim_note(

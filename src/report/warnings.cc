@@ -218,11 +218,11 @@ struct WarningWords {
         .text =
             "they run the same file with the same arguments as the command that each is "
             "compared with",
-        .advice = "make sure that what they run differs, unless you want to measure noise"};
+        .advice = "make sure that they run different code, unless you want to measure noise"};
 
     if (!warning.is_native) {
       words.text = "it runs the same file with the same arguments as " + reference;
-      words.advice = "make sure that what they run differs, unless you want to measure noise";
+      words.advice = "make sure that they run different code, unless you want to measure noise";
     } else if (!warning.has_same_name) {
       words.text = "it runs the identical program under another name, with the same arguments as " +
                    reference;

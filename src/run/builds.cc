@@ -207,10 +207,14 @@ Result<void> check_layout_files_differ(const Plan& plan, const ReadContext& read
       const auto [same, is_new] = layout_of_files.emplace(hash, layout);
       if (is_new) continue;
       return Error{
-          fmt::format("layouts {} and {} of {} are identical files, so the seed has no effect",
-                      same->second + 1, layout + 1, cited(plan.commands[c].name)),
-          "pass {layout} to the linker (lld: -Wl,--shuffle-sections=.text*={layout}; mold: "
-          "-Wl,--shuffle-sections={layout}; Go: -ldflags=-randlayout={layout}; docs/layouts.md)"};
+          fmt::format("layouts {} and {} of {} are identical files", same->second + 1, layout + 1,
+                      cited(plan.commands[c].name)),
+          "make sure that {layout} reaches the linker (lld: "
+          "-Wl,--shuffle-sections=.text*={layout}; "
+          "mold: -Wl,--shuffle-sections={layout}; Go: -ldflags=-randlayout={layout}), and that C "
+          "and "
+          "C++ are compiled with -ffunction-sections; a program with few functions has few layouts "
+          "(docs/layouts.md)"};
     }
   }
   return {};

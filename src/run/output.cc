@@ -101,7 +101,8 @@ Result<StoredOutput> OutputStore::take() {
   return std::move(stored_);
 }
 
-std::optional<std::string> difference(const StoredOutput& expected, const StoredOutput& got) {
+std::optional<std::string> describe_difference(const StoredOutput& expected,
+                                               const StoredOutput& got) {
   const std::string sizes =
       fmt::format("{} expected, {} written", plural(expected.bytes, "byte"), got.bytes);
 
@@ -246,11 +247,11 @@ std::optional<Error> OutputCheck::verdict() {
 
   std::optional<std::string> found;
   if (file_) {
-    found = difference(*file_, *stored);
+    found = describe_difference(*file_, *stored);
   } else if (source) {
     // commands_due() sorts by source, so the outputs of earlier sources are not needed again.
     stored_.erase(stored_.begin(), stored_.lower_bound(*source));
-    found = difference(stored_.at(*source), *stored);
+    found = describe_difference(stored_.at(*source), *stored);
   }
 
   if (!found && is_source_[command_]) stored_.emplace(command_, *std::move(stored));

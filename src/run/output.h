@@ -75,7 +75,8 @@ class OutputStore final : public os::OutputListener {
 };
 
 /// Describes the first difference of two outputs; nullopt if they are equal.
-std::optional<std::string> difference(const StoredOutput& expected, const StoredOutput& got);
+std::optional<std::string> describe_difference(const StoredOutput& expected,
+                                               const StoredOutput& got);
 
 /// Checks --expect-output: selects the commands that must run for the check, and compares their
 /// standard output with the expected output.

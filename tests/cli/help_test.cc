@@ -102,6 +102,25 @@ TEST_CASE("help on an option has details and an example, and fits 80 columns") {
   }
 }
 
+TEST_CASE("an option has the same help by its name and by its letter, with dashes or without") {
+  CHECK(help_on("S").value() == help_on("-S").value());
+  CHECK(help_on("--runs").value() == help_on("r").value());
+  CHECK(help_on("runs").value() != help_on("r").value());
+  CHECK_FALSE(help_on("Z"));
+}
+
+TEST_CASE("the command lines on the page for agents are understood") {
+  int examples = 0;
+  for (const std::string& line : lines_of(help_on("agents").value())) {
+    if (!line.starts_with("    lauka ")) continue;
+    CAPTURE(line);
+    ++examples;
+    const std::vector<std::string> words = *split_words(line);
+    CHECK(answer_to({words.begin() + 1, words.end()}) == "accepted");
+  }
+  CHECK(examples > 15);
+}
+
 TEST_CASE("the example of an option has the option and is understood") {
   int examples = 0;
   for (const OptionInfo& option : option_table()) {

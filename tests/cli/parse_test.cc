@@ -427,6 +427,16 @@ TEST_CASE("help and version are answered without a command, whatever follows") {
   CHECK(options({"--version", "-h"}).inquiry.value().kind == InquiryKind::Version);
 }
 
+TEST_CASE("the word after --help is its topic, even if it is an option that needs a value") {
+  const auto topic_of = [](const Words& words) {
+    return options(words).inquiry.value().filter_or_topic;
+  };
+  CHECK(topic_of({"--help", "gates"}) == "gates");
+  CHECK(topic_of({"--help", "--shell"}) == "--shell");
+  CHECK(topic_of({"--help", "-S"}) == "-S");
+  CHECK(topic_of({"--help", "--", "-S"}).empty());
+}
+
 TEST_CASE("letters combine, and the last one's value may follow with or without =") {
   for (const Words& words : {Words{"-iqr10"}, Words{"-iqr", "10"}, Words{"-iqr=10"}}) {
     CAPTURE(words.front());
@@ -609,7 +619,8 @@ TEST_CASE("kinds of core that contradict themselves are refused in one line") {
   CHECK(kinds("P=,E=1") ==
         "--core-kinds 'P=,E=1' has no CPUs for P; write, for example, P=0-3,E=4-7");
   CHECK(kinds("0-3") ==
-        "--core-kinds '0-3' has '0-3' where a kind is wanted; write, for example, P=0-3,E=4-7");
+        "--core-kinds '0-3' has '0-3' where the name of a kind of core belongs; write, for "
+        "example, P=0-3,E=4-7");
   CHECK_FALSE(parsed({"--core-kinds", "P=a,E=1", "true"}).has_value());
   CHECK_FALSE(parsed({"--core-kinds", "P x=0,E=1", "true"}).has_value());
 }

@@ -172,7 +172,7 @@ TEST_CASE("what is not a formula is refused with what is wrong about it") {
   CHECK(postfix("1e999") == "refused: has '1e999', which is not a number");
   CHECK(postfix("3x") == "refused: has '3x', which is not a number");
   CHECK(postfix("a ^ 2") == "refused: has '^' where + - * or / is missing");
-  CHECK(postfix("\"a") == "refused: has a \" without a name and another one");
+  CHECK(postfix("\"a") == "refused: has a \" that does not begin a name in double quotes");
   CHECK(postfix(std::string(20'000, '(')) == "refused: is too long");
   CHECK(postfix(std::string(9'000, '(') + "a") == "refused: has a ( without its )");
 }

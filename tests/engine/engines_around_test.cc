@@ -97,7 +97,7 @@ TEST_CASE("a reading that is not of the whole run is no energy") {
   ended.readings.clear();
   ended.counter_error = EACCES;
   CHECK(it.counting->finish(ended, 0).why_missing_counts.value().what.starts_with(
-      "the counters of energy could not be read"));
+      "the energy counters could not be read"));
 }
 
 TEST_CASE("what the machine does not have is refused with what it has") {
@@ -114,7 +114,7 @@ TEST_CASE("what the machine does not have is refused with what it has") {
   CHECK(refusal(power, "energy-pkg").ends_with(": its unit is not joules"));
   power.files.clear();
   CHECK(refusal(power, "energy-pkg")
-            .ends_with(": this machine has no counters of energy (RAPL), as is usual in a virtual "
+            .ends_with(": this machine has no energy counters (RAPL), as is usual in a virtual "
                        "machine; leave it out"));
 }
 

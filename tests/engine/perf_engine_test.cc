@@ -275,7 +275,7 @@ TEST_CASE("an explanation lists the passes, whose counters they use, and which e
   CHECK(explanation.passes[0][0].counter == "cpu");
   CHECK(explanation.competition ==
         "branches, branch-misses and cache-misses do not fit the counters of cpu at the same time, "
-        "but the others do without any one of them");
+        "but if you leave out any one of them, the others fit");
   CHECK(perf.open_now() == 0);
   CHECK(engine->explain({{"branches"}, false})->competition == std::nullopt);
 }

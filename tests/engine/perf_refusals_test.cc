@@ -134,7 +134,7 @@ TEST_CASE("what happens in the kernel only is refused where the kernel is left o
 TEST_CASE("with --single-pass a set that does not fit is refused and it is said how many fit") {
   FakePerf perf(small_pmu(2));
   CHECK(refusal(perf, {"branches", "branch-misses", "cache-misses"}, false, true) ==
-        "these 3 events do not fit the counters at the same time, but 2 do (branches and "
+        "these 3 events do not fit the counters at the same time, but 2 of them do (branches and "
         "branch-misses); leave out --single-pass, so that they are counted in 2 passes, or leave "
         "out some events");
   CHECK(refusal(perf, {"branches", "branch-misses", "task-clock"}, false, true) == "no refusal");

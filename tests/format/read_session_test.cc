@@ -106,7 +106,7 @@ TEST_CASE("a file that is not a session is refused with what it is") {
   CHECK(fault("") == "is not JSON, or it is incomplete; export it again");
   CHECK(fault(kOwn.substr(0, 200)) == "is not JSON, or it is incomplete; export it again");
   CHECK(fault("[1]") ==
-        "is neither JSON of lauka nor of hyperfine (it has no list of results); make such a "
+        "is not a JSON file of lauka or hyperfine (it has no list of results); make such a "
         "file with lauka --export-json FILE");
   CHECK(has(fault(R"({"results": [{"command": "a", "mean": 1}]})"), "it has no times of 'a'"));
   CHECK(has(fault(R"({"results": [{"times": [1]}]})"), "it has a result without a command"));

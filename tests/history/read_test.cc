@@ -181,7 +181,7 @@ TEST_CASE("a file without an identity of its own is refused with the reason") {
   CHECK(refusal("{").find("is not JSON") == 0);
   CHECK(refusal("[]").find("is not a JSON file of lauka") == 0);
   CHECK(refusal(R"({"results": [{"command": "x", "times": [1]}]})")
-            .find("is JSON of hyperfine, which gives a session no identity") == 0);
+            .find("was written by hyperfine, which does not identify a session") == 0);
   const auto with = [](const std::string& more) {
     return json_of({1, "abc", "CPU", {{"it", {1.0}}}, more});
   };

@@ -423,7 +423,7 @@ TEST_CASE("a step that one more commit would confirm is named, and one more conf
   CHECK(pending.steps.empty());
   REQUIRE(pending.possible_step_at.has_value());
   CHECK(pending.trend.observations[*pending.possible_step_at].commit == "c41");
-  CHECK(pending_text(pending) == "there may be a step at c41, which one more commit will decide");
+  CHECK(pending_text(pending) == "there may be a step at c41; one more commit will decide");
   CHECK(has(steps_text(pending, {}), pending_text(pending)));
   CHECK(has(series_text(pending, {}), pending_text(pending)));
   std::string page;

@@ -253,7 +253,7 @@ TEST_CASE("standard output that cannot be written is called that") {
   dup2(full.get(), STDOUT_FILENO);
   const auto committed = put(ExportFile::open("-"), "x");
   dup2(kept.get(), STDOUT_FILENO);
-  CHECK(what_of(committed) == "standard output cannot be written: No space left on device");
+  CHECK(what_of(committed) == "cannot write to standard output: No space left on device");
 }
 
 TEST_CASE("/dev/null takes an export and stays what it is") {

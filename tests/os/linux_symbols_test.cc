@@ -43,6 +43,20 @@ TEST_CASE("a static function of a program is found by offsets in its file") {
   CHECK(named < 256);
 }
 
+TEST_CASE("the code through which a program calls shared libraries has no symbol, and is found") {
+  if (!may_test_symbols()) return;
+  const std::string has_table = "readelf -SW " + fixture_path() + " | grep -q ' [.]plt '";
+  if (std::system(has_table.c_str()) != 0) return skip("the fixture calls no shared library");
+
+  OpenedCode code = open_code({.path = fixture_path()}, getpid(), {});
+  REQUIRE(code.symbols != nullptr);
+  std::size_t stubs = 0;
+  for (std::uint64_t offset = 0; offset < std::filesystem::file_size(fixture_path()); ++offset)
+    if (code.symbols->is_call_stub(offset) && code.symbols->find(offset).empty()) ++stubs;
+  CHECK(stubs >= 16);
+  CHECK_FALSE(code.symbols->is_call_stub(0));
+}
+
 TEST_CASE("a file that is not the one that was mapped has no symbols, and is said to be replaced") {
   if (!may_test_symbols()) return;
   struct stat about {};

@@ -96,6 +96,14 @@ TEST_CASE("a command that cannot be run is refused by its number and text") {
   CHECK(refusal_of(shell).starts_with("command 1 ' \\n' "));
 }
 
+TEST_CASE("a command that a shell would take for an option is refused") {
+  Options options = options_of({"./a", "-r", "3"});
+  options.commands.shell = Shell{{"sh"}};
+  CHECK(refusal_of(options) ==
+        "command 2 '-r' begins with a hyphen, so the shell would take it for an option; lauka's "
+        "own options belong before --");
+}
+
 TEST_CASE("an assignment before a command needs a shell or env") {
   CHECK(refusal_of(options_of({"FOO_1=1 ./x"})) ==
         "command 1 'FOO_1=1 ./x' begins with an assignment, which only a shell understands; write "

@@ -76,7 +76,8 @@ TEST_CASE("what is not measured is refused, with what was most likely meant") {
         Words{"--metrics asks for 'wal_time', which is not measured; did you mean wall_time?"});
   CHECK(shown({"xyzzy"}) ==
         Words{"--metrics asks for 'xyzzy', which is not measured; if it is an event, add it with "
-              "-e; --metrics all shows everything that is measured"});
+              "-e; if the program reports it, write NAME:lower or NAME:higher; --metrics all shows "
+              "everything that is measured"});
   CHECK(shown({"wall_time", "cpu_time", "wall_time:s"}) ==
         Words{"--metrics names wall_time twice; name it once"});
 }
@@ -148,7 +149,8 @@ TEST_CASE("two metrics of one name are refused") {
   Options both = with_rows({"rate:higher"});
   both.counting.scraped_metrics = {scraped("rate")};
   CHECK(answer_to(both) ==
-        "--metrics announces rate, which is already measured; leave out the part after its name");
+        "--metrics defines rate, but lauka already measures a metric of this name; leave out the "
+        "part after its name");
   CHECK(answer_to(with_rows({"1x:higher"})) ==
         "--metrics '1x:higher' has the name '1x'; begin a name with a letter, and continue with "
         "letters, digits, _ . - / or %");

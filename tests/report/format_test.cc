@@ -132,6 +132,10 @@ TEST_CASE("equal counts are exact, with all digits in groups, and their range is
   CHECK(text(1048576, Unit::Bytes, "MiB") == "1MiB exact|");
   CHECK(text(1.23456789, Unit::Ratio) == "1.23457 exact|");
   CHECK(text(1.0, Unit::Fraction) == "100% exact|");
+  // A number without a unit is not scaled.
+  CHECK(text(2000.497, Unit::Ratio) == "2000.50 exact|");
+  CHECK(text(12000.5, Unit::Count) == "12,000.5 exact|");
+  CHECK(text(2000500, Unit::Ratio) == "2,000,500 exact|");
 }
 
 TEST_CASE("equal times are not exact, nor are two equal counts") {

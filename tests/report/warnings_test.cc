@@ -354,7 +354,8 @@ TEST_CASE("verdicts close the screen, below tables and warnings") {
 }
 
 TEST_CASE("a line says that a run under 1 ms may be mostly the start of its process") {
-  const std::string line = "a run shorter than 1 ms may be mostly the start of its process";
+  const std::string line =
+      "in a run shorter than 1 ms, most of the time may be the start of the process";
   CHECK_FALSE(has(screen(manual_example(), Style{}, false), line));
   Results results = manual_example();
   results.commands[1].rows[0].summary->mean = 0.0009;

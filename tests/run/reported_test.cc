@@ -274,9 +274,9 @@ StoredOutput stored(const std::string& text, std::size_t piece) {
 }
 
 /// Returns the first difference when both are received in pieces; "same" if they are equal.
-std::string difference(const std::string& expected, const std::string& got,
-                       std::size_t piece = 1'000'000) {
-  return difference(stored(expected, piece), stored(got, piece)).value_or("same");
+std::string describe_difference(const std::string& expected, const std::string& got,
+                                std::size_t piece = 1'000'000) {
+  return describe_difference(stored(expected, piece), stored(got, piece)).value_or("same");
 }
 
 }  // namespace
@@ -334,16 +334,19 @@ TEST_CASE("how long an expression may take is measured by the session's clock") 
 TEST_CASE("the first difference is reported with its line, in whatever pieces the output comes") {
   for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, std::size_t{1000}}) {
     CAPTURE(piece);
-    CHECK(difference("a\nb\nc\n", "a\nb\nc\n", piece) == "same");
-    CHECK(difference("", "", piece) == "same");
-    CHECK(difference("a\nbcd\n", "a\nbxd\ny\n", piece) ==
+    CHECK(describe_difference("a\nb\nc\n", "a\nb\nc\n", piece) == "same");
+    CHECK(describe_difference("", "", piece) == "same");
+    CHECK(describe_difference("a\nbcd\n", "a\nbxd\ny\n", piece) ==
           "line 2: expected 'bcd', got 'bxd' (6 bytes expected, 8 written)");
-    check_order(difference("a\n", "a", piece), {"line 1: ", "'a\\n'", "'a'", "2 bytes", "1 "});
-    check_order(difference("a", "a\n", piece), {"line 1: ", "'a'", "'a\\n'", "1 byte ", "2 "});
-    check_order(difference("a\n", "", piece), {"line 1: ", "'a'", "the end", "2 bytes", "0 "});
-    check_order(difference("", "\x1b[2J\n", piece),
+    check_order(describe_difference("a\n", "a", piece),
+                {"line 1: ", "'a\\n'", "'a'", "2 bytes", "1 "});
+    check_order(describe_difference("a", "a\n", piece),
+                {"line 1: ", "'a'", "'a\\n'", "1 byte ", "2 "});
+    check_order(describe_difference("a\n", "", piece),
+                {"line 1: ", "'a'", "the end", "2 bytes", "0 "});
+    check_order(describe_difference("", "\x1b[2J\n", piece),
                 {"line 1: ", "the end", "'\\x1b[2J'", "0 bytes", "5 "});
-    check_order(difference("a\nb\n", "a\n", piece),
+    check_order(describe_difference("a\nb\n", "a\n", piece),
                 {"line 2: ", "'b'", "the end", "4 bytes", "2 "});
   }
 }
@@ -351,7 +354,7 @@ TEST_CASE("the first difference is reported with its line, in whatever pieces th
 TEST_CASE("of a long line what is around the difference is shown") {
   const std::string before(1000, 'x');
   const std::string after(1000, 'y');
-  CHECK(difference(before + "1" + after, before + "2" + after, 100) ==
+  CHECK(describe_difference(before + "1" + after, before + "2" + after, 100) ==
         "line 1: expected …'" + std::string(40, 'x') + "1" + std::string(59, 'y') + "', got …'" +
             std::string(40, 'x') + "2" + std::string(59, 'y') +
             "' (2001 bytes expected, 2001 written)");
@@ -359,11 +362,11 @@ TEST_CASE("of a long line what is around the difference is shown") {
 
 TEST_CASE("beyond 64 MB outputs are compared by their hash") {
   const std::string large(std::size_t{64} << 20U, 'x');
-  CHECK(difference(large + "a", large + "a") == "same");
-  CHECK(difference(large + "a", large + "b") ==
+  CHECK(describe_difference(large + "a", large + "a") == "same");
+  CHECK(describe_difference(large + "a", large + "b") ==
         "beyond the first 64 MB (67108865 bytes expected, 67108865 written)");
-  check_order(difference(large + "a", large), {"(67108865 ", " 67108864 "});
-  check_order(difference(large, large + "b"), {"(67108864 ", " 67108865 "});
+  check_order(describe_difference(large + "a", large), {"(67108865 ", " 67108864 "});
+  check_order(describe_difference(large, large + "b"), {"(67108864 ", " 67108865 "});
 }
 
 TEST_CASE("a hash is of standard output alone") {

@@ -516,7 +516,7 @@ std::string_view text_of(TraceFault fault) {
     case TraceFault::NoThread:
       return "the trace has no thread of the command";
     case TraceFault::BeganBefore:
-      return "the threads of the command that the trace has began before it";
+      return "in the trace, all threads of the command began before the trace did";
     case TraceFault::ThreadNotEnded:
       return "the end of a thread of the command is missing in the trace";
     case TraceFault::EndedWithoutCounts:
@@ -524,7 +524,7 @@ std::string_view text_of(TraceFault fault) {
     case TraceFault::MalformedSample:
       break;
   }
-  return "a sample in the trace has another number of values than was programmed";
+  return "a sample in the trace has fewer or more values than lauka asked for";
 }
 
 TraceCounts TraceReader::counts() const {

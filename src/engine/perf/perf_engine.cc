@@ -151,7 +151,7 @@ class PerfCounting final : public ArmedPass {
         values.push_back(ended.readings[filler].value);
       if (!fillers.have_covered_dead_counters(values, ended.readings[fillers.leader].running_ns))
         return MissingCounts{{"other programs took some of the counters", kHolderRemedy},
-                             "the counters changed hands"};
+                             "other programs used the counters for a part of the run"};
     }
 
     return std::nullopt;
@@ -320,8 +320,9 @@ class PerfEngine final : public CounterEngine {
 
     if (!names.empty())
       explanation.competition = fmt::format(
-          "{} do not fit the counters of {} at the same time, but the others do without any one of "
-          "them",
+          "{} do not fit the counters of {} at the same time, but if you leave out any one of "
+          "them, "
+          "the others fit",
           listed(names), counters_in_words(sources_[on_cores[group->front()]]));
 
     return explanation;
@@ -463,8 +464,9 @@ class PerfEngine final : public CounterEngine {
     std::vector<std::string> names;
     for (const std::size_t index : *largest) names.push_back(sources_[index].event.name);
     return Error{
-        fmt::format("these {} events do not fit the counters at the same time, but {} do ({})",
-                    events, names.size(), listed(names)),
+        fmt::format(
+            "these {} events do not fit the counters at the same time, but {} of them do ({})",
+            events, names.size(), listed(names)),
         fmt::format("leave out --single-pass, so that they are counted in {} passes, or leave out "
                     "some events",
                     sets.size())};

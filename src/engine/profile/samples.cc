@@ -342,14 +342,18 @@ const FunctionName& FunctionNames::function_at(File& file, const std::string& pa
   if (seen != nullptr) return *seen;
 
   auto symbols = file.code.symbols ? file.code.symbols->find(offset) : std::vector<std::string>();
-  const auto [function, is_new] =
-      file.functions_by_symbol.try_emplace(symbols.empty() ? "" : symbols.front());
-  if (is_new && !symbols.empty()) {
-    function->second = name_of_symbols(std::move(symbols));
-  } else if (is_new) {
-    const std::string why = file.code.symbols ? "no symbols" : file.code.why_not;
-    function->second.name = fmt::format("({}: {})", path.substr(path.rfind('/') + 1), why);
-  }
+  const std::string why_not = !symbols.empty()     ? ""
+                              : !file.code.symbols ? file.code.why_not
+                              : file.code.symbols->is_call_stub(offset)
+                                  ? "calls to shared libraries"
+                                  : "no symbols";
+  const std::string name_of_file = path.substr(path.rfind('/') + 1);
+  const std::string key =
+      symbols.empty() ? fmt::format("({}: {})", name_of_file, why_not) : symbols.front();
+
+  const auto [function, is_new] = file.functions_by_symbol.try_emplace(key);
+  if (is_new)
+    function->second = symbols.empty() ? FunctionName{key} : name_of_symbols(std::move(symbols));
   seen = &function->second;
   return *seen;
 }

@@ -423,8 +423,8 @@ std::optional<Error> ProcessCounts::why_missing() const {
         ""};
   if (const TotalsOfProcess* process = process_without_allocations())
     return Error{
-        fmt::format("DHAT saw no allocation in the process {}; it makes none, or it has an "
-                    "allocator that Valgrind does not replace (in a static program, or its own)",
+        fmt::format("DHAT saw no allocation in the process {}; either it makes none, or Valgrind "
+                    "does not replace its allocator, because the program is static or has its own",
                     cited(process->command)),
         "link it with the shared allocator of the C library"};
   return std::nullopt;
@@ -460,7 +460,7 @@ std::optional<Error> ProcessCounts::enter_count(std::size_t event, CountsOfRun& 
       return Error{
           "it works in forked processes that never call execve, and in such a process Valgrind "
           "counts the work of its parent again",
-          "measure them as commands of their own"};
+          "measure such a process as a separate command"};
 
     value = sum.counted;
     if (sum.inherited > 0)

@@ -700,6 +700,7 @@ ProgramDescription lauka_description() {
       {"2", "the command line cannot be understood, nothing was run"},
       {"3", "a gate failed"},
       {"4", "a gate was inconclusive, under --fail-if-inconclusive (or the status it names)"},
+      {"5", "the second command was not kept (--keep-if, --keep-if-faster)"},
       {"128+N", "ended by signal N"},
   };
 

@@ -39,6 +39,12 @@ Result<void> set_fail_if_slower(ParsedOptions& draft, const OptionValue& given) 
   return keep(percentage(given, kMinGateLimit, kMaxGateLimit), draft.slower_percent);
 }
 
+Result<void> set_keep_if_faster(ParsedOptions& draft, const OptionValue& given) {
+  draft.keep_faster_percent = 0.0;
+  if (given.value.empty()) return {};
+  return keep(percentage(given, {0.0, true}, {100.0, false}), draft.keep_faster_percent);
+}
+
 Result<void> add_label(ParsedOptions& draft, const OptionValue& given) {
   const std::size_t equals = given.value.find('=');
   const std::string key = given.value.substr(0, equals);
@@ -207,6 +213,7 @@ constexpr OptionRules kOfMeasured = {.scope = Scope::Session};
 constexpr OptionRules kOfSession = {.scope = Scope::Session, .works_with_from = true};
 constexpr OptionRules kOfAllGates = {
     .scope = Scope::Session, .works_with_from = true, .needs_suite = true};
+constexpr OptionRules kInPlainCall = {.scope = Scope::PlainCall};
 constexpr OptionRules kTyped = {.scope = Scope::TypedSession};
 constexpr OptionRules kInSuite = {.needs_suite = true};
 constexpr OptionRules kFitsSaved = {.works_with_from = true};
@@ -504,6 +511,16 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "exit with 4, or with STATUS (125 for git bisect run), when a gate could not be decided and "
      "none failed",
      set_fail_if_inconclusive, kOfSession},
+    {"keep-if-faster", '\0', ValueForm::OptionalNumber, "PCT",
+     "of exactly two commands: exit with 0 when the second is shown to be more than PCT percent "
+     "faster than the first (default 0), else with 5: it is slower, not faster by so much, or the "
+     "runs could not decide",
+     set_keep_if_faster, kInPlainCall},
+    {"keep-if", '\0', ValueForm::Value, "'METRIC < -LIMIT'",
+     "the same for any metric, written as for --fail-if: 'instructions < -1' keeps a command that "
+     "needs at least 1 % less, 'ipc > 5' one that has more, 'peak_rss < 64MiB' one below that "
+     "value; may be repeated, and all must hold",
+     push<keep_condition, &GateOptions::conditions>, kInPlainCall},
     {"confidence", '\0', ValueForm::Value, "PCT",
      "confidence of every interval and gate (default 95). Each delta is the typical round's "
      "change, or the mean's with fewer than six rounds or values of 0",

@@ -363,6 +363,8 @@ class SuiteReader {
                 {fmt::format("{} is not an option of a suite's file", option->spelling()),
                  "type it, or leave it out"});
 
+    if (option->rules.scope == Scope::PlainCall) return at(entry.line, refused_in_suite(*option));
+
     if (option->rules.scope == Scope::TypedSession)
       return at(entry.line,
                 option->name == "tune"

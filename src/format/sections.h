@@ -71,10 +71,14 @@ inline constexpr auto kKindWords = std::to_array<NamedValue<RoundKind>>({
     {RoundKind::Settling, "settling"},
     {RoundKind::Untuned, "untuned"},
 });
-inline constexpr auto kAnswerWords = std::to_array<NamedValue<gate::Answer>>({
-    {gate::Answer::Inconclusive, "inconclusive"},
-    {gate::Answer::Pass, "pass"},
-    {gate::Answer::Fail, "fail"},
+inline constexpr auto kDecisionWords = std::to_array<NamedValue<gate::Decision>>({
+    {gate::Decision::Inconclusive, "inconclusive"},
+    {gate::Decision::Pass, "pass"},
+    {gate::Decision::Fail, "fail"},
+    {gate::Decision::Kept, "kept"},
+    {gate::Decision::Worse, "worse"},
+    {gate::Decision::Equal, "equal"},
+    {gate::Decision::Undecided, "undecided"},
 });
 inline constexpr auto kErrorRateWords = std::to_array<NamedValue<gate::ErrorRate>>({
     {gate::ErrorRate::AnyFalseFail, "family-wise"},

@@ -80,13 +80,14 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
 
   Condition& condition = verdict.condition;
   condition.metric = session.metrics[*metric].name;
+  condition.purpose = flag_in(there, "keeps") ? Purpose::Keep : Purpose::Fail;
   condition.fails_below_limit = flag_in(there, "below");
   condition.limit_percent = number_in(there, "percent").value_or(0.0);
   condition.limit_value = number_in(there, "bound");
   condition.limit_value_unit = session.metrics[*metric].unit;
   condition.limit_value_text = text_in(there, "bound_text");
 
-  verdict.answer = value_in(kAnswerWords, text_in(there, "verdict"));
+  verdict.answer = gate::answer_of(value_in(kDecisionWords, text_in(there, "verdict")));
   verdict.delta = read_delta(there);
   const ParsedJson& bounds = items_in(there, "decision_bounds");
   verdict.bounds = {number_at(bounds, 0), number_at(bounds, 1)};
@@ -164,11 +165,12 @@ Json fractions_json(const stats::Delta& delta) {
 
 Json gate_json(const Results& results, const gate::Verdict& verdict) {
   Json gate;
-  gate["verdict"] = word_in(kAnswerWords, verdict.answer);
+  gate["verdict"] = word_in(kDecisionWords, verdict.decision());
   gate["metric"] = results.session.metrics[verdict.metric].name;
 
   const Condition& condition = verdict.condition;
   gate["condition"] = report::condition_text(condition);
+  if (condition.is_for_keeping()) gate["keeps"] = true;
   gate["below"] = condition.fails_below_limit;
   gate["percent"] = condition.limit_value ? Json(nullptr) : Json(condition.limit_percent);
   gate["bound"] = json_number(condition.limit_value);

@@ -57,6 +57,9 @@ struct LookErrors {
   stats::IntervalTails tails{};
   /// Largest p value of the mean's test with which the look may pass; nullopt: no limit.
   std::optional<double> max_mean_test_p_of_pass{};
+  /// True if the test of the mean alone must not pass values that vary: at small levels it is wrong
+  /// too often if the commands' times are distributed differently.
+  bool passes_by_ranks_alone = false;
 };
 
 /// Returns the errors that a gate's only look may spend. `gates` (at least 1): number of gate
@@ -74,6 +77,12 @@ class Schedule {
   /// `confidence`: a fraction; `gates`: number of gate decisions in the job (at least 1). Early
   /// looks begin after `min_rounds` rounds, but not before ten rounds.
   Schedule(double confidence, std::size_t gates, std::size_t min_rounds, LookTiming looks);
+
+  /// Returns the schedule of conditions for keeping. A pass keeps the candidate, and spends
+  /// `error_of_keeping` over all looks. A fail discards it, and spends at each look what an
+  /// interval at `confidence` does, because a wrong discard proves nothing false.
+  static Schedule for_keeping(double confidence, double error_of_keeping, std::size_t min_rounds,
+                              LookTiming looks);
 
   /// Returns the number of rounds at the next early look; nullopt if no early look is left.
   std::optional<std::size_t> rounds_at_next_early_look() const;
@@ -111,9 +120,13 @@ class Schedule {
 
  private:
   bool is_early_look(std::size_t rounds) const;
+  double level_of_planned_fail() const;
+  double level_of_planned_pass() const;
 
   double error_;
   double error_of_fail_;
+  double error_of_pass_;
+  bool is_for_keeping_ = false;
   std::size_t rounds_at_first_early_look_;
   bool looks_early_;
   bool is_only_look_;

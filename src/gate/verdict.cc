@@ -85,10 +85,13 @@ DecidedBy decided_by(double ranks, double mean, double level, bool ranks_speak, 
   return by_mean ? DecidedBy::Mean : DecidedBy::Nothing;
 }
 
-DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
+/// Returns which tests let the gate pass. `level`: error that the look may spend on a pass.
+/// `ranks_alone`: true if only the rank test may decide, which then spends all of the error.
+DecidedBy passes(const Tests& tests, double level, bool ranks_speak, bool ranks_alone,
                  std::optional<double> least_mean) {
   if (tests.mean.difference > 0 || tests.ranks_above > 0) return DecidedBy::Nothing;
   if (least_mean && tests.mean.tails.below > *least_mean) return DecidedBy::Nothing;
+  if (ranks_alone) return tests.ranks.below <= level ? DecidedBy::Ranks : DecidedBy::Nothing;
   return decided_by(tests.ranks.below, tests.mean.tails.below, level, ranks_speak, true);
 }
 
@@ -288,10 +291,14 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
 
   if (levels.error_of_false_pass) {
     const bool speak = ranks_speak(evidence, *levels.error_of_false_pass);
-    result.p_value_of_pass = combined(tests.ranks.below, tests.mean.tails.below, speak);
+    const bool has_noise = looked.mean.t.has_value();
+    const bool ranks_alone = levels.passes_by_ranks_alone && has_noise && !evidence.has_layouts();
+    result.p_value_of_pass = ranks_alone
+                                 ? tests.ranks.below
+                                 : combined(tests.ranks.below, tests.mean.tails.below, speak);
     if (result.answer == Answer::Fail) return result;
-    result.decided_by =
-        passes(tests, *levels.error_of_false_pass, speak, levels.max_mean_test_p_of_pass);
+    result.decided_by = passes(tests, *levels.error_of_false_pass, speak, ranks_alone,
+                               levels.max_mean_test_p_of_pass);
     if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
   }
 
@@ -345,6 +352,35 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
   if (!samples.is_empty()) verdict.rounds = samples.candidate.size();
   verdict.look = look.number;
   return true;
+}
+
+Answer answer_of(Decision decision) {
+  switch (decision) {
+    case Decision::Pass:
+    case Decision::Kept:
+      return Answer::Pass;
+    case Decision::Fail:
+    case Decision::Worse:
+    case Decision::Equal:
+      return Answer::Fail;
+    case Decision::Inconclusive:
+    case Decision::Undecided:
+      break;
+  }
+  return Answer::Inconclusive;
+}
+
+Decision Verdict::decision() const {
+  const bool keeps = condition.is_for_keeping();
+  if (answer == Answer::Pass) return keeps ? Decision::Kept : Decision::Pass;
+  if (answer == Answer::Inconclusive) return keeps ? Decision::Undecided : Decision::Inconclusive;
+  if (!keeps) return Decision::Fail;
+
+  // Without an interval, the change itself is exact or all that is known.
+  const double change = delta.change.value_or(0.0);
+  const stats::IntervalEnds ends = delta.bounds.value_or(stats::IntervalEnds{change, change});
+  const bool is_worse = condition.fails_below_limit ? ends.high < 0.0 : ends.low > 0.0;
+  return is_worse || condition.limit_value ? Decision::Worse : Decision::Equal;
 }
 
 Comparison samples_against_limit(const Condition& condition, const Series& series) {

@@ -19,6 +19,20 @@ namespace lauka::gate {
 
 enum class Answer : unsigned char { Pass, Fail, Inconclusive };
 
+/// What a verdict says: the answer of a gate, or the decision about a candidate that may be kept.
+enum class Decision : unsigned char {
+  Pass,
+  Fail,
+  Inconclusive,
+  Kept,
+  Worse,      ///< not kept: shown to be worse than the reference, or beyond a limit of the value
+  Equal,      ///< not kept: shown not to reach the limit, but not to be worse than the reference
+  Undecided,  ///< not kept: could not be decided
+};
+
+/// Returns the answer behind a decision.
+Answer answer_of(Decision decision);
+
 /// The samples of one metric on which a gate decides.
 struct Evidence {
   std::span<const double> reference;
@@ -134,6 +148,8 @@ struct Verdict {
   DecidedBy decided_by = DecidedBy::Nothing;
   Hindrance hindrance{};
   DecisionBounds bounds{};
+
+  Decision decision() const;
 };
 
 struct Look {

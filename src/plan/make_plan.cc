@@ -338,6 +338,15 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
   if (!gains) return;
   const std::string limit =
       gate.limit_value ? gate.limit_value_text : fmt::format("{}", 0.0 - gate.limit_percent);
+  if (gate.is_for_keeping()) {
+    notes.push_back(
+        {NoteKind::ImprovementFails,
+         fmt::format("--keep-if '{0} {1} ...' keeps a command for which the metric gets worse ({2} "
+                     "is better); to keep one for which it improves, write '{0} {3} {4}'",
+                     gate.metric, gate.sign(), gate.fails_below_limit ? "less" : "more",
+                     gate.fails_below_limit ? '<' : '>', limit)});
+    return;
+  }
   notes.push_back(
       {NoteKind::ImprovementFails,
        fmt::format("the gate on {} fails when the metric improves ({} is better); to fail when it "
@@ -354,7 +363,7 @@ Error unfit_limit(const Condition& gate, Unit unit) {
                                  ? fmt::format(
                                        "write 'value({}) {} NUMBER', or a percentage of "
                                        "the reference",
-                                       gate.metric, gate.fails_below_limit ? '<' : '>')
+                                       gate.metric, gate.sign())
                                  : fmt::format(
                                        "write the limit in {}, or as a "
                                        "percentage of the reference",
@@ -424,6 +433,22 @@ Result<void> add_metrics(const Options& options, const CountingOptions& counting
 
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   return {};
+}
+
+/// Refuses conditions for keeping if there are not exactly one reference and one candidate.
+Result<void> check_pair_for_keeping(const Plan& plan) {
+  const bool has_pair = plan.commands.size() == 2 && !plan.reference.is_for_tables_only;
+  if (has_pair) return {};
+  return Error{
+      fmt::format(
+          "--keep-if and --keep-if-faster decide about one candidate and its reference, and "
+          "{}",
+          plan.commands.size() == 2
+              ? "these two commands are one command with two parameter values"
+              : "there " + (plan.commands.size() == 1
+                                ? std::string("is 1 command")
+                                : fmt::format("are {} commands", plan.commands.size()))),
+      "give exactly two commands, the reference first"};
 }
 
 /// Refuses gates without a limit of the value itself if no command of the plan has a reference.
@@ -572,6 +597,9 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
 }
 
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
+  if (std::ranges::any_of(gates, &Condition::is_for_keeping))
+    if (auto pair = check_pair_for_keeping(plan); !pair) return pair;
+
   bool needs_reference = false;
   for (Condition gate : gates) {
     const auto place = find_metric(plan.metrics, gate.metric);
@@ -608,7 +636,7 @@ bool is_gated(const Condition& condition, const Reference& reference, std::size_
 std::size_t count_decisions(const Plan& plan) {
   std::size_t decisions = 0;
   for (const Gate& gate : plan.gates)
-    for (std::size_t c = 0; c < plan.commands.size(); ++c)
+    for (std::size_t c = 0; c < plan.commands.size() && !gate.condition.is_for_keeping(); ++c)
       decisions += is_gated(gate.condition, plan.reference, c, plan.commands.size()) ? 1U : 0U;
   return decisions;
 }

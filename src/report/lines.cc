@@ -63,10 +63,18 @@ Claims make_claims(const Condition& condition) {
   const double percent = condition.limit_percent;
   const std::string limit =
       condition.limit_value ? bound_text(condition) : change_in_words(condition, percent);
-  if (!condition.limit_value && percent == 0) return {"not " + limit, limit};
+  if (!condition.limit_value && percent == 0) {
+    if (!condition.is_for_keeping()) return {"not " + limit, limit};
+    Condition opposite = condition;
+    opposite.fails_below_limit = !condition.fails_below_limit;
+    return {change_in_words(opposite, percent), limit};
+  }
   // With a limit in percent: true if a change of 0 would fail.
   const bool is_least = condition.limit_value ? condition.fails_below_limit
                                               : (percent > 0) == condition.fails_below_limit;
+  if (condition.is_for_keeping())
+    return is_least ? Claims{"more than " + limit, "at most " + limit}
+                    : Claims{"less than " + limit, "at least " + limit};
   return is_least ? Claims{"at least " + limit, "less than " + limit}
                   : Claims{"at most " + limit, "more than " + limit};
 }
@@ -674,7 +682,10 @@ const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks)
   for (const Results& results : benchmarks) {
     if (!results.is_inconclusive_ok || !results.session.complete) return nullptr;
     for (const gate::Verdict& verdict : results.findings.verdicts) {
-      if (verdict.answer == gate::Answer::Fail || has_failed_throughout(results, verdict))
+      const bool is_discarded =
+          verdict.condition.is_for_keeping() && verdict.answer != gate::Answer::Pass;
+      if (verdict.answer == gate::Answer::Fail || is_discarded ||
+          has_failed_throughout(results, verdict))
         return nullptr;
       if (verdict.answer == gate::Answer::Inconclusive) last = &verdict;
     }
@@ -691,7 +702,7 @@ std::string how_to_succeed(const FailureGroup& failed) {
 
 std::string gate_and_functions(const Results& results, const gate::Verdict& verdict,
                                bool is_tolerated, bool color) {
-  const auto [word, ink] = verdict_word(verdict.answer);
+  const auto [word, ink] = verdict_word(verdict.decision());
   return gate_line(results, verdict, inked(word, ink, color)) +
          fmt::format("{}\n", is_tolerated ? kToleratedVerdictNote : "") +
          lines_below_gate(results, verdict);
@@ -699,16 +710,31 @@ std::string gate_and_functions(const Results& results, const gate::Verdict& verd
 
 }  // namespace
 
-std::pair<std::string_view, Ink> verdict_word(gate::Answer answer) {
-  if (answer == gate::Answer::Pass) return {"pass", Ink::Green};
-  if (answer == gate::Answer::Fail) return {"fail", Ink::Red};
+std::pair<std::string_view, Ink> verdict_word(gate::Decision decision) {
+  switch (decision) {
+    case gate::Decision::Pass:
+      return {"pass", Ink::Green};
+    case gate::Decision::Fail:
+      return {"fail", Ink::Red};
+    case gate::Decision::Kept:
+      return {"kept", Ink::Green};
+    case gate::Decision::Worse:
+      return {"not kept, worse", Ink::Red};
+    case gate::Decision::Equal:
+      return {"not kept, no such gain", Ink::Red};
+    case gate::Decision::Undecided:
+      return {"not kept, undecided", Ink::Bold};
+    case gate::Decision::Inconclusive:
+      break;
+  }
   return {"inconclusive", Ink::Bold};
 }
 
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
-  const auto [text, ink] = verdict_word(verdict.answer);
+  const auto [text, ink] = verdict_word(verdict.decision());
   const std::string word(text);
-  Cell cell{.text = word, .ink = ink, .shorter_texts = {word, word}, .answer = verdict.answer};
+  Cell cell{
+      .text = word, .ink = ink, .shorter_texts = {word, word}, .decision = verdict.decision()};
 
   if (const std::string_view reason = short_reason(verdict.hindrance.obstacle); !reason.empty()) {
     cell.verdict_reason = reason;
@@ -746,8 +772,8 @@ std::string lines_below_gate(const Results& results, const gate::Verdict& verdic
 }
 
 std::string condition_text(const Condition& condition) {
-  return one_line(fmt::format("{} {} {}", condition.metric, condition.fails_below_limit ? '<' : '>',
-                              limit_text(condition)));
+  return one_line(fmt::format("{}{} {} {}", condition.is_for_keeping() ? "keep if " : "",
+                              condition.metric, condition.sign(), limit_text(condition)));
 }
 
 std::string gate_line(const Results& results, const gate::Verdict& verdict,

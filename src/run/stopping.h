@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace lauka {
@@ -152,11 +153,11 @@ class GateWatch {
   void look_as_planned(RoundKind kind, std::size_t rounds, bool last);
 
   std::size_t planned_looks_taken(RoundKind kind) const {
-    return schedules_.at(kind).count_planned_looks_taken();
+    return schedules_.at({kind, Purpose::Fail}).count_planned_looks_taken();
   }
   /// Returns the number of rounds at the next planned look. Must be called after a planned look.
   std::size_t rounds_at_next_planned_look(RoundKind kind) const {
-    return schedules_.at(kind).rounds_at_next_planned_look();
+    return schedules_.at({kind, Purpose::Fail}).rounds_at_next_planned_look();
   }
 
   /// Returns the fewest rounds that decide a gate on a metric that never varies; 0 if has_gate_on()
@@ -178,14 +179,20 @@ class GateWatch {
     bool is_decided = false;
   };
 
-  void look(RoundKind kind, const gate::LookErrors& levels, const gate::Look& look, bool early);
+  /// The looks at conditions of one purpose in one kind of round.
+  using ScheduleKey = std::pair<RoundKind, Purpose>;
+
+  const gate::Schedule& schedule_of(const WatchedGate& gate) const;
+  void look(const ScheduleKey& at, const gate::LookErrors& levels, const gate::Look& look,
+            bool early);
   bool decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look, bool early) const;
 
   const Plan& plan_;
   std::vector<std::size_t> metrics_;
   std::vector<MetricSeries> series_;
   std::vector<WatchedGate> gates_;
-  std::map<RoundKind, gate::Schedule> schedules_;
+  /// Schedules of both purposes for each kind of round. They look after the same rounds.
+  std::map<ScheduleKey, gate::Schedule> schedules_;
 };
 
 /// Decides if a plan's precision is reached.

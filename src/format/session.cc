@@ -98,6 +98,7 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
   verdict.p_value_of_pass = number_in(there, "p_pass").value_or(1.0);
   verdict.spendable_error = number_in(there, "level").value_or(0.0);
   verdict.rounds_factor = number_in(there, "times_as_many");
+  verdict.is_given_up = flag_in(there, "given_up");
   verdict.layouts_to_decide = unsigned_in(there, "layouts_to_decide");
   verdict.look = unsigned_in(there, "look").value_or(1);
   verdict.decided_by = value_in(kDecidedByWords, text_in(there, "decided_by"));
@@ -192,6 +193,7 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["decided_by"] = json_text_or_null(word_in(kDecidedByWords, verdict.decided_by));
 
   gate["times_as_many"] = json_number(verdict.rounds_factor);
+  if (verdict.is_given_up) gate["given_up"] = true;
   if (verdict.layouts_to_decide) gate["layouts_to_decide"] = *verdict.layouts_to_decide;
   gate["planned_rounds"] = verdict.estimated_rounds_without_gates;
   if (const stats::Delta* wall_time = risen_wall_time(results, verdict))

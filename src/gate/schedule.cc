@@ -112,7 +112,8 @@ std::optional<LookErrors> Schedule::look_early(std::size_t rounds) {
   if (is_for_keeping_) {
     levels.error_of_false_fail = error_of_fail_;
     levels.error_of_false_pass = level_of(error_of_pass_);
-    levels.passes_by_ranks_alone = true;
+    levels.pass_keeps = true;
+    levels.error_of_pass_at_last_look = level_of_planned_pass();
   } else {
     levels.error_of_false_fail = level_of(error_of_fail_);
     levels.max_mean_test_p_of_pass = error_;
@@ -141,7 +142,9 @@ LookErrors Schedule::planned_levels() const {
   return {.error_of_false_fail = level_of_planned_fail(),
           .error_of_false_pass = level_of_planned_pass(),
           .tails = tails(),
-          .passes_by_ranks_alone = is_for_keeping_};
+          .pass_keeps = is_for_keeping_,
+          .error_of_pass_at_last_look =
+              is_for_keeping_ ? std::optional(level_of_planned_pass()) : std::nullopt};
 }
 
 double Schedule::level_of_planned_fail() const {

@@ -57,9 +57,12 @@ struct LookErrors {
   stats::IntervalTails tails{};
   /// Largest p value of the mean's test with which the look may pass; nullopt: no limit.
   std::optional<double> max_mean_test_p_of_pass{};
-  /// True if the test of the mean alone must not pass values that vary: at small levels it is wrong
-  /// too often if the commands' times are distributed differently.
-  bool passes_by_ranks_alone = false;
+  /// True if a pass keeps a candidate. Then values exactly at the limit do not pass, and values
+  /// that vary pass by ranks alone, because at small levels the test of the mean is wrong too often
+  /// if the commands' times are distributed differently.
+  bool pass_keeps = false;
+  /// Error that the last look may spend on a pass, if a pass keeps a candidate.
+  std::optional<double> error_of_pass_at_last_look{};
 };
 
 /// Returns the errors that a gate's only look may spend. `gates` (at least 1): number of gate
@@ -102,6 +105,9 @@ class Schedule {
   double p_over_looks_of(double p, bool early) const;
 
   std::size_t count_planned_looks_taken() const { return planned_looks_taken_; }
+
+  /// Returns the number of rounds at the first planned look, which must have been taken.
+  std::size_t rounds_at_first_planned_look() const { return rounds_at_first_planned_look_; }
 
   /// Returns the number of rounds at the next planned look; the first planned look must have been
   /// taken.

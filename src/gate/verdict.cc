@@ -203,6 +203,19 @@ std::optional<double> times_to_decide(const Judgement& judgement, const Evidence
   return enough;
 }
 
+/// True if the rounds until the last look would hardly keep the candidate.
+bool is_hopeless_to_keep(const Judgement& judgement, const Evidence& evidence,
+                         const LookErrors& levels, const Look& look) {
+  const std::size_t rounds = evidence.candidate.size();
+  const bool is_estimable = levels.error_of_pass_at_last_look && evidence.paired &&
+                            !evidence.has_layouts() && rounds >= kFewestRoundsForAdvice &&
+                            rounds < look.rounds_at_last_look;
+  if (!is_estimable) return false;
+  const double share = static_cast<double>(rounds) / static_cast<double>(look.rounds_at_last_look);
+  return chance_to_pass_at_last_look(judgement.p_value_of_pass, share,
+                                     *levels.error_of_pass_at_last_look) < kMinChanceOfKeeping;
+}
+
 bool are_few_layouts(std::span<const std::uint32_t> layouts) {
   return std::set<std::uint32_t>(layouts.begin(), layouts.end()).size() < kMinLayouts;
 }
@@ -272,7 +285,13 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
   }
 
   const Tests looked = look_at(evidence, 1.0 + limit);
-  const Tests tests = towards_fail(looked, fails_when);
+  Tests tests = towards_fail(looked, fails_when);
+  const bool has_noise = looked.mean.t.has_value();
+
+  // Rounds that are all exactly at the limit show that a candidate is not better than that.
+  const bool are_at_limit = levels.pass_keeps && !has_noise && looked.mean.difference == 0.0;
+  if (are_at_limit) std::swap(tests.mean.tails.above, tests.mean.tails.below);
+
   result.mean_difference = looked.mean.difference;
   result.mean_test_tails = looked.mean.tails;
   result.rank_test_tails = looked.ranks;
@@ -281,8 +300,9 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
   if (levels.error_of_false_fail) {
     const bool speak = ranks_speak(evidence, *levels.error_of_false_fail);
     result.p_value_of_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
+    const bool may_mean = tests.mean.difference > 0 || are_at_limit;
     result.decided_by = decided_by(tests.ranks.above, tests.mean.tails.above,
-                                   *levels.error_of_false_fail, speak, tests.mean.difference > 0);
+                                   *levels.error_of_false_fail, speak, may_mean);
     if (result.decided_by != DecidedBy::Nothing) {
       result.answer = Answer::Fail;
       result.allowed_error = *levels.error_of_false_fail;
@@ -291,8 +311,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when,
 
   if (levels.error_of_false_pass) {
     const bool speak = ranks_speak(evidence, *levels.error_of_false_pass);
-    const bool has_noise = looked.mean.t.has_value();
-    const bool ranks_alone = levels.passes_by_ranks_alone && has_noise && !evidence.has_layouts();
+    const bool ranks_alone = levels.pass_keeps && has_noise && !evidence.has_layouts();
     result.p_value_of_pass = ranks_alone
                                  ? tests.ranks.below
                                  : combined(tests.ranks.below, tests.mean.tails.below, speak);
@@ -334,8 +353,12 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
       !samples.is_empty() &&
       (condition.limit_value || stats::allows_percentages(samples.reference, samples.candidate));
   if (is_comparable) {
-    const Judgement judgement =
+    Judgement judgement =
         judge(evidence, condition.limit_percent / 100.0, fails_when(condition), levels, look.last);
+    if (!judgement.answer && is_hopeless_to_keep(judgement, evidence, levels, look)) {
+      judgement.answer = Answer::Inconclusive;
+      verdict.is_given_up = true;
+    }
     if (!judgement.answer) return false;
     enter_judgement(judgement, evidence, levels, look, verdict);
   } else {
@@ -352,6 +375,17 @@ bool decide_at_look(Verdict& verdict, std::optional<double> gated_quantile,
   if (!samples.is_empty()) verdict.rounds = samples.candidate.size();
   verdict.look = look.number;
   return true;
+}
+
+// The deviate of all rounds is expected to be that of the look divided by sqrt(share). Its
+// variance, (1 - share) / share, is that of the predictive distribution with a flat prior, because
+// both the estimate and the remaining rounds vary.
+double chance_to_pass_at_last_look(double p_value_of_pass, double share, double error) {
+  constexpr double smallest = 1e-15;
+  const double p = std::clamp(p_value_of_pass, smallest, 1.0 - smallest);
+  const double expected = stats::normal_quantile_above(p) / std::sqrt(share);
+  const double spread = std::sqrt((1.0 - share) / share);
+  return stats::normal_above((stats::normal_quantile_above(error) - expected) / spread);
 }
 
 Answer answer_of(Decision decision) {

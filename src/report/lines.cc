@@ -67,7 +67,8 @@ Claims make_claims(const Condition& condition) {
     if (!condition.is_for_keeping()) return {"not " + limit, limit};
     Condition opposite = condition;
     opposite.fails_below_limit = !condition.fails_below_limit;
-    return {change_in_words(opposite, percent), limit};
+    const std::string better = change_in_words(opposite, percent);
+    return {better, "not " + better};
   }
   // With a limit in percent: true if a change of 0 would fail.
   const bool is_least = condition.limit_value ? condition.fails_below_limit
@@ -196,6 +197,8 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
 }
 
 std::string advice_text(const Results& results, const gate::Verdict& verdict) {
+  if (verdict.is_given_up)
+    return "; ended early, because fewer than one in ten such sessions would still keep it";
   if (verdict.layouts_to_decide) return "; " + more_layouts_advice(*verdict.layouts_to_decide);
   const std::string more = verdict.rounds_factor ? "; " + more_rounds(*verdict.rounds_factor) : "";
   const std::string calmer = calmer_metric(results, verdict);

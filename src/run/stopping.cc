@@ -207,7 +207,12 @@ void GateWatch::look_early_if_due(RoundKind kind, std::size_t rounds, std::size_
     const ScheduleKey at{kind, purpose};
     gate::Schedule& schedule = schedules_.at(at);
     if (const auto levels = schedule.look_early(rounds))
-      look(at, *levels, {schedule.looks_taken(), false, planned}, true);
+      look(at, *levels,
+           {.number = schedule.looks_taken(),
+            .last = false,
+            .estimated_rounds_without_gates = planned,
+            .rounds_at_last_look = rounds_at_last_look(planned)},
+           true);
   }
 }
 
@@ -222,8 +227,18 @@ void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
     const ScheduleKey at{kind, purpose};
     gate::Schedule& schedule = schedules_.at(at);
     const gate::LookErrors levels = schedule.look_as_planned(rounds, last);
-    look(at, levels, {schedule.looks_taken(), last}, false);
+    look(at, levels,
+         {.number = schedule.looks_taken(),
+          .last = last,
+          .rounds_at_last_look = rounds_at_last_look(schedule.rounds_at_first_planned_look())},
+         false);
   }
+}
+
+std::size_t GateWatch::rounds_at_last_look(std::size_t first) const {
+  if (first == 0) return 0;
+  const std::size_t last = gate::look_rounds(first).back();
+  return std::min<std::size_t>(last, plan_.setting.stop.max_runs.value_or(last));
 }
 
 void GateWatch::look(const ScheduleKey& at, const gate::LookErrors& levels, const gate::Look& look,

@@ -183,6 +183,9 @@ class GateWatch {
   using ScheduleKey = std::pair<RoundKind, Purpose>;
 
   const gate::Schedule& schedule_of(const WatchedGate& gate) const;
+  /// Returns the number of rounds at the last planned look if the first one is after `first`
+  /// rounds; 0 for 0.
+  std::size_t rounds_at_last_look(std::size_t first) const;
   void look(const ScheduleKey& at, const gate::LookErrors& levels, const gate::Look& look,
             bool early);
   bool decide(WatchedGate& gate, const gate::LookErrors& levels, gate::Look look, bool early) const;

@@ -39,6 +39,7 @@ TEST_CASE("--keep-if keeps a command that is better by more than the limit, with
 TEST_CASE("--keep-if keeps nothing else, with status 5, and says why") {
   check_keep({"-r20", "--keep-if", "v < -5"}, 49, 5, "keep if v < -5%: not kept, no such gain: ");
   check_keep({"-r20", "--keep-if", "v < -5"}, 60, 5, "keep if v < -5%: not kept, worse: ");
+  check_keep({"-r20", "--keep-if", "v < 0"}, 50, 5, "keep if v < 0%: not kept, no such gain: ");
   check_keep({"-r1", "--keep-if", "v < -5"}, 40, 5, "keep if v < -5%: not kept, undecided: ");
 }
 

@@ -101,6 +101,8 @@ TEST_CASE("a condition for keeping says if the command is kept, and if not, why"
         "keep if wall_time < -1%: not kept, no such gain: at most 1% faster, with confidence");
   CHECK(line(Answer::Pass, changed(-0.05, 0.01), 0) ==
         "keep if wall_time < 0%: kept: faster, with confidence");
+  CHECK(line(Answer::Fail, changed(0.05, 0.01), 0) ==
+        "keep if wall_time < 0%: not kept, worse: not faster, with confidence");
   CHECK(line(Answer::Inconclusive, changed(-0.01, 0.02), -1)
             .starts_with("keep if wall_time < -1%: not kept, undecided: "));
 }

@@ -215,7 +215,7 @@ Result<Condition> condition(const OptionValue& given) {
 }
 
 Condition for_keeping(Condition gate) {
-  gate.purpose = Purpose::Keep;
+  gate.purpose = ConditionPurpose::Keep;
   gate.fails_below_limit = !gate.fails_below_limit;
   return gate;
 }

@@ -80,7 +80,7 @@ std::optional<gate::Verdict> read_verdict(const ParsedJson& there, const Recordi
 
   Condition& condition = verdict.condition;
   condition.metric = session.metrics[*metric].name;
-  condition.purpose = flag_in(there, "keeps") ? Purpose::Keep : Purpose::Fail;
+  condition.purpose = flag_in(there, "keeps") ? ConditionPurpose::Keep : ConditionPurpose::Fail;
   condition.fails_below_limit = flag_in(there, "below");
   condition.limit_percent = number_in(there, "percent").value_or(0.0);
   condition.limit_value = number_in(there, "bound");

@@ -178,9 +178,9 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
 
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated}) {
     const gate::LookTiming looks = schedule_looks(plan, kind);
-    schedules_.try_emplace({kind, Purpose::Fail}, plan.confidence, gates, min_runs, looks);
+    schedules_.try_emplace({kind, ConditionPurpose::Fail}, plan.confidence, gates, min_runs, looks);
     schedules_.try_emplace(
-        {kind, Purpose::Keep},
+        {kind, ConditionPurpose::Keep},
         gate::Schedule::for_keeping(plan.confidence, 1.0 - plan.confidence, min_runs, looks));
   }
 }
@@ -203,7 +203,7 @@ bool GateWatch::is_decided() const {
 }
 
 void GateWatch::look_early_if_due(RoundKind kind, std::size_t rounds, std::size_t planned) {
-  for (const Purpose purpose : {Purpose::Fail, Purpose::Keep}) {
+  for (const ConditionPurpose purpose : {ConditionPurpose::Fail, ConditionPurpose::Keep}) {
     const ScheduleKey at{kind, purpose};
     gate::Schedule& schedule = schedules_.at(at);
     if (const auto levels = schedule.look_early(rounds))
@@ -218,12 +218,12 @@ void GateWatch::look_early_if_due(RoundKind kind, std::size_t rounds, std::size_
 
 std::optional<std::size_t> GateWatch::rounds_at_next_early_look(RoundKind kind) const {
   return has_undecided_gate_on(kind)
-             ? schedules_.at({kind, Purpose::Fail}).rounds_at_next_early_look()
+             ? schedules_.at({kind, ConditionPurpose::Fail}).rounds_at_next_early_look()
              : std::nullopt;
 }
 
 void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
-  for (const Purpose purpose : {Purpose::Fail, Purpose::Keep}) {
+  for (const ConditionPurpose purpose : {ConditionPurpose::Fail, ConditionPurpose::Keep}) {
     const ScheduleKey at{kind, purpose};
     gate::Schedule& schedule = schedules_.at(at);
     const gate::LookErrors levels = schedule.look_as_planned(rounds, last);

@@ -153,11 +153,11 @@ class GateWatch {
   void look_as_planned(RoundKind kind, std::size_t rounds, bool last);
 
   std::size_t planned_looks_taken(RoundKind kind) const {
-    return schedules_.at({kind, Purpose::Fail}).count_planned_looks_taken();
+    return schedules_.at({kind, ConditionPurpose::Fail}).count_planned_looks_taken();
   }
   /// Returns the number of rounds at the next planned look. Must be called after a planned look.
   std::size_t rounds_at_next_planned_look(RoundKind kind) const {
-    return schedules_.at({kind, Purpose::Fail}).rounds_at_next_planned_look();
+    return schedules_.at({kind, ConditionPurpose::Fail}).rounds_at_next_planned_look();
   }
 
   /// Returns the fewest rounds that decide a gate on a metric that never varies; 0 if has_gate_on()
@@ -180,7 +180,7 @@ class GateWatch {
   };
 
   /// The looks at conditions of one purpose in one kind of round.
-  using ScheduleKey = std::pair<RoundKind, Purpose>;
+  using ScheduleKey = std::pair<RoundKind, ConditionPurpose>;
 
   const gate::Schedule& schedule_of(const WatchedGate& gate) const;
   /// Returns the number of rounds at the last planned look if the first one is after `first`

@@ -20,7 +20,7 @@ Schedule schedule_of_keeping(LookTiming looks) {
 Verdict kept_if(double limit_percent, Answer answer, double low, double high) {
   Verdict verdict;
   verdict.condition = {
-      .metric = "wall_time", .limit_percent = limit_percent, .purpose = Purpose::Keep};
+      .metric = "wall_time", .limit_percent = limit_percent, .purpose = ConditionPurpose::Keep};
   verdict.answer = answer;
   verdict.delta.change = (low + high) / 2.0;
   verdict.delta.bounds = stats::IntervalEnds{low, high};
@@ -95,7 +95,7 @@ TEST_CASE("the chance to keep follows from the estimate, its noise and the remai
 
 TEST_CASE("a candidate that would hardly be kept is given up before the last look") {
   Verdict verdict;
-  verdict.condition = {.metric = "wall_time", .purpose = Purpose::Keep};
+  verdict.condition = {.metric = "wall_time", .purpose = ConditionPurpose::Keep};
   Comparison samples;
   for (int round = 0; round < 20; ++round) {
     samples.reference.push_back(1.0);

@@ -89,7 +89,8 @@ TEST_CASE("a limit of 0, a drop and a required gain have their own words") {
 TEST_CASE("a condition for keeping says if the command is kept, and if not, why") {
   const auto line = [](Answer answer, stats::Delta delta, double percent) {
     auto one = verdict(answer, delta, 36);
-    one.condition = {.metric = "wall_time", .limit_percent = percent, .purpose = Purpose::Keep};
+    one.condition = {
+        .metric = "wall_time", .limit_percent = percent, .purpose = ConditionPurpose::Keep};
     const std::string text = line_of(one);
     return text.substr(0, text.find(" ("));
   };

@@ -532,7 +532,7 @@ TEST_CASE("a candidate that is not kept gives status 5, unless a gate decides th
     verdicts.front().answer = gate;
     for (const Answer answer : conditions) {
       verdicts.emplace_back().answer = answer;
-      verdicts.back().condition.purpose = Purpose::Keep;
+      verdicts.back().condition.purpose = ConditionPurpose::Keep;
     }
     return exit_status_of(verdicts, if_open);
   };

@@ -99,7 +99,7 @@ TEST_CASE("a candidate that would hardly be kept is given up before the last loo
   Comparison samples;
   for (int round = 0; round < 20; ++round) {
     samples.reference.push_back(1.0);
-    samples.candidate.push_back(round % 2 == 0 ? 0.9 + 0.001 * round : 1.1 + 0.0012 * round);
+    samples.candidate.push_back(round % 2 == 0 ? 0.9 - 0.001 * round : 1.1 + 0.0005 * round);
   }
   samples.paired = true;
   const LookErrors levels = *schedule_of_keeping(LookTiming::Early).look_early(20);

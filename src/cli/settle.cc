@@ -1,4 +1,5 @@
 #include "cli/option_table.h"
+#include "cli/values.h"
 #include "core/command.h"
 #include "core/functions.h"
 #include "core/text.h"
@@ -95,17 +96,30 @@ Result<void> settle_layouts(ParsedOptions& draft) {
   return {};
 }
 
-/// Adds the gate of --fail-if-slower. Removes duplicate gates, because all gates share the error
-/// rate.
+/// Adds the conditions of --fail-if-slower and --keep-if-faster. Removes duplicate gates, because
+/// all gates share the error rate.
 Result<void> settle_gates(ParsedOptions& draft) {
   std::vector<Condition>& gates = draft.options.gates.conditions;
+  if (draft.keep_faster_percent)
+    gates.insert(gates.begin(), for_keeping({.metric = slower_metric(draft.options.counting),
+                                             .limit_percent = 0.0 - *draft.keep_faster_percent,
+                                             .fails_below_limit = true}));
   if (draft.slower_percent)
     gates.insert(gates.begin(), Condition{.metric = slower_metric(draft.options.counting),
                                           .limit_percent = *draft.slower_percent});
   for (auto gate = gates.begin(); gate != gates.end();)
     gate = std::find(gates.begin(), gate, *gate) == gate ? gate + 1 : gates.erase(gate);
+
+  const bool keeps = std::ranges::any_of(gates, &Condition::is_for_keeping);
+  if (keeps && draft.options.gates.baseline_file)
+    return Error{
+        "--keep-if and --keep-if-faster compare two commands that run in the same session, and the "
+        "runs of --baseline are from an earlier one",
+        "leave --baseline out, and give the reference as the first command"};
+
   // A saved session may have gates of its own.
-  if (draft.options.gates.inconclusive_status && gates.empty() &&
+  const bool may_fail = !std::ranges::all_of(gates, &Condition::is_for_keeping);
+  if (draft.options.gates.inconclusive_status && !may_fail &&
       draft.options.saved_session_files.empty())
     return Error{"--fail-if-inconclusive has no effect without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
@@ -348,6 +362,11 @@ bool is_about_lauka(InquiryKind kind) {
          kind == InquiryKind::Version;
 }
 
+Error refused_in_suite(const OptionInfo& option) {
+  return {option.spelling() + " decides about one candidate, and a suite has many benchmarks",
+          "leave it out, and measure the two commands in a call without --suite"};
+}
+
 Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
   const Options& options = draft.options;
 
@@ -362,6 +381,8 @@ Result<void> refuse_if_unfit_for_suite(const ParsedOptions& draft) {
   }
 
   if (options.inquiry && is_about_lauka(options.inquiry->kind)) return {};
+  for (const OptionInfo* option : draft.applied_options)
+    if (option->rules.scope == Scope::PlainCall) return refused_in_suite(*option);
 
   if (!options.commands.command_lines.empty())
     return Error{fmt::format("the commands of --suite are in its file, so {} has no effect",

@@ -427,11 +427,18 @@ struct StoredVerdict {
 template <typename Visitor>
 void describe_fields(Visitor& visit, StoredVerdict& of) {
   gate::Verdict& verdict = of.verdict;
-  visit("verdict", verdict.answer);
+  visit.as(
+      "verdict", [&] { return verdict.decision(); },
+      [&](gate::Decision decision) { verdict.answer = gate::answer_of(decision); });
   visit("metric", of.metric);
 
   Condition& condition = verdict.condition;
   visit("condition", of.condition);
+  visit.as_if_set(
+      "keeps", [&] { return condition.is_for_keeping(); },
+      [&](bool keeps) {
+        condition.purpose = keeps ? ConditionPurpose::Keep : ConditionPurpose::Fail;
+      });
   visit("below", condition.fails_below_limit);
   visit.as(
       "percent",
@@ -463,6 +470,7 @@ void describe_fields(Visitor& visit, StoredVerdict& of) {
   visit("level", verdict.spendable_error);
   visit("decided_by", verdict.decided_by);
   visit("times_as_many", verdict.rounds_factor);
+  visit.if_set("given_up", verdict.is_given_up);
   visit.if_set("layouts_to_decide", verdict.layouts_to_decide);
   visit("planned_rounds", verdict.estimated_rounds_without_gates);
   visit.if_set("risen_wall_time", of.risen_wall_time);

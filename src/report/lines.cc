@@ -71,10 +71,19 @@ Claims make_claims(const Condition& condition) {
   const double percent = condition.limit_percent;
   const std::string limit =
       condition.limit_value ? bound_text(condition) : change_in_words(condition, percent);
-  if (!condition.limit_value && percent == 0) return {"not " + limit, limit};
+  if (!condition.limit_value && percent == 0) {
+    if (!condition.is_for_keeping()) return {"not " + limit, limit};
+    Condition opposite = condition;
+    opposite.fails_below_limit = !condition.fails_below_limit;
+    const std::string better = change_in_words(opposite, percent);
+    return {better, "not " + better};
+  }
   // With a limit in percent: true if a change of 0 would fail.
   const bool is_least = condition.limit_value ? condition.fails_below_limit
                                               : (percent > 0) == condition.fails_below_limit;
+  if (condition.is_for_keeping())
+    return is_least ? Claims{"more than " + limit, "at most " + limit}
+                    : Claims{"less than " + limit, "at least " + limit};
   return is_least ? Claims{"at least " + limit, "less than " + limit}
                   : Claims{"at most " + limit, "more than " + limit};
 }
@@ -196,6 +205,8 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
 }
 
 std::string advice_text(const Results& results, const gate::Verdict& verdict) {
+  if (verdict.is_given_up)
+    return "; ended early, because fewer than one in ten such sessions would still keep it";
   if (verdict.layouts_to_decide) return "; " + more_layouts_advice(*verdict.layouts_to_decide);
   const std::string more = verdict.rounds_factor ? "; " + more_rounds(*verdict.rounds_factor) : "";
   const std::string calmer = calmer_metric(results, verdict);
@@ -694,7 +705,10 @@ const gate::Verdict* last_tolerated_verdict(std::span<const Results> benchmarks)
   for (const Results& results : benchmarks) {
     if (!results.is_inconclusive_ok || !results.session.complete) return nullptr;
     for (const gate::Verdict& verdict : results.findings.verdicts) {
-      if (verdict.answer == gate::Answer::Fail || has_failed_throughout(results, verdict))
+      const bool is_discarded =
+          verdict.condition.is_for_keeping() && verdict.answer != gate::Answer::Pass;
+      if (verdict.answer == gate::Answer::Fail || is_discarded ||
+          has_failed_throughout(results, verdict))
         return nullptr;
       if (verdict.answer == gate::Answer::Inconclusive) last = &verdict;
     }
@@ -756,7 +770,7 @@ std::string grouped_lines(const std::vector<GateText>& gates, std::string_view p
 /// Returns the text of a gate without a name.
 GateText gate_text(const Results& results, const gate::Verdict& verdict, bool is_tolerated,
                    bool color) {
-  const auto [word, ink] = verdict_word(verdict.answer);
+  const auto [word, ink] = verdict_word(verdict.decision());
   return {.name = "",
           .line = gate_line_without_name(results, verdict, inked(word, ink, color)),
           .lines_below = lines_below_gate(results, verdict),
@@ -765,16 +779,31 @@ GateText gate_text(const Results& results, const gate::Verdict& verdict, bool is
 
 }  // namespace
 
-std::pair<std::string_view, Ink> verdict_word(gate::Answer answer) {
-  if (answer == gate::Answer::Pass) return {"pass", Ink::Green};
-  if (answer == gate::Answer::Fail) return {"fail", Ink::Red};
+std::pair<std::string_view, Ink> verdict_word(gate::Decision decision) {
+  switch (decision) {
+    case gate::Decision::Pass:
+      return {"pass", Ink::Green};
+    case gate::Decision::Fail:
+      return {"fail", Ink::Red};
+    case gate::Decision::Kept:
+      return {"kept", Ink::Green};
+    case gate::Decision::Worse:
+      return {"not kept, worse", Ink::Red};
+    case gate::Decision::Equal:
+      return {"not kept, no such gain", Ink::Red};
+    case gate::Decision::Undecided:
+      return {"not kept, undecided", Ink::Bold};
+    case gate::Decision::Inconclusive:
+      break;
+  }
   return {"inconclusive", Ink::Bold};
 }
 
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
-  const auto [text, ink] = verdict_word(verdict.answer);
+  const auto [text, ink] = verdict_word(verdict.decision());
   const std::string word(text);
-  Cell cell{.text = word, .ink = ink, .shorter_texts = {word, word}, .answer = verdict.answer};
+  Cell cell{
+      .text = word, .ink = ink, .shorter_texts = {word, word}, .decision = verdict.decision()};
 
   if (const std::string_view reason = short_reason(verdict.hindrance.obstacle); !reason.empty()) {
     cell.verdict_reason = reason;
@@ -812,8 +841,8 @@ std::string lines_below_gate(const Results& results, const gate::Verdict& verdic
 }
 
 std::string condition_text(const Condition& condition) {
-  return one_line(fmt::format("{} {} {}", condition.metric, condition.fails_below_limit ? '<' : '>',
-                              limit_text(condition)));
+  return one_line(fmt::format("{}{} {} {}", condition.is_for_keeping() ? "keep if " : "",
+                              condition.metric, condition.sign(), limit_text(condition)));
 }
 
 std::string gate_line(const Results& results, const gate::Verdict& verdict,

@@ -14,10 +14,10 @@
 
 namespace lauka::report {
 
-/// Returns "wall_time > 10%", "ipc < -5%" or "peak_rss > 64MiB".
+/// Returns "wall_time > 10%", "ipc < -5%", "peak_rss > 64MiB" or "keep if wall_time < -1%".
 std::string condition_text(const Condition& condition);
 
-std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
+std::pair<std::string_view, Ink> verdict_word(gate::Decision decision);
 
 /// Returns the cell of a verdict: its answer, and usually its limit or what keeps the gate from
 /// deciding.

@@ -460,6 +460,9 @@ constexpr auto kGate = std::to_array<OptionInfo>({
     {"keep-if", '\0', ValueForm::Value, "'METRIC < -LIMIT'",
      "exit with 0 only if METRIC is significantly within LIMIT, else with 5",
      push<keep_condition, &GateOptions::conditions>, kInPlainCall},
+    {"series", '\0', ValueForm::Value, "FILE",
+     "limit the share of falsely kept candidates over all calls with FILE, or show them",
+     put<read_nonempty_text, &GateOptions::series_file>, kInPlainCall},
     {"confidence", '\0', ValueForm::Value, "PCT",
      "set the confidence of every interval and gate in percent (default 95)",
      [](ParsedOptions& d, const OptionValue& g) {

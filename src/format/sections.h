@@ -178,6 +178,7 @@ inline constexpr auto kNoteWords = std::to_array<NamedValue<NoteKind>>({
     {NoteKind::GateReplaced, "gate_replaced"},
     {NoteKind::SamplingCost, "sampling_cost"},
     {NoteKind::SameSession, "same_session"},
+    {NoteKind::OtherReference, "other_reference"},
 });
 inline constexpr auto kRoleWords = std::to_array<NamedValue<Role>>({
     {Role::Other, ""},

@@ -232,6 +232,16 @@ void describe_fields(Visitor& visit, StopRule& of) {
   visit("max_runs", of.max_runs);
 }
 
+template <typename Visitor>
+void describe_fields(Visitor& visit, SeriesPlace& of) {
+  visit("file", of.file);
+  visit("number", of.number);
+  visit("level", of.level);
+  visit("decision", of.decision);
+  visit("other_reference", of.has_other_reference);
+  visit("kept", of.kept);
+}
+
 /// What a session's JSON has before its baseline.
 struct StoredPlan {
   std::vector<OriginSession> sessions{};
@@ -240,6 +250,7 @@ struct StoredPlan {
   double confidence = 0.0;
   bool paired = true;
   std::optional<std::size_t> reference{};
+  std::optional<SeriesPlace> series{};
 };
 
 template <typename Visitor>
@@ -267,6 +278,7 @@ void describe_fields(Visitor& visit, StoredPlan& of) {
   visit("confidence", of.confidence);
   visit("paired", of.paired);
   visit("reference", of.reference);
+  visit.if_set("series", of.series);
 }
 
 template <typename Visitor>

@@ -225,6 +225,7 @@ void enter_judgement(const Judgement& judgement, const Evidence& evidence, const
   const double limit = verdict.condition.limit_percent / 100.0;
   verdict.answer = judgement.answer.value_or(Answer::Inconclusive);
   verdict.estimated_rounds_without_gates = look.estimated_rounds_without_gates;
+  verdict.rounds_at_last_look = look.last ? evidence.candidate.size() : look.rounds_at_last_look;
   verdict.p_value_of_fail = judgement.p_value_of_fail;
   verdict.p_value_of_pass = judgement.p_value_of_pass;
   verdict.spendable_error = judgement.allowed_error;

@@ -130,6 +130,8 @@ struct Verdict {
   Answer answer = Answer::Inconclusive;
   stats::Delta delta{};  ///< change from the reference, or from the gate's bound
   std::size_t rounds = 0;
+  /// Estimated number of rounds at the last look; 0 if unknown.
+  std::size_t rounds_at_last_look = 0;
   /// Estimated number of timed rounds that the session would have had without gates. 0 if no
   /// early look decided, or if the metric is not of timed rounds.
   std::size_t estimated_rounds_without_gates = 0;

@@ -213,6 +213,15 @@ std::string advice_text(const Results& results, const gate::Verdict& verdict) {
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
 }
 
+/// Returns the confidence of an answer in percent. A candidate of a series is kept at a level of
+/// its own.
+double percent_of_confidence(const Results& results, const gate::Verdict& verdict) {
+  const bool is_kept = verdict.decision() == gate::Decision::Kept;
+  const double error = is_kept && results.session.series ? results.session.series->level
+                                                         : 1.0 - results.session.confidence;
+  return 100.0 * (1.0 - error);
+}
+
 std::string grounds_text(const Results& results, const gate::Verdict& verdict) {
   const Metric& metric = results.session.metrics[verdict.metric];
   const gate::DecisionBounds& bounds = verdict.bounds;
@@ -369,7 +378,7 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.answer != gate::Answer::Inconclusive)
     return fmt::format("{} with {:g}% confidence ({})",
                        verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail,
-                       100.0 * results.session.confidence, grounds);
+                       percent_of_confidence(results, verdict), grounds);
 
   const std::string advice = advice_text(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
@@ -860,7 +869,21 @@ std::string gate_lines(const Results& results, bool color) {
     gates.push_back(gate_text(results, verdict, &verdict == tolerated, color));
     gates.back().name = name_if_several(results, verdict.candidate);
   }
-  return grouped_lines(gates, "commands");
+  return grouped_lines(gates, "commands") + series_line(results);
+}
+
+std::string series_line(const Results& results) {
+  if (!results.session.series) return "";
+  const SeriesPlace& place = *results.session.series;
+  const std::string subject = fmt::format("candidate {} of {}", place.number, one_line(place.file));
+  if (!place.decision)
+    return fmt::format("{}: no decision, which counts as not kept (level {:.2g})\n", subject,
+                       place.level);
+
+  // A gate may have failed although every condition for keeping holds.
+  const bool is_kept = gate::answer_of(*place.decision) == gate::Answer::Pass;
+  return fmt::format("{}: {} at a level of {:.2g}; {} kept so far\n", subject,
+                     is_kept ? "kept" : "not kept", place.level, place.kept);
 }
 
 std::string suite_gate_lines(const Report& suite, bool all, bool color) {

@@ -34,6 +34,9 @@ std::string lines_below_gate(const Results& results, const gate::Verdict& verdic
 /// Returns a line for each verdict, with lines_below_gate. Many equal lines are one.
 std::string gate_lines(const Results& results, bool color);
 
+/// Returns the line about the session's place in its series (--series); empty without one.
+std::string series_line(const Results& results);
+
 /// Returns a line for each verdict, which begins with the benchmark's name, with lines_below_gate.
 /// Many equal lines are one. `all`: false: leaves out gates that pass without
 /// lines below.

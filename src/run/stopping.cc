@@ -185,7 +185,9 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
     schedules_.try_emplace({kind, ConditionPurpose::Fail}, plan.confidence, gates, min_runs, looks);
     schedules_.try_emplace(
         {kind, ConditionPurpose::Keep},
-        gate::Schedule::for_keeping(plan.confidence, 1.0 - plan.confidence, min_runs, looks));
+        gate::Schedule::for_keeping(
+            plan.confidence, plan.error_of_keeping.value_or(1.0 - plan.confidence), min_runs,
+            looks));
   }
 }
 

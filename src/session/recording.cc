@@ -541,6 +541,7 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   joined.setting.events = plan.setting.events;
   joined.circumstances = first.circumstances;
   joined.timers = first.timers;
+  if (sessions.size() == 1) joined.series = first.series;
 
   auto runs = std::make_shared<JoinedRuns>();
   auto redone = std::make_shared<JoinedRuns>();
